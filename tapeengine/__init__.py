@@ -1,0 +1,1 @@
+"""tapeengine: derivatives of ordinary Python programs."""

@@ -1,0 +1,60 @@
+"""The errors that tapeengine raises: one base class, and one class for each thing that a user can mend."""
+
+__all__ = [
+    "CotangentError",
+    "DroppedDerivativeError",
+    "PrimitiveError",
+    "RegistryError",
+    "ResultError",
+    "StructureError",
+    "TapeEngineError",
+    "TapeLimitError",
+    "TraceError",
+    "UnsupportedError",
+]
+
+
+class TapeEngineError(Exception):
+    """Base class of every error that tapeengine raises on its own account.
+
+    Examples
+    --------
+    >>> issubclass(StructureError, TapeEngineError)
+    True
+    """
+
+
+class StructureError(TapeEngineError, TypeError):
+    """A primal or a value holds a leaf or a container that the engine cannot take apart."""
+
+
+class CotangentError(TapeEngineError, ValueError):
+    """A cotangent or tangent does not fit the structure, shape or dtype it belongs to."""
+
+
+class ResultError(TapeEngineError, TypeError):
+    """The result of a program is not what the transform needs, such as a scalar for `grad`."""
+
+
+class TraceError(TapeEngineError, RuntimeError):
+    """A dual number is used outside the trace that it belongs to."""
+
+
+class DroppedDerivativeError(TapeEngineError, TypeError):
+    """An operation would turn a dual number into a plain one and so lose its derivative silently."""
+
+
+class TapeLimitError(TapeEngineError, MemoryError):
+    """A tape has reached its limit of ids or of bytes."""
+
+
+class UnsupportedError(TapeEngineError, TypeError):
+    """An operation has no derivative rule, or cannot be followed where it is used."""
+
+
+class PrimitiveError(TapeEngineError, TypeError):
+    """A primitive's record is not valid: a wrong signature, a missing rule, a duplicate argument name."""
+
+
+class RegistryError(TapeEngineError, LookupError):
+    """A primitive is unknown, or two primitives claim one name."""
