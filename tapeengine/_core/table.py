@@ -1,0 +1,136 @@
+"""The opcode table: the one place that says what a scalar operation is.
+
+A row gives an operation's name, its value and its partial derivatives, each an expression in Python's syntax over
+
+* ``a``, ``b``: the values of the first and the second parent,
+* ``v``: the value of the operation itself,
+* numbers, ``+ - * /``, unary minus, and calls of opcodes by their names.
+
+The partials use nothing but opcodes, so the table is closed under differentiation: a partial can be recorded on an
+outer tape like any other computation (nesting), and swept again (second order). ``generate_ops`` turns the rows
+into C for the core; ``tapeengine.reference`` interprets the same rows.
+
+A value expression may also call the base functions of `BASE`: those of C's ``math.h`` and of ``functions.h``.
+Conventions at the edges: ``abs`` has the partial 0 at 0; ``relu`` has 0 at 0; ``maximum`` and ``minimum`` share a tie
+equally; ``a**b`` has the partial 0 with respect to ``a`` where ``b`` is 0, and with respect to ``b`` where ``a`` is 0.
+"""
+
+from typing import NamedTuple
+
+__all__ = ["BASE", "OPS", "Op"]
+
+
+class Op(NamedTuple):
+    """One row of the table.
+
+    Attributes
+    ----------
+    name : str
+        The opcode's name, as it is called in expressions.
+    value : str
+        The value as an expression in ``a``, ``b`` and base functions.
+    da, db : str
+        The partials with respect to the first and the second parent; ``"0"`` marks a discrete dependence.
+        ``db`` is empty for an operation of one parent.
+    """
+
+    name: str
+    value: str
+    da: str
+    db: str = ""
+
+    @property
+    def arity(self) -> int:
+        """The number of parents, 1 or 2.
+
+        Examples
+        --------
+        >>> [op.arity for op in OPS if op.name in ("sin", "mul")]
+        [2, 1]
+        """
+        return 2 if self.db else 1
+
+
+OPS: tuple[Op, ...] = (
+    # arithmetic
+    Op("add", "a + b", "1", "1"),
+    Op("sub", "a - b", "1", "-1"),
+    Op("mul", "a * b", "b", "a"),
+    Op("div", "a / b", "1 / b", "-(v / b)"),
+    Op("neg", "-a", "-1"),
+    Op("abs", "fabs(a)", "sign(a)"),
+    Op("sign", "base_sign(a)", "0"),
+    Op("rint", "rint(a)", "0"),
+    Op("mod", "base_mod(a, b)", "1", "-rint((a - v) / b)"),
+    Op("fmod", "fmod(a, b)", "1", "-rint((a - v) / b)"),
+    Op("remainder", "base_remainder(a, b)", "1", "-rint((a - v) / b)"),
+    Op("copysign", "copysign(a, b)", "sign(a) * copysign(1, b)", "0"),
+    Op("maximum", "base_maximum(a, b)", "choose(a, b)", "choose(b, a)"),
+    Op("minimum", "base_minimum(a, b)", "choose(b, a)", "choose(a, b)"),
+    Op("choose", "base_choose(a, b)", "0", "0"),
+    # powers; powda and powdb are the partials of pow, log0 is the logarithm with 0 at 0
+    Op("pow", "pow(a, b)", "powda(a, b)", "powdb(a, b)"),
+    Op("powda", "base_powda(a, b)", "b * powda(a, b - 1)", "pow(a, b - 1) + powda(a, b) * log0(a)"),
+    Op("powdb", "base_powdb(a, b)", "pow(a, b - 1) + powda(a, b) * log0(a)", "powdb(a, b) * log0(a)"),
+    Op("log0", "base_log0(a)", "1 / a"),
+    Op("sqrt", "sqrt(a)", "0.5 / v"),
+    Op("cbrt", "cbrt(a)", "1 / (3 * v * v)"),
+    Op("hypot", "hypot(a, b)", "xdivy(a, v)", "xdivy(b, v)"),
+    # exponentials and logarithms
+    Op("exp", "exp(a)", "v"),
+    Op("exp2", "exp2(a)", "0.6931471805599453 * v"),
+    Op("expm1", "expm1(a)", "v + 1"),
+    Op("log", "log(a)", "1 / a"),
+    Op("log1p", "log1p(a)", "1 / (1 + a)"),
+    Op("log2", "log2(a)", "1.4426950408889634 / a"),
+    Op("log10", "log10(a)", "0.4342944819032518 / a"),
+    Op("logaddexp", "base_logaddexp(a, b)", "expit(a - b)", "expit(b - a)"),
+    # trigonometric and hyperbolic functions
+    Op("sin", "sin(a)", "cos(a)"),
+    Op("cos", "cos(a)", "-sin(a)"),
+    Op("tan", "tan(a)", "1 + v * v"),
+    Op("asin", "asin(a)", "1 / sqrt((1 - a) * (1 + a))"),
+    Op("acos", "acos(a)", "-1 / sqrt((1 - a) * (1 + a))"),
+    Op("atan", "atan(a)", "1 / (1 + a * a)"),
+    Op("atan2", "atan2(a, b)", "b / (a * a + b * b)", "-(a / (a * a + b * b))"),
+    Op("sinh", "sinh(a)", "cosh(a)"),
+    Op("cosh", "cosh(a)", "sinh(a)"),
+    Op("tanh", "tanh(a)", "1 - v * v"),
+    Op("asinh", "asinh(a)", "1 / hypot(a, 1)"),
+    Op("acosh", "acosh(a)", "1 / (sqrt(a - 1) * sqrt(a + 1))"),
+    Op("atanh", "atanh(a)", "1 / ((1 - a) * (1 + a))"),
+    # special functions
+    Op("erf", "erf(a)", "1.1283791670955126 * exp(-(a * a))"),
+    Op("erfc", "erfc(a)", "-1.1283791670955126 * exp(-(a * a))"),
+    Op("gamma", "tgamma(a)", "v * polygamma(0, a)"),
+    Op("lgamma", "lgamma(a)", "polygamma(0, a)"),
+    Op("polygamma", "base_polygamma(a, b)", "0", "polygamma(a + 1, b)"),
+    # functions of statistics and learning
+    Op("expit", "base_expit(a)", "v * expit(-a)"),
+    Op("softplus", "base_softplus(a)", "expit(a)"),
+    Op("relu", "base_relu(a)", "step(a)"),
+    Op("step", "base_step(a)", "0"),
+    Op("xlogy", "base_xlogy(a, b)", "log(b)", "xdivy(a, b)"),
+    Op("xdivy", "base_xdivy(a, b)", "1 / b", "-xdivy(xdivy(a, b), b)"),
+)
+
+#: Base functions beside those of ``math.h``: what ``functions.h`` and ``tapeengine.reference.functions`` both define.
+BASE: tuple[str, ...] = (
+    "base_choose",
+    "base_expit",
+    "base_log0",
+    "base_logaddexp",
+    "base_maximum",
+    "base_minimum",
+    "base_mod",
+    "base_polygamma",
+    "base_powda",
+    "base_powdb",
+    "base_relu",
+    "base_remainder",
+    "base_sign",
+    "base_softplus",
+    "base_step",
+    "base_xdivy",
+    "base_xlogy",
+)
