@@ -1,0 +1,76 @@
+# make demo    a virtual environment, the package, the main job
+# make test    the same and the tests
+# make help    the other commands
+
+PYTHON ?= python3
+VENV ?= .venv
+PYTEST_ARGS ?=
+BASE ?= HEAD~1
+BIN = $(VENV)/bin
+INSTALLED = $(VENV)/.installed
+SOURCES = pyproject.toml setup.py $(wildcard tapeengine/_core/*.py tapeengine/_core/*.pyx tapeengine/_core/*.pxd tapeengine/_core/*.h)
+
+.PHONY: help install demo test doctest check lint format types stubtest bench bench-quick bench-compare peers dist clean
+
+help:
+	@echo "make demo | test | doctest | check (tests on a build with all checks) | lint | format | types | stubtest"
+	@echo "make bench | bench-quick | bench-compare BASE=commit | peers | dist | clean"
+	@echo "variables: PYTHON=$(PYTHON) VENV=$(VENV) PYTEST_ARGS='$(PYTEST_ARGS)'"
+
+$(VENV)/pyvenv.cfg:
+	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "tapeengine needs Python 3.11, 3.12 or 3.13: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(INSTALLED): $(VENV)/pyvenv.cfg $(filter-out %/ops_table.h %/ops_recorded.h,$(SOURCES))
+	$(BIN)/python -m pip install --quiet --editable '.[dev,demo]'
+	touch $@
+
+install: $(INSTALLED)
+
+demo: $(INSTALLED)
+	$(BIN)/python examples/demo.py
+
+test: demo doctest
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+doctest: $(INSTALLED)
+	$(BIN)/python -m pytest --quiet --doctest-modules --ignore=tapeengine/_core/generate_ops.py tapeengine primitives/core
+
+# The same tests on a core built with bounds, None and initialisation checks, in an environment of its own.
+check:
+	TAPEENGINE_BUILD=check $(MAKE) VENV=build/check-venv build/check-venv/.installed
+	build/check-venv/bin/python -m pytest $(PYTEST_ARGS)
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(INSTALLED)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(INSTALLED)
+	mkdir -p build/typing
+	ln -sfn ../../primitives/core build/typing/tapeengine_primitives
+	$(BIN)/mypy
+
+stubtest: types
+	$(BIN)/stubtest tapeengine._core.engine_core
+
+bench: $(INSTALLED)
+	cd asv_bench && ../$(BIN)/asv run
+
+bench-quick: $(INSTALLED)
+	cd asv_bench && ../$(BIN)/asv run --quick --python=same --show-stderr
+
+bench-compare: $(INSTALLED)
+	cd asv_bench && ../$(BIN)/asv continuous --interleave-rounds $(BASE) HEAD
+
+peers: $(INSTALLED)
+	$(MAKE) -C asv_bench/peers
+
+dist: $(INSTALLED)
+	$(BIN)/python -m build
+
+clean:
+	rm -rf build dist *.egg-info tapeengine/_core/*.so tapeengine/_core/ops_table.h tapeengine/_core/ops_recorded.h

@@ -1,0 +1,54 @@
+"""Builds the Cython core. All metadata is in pyproject.toml; this file lists the extensions and how they are compiled.
+
+The environment variable TAPEENGINE_BUILD chooses between ``release`` (the default), ``check`` (bounds, None and
+initialisation are checked) and ``trace`` (``check`` with line tracing, for coverage of the .pyx files).
+"""
+
+import os
+import runpy
+from pathlib import Path
+
+import numpy
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+CORE = Path("tapeengine", "_core")
+MODULES = ("engine_core",)
+SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}
+DIRECTIVES = {
+    "release": {key: key == "cdivision" for key in SAFE},
+    "check": SAFE,
+    "trace": {**SAFE, "linetrace": True},
+}
+MACROS = {
+    "release": [],
+    "check": [("TAPEENGINE_CHECK", "1")],
+    "trace": [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")],
+}
+# No contraction to fused multiply-add: values are those of Python's own floats, on every machine.
+FLAGS = ["/O2", "/fp:precise"] if os.name == "nt" else ["-O3", "-ffp-contract=off"]
+
+mode = os.environ.get("TAPEENGINE_BUILD", "release")
+if mode not in DIRECTIVES:
+    raise SystemExit(f"TAPEENGINE_BUILD={mode}: write one of {', '.join(DIRECTIVES)}")
+
+runpy.run_path(str(CORE / "generate_ops.py"))["main"]()
+extensions = [
+    Extension(
+        f"tapeengine._core.{name}",
+        [str(CORE / f"{name}.pyx")],
+        include_dirs=[str(CORE), numpy.get_include()],
+        depends=[str(path) for path in sorted(CORE.glob("*.h"))],
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *MACROS[mode]],
+        extra_compile_args=FLAGS,
+    )
+    for name in MODULES
+]
+# One folder of C files for each mode, so that a change of mode never meets the other's files.
+setup(
+    ext_modules=cythonize(
+        extensions,
+        build_dir=f"build/cython-{mode}",
+        compiler_directives={"language_level": "3", "embedsignature": True, **DIRECTIVES[mode]},
+    )
+)

@@ -1,0 +1,1 @@
+"""The executable specification of the scalar core, in small pure Python."""

@@ -1,0 +1,208 @@
+"""The rules of the source tree that a reader relies on, checked on the syntax trees of all files."""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = {"tapeengine": ROOT / "tapeengine", "tapeengine_primitives": ROOT / "primitives" / "core"}
+
+# A module belongs to the layer of its longest prefix, and imports only from its own layer and those below it.
+LAYERS: dict[str, int] = {
+    "tapeengine.errors": 0,
+    "tapeengine.spaces": 0,
+    "tapeengine.primitive": 0,
+    "tapeengine.builders": 0,
+    "tapeengine.structure": 0,
+    "tapeengine.registry": 1,
+    "tapeengine._core": 1,
+    "tapeengine.reference": 1,
+    "tapeengine.duals": 2,
+    "tapeengine.numpy": 2,
+    "tapeengine.math": 2,
+    "tapeengine.chad": 2,
+    "tapeengine.plugins": 2,
+    "tapeengine_primitives": 2,
+    "tapeengine.engine": 3,
+    "tapeengine.transforms": 3,
+    "tapeengine.testing": 4,
+    "tapeengine": 5,
+}
+# Parts of one layer that may not see each other: the two frontends, the core and its specification.
+STRANGERS = [("tapeengine.duals", "tapeengine.chad"), ("tapeengine._core", "tapeengine.reference")]
+# The table is data that both the core's build and the specification read.
+SHARED = {"tapeengine._core.table"}
+MUTABLE_CALLS = {"dict", "list", "set", "bytearray", "defaultdict", "deque", "Counter", "OrderedDict", "local"}
+CHANGES = {"append", "add", "update", "pop", "clear", "extend", "insert", "remove", "setdefault", "popitem", "discard"}
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    for name, folder in PACKAGES.items():
+        for path in sorted(folder.rglob("*.py")):
+            parts = path.relative_to(folder).with_suffix("").parts
+            yield ".".join([name, *(part for part in parts if part != "__init__")]), path
+
+
+def top_level(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Statements that run when the module is imported, outside classes and functions."""
+    pending = list(tree.body)
+    while pending:
+        statement = pending.pop()
+        yield statement
+        if isinstance(statement, (ast.If, ast.Try, ast.For, ast.While, ast.With)):
+            pending += [
+                child for child in ast.walk(statement) if isinstance(child, ast.stmt) and child is not statement
+            ]
+
+
+def imported(module: str, path: Path, tree: ast.Module) -> Iterator[str]:
+    """The absolute names of what a module imports when it is imported itself."""
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for statement in top_level(tree):
+        if isinstance(statement, ast.Import):
+            yield from (alias.name for alias in statement.names)
+        elif isinstance(statement, ast.ImportFrom):
+            up = package.split(".")[: len(package.split(".")) - statement.level + 1] if statement.level else []
+            base = ".".join([*up, *filter(None, [statement.module])])
+            yield from (f"{base}.{alias.name}" for alias in statement.names)
+
+
+def part_of(module: str) -> str | None:
+    """The entry of LAYERS that a module belongs to."""
+    names = [name for name in LAYERS if module == name or module.startswith(name + ".")]
+    return max(names, key=len, default=None)
+
+
+def violation(module: str, target: str) -> str | None:
+    ours, theirs = part_of(module), part_of(target)
+    if ours is None or theirs is None or any(target.startswith(name) for name in SHARED):
+        return None
+    if LAYERS[theirs] > LAYERS[ours]:
+        return f"{module} (layer {LAYERS[ours]}) imports {target} (layer {LAYERS[theirs]})"
+    if (ours, theirs) in STRANGERS or (theirs, ours) in STRANGERS:
+        return f"{module} imports {target}: {ours} and {theirs} do not see each other"
+    return None
+
+
+ALL = list(modules())
+
+
+@pytest.mark.parametrize(("module", "path"), ALL, ids=[module for module, _ in ALL])
+def test_imports_go_down(module: str, path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    found = [violation(module, target) for target in imported(module, path, tree)]
+    assert [text for text in found if text] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "target"),
+    [
+        ("tapeengine.errors", "tapeengine.engine"),
+        ("tapeengine._core", "tapeengine.numpy.fft"),
+        ("tapeengine.duals.protocol", "tapeengine.chad.parse"),
+        ("tapeengine.reference.tape", "tapeengine._core.engine_core"),
+        ("tapeengine.engine", "tapeengine"),
+    ],
+)
+def test_an_import_that_goes_up_is_seen(module: str, target: str) -> None:
+    assert violation(module, target)
+
+
+def is_mutable(value: ast.expr | None) -> bool:
+    """Whether an expression makes an object that can be changed in place."""
+    if isinstance(value, ast.Call):
+        name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
+        return name in MUTABLE_CALLS
+    return isinstance(value, (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp))
+
+
+def is_changed(name: str, tree: ast.Module) -> bool:
+    """Whether a module writes into its name: item assignment, or a method that changes the container."""
+
+    def writes(part: ast.AST) -> bool:
+        if not isinstance(part, (ast.Subscript, ast.Attribute)) or not isinstance(part.value, ast.Name):
+            return False
+        changes = isinstance(part.ctx, (ast.Store, ast.Del)) or (
+            isinstance(part, ast.Attribute) and part.attr in CHANGES
+        )
+        return changes and part.value.id == name
+
+    return any(writes(part) for part in ast.walk(tree))
+
+
+def mutable_state(tree: ast.Module) -> list[str]:
+    """Names of a module that hold a container which the module changes or does not declare as a constant."""
+    found = [name for part in ast.walk(tree) if isinstance(part, ast.Global) for name in part.names]
+    for statement in top_level(tree):
+        if isinstance(statement, ast.Assign):
+            names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
+        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            names = [statement.target.id]
+        else:
+            continue
+        if is_mutable(statement.value):
+            found += [n for n in names if not n.startswith("__") and (is_changed(n, tree) or n != n.upper())]
+    return found
+
+
+@pytest.mark.parametrize(("module", "path"), ALL, ids=[module for module, _ in ALL])
+def test_no_module_level_mutable_state(module: str, path: Path) -> None:
+    assert mutable_state(ast.parse(path.read_text())) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "cache = {}",
+        "CACHE = {}\ndef f(x):\n    CACHE[x] = 1",
+        "SEEN = set()\nSEEN.add(1)",
+        "x = 0\ndef f():\n    global x\n    x = 1",
+    ],
+)
+def test_mutable_state_is_seen(source: str) -> None:
+    assert mutable_state(ast.parse(source))
+
+
+def source_files() -> list[Path]:
+    folders = ["tapeengine", "primitives", "tests", "examples", "asv_bench"]
+    found = [path for folder in folders for kind in ("*.py", "*.pyx", "*.pxd") for path in (ROOT / folder).rglob(kind)]
+    return [path for path in found if not {"env", "build", ".venv"} & set(path.parts)]
+
+
+def test_files_are_named_in_lower_case_without_history() -> None:
+    names = [path.relative_to(ROOT) for path in source_files()]
+    wrong = [n for n in names if not re.fullmatch(r"[a-z_][a-z0-9_]*", n.stem)]
+    history = [n for n in names if re.search(r"(^|_)(new|old|v\d+|final|tmp)(_|$)", n.stem)]
+    assert wrong + history == []
+
+
+def test_files_hold_one_idea() -> None:
+    long = {str(path.relative_to(ROOT)): n for path in source_files() if (n := path.read_text().count("\n")) > 500}
+    assert long == {}
+
+
+def test_setup_lists_data_in_sixty_lines() -> None:
+    assert (ROOT / "setup.py").read_text().count("\n") <= 60
+
+
+def test_every_package_is_listed_for_the_wheel() -> None:
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    there = {module for module, path in ALL if path.name == "__init__.py"}
+    assert sorted(listed) == sorted(there)
+
+
+def test_test_folders_are_not_packages() -> None:
+    """A `tests/numpy/__init__.py` would hide numpy itself; only helpers that tests import by name are packages."""
+    found = [path.parent.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("__init__.py")]
+    assert [str(path) for path in found if str(path) != "programs"] == []
+
+
+def test_words_of_the_field() -> None:
+    """The field's words: a record is not a node, a backpropagator not a pullback."""
+    banned = re.compile(r"\b(pullback|pushforward|tracer|wengert)\b", re.IGNORECASE)
+    texts = {path: path.read_text() for path in source_files() if "tests" not in path.parts}
+    assert [str(path.relative_to(ROOT)) for path, text in texts.items() if banned.search(text)] == []
