@@ -17,6 +17,7 @@ LAYERS: dict[str, int] = {
     "tapeengine.spaces": 0,
     "tapeengine.primitive": 0,
     "tapeengine.builders": 0,
+    "tapeengine.signatures": 0,
     "tapeengine.structure": 0,
     "tapeengine.registry": 1,
     "tapeengine._core": 1,
@@ -53,10 +54,10 @@ def top_level(tree: ast.Module) -> Iterator[ast.stmt]:
     while pending:
         statement = pending.pop()
         yield statement
-        if isinstance(statement, (ast.If, ast.Try, ast.For, ast.While, ast.With)):
-            pending += [
-                child for child in ast.walk(statement) if isinstance(child, ast.stmt) and child is not statement
-            ]
+        if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            handlers = getattr(statement, "handlers", [])
+            blocks = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
+            pending += [inner for block in [*blocks, *(handler.body for handler in handlers)] for inner in block]
 
 
 def imported(module: str, path: Path, tree: ast.Module) -> Iterator[str]:
