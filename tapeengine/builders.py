@@ -129,7 +129,11 @@ def _unbroadcast_samples() -> tuple[Sample, ...]:
 
 
 def _broadcast_samples() -> tuple[Sample, ...]:
-    return (*_linear_samples(), Sample((uniform((2, 1)),), {"space": Space((4, 2, 3))}), Sample((1.5,), {"space": Space((2,))}))
+    return (
+        *_linear_samples(),
+        Sample((uniform((2, 1)),), {"space": Space((4, 2, 3))}),
+        Sample((1.5,), {"space": Space((2,))}),
+    )
 
 
 SCALE = Primitive(
@@ -227,9 +231,10 @@ def _by_argument(name: str, signature: Signature, rules: Any) -> dict[str, Calla
     return {signature.args[0]: rules}
 
 
-def _linear_jvp(made: list[Primitive], signature: Signature, arg: str, linear_in: Mapping[str, Any], variadic: bool)
--> Rule:
-    """Apply the operation to the tangent in the place of `arg`, and zeros in the place of the other linear arguments."""
+def _linear_jvp(
+    made: list[Primitive], signature: Signature, arg: str, linear_in: Mapping[str, Any], variadic: bool
+) -> Rule:
+    """Apply the operation to the tangent in place of `arg`, and to zeros in place of the other linear arguments."""
     if variadic:
         return _variadic_jvp(made, signature)
     others = [key for key in signature.args if key != arg]
@@ -238,7 +243,8 @@ def _linear_jvp(made: list[Primitive], signature: Signature, arg: str, linear_in
     def rule(t: Any, *kept: Any) -> Any:
         values = {key: keep.zeros() if key in linear_in else keep for key, keep in zip(others, kept, strict=False)}
         values[arg] = t
-        return made[0](*(values[key] for key in signature.args), **dict(zip(signature.static_names, kept[len(others) :], strict=True)))
+        static = dict(zip(signature.static_names, kept[len(others) :], strict=True))
+        return made[0](*(values[key] for key in signature.args), **static)
 
     return Rule(rule, (*names, *signature.static_names))
 
@@ -270,7 +276,8 @@ def bilinear(
 
     Examples
     --------
-    >>> dot = bilinear("example.dot", lambda x, y: np.dot(x, y), {"x": lambda ct, y: scale(ct, y), "y": lambda ct, x: scale(ct, x)})
+    >>> transposes = {"x": lambda ct, y: scale(ct, y), "y": lambda ct, x: scale(ct, x)}
+    >>> dot = bilinear("example.dot", lambda x, y: np.dot(x, y), transposes)
     >>> dot.jvp_rules[1].names
     ('x',)
     """
@@ -278,8 +285,18 @@ def bilinear(
     made: list[Primitive] = []
     rules = {arg: _linear_jvp(made, signature, arg, {arg: None}, False) for arg in transposes}
     made.append(
-        Primitive(name, primal, transposes, rules, static=static, samples=samples, doc=doc, opcode=opcode,
-        kernel=kernel, args=args)
+        Primitive(
+            name,
+            primal,
+            transposes,
+            rules,
+            static=static,
+            samples=samples,
+            doc=doc,
+            opcode=opcode,
+            kernel=kernel,
+            args=args,
+        )
     )
     return made[0]
 
@@ -315,14 +332,17 @@ def elementwise(
     """
     signature = read_signature(name, primal, args, static, False)
     if len(partials) != len(signature.args):
-        raise PrimitiveError(f"{name}: {len(partials)} partials for {len(signature.args)} arguments ({', '.join(signature.args)})")
+        names = ", ".join(signature.args)
+        raise PrimitiveError(f"{name}: {len(partials)} partials for the {len(signature.args)} arguments {names}")
     vjp, jvp = {}, {}
     for arg, partial in zip(signature.args, partials, strict=True):
         if partial is not None:
             names = parameter_names(f"{name}: the partial for {arg!r}", partial, signature.known, first=0)
             vjp[arg] = Rule(_elementwise_vjp(partial), (f"{arg}_space", *names))
             jvp[arg] = Rule(_elementwise_jvp(partial), ("out_space", *names))
-    return Primitive(name, primal, vjp, jvp, static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, args=args)
+    return Primitive(
+        name, primal, vjp, jvp, static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, args=args
+    )
 
 
 def _elementwise_vjp(partial: Callable[..., Any]) -> Callable[..., Any]:
@@ -372,9 +392,9 @@ def not_differentiable(
 
     Examples
     --------
-    >>> roots = not_differentiable("example.roots", lambda p: np.roots(p), "roots have no fixed order; use an implicit equation")
+    >>> roots = not_differentiable("example.roots", lambda p: np.roots(p), "roots have no fixed order")
     >>> roots.refusals
-    ('roots have no fixed order; use an implicit equation',)
+    ('roots have no fixed order',)
     """
     signature = read_signature(name, primal, args, static, variadic)
     rules = {arg: NotDifferentiable(reason) for arg in signature.args}

@@ -60,7 +60,9 @@ class Uniform(NamedTuple):
         return np.asarray(values).astype(dtype)[()]
 
 
-def uniform(shape: int | tuple[int, ...] = (), low: float = -2.0, high: float = 2.0, dtype: Any = np.float64) -> Uniform:
+def uniform(
+    shape: int | tuple[int, ...] = (), low: float = -2.0, high: float = 2.0, dtype: Any = np.float64
+) -> Uniform:
     """Stand in a `Sample` for values to be drawn uniformly from ``[low, high)``.
 
     Examples
@@ -100,7 +102,7 @@ class Sample:
         self, args: Sequence[Any], static: Mapping[str, Any] | None = None, *, order: int = 2, rtol: float | None = None
     ) -> None:
         if not isinstance(args, (tuple, list)):
-            raise PrimitiveError(f"a Sample takes a tuple of arguments, not {type(args).__name__}; write Sample((x,)) for one argument")
+            raise PrimitiveError(f"a Sample takes a tuple of arguments, as in Sample((x,)), not {type(args).__name__}")
         self.args = tuple(args)
         self.static = dict(static or {})
         self.order = order
@@ -123,7 +125,7 @@ def _draw(value: Any, generator: np.random.Generator) -> Any:
 
 
 class NotDifferentiable(NamedTuple):
-    """Stands in the place of a rule: the operation has no derivative for this argument, for a reason that the error repeats."""
+    """Stands in place of a rule: there is no derivative for this argument, for a reason that the error repeats."""
 
     reason: str
 
@@ -153,7 +155,7 @@ class Rule:
         self.needs = needs
 
     def keep(self, args: Sequence[Any], static: Mapping[str, Any], out: Any, index: int) -> tuple[Any, ...]:
-        """Return what the rule keeps of one call; `static` holds all static parameters, `index` is the argument's index."""
+        """Return what the rule keeps of one call: `static` holds all static parameters, `index` is the argument's."""
         return tuple(_fetch(kind, key, args, static, out, index) for kind, key in self.needs)
 
     def __call__(self, first: Any, kept: Sequence[Any]) -> Any:
@@ -220,7 +222,8 @@ class Primitive:
 
     Examples
     --------
-    >>> square = Primitive("example.square", lambda x: x * x, {"x": lambda ct, x: 2 * ct * x}, {"x": lambda t, x: 2 * t * x})
+    >>> rules = {"x": lambda first, x: 2 * first * x}
+    >>> square = Primitive("example.square", lambda x: x * x, vjp=rules, jvp=rules)
     >>> square(3.0)
     9.0
     >>> square.vjp_rules[0].needs
@@ -343,7 +346,8 @@ class Primitive:
                 raise TypeError(f"{self.name} got two values for {name!r}")
             static[name] = value
         if len(args) > count + len(self.positional_static):
-            raise TypeError(f"{self.name} takes {', '.join(self.args + self.positional_static)}, but {len(args)} positional arguments were given")
+            names = ", ".join(self.args + self.positional_static)
+            raise TypeError(f"{self.name} takes {names}, but {len(args)} positional arguments were given")
         for position in range(len(given), count):
             given.append(self._by_name(position, static))
         return tuple(given), static
@@ -386,29 +390,35 @@ def _refusal_text(name: str, arg: str, reason: str) -> str:
 def _check_name(name: str) -> None:
     family, dot, operation = name.rpartition(".")
     if not dot or not operation.isidentifier() or not all(part.isidentifier() for part in family.split(".")):
-        raise PrimitiveError(f"the name {name!r} of a primitive must have the form family.operation, such as 'numpy.sum'")
+        raise PrimitiveError(f"a primitive's name has the form family.operation, such as 'numpy.sum'; {name!r} has not")
 
 
 def _check_rule_names(name: str, signature: Signature, vjp: Mapping[str, Any], jvp: Mapping[str, Any]) -> None:
     for kind, rules in (("vjp", vjp), ("jvp", jvp)):
         for arg in rules:
             if arg in signature.static_names:
-                raise PrimitiveError(f"{name}: {kind} has a rule for {arg!r}, which is static; take it out of the rules or of static")
+                raise PrimitiveError(
+                    f"{name}: {kind} has a rule for the static parameter {arg!r}; it can only be one of both"
+                )
             if arg not in signature.args:
-                raise PrimitiveError(f"{name}: {kind} has a rule for {arg!r}, but the arguments are {', '.join(signature.args) or 'none'}")
+                names = ", ".join(signature.args)
+                raise PrimitiveError(f"{name}: {kind} has a rule for {arg!r}, but the arguments are {names}")
     for arg in signature.args:
         if (arg in vjp) != (arg in jvp):
             there, missing = ("vjp", "jvp") if arg in vjp else ("jvp", "vjp")
-            raise PrimitiveError(f"{name}: the argument {arg!r} has a {there} rule and no {missing} rule; give both, or neither if it is discrete")
+            raise PrimitiveError(
+                f"{name}: the argument {arg!r} has a {there} rule and no {missing} rule; give both, or none if it is discrete"
+            )
 
 
 def _check_kernel(name: str, signature: Signature, kernel: Any) -> None:
     if kernel is None:
         return
     if not all(hasattr(kernel, attribute) for attribute in ("arity", "value", "partials")):
-        raise PrimitiveError(f"{name}: kernel must be made by tapeengine.plugins.kernels.scalar_kernel, not {type(kernel).__name__}")
+        maker = "tapeengine.plugins.kernels.scalar_kernel"
+        raise PrimitiveError(f"{name}: kernel must be made by {maker}, not {type(kernel).__name__}")
     if kernel.arity != len(signature.args):
-        raise PrimitiveError(f"{name}: the kernel takes {kernel.arity} numbers, but the primitive has {len(signature.args)} arguments")
+        raise PrimitiveError(f"{name}: the kernel takes {kernel.arity} numbers, the primitive {len(signature.args)}")
 
 
 def _check_samples(name: str, samples: Any) -> None:
@@ -416,7 +426,8 @@ def _check_samples(name: str, samples: Any) -> None:
         return
     for sample in samples:
         if not (isinstance(sample, Sample) or callable(sample)):
-            raise PrimitiveError(f"{name}: samples must be Sample records or functions of a generator, not {type(sample).__name__}")
+            found = type(sample).__name__
+            raise PrimitiveError(f"{name}: samples must be Sample records or functions of a generator, not {found}")
 
 
 def _resolve(name: str, kind: str, arg: str, rule: Any, signature: Signature) -> Rule | None:
@@ -441,5 +452,6 @@ def _refusing(text: str) -> Callable[..., Any]:
 def _need(name: str, kind: str, arg: str, key: str, signature: Signature) -> Need:
     need = signature.known.get(key)
     if need is None:
-        raise PrimitiveError(f"{name}: the {kind} rule for {arg!r} asks for {key!r}; it may ask for {', '.join(signature.known)}")
+        names = ", ".join(signature.known)
+        raise PrimitiveError(f"{name}: the {kind} rule for {arg!r} asks for {key!r}; it may ask for {names}")
     return need

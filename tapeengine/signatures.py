@@ -107,7 +107,7 @@ def _from_inspect(where: str, function: Callable[..., Any]) -> _Parameters:
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError) as error:
-        raise PrimitiveError(f"{where} has no signature that can be read; pass args=('x', ...) or wrap it in a def") from error
+        raise PrimitiveError(f"{where} has no readable signature; pass args=('x', ...) or wrap it in a def") from error
     kinds = inspect.Parameter
     if any(p.kind is kinds.VAR_KEYWORD for p in parameters):
         raise PrimitiveError(f"{where} takes ** parameters; name them, or pass args=('x', ...)")
@@ -126,11 +126,12 @@ def _check_declaration(name: str, parameters: _Parameters, static: tuple[str, ..
     names = parameters.positional + parameters.keyword_only
     for key in static:
         if key not in names:
-            raise PrimitiveError(f"{name}: static names {key!r}, but the primal takes {', '.join(names) or 'no such parameter'}")
+            there = ", ".join(names) or "no parameters by name"
+            raise PrimitiveError(f"{name}: static names {key!r}, but the primal takes {there}")
     if variadic and (parameters.star is None or parameters.positional):
         raise PrimitiveError(f"{name}: a variadic primal must be written primal(*xs, **static parameters by keyword)")
     if not variadic and parameters.star is not None:
-        raise PrimitiveError(f"{name}: the primal takes *{parameters.star}; declare variadic=True, or name the arguments")
+        raise PrimitiveError(f"{name}: the primal takes *{parameters.star}; set variadic=True, or name the arguments")
     arguments = len(parameters.positional) - sum(key in parameters.positional for key in static)
     if any(key in static for key in parameters.positional[:arguments]):
         raise PrimitiveError(f"{name}: static parameters must follow the arguments in the primal's signature")
@@ -144,7 +145,7 @@ def _check_arguments(name: str, parameters: _Parameters, found: Signature, varia
         if names.count(key) > 1:
             raise PrimitiveError(f"{name}: the argument name {key!r} is there twice")
         if key in _RESERVED or (key.endswith("_space") and key[:-6] in names):
-            raise PrimitiveError(f"{name}: a parameter may not be named {key!r}; rules ask for something else by this name")
+            raise PrimitiveError(f"{name}: no parameter may be named {key!r}, which means something else to rules")
 
 
 def _sort(parameters: _Parameters, static: tuple[str, ...], variadic: bool) -> Signature:

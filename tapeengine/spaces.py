@@ -122,9 +122,10 @@ class Space:
         return float(np.linalg.norm(np.asarray(a).ravel()))
 
     def mismatch(self, value: Any, path: str = "value") -> str | None:
-        """Return None if `value` is an element of this space, otherwise a sentence that says what is wrong at `path`."""
+        """Return None if `value` lies in this space, otherwise a sentence that says what is wrong at `path`."""
         if self.is_discrete:
-            return None if value is None else f"{path} belongs to a discrete value and must be None, not {type(value).__name__}"
+            wrong = f"{path} belongs to a discrete value and must be None, not {type(value).__name__}"
+            return None if value is None else wrong
         found = space_of(value)
         if found == self:
             return None
@@ -207,10 +208,11 @@ class ProductSpace:
         return float(np.linalg.norm(parts)) if parts else 0.0
 
     def mismatch(self, value: Any, path: str = "value") -> str | None:
-        """Return None if `value` is an element of this space, otherwise a sentence that says what is wrong and where."""
+        """Return None if `value` lies in this space, otherwise a sentence that says what is wrong and where."""
         split = children(value)
         if split is None or type(value) is not self.kind or split[0] != self.paths:
-            return f"{path} must be a {self.kind.__name__} of {len(self.paths)}, like the value it belongs to, not {type(value).__name__}"
+            wanted = f"a {self.kind.__name__} with {', '.join(self.paths)}"
+            return f"{path} must be {wanted}, like the value it belongs to, not {type(value).__name__}"
         for name, space, child in zip(self.paths, self.spaces, split[1], strict=True):
             wrong = space.mismatch(child, path + name)
             if wrong is not None:
@@ -266,7 +268,7 @@ def _scalar_dtype(value: Any) -> np.dtype[Any]:
 
 
 def children(value: Any) -> tuple[tuple[str, ...], list[Any], Callable[[list[Any]], Any]] | None:
-    """Take one structure apart: the paths of its children, the children, and how to build the like from others; None for a leaf."""
+    """Take one structure apart: the paths of its children, they, and how to build the like; None for a leaf."""
     kind = type(value)
     if isinstance(value, tuple):
         if hasattr(kind, "_fields"):
@@ -276,10 +278,12 @@ def children(value: Any) -> tuple[tuple[str, ...], list[Any], Callable[[list[Any
         return _numbered(len(value)), list(value), kind
     if isinstance(value, dict):
         keys = list(value)
-        return tuple(f"[{key!r}]" for key in keys), list(value.values()), lambda parts: dict(zip(keys, parts, strict=True))
+        paths = tuple(f"[{key!r}]" for key in keys)
+        return paths, list(value.values()), lambda parts: dict(zip(keys, parts, strict=True))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field in dataclasses.fields(value)]
-        return tuple(f".{name}" for name in names), [getattr(value, name) for name in names], _dataclass_builder(kind, names)
+        paths = tuple(f".{name}" for name in names)
+        return paths, [getattr(value, name) for name in names], _dataclass_builder(kind, names)
     return None
 
 
