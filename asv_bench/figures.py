@@ -1,0 +1,70 @@
+"""Measure the performance targets and print each with its limit.
+
+    python asv_bench/figures.py                 all targets
+    python asv_bench/figures.py scalars         one group
+    python asv_bench/figures.py particles dot   single targets
+    python asv_bench/figures.py --json FILE     also write what was measured
+"""
+
+import argparse
+import importlib
+import json
+import sys
+import traceback
+from collections.abc import Iterable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from targets.target import Target
+
+GROUPS = ("scalars", "arrays", "transforms", "chad")
+
+
+def all_targets() -> dict[str, dict[str, Target]]:
+    """Return the targets by group and name."""
+    groups = {}
+    for group in GROUPS:
+        targets: tuple[Target, ...] = importlib.import_module(f"targets.{group}").TARGETS
+        groups[group] = {target.name: target for target in targets}
+    return groups
+
+
+def chosen(groups: dict[str, dict[str, Target]], names: Iterable[str]) -> list[Target]:
+    """Return the targets that the names of groups or targets select; all of them without names."""
+    known = {name: target for group in groups.values() for name, target in group.items()}
+    targets: dict[str, Target] = {}
+    for name in names or GROUPS:
+        if name not in groups and name not in known:
+            raise SystemExit(f"no target or group {name!r}; there are {', '.join([*GROUPS, *known])}")
+        targets.update(groups[name] if name in groups else {name: known[name]})
+    return list(targets.values())
+
+
+def report(target: Target) -> dict[str, object]:
+    """Measure one target, print its line and return it as a row for the file."""
+    row: dict[str, object] = {"name": target.name, "what": target.what, "limit": target.limit, "unit": target.unit}
+    try:
+        measured = target.measure()
+    except Exception:
+        print(f"{target.name:18} could not be measured\n{traceback.format_exc()}", flush=True)
+        return row | {"error": traceback.format_exc(limit=1)}
+    verdict = "met" if target.met(measured) else "MISSED"
+    print(f"{target.name:18} {measured.value:8.3g}  limit {target.limit:6.3g} {target.unit:16} {verdict:6}  {measured.detail}", flush=True)
+    return row | {"value": measured.value, "met": target.met(measured), "detail": measured.detail}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; the exit code is the number of targets that were missed or could not be measured."""
+    parser = argparse.ArgumentParser(description="Measure the performance targets.")
+    parser.add_argument("names", nargs="*", help=f"targets or groups ({', '.join(GROUPS)}); all without names")
+    parser.add_argument("--json", type=Path, help="also write the rows to this file")
+    options = parser.parse_args(arguments)
+    rows = [report(target) for target in chosen(all_targets(), options.names)]
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    return sum(not row.get("met") for row in rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

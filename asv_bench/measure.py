@@ -1,0 +1,102 @@
+"""How this project takes times: ratios from one process, candidates interleaved, the minimum of several samples.
+
+A machine's speed drifts from minute to minute by more than the effects that are looked for, and other processes only
+ever add time. So candidates take turns, each sample is long enough for the clock, and the smallest sample counts.
+"""
+
+import gc
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+__all__ = ["adbench_time", "first_time", "in_subprocess", "interleaved", "peak_bytes", "ratio"]
+
+Thunk = Callable[[], Any]
+
+
+def sample_time(thunk: Thunk, repeats: int) -> float:
+    """Return the seconds for one call, from `repeats` calls in a row."""
+    started = perf_counter()
+    for _ in range(repeats):
+        thunk()
+    return (perf_counter() - started) / repeats
+
+
+def repeats_for(thunk: Thunk, seconds: float) -> int:
+    """Return how many calls fill `seconds`; the calls that find out also warm everything up."""
+    repeats = 1
+    while True:
+        taken = sample_time(thunk, repeats) * repeats
+        if taken >= seconds:
+            return repeats
+        repeats = max(2 * repeats, min(100 * repeats, int(1.2 * repeats * seconds / max(taken, 1e-9))))
+
+
+def interleaved(thunks: Mapping[str, Thunk], rounds: int = 9, sample: float = 0.02) -> dict[str, float]:
+    """Return the smallest time of a call for each thunk, in seconds.
+
+    Parameters
+    ----------
+    thunks
+        What to time, by name.
+    rounds
+        How many samples each thunk gives; in each round every thunk has one turn.
+    sample
+        The shortest sample in seconds; fast thunks are called several times.
+
+    Examples
+    --------
+    >>> sorted(interleaved({"nothing": lambda: None, "sum": lambda: sum(range(9))}, rounds=2, sample=0.001))
+    ['nothing', 'sum']
+    """
+    repeats = {name: repeats_for(thunk, sample) for name, thunk in thunks.items()}
+    best = dict.fromkeys(thunks, float("inf"))
+    for _ in range(rounds):
+        for name, thunk in thunks.items():
+            gc.collect()
+            best[name] = min(best[name], sample_time(thunk, repeats[name]))
+    return best
+
+
+def ratio(measured: Thunk, base: Thunk, rounds: int = 9, sample: float = 0.02) -> float:
+    """Return the time of `measured` over the time of `base`, interleaved."""
+    times = interleaved({"base": base, "measured": measured}, rounds, sample)
+    return times["measured"] / times["base"]
+
+
+def adbench_time(thunk: Thunk, samples: int = 10, shortest: float = 0.5, limit: float = 10.0) -> float:
+    """Time as ADBench does: the minimum of up to ten samples, each at least `shortest` seconds long.
+
+    Sampling stops early once `limit` seconds have gone.
+    """
+    repeats = repeats_for(thunk, shortest)
+    started, best = perf_counter(), float("inf")
+    for _ in range(samples):
+        best = min(best, sample_time(thunk, repeats))
+        if perf_counter() - started > limit:
+            break
+    return best
+
+
+def first_time(thunk: Thunk) -> float:
+    """Return the seconds of the very first call: tracing, compiling and running."""
+    return sample_time(thunk, 1)
+
+
+def peak_bytes() -> int:
+    """Return the largest resident size of this process so far, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def in_subprocess(code: str, *arguments: str, python: str = sys.executable) -> str:
+    """Run Python code in a fresh process, with this folder importable, and return what it prints."""
+    prelude = f"import sys; sys.path.insert(0, {str(Path(__file__).resolve().parent)!r})\n"
+    done = subprocess.run(
+        [python, "-c", prelude + code, *arguments], check=True, stdout=subprocess.PIPE, text=True
+    )
+    return done.stdout.strip()

@@ -1,0 +1,131 @@
+"""Targets for ordinary Python programs on scalars."""
+
+import os
+from functools import partial
+from pathlib import Path
+
+from measure import in_subprocess, interleaved
+from programs import linear, network, particles, quaternion, scalar_loop
+from targets.ratios import derivative_of, gradient_ratio, plain_module
+from targets.target import Measurement, Target
+
+__all__ = ["TARGETS"]
+
+GROWTH = """
+import sys, tapeengine as te, tapeengine.math
+from functools import partial
+from measure import peak_bytes
+from programs.particles import PROGRAM
+steps = int(sys.argv[1])
+program = PROGRAM.bind(tapeengine.math)
+te.vjp(program, *PROGRAM.inputs(10))[1](1.0)
+before = peak_bytes()
+value, backpropagator = te.vjp(program, *PROGRAM.inputs(steps))
+backpropagator(1.0)
+print((peak_bytes() - before) / PROGRAM.operations(steps))
+"""
+
+SADDLE = """
+from time import perf_counter
+import autograd, tapeengine as te
+from measure import interleaved
+from programs.nested import SADDLE, saddle
+def engine(f, x):
+    return te.grad(f)(x)
+def hips(f, x):
+    return list(autograd.grad(f)(x))
+def check(result):
+    assert max(abs(a - b) for a, b in zip(result, SADDLE)) < 1e-9, result
+check(saddle(engine, engine))
+started = perf_counter()
+check(saddle(hips, hips))
+slow = perf_counter() - started
+fast = interleaved({"saddle": lambda: saddle(engine, engine)}, rounds=3)["saddle"]
+print(fast, slow)
+"""
+
+
+def rotation() -> Measurement:
+    """Measure a whole vjp and one call of its backpropagator; 4 us are enough, whatever the ratio."""
+    program = quaternion.PROGRAM
+    primals = program.inputs(1)
+    plain = program.bind(plain_module(program))
+    times = interleaved({"plain": lambda: plain(*primals), "derivative": derivative_of(program, primals)}, 25)
+    micros = 1e6 * times["derivative"]
+    detail = f"{micros:.2f} us (at most 4 us), plain {1e6 * times['plain']:.2f} us"
+    return Measurement(times["derivative"] / times["plain"], detail, met_otherwise=micros <= 4.0)
+
+
+def resolve() -> Measurement:
+    """Measure the reverse sweep alone, in nanoseconds for each record."""
+    import tapeengine as te
+    import tapeengine.math
+
+    program = particles.PROGRAM
+    _, backpropagator = te.vjp(program.bind(tapeengine.math), *program.inputs(1000))
+    seconds = interleaved({"resolve": lambda: backpropagator(1.0)}, rounds=25, sample=0.005)["resolve"]
+    records = len(backpropagator.tape)
+    return Measurement(1e9 * seconds / records, f"{records} records, {backpropagator.tape.nbytes / records:.1f} B each")
+
+
+def memory() -> Measurement:
+    """Measure the growth of the process's peak memory for each operation of the particles."""
+    steps = 20_000
+    return Measurement(float(in_subprocess(GROWTH, str(steps))), f"{118 * steps} operations")
+
+
+def growth() -> Measurement:
+    """Measure the loop from 10^3 to 10^7 operations; the figure is the largest cost of an operation over the smallest."""
+    program, costs = scalar_loop.PROGRAM, {}
+    for exponent in range(3, 8):
+        size = 10**exponent // 3
+        thunk = derivative_of(program, program.inputs(size))
+        seconds = interleaved({"derivative": thunk}, rounds=3 if exponent > 5 else 9)["derivative"]
+        costs[10**exponent] = 1e9 * seconds / program.operations(size)
+    detail = ", ".join(f"{operations:.0e}: {cost:.1f} ns" for operations, cost in costs.items())
+    return Measurement(max(costs.values()) / min(costs.values()), detail)
+
+
+def peers_python() -> str:
+    """Return the interpreter of the environment that `make peers` makes."""
+    default = Path(__file__).resolve().parents[2] / ".venv-peers"
+    return str(Path(os.environ.get("TAPEENGINE_PEERS", default)) / "bin" / "python")
+
+
+def saddle() -> Measurement:
+    """Measure the saddle program, reverse over reverse, over HIPS autograd's time in the same process."""
+    fast, slow = map(float, in_subprocess(SADDLE, python=peers_python()).split())
+    return Measurement(fast / slow, f"{1e3 * fast:.1f} ms, autograd {slow:.2f} s: {slow / fast:.0f} times")
+
+
+TARGETS = (
+    Target(
+        "scalar_loop",
+        "loop with a data-dependent branch over 10^5 elements",
+        3.0,
+        "x plain Python",
+        partial(gradient_ratio, scalar_loop.PROGRAM, 100_000),
+    ),
+    Target(
+        "particles",
+        "four particles, pairwise forces, 1000 steps",
+        2.3,
+        "x plain Python",
+        partial(gradient_ratio, particles.PROGRAM, 1000),
+    ),
+    Target("quaternion", "rotation by a quaternion, vjp and one call", 4.5, "x plain Python", rotation),
+    Target(
+        "network",
+        "network 50-50-50-10 on nested lists",
+        3.2,
+        "x plain Python",
+        partial(gradient_ratio, network.PROGRAM, 50),
+    ),
+    Target(
+        "dot", "dot product of two lists of 10^5", 4.5, "x plain Python", partial(gradient_ratio, linear.DOT, 100_000)
+    ),
+    Target("resolve", "the reverse sweep alone", 5.0, "ns a record", resolve),
+    Target("memory", "growth of peak memory, particles", 40.0, "B an operation", memory),
+    Target("growth", "loop from 10^3 to 10^7 operations, largest over smallest cost", 1.5, "x", growth),
+    Target("saddle", "saddle, reverse over reverse, against HIPS autograd", 1 / 50, "x autograd", saddle),
+)

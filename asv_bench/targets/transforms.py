@@ -1,0 +1,5 @@
+"""Targets."""
+
+from targets.target import Target
+
+TARGETS: tuple[Target, ...] = ()
