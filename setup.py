@@ -13,7 +13,8 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 CORE = Path("tapeengine", "_core")
-MODULES = ("engine_core",)
+MODULES = ("interleave", "math", "nested", "scalar", "sweep", "tape", "trace")
+COMMON = {"language_level": "3", "embedsignature": True, "binding": False, "c_api_binop_methods": True}
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}
 DIRECTIVES = {
     "release": {key: key == "cdivision" for key in SAFE},
@@ -26,7 +27,7 @@ MACROS = {
     "trace": [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")],
 }
 # No contraction to fused multiply-add: values are those of Python's own floats, on every machine.
-FLAGS = ["/O2", "/fp:precise"] if os.name == "nt" else ["-O3", "-ffp-contract=off"]
+FLAGS = ["/O2", "/fp:precise"] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fno-math-errno"]
 
 mode = os.environ.get("TAPEENGINE_BUILD", "release")
 if mode not in DIRECTIVES:
@@ -49,6 +50,6 @@ setup(
     ext_modules=cythonize(
         extensions,
         build_dir=f"build/cython-{mode}",
-        compiler_directives={"language_level": "3", "embedsignature": True, **DIRECTIVES[mode]},
+        compiler_directives={**COMMON, **DIRECTIVES[mode]},
     )
 )

@@ -1,4 +1,4 @@
-"""Writes ``ops_table.h``, the opcode table in C, from the rows of ``table``. Run by ``setup.py`` before Cython."""
+"""Writes ``ops_table.h`` and ``ops_recorded.h``, the opcode table in C, from the rows of ``table``. Run by ``setup.py`` before Cython."""
 
 import ast
 import runpy
@@ -57,58 +57,86 @@ def parse(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
-def main() -> None:
-    """Write the header beside this file, if it changes."""
-    ops = runpy.run_path(str(HERE / "table.py"))["OPS"]
-    values = {op.name: parse(op.value) for op in ops}
+def by_value(name: str, args: list[str]) -> str:
+    """A call of an opcode, over doubles."""
+    return f"op_{name}({', '.join(args)})"
 
-    def base(name: str, args: list[str]) -> str:
-        return f"{name}({', '.join(args)})"
 
-    def by_value(name: str, args: list[str]) -> str:
-        return f"op_{name}({', '.join(args)})"
+def base(name: str, args: list[str]) -> str:
+    """A call of a base function, over doubles."""
+    return f"{name}({', '.join(args)})"
 
-    lines = ["/* Generated from table.py by generate_ops.py. */", "#ifndef TAPEENGINE_OPS_TABLE_H"]
-    lines += ["#define TAPEENGINE_OPS_TABLE_H", '#include "functions.h"', "", "enum {"]
-    lines += [f"    OP_{op.name.upper()} = {i}," for i, op in enumerate(ops)]
-    lines += [f"    OP_COUNT = {len(ops)}", "};", ""]
+
+def switch(head: str, cases: list[tuple[str, str]], default: str) -> list[str]:
+    """A C function that chooses an expression by opcode."""
+    body = [f"    case OP_{name.upper()}: return {text};" for name, text in cases]
+    return [head + " {", "    switch (op) {", *body, "    }", f"    return {default};", "}", ""]
+
+
+def partials(ops: Any, which: str, write: Callable[[ast.expr], str]) -> list[tuple[str, str]]:
+    """The expressions of one column of the table, by opcode."""
+    return [(op.name, write(parse(getattr(op, which)))) for op in ops if getattr(op, which)]
+
+
+def constants(ops: Any) -> list[str]:
+    """The opcodes, their names and what the core looks up by them."""
     names = ", ".join(f'"{op.name}"' for op in ops)
-    lines += [f"static const char *const op_names[] = {{{names}}};"]
-    lines += [f"static const unsigned char op_arities[] = {{{', '.join(str(op.arity) for op in ops)}}};"]
-    discrete = ", ".join(str(int(op.da == "0" and op.db in ("", "0"))) for op in ops)
-    lines += [f"static const unsigned char op_discrete[] = {{{discrete}}};", ""]
+    discrete = [op.da == "0" and op.db in ("", "0") for op in ops]
+    return [
+        "enum {",
+        *(f"    OP_{op.name.upper()} = {i}," for i, op in enumerate(ops)),
+        f"    OP_COUNT = {len(ops)}",
+        "};",
+        f"static const char *const op_names[] = {{{names}}};",
+        f"static const unsigned char op_arities[] = {{{', '.join(str(op.arity) for op in ops)}}};",
+        f"static const unsigned char op_discrete[] = {{{', '.join(str(int(d)) for d in discrete)}}};",
+        "",
+    ]
+
+
+def plain_header(ops: Any) -> list[str]:
+    """Values and partials over doubles."""
+    lines = ['#include "functions.h"', *constants(ops)]
     for op in ops:
         params = "double a, double b" if op.arity == 2 else "double a"
-        lines += [f"static inline double op_{op.name}({params}) {{ return {plain(values[op.name], base)}; }}"]
-    lines += ["", "static inline double op_value(int op, double a, double b) {", "    switch (op) {"]
-    for op in ops:
-        args = "a, b" if op.arity == 2 else "a"
-        lines += [f"    case OP_{op.name.upper()}: return op_{op.name}({args});"]
-    lines += ["    }", "    return 0.0;", "}", ""]
+        lines.append(f"static inline double op_{op.name}({params}) {{ return {plain(parse(op.value), base)}; }}")
+    values = [(op.name, f"op_{op.name}({'a, b' if op.arity == 2 else 'a'})") for op in ops]
+    lines += switch("static inline double op_value(int op, double a, double b)", values, "0.0")
     for which in ("da", "db"):
-        lines += [f"static inline double op_{which}(int op, double a, double b, double v) {{", "    switch (op) {"]
-        for op in ops:
-            text = getattr(op, which)
-            if text:
-                lines += [f"    case OP_{op.name.upper()}: return {plain(parse(text), by_value)};"]
-        lines += ["    }", "    return 0.0;", "}", ""]
-    lines += ["/* The same partials, recorded on the tape of head h. */", "struct te_head;"]
-    lines += ["typedef struct { double value; unsigned int id; } te_scalar; /* id 0: a constant */"]
-    lines += ["static inline te_scalar te_constant(double value) { te_scalar s = {value, 0}; return s; }"]
-    lines += ["static te_scalar te_unary(struct te_head *h, int op, te_scalar a);"]
-    lines += ["static te_scalar te_binary(struct te_head *h, int op, te_scalar a, te_scalar b);"]
+        head = f"static inline double op_{which}(int op, double a, double b, double v)"
+        lines += switch(head, partials(ops, which, lambda term: plain(term, by_value)), "0.0")
+    return lines
+
+
+def recorded_header(ops: Any) -> list[str]:
+    """The same partials, recorded on the tape with head h; te_unary and te_binary are the includer's."""
+    lines = [
+        '#include "ops_table.h"',
+        '#include "te_scalar.h"',
+        "static inline te_scalar te_constant(double value) { te_scalar s = {value, 0}; return s; }",
+        "static te_scalar te_unary(void *h, int op, te_scalar a);",
+        "static te_scalar te_binary(void *h, int op, te_scalar a, te_scalar b);",
+    ]
     for which in ("da", "db"):
-        head = f"static te_scalar te_record_{which}(struct te_head *h, int op, te_scalar a, te_scalar b, te_scalar v) {{"
-        lines += [head, "    switch (op) {"]
-        for op in ops:
-            text = getattr(op, which)
-            if text:
-                lines += [f"    case OP_{op.name.upper()}: return {recorded(parse(text))};"]
-        lines += ["    }", "    return te_constant(0.0);", "}", ""]
-    lines += ["#endif", ""]
-    text, path = "\n".join(lines), HERE / "ops_table.h"
+        head = f"static te_scalar te_record_{which}(void *h, int op, te_scalar a, te_scalar b, te_scalar v)"
+        lines += switch(head, partials(ops, which, recorded), "te_constant(0.0)")
+    return lines
+
+
+def write(name: str, lines: list[str]) -> None:
+    """Write a header beside this file, if it changes."""
+    guard = f"TAPEENGINE_{name.upper().replace('.', '_')}"
+    lines = ["/* Generated from table.py by generate_ops.py. */", f"#ifndef {guard}", f"#define {guard}", *lines]
+    text, path = "\n".join([*lines, "#endif", ""]), HERE / name
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
+
+
+def main() -> None:
+    """Write both headers."""
+    ops = runpy.run_path(str(HERE / "table.py"))["OPS"]
+    write("ops_table.h", plain_header(ops))
+    write("ops_recorded.h", recorded_header(ops))
 
 
 if __name__ == "__main__":

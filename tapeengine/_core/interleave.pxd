@@ -1,0 +1,56 @@
+# Interleave and deinterleave (DN Fig. 7 to 10): structures taken apart into numbered scalars and put together again.
+from libc.stdint cimport uint32_t
+
+cdef enum Kind:
+    FLOAT       # a Python float; id
+    FLOATS      # n Python floats with consecutive ids from `id` on, followed by a LIST or TUPLE step
+    NUMPY       # a numpy float scalar; aux: its class
+    DISCRETE    # nothing to differentiate; its cotangent is None
+    ARRAY       # a float or complex array; n: its storage; aux: the view
+    LIST
+    TUPLE
+    DICT        # aux: the keys
+    OBJECT      # aux: (class, container, container's aux)
+
+cdef struct Step:   # one step of a layout: a leaf, or a container around the last n results
+    int kind
+    uint32_t n
+    uint32_t id
+
+cdef class Layout:
+    cdef Step *steps
+    cdef Py_ssize_t count, room
+    cdef list aux
+    cdef int add(self, int kind, uint32_t n, uint32_t id) except -1
+
+cdef class Frame:
+    cdef object source, aux
+    cdef list items, done
+    cdef Py_ssize_t i, n
+    cdef int kind
+
+cdef class Walk:
+    cdef Layout layout
+    cdef object structures
+    cdef list stack
+    cdef str root
+    cdef object walk(self, object value)
+    cdef object leaf(self, object value)
+    cdef bint floats(self, object value, list done) except -1
+    cdef Frame frame(self, object value)
+    cdef object close(self, Frame frame)
+    cdef object path(self)
+
+cdef class Leaves:
+    cdef object scalar(self, uint32_t id)
+    cdef object array(self, uint32_t storage, object view)
+
+cdef object build(Layout layout, Leaves leaves)
+
+cdef class Matcher:
+    cdef Layout layout
+    cdef object structures
+    cdef str root
+    cdef int scalar(self, uint32_t id, object value) except -1
+    cdef int array(self, uint32_t storage, object view, object value) except -1
+    cdef int match(self, object value) except -1

@@ -1,0 +1,324 @@
+"""Structures taken apart into numbered scalars, and put together again.
+
+`Walk` goes through a structure once, hands each leaf to a subclass and keeps a `Layout`: the steps, in postorder, that
+rebuild a structure of the same form (DN Fig. 10 keeps a rebuild function; a flat list of steps does the same without
+recursion, so that depth is no limit). `build` runs the steps; `Matcher` runs them backwards against a cotangent.
+"""
+
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from libc.stdint cimport uint32_t
+from libc.stdlib cimport free, realloc
+
+from tapeengine.errors import CotangentError, StructureError
+
+import numpy
+
+cdef object floating = numpy.floating
+cdef enum:
+    CYCLE_CHECK = 1000      # a structure deeper than this is looked at for cycles
+
+
+cdef class Layout:
+    """The steps, in postorder, that rebuild one structure."""
+
+    def __cinit__(self):
+        self.aux = []
+
+    def __dealloc__(self):
+        free(self.steps)
+
+    cdef int add(self, int kind, uint32_t n, uint32_t id) except -1:
+        if self.count == self.room:
+            room = 2 * self.room if self.room else 8
+            steps = realloc(self.steps, room * sizeof(Step))
+            if steps == NULL:
+                raise MemoryError(f"no memory for the layout of a structure of {self.count:,} leaves and containers")
+            self.steps = <Step *> steps
+            self.room = room
+        self.steps[self.count] = Step(kind, n, id)
+        self.count += 1
+        return 0
+
+
+cdef class Frame:
+    """A container that is being walked through."""
+
+
+cdef Frame open_frame(int kind, object source, list items, object aux):
+    cdef Frame f = Frame.__new__(Frame)
+    f.kind = kind
+    f.source = source
+    f.items = items
+    f.aux = aux
+    f.n = len(items)
+    f.i = 0
+    f.done = []
+    return f
+
+
+cdef list names_of(int kind, Py_ssize_t n, object aux):
+    """How the children of a container are written in a path."""
+    if kind == DICT:
+        return [f"[{key!r}]" for key in aux]
+    if kind == OBJECT:
+        return list(aux[1].names(aux[2]))
+    return [f"[{i}]" for i in range(n)]
+
+
+cdef object make(int kind, object aux, list children):
+    """A container around its children."""
+    if kind == LIST:
+        return children
+    if kind == TUPLE:
+        return tuple(children)
+    if kind == DICT:
+        return dict(zip(aux, children))
+    return aux[1].make(aux[2], children)
+
+
+cdef class Walk:
+    """One pass over a structure: leaves go to `leaf`, the layout is kept, and the structure is rebuilt around them."""
+
+    def __init__(self, structures, str root):
+        self.structures = structures
+        self.root = root
+        self.stack = []
+        self.layout = Layout()
+
+    cdef object leaf(self, object value):
+        raise NotImplementedError
+
+    cdef bint floats(self, object value, list done) except -1:
+        """Take a whole list or tuple of floats at once, if the subclass can."""
+        return False
+
+    cdef object walk(self, object value):
+        cdef Frame f = None
+        cdef Frame opened
+        while True:
+            opened = self.frame(value)
+            if opened is not None:
+                if opened.n:
+                    if opened.kind <= TUPLE and self.floats(opened.source, opened.done):
+                        value = self.close(opened)
+                    else:
+                        if f is not None:
+                            self.stack.append(f)
+                        f = opened
+                        value = f.items[0]
+                        if len(self.stack) % CYCLE_CHECK == CYCLE_CHECK - 1:
+                            self.check_cycle(f)
+                        continue
+                else:
+                    value = self.close(opened)
+            else:
+                if f is not None:
+                    self.stack.append(f)
+                    value = self.leaf(value)
+                    self.stack.pop()
+                else:
+                    value = self.leaf(value)
+            while f is not None:
+                f.done.append(value)
+                f.i += 1
+                if f.i < f.n:
+                    break
+                value = self.close(f)
+                f = self.stack.pop() if self.stack else None
+            if f is None:
+                return value
+            value = f.items[f.i]
+
+    cdef Frame frame(self, object value):
+        """The frame of a container; None for a leaf."""
+        cls = type(value)
+        if cls is float:
+            return None
+        if cls is list:
+            return open_frame(LIST, value, value, None)
+        if cls is tuple:
+            return open_frame(TUPLE, value, list(value), None)
+        if cls is dict:
+            return open_frame(DICT, value, list((<dict> value).values()), list(<dict> value))
+        container = self.structures.find(cls)
+        if container is None:
+            return None
+        children, aux = container.take(value)
+        return open_frame(OBJECT, value, list(children), (cls, container, aux))
+
+    cdef object close(self, Frame f):
+        self.layout.add(f.kind, <uint32_t> f.n, 0)
+        if f.kind >= DICT:
+            self.layout.aux.append(f.aux)
+        return make(f.kind, f.aux, f.done)
+
+    def check_cycle(self, Frame f):
+        seen = {id(f.source)}
+        for outer in self.stack:
+            key = id((<Frame> outer).source)
+            if key in seen:
+                raise StructureError(
+                    f"{self.root} contains itself: a structure with a cycle has no cotangent of the same structure. "
+                    "Pass the parts that are differentiated as a tree, and keep back references outside"
+                )
+            seen.add(key)
+
+    cdef object path(self):
+        """Where the walk is, as a user would write it: value['loss'][2]."""
+        parts = [self.root]
+        for frame in self.stack:
+            f = <Frame> frame
+            parts.append(names_of((<Frame> frame).kind, (<Frame> frame).n, (<Frame> frame).aux)[(<Frame> frame).i])
+        return "".join(parts)
+
+
+cdef class Leaves:
+    """Where the leaves of a rebuilt structure come from."""
+
+    cdef object scalar(self, uint32_t id):
+        raise NotImplementedError
+
+    cdef object array(self, uint32_t storage, object view):
+        raise NotImplementedError
+
+
+cdef object build(Layout layout, Leaves leaves):
+    """Run a layout forwards: a structure whose leaves come from `leaves`."""
+    cdef list stack = []
+    cdef Py_ssize_t i, k, used_aux = 0
+    cdef Step s
+    cdef list children
+    for i in range(layout.count):
+        s = layout.steps[i]
+        if s.kind == FLOAT:
+            stack.append(leaves.scalar(s.id))
+        elif s.kind == DISCRETE:
+            stack.append(None)
+        elif s.kind == FLOATS:
+            stack.append([leaves.scalar(s.id + <uint32_t> k) for k in range(s.n)])
+        elif s.kind == NUMPY:
+            stack.append(layout.aux[used_aux](leaves.scalar(s.id)))
+            used_aux += 1
+        elif s.kind == ARRAY:
+            stack.append(leaves.array(s.n, layout.aux[used_aux]))
+            used_aux += 1
+        else:
+            aux = None
+            if s.kind >= DICT:
+                aux = layout.aux[used_aux]
+                used_aux += 1
+            if i and layout.steps[i - 1].kind == FLOATS and s.kind <= TUPLE:
+                children = stack.pop()
+            else:
+                children = stack[len(stack) - s.n:]
+                del stack[len(stack) - s.n:]
+            stack.append(make(s.kind, aux, children))
+    return stack[0]
+
+
+cdef object summary(object value):
+    """A value's class, for an error."""
+    return f"{type(value).__name__}"
+
+
+cdef class Matcher:
+    """Holds a cotangent against a layout: each leaf goes to `scalar` or `array` with the id that it belongs to."""
+
+    def __init__(self, Layout layout, structures, str root):
+        self.layout = layout
+        self.structures = structures
+        self.root = root
+
+    cdef int scalar(self, uint32_t id, object value) except -1:
+        raise NotImplementedError
+
+    cdef int array(self, uint32_t storage, object view, object value) except -1:
+        raise NotImplementedError
+
+    cdef int match(self, object value) except -1:
+        """Run the layout backwards, from the root to its last child first."""
+        cdef Layout layout = self.layout
+        cdef Py_ssize_t i, k, aux_left = len(layout.aux)
+        cdef Step s
+        cdef list stack = [value]
+        for i in range(layout.count - 1, -1, -1):
+            s = layout.steps[i]
+            value = stack.pop()
+            aux = None
+            if s.kind >= DICT or s.kind == NUMPY or s.kind == ARRAY:
+                aux_left -= 1
+                aux = layout.aux[aux_left]
+            if s.kind == FLOAT or s.kind == NUMPY:
+                if value is None:
+                    self.refuse(i, "a number", value)
+                if not self.scalar(s.id, value):
+                    self.refuse(i, "a number", value)
+            elif s.kind == DISCRETE:
+                if value is not None and not self.structures.is_discrete(value) and not is_float0(value):
+                    self.refuse(i, "None (the value here is discrete)", value)
+            elif s.kind == ARRAY:
+                if not self.array(s.n, aux, value):
+                    self.refuse(i, f"an array of shape {aux.shape} and dtype {aux.dtype}", value)
+            elif s.kind == FLOATS:
+                for k in range(s.n):
+                    if not self.scalar(s.id + <uint32_t> k, value[k]):
+                        self.refuse(i, "numbers", value[k])
+            else:
+                children = self.children(i, s.kind, s.n, aux, value)
+                if i and layout.steps[i - 1].kind == FLOATS and s.kind <= TUPLE:
+                    stack.append(children)
+                else:
+                    stack.extend(children)
+        return 0
+
+    def children(self, Py_ssize_t i, int kind, uint32_t n, aux, value):
+        """The children of a cotangent's container, once it has been found to fit."""
+        if kind == LIST or kind == TUPLE:
+            if type(value) is not list and type(value) is not tuple or len(value) != n:
+                self.refuse(i, f"a {'list' if kind == LIST else 'tuple'} of {n}", value)
+            return value
+        if kind == DICT:
+            if not isinstance(value, dict) or len(value) != n or any(key not in value for key in aux):
+                self.refuse(i, f"a dict with the keys {aux}", value)
+            return [value[key] for key in aux]
+        if type(value) is not aux[0]:
+            self.refuse(i, f"a {aux[0].__name__}", value)
+        children, other = aux[1].take(value)
+        if len(children) != n or list(aux[1].names(aux[2])) != list(aux[1].names(other)):
+            self.refuse(i, f"a {aux[0].__name__} with {n} values", value)
+        return children
+
+    def refuse(self, Py_ssize_t i, str wanted, value):
+        got = summary(value)
+        if isinstance(value, (list, tuple, dict)):
+            got = f"a {got} of {len(value)}"
+        elif isinstance(value, numpy.ndarray) or hasattr(value, "shape"):
+            got = f"an array of shape {value.shape} and dtype {value.dtype}"
+        raise CotangentError(f"{self.place(i)} must be {wanted}, not {got}")
+
+    def place(self, Py_ssize_t target):
+        """The path of a step, as a user would write it: value['loss'][2]."""
+        cdef Layout layout = self.layout
+        cdef Py_ssize_t i, aux_left = len(layout.aux)
+        cdef Step s
+        stack = [self.root]
+        for i in range(layout.count - 1, -1, -1):
+            s = layout.steps[i]
+            path = stack.pop()
+            aux = None
+            if s.kind >= DICT or s.kind == NUMPY or s.kind == ARRAY:
+                aux_left -= 1
+                aux = layout.aux[aux_left]
+            if i == target:
+                return path
+            if s.kind >= LIST:
+                if i and layout.steps[i - 1].kind == FLOATS and s.kind <= TUPLE:
+                    stack.append(path)
+                else:
+                    stack.extend(path + name for name in names_of(s.kind, s.n, aux))
+        return self.root
+
+
+cdef bint is_float0(object value):
+    """Whether a value is a float or an array of them that is nothing but zero: a fair cotangent of something discrete."""
+    return isinstance(value, float) and value == 0

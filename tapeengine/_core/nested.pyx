@@ -1,0 +1,195 @@
+"""Nesting: the tape is a program, so an inner trace that used duals of an outer one is recorded there once it is over.
+
+`copy_out` repeats on the outer tape those records of the inner one that depend on it. `resolve_recorded` is the reverse
+sweep with every step recorded on the outer tape, partials by the opcode table's own expressions. No dual ever holds a
+dual, and ids of two tapes cannot be confused.
+"""
+
+from cpython.exc cimport PyErr_CheckSignals, PyErr_Occurred
+from libc.math cimport isfinite
+from libc.stdint cimport uint32_t
+from libc.stdlib cimport calloc, free
+
+from tapeengine._core.tape cimport (
+    BOTH, CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, OP_MASK, SPECIAL, Head, Record, Tape, head_of, op_at, op_da, op_db,
+    op_discrete, op_value, record1, record2, record_at, tape_of, value_at,
+    OP_ADD, OP_MUL, OP_NEG,
+)
+
+cdef extern from "ops_recorded.h":
+    te_scalar te_record_da(void *h, int op, te_scalar a, te_scalar b, te_scalar v)
+    te_scalar te_record_db(void *h, int op, te_scalar a, te_scalar b, te_scalar v)
+
+
+cdef te_scalar constant(double value) noexcept:
+    return te_scalar(value, 0)
+
+
+cdef te_scalar te_unary "te_unary"(void *h, int op, te_scalar a) except *:
+    """An operation on scalars that are recorded: a constant stays one."""
+    cdef double v = op_value(op, a.value, 0.0)
+    if a.id == 0 or op_discrete[op]:
+        return constant(v)
+    return te_scalar(v, record1(<Head *> h, op, a.id, op_da(op, a.value, 0.0, v), 0.0, v))
+
+
+cdef te_scalar te_binary "te_binary"(void *h, int op, te_scalar a, te_scalar b) except *:
+    cdef double v = op_value(op, a.value, b.value)
+    cdef Head *head = <Head *> h
+    if (a.id == 0 and b.id == 0) or op_discrete[op]:
+        return constant(v)
+    if op == OP_MUL:
+        if a.id == 0 and (a.value == 1.0 or a.value == 0.0):
+            return b if a.value else constant(0.0)
+        if b.id == 0 and (b.value == 1.0 or b.value == 0.0):
+            return a if b.value else constant(0.0)
+    elif op == OP_ADD:
+        if a.id == 0 and a.value == 0.0:
+            return b
+        if b.id == 0 and b.value == 0.0:
+            return a
+    if b.id == 0:
+        return te_scalar(v, record1(head, op | CONSTANT_RIGHT, a.id, op_da(op, a.value, b.value, v), b.value, v))
+    if a.id == 0:
+        return te_scalar(v, record1(head, op | CONSTANT_LEFT, b.id, op_db(op, a.value, b.value, v), a.value, v))
+    return te_scalar(v, record2(
+        head, op, a.id, b.id, op_da(op, a.value, b.value, v), op_db(op, a.value, b.value, v), v))
+
+
+cdef class Copies:
+    """Where the records of an inner tape went on an outer one."""
+
+    def __dealloc__(self):
+        free(self.ids)
+
+
+cdef Copies no_copies(uint32_t tag, uint32_t count):
+    cdef Copies c = Copies.__new__(Copies)
+    c.tag = tag
+    c.count = count
+    c.ids = <uint32_t *> calloc(count, sizeof(uint32_t))
+    if c.ids == NULL:
+        raise MemoryError(f"no memory for a table of {count:,} ids")
+    return c
+
+
+cdef Head *innermost(Tape tape) noexcept:
+    """The latest live trace that the tape has links to, or NULL."""
+    cdef uint32_t tag, best = 0
+    for _, tag, _ in tape.link_sources:
+        if tag > best and head_of(tag) != NULL:
+            best = tag
+    return head_of(best) if best else NULL
+
+
+cdef uint32_t carried(Head *h, uint32_t tag, uint32_t id, double value) except 0:
+    """The id on h of a dual of h's trace or of one further out."""
+    if tag == h.tag:
+        return id
+    return tape_of(h).link(tag, id, value)
+
+
+cdef Copies copy_out(Tape tape):
+    """Repeat on the innermost outer tape the records that depend on its duals; None where nothing does."""
+    cdef Head *h = &tape.head
+    cdef Head *outer
+    cdef Record *r
+    cdef Copies copies
+    cdef uint32_t i, a, b, id, tag
+    cdef int op
+    if not tape.link_sources:
+        return None
+    outer = innermost(tape)
+    if outer == NULL:
+        return None
+    copies = no_copies(outer.tag, h.count)
+    for i, tag, id in tape.link_sources:
+        if head_of(tag) != NULL:
+            copies.ids[i] = carried(outer, tag, id, value_at(h, i))
+    for i in range(h.inputs + 1, h.count):
+        op = op_at(h, i)
+        if op & FORM_MASK == SPECIAL:
+            continue
+        r = record_at(h, i)
+        a = copies.ids[r.p1]
+        b = copies.ids[r.p2] if r.p2 != i else 0
+        if a and b:
+            copies.ids[i] = record2(outer, op, a, b, r.d1, r.d2, value_at(h, i))
+        elif a and r.p2 == i:
+            copies.ids[i] = record1(outer, op, a, r.d1, r.d2, value_at(h, i))
+        elif a:
+            copies.ids[i] = record1(outer, op | CONSTANT_RIGHT, a, r.d1, value_at(h, r.p2), value_at(h, i))
+        elif b:
+            copies.ids[i] = record1(outer, op | CONSTANT_LEFT, b, r.d2, value_at(h, r.p1), value_at(h, i))
+    return copies
+
+
+cdef Copies lifted(Tape tape, Copies copies, Head *outer):
+    """The same copies seen from a later trace, which links to them; none where they are out of date."""
+    cdef Copies result
+    cdef uint32_t i
+    if copies is not None and copies.tag == outer.tag:
+        return copies
+    result = no_copies(outer.tag, tape.head.count)
+    if copies is not None and head_of(copies.tag) != NULL:
+        for i in range(copies.count):
+            if copies.ids[i]:
+                result.ids[i] = carried(outer, copies.tag, copies.ids[i], value_at(&tape.head, i))
+    return result
+
+
+cdef inline te_scalar seen(Head *h, Copies copies, uint32_t i) noexcept:
+    """A value of the inner tape as it is on the outer one."""
+    return te_scalar(value_at(h, i), copies.ids[i])
+
+
+cdef int contribute(Head *outer, te_scalar *to, te_scalar cotangent, te_scalar partial) except -1:
+    """Add cotangent * partial; a cotangent of value zero meets a partial that is not finite as zero."""
+    if cotangent.value == 0.0 and not isfinite(partial.value):
+        return 0
+    if partial.id == 0 and partial.value == -1.0:
+        cotangent = te_unary(outer, OP_NEG, cotangent)
+    else:
+        cotangent = te_binary(outer, OP_MUL, cotangent, partial)
+    to[0] = te_binary(outer, OP_ADD, to[0], cotangent)
+    return 0
+
+
+cdef int pass_on(Head *h, Copies copies, Head *outer, te_scalar *cotangent, uint32_t i) except -1:
+    """Call one backpropagator, recorded."""
+    cdef Record *r = record_at(h, i)
+    cdef int form = op_at(h, i) & FORM_MASK, op = op_at(h, i) & OP_MASK
+    cdef te_scalar a, b, v
+    if not copies.ids[i]:    # the partials are constants
+        contribute(outer, &cotangent[r.p1], cotangent[i], constant(r.d1))
+        if r.p2 != i:
+            contribute(outer, &cotangent[r.p2], cotangent[i], constant(r.d2))
+        return 0
+    v = seen(h, copies, i)
+    if form == CONSTANT_LEFT:
+        a = constant(r.d2)
+        b = seen(h, copies, r.p1)
+        contribute(outer, &cotangent[r.p1], cotangent[i], te_record_db(outer, op, a, b, v))
+        return 0
+    a = seen(h, copies, r.p1)
+    b = constant(r.d2) if r.p2 == i else seen(h, copies, r.p2)
+    contribute(outer, &cotangent[r.p1], cotangent[i], te_record_da(outer, op, a, b, v))
+    if r.p2 != i:
+        contribute(outer, &cotangent[r.p2], cotangent[i], te_record_db(outer, op, a, b, v))
+    return 0
+
+
+cdef int resolve_recorded(Tape tape, Copies copies, Head *outer, te_scalar *cotangent, uint32_t top) except -1:
+    """The reverse sweep, each step recorded on the tape of `outer`."""
+    cdef Head *h = &tape.head
+    cdef uint32_t i
+    for i in range(top, h.inputs, -1):
+        if cotangent[i].value == 0.0 and cotangent[i].id == 0:
+            continue
+        if op_at(h, i) & FORM_MASK != SPECIAL:
+            pass_on(h, copies, outer, cotangent, i)
+            if PyErr_Occurred():
+                return -1
+        if i & 0xFFFFF == 0:
+            PyErr_CheckSignals()
+    return 0

@@ -1,0 +1,379 @@
+"""Dual scalars: Python's arithmetic on floats, recorded.
+
+A dual is a value and the id of its backpropagator (DN section 5), with the tag of its trace. It is not tracked by the
+cyclic garbage collector and comes from a free list: there is one for each operation.
+"""
+
+import fractions
+import numbers
+
+import numpy
+
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
+from cpython.long cimport PyLong_Check
+from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
+from libc.math cimport floor, isfinite, pow
+from libc.stdint cimport uint32_t
+cimport cython
+
+from tapeengine._core.tape cimport (
+    BOTH, CONSTANT_LEFT, CONSTANT_RIGHT, Head, head_of, op_da, op_db, op_value, record1, record2, tape_of, traces,
+    OP_ABS, OP_ADD, OP_DIV, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SUB,
+)
+
+from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedError
+
+cdef extern from "Python.h":
+    double PyLong_AsDouble(object) except? -1.0
+
+cdef object numpy_number = (numpy.floating, numpy.integer, numpy.bool_)
+cdef object Rational = numbers.Rational
+cdef object Fraction = fractions.Fraction
+
+
+cdef bint as_double(object x, double *out) except -1:
+    """Whether x is a real number other than a dual; its value as a float."""
+    if PyFloat_Check(x):
+        out[0] = PyFloat_AS_DOUBLE(x)
+    elif PyLong_Check(x):
+        out[0] = PyLong_AsDouble(x)
+    elif isinstance(x, numpy_number) or isinstance(x, Rational):
+        out[0] = float(x)
+    else:
+        return False
+    return True
+
+
+cdef Head *head_of_dual(Dual x) except NULL:
+    cdef Head *h = head_of(x.tag)
+    if h == NULL:
+        raise TraceError(
+            f"a dual number of the value {x.v!r} is used after its trace has ended. A program must hand on what it "
+            "computes by returning it; keep plain numbers elsewhere (tapeengine.value(x) gives one)"
+        )
+    return h
+
+
+cdef uint32_t id_on(Head *h, Dual x) except 0:
+    """The id of x on the tape of h: its own, or that of a link where x belongs to an outer trace."""
+    if x.tag == h.tag:
+        return x.id
+    head_of_dual(x)
+    return tape_of(h).link(x.tag, x.id, x.v)
+
+
+cdef Head *join(Dual x, Dual y, uint32_t *i, uint32_t *j) except NULL:
+    """The inner one of two duals' traces, and their ids on its tape. The later trace is the inner one."""
+    cdef Head *h = head_of_dual(x)
+    if x.tag != y.tag:
+        head_of_dual(y)
+        if y.tag > x.tag:
+            h = head_of_dual(y)
+    i[0] = id_on(h, x)
+    j[0] = id_on(h, y)
+    return h
+
+
+cdef inline Dual unary(Dual x, const int op, double value):
+    cdef Head *h = traces.current
+    if h.tag != x.tag:
+        h = head_of_dual(x)
+    return new_dual(value, record1(h, op, x.id, op_da(op, x.v, 0.0, value), 0.0, value), x.tag)
+
+
+cdef inline Dual both(Dual x, Dual y, const int op, double value):
+    cdef Head *h = traces.current
+    cdef uint32_t i = x.id, j = y.id
+    if x.tag != y.tag or h.tag != x.tag:
+        h = join(x, y, &i, &j)
+    i = record2(h, op, i, j, op_da(op, x.v, y.v, value), op_db(op, x.v, y.v, value), value)
+    return new_dual(value, i, h.tag)
+
+
+cdef inline Dual with_right(Dual x, double c, const int op, double value):
+    """An operation on a dual and a constant to its right."""
+    cdef Head *h = traces.current
+    if h.tag != x.tag:
+        h = head_of_dual(x)
+    return new_dual(value, record1(h, op | CONSTANT_RIGHT, x.id, op_da(op, x.v, c, value), c, value), x.tag)
+
+
+cdef inline Dual with_left(double c, Dual y, const int op, double value):
+    """An operation on a dual and a constant to its left."""
+    cdef Head *h = traces.current
+    if h.tag != y.tag:
+        h = head_of_dual(y)
+    return new_dual(value, record1(h, op | CONSTANT_LEFT, y.id, op_db(op, c, y.v, value), c, value), y.tag)
+
+
+cdef Dual unary_of(Dual x, int op, double value):
+    return unary(x, op, value)
+
+
+cdef Dual binary_of(object x, object y, int op, double value):
+    """An operation on two reals, one of them a dual, whose value is known."""
+    cdef double c = 0.0
+    if type(x) is Dual:
+        if type(y) is Dual:
+            return both(<Dual> x, <Dual> y, op, value)
+        as_double(y, &c)
+        return with_right(<Dual> x, c, op, value)
+    as_double(x, &c)
+    return with_left(c, <Dual> y, op, value)
+
+
+cdef inline object arithmetic(object x, object y, const int op):
+    """x op y for the operations that never fail."""
+    cdef double c = 0.0
+    if type(x) is Dual:
+        if type(y) is Dual:
+            return both(<Dual> x, <Dual> y, op, op_value(op, (<Dual> x).v, (<Dual> y).v))
+        if PyFloat_CheckExact(y):
+            c = PyFloat_AS_DOUBLE(y)
+        elif not as_double(y, &c):
+            return NotImplemented
+        return with_right(<Dual> x, c, op, op_value(op, (<Dual> x).v, c))
+    if PyFloat_CheckExact(x):
+        c = PyFloat_AS_DOUBLE(x)
+    elif not as_double(x, &c):
+        return NotImplemented
+    return with_left(c, <Dual> y, op, op_value(op, c, (<Dual> y).v))
+
+
+cdef inline bint operands(object x, object y, double *a, double *b) except -1:
+    """The values of two operands, one of them a dual; False where the other is no real number."""
+    if type(x) is Dual:
+        a[0] = (<Dual> x).v
+    elif not as_double(x, a):
+        return False
+    if type(y) is Dual:
+        b[0] = (<Dual> y).v
+    elif not as_double(y, b):
+        return False
+    return True
+
+
+cdef double power_value(double a, double b) except? -1.0:
+    """a ** b as Python's floats have it, errors included."""
+    cdef double v = pow(a, b)
+    if isfinite(v) and (a > 0 or v != 0 or b >= 0):
+        return v
+    result = a ** <object> b
+    if type(result) is complex:
+        raise UnsupportedError(
+            f"{a!r} ** {b!r} is complex, and a dual number is real. "
+            "Use abs(x) ** p with a sign of your own, or a complex array (numpy.complex128)"
+        )
+    return result
+
+
+cdef object drop(Dual x, str how):
+    return DroppedDerivativeError(how.format(value=repr(x.v)))
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(1024)
+cdef class Dual:
+    """A scalar that is being differentiated: a float that remembers how it was computed.
+
+    Duals come into being when a transform such as `vjp` runs a program; a program uses them as it uses floats.
+    Comparisons, `bool`, `int`, `round` and `//` look at the value and give plain results.
+
+    Attributes
+    ----------
+    value : float
+        The value, without the derivative.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> te.grad(lambda x: x * x if x > 0 else -x)(3.0)
+    6.0
+    """
+
+    def __init__(self):
+        raise TypeError("duals are made by transforms such as tapeengine.vjp, not by hand")
+
+    @property
+    def value(self):
+        """The value as a float, without the derivative."""
+        return self.v
+
+    # -- arithmetic ---------------------------------------------------------------------------------------------------
+    def __add__(x, y):
+        return arithmetic(x, y, OP_ADD)
+
+    def __sub__(x, y):
+        return arithmetic(x, y, OP_SUB)
+
+    def __mul__(x, y):
+        return arithmetic(x, y, OP_MUL)
+
+    def __truediv__(x, y):
+        cdef double a = 0.0, b = 0.0
+        if not operands(x, y, &a, &b):
+            return NotImplemented
+        if b == 0:
+            raise ZeroDivisionError("float division by zero")
+        return arithmetic(x, y, OP_DIV)
+
+    def __mod__(x, y):
+        cdef double a = 0.0, b = 0.0
+        if not operands(x, y, &a, &b):
+            return NotImplemented
+        if b == 0:
+            raise ZeroDivisionError("float modulo by zero")
+        return arithmetic(x, y, OP_MOD)
+
+    def __floordiv__(x, y):
+        cdef double a = 0.0, b = 0.0
+        if not operands(x, y, &a, &b):
+            return NotImplemented
+        return <object> a // <object> b
+
+    def __divmod__(x, y):
+        cdef double a = 0.0, b = 0.0
+        if not operands(x, y, &a, &b):
+            return NotImplemented
+        quotient, remainder = divmod(a, b)
+        return quotient, binary_of(x, y, OP_MOD, remainder)
+
+    def __pow__(x, y, modulus):
+        cdef double a = 0.0, b = 0.0
+        if modulus is not None:
+            raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
+        if not operands(x, y, &a, &b):
+            return NotImplemented
+        return binary_of(x, y, OP_POW, power_value(a, b))
+
+    def __neg__(self):
+        return unary(self, OP_NEG, -self.v)
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return unary(self, OP_ABS, abs(self.v))
+
+    # -- discrete results ---------------------------------------------------------------------------------------------
+    def __bool__(self):
+        return self.v != 0
+
+    def __int__(self):
+        return int(<object> self.v)
+
+    def __trunc__(self):
+        return int(<object> self.v)
+
+    def __floor__(self):
+        return (<object> self.v).__floor__()
+
+    def __ceil__(self):
+        return (<object> self.v).__ceil__()
+
+    def __round__(self, ndigits=None):
+        return round(<object> self.v, ndigits)
+
+    def __richcmp__(x, y, int kind):
+        cdef double a = (<Dual> x).v, b = 0.0
+        if type(y) is Dual:
+            b = (<Dual> y).v
+        elif PyFloat_CheckExact(y):
+            b = PyFloat_AS_DOUBLE(y)
+        elif PyLong_Check(y) or isinstance(y, Rational):  # exact, also beyond 2**53
+            return compare(a, y, kind)
+        elif not as_double(y, &b):
+            return NotImplemented
+        if kind == Py_LT:
+            return a < b
+        if kind == Py_GT:
+            return a > b
+        if kind == Py_LE:
+            return a <= b
+        if kind == Py_GE:
+            return a >= b
+        if kind == Py_EQ:
+            return a == b
+        return a != b
+
+    def __hash__(self):
+        return hash(<object> self.v)
+
+    def is_integer(self):
+        """Whether the value is a whole number."""
+        return (<object> self.v).is_integer()
+
+    def as_integer_ratio(self):
+        """The value as a ratio of two integers."""
+        return (<object> self.v).as_integer_ratio()
+
+    def hex(self):
+        """The value in hexadecimal notation."""
+        return (<object> self.v).hex()
+
+    # -- a real number ------------------------------------------------------------------------------------------------
+    @property
+    def real(self):
+        """The dual itself."""
+        return self
+
+    @property
+    def imag(self):
+        """The imaginary part of a real number, 0.0."""
+        return 0.0
+
+    def conjugate(self):
+        """The dual itself."""
+        return self
+
+    def __repr__(self):
+        return repr(<object> self.v)
+
+    def __str__(self):
+        return str(<object> self.v)
+
+    def __format__(self, spec):
+        return format(<object> self.v, spec)
+
+    # -- what would lose the derivative -------------------------------------------------------------------------------
+    def __float__(self):
+        raise drop(self, "this would turn a dual number ({value}) into a plain float and lose its derivative. Use the "
+                   "functions of tapeengine.math instead of math's (tapeengine.math.sin for math.sin) and "
+                   "tapeengine.numpy instead of numpy to build or fill arrays; tapeengine.value(x) drops the "
+                   "derivative on purpose")
+
+    def __complex__(self):
+        raise drop(self, "this would turn a dual number ({value}) into a plain complex number and lose its derivative. "
+                   "Work with real and imaginary parts, or with complex arrays; tapeengine.value(x) drops the "
+                   "derivative on purpose")
+
+    def __reduce__(self):
+        raise drop(self, "a dual number ({value}) cannot be pickled: it is a place on a tape of this process. Send "
+                   "plain numbers to other processes; tapeengine.value(x) gives one")
+
+    def __reduce_ex__(self, protocol):
+        return self.__reduce__()
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+cdef object compare(object a, object y, int kind):
+    if kind == Py_LT:
+        return a < y
+    if kind == Py_GT:
+        return a > y
+    if kind == Py_LE:
+        return a <= y
+    if kind == Py_GE:
+        return a >= y
+    if kind == Py_EQ:
+        return a == y
+    return a != y
+
+
+numbers.Real.register(Dual)

@@ -1,0 +1,144 @@
+# The tape: records in chunks, the table of live tapes, and the inline functions that record.
+from libc.stdint cimport uint8_t, uint32_t
+
+cdef extern from "ops_table.h" nogil:
+    const char *const op_names[]
+    const unsigned char op_arities[]
+    const unsigned char op_discrete[]
+    double op_value(int op, double a, double b)
+    double op_da(int op, double a, double b, double v)
+    double op_db(int op, double a, double b, double v)
+    enum:
+        OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_NEG, OP_ABS, OP_SIGN, OP_RINT, OP_MOD, OP_FMOD, OP_REMAINDER, OP_COPYSIGN
+        OP_MAXIMUM, OP_MINIMUM, OP_CHOOSE, OP_POW, OP_POWDA, OP_POWDB, OP_LOG0, OP_SQRT, OP_CBRT, OP_HYPOT
+        OP_EXP, OP_EXP2, OP_EXPM1, OP_LOG, OP_LOG1P, OP_LOG2, OP_LOG10, OP_LOGADDEXP
+        OP_SIN, OP_COS, OP_TAN, OP_ASIN, OP_ACOS, OP_ATAN, OP_ATAN2, OP_SINH, OP_COSH, OP_TANH
+        OP_ASINH, OP_ACOSH, OP_ATANH, OP_ERF, OP_ERFC, OP_GAMMA, OP_LGAMMA, OP_POLYGAMMA
+        OP_EXPIT, OP_SOFTPLUS, OP_RELU, OP_STEP, OP_XLOGY, OP_XDIVY, OP_COUNT
+
+# The two high bits of an opcode byte: which operands of a binary operation are on the tape. A constant operand of a
+# one-parent record is kept in d2, which its sweep does not need.
+cdef enum Form:
+    BOTH = 0x00            # unary, or binary with both parents on the tape
+    CONSTANT_RIGHT = 0x40  # p1 is the left operand, d2 the value of the right one
+    CONSTANT_LEFT = 0x80   # p1 is the right operand, d2 the value of the left one
+    SPECIAL = 0xC0         # not a scalar operation: one of Special
+    FORM_MASK = 0xC0
+    OP_MASK = 0x3F
+
+# A special record is known in the sweeps by p1 == its own id.
+cdef enum Special:
+    INPUT = 0xC0    # an input of the trace, or a link to a dual of an outer trace
+    READ = 0xC1     # element read: p2 the storage, d2 the offset
+    WRITE = 0xC2    # element write: p2 the storage, d2 the offset, d1 the id of the assigned scalar (0: a constant)
+    ARRAY = 0xC3    # array operation: p2 its index among the tape's array records
+
+cdef enum:
+    CHUNK_SHIFT = 15
+    CHUNK = 1 << 15
+    CHUNK_LAST = (1 << 15) - 1
+
+cdef struct Record:     # DN 10.2: the defunctionalised backpropagator, Contrib of up to two parents
+    double d1, d2       # partials with respect to the parents
+    uint32_t p1, p2     # ids of the parents; p2 == own id where there is no second one
+
+cdef struct Chunk:
+    Record rec[1 << 15]
+    uint8_t op[1 << 15]
+
+cdef struct Head:
+    uint32_t tag        # names the trace in its duals; 0: the trace is over
+    uint32_t count      # the next id; ids begin at 1
+    uint32_t limit      # the first id that does not fit the last chunk
+    uint32_t inputs     # ids up to here belong to the primals
+    Chunk *last
+    double *last_values # NULL where values are not kept
+    Chunk **chunks
+    double **values
+    Py_ssize_t used     # chunks in use
+    Py_ssize_t room     # chunks that the tables have room for
+    size_t max_bytes    # 0: no limit
+    void *owner         # the Tape, borrowed
+
+cdef struct Traces:     # live traces of all threads, the oldest first; guarded by the GIL
+    Head *current       # the one used last, or a head that matches no dual
+    Head **live
+    Py_ssize_t count
+    Py_ssize_t room
+    uint32_t next_tag
+
+cdef Traces traces
+
+cdef int grow(Head *h) except -1
+cdef Head *find(uint32_t tag) noexcept
+
+cdef inline Head *head_of(uint32_t tag) noexcept:
+    """The live head of a tag, or NULL where the trace is over."""
+    if traces.current.tag == tag:
+        return traces.current
+    return find(tag)
+
+cdef inline uint32_t record1(Head *h, int op, uint32_t p1, double d1, double constant, double value) except 0:
+    """Record an operation with one parent; `constant` is its other operand, if it has one."""
+    cdef uint32_t i = h.count
+    cdef Record *r
+    if i == h.limit:
+        grow(h)
+    r = &h.last.rec[i & CHUNK_LAST]
+    r.d1 = d1
+    r.d2 = constant
+    r.p1 = p1
+    r.p2 = i
+    h.last.op[i & CHUNK_LAST] = <uint8_t> op
+    if h.last_values != NULL:
+        h.last_values[i & CHUNK_LAST] = value
+    h.count = i + 1
+    return i
+
+cdef inline uint32_t record2(Head *h, int op, uint32_t p1, uint32_t p2, double d1, double d2, double value) except 0:
+    """Record an operation with two parents."""
+    cdef uint32_t i = h.count
+    cdef Record *r
+    if i == h.limit:
+        grow(h)
+    r = &h.last.rec[i & CHUNK_LAST]
+    r.d1 = d1
+    r.d2 = d2
+    r.p1 = p1
+    r.p2 = p2
+    h.last.op[i & CHUNK_LAST] = <uint8_t> op
+    if h.last_values != NULL:
+        h.last_values[i & CHUNK_LAST] = value
+    h.count = i + 1
+    return i
+
+cdef inline uint32_t record_special(Head *h, int kind, uint32_t p2, double d1, double d2, double value) except 0:
+    """Record an input, an element access or an array operation."""
+    return record2(h, kind, h.count, p2, d1, d2, value)
+
+cdef inline Record *record_at(Head *h, uint32_t i) noexcept nogil:
+    return &h.chunks[i >> CHUNK_SHIFT].rec[i & CHUNK_LAST]
+
+cdef inline int op_at(Head *h, uint32_t i) noexcept nogil:
+    return h.chunks[i >> CHUNK_SHIFT].op[i & CHUNK_LAST]
+
+cdef inline double value_at(Head *h, uint32_t i) noexcept nogil:
+    return h.values[i >> CHUNK_SHIFT][i & CHUNK_LAST]
+
+cdef class Tape:
+    cdef Head head
+    cdef bint keeps_values
+    cdef dict links          # (outer tag << 32 | outer id) -> id, made with the first link
+    cdef list link_sources   # [(id, outer tag, outer id)] in the order of the links
+    cdef readonly list arrays      # array records, in the order of the tape
+    cdef readonly list storages    # storages of traced arrays, by index
+    cdef readonly object rules     # what the trace's dispatcher looks rules up in
+    cdef dict lines          # id -> (file name, line), where the debug switch keeps source lines
+    cdef object __weakref__
+
+    cdef int open(self, bint keep_values) except -1
+    cdef void close(self) noexcept
+    cdef uint32_t link(self, uint32_t tag, uint32_t id, double value) except 0
+
+cdef inline Tape tape_of(Head *h):
+    return <Tape> h.owner

@@ -1,0 +1,224 @@
+"""The tape of a trace: records in chunks, growth and its limits, and the table of live tapes (DN 9 and 10)."""
+
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memset
+
+from tapeengine.errors import TapeLimitError
+
+cdef enum:
+    SPARE_CHUNKS = 8        # chunks kept for the next trace: about 6.5 MB that need not be faulted in again
+    LAST_ID = 0xFFFFFFFE
+
+cdef Head nobody            # matches no dual: tags begin at 1
+memset(&nobody, 0, sizeof(Head))
+traces.current = &nobody
+traces.live = NULL
+traces.count = traces.room = 0
+traces.next_tag = 1
+
+cdef Chunk *spare[SPARE_CHUNKS]
+cdef int spare_count = 0
+
+
+cdef Chunk *new_chunk() noexcept:
+    global spare_count
+    if spare_count:
+        spare_count -= 1
+        return spare[spare_count]
+    return <Chunk *> malloc(sizeof(Chunk))
+
+
+cdef void free_chunk(Chunk *chunk) noexcept:
+    global spare_count
+    if spare_count < SPARE_CHUNKS:
+        spare[spare_count] = chunk
+        spare_count += 1
+    else:
+        free(chunk)
+
+
+cdef Head *find(uint32_t tag) noexcept:
+    """The live head of a tag; it becomes the current one. NULL where there is none."""
+    cdef Py_ssize_t i
+    for i in range(traces.count - 1, -1, -1):
+        if traces.live[i].tag == tag:
+            traces.current = traces.live[i]
+            return traces.current
+    return NULL
+
+
+cdef int grow_tables(Head *h) except -1:
+    cdef Py_ssize_t room = 2 * h.room if h.room else 4
+    cdef void *chunks = realloc(h.chunks, room * sizeof(Chunk *))
+    if chunks == NULL:
+        raise no_memory(h)
+    h.chunks = <Chunk **> chunks
+    cdef void *values = realloc(h.values, room * sizeof(double *))
+    if values == NULL:
+        raise no_memory(h)
+    h.values = <double **> values
+    h.room = room
+    return 0
+
+
+cdef object no_memory(Head *h):
+    return TapeLimitError(
+        f"no memory for another block of the tape: it holds {h.count - 1:,} records in {bytes_of(h):,} bytes. "
+        "Differentiate a smaller part of the program, or recompute parts with checkpoint"
+    )
+
+
+cdef size_t bytes_of(Head *h) noexcept:
+    cdef size_t each = sizeof(Chunk)
+    if h.last_values != NULL:
+        each += CHUNK * sizeof(double)
+    return <size_t> h.used * each
+
+
+cdef int check_limits(Head *h) except -1:
+    if h.count > LAST_ID - CHUNK:
+        raise TapeLimitError(
+            f"the tape has {h.count - 1:,} records, and ids end at {LAST_ID:,}. "
+            "Differentiate a smaller part of the program, or recompute parts with checkpoint"
+        )
+    if h.max_bytes and bytes_of(h) + sizeof(Chunk) > h.max_bytes and h.used:
+        raise TapeLimitError(
+            f"the tape's limit of {h.max_bytes:,} bytes is reached with {h.count - 1:,} records. "
+            "Raise Engine(max_tape_bytes=...), or recompute parts with checkpoint"
+        )
+    return 0
+
+
+cdef int grow(Head *h) except -1:
+    """Add a chunk."""
+    check_limits(h)
+    if h.used == h.room:
+        grow_tables(h)
+    cdef Chunk *chunk = new_chunk()
+    if chunk == NULL:
+        raise no_memory(h)
+    cdef double *values = NULL
+    if tape_of(h).keeps_values:
+        values = <double *> malloc(CHUNK * sizeof(double))
+        if values == NULL:
+            free_chunk(chunk)
+            raise no_memory(h)
+    h.chunks[h.used] = h.last = chunk
+    h.values[h.used] = h.last_values = values
+    h.used += 1
+    h.limit = <uint32_t> (h.used * CHUNK)
+    return 0
+
+
+cdef int register(Head *h) except -1:
+    """Enter a head into the table of live traces under a fresh tag."""
+    if traces.count == traces.room:
+        room = 2 * traces.room if traces.room else 16
+        live = realloc(traces.live, room * sizeof(Head *))
+        if live == NULL:
+            raise MemoryError("no memory for the table of live traces")
+        traces.live = <Head **> live
+        traces.room = room
+    h.tag = traces.next_tag
+    traces.next_tag += 1
+    if traces.next_tag == 0:
+        traces.next_tag = 1
+    traces.live[traces.count] = h
+    traces.count += 1
+    traces.current = h
+    return 0
+
+
+cdef class Tape:
+    """The records of one trace.
+
+    A tape is filled while its trace is open and is read by the sweeps afterwards, as often as wanted.
+    """
+
+    def __cinit__(self):
+        memset(&self.head, 0, sizeof(Head))
+        self.head.owner = <void *> self
+        self.head.count = 1
+
+    def __init__(self, max_bytes=0, rules=None):
+        self.head.max_bytes = max_bytes
+        self.rules = rules
+
+    def __dealloc__(self):
+        self.close()
+        cdef Py_ssize_t i
+        for i in range(self.head.used):
+            free_chunk(self.head.chunks[i])
+            free(self.head.values[i])
+        free(self.head.chunks)
+        free(self.head.values)
+
+    cdef int open(self, bint keep_values) except -1:
+        """Begin the trace: duals of this tape's tag are live until `close`."""
+        self.keeps_values = keep_values
+        grow(&self.head)
+        return register(&self.head)
+
+    cdef void close(self) noexcept:
+        """End the trace: its duals are refused from now on."""
+        cdef Py_ssize_t i, j
+        if self.head.tag == 0:
+            return
+        for i in range(traces.count - 1, -1, -1):
+            if traces.live[i] == &self.head:
+                for j in range(i, traces.count - 1):
+                    traces.live[j] = traces.live[j + 1]
+                traces.count -= 1
+                break
+        self.head.tag = 0
+        traces.current = traces.live[traces.count - 1] if traces.count else &nobody
+
+    cdef uint32_t link(self, uint32_t tag, uint32_t id, double value) except 0:
+        """The input of this tape that stands for a dual of an outer trace (DESIGN: nesting)."""
+        cdef object key = (<object> tag << 32) | id
+        if self.links is None:
+            self.links = {}
+            self.link_sources = []
+        known = self.links.get(key)
+        if known is not None:
+            return known
+        cdef uint32_t here = record_special(&self.head, INPUT, 0, 0.0, 0.0, value)
+        self.links[key] = here
+        self.link_sources.append((here, tag, id))
+        return here
+
+    def __len__(self):
+        """The number of records, without those of the inputs."""
+        return self.head.count - 1 - self.head.inputs
+
+    @property
+    def nbytes(self):
+        """Bytes that the records take, in whole chunks."""
+        return bytes_of(&self.head)
+
+    @property
+    def inputs(self):
+        """How many scalars of the primals are on the tape; their ids are 1, 2, ..."""
+        return self.head.inputs
+
+    def records(self):
+        """Iterate over (id, opcode name, ids of the parents, partials), the oldest first."""
+        cdef uint32_t i
+        for i in range(self.head.inputs + 1, self.head.count):
+            yield self.record(i)
+
+    def record(self, uint32_t i):
+        """One record as (id, opcode name, ids of the parents, partials)."""
+        cdef Record *r = record_at(&self.head, i)
+        cdef int op = op_at(&self.head, i)
+        if op & FORM_MASK == SPECIAL:
+            return i, ("input", "read", "write", "array")[op - INPUT], (), ()
+        name = op_names[op & OP_MASK].decode()
+        if r.p2 == i:
+            return i, name, (r.p1,), (r.d1,)
+        return i, name, (r.p1, r.p2), (r.d1, r.d2)
+
+
+def live_traces():
+    """The number of traces that are open now, in all threads."""
+    return traces.count

@@ -1,0 +1,158 @@
+"""Containers: which classes hold further values, how to take them apart and how to put them together again.
+
+Lists, tuples and dicts are known to the core. Everything else that a primal or a result may be made of is described by
+a `Container`: namedtuples and dataclasses by themselves, other classes where they are registered.
+"""
+
+import collections
+import dataclasses
+import enum
+import fractions
+import functools
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy
+
+__all__ = ["Container", "Structures"]
+
+#: Leaves that are not differentiated and pass through untouched.
+DISCRETE: tuple[type, ...] = (
+    *(int, bool, str, bytes, type(None), range, slice, type(...), type),
+    *(numpy.integer, numpy.bool_, numpy.dtype, fractions.Fraction, enum.Enum, functools.partial),
+    *(types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, numpy.ufunc),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Container:
+    """How one class of containers is taken apart and rebuilt.
+
+    Attributes
+    ----------
+    take : callable
+        ``take(value) -> (children, aux)``: the values inside, in a fixed order, and whatever else `make` needs.
+    make : callable
+        ``make(aux, children) -> value``: a new container of the same kind.
+    names : callable
+        ``names(aux) -> sequence of str``: how each child is written after the value in an error, such as ``.left``.
+
+    Examples
+    --------
+    >>> pair = Container(lambda p: ([p.real, p.imag], None), lambda aux, c: complex(*c), lambda aux: [".real", ".imag"])
+    >>> pair.make(None, pair.take(1 + 2j)[0])
+    (1+2j)
+    """
+
+    take: Callable[[Any], tuple[Sequence[Any], Any]]
+    make: Callable[[Any, Sequence[Any]], Any]
+    names: Callable[[Any], Sequence[str]]
+
+
+def of_namedtuple(cls: type) -> Container:
+    """The container of a namedtuple class."""
+    names = [f".{name}" for name in cls._fields]  # type: ignore[attr-defined]
+    return Container(
+        lambda value: (tuple(value), None), lambda aux, children: tuple.__new__(cls, children), lambda aux: names
+    )
+
+
+def of_dataclass(cls: type) -> Container:
+    """The container of a dataclass, frozen or not; attributes that are no fields come along as they are."""
+    fields = tuple(field.name for field in dataclasses.fields(cls))
+    names = [f".{name}" for name in fields]
+    own = frozenset(fields)
+
+    def take(value: Any) -> tuple[Sequence[Any], Any]:
+        state = getattr(value, "__dict__", None)
+        rest = {k: v for k, v in state.items() if k not in own} if state and len(state) > len(own) else None
+        return [getattr(value, name) for name in fields], rest
+
+    def make(rest: Any, children: Sequence[Any]) -> Any:
+        value = object.__new__(cls)
+        if rest:
+            value.__dict__.update(rest)
+        for name, child in zip(fields, children, strict=True):
+            object.__setattr__(value, name, child)
+        return value
+
+    return Container(take, make, lambda aux: names)
+
+
+def of_mapping(make_empty: Callable[[Any], Any]) -> Container:
+    """The container of a dict class; `make_empty(value)` gives what its items are put into again."""
+
+    def take(value: Any) -> tuple[Sequence[Any], Any]:
+        return list(value.values()), (list(value), make_empty(value))
+
+    def make(aux: Any, children: Sequence[Any]) -> Any:
+        result = aux[1].copy()
+        result.update(zip(aux[0], children, strict=True))
+        return result
+
+    return Container(take, make, lambda aux: [f"[{key!r}]" for key in aux[0]])
+
+
+def of_sequence(make: Callable[[Any], Any]) -> Container:
+    """The container of a class that is made from an iterable of its items."""
+    return Container(
+        lambda value: (list(value), len(value)),
+        lambda aux, children: make(children),
+        lambda aux: [f"[{i}]" for i in range(aux)],
+    )
+
+
+def builtin_containers() -> dict[type, Container]:
+    """The containers of the standard library beyond list, tuple and dict."""
+    return {
+        collections.OrderedDict: of_mapping(lambda value: collections.OrderedDict()),
+        collections.defaultdict: of_mapping(lambda value: collections.defaultdict(value.default_factory)),
+        collections.deque: of_sequence(collections.deque),
+        types.SimpleNamespace: Container(
+            lambda value: (list(vars(value).values()), list(vars(value))),
+            lambda aux, children: types.SimpleNamespace(**dict(zip(aux, children, strict=True))),
+            lambda aux: [f".{name}" for name in aux],
+        ),
+    }
+
+
+class Structures:
+    """The container classes that an engine knows.
+
+    Parameters
+    ----------
+    registered : mapping of type to Container, optional
+        Classes beyond those of the standard library, namedtuples and dataclasses.
+
+    Examples
+    --------
+    >>> from collections import namedtuple
+    >>> Point = namedtuple("Point", "x y")
+    >>> Structures().find(Point).take(Point(1.0, 2.0))[0]
+    (1.0, 2.0)
+    """
+
+    def __init__(self, registered: Mapping[type, Container] | None = None) -> None:
+        self._known: dict[type, Container | None] = {**builtin_containers(), **(registered or {})}
+
+    def find(self, cls: type) -> Container | None:
+        """The container of a class, or None for a class that is a leaf."""
+        try:
+            return self._known[cls]
+        except KeyError:
+            found = self._known[cls] = self._look(cls)
+            return found
+
+    def is_discrete(self, value: object) -> bool:
+        """Whether a leaf passes through without a cotangent."""
+        return isinstance(value, DISCRETE)
+
+    def _look(self, cls: type) -> Container | None:
+        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            return of_namedtuple(cls)
+        if dataclasses.is_dataclass(cls):
+            return of_dataclass(cls)
+        if issubclass(cls, dict) and cls.__init__ is dict.__init__:
+            return of_mapping(lambda value: cls())
+        return None
