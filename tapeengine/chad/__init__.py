@@ -1,0 +1,1 @@
+"""The CHAD frontend: typed functional programs and their readable derivatives (CHAD, EC)."""

@@ -1,0 +1,488 @@
+"""The terms that only derivative programs have: linear operations, environment vectors, accumulation.
+
+Four groups (EC Fig. 3, section 4.2 and section 7; CHAD Fig. 8):
+
+* linear operations, on values of linear types: `Zero`, `Plus`, `LTuple`, `LProj`, `LInject`, `LCast`, `LScale`, and for
+  arrays `LSingle`, `LDense`, `LIndex`, `LScatter`, `LTotal`, `Collect`; for functions `Singleton`, `CopowerFold`;
+* rules of primitives: `Vjp` and `Jvp`;
+* environment vectors: as values (`EVOne`, `Split`, with `Zero` and `Plus`), or accumulated into (`One`, `Scope`, `Return`,
+  `Bind`, `Then`, `ForEach`, `Descend`, `Run`), which is the form that users get;
+* loops that keep something of each step for the reverse pass: `MapAccum` and `WhileAccum`.
+
+A *slot* is a cell of the environment vector, named after the variable whose cotangent it holds. `Scope` opens a slot, with
+zero in it, for the duration of its body; `Run` opens several on an environment vector of its own. `One` adds to the
+innermost open slot of its name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tapeengine.chad.terms import Binds, Term, Var, element_type
+from tapeengine.chad.types import (
+    EV,
+    EVM,
+    UNIT,
+    Array,
+    Copower,
+    LArray,
+    LFunction,
+    Linear,
+    LNamed,
+    LProduct,
+    LReal,
+    LSum,
+    LUnit,
+    Product,
+    Type,
+)
+
+__all__ = [
+    "Bind",
+    "Collect",
+    "CopowerFold",
+    "Descend",
+    "EVOne",
+    "ForEach",
+    "Jvp",
+    "LApply",
+    "LCast",
+    "LDense",
+    "LIndex",
+    "LInject",
+    "LLambda",
+    "LProj",
+    "LScale",
+    "LScatter",
+    "LSingle",
+    "LTotal",
+    "LTuple",
+    "MapAccum",
+    "One",
+    "Plus",
+    "Return",
+    "Run",
+    "Scope",
+    "Singleton",
+    "Split",
+    "Then",
+    "Vjp",
+    "WhileAccum",
+    "Zero",
+]
+
+
+def linear_type(term: Term) -> Linear:
+    """Give the linear type of a term."""
+    if not isinstance(term.type, Linear):
+        raise TypeError(f"expected a linear type, got {term.type}")
+    return term.type
+
+
+# ---------------------------------------------------------------- linear operations (EC Fig. 3)
+
+
+@dataclass(frozen=True)
+class Zero(Term):
+    """The zero of a linear type; takes constant time."""
+
+    of: Linear
+
+    def _type(self) -> Type:
+        return self.of
+
+
+@dataclass(frozen=True)
+class Plus(Term):
+    """The sum of two values of one linear type."""
+
+    left: Term
+    right: Term
+
+    def _type(self) -> Type:
+        return self.left.type
+
+
+@dataclass(frozen=True)
+class LTuple(Term):
+    """A tuple of linear values."""
+
+    items: tuple[Term, ...]
+
+    def _type(self) -> Type:
+        return LProduct(tuple(map(linear_type, self.items)))
+
+
+@dataclass(frozen=True)
+class LProj(Term):
+    """A component of a linear tuple; zero of a zero (EC's lfst and lsnd)."""
+
+    term: Term
+    index: int
+
+    def _type(self) -> Type:
+        assert isinstance(self.term.type, LProduct)
+        return self.term.type.items[self.index]
+
+
+@dataclass(frozen=True)
+class LInject(Term):
+    """A cotangent of option ``index`` of a sum (EC's linl and linr)."""
+
+    index: int
+    term: Term
+    of: LSum | LNamed
+
+    def _type(self) -> Type:
+        return self.of
+
+
+@dataclass(frozen=True)
+class LCast(Term):
+    """The payload of a cotangent of a sum known to be of option ``index``, of type ``of`` (EC's lcastl and lcastr)."""
+
+    index: int
+    term: Term
+    of: Linear
+
+    def _type(self) -> Type:
+        return self.of
+
+
+@dataclass(frozen=True)
+class LScale(Term):
+    """A linear real times a real; exactly zero where the linear real is zero."""
+
+    term: Term
+    factor: Term
+
+    def _type(self) -> Type:
+        return LReal()
+
+
+@dataclass(frozen=True)
+class LSingle(Term):
+    """The cotangent of an array that is ``term`` at ``index`` and zero elsewhere (EC's BOne)."""
+
+    index: Term
+    term: Term
+
+    def _type(self) -> Type:
+        return LArray(linear_type(self.term))
+
+
+@dataclass(frozen=True)
+class LDense(Term):
+    """The cotangent of an array from an array of cotangents of all its elements (EC 8.1's BArray)."""
+
+    array: Term
+
+    def _type(self) -> Type:
+        element = element_type(self.array)
+        assert isinstance(element, Linear)
+        return LArray(element)
+
+
+@dataclass(frozen=True)
+class LScatter(Term):
+    """The cotangent of an array that has ``term[k]`` added at ``indices[k]`` for each k; dual to `Gather`.
+
+    ``size`` is the size of ``indices``.
+    """
+
+    indices: Term
+    term: Term
+
+    def _type(self) -> Type:
+        return self.term.type
+
+
+@dataclass(frozen=True)
+class LIndex(Term):
+    """The component of a linear array at ``index`` (non-negative)."""
+
+    term: Term
+    index: Term
+
+    def _type(self) -> Type:
+        assert isinstance(self.term.type, LArray)
+        return self.term.type.element
+
+
+@dataclass(frozen=True)
+class LTotal(Term):
+    """The sum of the components of a linear array; dual to `Replicate`."""
+
+    term: Term
+
+    def _type(self) -> Type:
+        assert isinstance(self.term.type, LArray)
+        return self.term.type.element
+
+
+@dataclass(frozen=True)
+class Collect(Term):
+    """The array of the ``size`` components of a linear array (EC Fig. 8: collect, then scatter into zeros)."""
+
+    term: Term
+    size: Term
+
+    def _type(self) -> Type:
+        assert isinstance(self.term.type, LArray)
+        return Array(self.term.type.element)
+
+
+@dataclass(frozen=True)
+class Singleton(Term):
+    """``!key (x) term``: one call in the log of calls of a function (CHAD 7.5)."""
+
+    key: Term
+    term: Term
+
+    def _type(self) -> Type:
+        return Copower(self.key.type, linear_type(self.term))
+
+
+@dataclass(frozen=True)
+class CopowerFold(Term):
+    """The sum of ``body`` over all ``!key (x) value`` in ``term`` (CHAD Fig. 8: lcopowfold)."""
+
+    BINDS: ClassVar[Binds] = {"body": ("key", "value")}
+    key: Var
+    value: Var
+    body: Term
+    term: Term
+
+    def _type(self) -> Type:
+        return self.body.type
+
+
+@dataclass(frozen=True)
+class LLambda(Term):
+    """A function into a linear type, itself an element of a monoid: tangents of functions (CHAD 7.4)."""
+
+    BINDS: ClassVar[Binds] = {"body": ("params",)}
+    params: tuple[Var, ...]
+    body: Term
+
+    def _type(self) -> Type:
+        return LFunction(tuple(p.type for p in self.params), linear_type(self.body))
+
+
+@dataclass(frozen=True)
+class LApply(Term):
+    """Application of a tangent of a function."""
+
+    function: Term
+    args: tuple[Term, ...]
+
+    def _type(self) -> Type:
+        assert isinstance(self.function.type, LFunction)
+        return self.function.type.result
+
+
+# ---------------------------------------------------------------- rules of registry primitives
+
+
+@dataclass(frozen=True)
+class Vjp(Term):
+    """The cotangent of argument ``argument`` of a registry primitive: its vjp rule at ``args`` and ``out``."""
+
+    name: str
+    argument: int
+    term: Term
+    args: tuple[Term, ...]
+    out: Term
+    static: tuple[tuple[str, object], ...]
+    of: Linear
+
+    def _type(self) -> Type:
+        return self.of
+
+
+@dataclass(frozen=True)
+class Jvp(Term):
+    """What the tangent ``term`` of argument ``argument`` contributes to the tangent of a registry primitive's output."""
+
+    name: str
+    argument: int
+    term: Term
+    args: tuple[Term, ...]
+    out: Term
+    static: tuple[tuple[str, object], ...]
+    of: Linear
+
+    def _type(self) -> Type:
+        return self.of
+
+
+# ---------------------------------------------------------------- environment vectors as values (EC 2, 4.1)
+
+
+@dataclass(frozen=True)
+class EVOne(Term):
+    """The environment vector that is ``term`` in ``slot`` and zero elsewhere."""
+
+    slot: str
+    term: Term
+
+    def _type(self) -> Type:
+        return EV()
+
+
+@dataclass(frozen=True)
+class Split(Term):
+    """Takes the cotangent in ``slot`` out of an environment vector: a pair of the rest and that cotangent."""
+
+    slot: str
+    of: Linear
+    term: Term
+
+    def _type(self) -> Type:
+        return Product((EV(), self.of))
+
+
+# ---------------------------------------------------------------- accumulation (EC 4.2, Fig. 6)
+
+
+@dataclass(frozen=True)
+class One(Term):
+    """Adds ``term`` to ``slot``."""
+
+    slot: str
+    term: Term
+
+    def _type(self) -> Type:
+        return EVM(UNIT)
+
+
+@dataclass(frozen=True)
+class Scope(Term):
+    """Opens ``slot`` with zero, runs ``body``, closes it: gives the pair of the body's result and the slot's value."""
+
+    slot: str
+    of: Linear
+    body: Term
+
+    def _type(self) -> Type:
+        assert isinstance(self.body.type, EVM)
+        return EVM(Product((self.body.type.result, self.of)))
+
+
+@dataclass(frozen=True)
+class Return(Term):
+    """The computation that does nothing and gives a value."""
+
+    term: Term
+
+    def _type(self) -> Type:
+        return EVM(self.term.type)
+
+
+@dataclass(frozen=True)
+class Bind(Term):
+    """Runs ``first``, binds its result to ``var``, runs ``body``: ``do var <- first; body``."""
+
+    BINDS: ClassVar[Binds] = {"body": ("var",)}
+    var: Var
+    first: Term
+    body: Term
+
+    def _type(self) -> Type:
+        return self.body.type
+
+
+@dataclass(frozen=True)
+class Then(Term):
+    """Runs ``first`` for its effect, then ``second``; the two are independent of one another."""
+
+    first: Term
+    second: Term
+
+    def _type(self) -> Type:
+        return self.second.type
+
+
+@dataclass(frozen=True)
+class ForEach(Term):
+    """Runs ``body`` for each ``index`` in ``range(size)``, in any order."""
+
+    BINDS: ClassVar[Binds] = {"body": ("index",)}
+    size: Term
+    index: Var
+    body: Term
+
+    def _type(self) -> Type:
+        return EVM(UNIT)
+
+
+@dataclass(frozen=True)
+class Descend(Term):
+    """Runs ``body`` for ``index`` from ``size - 1`` down to 0, threading ``state`` from ``init``.
+
+    ``body`` gives a pair: the next state, and something for position ``index`` of an array. The computation gives the
+    pair of the last state and that array.
+    """
+
+    BINDS: ClassVar[Binds] = {"body": ("index", "state")}
+    size: Term
+    index: Var
+    state: Var
+    init: Term
+    body: Term
+
+    def _type(self) -> Type:
+        assert isinstance(self.body.type, EVM)
+        assert isinstance(self.body.type.result, Product)
+        return EVM(Product((self.init.type, Array(self.body.type.result.items[1]))))
+
+
+@dataclass(frozen=True)
+class Run(Term):
+    """Runs ``body`` on an environment vector of zeros in ``slots``; gives the linear tuple of their final values."""
+
+    slots: tuple[tuple[str, Linear], ...]
+    body: Term
+
+    def _type(self) -> Type:
+        return LProduct(tuple(of for _, of in self.slots))
+
+
+# ---------------------------------------------------------------- loops that keep something of each step
+
+
+@dataclass(frozen=True)
+class MapAccum(Term):
+    """``state = init; for index in range(size): state, kept[index] = body``: the pair of the last state and ``kept``."""
+
+    BINDS: ClassVar[Binds] = {"body": ("index", "state")}
+    size: Term
+    index: Var
+    state: Var
+    init: Term
+    body: Term
+
+    def _type(self) -> Type:
+        assert isinstance(self.body.type, Product)
+        return Product((self.init.type, Array(self.body.type.items[1])))
+
+
+@dataclass(frozen=True)
+class WhileAccum(Term):
+    """``state = init; while condition: state, kept[k] = body``: the pair of the last state and ``kept``."""
+
+    BINDS: ClassVar[Binds] = {"condition": ("state",), "body": ("state",)}
+    state: Var
+    init: Term
+    condition: Term
+    body: Term
+
+    def _type(self) -> Type:
+        assert isinstance(self.body.type, Product)
+        return Product((self.init.type, Array(self.body.type.items[1])))
+
+
+def linear_unit() -> Zero:
+    """The only element of the linear unit type."""
+    return Zero(LUnit())

@@ -1,0 +1,494 @@
+"""The terms of the CHAD frontend: the source language.
+
+Contract
+--------
+* A term is a frozen dataclass. Its fields hold subterms (`Term` or a tuple of them), binders (`Var`) and plain data;
+  ``type`` is its type, computed when the term is built. `BINDS` says which binders are in scope in which subterm.
+* Binders are unique within one definition (EC section 2: "we assume that all variable names are unique"); every
+  transformation keeps this. `tapeengine.chad.traverse` has free variables, substitution, size and rebuilding, written once
+  for all constructors, so that a pass spells out only the constructors it is about.
+* Evaluation is call by value, left to right. Values: float, int, bool, tuple (`Product`; the unit value is ``()``),
+  `tapeengine.chad.values.Tagged` (`Sum`), sequences (`Array`; numpy arrays or lists), callables (`Function`).
+* Source terms are in this file. Target terms (linear operations, environment vectors, accumulation) are in
+  `tapeengine.chad.target`, over the same base class, so that a derivative program is a term like any other.
+* `Module` is a whole program: named, possibly mutually recursive definitions, and the recursive sum types they use.
+* What differentiation needs of a source module: no `Lambda`, `Apply` or `Function` type is left (`close` removes them);
+  everything else in this file may occur.
+
+`reverse` gives for each definition ``f(x1, ..., xn)`` a definition ``f`` whose body has the type
+``Product((result, Function((D2 result,), LProduct(D2 x1, ..., D2 xn))))``. After `simplify` the body is a chain of
+`Let` that ends in ``Tuple((primal, Lambda((ct,), Run(slots, computation))))``. The free variables of a
+`Lambda` over a cotangent are the residuals between the forward and the reverse pass. Where control flow
+separates the passes, values of function type remain in the term: a `Case` or `If` whose branches are pairs of a
+primal and such a `Lambda`; a `Build`, `Map`, `MapAccum`, `WhileAccum` whose elements are such pairs. No such function is
+ever called twice on one residual, and their code is known statically, so that they can be turned into tagged
+tuples of residuals and arrays of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Function, Named, Product, Sum, Type
+
+__all__ = [
+    "Apply",
+    "Branch",
+    "Build",
+    "Call",
+    "Case",
+    "Concatenate",
+    "Definition",
+    "Filter",
+    "Fold",
+    "For",
+    "Gather",
+    "If",
+    "Index",
+    "Inject",
+    "Lambda",
+    "Let",
+    "Literal",
+    "Map",
+    "Module",
+    "Op",
+    "Primitive",
+    "Proj",
+    "Replicate",
+    "Scan",
+    "Scatter",
+    "Size",
+    "Term",
+    "Total",
+    "Tuple",
+    "Var",
+    "While",
+    "lit",
+    "unit",
+]
+
+
+#: For each field of subterms that has binders in scope, the fields that hold these binders.
+Binds = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Term:
+    """Base class of all terms. `type` is the term's type."""
+
+    BINDS: ClassVar[Binds] = {}
+
+    type: Type = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "type", self._type())
+
+    def _type(self) -> Type:
+        raise NotImplementedError
+
+
+def element_type(array: Term) -> Type:
+    """Give the type of the elements of an array term."""
+    if not isinstance(array.type, Array):
+        raise TypeError(f"expected an array, got {array.type}")
+    return array.type.element
+
+
+@dataclass(frozen=True)
+class Var(Term):
+    """A variable, or its binder."""
+
+    name: str
+    of: Type
+
+    def _type(self) -> Type:
+        return self.of
+
+
+@dataclass(frozen=True)
+class Let(Term):
+    """``let var = bound in body``."""
+
+    BINDS: ClassVar[Binds] = {"body": ("var",)}
+    var: Var
+    bound: Term
+    body: Term
+
+    def _type(self) -> Type:
+        return self.body.type
+
+
+@dataclass(frozen=True)
+class Literal(Term):
+    """A float, an int or a bool."""
+
+    value: float | int | bool
+    of: Type
+
+    def _type(self) -> Type:
+        return self.of
+
+
+@dataclass(frozen=True)
+class Op(Term):
+    """A scalar operation, by its name in `tapeengine.chad.primitives`, on floats, ints or bools."""
+
+    op: str
+    args: tuple[Term, ...]
+    of: Type = FLOAT
+
+    def _type(self) -> Type:
+        return self.of
+
+
+@dataclass(frozen=True)
+class Primitive(Term):
+    """A primitive of the registry by its name, on whole values: ``primal(*args, **static)``.
+
+    ``static`` are its keyword arguments that are not differentiated, as pairs of a name and a hashable Python value.
+    """
+
+    name: str
+    args: tuple[Term, ...]
+    static: tuple[tuple[str, object], ...]
+    of: Type
+
+    def _type(self) -> Type:
+        return self.of
+
+
+@dataclass(frozen=True)
+class Tuple(Term):
+    """An n-ary tuple. ``of`` is its product type where that has a name, else it is derived from the items."""
+
+    items: tuple[Term, ...]
+    of: Product | None = None
+
+    def _type(self) -> Type:
+        return self.of or Product(tuple(item.type for item in self.items))
+
+
+@dataclass(frozen=True)
+class Proj(Term):
+    """Component ``index`` of a tuple."""
+
+    term: Term
+    index: int
+
+    def _type(self) -> Type:
+        if not isinstance(self.term.type, Product):
+            raise TypeError(f"projection from {self.term.type}")
+        return self.term.type.items[self.index]
+
+
+@dataclass(frozen=True)
+class Inject(Term):
+    """Option ``index`` of the sum type ``of``."""
+
+    index: int
+    term: Term
+    of: Sum | Named
+
+    def _type(self) -> Type:
+        return self.of
+
+
+@dataclass(frozen=True)
+class Branch(Term):
+    """One branch of a `Case`: ``var -> body``. It occurs nowhere else."""
+
+    BINDS: ClassVar[Binds] = {"body": ("var",)}
+    var: Var
+    body: Term
+
+    def _type(self) -> Type:
+        return self.body.type
+
+
+@dataclass(frozen=True)
+class Case(Term):
+    """Takes a sum apart; one branch for each option, in order."""
+
+    term: Term
+    branches: tuple[Branch, ...]
+
+    def _type(self) -> Type:
+        return self.branches[0].type
+
+
+@dataclass(frozen=True)
+class If(Term):
+    """A conditional on a bool; only the chosen branch is evaluated."""
+
+    condition: Term
+    then: Term
+    orelse: Term
+
+    def _type(self) -> Type:
+        return self.then.type
+
+
+@dataclass(frozen=True)
+class Lambda(Term):
+    """A function that captures the variables free in it."""
+
+    BINDS: ClassVar[Binds] = {"body": ("params",)}
+    params: tuple[Var, ...]
+    body: Term
+
+    def _type(self) -> Type:
+        return Function(tuple(p.type for p in self.params), self.body.type)
+
+
+@dataclass(frozen=True)
+class Apply(Term):
+    """Application of a function value to all its arguments."""
+
+    function: Term
+    args: tuple[Term, ...]
+
+    def _type(self) -> Type:
+        if not isinstance(self.function.type, Function):
+            raise TypeError(f"application of {self.function.type}")
+        return self.function.type.result
+
+
+@dataclass(frozen=True)
+class Call(Term):
+    """Call of a definition of the module; ``of`` is its result type."""
+
+    name: str
+    args: tuple[Term, ...]
+    of: Type
+
+    def _type(self) -> Type:
+        return self.of
+
+
+@dataclass(frozen=True)
+class Build(Term):
+    """``[body for index in range(size)]`` (EC section 7)."""
+
+    BINDS: ClassVar[Binds] = {"body": ("index",)}
+    size: Term
+    index: Var
+    body: Term
+
+    def _type(self) -> Type:
+        return Array(self.body.type)
+
+
+@dataclass(frozen=True)
+class Index(Term):
+    """``array[index]``; negative indices count from the end, out of range raises IndexError, as in Python."""
+
+    array: Term
+    index: Term
+
+    def _type(self) -> Type:
+        return element_type(self.array)
+
+
+@dataclass(frozen=True)
+class Size(Term):
+    """``len(array)``."""
+
+    array: Term
+
+    def _type(self) -> Type:
+        return INT
+
+
+@dataclass(frozen=True)
+class Map(Term):
+    """``[body for vars in zip(arrays)]``; as long as the shortest array."""
+
+    BINDS: ClassVar[Binds] = {"body": ("vars",)}
+    vars: tuple[Var, ...]
+    body: Term
+    arrays: tuple[Term, ...]
+
+    def _type(self) -> Type:
+        return Array(self.body.type)
+
+
+@dataclass(frozen=True)
+class Total(Term):
+    """``sum(array)`` of an array of floats or ints; 0 for an empty one."""
+
+    array: Term
+
+    def _type(self) -> Type:
+        return element_type(self.array)
+
+
+@dataclass(frozen=True)
+class Fold(Term):
+    """Reduces a non-empty array with an associative ``body`` of ``left`` and ``right`` (EC section 7)."""
+
+    BINDS: ClassVar[Binds] = {"body": ("left", "right")}
+    left: Var
+    right: Var
+    body: Term
+    array: Term
+
+    def _type(self) -> Type:
+        return self.body.type
+
+
+@dataclass(frozen=True)
+class Scan(Term):
+    """All states but the first of ``state = body(state, var)`` for ``var`` in ``array``, starting at ``init``."""
+
+    BINDS: ClassVar[Binds] = {"body": ("state", "var")}
+    state: Var
+    var: Var
+    init: Term
+    body: Term
+    array: Term
+
+    def _type(self) -> Type:
+        return Array(self.body.type)
+
+
+@dataclass(frozen=True)
+class Gather(Term):
+    """``[array[i] for i in indices]``."""
+
+    array: Term
+    indices: Term
+
+    def _type(self) -> Type:
+        return self.array.type
+
+
+@dataclass(frozen=True)
+class Scatter(Term):
+    """A copy of ``array`` (of floats) with ``values[k]`` added at ``indices[k]`` for each k."""
+
+    array: Term
+    indices: Term
+    values: Term
+
+    def _type(self) -> Type:
+        return self.array.type
+
+
+@dataclass(frozen=True)
+class Replicate(Term):
+    """``[term] * size``, with ``term`` evaluated once."""
+
+    size: Term
+    term: Term
+
+    def _type(self) -> Type:
+        return Array(self.term.type)
+
+
+@dataclass(frozen=True)
+class Filter(Term):
+    """``[var for var in array if condition]``."""
+
+    BINDS: ClassVar[Binds] = {"condition": ("var",)}
+    var: Var
+    condition: Term
+    array: Term
+
+    def _type(self) -> Type:
+        return self.array.type
+
+
+@dataclass(frozen=True)
+class Concatenate(Term):
+    """Two arrays, one after the other."""
+
+    first: Term
+    second: Term
+
+    def _type(self) -> Type:
+        return self.first.type
+
+
+@dataclass(frozen=True)
+class For(Term):
+    """``state = init; for index in range(size): state = body``; gives the last state."""
+
+    BINDS: ClassVar[Binds] = {"body": ("index", "state")}
+    size: Term
+    index: Var
+    state: Var
+    init: Term
+    body: Term
+
+    def _type(self) -> Type:
+        return self.init.type
+
+
+@dataclass(frozen=True)
+class While(Term):
+    """``state = init; while condition: state = body``; gives the last state."""
+
+    BINDS: ClassVar[Binds] = {"condition": ("state",), "body": ("state",)}
+    state: Var
+    init: Term
+    condition: Term
+    body: Term
+
+    def _type(self) -> Type:
+        return self.init.type
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A named function of a module.
+
+    Attributes
+    ----------
+    name : str
+    params : tuple of Var
+    result : Type
+    body : Term
+        Its free variables are the parameters.
+    """
+
+    name: str
+    params: tuple[Var, ...]
+    result: Type
+    body: Term
+
+
+@dataclass(frozen=True)
+class Module:
+    """A whole program.
+
+    Attributes
+    ----------
+    main : str
+        The name of the definition that the program is.
+    definitions : mapping of str to Definition
+    types : mapping of str to Sum
+        What each `Named` type stands for.
+    """
+
+    main: str
+    definitions: Mapping[str, Definition]
+    types: Mapping[str, Sum] = field(default_factory=dict)
+
+
+def lit(value: float | int | bool) -> Literal:
+    """Make a literal of the type of a Python value.
+
+    Examples
+    --------
+    >>> lit(2).type, lit(2.0).type, lit(True).type
+    (Int(), Float(), Bool())
+    """
+    of = BOOL if isinstance(value, bool) else INT if isinstance(value, int) else FLOAT
+    return Literal(value, of)
+
+
+def unit() -> Tuple:
+    """Make the empty tuple."""
+    return Tuple(())

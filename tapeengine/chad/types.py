@@ -1,0 +1,248 @@
+"""The types of the CHAD frontend: cartesian types of values and linear types of tangents and cotangents.
+
+Cartesian types (EC Fig. 1, with n-ary products and sums, arrays and functions): `Float`, `Int`, `Bool`, `Product`,
+`Sum`, `Named`, `Array`, `Function`. Linear types (EC section 2, CHAD Fig. 5): each is a commutative monoid. They are
+abstract: `tapeengine.chad.linear` holds several representations of their values. Target programs have in
+addition environment vectors (`EV`) and computations that accumulate into one (`EVM`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = [
+    "BOOL",
+    "EV",
+    "EVM",
+    "FLOAT",
+    "INT",
+    "UNIT",
+    "Array",
+    "Bool",
+    "Copower",
+    "Float",
+    "Function",
+    "Int",
+    "LArray",
+    "LFunction",
+    "LNamed",
+    "LProduct",
+    "LReal",
+    "LSum",
+    "LUnit",
+    "Linear",
+    "Named",
+    "Product",
+    "Sum",
+    "Type",
+    "is_discrete",
+    "show",
+]
+
+
+@dataclass(frozen=True)
+class Type:
+    """Base class of all types."""
+
+
+@dataclass(frozen=True)
+class Float(Type):
+    """A real number: EC's R. Values are Python floats."""
+
+
+@dataclass(frozen=True)
+class Int(Type):
+    """An integer. Discrete: its tangents and cotangents are of type `LUnit`."""
+
+
+@dataclass(frozen=True)
+class Bool(Type):
+    """A truth value. Discrete."""
+
+
+@dataclass(frozen=True)
+class Product(Type):
+    """A product of any number of types. Values are tuples; the empty product is the unit type of ``None``.
+
+    Attributes
+    ----------
+    items : tuple of Type
+    name : str
+        The name of the dataclass or NamedTuple that the product stands for, empty for a plain tuple.
+    fields : tuple of str
+        The names of its fields, empty for a plain tuple.
+    """
+
+    items: tuple[Type, ...] = ()
+    name: str = ""
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sum(Type):
+    """A tagged union. Values are `tapeengine.chad.values.Tagged`, an index and a payload.
+
+    Attributes
+    ----------
+    options : tuple of Type
+    name : str
+        A name for messages and for printing, empty if there is none.
+    """
+
+    options: tuple[Type, ...]
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Named(Type):
+    """A recursive sum type, by its name; `tapeengine.chad.terms.Module.types` says what it stands for."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Array(Type):
+    """A sequence of elements of one type; an array of rank two is an array of arrays, not necessarily rectangular."""
+
+    element: Type
+
+
+@dataclass(frozen=True)
+class Function(Type):
+    """A function of any number of parameters."""
+
+    params: tuple[Type, ...]
+    result: Type
+
+
+@dataclass(frozen=True)
+class Linear(Type):
+    """Base class of the linear types: commutative monoids with zero and plus."""
+
+
+@dataclass(frozen=True)
+class LUnit(Linear):
+    """The monoid of one element: cotangents of discrete values."""
+
+
+@dataclass(frozen=True)
+class LReal(Linear):
+    """Tangents and cotangents of reals."""
+
+
+@dataclass(frozen=True)
+class LProduct(Linear):
+    """Biproduct of linear types."""
+
+    items: tuple[Linear, ...]
+
+
+@dataclass(frozen=True)
+class LSum(Linear):
+    """Cotangents of a sum: zero, or a cotangent of the option that the primal took (EC Fig. 4)."""
+
+    options: tuple[Linear, ...]
+
+
+@dataclass(frozen=True)
+class LNamed(Linear):
+    """Cotangents of the recursive sum type of that name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class LArray(Linear):
+    """Cotangents of an array: EC section 7's Bag of indices and cotangents of elements."""
+
+    element: Linear
+
+
+@dataclass(frozen=True)
+class Copower(Linear):
+    """CHAD's ``!key (x) value``: cotangents of functions in CHAD 7.5, a log of calls."""
+
+    key: Type
+    value: Linear
+
+
+@dataclass(frozen=True)
+class LFunction(Linear):
+    """Functions into a linear type, added pointwise: tangents of functions in CHAD 7.4."""
+
+    params: tuple[Type, ...]
+    result: Linear
+
+
+@dataclass(frozen=True)
+class EV(Linear):
+    """An environment vector as a value (EC sections 2 and 4.1): one cotangent for each variable in scope."""
+
+
+@dataclass(frozen=True)
+class EVM(Type):
+    """A computation that accumulates into the environment vector and gives a result (EC section 4.2)."""
+
+    result: Type
+
+
+FLOAT = Float()
+INT = Int()
+BOOL = Bool()
+UNIT = Product()
+
+
+def is_discrete(type_: Type) -> bool:
+    """Tell whether values of a type carry no derivative at all.
+
+    Examples
+    --------
+    >>> is_discrete(Product((INT, BOOL))), is_discrete(Array(FLOAT))
+    (True, False)
+    """
+    match type_:
+        case Int() | Bool():
+            return True
+        case Product(items):
+            return all(map(is_discrete, items))
+        case Sum(options):
+            return all(map(is_discrete, options))
+        case Array(element):
+            return is_discrete(element)
+        case _:
+            return False
+
+
+def show(type_: Type) -> str:
+    """Write a type the way a user annotates it.
+
+    Examples
+    --------
+    >>> show(Function((Array(FLOAT), INT), Product((FLOAT, BOOL))))
+    'Callable[[Array[float], int], tuple[float, bool]]'
+    """
+    match type_:
+        case Float() | Int() | Bool():
+            return type(type_).__name__.lower()
+        case Product((), ""):
+            return "None"
+        case Product(items, name):
+            return name or f"tuple[{', '.join(map(show, items))}]"
+        case Sum(options, name):
+            return name or " | ".join(map(show, options))
+        case Named(name) | LNamed(name):
+            return name
+        case Array(element) | LArray(element):
+            return f"Array[{show(element)}]"
+        case Function(params, result) | LFunction(params, result):
+            return f"Callable[[{', '.join(map(show, params))}], {show(result)}]"
+        case LProduct(items):
+            return f"({' * '.join(map(show, items))})"
+        case LSum(options):
+            return f"({' + '.join(map(show, options))})"
+        case Copower(key, value):
+            return f"Copower[{show(key)}, {show(value)}]"
+        case EVM(result):
+            return f"EVM[{show(result)}]"
+        case _:
+            return type(type_).__name__
