@@ -73,7 +73,7 @@ def friction_inputs(size: int) -> tuple[list[Any], int]:
 
 
 PROGRAM = Program(
-    "particles", particles, inputs, (10, 100, 1000), operations=lambda size: 118 * size + 8
+    "particles", particles, inputs, (10, 100, 1000), operations=lambda size: 118 * size + 8, active=4
 )
 FRICTION = Program(
     "particles_friction",
@@ -81,5 +81,6 @@ FRICTION = Program(
     friction_inputs,
     (1000,),
     operations=lambda size: 56 * size + 8,
+    active=1,
     known={1000: 0.0010676233512900827},
 )

@@ -26,7 +26,9 @@ class Program:
     run
         ``run(xp, *primals)``. For scalars `xp` has the functions of `math`; for arrays, those of `numpy`.
     inputs
-        ``inputs(size)`` gives the primals as nested lists of floats (scalars) or as numpy arrays (arrays).
+        ``inputs(size)`` gives the arguments as nested lists of floats (scalars) or as numpy arrays (arrays).
+    active
+        How many of the arguments are differentiated; the others are constants and come last.
     sizes
         The sizes that are measured, smallest first.
     flavour
@@ -47,7 +49,17 @@ class Program:
     operations: Callable[[int], int] = no_operations
     known: Mapping[int, float] = field(default_factory=dict)
     functional: Callable[..., Any] | None = None
+    active: int | None = None
 
-    def bind(self, xp: Any) -> Callable[..., Any]:
-        """Return the program as a callable of its primals alone."""
-        return partial(self.run, xp)
+    def problem(self, size: int, xp: Any, functional: bool = False) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Return the program of one size as a callable of what is differentiated, and the primals to call it with."""
+        run = self.functional if functional and self.functional else self.run
+        arguments = self.inputs(size)
+        primals, constants = arguments[: self.active], arguments[self.active :] if self.active else ()
+        if not constants:
+            return partial(run, xp), primals
+
+        def program(*active: Any) -> Any:
+            return run(xp, *active, *constants)
+
+        return program, primals

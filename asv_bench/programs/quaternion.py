@@ -42,4 +42,4 @@ def chain_inputs(size: int) -> tuple[tuple[float, ...], tuple[float, ...], int]:
 
 
 PROGRAM = Program("quaternion", rotate, inputs, (1,), operations=lambda size: 30)
-CHAIN = Program("rotations", rotate_sum, chain_inputs, (300,), operations=lambda size: 30 * size + 2)
+CHAIN = Program("rotations", rotate_sum, chain_inputs, (300,), operations=lambda size: 30 * size + 2, active=2)

@@ -12,7 +12,7 @@ from measure import interleaved
 from programs.program import Program
 from targets.target import Measurement
 
-__all__ = ["derivative_of", "engine_module", "gradient_ratio", "ones_like", "plain_module"]
+__all__ = ["engine_module", "gradient_ratio", "ones_like", "plain_module", "thunks"]
 
 
 def plain_module(program: Program) -> Any:
@@ -34,24 +34,22 @@ def ones_like(value: Any) -> Any:
     return 1.0
 
 
-def derivative_of(program: Program, primals: tuple[Any, ...]) -> Callable[[], Any]:
-    """Return a thunk that computes the value and all cotangents of a program."""
-    bound, cotangent = program.bind(engine_module(program)), ones_like(program.bind(plain_module(program))(*primals))
+def thunks(program: Program, size: int) -> dict[str, Callable[[], Any]]:
+    """Return the plain program, and its value with all cotangents, as thunks."""
+    plain, primals = program.problem(size, plain_module(program))
+    traced, _ = program.problem(size, engine_module(program))
+    cotangent = ones_like(plain(*primals))
 
     def derivative() -> Any:
-        value, backpropagator = te.vjp(bound, *primals)
+        value, backpropagator = te.vjp(traced, *primals)
         return value, backpropagator(cotangent)
 
-    return derivative
+    return {"plain": lambda: plain(*primals), "derivative": derivative}
 
 
 def gradient_ratio(program: Program, size: int, rounds: int = 15) -> Measurement:
     """Measure value and cotangents over the plain program."""
-    primals = program.inputs(size)
-    plain = program.bind(plain_module(program))
-    times = interleaved(
-        {"plain": lambda: plain(*primals), "derivative": derivative_of(program, primals)}, rounds, sample=0.01
-    )
+    times = interleaved(thunks(program, size), rounds, sample=0.01)
     operations = program.operations(size) or math.nan
     detail = (
         f"plain {1e6 * times['plain']:.4g} us, derivative {1e6 * times['derivative']:.4g} us, "

@@ -6,22 +6,23 @@ from pathlib import Path
 
 from measure import in_subprocess, interleaved
 from programs import linear, network, particles, quaternion, scalar_loop
-from targets.ratios import derivative_of, gradient_ratio, plain_module
+from targets.ratios import gradient_ratio, thunks
 from targets.target import Measurement, Target
 
 __all__ = ["TARGETS"]
 
 GROWTH = """
 import sys, tapeengine as te, tapeengine.math
-from functools import partial
 from measure import peak_bytes
 from programs.particles import PROGRAM
 steps = int(sys.argv[1])
-program = PROGRAM.bind(tapeengine.math)
-te.vjp(program, *PROGRAM.inputs(10))[1](1.0)
+def derivative(size):
+    program, primals = PROGRAM.problem(size, tapeengine.math)
+    value, backpropagator = te.vjp(program, *primals)
+    backpropagator(1.0)
+derivative(10)
 before = peak_bytes()
-value, backpropagator = te.vjp(program, *PROGRAM.inputs(steps))
-backpropagator(1.0)
+derivative(steps)
 print((peak_bytes() - before) / PROGRAM.operations(steps))
 """
 
@@ -47,10 +48,7 @@ print(fast, slow)
 
 def rotation() -> Measurement:
     """Measure a whole vjp and one call of its backpropagator; 4 us are enough, whatever the ratio."""
-    program = quaternion.PROGRAM
-    primals = program.inputs(1)
-    plain = program.bind(plain_module(program))
-    times = interleaved({"plain": lambda: plain(*primals), "derivative": derivative_of(program, primals)}, 25)
+    times = interleaved(thunks(quaternion.PROGRAM, 1), rounds=25)
     micros = 1e6 * times["derivative"]
     detail = f"{micros:.2f} us (at most 4 us), plain {1e6 * times['plain']:.2f} us"
     return Measurement(times["derivative"] / times["plain"], detail, met_otherwise=micros <= 4.0)
@@ -61,8 +59,8 @@ def resolve() -> Measurement:
     import tapeengine as te
     import tapeengine.math
 
-    program = particles.PROGRAM
-    _, backpropagator = te.vjp(program.bind(tapeengine.math), *program.inputs(1000))
+    program, primals = particles.PROGRAM.problem(1000, tapeengine.math)
+    _, backpropagator = te.vjp(program, *primals)
     seconds = interleaved({"resolve": lambda: backpropagator(1.0)}, rounds=25, sample=0.005)["resolve"]
     records = len(backpropagator.tape)
     return Measurement(1e9 * seconds / records, f"{records} records, {backpropagator.tape.nbytes / records:.1f} B each")
@@ -79,8 +77,8 @@ def growth() -> Measurement:
     program, costs = scalar_loop.PROGRAM, {}
     for exponent in range(3, 8):
         size = 10**exponent // 3
-        thunk = derivative_of(program, program.inputs(size))
-        seconds = interleaved({"derivative": thunk}, rounds=3 if exponent > 5 else 9)["derivative"]
+        thunk = {"derivative": thunks(program, size)["derivative"]}
+        seconds = interleaved(thunk, rounds=3 if exponent > 5 else 9)["derivative"]
         costs[10**exponent] = 1e9 * seconds / program.operations(size)
     detail = ", ".join(f"{operations:.0e}: {cost:.1f} ns" for operations, cost in costs.items())
     return Measurement(max(costs.values()) / min(costs.values()), detail)
