@@ -96,10 +96,16 @@ class Sample:
     3.0
     """
 
-    __slots__ = ("args", "order", "rtol", "static")
+    __slots__ = ("args", "order", "rtol", "static", "value")
 
     def __init__(
-        self, args: Sequence[Any], static: Mapping[str, Any] | None = None, *, order: int = 2, rtol: float | None = None
+        self,
+        args: Sequence[Any],
+        static: Mapping[str, Any] | None = None,
+        *,
+        order: int = 2,
+        rtol: float | None = None,
+        value: Any = None,
     ) -> None:
         if not isinstance(args, (tuple, list)):
             raise PrimitiveError(f"a Sample takes a tuple of arguments, as in Sample((x,)), not {type(args).__name__}")
@@ -107,10 +113,17 @@ class Sample:
         self.static = dict(static or {})
         self.order = order
         self.rtol = rtol
+        self.value = value
 
     def draw(self, generator: np.random.Generator) -> Sample:
         """Return the sample with a value in the place of each `uniform(...)`."""
-        return Sample(tuple(_draw(arg, generator) for arg in self.args), self.static, order=self.order, rtol=self.rtol)
+        return Sample(
+            tuple(_draw(arg, generator) for arg in self.args),
+            self.static,
+            order=self.order,
+            rtol=self.rtol,
+            value=self.value,
+        )
 
     def __repr__(self) -> str:
         return f"Sample({self.args!r}, {self.static!r})"
@@ -406,9 +419,8 @@ def _check_rule_names(name: str, signature: Signature, vjp: Mapping[str, Any], j
     for arg in signature.args:
         if (arg in vjp) != (arg in jvp):
             there, missing = ("vjp", "jvp") if arg in vjp else ("jvp", "vjp")
-            raise PrimitiveError(
-                f"{name}: the argument {arg!r} has a {there} rule and no {missing} rule; give both, or none if it is discrete"
-            )
+            remedy = "give both, or none if it is discrete"
+            raise PrimitiveError(f"{name}: the argument {arg!r} has a {there} rule and no {missing} rule; {remedy}")
 
 
 def _check_kernel(name: str, signature: Signature, kernel: Any) -> None:

@@ -19,6 +19,7 @@ cdef struct Step:   # one step of a layout: a leaf, or a container around the la
 
 cdef class Layout:
     cdef Step *steps
+    cdef Step few[6]
     cdef Py_ssize_t count, room
     cdef list aux
     cdef int add(self, int kind, uint32_t n, uint32_t id) except -1
@@ -33,15 +34,16 @@ cdef class Walk:
     cdef Layout layout
     cdef object structures
     cdef list stack
-    cdef str root
+    cdef object root
     cdef object walk(self, object value)
     cdef object leaf(self, object value)
-    cdef bint floats(self, object value, list done) except -1
+    cdef list floats(self, object value)
     cdef Frame frame(self, object value)
     cdef object close(self, Frame frame)
     cdef object path(self)
 
 cdef class Leaves:
+    cdef list floats(self, uint32_t id, Py_ssize_t n)
     cdef object scalar(self, uint32_t id)
     cdef object array(self, uint32_t storage, object view)
 
@@ -50,7 +52,7 @@ cdef object build(Layout layout, Leaves leaves)
 cdef class Matcher:
     cdef Layout layout
     cdef object structures
-    cdef str root
+    cdef object root
     cdef int scalar(self, uint32_t id, object value) except -1
     cdef int array(self, uint32_t storage, object view, object value) except -1
     cdef int match(self, object value) except -1

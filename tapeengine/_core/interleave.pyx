@@ -7,7 +7,10 @@ recursion, so that depth is no limit). `build` runs the steps; `Matcher` runs th
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from libc.stdint cimport uint32_t
+from cpython.list cimport PyList_AsTuple
 from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy
+cimport cython
 
 from tapeengine.errors import CotangentError, StructureError
 
@@ -18,28 +21,40 @@ cdef enum:
     CYCLE_CHECK = 1000      # a structure deeper than this is looked at for cycles
 
 
+@cython.final
+@cython.freelist(32)
 cdef class Layout:
     """The steps, in postorder, that rebuild one structure."""
 
     def __cinit__(self):
         self.aux = []
+        self.steps = self.few
+        self.room = 6
 
     def __dealloc__(self):
-        free(self.steps)
+        if self.steps != self.few:
+            free(self.steps)
 
     cdef int add(self, int kind, uint32_t n, uint32_t id) except -1:
         if self.count == self.room:
-            room = 2 * self.room if self.room else 8
-            steps = realloc(self.steps, room * sizeof(Step))
-            if steps == NULL:
-                raise MemoryError(f"no memory for the layout of a structure of {self.count:,} leaves and containers")
-            self.steps = <Step *> steps
-            self.room = room
+            self.grow()
         self.steps[self.count] = Step(kind, n, id)
         self.count += 1
         return 0
 
+    def grow(self):
+        cdef bint first = self.steps == self.few
+        steps = realloc(NULL if first else self.steps, 2 * self.room * sizeof(Step))
+        if steps == NULL:
+            raise MemoryError(f"no memory for the layout of a structure of {self.count:,} leaves and containers")
+        if first:
+            memcpy(steps, self.few, self.count * sizeof(Step))
+        self.steps = <Step *> steps
+        self.room *= 2
 
+
+@cython.final
+@cython.freelist(16)
 cdef class Frame:
     """A container that is being walked through."""
 
@@ -52,7 +67,7 @@ cdef Frame open_frame(int kind, object source, list items, object aux):
     f.aux = aux
     f.n = len(items)
     f.i = 0
-    f.done = []
+    f.done = None
     return f
 
 
@@ -70,7 +85,7 @@ cdef object make(int kind, object aux, list children):
     if kind == LIST:
         return children
     if kind == TUPLE:
-        return tuple(children)
+        return PyList_AsTuple(children)
     if kind == DICT:
         return dict(zip(aux, children))
     return aux[1].make(aux[2], children)
@@ -79,18 +94,15 @@ cdef object make(int kind, object aux, list children):
 cdef class Walk:
     """One pass over a structure: leaves go to `leaf`, the layout is kept, and the structure is rebuilt around them."""
 
-    def __init__(self, structures, str root):
-        self.structures = structures
-        self.root = root
+    def __cinit__(self):
         self.stack = []
-        self.layout = Layout()
 
     cdef object leaf(self, object value):
         raise NotImplementedError
 
-    cdef bint floats(self, object value, list done) except -1:
-        """Take a whole list or tuple of floats at once, if the subclass can."""
-        return False
+    cdef list floats(self, object value):
+        """The results of a whole list or tuple of floats at once; None where it holds something else."""
+        return None
 
     cdef object walk(self, object value):
         cdef Frame f = None
@@ -99,9 +111,12 @@ cdef class Walk:
             opened = self.frame(value)
             if opened is not None:
                 if opened.n:
-                    if opened.kind <= TUPLE and self.floats(opened.source, opened.done):
+                    if opened.kind <= TUPLE:
+                        opened.done = self.floats(opened.source)
+                    if opened.done is not None:
                         value = self.close(opened)
                     else:
+                        opened.done = []
                         if f is not None:
                             self.stack.append(f)
                         f = opened
@@ -110,6 +125,7 @@ cdef class Walk:
                             self.check_cycle(f)
                         continue
                 else:
+                    opened.done = []
                     value = self.close(opened)
             else:
                 if f is not None:
@@ -165,9 +181,8 @@ cdef class Walk:
 
     cdef object path(self):
         """Where the walk is, as a user would write it: value['loss'][2]."""
-        parts = [self.root]
+        parts = [self.root if type(self.root) is str else f"primals[{self.root}]"]
         for frame in self.stack:
-            f = <Frame> frame
             parts.append(names_of((<Frame> frame).kind, (<Frame> frame).n, (<Frame> frame).aux)[(<Frame> frame).i])
         return "".join(parts)
 
@@ -180,6 +195,10 @@ cdef class Leaves:
 
     cdef object array(self, uint32_t storage, object view):
         raise NotImplementedError
+
+    cdef list floats(self, uint32_t id, Py_ssize_t n):
+        cdef Py_ssize_t k
+        return [self.scalar(id + <uint32_t> k) for k in range(n)]
 
 
 cdef object build(Layout layout, Leaves leaves):
@@ -195,7 +214,7 @@ cdef object build(Layout layout, Leaves leaves):
         elif s.kind == DISCRETE:
             stack.append(None)
         elif s.kind == FLOATS:
-            stack.append([leaves.scalar(s.id + <uint32_t> k) for k in range(s.n)])
+            stack.append(leaves.floats(s.id, s.n))
         elif s.kind == NUMPY:
             stack.append(layout.aux[used_aux](leaves.scalar(s.id)))
             used_aux += 1
@@ -223,11 +242,6 @@ cdef object summary(object value):
 
 cdef class Matcher:
     """Holds a cotangent against a layout: each leaf goes to `scalar` or `array` with the id that it belongs to."""
-
-    def __init__(self, Layout layout, structures, str root):
-        self.layout = layout
-        self.structures = structures
-        self.root = root
 
     cdef int scalar(self, uint32_t id, object value) except -1:
         raise NotImplementedError

@@ -7,12 +7,18 @@ cdef class Dual:
     cdef uint32_t id
     cdef uint32_t tag
 
+cdef extern from "dual_pool.h":
+    ctypedef struct te_dual_pool:
+        void *type
+        void *free
+        Py_ssize_t count
+    object te_dual_new(te_dual_pool *pool, double value, uint32_t id, uint32_t tag)
+    void te_dual_free(te_dual_pool *pool, object dual)
+
+cdef te_dual_pool pool
+
 cdef inline Dual new_dual(double value, uint32_t id, uint32_t tag):
-    cdef Dual d = Dual.__new__(Dual)
-    d.v = value
-    d.id = id
-    d.tag = tag
-    return d
+    return <Dual> te_dual_new(&pool, value, id, tag)
 
 cdef bint as_double(object x, double *out) except -1
 cdef Head *head_of_dual(Dual x) except NULL

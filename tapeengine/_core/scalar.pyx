@@ -1,7 +1,7 @@
 """Dual scalars: Python's arithmetic on floats, recorded.
 
 A dual is a value and the id of its backpropagator (DN section 5), with the tag of its trace. It is not tracked by the
-cyclic garbage collector and comes from a free list: there is one for each operation.
+cyclic garbage collector and comes from a pool: there is one for each operation.
 """
 
 import fractions
@@ -173,7 +173,6 @@ cdef object drop(Dual x, str how):
 
 @cython.final
 @cython.no_gc
-@cython.freelist(1024)
 cdef class Dual:
     """A scalar that is being differentiated: a float that remembers how it was computed.
 
@@ -376,4 +375,17 @@ cdef object compare(object a, object y, int kind):
     return a != y
 
 
+cdef extern from *:
+    """
+    static te_dual_pool *te_the_pool;
+    static void te_dual_dealloc(PyObject *dual) { te_dual_free(te_the_pool, dual); }
+    static void te_use_pool(te_dual_pool *pool, PyObject *type) {
+        te_the_pool = pool;
+        pool->type = (PyTypeObject *)type;
+        pool->type->tp_dealloc = te_dual_dealloc;
+    }
+    """
+    void te_use_pool(te_dual_pool *pool, object type)
+
+te_use_pool(&pool, Dual)
 numbers.Real.register(Dual)

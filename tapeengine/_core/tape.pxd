@@ -59,6 +59,8 @@ cdef struct Head:
     Py_ssize_t room     # chunks that the tables have room for
     size_t max_bytes    # 0: no limit
     void *owner         # the Tape, borrowed
+    Chunk *few_chunks[4]    # the tables of a short tape
+    double *few_values[4]
 
 cdef struct Traces:     # live traces of all threads, the oldest first; guarded by the GIL
     Head *current       # the one used last, or a head that matches no dual
@@ -70,6 +72,7 @@ cdef struct Traces:     # live traces of all threads, the oldest first; guarded 
 cdef Traces traces
 
 cdef int grow(Head *h) except -1
+cdef int reserve(Head *h, uint32_t n) except -1
 cdef Head *find(uint32_t tag) noexcept
 
 cdef inline Head *head_of(uint32_t tag) noexcept:

@@ -1,12 +1,14 @@
 """The tape of a trace: records in chunks, growth and its limits, and the table of live tapes (DN 9 and 10)."""
 
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
+
+cimport cython
 
 from tapeengine.errors import TapeLimitError
 
 cdef enum:
-    SPARE_CHUNKS = 8        # chunks kept for the next trace: about 6.5 MB that need not be faulted in again
+    SPARE_CHUNKS = 16       # chunks kept for the next trace: about 13 MB that need not be faulted in again
     LAST_ID = 0xFFFFFFFE
 
 cdef Head nobody            # matches no dual: tags begin at 1
@@ -47,17 +49,24 @@ cdef Head *find(uint32_t tag) noexcept:
     return NULL
 
 
+cdef void *larger(void *table, void *few, Py_ssize_t used, Py_ssize_t room) noexcept:
+    """A table of pointers with more room; `few` is the one inside the head, which was never allocated."""
+    cdef void *result = realloc(NULL if table == few else table, room * sizeof(void *))
+    if result != NULL and table == few:
+        memcpy(result, few, used * sizeof(void *))
+    return result
+
+
 cdef int grow_tables(Head *h) except -1:
-    cdef Py_ssize_t room = 2 * h.room if h.room else 4
-    cdef void *chunks = realloc(h.chunks, room * sizeof(Chunk *))
-    if chunks == NULL:
+    cdef void *table = larger(h.chunks, h.few_chunks, h.used, 2 * h.room)
+    if table == NULL:
         raise no_memory(h)
-    h.chunks = <Chunk **> chunks
-    cdef void *values = realloc(h.values, room * sizeof(double *))
-    if values == NULL:
+    h.chunks = <Chunk **> table
+    table = larger(h.values, h.few_values, h.used, 2 * h.room)
+    if table == NULL:
         raise no_memory(h)
-    h.values = <double **> values
-    h.room = room
+    h.values = <double **> table
+    h.room *= 2
     return 0
 
 
@@ -69,10 +78,11 @@ cdef object no_memory(Head *h):
 
 
 cdef size_t bytes_of(Head *h) noexcept:
-    cdef size_t each = sizeof(Chunk)
-    if h.last_values != NULL:
-        each += CHUNK * sizeof(double)
-    return <size_t> h.used * each
+    cdef size_t total = 0
+    cdef Py_ssize_t i
+    for i in range(h.used):
+        total += (h.chunks[i] != NULL) * sizeof(Chunk) + (h.values[i] != NULL) * CHUNK * sizeof(double)
+    return total
 
 
 cdef int check_limits(Head *h) except -1:
@@ -91,17 +101,39 @@ cdef int check_limits(Head *h) except -1:
 
 cdef int grow(Head *h) except -1:
     """Add a chunk."""
+    return add_chunk(h, False)
+
+
+cdef int reserve(Head *h, uint32_t n) except -1:
+    """Give the next n ids to inputs, which have no records: a chunk of nothing but inputs takes no memory."""
+    if n > LAST_ID - CHUNK - h.count:
+        check_limits(h)
+        raise TapeLimitError(f"{n:,} inputs are more than the ids, which end at {LAST_ID:,}")
+    while h.limit - h.count <= n:
+        add_chunk(h, h.count + n >= h.limit + CHUNK)
+        n -= h.limit - CHUNK - h.count
+        h.inputs += h.limit - CHUNK - h.count
+        h.count = h.limit - CHUNK
+    h.count += n
+    h.inputs += n
+    return 0
+
+
+cdef int add_chunk(Head *h, bint inputs_only) except -1:
     check_limits(h)
     if h.used == h.room:
         grow_tables(h)
-    cdef Chunk *chunk = new_chunk()
-    if chunk == NULL:
-        raise no_memory(h)
+    cdef Chunk *chunk = NULL
+    if not inputs_only:
+        chunk = new_chunk()
+        if chunk == NULL:
+            raise no_memory(h)
     cdef double *values = NULL
     if tape_of(h).keeps_values:
         values = <double *> malloc(CHUNK * sizeof(double))
         if values == NULL:
-            free_chunk(chunk)
+            if chunk != NULL:
+                free_chunk(chunk)
             raise no_memory(h)
     h.chunks[h.used] = h.last = chunk
     h.values[h.used] = h.last_values = values
@@ -129,6 +161,8 @@ cdef int register(Head *h) except -1:
     return 0
 
 
+@cython.final
+@cython.freelist(16)
 cdef class Tape:
     """The records of one trace.
 
@@ -139,19 +173,21 @@ cdef class Tape:
         memset(&self.head, 0, sizeof(Head))
         self.head.owner = <void *> self
         self.head.count = 1
-
-    def __init__(self, max_bytes=0, rules=None):
-        self.head.max_bytes = max_bytes
-        self.rules = rules
+        self.head.chunks = self.head.few_chunks
+        self.head.values = self.head.few_values
+        self.head.room = 4
 
     def __dealloc__(self):
         self.close()
         cdef Py_ssize_t i
         for i in range(self.head.used):
-            free_chunk(self.head.chunks[i])
+            if self.head.chunks[i] != NULL:
+                free_chunk(self.head.chunks[i])
             free(self.head.values[i])
-        free(self.head.chunks)
-        free(self.head.values)
+        if self.head.chunks != self.head.few_chunks:
+            free(self.head.chunks)
+        if self.head.values != self.head.few_values:
+            free(self.head.values)
 
     cdef int open(self, bint keep_values) except -1:
         """Begin the trace: duals of this tape's tag are live until `close`."""

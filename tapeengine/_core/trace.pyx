@@ -1,8 +1,11 @@
 """Running a program on duals, and the backpropagator that comes of it."""
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.list cimport PyList_New, PyList_SET_ITEM
+from cpython.ref cimport Py_INCREF
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free
+cimport cython
 
 from tapeengine._core.interleave cimport (
     DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Leaves, Matcher, Walk, build,
@@ -10,7 +13,7 @@ from tapeengine._core.interleave cimport (
 from tapeengine._core.nested cimport Copies, copy_out, lifted, resolve_recorded, te_scalar
 from tapeengine._core.scalar cimport Dual, as_double, head_of_dual, new_dual
 from tapeengine._core.sweep cimport Counts, resolve
-from tapeengine._core.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, grow, head_of, tape_of, traces
+from tapeengine._core.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, head_of, reserve, tape_of, traces
 
 import numpy
 
@@ -20,15 +23,7 @@ cdef object floating = numpy.floating
 cdef object ndarray = numpy.ndarray
 
 
-cdef int reserve(Head *h, uint32_t n) except -1:
-    """Give the next n ids to inputs."""
-    while h.limit - h.count <= n:
-        grow(h)
-    h.count += n
-    h.inputs += n
-    return 0
-
-
+@cython.final
 cdef class Inputs(Walk):
     """Interleave: the leaves of the primals become the first duals of a trace (DN Fig. 10)."""
 
@@ -42,15 +37,26 @@ cdef class Inputs(Walk):
             h.values[i >> CHUNK_SHIFT][i & CHUNK_LAST] = value
         return new_dual(value, i, h.tag)
 
-    cdef bint floats(self, object value, list done) except -1:
+    cdef list floats(self, object value):
+        cdef Head *h = &self.tape.head
+        cdef uint32_t i = h.count, k = 0, n = <uint32_t> len(value)
         cdef object item
+        cdef list duals
         for item in value:
             if not PyFloat_CheckExact(item):
-                return False
-        self.layout.add(FLOATS, <uint32_t> len(value), self.tape.head.count)
+                return None
+        reserve(h, n)
+        self.layout.add(FLOATS, n, i)
+        duals = PyList_New(n)
         for item in value:
-            done.append(self.dual(PyFloat_AS_DOUBLE(item)))
-        return True
+            if h.last_values != NULL:
+                h.values[i >> CHUNK_SHIFT][i & CHUNK_LAST] = PyFloat_AS_DOUBLE(item)
+            item = new_dual(PyFloat_AS_DOUBLE(item), i, h.tag)
+            Py_INCREF(item)
+            PyList_SET_ITEM(duals, k, item)
+            i += 1
+            k += 1
+        return duals
 
     cdef object leaf(self, object value):
         cdef Dual d
@@ -82,6 +88,7 @@ cdef class Inputs(Walk):
         )
 
 
+@cython.final
 cdef class Outputs(Walk):
     """Deinterleave: the result of a program without its duals, and the ids that its scalars had (DN Fig. 10)."""
 
@@ -118,6 +125,7 @@ cdef class Outputs(Walk):
         )
 
 
+@cython.final
 cdef class Seeds(Matcher):
     """Stages the cotangent of every scalar of the result."""
 
@@ -143,6 +151,7 @@ cdef class Seeds(Matcher):
         return True
 
 
+@cython.final
 cdef class Numbers(Leaves):
     """Leaves that are plain cotangents."""
 
@@ -151,7 +160,18 @@ cdef class Numbers(Leaves):
     cdef object scalar(self, uint32_t id):
         return self.cotangent[id]
 
+    cdef list floats(self, uint32_t id, Py_ssize_t n):
+        cdef list result = PyList_New(n)
+        cdef Py_ssize_t k
+        cdef object item
+        for k in range(n):
+            item = self.cotangent[id + <uint32_t> k]
+            Py_INCREF(item)
+            PyList_SET_ITEM(result, k, item)
+        return result
 
+
+@cython.final
 cdef class Recorded(Leaves):
     """Leaves that are cotangents on an outer tape."""
 
@@ -171,6 +191,7 @@ cdef void *zeros(size_t count, size_t size) except NULL:
     return block
 
 
+@cython.final
 cdef class Backpropagator:
     """The linear map from a cotangent of a program's result to the cotangents of its primals.
 
@@ -205,11 +226,14 @@ cdef class Backpropagator:
         return counts.calls, counts.contributions
 
     cdef object run(self, object cotangent, Counts *counts):
-        cdef Seeds seeds = Seeds(self.result, self.structures, "cotangent")
+        cdef Seeds seeds = Seeds.__new__(Seeds)
         cdef double *array = <double *> zeros(self.tape.head.count, sizeof(double))
         cdef Head *outer
         cdef Numbers numbers
         try:
+            seeds.layout = self.result
+            seeds.structures = self.structures
+            seeds.root = "cotangent"
             seeds.cotangent = array
             seeds.duals = []
             seeds.match(cotangent)
@@ -267,25 +291,32 @@ cdef uint32_t carried_id(Head *h, Dual d) except 0:
 
 def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules):
     """Run a program on duals; return its value and its backpropagator."""
-    cdef Tape tape = Tape(max_bytes, rules)
+    cdef Tape tape = Tape.__new__(Tape)
     cdef Backpropagator back = Backpropagator.__new__(Backpropagator)
-    cdef Inputs inputs
+    cdef Inputs inputs = Inputs.__new__(Inputs)
     cdef Outputs outputs
     cdef list duals = []
     cdef Py_ssize_t i
+    tape.head.max_bytes = max_bytes
+    tape.rules = rules
     tape.open(traces.count > 0)
+    inputs.tape = tape
+    inputs.structures = structures
     back.tape = tape
     back.structures = structures
     back.primals = []
     try:
         for i in range(len(primals)):
-            inputs = Inputs(structures, f"primals[{i}]")
-            inputs.tape = tape
+            inputs.root = i
+            inputs.layout = Layout.__new__(Layout)
             duals.append(inputs.walk(primals[i]))
             back.primals.append(inputs.layout)
         result = program(*duals, **keywords) if keywords else program(*duals)
         back.copies = copy_out(tape)
-        outputs = Outputs(structures, "value")
+        outputs = Outputs.__new__(Outputs)
+        outputs.structures = structures
+        outputs.root = "value"
+        outputs.layout = Layout.__new__(Layout)
         outputs.tape = tape
         outputs.copies = back.copies
         value = outputs.walk(result)

@@ -5,13 +5,13 @@ Four groups (EC Fig. 3, section 4.2 and section 7; CHAD Fig. 8):
 * linear operations, on values of linear types: `Zero`, `Plus`, `LTuple`, `LProj`, `LInject`, `LCast`, `LScale`, and for
   arrays `LSingle`, `LDense`, `LIndex`, `LScatter`, `LTotal`, `Collect`; for functions `Singleton`, `CopowerFold`;
 * rules of primitives: `Vjp` and `Jvp`;
-* environment vectors: as values (`EVOne`, `Split`, with `Zero` and `Plus`), or accumulated into (`One`, `Scope`, `Return`,
-  `Bind`, `Then`, `ForEach`, `Descend`, `Run`), which is the form that users get;
+* environment vectors: as values (`EVOne`, `Split`, with `Zero` and `Plus`), or accumulated into (`One`, `Scope`,
+  `Return`, `Bind`, `Then`, `ForEach`, `Descend`, `Run`), which is the form that users get;
 * loops that keep something of each step for the reverse pass: `MapAccum` and `WhileAccum`.
 
-A *slot* is a cell of the environment vector, named after the variable whose cotangent it holds. `Scope` opens a slot, with
-zero in it, for the duration of its body; `Run` opens several on an environment vector of its own. `One` adds to the
-innermost open slot of its name.
+A *slot* is a cell of the environment vector, named after the variable whose cotangent it holds. `Scope` opens a slot,
+with zero in it, for the duration of its body; `Run` opens several on an environment vector of its own. `One` adds to
+the innermost open slot of its name.
 """
 
 from __future__ import annotations
@@ -303,7 +303,7 @@ class Vjp(Term):
 
 @dataclass(frozen=True)
 class Jvp(Term):
-    """What the tangent ``term`` of argument ``argument`` contributes to the tangent of a registry primitive's output."""
+    """What the tangent ``term`` of argument ``argument`` contributes to the tangent of a primitive's output."""
 
     name: str
     argument: int
@@ -454,7 +454,7 @@ class Run(Term):
 
 @dataclass(frozen=True)
 class MapAccum(Term):
-    """``state = init; for index in range(size): state, kept[index] = body``: the pair of the last state and ``kept``."""
+    """``state = init; for index in range(size): state, kept[index] = body``; gives ``(state, kept)``."""
 
     BINDS: ClassVar[Binds] = {"body": ("index", "state")}
     size: Term
@@ -470,7 +470,7 @@ class MapAccum(Term):
 
 @dataclass(frozen=True)
 class WhileAccum(Term):
-    """``state = init; while condition: state, kept[k] = body``: the pair of the last state and ``kept``."""
+    """``state = init; while condition: state, kept[k] = body``; gives ``(state, kept)``."""
 
     BINDS: ClassVar[Binds] = {"condition": ("state",), "body": ("state",)}
     state: Var

@@ -5,8 +5,8 @@ Contract
 * A term is a frozen dataclass. Its fields hold subterms (`Term` or a tuple of them), binders (`Var`) and plain data;
   ``type`` is its type, computed when the term is built. `BINDS` says which binders are in scope in which subterm.
 * Binders are unique within one definition (EC section 2: "we assume that all variable names are unique"); every
-  transformation keeps this. `tapeengine.chad.traverse` has free variables, substitution, size and rebuilding, written once
-  for all constructors, so that a pass spells out only the constructors it is about.
+  transformation keeps this. `tapeengine.chad.traverse` has free variables, substitution, size and rebuilding, written
+  once for all constructors, so that a pass spells out only the constructors it is about.
 * Evaluation is call by value, left to right. Values: float, int, bool, tuple (`Product`; the unit value is ``()``),
   `tapeengine.chad.values.Tagged` (`Sum`), sequences (`Array`; numpy arrays or lists), callables (`Function`).
 * Source terms are in this file. Target terms (linear operations, environment vectors, accumulation) are in
@@ -20,8 +20,8 @@ Contract
 `Let` that ends in ``Tuple((primal, Lambda((ct,), Run(slots, computation))))``. The free variables of a
 `Lambda` over a cotangent are the residuals between the forward and the reverse pass. Where control flow
 separates the passes, values of function type remain in the term: a `Case` or `If` whose branches are pairs of a
-primal and such a `Lambda`; a `Build`, `Map`, `MapAccum`, `WhileAccum` whose elements are such pairs. No such function is
-ever called twice on one residual, and their code is known statically, so that they can be turned into tagged
+primal and such a `Lambda`; a `Build`, `Map`, `MapAccum`, `WhileAccum` whose elements are such pairs. No such function
+is ever called twice on one residual, and their code is known statically, so that they can be turned into tagged
 tuples of residuals and arrays of them.
 """
 

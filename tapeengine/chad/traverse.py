@@ -1,0 +1,193 @@
+"""What every pass needs, written once for all constructors: children, rebuilding, free variables, substitution, size."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from tapeengine.chad.terms import Term, Var
+
+__all__ = ["Names", "children", "freshen", "free_variables", "map_children", "rename_slots", "size", "substitute"]
+
+
+class Names:
+    """A supply of names that are not in use yet.
+
+    Parameters
+    ----------
+    used : iterable of str
+        Names to keep clear of.
+
+    Examples
+    --------
+    >>> names = Names(["x"])
+    >>> names("x"), names("y"), names("x")
+    ('x_1', 'y', 'x_2')
+    """
+
+    def __init__(self, used: Iterable[str] = ()) -> None:
+        self._used = set(used)
+        self._count: dict[str, int] = {}
+
+    def __call__(self, hint: str) -> str:
+        """Give a name like ``hint``."""
+        name = hint
+        while name in self._used:
+            self._count[hint] = self._count.get(hint, 0) + 1
+            name = f"{hint}_{self._count[hint]}"
+        self._used.add(name)
+        return name
+
+    def var(self, like: Var) -> Var:
+        """Give a variable of the same type under a name of its own."""
+        return Var(self(like.name), like.of)
+
+
+@cache
+def _layout(cls: type[Term]) -> tuple[tuple[tuple[str, bool, tuple[str, ...]], ...], tuple[str, ...]]:
+    """Say which fields of a constructor are subterms (name, is it a tuple, its binders) and which are binders."""
+    binders = {name for names in cls.BINDS.values() for name in names}
+    subterms = []
+    for field in dataclasses.fields(cls):
+        if field.name in binders or field.name == "type":
+            continue
+        if field.type in ("Term", "tuple[Term, ...]", "tuple[Branch, ...]"):
+            subterms.append((field.name, field.type != "Term", tuple(cls.BINDS.get(field.name, ()))))
+    return tuple(subterms), tuple(sorted(binders))
+
+
+def _as_vars(value: Any) -> tuple[Var, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def children(term: Term) -> Iterator[tuple[Term, tuple[Var, ...]]]:
+    """Go through the subterms of a term, each with the binders in scope in it.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.terms import Let, lit
+    >>> from tapeengine.chad.types import FLOAT
+    >>> x = Var("x", FLOAT)
+    >>> [(child.type, [v.name for v in binders]) for child, binders in children(Let(x, lit(1.0), x))]
+    [(Float(), []), (Float(), ['x'])]
+    """
+    subterms, _ = _layout(type(term))
+    for name, many, binds in subterms:
+        value = getattr(term, name)
+        binders = tuple(v for b in binds for v in _as_vars(getattr(term, b)))
+        for child in value if many else (value,):
+            yield child, binders
+
+
+def binders_of(term: Term) -> tuple[Var, ...]:
+    """Give the variables that a term binds."""
+    return tuple(v for name in _layout(type(term))[1] for v in _as_vars(getattr(term, name)))
+
+
+def map_children(term: Term, f: Callable[[Term], Term]) -> Term:
+    """Rebuild a term with ``f`` applied to each subterm; the same object where nothing changes."""
+    changes: dict[str, Any] = {}
+    for name, many, _ in _layout(type(term))[0]:
+        old = getattr(term, name)
+        new = tuple(map(f, old)) if many else f(old)
+        if (any(a is not b for a, b in zip(old, new, strict=True)) if many else new is not old):
+            changes[name] = new
+    return dataclasses.replace(term, **changes) if changes else term
+
+
+def free_variables(term: Term) -> dict[str, Var]:
+    """Give the free variables of a term by name, in order of first occurrence.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.terms import Op
+    >>> from tapeengine.chad.types import FLOAT
+    >>> x, y = Var("x", FLOAT), Var("y", FLOAT)
+    >>> list(free_variables(Op("mul", (y, x))))
+    ['y', 'x']
+    """
+    if isinstance(term, Var):
+        return {term.name: term}
+    free: dict[str, Var] = {}
+    for child, binders in children(term):
+        inner = free_variables(child)
+        for binder in binders:
+            inner.pop(binder.name, None)
+        free.update(inner)
+    return free
+
+
+def substitute(term: Term, values: Mapping[str, Term]) -> Term:
+    """Replace free variables by terms. Binders are unique, so nothing can be captured."""
+    if not values:
+        return term
+    if isinstance(term, Var):
+        return values.get(term.name, term)
+    return map_children(term, lambda child: substitute(child, values))
+
+
+def rename_slots(term: Term, slots: Mapping[str, str]) -> Term:
+    """Rename slots of the environment vector throughout a term."""
+    term = map_children(term, lambda child: rename_slots(child, slots))
+    name = getattr(term, "slot", None)
+    if name in slots:
+        return dataclasses.replace(term, slot=slots[name])  # type: ignore[call-arg]
+    opened = getattr(term, "slots", None)
+    if opened and any(name in slots for name, _ in opened):
+        return dataclasses.replace(term, slots=tuple((slots.get(n, n), of) for n, of in opened))  # type: ignore[call-arg]
+    return term
+
+
+def freshen(term: Term, names: Names) -> Term:
+    """Copy a term with new names for everything that it binds, so that the copy can stand beside the original."""
+    return _freshen(term, names, {}, {})
+
+
+def _freshen(term: Term, names: Names, variables: dict[str, Var], slots: dict[str, str]) -> Term:
+    if isinstance(term, Var):
+        return variables.get(term.name, term)
+    changes: dict[str, Any] = {}
+    subterms, binders = _layout(type(term))
+    for name in binders:
+        old = getattr(term, name)
+        new = tuple(names.var(v) for v in _as_vars(old))
+        variables = {**variables, **{v.name: w for v, w in zip(_as_vars(old), new, strict=True)}}
+        changes[name] = new if isinstance(old, tuple) else new[0]
+    opens = type(term).__name__ in ("Scope", "Run")
+    if opens:
+        own = [term.slot] if hasattr(term, "slot") else [n for n, _ in term.slots]  # type: ignore[attr-defined]
+        slots = {**slots, **{slot: names(slot) for slot in own}}
+    if hasattr(term, "slot"):
+        changes["slot"] = slots.get(term.slot, term.slot)
+    if hasattr(term, "slots"):
+        changes["slots"] = tuple((slots.get(n, n), of) for n, of in term.slots)
+    for name, many, _ in subterms:
+        old = getattr(term, name)
+        changes[name] = (
+            tuple(_freshen(c, names, variables, slots) for c in old) if many else _freshen(old, names, variables, slots)
+        )
+    return dataclasses.replace(term, **changes)
+
+
+def all_names(term: Term) -> set[str]:
+    """Give every name that occurs in a term, bound or free."""
+    if isinstance(term, Var):
+        return {term.name}
+    found = {v.name for v in binders_of(term)}
+    for child, _ in children(term):
+        found |= all_names(child)
+    return found
+
+
+def size(term: Term) -> int:
+    """Count the constructors of a term.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.terms import Op, lit
+    >>> size(Op("add", (lit(1.0), lit(2.0))))
+    3
+    """
+    return 1 + sum(size(child) for child, _ in children(term))

@@ -1,0 +1,219 @@
+"""Dual scalars: Python's arithmetic on floats, recorded (DN section 5)."""
+
+import numbers
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+import numpy
+
+from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedError
+from tapeengine.reference import ops
+from tapeengine.reference.tape import Operand, Tape
+
+__all__ = ["Dual", "as_float", "live_tape", "operate", "value_of"]
+
+Number = TypeVar("Number")
+
+
+def as_float(x: object) -> float | None:
+    """A real number other than a dual as a float; None for anything else."""
+    if isinstance(x, (float, int, numpy.floating, numpy.integer, numpy.bool_)):
+        return float(x)
+    return float(x) if isinstance(x, numbers.Rational) else None
+
+
+def value_of(x: Any) -> Any:
+    """The value of a dual; anything else as it is."""
+    return x.value if isinstance(x, Dual) else x
+
+
+def live_tape(x: "Dual") -> Tape:
+    """The tape of a dual whose trace is still running."""
+    if not x.tape.is_open:
+        raise TraceError(
+            f"a dual number of the value {x.value!r} is used after its trace has ended. A program must hand on what "
+            "it computes by returning it"
+        )
+    return x.tape
+
+
+def operate(op: str, *operands: Any, value: float | None = None) -> "Dual":
+    """Record an operation on reals, at least one of them a dual, on the innermost of their traces."""
+    tape = max((live_tape(x) for x in operands if isinstance(x, Dual)), key=lambda tape: tape.serial)
+    if value is None:
+        value = ops.value(op, *[float(value_of(x)) for x in operands])
+
+    def on_tape(x: Any) -> Operand:
+        return tape.operand(x.tape, x.id, x.value) if isinstance(x, Dual) else float(x)
+
+    return Dual(value, tape.add(op, tuple(on_tape(x) for x in operands), value), tape)
+
+
+def both_ways(op: str, compute: Callable[[float, float], float]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The methods ``x op y`` and ``y op x``, with the value and the errors of `compute`."""
+
+    def forward(x: Any, y: Any) -> Any:
+        c = y.value if isinstance(y, Dual) else as_float(y)
+        if c is None:
+            return NotImplemented
+        return operate(op, x, y if isinstance(y, Dual) else c, value=compute(x.value, c))
+
+    def reflected(y: Any, x: Any) -> Any:
+        c = as_float(x)
+        return NotImplemented if c is None else operate(op, c, y, value=compute(c, y.value))
+
+    return forward, reflected
+
+
+def discretely(compute: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The methods of an operation whose result is discrete, in both orders."""
+
+    def forward(x: Any, y: Any) -> Any:
+        c = y.value if isinstance(y, Dual) else as_float(y)
+        return NotImplemented if c is None else compute(x.value, c)
+
+    def reflected(y: Any, x: Any) -> Any:
+        c = as_float(x)
+        return NotImplemented if c is None else compute(c, y.value)
+
+    return forward, reflected
+
+
+def comparison(compute: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    """A comparison by value; exact with integers of any size."""
+
+    def compare(x: Any, y: Any) -> bool:
+        if isinstance(y, Dual):
+            return compute(x.value, y.value)
+        known = isinstance(y, (int, numbers.Rational)) or as_float(y) is not None
+        return compute(x.value, y) if known else NotImplemented
+
+    return compare
+
+
+def power(a: float, b: float) -> float:
+    """a ** b as Python's floats have it, errors included."""
+    result = a**b
+    if isinstance(result, complex):
+        raise UnsupportedError(f"{a!r} ** {b!r} is complex, and a dual number is real. Use abs(x) ** p with a sign")
+    return float(result)
+
+
+def refuse(text: str) -> Callable[..., NoReturn]:
+    """A method that would lose the derivative."""
+
+    def refused(self: "Dual", *args: object) -> NoReturn:
+        raise DroppedDerivativeError(text.format(value=repr(self.value)))
+
+    return refused
+
+
+class Dual:
+    """A value, the id of its backpropagator, and the tape that the id belongs to."""
+
+    __slots__ = ("id", "tape", "value")
+
+    def __init__(self, value: float, i: int, tape: Tape) -> None:
+        self.value = value
+        self.id = i
+        self.tape = tape
+
+    __add__, __radd__ = both_ways("add", lambda a, b: a + b)
+    __sub__, __rsub__ = both_ways("sub", lambda a, b: a - b)
+    __mul__, __rmul__ = both_ways("mul", lambda a, b: a * b)
+    __truediv__, __rtruediv__ = both_ways("div", lambda a, b: a / b)
+    __mod__, __rmod__ = both_ways("mod", lambda a, b: a % b)
+    __pow__, __rpow__ = both_ways("pow", power)
+    __floordiv__, __rfloordiv__ = discretely(lambda a, b: a // b)
+
+    def __divmod__(self, other: Any) -> Any:
+        quotient = self.__floordiv__(other)
+        return NotImplemented if quotient is NotImplemented else (quotient, self % other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        quotient = self.__rfloordiv__(other)
+        return NotImplemented if quotient is NotImplemented else (quotient, other % self)
+
+    def __neg__(self) -> "Dual":
+        return operate("neg", self)
+
+    def __pos__(self) -> "Dual":
+        return self
+
+    def __abs__(self) -> "Dual":
+        return operate("abs", self)
+
+    __lt__ = comparison(lambda a, b: a < b)
+    __le__ = comparison(lambda a, b: a <= b)
+    __gt__ = comparison(lambda a, b: a > b)
+    __ge__ = comparison(lambda a, b: a >= b)
+    __eq__ = comparison(lambda a, b: a == b)  # type: ignore[assignment]
+    __ne__ = comparison(lambda a, b: a != b)  # type: ignore[assignment]
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __bool__(self) -> bool:
+        return self.value != 0
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    __trunc__ = __int__
+
+    def __floor__(self) -> int:
+        return self.value.__floor__()
+
+    def __ceil__(self) -> int:
+        return self.value.__ceil__()
+
+    def __round__(self, ndigits: int | None = None) -> float:
+        return round(self.value, ndigits)
+
+    def is_integer(self) -> bool:
+        """Whether the value is a whole number."""
+        return self.value.is_integer()
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        """The value as a ratio of two integers."""
+        return self.value.as_integer_ratio()
+
+    def hex(self) -> str:
+        """The value in hexadecimal notation."""
+        return self.value.hex()
+
+    @property
+    def real(self) -> "Dual":
+        """The dual itself."""
+        return self
+
+    @property
+    def imag(self) -> float:
+        """The imaginary part of a real number, 0.0."""
+        return 0.0
+
+    def conjugate(self) -> "Dual":
+        """The dual itself."""
+        return self
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec)
+
+    __float__ = refuse(
+        "this would turn a dual number ({value}) into a plain float and lose its derivative. Use the functions of "
+        "tapeengine.reference.math instead of math's"
+    )
+    __complex__ = refuse("this would turn a dual number ({value}) into a plain complex number and lose its derivative")
+    __reduce_ex__ = refuse("a dual number ({value}) cannot be pickled: it is a place on a tape of this process")
+
+    def __copy__(self) -> "Dual":
+        return self
+
+    def __deepcopy__(self, memo: object) -> "Dual":
+        return self
+
+
+numbers.Real.register(Dual)

@@ -1,0 +1,123 @@
+"""The opcode table, interpreted: the value and the partials of each scalar operation.
+
+The rows are those of `tapeengine._core.table`, from which the core's C code is generated. An expression means whatever
+an `Algebra` makes of its operations: numbers (`Numbers`) or scalars recorded on a tape (`nested.Recorder`).
+"""
+
+import ast
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple, Protocol, TypeVar
+
+from tapeengine._core.table import OPS
+from tapeengine.reference.functions import FUNCTIONS, divide
+
+__all__ = ["OPERATIONS", "Algebra", "Operation", "interpret", "partial", "value"]
+
+T = TypeVar("T")
+BINARY: Mapping[type, str] = MappingProxyType({ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"})
+ARITHMETIC: Mapping[str, Callable[[float, float], float]] = MappingProxyType(
+    {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": divide}
+)
+
+
+class Operation(NamedTuple):
+    """One row of the table with its expressions parsed; `partials` has one entry for each operand."""
+
+    name: str
+    value: ast.expr
+    partials: tuple[ast.expr, ...]
+    is_discrete: bool
+
+
+class Algebra(Protocol[T]):
+    """What the operations of an expression are done on."""
+
+    def constant(self, number: float) -> T:
+        """A number of the expression."""
+        ...
+
+    def apply(self, name: str, *operands: T) -> T:
+        """The opcode or base function `name` at its operands."""
+        ...
+
+
+class Numbers:
+    """Expressions over floats."""
+
+    def constant(self, number: float) -> float:
+        """The number itself."""
+        return number
+
+    def apply(self, name: str, *operands: float) -> float:
+        """An opcode's value by its row, or a base function's."""
+        if name == "neg":
+            return -operands[0]
+        if name in ARITHMETIC:
+            return ARITHMETIC[name](*operands)
+        return value(name, *operands) if name in OPERATIONS else FUNCTIONS[name](*operands)
+
+
+class BaseFunctions(Numbers):
+    """Value expressions: every call is one of a base function, also where an opcode has the same name."""
+
+    def apply(self, name: str, *operands: float) -> float:
+        """A base function's value."""
+        return FUNCTIONS[name](*operands) if name in FUNCTIONS else super().apply(name, *operands)
+
+
+def interpret(term: ast.expr, names: Mapping[str, T], algebra: Algebra[T]) -> T:
+    """The meaning of an expression whose variables are `names`."""
+    match term:
+        case ast.Name(id=name):
+            return names[name]
+        case ast.Constant(value=number):
+            return algebra.constant(float(number))  # type: ignore[arg-type]
+        case ast.UnaryOp(operand=ast.Constant(value=number)):
+            return algebra.constant(-float(number))  # type: ignore[arg-type]
+        case ast.UnaryOp(operand=operand):
+            return algebra.apply("neg", interpret(operand, names, algebra))
+        case ast.BinOp(left=left, op=op, right=right):
+            both = interpret(left, names, algebra), interpret(right, names, algebra)
+            return algebra.apply(BINARY[type(op)], *both)
+        case ast.Call(func=ast.Name(id=name), args=args):
+            return algebra.apply(name, *[interpret(arg, names, algebra) for arg in args])
+    raise ValueError(f"{ast.unparse(term)} is not an expression of the opcode table")
+
+
+def parse(text: str) -> ast.expr:
+    """The syntax tree of one expression."""
+    return ast.parse(text, mode="eval").body
+
+
+def operation(name: str, text: str, da: str, db: str) -> Operation:
+    """One row, parsed."""
+    partials = tuple(parse(partial) for partial in (da, db) if partial)
+    return Operation(name, parse(text), partials, all(partial == "0" for partial in (da, db) if partial))
+
+
+#: The table by opcode.
+OPERATIONS: Mapping[str, Operation] = MappingProxyType({row.name: operation(*row) for row in OPS})
+
+
+def value(name: str, *operands: float) -> float:
+    """The value of an operation, as C computes it: an infinity or a NaN is no error.
+
+    Examples
+    --------
+    >>> value("mul", 2.0, 3.0), value("log", 0.0)
+    (6.0, -inf)
+    """
+    return interpret(OPERATIONS[name].value, dict(zip("ab", operands, strict=False)), BaseFunctions())
+
+
+def partial(name: str, which: int, operands: tuple[float, ...], result: float) -> float:
+    """The partial of an operation with respect to its operand number `which`, given its value `result`.
+
+    Examples
+    --------
+    >>> partial("mul", 0, (2.0, 3.0), 6.0)
+    3.0
+    """
+    names = dict(zip("abv", (*operands, 0.0)[:2] + (result,), strict=True))
+    return interpret(OPERATIONS[name].partials[which], names, Numbers())

@@ -1,0 +1,114 @@
+"""The tape: one record for each scalar operation, numbered by ids (DN 10.2 and 10.3)."""
+
+import itertools
+from collections.abc import Iterator
+from typing import ClassVar, NamedTuple
+
+from tapeengine.reference.ops import partial
+
+__all__ = ["Operand", "Record", "Tape"]
+
+#: An operand is the id of a record of the same tape, or a constant.
+Operand = int | float
+
+
+class Record(NamedTuple):
+    """The defunctionalised backpropagator of one operation (`Contrib` of DN 10.2), and its value.
+
+    Attributes
+    ----------
+    op : str
+        The opcode; ``"input"`` for an input of the trace and for a link to an outer one.
+    operands : tuple
+        For each operand the id that it has on this tape (an int), or its value where it is a constant (a float).
+    contributions : tuple of (int, float)
+        Parent and partial, for each operand that is on the tape.
+    value : float
+        The value of the operation.
+    """
+
+    op: str
+    operands: tuple[Operand, ...]
+    contributions: tuple[tuple[int, float], ...]
+    value: float
+
+
+class Tape:
+    """The records of one trace; ids are 1, 2, ..., and the inputs come first.
+
+    Examples
+    --------
+    >>> tape = Tape()
+    >>> x = tape.add_input(3.0)
+    >>> tape.add("mul", (x, x), 9.0), list(tape.records())
+    (2, [(2, 'mul', (1, 1), (3.0, 3.0))])
+    """
+
+    # The later of two traces is the inner one. Only this order is shared by traces, and no result depends on the numbers.
+    serials: ClassVar[Iterator[int]] = itertools.count(1)
+
+    def __init__(self) -> None:
+        self.serial = next(self.serials)
+        self.is_open = True
+        self.inputs = 0
+        self.links: dict[tuple[Tape, int], int] = {}
+        self.outer_duals: list[tuple[int, Tape, int]] = []
+        self._records: list[Record] = [Record("input", (), (), 0.0)]
+
+    def __getitem__(self, i: int) -> Record:
+        return self._records[i]
+
+    @property
+    def end(self) -> int:
+        """The next id."""
+        return len(self._records)
+
+    def __len__(self) -> int:
+        """The number of records, without those of the inputs."""
+        return self.end - 1 - self.inputs
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the records themselves, without those of Python's numbers."""
+        return sum(record.__sizeof__() for record in self._records)
+
+    def records(self) -> Iterator[tuple[int, str, tuple[int, ...], tuple[float, ...]]]:
+        """Iterate over (id, opcode name, ids of the parents, partials), the oldest first."""
+        for i in range(self.inputs + 1, self.end):
+            record = self[i]
+            parents, partials = zip(*record.contributions, strict=True) if record.contributions else ((), ())
+            yield i, record.op, parents, partials
+
+    def add_input(self, value: float) -> int:
+        """Give the next id to a scalar of the primals."""
+        self.inputs += 1
+        return self._append(Record("input", (), (), value))
+
+    def add(self, op: str, operands: tuple[Operand, ...], value: float) -> int:
+        """Record one operation and return its id."""
+        values = tuple(self[x].value if isinstance(x, int) else x for x in operands)
+        contributions = tuple(
+            (x, partial(op, which, values, value)) for which, x in enumerate(operands) if isinstance(x, int)
+        )
+        return self._append(Record(op, operands, contributions, value))
+
+    def link(self, outer: "Tape", i: int, value: float) -> int:
+        """The input of this tape that stands for the dual with id i of an outer trace."""
+        if (outer, i) not in self.links:
+            self.links[outer, i] = self._append(Record("input", (), (), value))
+            self.outer_duals.append((self.links[outer, i], outer, i))
+        return self.links[outer, i]
+
+    def operand(self, tape: "Tape", i: int, value: float) -> int:
+        """The id on this tape of a dual of this trace or of an outer one."""
+        return i if tape is self else self.link(tape, i, value)
+
+    def values(self, record: Record) -> tuple[float, ...]:
+        """The values of a record's operands."""
+        return tuple(self[x].value if isinstance(x, int) else x for x in record.operands)
+
+    def _append(self, record: Record) -> int:
+        self._records.append(record)
+        return self.end - 1
+
+

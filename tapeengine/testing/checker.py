@@ -1,0 +1,171 @@
+"""`check_primitive`: the whole contract of a primitive, at each of its samples."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tapeengine.primitive import Primitive
+from tapeengine.spaces import leaves, space_of
+from tapeengine.testing.case import Case
+from tapeengine.testing.checks import CHECKS, ROUNDINGS, Check, check_space
+from tapeengine.testing.derivative import Derivative, copied, read_only, same_bits
+from tapeengine.testing.kernels import kernel_messages
+from tapeengine.testing.report import Report
+from tapeengine.testing.zeros import zero_messages
+
+__all__ = ["check_primitive", "report_primitive"]
+
+
+def check_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> Report:
+    """Check a primitive against the contract of derivative rules, at each of its samples.
+
+    The checks are ``samples`` (there are some), ``value`` (the primal runs, and has the value that the sample
+    states), ``inputs`` (nothing writes into arguments, tangents or cotangents), ``space`` (of each tangent and
+    cotangent), ``linearity``, ``adjoint`` (jvp and vjp are transposes of each other to 1e-13), ``differences`` (jvp
+    against central differences), ``zero`` (a zero cotangent gives exactly zero, elementwise, also where the partial
+    is infinite or NaN), ``repeat`` (a second call gives the same bits), ``kernel`` (the C kernels against the primal
+    and the rules) and ``order2`` (the derivatives of the rules).
+
+    Parameters
+    ----------
+    primitive : Primitive
+        The primitive to check.
+    seed : int
+        What the samples, tangents and cotangents are drawn from.
+    order : int
+        1 leaves the derivatives of the rules unchecked.
+
+    Returns
+    -------
+    Report
+        How often each check ran and what was skipped.
+
+    Raises
+    ------
+    CheckError
+        With one `Failure` for each broken rule; it names primitive, argument, sample and seed.
+
+    Examples
+    --------
+    >>> from tapeengine.builders import SCALE
+    >>> check_primitive(SCALE, order=1).runs["adjoint"]
+    8
+    """
+    report = report_primitive(primitive, seed=seed, order=order)
+    report.raise_failures()
+    for reason in report.skipped:
+        warnings.warn(f"{primitive.name}: {reason}", stacklevel=2)
+    return report
+
+
+def report_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> Report:
+    """Do what `check_primitive` does, and return the failures in the report."""
+    report = Report(primitive.name)
+    count = 0
+    for position, sample in enumerate(primitive.samples_drawn(seed)):
+        count += 1
+        case = _case(report, primitive, position, sample, seed)
+        if case is not None:
+            _check_case(report, case, seed, min(order, sample.order))
+    report.ran("samples")
+    if not count:
+        report.fail("samples", "", f"seed {seed}", "there are no samples, so nothing can be checked; pass samples=")
+    return report
+
+
+def _case(report: Report, primitive: Primitive, position: int, sample: Any, seed: int) -> Case | None:
+    report.ran("value")
+    try:
+        return Case(primitive, position, sample, seed)
+    except Exception as error:
+        report.fail("value", "", f"sample {position}, seed {seed}", f"the primal raises {_told(error)}")
+        return None
+
+
+def _check_case(report: Report, case: Case, seed: int, order: int) -> None:
+    for message in _value_messages(case):
+        report.fail("value", "", case.where, message)
+    _run(report, "inputs", "", case.where, lambda: _primal_writes(case))
+    if case.primitive.kernel is not None:
+        _run(report, "kernel", "", case.where, lambda: kernel_messages(case))
+    for position in case.differentiated():
+        generator = np.random.default_rng((seed, position))
+        _check_argument(report, case, position, order, generator)
+
+
+def _check_argument(report: Report, case: Case, position: int, order: int, generator: np.random.Generator) -> None:
+    derivative = case.derivative(position)
+    name, where = derivative.argument, case.where
+    broken = len(report.failures)
+    _run(report, "space", name, where, lambda: check_space(derivative, generator))
+    if len(report.failures) > broken:
+        return
+    _run(report, "inputs", name, where, lambda: _rules_write(case, position, generator))
+    _run(report, "zero", name, where, lambda: zero_messages(case, position, generator))
+    if order >= 1:
+        for check, messages in CHECKS.items():
+            _run(report, check, name, where, _bound(messages, derivative, generator))
+    if order >= 2:
+        report.skip("order2 was not checked: the derivatives of rules need traced arrays")
+
+
+def _bound(check: Check, derivative: Derivative, generator: np.random.Generator) -> Callable[[], Iterator[str]]:
+    return lambda: check(derivative, generator)
+
+
+def _run(report: Report, check: str, argument: str, where: str, messages: Callable[[], Iterator[str]]) -> None:
+    report.ran(check)
+    try:
+        for message in messages():
+            report.fail(check, argument, where, message)
+    except Exception as error:
+        report.fail(check, argument, where, f"raises {_told(error)}")
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _value_messages(case: Case) -> Iterator[str]:
+    for leaf in leaves(case.out):
+        space = space_of(leaf)
+        if getattr(space, "dtype", None) == object and not isinstance(leaf, (str, bytes, type(None))):
+            yield f"the value holds a {type(leaf).__name__}, which is neither a number, an array nor a structure of them"
+    expected = case.sample.value
+    if expected is not None:
+        if space_of(expected) != case.out_space or not all(
+            _close(a, b) for a, b in zip(leaves(case.out), leaves(expected), strict=True)
+        ):
+            yield f"the value is {case.out!r}, but the sample states {expected!r}"
+
+
+def _close(a: Any, b: Any) -> bool:
+    if not isinstance(a, (int, float, complex, np.ndarray, np.generic)):
+        return bool(a == b)
+    return bool(np.allclose(a, b, rtol=ROUNDINGS * 2.0**-52, atol=0.0, equal_nan=True))
+
+
+def _primal_writes(case: Case) -> Iterator[str]:
+    args = copied(case.args)
+    case.value(args)
+    if not same_bits(args, case.args):
+        yield "the primal changes its inputs; let it compute in a copy"
+        return
+    with np.errstate(all="ignore"):
+        case.value(read_only(case.args))
+
+
+def _rules_write(case: Case, position: int, generator: np.random.Generator) -> Iterator[str]:
+    derivative = case.derivative(position, read_only)
+    t, ct = derivative.space.random(generator), derivative.out_space.random(generator)
+    for name, rule, first in (("jvp", derivative.jvp, t), ("vjp", derivative.vjp, ct)):
+        given = copied(first)
+        assert rule is not None
+        rule(given)
+        if not same_bits(given, first):
+            yield f"{name} writes into its first parameter; let it compute in a copy"
+        rule(read_only(first))

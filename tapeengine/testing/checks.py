@@ -1,0 +1,144 @@
+"""The checks of one derivative. Each is a generator of messages: one for each way in which the contract is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tapeengine.spaces import leaves
+from tapeengine.testing.derivative import Derivative, copied, is_exactly_zero, same_bits
+from tapeengine.testing.differences import difference_error
+
+__all__ = [
+    "CHECKS",
+    "check_adjoint",
+    "check_differences",
+    "check_linearity",
+    "check_repeat",
+    "check_space",
+    "check_zero",
+]
+
+Check = Callable[[Derivative, np.random.Generator], Iterator[str]]
+
+#: 1e-13 for float64, and as many roundings for other dtypes.
+ROUNDINGS = 450.0
+_DIRECTIONS = 3
+
+
+def check_space(derivative: Derivative, generator: np.random.Generator) -> Iterator[str]:
+    """The results of jvp and vjp lie in the spaces of the value and of the argument: structure, shape and dtype."""
+    if derivative.jvp is not None:
+        wrong = derivative.out_space.mismatch(derivative.jvp(derivative.space.random(generator)), "the result of jvp")
+        if wrong is not None:
+            yield f"{wrong}; bring it there with tapeengine.builders.broadcast"
+    wrong = derivative.space.mismatch(derivative.vjp(derivative.out_space.random(generator)), "the cotangent")
+    if wrong is not None:
+        yield f"{wrong}; bring it there with tapeengine.builders.unbroadcast"
+
+
+def check_linearity(derivative: Derivative, generator: np.random.Generator) -> Iterator[str]:
+    """Both rules are linear in their first parameter."""
+    for name, rule, domain, codomain in _rules(derivative):
+        u, v = domain.random(generator), domain.random(generator)
+        joint = rule(domain.add(domain.scale(u, 2.0), domain.scale(v, -0.5)))
+        parts = codomain.scale(rule(u), 2.0), codomain.scale(rule(v), -0.5)
+        error = codomain.norm(codomain.add(joint, codomain.scale(codomain.add(*parts), -1.0)))
+        size = codomain.norm(parts[0]) + codomain.norm(parts[1])
+        if not error <= ROUNDINGS * derivative.epsilon * size:
+            yield f"{name}(2 u - v / 2) differs from 2 {name}(u) - {name}(v) / 2 by {error:.3g} of {size:.3g}; it must be linear"
+
+
+def check_adjoint(derivative: Derivative, generator: np.random.Generator) -> Iterator[str]:
+    """``<ct, jvp(t)> == <vjp(ct), t>``: the two rules are each other's transpose."""
+    if derivative.jvp is None:
+        return
+    for _ in range(_DIRECTIONS):
+        t, ct = derivative.space.random(generator), derivative.out_space.random(generator)
+        forward, reverse = derivative.jvp(copied(t)), derivative.vjp(copied(ct))
+        left, right = derivative.out_space.inner(ct, forward), derivative.space.inner(reverse, t)
+        size = max(
+            derivative.out_space.norm(ct) * derivative.out_space.norm(forward),
+            derivative.space.norm(reverse) * derivative.space.norm(t),
+        )
+        if not abs(left - right) <= ROUNDINGS * derivative.epsilon * size:
+            yield (
+                f"<ct, jvp(t)> is {left:.17g} and <vjp(ct), t> is {right:.17g}: they differ by {abs(left - right):.3g}, "
+                f"and rounding allows {ROUNDINGS * derivative.epsilon * size:.3g}; one rule is not the transpose of the other"
+            )
+            return
+
+
+def check_differences(derivative: Derivative, generator: np.random.Generator) -> Iterator[str]:
+    """Jvp agrees with differences of the value, at the best step of a grid."""
+    t, ct = derivative.space.random(generator), derivative.out_space.random(generator)
+    measure = _against_jvp(derivative, t) if derivative.jvp is not None else _against_vjp(derivative, t, ct)
+    error = difference_error(derivative.evaluate, derivative.space, derivative.out_space, derivative.point, t, measure)
+    if not error <= derivative.rtol:
+        yield (
+            f"the derivative differs from central differences by {error:.3g} of its size at the best step, "
+            f"and {derivative.rtol:.3g} is allowed; if the operation is not smooth here, give the sample order=0"
+        )
+
+
+def check_zero(derivative: Derivative, generator: np.random.Generator) -> Iterator[str]:
+    """A zero tangent or cotangent gives exactly zero."""
+    for name, rule, domain, _ in _rules(derivative):
+        if not is_exactly_zero(rule(domain.zeros())):
+            yield f"{name} of zero is not exactly zero; multiply by partials with tapeengine.builders.scale"
+
+
+def check_repeat(derivative: Derivative, generator: np.random.Generator) -> Iterator[str]:
+    """A second call gives the same bits as the first."""
+    if not same_bits(derivative.evaluate(copied(derivative.point)), derivative.evaluate(copied(derivative.point))):
+        yield "two calls of the primal give different bits"
+    for name, rule, domain, _ in _rules(derivative):
+        first = domain.random(generator)
+        if not same_bits(rule(copied(first)), rule(copied(first))):
+            yield f"two calls of {name} give different bits"
+
+
+def _rules(derivative: Derivative) -> Iterator[tuple[str, Callable[[Any], Any], Any, Any]]:
+    if derivative.jvp is not None:
+        yield "jvp", derivative.jvp, derivative.space, derivative.out_space
+    yield "vjp", derivative.vjp, derivative.out_space, derivative.space
+
+
+def _against_jvp(derivative: Derivative, t: Any) -> Callable[[Any], float]:
+    """The greatest difference of one element, of the greatest element; a leaf is compared with its own kind."""
+    assert derivative.jvp is not None
+    exact = leaves(derivative.jvp(copied(t)))
+
+    def measure(difference: Any) -> float:
+        errors = [_leaf_error(d, e) for d, e in zip(leaves(difference), exact, strict=True) if e is not None]
+        return max(errors, default=0.0)
+
+    return measure
+
+
+def _leaf_error(difference: Any, exact: Any) -> float:
+    if np.size(exact) == 0:
+        return 0.0
+    size = max(float(np.abs(exact).max()), float(np.abs(difference).max()))
+    error = float(np.abs(np.subtract(difference, exact)).max())
+    return error / size if size > 1e-9 or size != size else error
+
+
+def _against_vjp(derivative: Derivative, t: Any, ct: Any) -> Callable[[Any], float]:
+    expected = derivative.space.inner(derivative.vjp(copied(ct)), t)
+
+    def measure(difference: Any) -> float:
+        size = max(abs(expected), 1e-3 * derivative.out_space.norm(ct) * derivative.out_space.norm(difference), 1e-9)
+        return abs(derivative.out_space.inner(ct, difference) - expected) / size
+
+    return measure
+
+
+CHECKS: dict[str, Check] = {
+    "linearity": check_linearity,
+    "adjoint": check_adjoint,
+    "differences": check_differences,
+    "repeat": check_repeat,
+}

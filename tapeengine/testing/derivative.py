@@ -1,0 +1,106 @@
+"""A derivative at one point, as the checks see it: one argument of a primitive, or all primals of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tapeengine.spaces import VectorSpace, children, leaves
+
+__all__ = ["Derivative", "copied", "is_exactly_zero", "is_finite", "read_only", "same_bits"]
+
+
+@dataclass(frozen=True)
+class Derivative:
+    """A function at a point with its derivative and its transposed derivative.
+
+    Attributes
+    ----------
+    point : Any
+        Where the derivative is taken, an element of `space`.
+    evaluate : callable
+        The function of `point`.
+    jvp : callable or None
+        Tangent to tangent; None where there is only the transposed derivative.
+    vjp : callable
+        Cotangent to cotangent.
+    rtol : float
+        The relative accuracy that differences of `evaluate` must reach.
+    """
+
+    argument: str
+    point: Any
+    space: VectorSpace
+    out_space: VectorSpace
+    evaluate: Callable[[Any], Any]
+    jvp: Callable[[Any], Any] | None
+    vjp: Callable[[Any], Any]
+    rtol: float
+
+    @property
+    def epsilon(self) -> float:
+        """The rounding unit of the coarsest dtype on either side."""
+        sides = [leaf for space in (self.space, self.out_space) for leaf in leaf_spaces(space)]
+        return max((float(np.finfo(leaf.dtype).eps) for leaf in sides if not leaf.is_discrete), default=2.0**-52)
+
+
+def leaf_spaces(space: VectorSpace) -> list[Any]:
+    """List the leaf spaces of a space."""
+    parts = getattr(space, "spaces", None)
+    return [space] if parts is None else [leaf for part in parts for leaf in leaf_spaces(part)]
+
+
+def _mapped(value: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:
+    if isinstance(value, np.ndarray):
+        return change(value)
+    split = children(value)
+    return value if split is None else split[2]([_mapped(part, change) for part in split[1]])
+
+
+def copied(value: Any) -> Any:
+    """Return the value with fresh arrays that can be written."""
+    return _mapped(value, lambda array: array.copy())
+
+
+def read_only(value: Any) -> Any:
+    """Return the value with fresh arrays that cannot be written."""
+
+    def lock(array: np.ndarray) -> np.ndarray:
+        array = array.copy()
+        array.flags.writeable = False
+        return array
+
+    return _mapped(value, lock)
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    """Tell whether two values have the same structure and the same bits, NaN included."""
+    first, second = children(a), children(b)
+    if first is None or second is None:
+        return first is second and _same_leaf(a, b)
+    return (
+        type(a) is type(b)
+        and first[0] == second[0]
+        and all(same_bits(x, y) for x, y in zip(first[1], second[1], strict=True))
+    )
+
+
+def _same_leaf(a: Any, b: Any) -> bool:
+    if not isinstance(a, (float, complex, np.ndarray, np.generic)):
+        return bool(a is b or a == b)
+    x, y = np.asarray(a), np.asarray(b)
+    return x.shape == y.shape and x.dtype == y.dtype and (x.dtype == object or x.tobytes() == y.tobytes())
+
+
+def is_exactly_zero(value: Any) -> bool:
+    """Tell whether every continuous leaf is exactly zero."""
+    return all(leaf is None or bool(np.all(np.equal(leaf, 0))) for leaf in leaves(value))
+
+
+def is_finite(value: Any) -> bool:
+    """Tell whether every continuous leaf is finite."""
+    arrays = [np.asarray(leaf) for leaf in leaves(value) if leaf is not None]
+    return all(bool(np.isfinite(array).all()) for array in arrays if array.dtype.kind in "fc")

@@ -1,0 +1,93 @@
+"""What a checker found: failures that name primitive, argument, sample and seed, and what it had to skip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tapeengine.errors import TapeEngineError
+
+__all__ = ["CheckError", "Failure", "Report"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One broken rule of the contract.
+
+    Attributes
+    ----------
+    check : str
+        The name of the check, such as ``adjoint``.
+    subject : str
+        The primitive or program.
+    argument : str
+        The argument whose rules were checked; empty where the check is about the whole operation.
+    sample : str
+        Which sample, and the seed it was drawn with.
+    message : str
+        What is wrong, and what to do about it.
+    """
+
+    check: str
+    subject: str
+    argument: str
+    sample: str
+    message: str
+
+    def __str__(self) -> str:
+        where = f"{self.subject}, argument {self.argument!r}" if self.argument else self.subject
+        return f"[{self.check}] {where}, {self.sample}: {self.message}"
+
+
+class CheckError(TapeEngineError, AssertionError):
+    """A primitive or a program does not keep the contract of derivative rules.
+
+    Attributes
+    ----------
+    failures : tuple of Failure
+        Everything that was found.
+    """
+
+    def __init__(self, failures: tuple[Failure, ...]) -> None:
+        super().__init__("\n".join(map(str, failures)))
+        self.failures = failures
+
+
+@dataclass
+class Report:
+    """The outcome of a check: how often each check ran, what failed and what was skipped.
+
+    Examples
+    --------
+    >>> report = Report("example.square")
+    >>> report.fail("space", "x", "sample 0, seed 0", "wrong shape")
+    >>> report.failed
+    {'space'}
+    """
+
+    subject: str
+    runs: dict[str, int] = field(default_factory=dict)
+    failures: list[Failure] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+    @property
+    def failed(self) -> set[str]:
+        """The names of the checks that failed."""
+        return {failure.check for failure in self.failures}
+
+    def ran(self, check: str) -> None:
+        """Count one run of a check."""
+        self.runs[check] = self.runs.get(check, 0) + 1
+
+    def fail(self, check: str, argument: str, sample: str, message: str) -> None:
+        """Add a failure."""
+        self.failures.append(Failure(check, self.subject, argument, sample, message))
+
+    def skip(self, reason: str) -> None:
+        """Add something that was not checked, once."""
+        if reason not in self.skipped:
+            self.skipped.append(reason)
+
+    def raise_failures(self) -> None:
+        """Raise a `CheckError` if something failed."""
+        if self.failures:
+            raise CheckError(tuple(self.failures))
