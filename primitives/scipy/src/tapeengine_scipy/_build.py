@@ -1,0 +1,86 @@
+"""Builders of the records in this distribution: operations on elements, with their samples drawn from a domain."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy
+import scipy
+
+from tapeengine.builders import broadcast, scale, unbroadcast
+from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, uniform
+
+Domain = Mapping[str, tuple[float, ...]]
+
+
+def ufunc(
+    name: str,
+    partials: Mapping[str, Callable[..., Any]],
+    domain: Domain,
+    doc: str,
+    refused: Mapping[str, str] | None = None,
+) -> Primitive:
+    """Build the record of ``scipy.special.<name>``; the submodule is imported at the first call.
+
+    `domain` gives for each argument, in order, the interval to draw samples from, or a list of more than two values.
+    `partials` gives the partial derivatives as functions of what they ask for by name; an argument in neither
+    `partials` nor `refused` is discrete.
+    """
+
+    def primal(*values: Any) -> Any:
+        return getattr(scipy.special, name)(*values)
+
+    return elementwise(f"scipy.special.{name}", primal, partials, domain, doc, refused=refused, args=tuple(domain))
+
+
+def elementwise(
+    name: str,
+    primal: Callable[..., Any],
+    partials: Mapping[str, Callable[..., Any]],
+    domain: Domain,
+    doc: str,
+    *,
+    static: Mapping[str, Any] | None = None,
+    refused: Mapping[str, str] | None = None,
+    args: tuple[str, ...] | None = None,
+) -> Primitive:
+    """Build the record of an operation on elements whose arguments broadcast; `static` is what its samples use."""
+    vjp: dict[str, Any] = {arg: NotDifferentiable(reason) for arg, reason in (refused or {}).items()}
+    jvp = dict(vjp)
+    for arg, partial in partials.items():
+        names = partial.__code__.co_varnames[: partial.__code__.co_argcount]
+        vjp[arg] = Rule(_vjp(partial), (f"{arg}_space", *names))
+        jvp[arg] = Rule(_jvp(partial), ("out_space", *names))
+    return Primitive(
+        name, primal, vjp, jvp, samples=lambda: _samples(domain, static or {}, bool(refused)), doc=doc, args=args
+    )
+
+
+def _vjp(partial: Callable[..., Any]) -> Callable[..., Any]:
+    def vjp(ct: Any, space: Any, *kept: Any) -> Any:
+        return unbroadcast(scale(ct, partial(*kept)), space)
+
+    return vjp
+
+
+def _jvp(partial: Callable[..., Any]) -> Callable[..., Any]:
+    def jvp(t: Any, space: Any, *kept: Any) -> Any:
+        return broadcast(scale(t, partial(*kept)), space)
+
+    return jvp
+
+
+def _samples(domain: Domain, static: Mapping[str, Any], refused: bool) -> tuple[Sample, ...]:
+    """Scalars, arrays of one shape, and arrays that broadcast."""
+    shapes: list[tuple[int, ...]] = [(), (4,)]
+    samples = [Sample(tuple(_values(bounds, shape) for bounds in domain.values()), static) for shape in shapes]
+    if len(domain) > 1:
+        axes = range(len(domain))
+        args = (_values(bounds, (3,) + (1,) * axis) for bounds, axis in zip(domain.values(), axes, strict=True))
+        samples.append(Sample(tuple(args), static))
+    return tuple(samples)
+
+
+def _values(bounds: tuple[float, ...], shape: tuple[int, ...]) -> Any:
+    if len(bounds) == 2:
+        return uniform(shape, *bounds)
+    return numpy.resize(numpy.asarray(bounds), shape)[()]

@@ -1,0 +1,54 @@
+"""Transposes of stacks of matrices, in rules and in compositions."""
+
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+
+
+def transpose(a: Any) -> Any:
+    """Swap the last two axes."""
+    return np.swapaxes(a, -1, -2)
+
+
+def adjoint(a: Any) -> Any:
+    """Conjugate and swap the last two axes."""
+    return np.conj(np.swapaxes(a, -1, -2)) if is_complex(a) else np.swapaxes(a, -1, -2)
+
+
+def conjugate(a: Any) -> Any:
+    """Conjugate; a real value is handed back as it is."""
+    return np.conj(a) if is_complex(a) else a
+
+
+def is_complex(a: Any) -> bool:
+    """Whether `a` has a complex dtype."""
+    return getattr(a, "dtype", numpy.dtype(float)).kind == "c" or isinstance(a, complex)
+
+
+def diagonal(a: Any) -> Any:
+    """The diagonals of a stack of matrices."""
+    return np.diagonal(a, axis1=-2, axis2=-1)
+
+
+def on_diagonal(d: Any) -> Any:
+    """Diagonal matrices with the diagonals `d`."""
+    return d[..., :, None] * numpy.eye(numpy.shape(d)[-1])
+
+
+def fold(full: Any, lower: bool = True) -> Any:
+    """Return the cotangent of the one triangle that an operation on Hermitian matrices reads.
+
+    `full` is the cotangent of the whole Hermitian matrix; an entry off the diagonal stands in it twice, once
+    conjugated, and of the diagonal only the real part is read.
+    """
+    both = full + adjoint(full)
+    off = np.tril(both, -1) if lower else np.triu(both, 1)
+    return off + on_diagonal(np.real(diagonal(full)))
+
+
+def unfold(triangle: Any, lower: bool = True) -> Any:
+    """Return the Hermitian matrix of which `triangle` is one half; the transpose of `fold`."""
+    off = np.tril(triangle, -1) if lower else np.triu(triangle, 1)
+    return off + adjoint(off) + on_diagonal(np.real(diagonal(triangle)))

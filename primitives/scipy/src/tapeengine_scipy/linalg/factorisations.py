@@ -1,0 +1,109 @@
+"""Factorisations that a solve makes once and that its derivative rules solve with again.
+
+A rule cannot see what a primal computed on the way to its value, so the factorisation travels as a static parameter:
+an object that factorises the matrix it is asked for and keeps the result for the next time. It compares matrices by
+value: handed another one (by a replay of the tape at other inputs), it factorises again.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import scipy
+
+
+class Factorisation:
+    """Solves with one matrix, or its transpose, and keeps its factors and its last transposed solution.
+
+    The rules of a solve for its matrix and for its right-hand side both need the same transposed solution, so the last
+    one is kept.
+
+    Parameters
+    ----------
+    factorise : callable
+        ``factorise(matrix) -> factors``.
+    solve : callable
+        ``solve(factors, rhs, transposed) -> solution``.
+    """
+
+    def __init__(self, factorise: Callable[..., Any], solve: Callable[..., Any]) -> None:
+        self._factorise = factorise
+        self._solve = solve
+        self._matrix: tuple[Any, ...] = ()
+        self._factors: Any = None
+        self._transposed: tuple[Any, Any] | None = None
+
+    def factors(self, *matrix: Any) -> Any:
+        """Return the factors of a matrix, given as one array or several."""
+        kept = self._matrix
+        if len(kept) != len(matrix) or not all(map(_same, kept, matrix)):
+            self._factors = self._factorise(*matrix)
+            self._transposed = None
+            self._matrix = tuple(numpy.array(part) for part in matrix)
+        return self._factors
+
+    def solve(self, matrix: tuple[Any, ...], rhs: Any, transposed: bool = False) -> Any:
+        """Solve with the matrix, or with its transpose."""
+        factors = self.factors(*matrix)
+        if not transposed:
+            return self._solve(factors, rhs, False)
+        last = self._transposed
+        if last is None or not _same(last[0], rhs):
+            last = self._transposed = (numpy.array(rhs), self._solve(factors, rhs, True))
+        return last[1].copy()
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a.shape == b.shape and a.dtype == b.dtype and bool((a == b).all())
+
+
+def general() -> Factorisation:
+    """Return a factorisation LU of a matrix, or of a stack of them."""
+    return Factorisation(_lu, _lu_solve)
+
+
+def positive() -> Factorisation:
+    """Return a Cholesky factorisation of a Hermitian positive definite matrix."""
+    return Factorisation(_cholesky, _cholesky_solve)
+
+
+def banded(lower: int, upper: int) -> Factorisation:
+    """Return a factorisation LU of a band matrix in LAPACK's storage."""
+    return Factorisation(lambda ab: _band_lu(ab, lower, upper), lambda *args: _band_solve(*args, lower, upper))
+
+
+def _lu(a: Any) -> Any:
+    lu, pivots = scipy.linalg.lu_factor(a, check_finite=False)
+    if not numpy.all(numpy.diagonal(lu, axis1=-2, axis2=-1)):
+        raise numpy.linalg.LinAlgError("solve: the matrix is singular")
+    return lu, pivots
+
+
+def _lu_solve(factors: Any, rhs: Any, transposed: bool) -> Any:
+    return scipy.linalg.lu_solve(factors, rhs, trans=int(transposed), check_finite=False)
+
+
+def _cholesky(a: Any) -> Any:
+    return scipy.linalg.cho_factor(a, lower=True, check_finite=False)
+
+
+def _cholesky_solve(factors: Any, rhs: Any, transposed: bool) -> Any:
+    if not transposed:
+        return scipy.linalg.cho_solve(factors, rhs, check_finite=False)
+    return scipy.linalg.cho_solve(factors, rhs.conj(), check_finite=False).conj()
+
+
+def _band_lu(ab: Any, lower: int, upper: int) -> Any:
+    (gbtrf,) = scipy.linalg.get_lapack_funcs(("gbtrf",), (ab,))
+    room = numpy.zeros((2 * lower + upper + 1, ab.shape[1]), dtype=gbtrf.dtype)
+    room[lower:] = ab
+    lu, pivots, info = gbtrf(room, lower, upper, overwrite_ab=True)
+    if info > 0:
+        raise numpy.linalg.LinAlgError("solve_banded: the matrix is singular")
+    return lu, pivots
+
+
+def _band_solve(factors: Any, rhs: Any, transposed: bool, lower: int, upper: int) -> Any:
+    lu, pivots = factors
+    (gbtrs,) = scipy.linalg.get_lapack_funcs(("gbtrs",), (lu, rhs))
+    return gbtrs(lu, lower, upper, rhs, pivots, trans=int(transposed))[0]

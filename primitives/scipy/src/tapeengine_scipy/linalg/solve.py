@@ -1,0 +1,254 @@
+"""Linear systems with dense and triangular matrices.
+
+For A x = b: the jvp is A^-1 (db - dA x); the vjp is one solve with the transpose, l = A^-T ct, with db = l and
+dA = -l x^T. Both solve with the factors that the primal made.
+"""
+
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine.numpy as np
+from tapeengine.builders import unbroadcast
+from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy.linalg import factorisations
+from tapeengine_scipy.linalg._transpose import adjoint, conjugate, on_diagonal, transpose, unfold
+from tapeengine_scipy.linalg.factorisations import Factorisation
+
+
+def _outer(left: Any, right: Any, matrix_rhs: bool) -> Any:
+    """Left right^T, for vectors or for the columns of matrices."""
+    return left @ transpose(right) if matrix_rhs else left[..., :, None] * right[..., None, :]
+
+
+def _times(a: Any, x: Any, transposed: bool, matrix_rhs: bool) -> Any:
+    a = transpose(a) if transposed else a
+    return a @ x if matrix_rhs else (a @ x[..., None])[..., 0]
+
+
+def _solve_primal(a: Any, b: Any, *, transposed: bool = False, factorisation: Factorisation | None = None) -> Any:
+    factorisation = factorisation or factorisations.general()
+    return factorisation.solve((a,), b, transposed)
+
+
+def _solve_vjp_b(ct: Any, a: Any, transposed: bool, factorisation: Any, b_space: Any) -> Any:
+    return unbroadcast(SOLVE(a, ct, transposed=not transposed, factorisation=factorisation), b_space)
+
+
+def _solve_vjp_a(ct: Any, a: Any, out: Any, transposed: bool, factorisation: Any, a_space: Any, b_space: Any) -> Any:
+    dual = SOLVE(a, ct, transposed=not transposed, factorisation=factorisation)
+    left, right = (out, dual) if transposed else (dual, out)
+    return unbroadcast(-_outer(left, right, b_space.ndim > 1), a_space)
+
+
+def _solve_jvp_b(t: Any, a: Any, transposed: bool, factorisation: Any, out_space: Any) -> Any:
+    return unbroadcast(SOLVE(a, t, transposed=transposed, factorisation=factorisation), out_space)
+
+
+def _solve_jvp_a(
+    t: Any, a: Any, out: Any, transposed: bool, factorisation: Any, b_space: Any, out_space: Any
+) -> Any:
+    change = _times(t, out, transposed, b_space.ndim > 1)
+    return unbroadcast(-SOLVE(a, change, transposed=transposed, factorisation=factorisation), out_space)
+
+
+def well_conditioned(generator: numpy.random.Generator, *shape: int, shift: float = 3.0) -> Any:
+    """Draw matrices that are far from singular."""
+    return generator.standard_normal(shape) + shift * numpy.eye(shape[-2], shape[-1])
+
+
+def _solve_samples() -> tuple[Any, ...]:
+    return (
+        lambda generator: Sample((well_conditioned(generator, 3, 3), uniform((3,)))),
+        lambda generator: Sample((well_conditioned(generator, 3, 3), uniform((3, 2)))),
+        lambda generator: Sample((well_conditioned(generator, 3, 3), uniform((3,))), {"transposed": True}),
+        lambda generator: Sample((well_conditioned(generator, 2, 3, 3), uniform((2, 3, 2)))),
+        lambda generator: Sample((well_conditioned(generator, 2, 2) + 0.5j, uniform((2,), dtype=complex))),
+    )
+
+
+SOLVE = Primitive(
+    "scipy.linalg.solve",
+    _solve_primal,
+    vjp={"a": _solve_vjp_a, "b": _solve_vjp_b},
+    jvp={"a": _solve_jvp_a, "b": _solve_jvp_b},
+    samples=_solve_samples,
+    doc="A^-1 b; db = A^-T ct, dA = -db x^T, with the factors of the primal",
+)
+
+
+def solve(
+    a: Any,
+    b: Any,
+    lower: bool = False,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    assume_a: str | None = None,
+    transposed: bool = False,
+) -> Any:
+    """Solve a linear system; see `scipy.linalg.solve`.
+
+    The matrix is factorised once, by Cholesky where ``assume_a`` is 'pos' and by LU otherwise, and derivatives solve
+    with the same factors. `overwrite_a` and `overwrite_b` are accepted and do nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> solve(np.array([[2.0, 0.0], [0.0, 4.0]]), np.array([2.0, 2.0]))
+    array([1. , 0.5])
+    """
+    a, b = floating(a), floating(b)
+    if check_finite:
+        _check_finite("solve", a, b)
+    kind = _ASSUMPTIONS.get(assume_a)
+    if kind is None:
+        raise ValueError(f"solve: {assume_a!r} is not a structure that assume_a knows")
+    factorisation = factorisations.positive() if kind == "positive" else factorisations.general()
+    return SOLVE(_as_assumed(a, kind, lower), b, transposed=transposed, factorisation=factorisation)
+
+
+_ASSUMPTIONS = {
+    None: "general", "gen": "general", "general": "general", "banded": "general", "tridiagonal": "general",
+    "diagonal": "diagonal", "sym": "symmetric", "symmetric": "symmetric", "her": "hermitian", "hermitian": "hermitian",
+    "pos": "positive", "positive definite": "positive", "lower triangular": "lower", "upper triangular": "upper",
+}  # fmt: skip
+
+
+def _as_assumed(a: Any, kind: str, lower: bool) -> Any:
+    """Build the whole matrix from the part that SciPy reads under an assumption."""
+    match kind:
+        case "hermitian" | "positive":
+            return unfold(a, lower)
+        case "symmetric":
+            half = np.tril(a, -1) if lower else np.triu(a, 1)
+            return half + transpose(half) + on_diagonal(np.diagonal(a, axis1=-2, axis2=-1))
+        case "lower":
+            return np.tril(a)
+        case "upper":
+            return np.triu(a)
+        case "diagonal":
+            return on_diagonal(np.diagonal(a, axis1=-2, axis2=-1))
+        case _:
+            return a
+
+
+def floating(value: Any) -> Any:
+    """Return a traced value as it is, and a plain one as a floating array."""
+    if hasattr(type(value), "__tapeengine_trace__"):
+        return value
+    if isinstance(value, (list, tuple)):
+        value = np.array(value)
+    array = value if hasattr(type(value), "__tapeengine_trace__") else numpy.asarray(value)
+    return array if array.dtype.kind in "fc" else array.astype(float)
+
+
+def _check_finite(name: str, *values: Any) -> None:
+    if not all(np.all(np.isfinite(value)) for value in values):
+        raise ValueError(f"{name}: array must not contain infs or NaNs")
+
+
+def _triangular_primal(
+    a: Any, b: Any, *, transposed: bool = False, lower: bool = False, unit_diagonal: bool = False
+) -> Any:
+    return scipy.linalg.solve_triangular(
+        a, b, trans=int(transposed), lower=lower, unit_diagonal=unit_diagonal, check_finite=False
+    )
+
+
+def _triangle(a: Any, lower: bool, unit_diagonal: bool) -> Any:
+    offset = int(unit_diagonal)
+    return np.tril(a, -offset) if lower else np.triu(a, offset)
+
+
+def _triangular_vjp_a(
+    ct: Any, a: Any, out: Any, transposed: bool, lower: bool, unit_diagonal: bool, a_space: Any, b_space: Any
+) -> Any:
+    dual = TRIANGULAR(a, ct, transposed=not transposed, lower=lower, unit_diagonal=unit_diagonal)
+    left, right = (out, dual) if transposed else (dual, out)
+    return unbroadcast(-_triangle(_outer(left, right, b_space.ndim > 1), lower, unit_diagonal), a_space)
+
+
+def _triangular_vjp_b(ct: Any, a: Any, transposed: bool, lower: bool, unit_diagonal: bool, b_space: Any) -> Any:
+    dual = TRIANGULAR(a, ct, transposed=not transposed, lower=lower, unit_diagonal=unit_diagonal)
+    return unbroadcast(dual, b_space)
+
+
+def _triangular_jvp_a(
+    t: Any, a: Any, out: Any, transposed: bool, lower: bool, unit_diagonal: bool, b_space: Any, out_space: Any
+) -> Any:
+    change = _times(_triangle(t, lower, unit_diagonal), out, transposed, b_space.ndim > 1)
+    solution = TRIANGULAR(a, change, transposed=transposed, lower=lower, unit_diagonal=unit_diagonal)
+    return unbroadcast(-solution, out_space)
+
+
+def _triangular_jvp_b(t: Any, a: Any, transposed: bool, lower: bool, unit_diagonal: bool, out_space: Any) -> Any:
+    return unbroadcast(TRIANGULAR(a, t, transposed=transposed, lower=lower, unit_diagonal=unit_diagonal), out_space)
+
+
+def _triangular_samples() -> tuple[Any, ...]:
+    return (
+        lambda generator: Sample((well_conditioned(generator, 3, 3), uniform((3,)))),
+        lambda generator: Sample((well_conditioned(generator, 3, 3), uniform((3, 2))), {"lower": True}),
+        lambda generator: Sample((well_conditioned(generator, 3, 3), uniform((3,))), {"transposed": True}),
+        lambda generator: Sample((well_conditioned(generator, 3, 3), uniform((3,))), {"unit_diagonal": True}),
+    )
+
+
+TRIANGULAR = Primitive(
+    "scipy.linalg.solve_triangular",
+    _triangular_primal,
+    vjp={"a": _triangular_vjp_a, "b": _triangular_vjp_b},
+    jvp={"a": _triangular_jvp_a, "b": _triangular_jvp_b},
+    samples=_triangular_samples,
+    doc="A^-1 b of a triangle; db = A^-T ct, dA = -(db x^T) on the triangle",
+)
+
+
+def solve_triangular(
+    a: Any,
+    b: Any,
+    trans: int | str = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Any:
+    """Solve a triangular system; see `scipy.linalg.solve_triangular`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> solve_triangular(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([2.0, 2.0]), lower=True)
+    array([1., 1.])
+    """
+    a, b = floating(a), floating(b)
+    if check_finite:
+        _check_finite("solve_triangular", a, b)
+    code = {"N": 0, "T": 1, "C": 2}.get(trans, trans) if isinstance(trans, str) else trans
+    if code not in (0, 1, 2):
+        raise ValueError(f"solve_triangular: trans must be 0, 1, 2, 'N', 'T' or 'C', not {trans!r}")
+    return TRIANGULAR(
+        conjugate(a) if code == 2 else a, b, transposed=code != 0, lower=lower, unit_diagonal=unit_diagonal
+    )
+
+
+def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
+    """Solve with a Cholesky factor; see `scipy.linalg.cho_solve`. Differentiable in the factor and in `b`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cho_solve((np.array([[2.0]]), True), np.array([8.0]))
+    array([2.])
+    """
+    c, lower = c_and_lower
+    c, b = floating(c), floating(b)
+    if check_finite:
+        _check_finite("cho_solve", b)
+    half = solve_triangular(c, b, trans=0 if lower else 2, lower=lower, check_finite=False)
+    return solve_triangular(c, half, trans=2 if lower else 0, lower=lower, check_finite=False)
+
+
+__all__ = ["SOLVE", "TRIANGULAR", "adjoint", "cho_solve", "floating", "solve", "solve_triangular", "well_conditioned"]

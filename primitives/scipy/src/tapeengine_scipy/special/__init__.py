@@ -1,0 +1,41 @@
+"""Derivatives of `scipy.special`: its functions with SciPy's own signatures, on plain and on traced values.
+
+The ufuncs of `scipy.special` itself may be called on traced values as well. The others (logsumexp, softmax,
+log_softmax, polygamma, multigammaln, zeta) are ordinary functions there, so take them from here.
+
+Examples
+--------
+>>> from tapeengine_scipy import special
+>>> round(float(special.erf(0.5)), 6)
+0.5205
+"""
+
+from tapeengine_scipy.special.bessel import i0, i0e, i1, i1e, iv, ive, j0, j1, jn, jv, k0, k1, kv, y0, y1, yn, yv
+from tapeengine_scipy.special.elliptic import ellipe, ellipk, hyp2f1
+from tapeengine_scipy.special.entropy import entr, expit, log_expit, logit, rel_entr, sinc, xlog1py, xlogy
+from tapeengine_scipy.special.errorfunctions import erf, erfc, erfcinv, erfcx, erfinv, log_ndtr, ndtr, ndtri
+from tapeengine_scipy.special.exponential import exp1, expi, expn, spence
+from tapeengine_scipy.special.gamma import (
+    beta,
+    betaln,
+    digamma,
+    gamma,
+    gammaln,
+    gammasgn,
+    loggamma,
+    multigammaln,
+    polygamma,
+    psi,
+    rgamma,
+    zeta,
+)
+from tapeengine_scipy.special.incomplete import betainc, gammainc, gammaincc
+from tapeengine_scipy.special.reductions import log_softmax, logsumexp, softmax
+
+__all__ = [
+    "beta", "betainc", "betaln", "digamma", "ellipe", "ellipk", "entr", "erf", "erfc", "erfcinv", "erfcx", "erfinv",
+    "exp1", "expi", "expit", "expn", "gamma", "gammainc", "gammaincc", "gammaln", "gammasgn", "hyp2f1", "i0", "i0e",
+    "i1", "i1e", "iv", "ive", "j0", "j1", "jn", "jv", "k0", "k1", "kv", "log_expit", "log_ndtr", "log_softmax",
+    "loggamma", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "rel_entr", "rgamma",
+    "sinc", "softmax", "spence", "xlog1py", "xlogy", "y0", "y1", "yn", "yv", "zeta",
+]  # fmt: skip

@@ -1,0 +1,85 @@
+"""Bessel functions of real order.
+
+Derivatives in the argument follow C_v' = (C_{v-1} - C_{v+1})/2 and its relatives, which hold at 0 as well. The
+order of kv is differentiated; the orders of jv, yv, iv, ive and yn are not, and a traced order is refused.
+"""
+
+from typing import Any
+
+import tapeengine.numpy as np
+from tapeengine_scipy._build import ufunc
+from tapeengine_scipy.special.macdonald import macdonald
+
+_ARGUMENT = (0.3, 6.0)
+_SIGNED = (-4.0, 4.0)
+
+j0 = ufunc("j0", {"x": lambda x: -j1(x)}, {"x": _SIGNED}, "d/dx = -j1(x)")
+j1 = ufunc("j1", {"x": lambda x: (j0(x) - jv(2.0, x)) / 2}, {"x": _SIGNED}, "d/dx = (j0(x) - jv(2, x))/2")
+y0 = ufunc("y0", {"x": lambda x: -y1(x)}, {"x": _ARGUMENT}, "d/dx = -y1(x)")
+y1 = ufunc("y1", {"x": lambda x: (y0(x) - yv(2.0, x)) / 2}, {"x": _ARGUMENT}, "d/dx = (y0(x) - yv(2, x))/2")
+i0 = ufunc("i0", {"x": lambda x: i1(x)}, {"x": _SIGNED}, "d/dx = i1(x)")
+i1 = ufunc("i1", {"x": lambda x: (i0(x) + iv(2.0, x)) / 2}, {"x": _SIGNED}, "d/dx = (i0(x) + iv(2, x))/2")
+i0e = ufunc("i0e", {"x": lambda x, out: i1e(x) - np.sign(x) * out}, {"x": _SIGNED}, "exp(-|x|) i0(x)")
+i1e = ufunc(
+    "i1e",
+    {"x": lambda x, out: (i0e(x) + ive(2.0, x)) / 2 - np.sign(x) * out},
+    {"x": _SIGNED},
+    "exp(-|x|) i1(x)",
+)
+k0 = ufunc("k0", {"x": lambda x: -k1(x)}, {"x": _ARGUMENT}, "d/dx = -k1(x)")
+k1 = ufunc("k1", {"x": lambda x: -(k0(x) + kv(2.0, x)) / 2}, {"x": _ARGUMENT}, "d/dx = -(k0(x) + kv(2, x))/2")
+
+_ORDERED = {"v": (-2.5, 0.0, 0.5, 1.0, 3.2), "z": _ARGUMENT}
+
+
+def _refused(name: str) -> dict[str, str]:
+    return {"v": f"the order v of {name}"}
+
+
+jv = ufunc(
+    "jv",
+    {"z": lambda v, z: (jv(v - 1, z) - jv(v + 1, z)) / 2},
+    _ORDERED,
+    "d/dz = (jv(v-1, z) - jv(v+1, z))/2",
+    refused=_refused("jv"),
+)
+jn = jv
+yv = ufunc(
+    "yv",
+    {"z": lambda v, z: (yv(v - 1, z) - yv(v + 1, z)) / 2},
+    _ORDERED,
+    "d/dz = (yv(v-1, z) - yv(v+1, z))/2",
+    refused=_refused("yv"),
+)
+iv = ufunc(
+    "iv",
+    {"z": lambda v, z: (iv(v - 1, z) + iv(v + 1, z)) / 2},
+    _ORDERED,
+    "d/dz = (iv(v-1, z) + iv(v+1, z))/2",
+    refused=_refused("iv"),
+)
+ive = ufunc(
+    "ive",
+    {"z": lambda v, z, out: (ive(v - 1, z) + ive(v + 1, z)) / 2 - np.sign(np.real(z)) * out},
+    _ORDERED,
+    "exp(-|z|) iv(v, z), for real z",
+    refused=_refused("ive"),
+)
+yn = ufunc(
+    "yn",
+    {"x": lambda n, x: (yn(n - 1, x) - yn(n + 1, x)) / 2},
+    {"n": (-1, 0, 1, 2), "x": _ARGUMENT},
+    "yv of an integer order; d/dx = (yn(n-1, x) - yn(n+1, x))/2",
+)
+
+
+def _kv_order_slope(v: Any, z: Any) -> Any:
+    return macdonald(v, z, order=1)
+
+
+kv = ufunc(
+    "kv",
+    {"v": _kv_order_slope, "z": lambda v, z: -(kv(v - 1, z) + kv(v + 1, z)) / 2},
+    {"v": (-2.5, 3.2), "z": _ARGUMENT},
+    "d/dz = -(kv(v-1, z) + kv(v+1, z))/2; d/dv by quadrature, for real z > 0",
+)

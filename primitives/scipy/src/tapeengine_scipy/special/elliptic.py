@@ -1,0 +1,26 @@
+"""Complete elliptic integrals, and the hypergeometric function that their derivatives are.
+
+With the parameter m: K = pi/2 2F1(1/2, 1/2; 1; m) and E = pi/2 2F1(-1/2, 1/2; 1; m). The textbook forms of
+their derivatives divide by m; these do not, and hold at m = 0.
+"""
+
+import math
+
+from tapeengine_scipy._build import ufunc
+
+ellipk = ufunc(
+    "ellipk",
+    {"m": lambda m: math.pi / 8 * hyp2f1(1.5, 1.5, 2.0, m)},
+    {"m": (-2.0, 0.9)},
+    "K(m); d/dm = (E - (1-m) K)/(2 m (1-m))",
+)
+ellipe = ufunc(
+    "ellipe", {"m": lambda m: -math.pi / 8 * hyp2f1(0.5, 1.5, 2.0, m)}, {"m": (-2.0, 0.9)}, "E(m); d/dm = (E - K)/(2 m)"
+)
+hyp2f1 = ufunc(
+    "hyp2f1",
+    {"z": lambda a, b, c, z: a * b / c * hyp2f1(a + 1, b + 1, c + 1, z)},
+    {"a": (0.5, 1.5), "b": (0.5, 1.5), "c": (1.6, 3.0), "z": (-0.9, 0.7)},
+    "Gauss's 2F1(a, b; c; z); d/dz = a b/c 2F1(a+1, b+1; c+1; z); a, b and c are not differentiated",
+    refused={"a": "the order a of hyp2f1", "b": "the order b of hyp2f1", "c": "the order c of hyp2f1"},
+)

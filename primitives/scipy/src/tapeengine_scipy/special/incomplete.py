@@ -1,0 +1,207 @@
+"""Incomplete gamma and beta functions, differentiated in the parameters as well as in the argument.
+
+Derivatives in the parameters are central moments of the logarithm under the density, over (0, x). With
+mu = digamma(a), gamma_moment of order k is 1/gamma(a) times the integral of t^(a-1) exp(-t) (log t - mu)^k, and
+
+    d/da moment_k = moment_{k+1} - k polygamma(1, a) moment_{k-1},    d/dx moment_k = density (log x - mu)^k,
+
+so that the family is closed under differentiation, and gammainc is its member k = 0. beta_moment likewise, with
+powers of log t - digamma(a) + digamma(a+b) and of log(1-t) - digamma(b) + digamma(a+b).
+"""
+
+from math import comb
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine.numpy as np
+from tapeengine_scipy._build import elementwise, ufunc
+from tapeengine_scipy.special.entropy import xlog1py, xlogy
+from tapeengine_scipy.special.gamma import betaln, digamma, gammaln, polygamma
+from tapeengine_scipy.special.quadrature import half_line
+
+
+def gamma_density(a: Any, x: Any) -> Any:
+    """x^(a-1) exp(-x) / gamma(a), the slope of gammainc in x."""
+    return np.exp(xlogy(a - 1, x) - x - gammaln(a))
+
+
+def beta_density(a: Any, b: Any, x: Any) -> Any:
+    """x^(a-1) (1-x)^(b-1) / beta(a, b), the slope of betainc in x."""
+    return np.exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) - betaln(a, b))
+
+
+# ---- gamma ----------------------------------------------------------------------------------------------------------
+
+
+def _central_log_moment(a: Any, order: int) -> Any:
+    """The whole integral: the central moment of log t under a gamma density, from its cumulants polygamma(m-1, a)."""
+    moments = [numpy.ones_like(a), numpy.zeros_like(a)]
+    for n in range(2, order + 1):
+        terms = (comb(n - 1, m - 1) * scipy.special.polygamma(m - 1, a) * moments[n - m] for m in range(2, n + 1))
+        moments.append(sum(terms))
+    return moments[order]
+
+
+def _lower_gamma_moment(a: Any, x: Any, order: int) -> Any:
+    """The integral over (0, x) for x <= a, with t = x exp(-s): the exponent then decreases in s."""
+    a, x = a[..., None], x[..., None]
+    log_x, mu, norm = numpy.log(x), scipy.special.psi(a), scipy.special.gammaln(a)
+
+    def integrand(s: Any) -> Any:
+        return numpy.exp(a * (log_x - s) - x * numpy.exp(-s) - norm) * (log_x - s - mu) ** order
+
+    return half_line(integrand, 1 / ((a - x) + numpy.sqrt(a))[..., 0])
+
+
+def _upper_gamma_moment(a: Any, x: Any, order: int) -> Any:
+    """The integral over (x, inf) for x > a, with t = x exp(s)."""
+    a, x = a[..., None], x[..., None]
+    log_x, mu, norm = numpy.log(x), scipy.special.psi(a), scipy.special.gammaln(a)
+
+    def integrand(s: Any) -> Any:
+        return numpy.exp(a * (log_x + s) - x * numpy.exp(s) - norm) * (log_x + s - mu) ** order
+
+    return half_line(integrand, 1 / ((x - a) + numpy.sqrt(x))[..., 0])
+
+
+def _gamma_moment(a: Any, x: Any, *, order: int) -> Any:
+    a, x = numpy.broadcast_arrays(numpy.asarray(a, dtype=float), numpy.asarray(x, dtype=float))
+    if order == 0:
+        return scipy.special.gammainc(a, x)
+    with numpy.errstate(all="ignore"):
+        below = _lower_gamma_moment(a, numpy.minimum(x, a), order)
+        above = _central_log_moment(a, order) - _upper_gamma_moment(a, numpy.maximum(x, a), order)
+    inside = numpy.where(x <= 0, 0.0, numpy.where(x <= a, below, above))
+    return numpy.where(numpy.isnan(a) | numpy.isnan(x) | (a <= 0) | (x < 0), numpy.nan, inside)[()]
+
+
+def _gamma_moment_in_a(a: Any, x: Any, order: int) -> Any:
+    raised = gamma_moment(a, x, order=order + 1)
+    return raised if order == 0 else raised - order * polygamma(1, a) * gamma_moment(a, x, order=order - 1)
+
+
+gamma_moment = elementwise(
+    "scipy.special.gamma_moment",
+    _gamma_moment,
+    {
+        "a": _gamma_moment_in_a,
+        "x": lambda a, x, order: gamma_density(a, x) * (np.log(x) - digamma(a)) ** order,
+    },
+    {"a": (0.3, 5.0), "x": (0.1, 8.0)},
+    "central moment of log t under the gamma density over (0, x); the slopes of gammainc in a",
+    static={"order": 1},
+)
+gammainc = ufunc(
+    "gammainc",
+    {"a": lambda a, x: gamma_moment(a, x, order=1), "x": gamma_density},
+    {"a": (0.3, 5.0), "x": (0.1, 8.0)},
+    "d/dx = x^(a-1) exp(-x)/gamma(a); d/da by quadrature of the differentiated integral",
+)
+gammaincc = ufunc(
+    "gammaincc",
+    {"a": lambda a, x: -gamma_moment(a, x, order=1), "x": lambda a, x: -gamma_density(a, x)},
+    {"a": (0.3, 5.0), "x": (0.1, 8.0)},
+    "1 - gammainc(a, x)",
+)
+
+# ---- beta -----------------------------------------------------------------------------------------------------------
+
+
+def _beta_cumulant(a: Any, b: Any, i: int, j: int) -> Any:
+    """A joint cumulant of log t and log(1 - t) under a beta density: a derivative of log beta(a, b)."""
+    if i + j < 2:
+        return numpy.zeros_like(a)
+    both = scipy.special.polygamma(i + j - 1, a + b)
+    if i and j:
+        return -both
+    return scipy.special.polygamma(i + j - 1, a if i else b) - both
+
+
+def _beta_central_moment(a: Any, b: Any, i: int, j: int) -> Any:
+    """The whole integral, by the recursion of joint moments over joint cumulants."""
+    if i + j == 0:
+        return numpy.ones_like(a)
+    if i == 0:
+        return _beta_central_moment(b, a, j, 0)
+    total = numpy.zeros_like(a)
+    for p in range(i):
+        for q in range(j + 1):
+            cumulant = _beta_cumulant(a, b, i - p, j - q)
+            total = total + comb(i - 1, p) * comb(j, q) * cumulant * _beta_central_moment(a, b, p, q)
+    return total
+
+
+def _lower_beta_moment(a: Any, b: Any, x: Any, i: int, j: int) -> Any:
+    """The integral over (0, x) for x up to the mean a/(a+b), with t = x exp(-s)."""
+    scale = 1 / ((a - b * x / (1 - x)).clip(0) + numpy.sqrt(a))
+    a, b, x = a[..., None], b[..., None], x[..., None]
+    log_x, norm, both = numpy.log(x), scipy.special.betaln(a, b), scipy.special.psi(a + b)
+    mu, nu = scipy.special.psi(a) - both, scipy.special.psi(b) - both
+
+    def integrand(s: Any) -> Any:
+        log_rest = numpy.log1p(-x * numpy.exp(-s))
+        density = numpy.exp(a * (log_x - s) + (b - 1) * log_rest - norm)
+        return density * (log_x - s - mu) ** i * (log_rest - nu) ** j
+
+    return half_line(integrand, scale)
+
+
+def _beta_moment(a: Any, b: Any, x: Any, *, order_a: int, order_b: int) -> Any:
+    a, b, x = numpy.broadcast_arrays(*(numpy.asarray(value, dtype=float) for value in (a, b, x)))
+    if order_a == order_b == 0:
+        return scipy.special.betainc(a, b, x)
+    mean = a / (a + b)
+    with numpy.errstate(all="ignore"):
+        below = _lower_beta_moment(a, b, numpy.minimum(x, mean), order_a, order_b)
+        above = _lower_beta_moment(b, a, numpy.minimum(1 - x, 1 - mean), order_b, order_a)
+        inside = numpy.where(x <= mean, below, _beta_central_moment(a, b, order_a, order_b) - above)
+    ends = numpy.where(x <= 0, 0.0, numpy.where(x >= 1, _beta_central_moment(a, b, order_a, order_b), inside))
+    return numpy.where(numpy.isnan(a + b + x) | (a <= 0) | (b <= 0) | (x < 0) | (x > 1), numpy.nan, ends)[()]
+
+
+def _beta_moment_in_a(a: Any, b: Any, x: Any, order_a: int, order_b: int) -> Any:
+    slope = beta_moment(a, b, x, order_a=order_a + 1, order_b=order_b)
+    if order_a:
+        spread = polygamma(1, a) - polygamma(1, a + b)
+        slope = slope - order_a * spread * beta_moment(a, b, x, order_a=order_a - 1, order_b=order_b)
+    if order_b:
+        slope = slope + order_b * polygamma(1, a + b) * beta_moment(a, b, x, order_a=order_a, order_b=order_b - 1)
+    return slope
+
+
+def _beta_moment_in_b(a: Any, b: Any, x: Any, order_a: int, order_b: int) -> Any:
+    slope = beta_moment(a, b, x, order_a=order_a, order_b=order_b + 1)
+    if order_b:
+        spread = polygamma(1, b) - polygamma(1, a + b)
+        slope = slope - order_b * spread * beta_moment(a, b, x, order_a=order_a, order_b=order_b - 1)
+    if order_a:
+        slope = slope + order_a * polygamma(1, a + b) * beta_moment(a, b, x, order_a=order_a - 1, order_b=order_b)
+    return slope
+
+
+def _beta_moment_in_x(a: Any, b: Any, x: Any, order_a: int, order_b: int) -> Any:
+    both = digamma(a + b)
+    powers = (np.log(x) - digamma(a) + both) ** order_a * (np.log1p(-x) - digamma(b) + both) ** order_b
+    return beta_density(a, b, x) * powers
+
+
+beta_moment = elementwise(
+    "scipy.special.beta_moment",
+    _beta_moment,
+    {"a": _beta_moment_in_a, "b": _beta_moment_in_b, "x": _beta_moment_in_x},
+    {"a": (0.4, 4.0), "b": (0.4, 4.0), "x": (0.1, 0.9)},
+    "central moments of log t and log(1-t) under the beta density over (0, x); the slopes of betainc",
+    static={"order_a": 1, "order_b": 0},
+)
+betainc = ufunc(
+    "betainc",
+    {
+        "a": lambda a, b, x: beta_moment(a, b, x, order_a=1, order_b=0),
+        "b": lambda a, b, x: beta_moment(a, b, x, order_a=0, order_b=1),
+        "x": beta_density,
+    },
+    {"a": (0.4, 4.0), "b": (0.4, 4.0), "x": (0.1, 0.9)},
+    "d/dx = x^(a-1) (1-x)^(b-1)/beta(a, b); d/da and d/db by quadrature of the differentiated integral",
+)

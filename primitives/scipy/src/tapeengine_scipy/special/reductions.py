@@ -1,0 +1,170 @@
+"""Softmax and the logarithm of a sum of exponentials."""
+
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine.numpy as np
+from tapeengine.builders import broadcast, discrete, scale, unbroadcast
+from tapeengine.primitive import Primitive, Sample, uniform
+
+
+def _kept(value: Any, shape: tuple[int, ...], axis: Any) -> Any:
+    """Reshape the result of a reduction over `axis` so that it broadcasts against the reduced array's `shape`."""
+    return np.reshape(value, _kept_shape(shape, axis))
+
+
+def _kept_shape(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
+    if axis is None:
+        return (1,) * len(shape)
+    reduced = {position % len(shape) for position in (axis if isinstance(axis, tuple) else (axis,))}
+    return tuple(1 if position in reduced else extent for position, extent in enumerate(shape))
+
+
+def _weights(a: Any, out: Any, axis: Any) -> Any:
+    """exp(a - out), and 0 where every term of the sum is 0."""
+    top = _kept(out, numpy.shape(a), axis)
+    return np.exp(a - np.where(np.isfinite(top), top, 0.0))
+
+
+def _reductions() -> tuple[Sample, ...]:
+    return (
+        Sample((uniform((3,)),)),
+        Sample((uniform((2, 3)),), {"axis": 1}),
+        Sample((uniform((2, 3)),), {"axis": 0, "keepdims": True}),
+        Sample((uniform((2, 3, 2)),), {"axis": (0, 2)}),
+    )
+
+
+def _logsumexp(a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    return scipy.special.logsumexp(a, axis=axis, keepdims=keepdims)
+
+
+_LOGSUMEXP = Primitive(
+    "scipy.special.logsumexp",
+    _logsumexp,
+    vjp={
+        "a": lambda ct, a, out, axis, a_space: unbroadcast(
+            scale(_kept(ct, a_space.shape, axis), _weights(a, out, axis)), a_space
+        )
+    },
+    jvp={
+        "a": lambda t, a, out, axis, keepdims, out_space: broadcast(
+            np.sum(scale(t, _weights(a, out, axis)), axis=axis, keepdims=keepdims), out_space
+        )
+    },
+    samples=_reductions,
+    doc="log(sum(exp(a))); d/da = softmax(a)",
+)
+
+
+def _signed_logsumexp(a: Any, b: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    return scipy.special.logsumexp(a, axis=axis, b=b, keepdims=keepdims, return_sign=True)[0]
+
+
+def _sum_sign(a: Any, b: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    return scipy.special.logsumexp(a, axis=axis, b=b, keepdims=keepdims, return_sign=True)[1]
+
+
+_SUM_SIGN = discrete(
+    "scipy.special.logsumexp_sign",
+    _sum_sign,
+    samples=(Sample((numpy.array([0.1, 0.2, 2.0]), numpy.array([1.0, 1.0, -1.0]))),),
+    doc="the sign of sum(b exp(a))",
+)
+
+
+def _signed_weights(a: Any, b: Any, out: Any, axis: Any) -> Any:
+    shape = numpy.broadcast_shapes(numpy.shape(a), numpy.shape(b))
+    sign = _SUM_SIGN(a, b, axis=axis, keepdims=True)
+    return sign * _weights(np.broadcast_to(a, shape), out, axis)
+
+
+def _weighted_vjp_a(ct: Any, a: Any, b: Any, out: Any, axis: Any, a_space: Any) -> Any:
+    weights = b * _signed_weights(a, b, out, axis)
+    return unbroadcast(scale(_kept(ct, numpy.shape(weights), axis), weights), a_space)
+
+
+def _weighted_vjp_b(ct: Any, a: Any, b: Any, out: Any, axis: Any, b_space: Any) -> Any:
+    weights = _signed_weights(a, b, out, axis)
+    return unbroadcast(scale(_kept(ct, numpy.shape(weights), axis), weights), b_space)
+
+
+def _weighted_jvp_a(t: Any, a: Any, b: Any, out: Any, axis: Any, keepdims: bool, out_space: Any) -> Any:
+    weights = b * _signed_weights(a, b, out, axis)
+    return broadcast(np.sum(scale(t, weights), axis=axis, keepdims=keepdims), out_space)
+
+
+def _weighted_jvp_b(t: Any, a: Any, b: Any, out: Any, axis: Any, keepdims: bool, out_space: Any) -> Any:
+    weights = _signed_weights(a, b, out, axis)
+    return broadcast(np.sum(scale(t, weights), axis=axis, keepdims=keepdims), out_space)
+
+
+_WEIGHTED = Primitive(
+    "scipy.special.logsumexp_weighted",
+    _signed_logsumexp,
+    vjp={"a": _weighted_vjp_a, "b": _weighted_vjp_b},
+    jvp={"a": _weighted_jvp_a, "b": _weighted_jvp_b},
+    samples=lambda: (
+        Sample((uniform((3,)), uniform((3,), 0.5, 2.0))),
+        Sample((uniform((2, 3)), numpy.array([1.0, -3.0, 0.5])), {"axis": 1}),
+        Sample((uniform((3,)), uniform((2, 1), 0.5, 2.0)), {"axis": 0, "keepdims": True}),
+    ),
+    doc="log|sum(b exp(a))|; d/da = b exp(a)/sum, d/db = exp(a)/sum",
+)
+
+
+def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False) -> Any:
+    """Return the logarithm of the sum of exponentials of `a`, with weights `b`; see `scipy.special.logsumexp`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(float(logsumexp(np.zeros(4))), 6)
+    1.386294
+    """
+    if b is None and not return_sign:
+        return _LOGSUMEXP(a, axis=axis, keepdims=keepdims)
+    weights = numpy.ones(()) if b is None else b
+    sign = _SUM_SIGN(a, weights, axis=axis, keepdims=keepdims)
+    log_sum = _WEIGHTED(a, weights, axis=axis, keepdims=keepdims)
+    return (log_sum, sign) if return_sign else np.where(sign < 0, np.nan, log_sum)
+
+
+def _softmax(x: Any, axis: Any = None) -> Any:
+    return scipy.special.softmax(x, axis=axis)
+
+
+def _log_softmax(x: Any, axis: Any = None) -> Any:
+    return scipy.special.log_softmax(x, axis=axis)
+
+
+def _softmax_slope(ct: Any, out: Any, axis: Any) -> Any:
+    """The derivative diag(p) - p p^T, which is its own transpose."""
+    return scale(ct, out) - out * np.sum(scale(ct, out), axis=axis, keepdims=True)
+
+
+def _softmax_samples() -> tuple[Sample, ...]:
+    shapes: tuple[tuple[tuple[int, ...], Any], ...] = (((3,), None), ((2, 3), 1), ((2, 3), 0))
+    return tuple(Sample((uniform(shape),), {"axis": axis}) for shape, axis in shapes)
+
+
+softmax = Primitive(
+    "scipy.special.softmax",
+    _softmax,
+    vjp={"x": _softmax_slope},
+    jvp={"x": lambda t, out, axis: _softmax_slope(t, out, axis)},
+    static=("axis",),
+    samples=_softmax_samples,
+    doc="exp(x)/sum(exp(x)); dx = p ct - p sum(p ct)",
+)
+log_softmax = Primitive(
+    "scipy.special.log_softmax",
+    _log_softmax,
+    vjp={"x": lambda ct, out, axis: ct - scale(np.sum(ct, axis=axis, keepdims=True), np.exp(out))},
+    jvp={"x": lambda t, out, axis: t - np.sum(scale(t, np.exp(out)), axis=axis, keepdims=True)},
+    static=("axis",),
+    samples=_softmax_samples,
+    doc="log(softmax(x)); dx = ct - p sum(ct)",
+)
