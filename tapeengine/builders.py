@@ -332,8 +332,8 @@ def elementwise(
     """
     signature = read_signature(name, primal, args, static, False)
     if len(partials) != len(signature.args):
-        names = ", ".join(signature.args)
-        raise PrimitiveError(f"{name}: {len(partials)} partials for the {len(signature.args)} arguments {names}")
+        listed = ", ".join(signature.args)
+        raise PrimitiveError(f"{name}: {len(partials)} partials for the {len(signature.args)} arguments {listed}")
     vjp, jvp = {}, {}
     for arg, partial in zip(signature.args, partials, strict=True):
         if partial is not None:

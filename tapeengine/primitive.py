@@ -89,6 +89,8 @@ class Sample:
     rtol : float, optional
         The relative accuracy that differences of the primal can reach, for a primal that itself is approximate (an
         iterative solver).
+    value : optional
+        The value that the operation is known to have at these arguments.
 
     Examples
     --------

@@ -132,15 +132,18 @@ def _told(error: Exception) -> str:
 
 def _value_messages(case: Case) -> Iterator[str]:
     for leaf in leaves(case.out):
-        space = space_of(leaf)
-        if getattr(space, "dtype", None) == object and not isinstance(leaf, (str, bytes, type(None))):
-            yield f"the value holds a {type(leaf).__name__}, which is neither a number, an array nor a structure of them"
+        dtype = getattr(space_of(leaf), "dtype", None)
+        if dtype is not None and dtype.kind == "O" and not isinstance(leaf, (str, bytes, type(None))):
+            yield f"the value holds a {type(leaf).__name__}, which is no number, array or structure of them"
     expected = case.sample.value
-    if expected is not None:
-        if space_of(expected) != case.out_space or not all(
-            _close(a, b) for a, b in zip(leaves(case.out), leaves(expected), strict=True)
-        ):
-            yield f"the value is {case.out!r}, but the sample states {expected!r}"
+    if expected is not None and not _agrees(case, expected):
+        yield f"the value is {case.out!r}, but the sample states {expected!r}"
+
+
+def _agrees(case: Case, expected: Any) -> bool:
+    if space_of(expected) != case.out_space:
+        return False
+    return all(_close(a, b) for a, b in zip(leaves(case.out), leaves(expected), strict=True))
 
 
 def _close(a: Any, b: Any) -> bool:

@@ -48,7 +48,7 @@ def check_linearity(derivative: Derivative, generator: np.random.Generator) -> I
         error = codomain.norm(codomain.add(joint, codomain.scale(codomain.add(*parts), -1.0)))
         size = codomain.norm(parts[0]) + codomain.norm(parts[1])
         if not error <= ROUNDINGS * derivative.epsilon * size:
-            yield f"{name}(2 u - v / 2) differs from 2 {name}(u) - {name}(v) / 2 by {error:.3g} of {size:.3g}; it must be linear"
+            yield f"{name} is not linear: {name}(2 u - v / 2) is wrong by {error:.3g} of {size:.3g}"
 
 
 def check_adjoint(derivative: Derivative, generator: np.random.Generator) -> Iterator[str]:
@@ -65,8 +65,8 @@ def check_adjoint(derivative: Derivative, generator: np.random.Generator) -> Ite
         )
         if not abs(left - right) <= ROUNDINGS * derivative.epsilon * size:
             yield (
-                f"<ct, jvp(t)> is {left:.17g} and <vjp(ct), t> is {right:.17g}: they differ by {abs(left - right):.3g}, "
-                f"and rounding allows {ROUNDINGS * derivative.epsilon * size:.3g}; one rule is not the transpose of the other"
+                f"<ct, jvp(t)> is {left:.17g} and <vjp(ct), t> is {right:.17g}; rounding allows them to differ by "
+                f"{ROUNDINGS * derivative.epsilon * size:.3g}, so one rule is not the transpose of the other"
             )
             return
 

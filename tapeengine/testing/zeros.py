@@ -1,4 +1,4 @@
-"""The zero-cotangent rule: a linear map sends zero to zero, elementwise, also where a partial derivative is infinite or NaN."""
+"""The zero-cotangent rule: a linear map sends zero to zero, elementwise, also where a partial is infinite or NaN."""
 
 from __future__ import annotations
 
