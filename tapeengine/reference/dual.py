@@ -92,7 +92,7 @@ def comparison(compute: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool
 
 
 def power(a: float, b: float) -> float:
-    """a ** b as Python's floats have it, errors included."""
+    """A ** b as Python's floats have it, errors included."""
     result = a**b
     if isinstance(result, complex):
         raise UnsupportedError(f"{a!r} ** {b!r} is complex, and a dual number is real. Use abs(x) ** p with a sign")
@@ -147,8 +147,8 @@ class Dual:
     __le__ = comparison(lambda a, b: a <= b)
     __gt__ = comparison(lambda a, b: a > b)
     __ge__ = comparison(lambda a, b: a >= b)
-    __eq__ = comparison(lambda a, b: a == b)  # type: ignore[assignment]
-    __ne__ = comparison(lambda a, b: a != b)  # type: ignore[assignment]
+    __eq__ = comparison(lambda a, b: a == b)
+    __ne__ = comparison(lambda a, b: a != b)
 
     def __hash__(self) -> int:
         return hash(self.value)

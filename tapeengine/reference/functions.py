@@ -41,7 +41,7 @@ def below(bound: float) -> Real:
 
 
 def divide(a: float, b: float) -> float:
-    """a / b, where Python would raise ZeroDivisionError as well.
+    """A / b, where Python would raise ZeroDivisionError as well.
 
     Examples
     --------
@@ -90,12 +90,12 @@ def log0(a: float) -> float:
 
 
 def xdivy(a: float, b: float) -> float:
-    """a / b, with 0 where a is 0."""
+    """A / b, with 0 where a is 0."""
     return 0.0 if a == 0 else divide(a, b)
 
 
 def xlogy(a: float, b: float) -> float:
-    """a * log(b), with 0 where a is 0."""
+    """A * log(b), with 0 where a is 0."""
     return 0.0 if a == 0 else a * FUNCTIONS["log"](b)
 
 
@@ -207,7 +207,10 @@ def polygamma(order: float, x: float) -> float:
 #: What a value expression of the opcode table may call.
 FUNCTIONS: Mapping[str, Real] = MappingProxyType(
     {
-        **{name: in_c(getattr(math, name), constant(math.nan)) for name in ("sin", "cos", "tan", "asin", "acos", "atan")},
+        **{
+            name: in_c(getattr(math, name), constant(math.nan))
+            for name in ("sin", "cos", "tan", "asin", "acos", "atan")
+        },
         **{name: in_c(getattr(math, name), constant(math.nan)) for name in ("atan2", "acosh", "sqrt", "fmod")},
         **{name: in_c(getattr(math, name), constant(math.inf)) for name in ("exp", "exp2", "expm1", "cosh", "lgamma")},
         **{name: in_c(getattr(math, name), below(0.0)) for name in ("log", "log2", "log10")},

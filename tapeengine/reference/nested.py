@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tapeengine.reference import ops
 from tapeengine.reference.tape import Operand, Tape
 
-__all__ = ["Copies", "Scalar", "copy_out", "copies_on", "resolve_recorded"]
+__all__ = ["Copies", "Scalar", "copies_on", "copy_out", "resolve_recorded"]
 
 
 class Scalar(NamedTuple):
@@ -45,7 +45,7 @@ class Recorder:
             if x == Scalar(0.0) and name == "add":
                 return other
             if x == Scalar(0.0) and name == "mul":
-                return x
+                return Scalar(0.0)
             if x == Scalar(1.0) and name == "mul":
                 return other
         value = ops.value(name, *[x.value for x in operands])
@@ -96,7 +96,8 @@ def resolve_recorded(tape: Tape, copies: Copies, cotangents: list[Scalar], top: 
             for parent, number in record.contributions:
                 contribute(algebra, cotangents, parent, cotangent, Scalar(number))
             continue
-        names = dict(zip("abv", ([seen(x) for x in record.operands] + [Scalar(0.0)])[:2] + [seen(i)], strict=True))
+        a, b, *_ = (*map(seen, record.operands), Scalar(0.0))
+        names = {"a": a, "b": b, "v": seen(i)}
         for x, term in zip(record.operands, ops.OPERATIONS[record.op].partials, strict=True):
             if isinstance(x, int):
                 contribute(algebra, cotangents, x, cotangents[i], ops.interpret(term, names, algebra))

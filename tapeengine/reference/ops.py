@@ -119,5 +119,5 @@ def partial(name: str, which: int, operands: tuple[float, ...], result: float) -
     >>> partial("mul", 0, (2.0, 3.0), 6.0)
     3.0
     """
-    names = dict(zip("abv", (*operands, 0.0)[:2] + (result,), strict=True))
-    return interpret(OPERATIONS[name].partials[which], names, Numbers())
+    a, b, *_ = (*operands, 0.0)
+    return interpret(OPERATIONS[name].partials[which], {"a": a, "b": b, "v": result}, Numbers())

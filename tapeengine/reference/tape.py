@@ -44,7 +44,7 @@ class Tape:
     (2, [(2, 'mul', (1, 1), (3.0, 3.0))])
     """
 
-    # The later of two traces is the inner one. Only this order is shared by traces, and no result depends on the numbers.
+    # The later of two traces is the inner one. Only this order is shared by traces.
     serials: ClassVar[Iterator[int]] = itertools.count(1)
 
     def __init__(self) -> None:
@@ -110,5 +110,3 @@ class Tape:
     def _append(self, record: Record) -> int:
         self._records.append(record)
         return self.end - 1
-
-

@@ -1,0 +1,193 @@
+"""Interleave and deinterleave: structures taken apart into numbered scalars and put together again (DN Fig. 7 to 10).
+
+DN Fig. 10 keeps a rebuild function for each structure. Here it is a `Layout`, the list of its leaves and containers in
+postorder, so that a structure may be deeper than Python's stack.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy
+
+from tapeengine.errors import CotangentError, StructureError
+from tapeengine.structure import Container, Structures
+
+__all__ = ["Branch", "Layout", "Leaf", "match", "rebuild", "take_apart"]
+
+
+class Leaf(NamedTuple):
+    """A leaf: the id of its scalar (0 for one that depends on no input), and the class that its cotangent has."""
+
+    id: int
+    cls: type
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether the leaf has no cotangent."""
+        return self.cls is type(None)
+
+
+class Branch(NamedTuple):
+    """A container around the `n` results before it."""
+
+    cls: type
+    container: Container
+    aux: Any
+    n: int
+
+
+Layout = list[Leaf | Branch]
+#: Makes a leaf of the new structure, and tells what to keep about it.
+LeafRule = Callable[[Any, Callable[[], str]], tuple[Any, Leaf]]
+
+
+class Frame(NamedTuple):
+    """A container whose children are being walked through."""
+
+    source: Any
+    branch: Branch
+    children: Sequence[Any]
+    done: list[Any]
+
+    def place(self) -> str:
+        """The child that is being walked, as a user would write it."""
+        return str(self.branch.container.names(self.branch.aux)[len(self.done)])
+
+
+def indices(n: int) -> list[str]:
+    """How the items of a sequence are written."""
+    return [f"[{i}]" for i in range(n)]
+
+
+def of_builtins(cls: type) -> Container | None:
+    """The containers that every engine knows."""
+    if cls is list or cls is tuple:
+        return Container(lambda value: (value, len(value)), lambda aux, children: cls(children), indices)
+    if cls is dict:
+        return Container(
+            lambda value: (list(value.values()), list(value)),
+            lambda keys, children: dict(zip(keys, children, strict=True)),
+            lambda keys: [f"[{key!r}]" for key in keys],
+        )
+    return None
+
+
+def open_frame(value: Any, structures: Structures) -> Frame | None:
+    """The frame of a container; None for a leaf."""
+    cls = type(value)
+    container = of_builtins(cls) or structures.find(cls)
+    if container is None:
+        return None
+    children, aux = container.take(value)
+    return Frame(value, Branch(cls, container, aux, len(children)), children, [])
+
+
+def take_apart(value: Any, structures: Structures, root: str, leaf: LeafRule) -> tuple[Any, Layout]:
+    """Walk a structure once: each leaf goes through `leaf`; return the new structure and the layout."""
+    frames: list[Frame] = []
+    around: set[int] = set()
+    layout: Layout = []
+
+    def path() -> str:
+        return "".join([root, *(frame.place() for frame in frames)])
+
+    while True:
+        frame = open_frame(value, structures)
+        if frame is not None and frame.children:
+            if id(value) in around:
+                raise StructureError(f"{root} contains itself: a structure with a cycle has no cotangent")
+            around.add(id(value))
+            frames.append(frame)
+            value = frame.children[0]
+            continue
+        done, step = leaf(value, path) if frame is None else (close(frame), frame.branch)
+        layout.append(step)
+        while frames:
+            frames[-1].done.append(done)
+            if len(frames[-1].done) < len(frames[-1].children):
+                break
+            around.discard(id(frames[-1].source))
+            layout.append(frames[-1].branch)
+            done = close(frames.pop())
+        if not frames:
+            return done, layout
+        value = frames[-1].children[len(frames[-1].done)]
+
+
+def close(frame: Frame) -> Any:
+    """A container around the children that are done."""
+    return frame.branch.container.make(frame.branch.aux, frame.done)
+
+
+def rebuild(layout: Layout, scalar: Callable[[int], Any]) -> Any:
+    """Run a layout forwards: the same structure with ``scalar(id)`` at each leaf, and None at the discrete ones."""
+    stack: list[Any] = []
+    for step in layout:
+        if isinstance(step, Branch):
+            children = stack[len(stack) - step.n :]
+            del stack[len(stack) - step.n :]
+            stack.append(step.container.make(step.aux, children))
+        elif step.is_discrete:
+            stack.append(None)
+        else:
+            stack.append(scalar(step.id) if step.cls is float else step.cls(scalar(step.id)))
+    return stack[0]
+
+
+def match(layout: Layout, cotangent: Any, root: str, stage: Callable[[int, Any], bool], structures: Structures) -> None:
+    """Run a layout backwards against a cotangent; each leaf is staged with the id that it belongs to."""
+    stack = [(cotangent, Path(root))]
+    for step in reversed(layout):
+        value, path = stack.pop()
+        if isinstance(step, Branch):
+            names = step.container.names(step.aux)
+            places = [Path(name, path) for name in names]
+            stack += zip(children_of(step, value, path), places, strict=True)
+        elif step.is_discrete:
+            if value is not None and not structures.is_discrete(value) and not (type(value) is float and value == 0):
+                raise refusal(path, "None (the value here is discrete)", value)
+        elif not stage(step.id, value):
+            raise refusal(path, "a number", value)
+
+
+class Path(NamedTuple):
+    """A place in a structure, as the last step to it and the place before."""
+
+    name: str
+    before: "Path | None" = None
+
+    def text(self) -> str:
+        """The place as a user would write it: value['loss'][2]."""
+        path, names = self, [self.name]
+        while path.before is not None:
+            path = path.before
+            names.append(path.name)
+        return "".join(reversed(names))
+
+
+def children_of(branch: Branch, value: Any, path: Path) -> Sequence[Any]:
+    """The children of a cotangent's container, in the layout's order, once it has been found to fit."""
+    if branch.cls in (list, tuple):
+        if type(value) not in (list, tuple) or len(value) != branch.n:
+            raise refusal(path, f"a {branch.cls.__name__} of {branch.n}", value)
+        return list(value)
+    if branch.cls is dict:
+        if not isinstance(value, dict) or value.keys() != set(branch.aux):
+            raise refusal(path, f"a dict with the keys {branch.aux}", value)
+        return [value[key] for key in branch.aux]
+    if type(value) is not branch.cls:
+        raise refusal(path, f"a {branch.cls.__name__}", value)
+    children, aux = branch.container.take(value)
+    if list(branch.container.names(aux)) != list(branch.container.names(branch.aux)):
+        raise refusal(path, f"a {branch.cls.__name__} with {branch.n} values", value)
+    return list(children)
+
+
+def refusal(path: Path, wanted: str, value: Any) -> CotangentError:
+    """The error for a cotangent that does not fit."""
+    got = type(value).__name__
+    if isinstance(value, (list, tuple, dict)):
+        got = f"a {got} of {len(value)}"
+    elif isinstance(value, numpy.ndarray):
+        got = f"an array of shape {value.shape} and dtype {value.dtype}"
+    return CotangentError(f"{path.text()} must be {wanted}, not {got}")

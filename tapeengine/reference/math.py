@@ -1,0 +1,279 @@
+"""`tapeengine.math` for duals of the reference: values of Python's `math`, partials of the opcode table."""
+
+import math
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from math import ceil, comb, e, factorial, floor, gcd, inf, isqrt, lcm, nan, perm, pi, tau, trunc
+from typing import Any
+
+from tapeengine.reference import ops
+from tapeengine.reference.dual import Dual, operate, value_of
+
+__all__ = [
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cbrt",
+    "ceil",
+    "comb",
+    "copysign",
+    "cos",
+    "cosh",
+    "degrees",
+    "digamma",
+    "dist",
+    "e",
+    "erf",
+    "erfc",
+    "exp",
+    "exp2",
+    "expit",
+    "expm1",
+    "fabs",
+    "factorial",
+    "floor",
+    "fma",
+    "fmod",
+    "frexp",
+    "fsum",
+    "gamma",
+    "gcd",
+    "hypot",
+    "inf",
+    "isclose",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "isqrt",
+    "lcm",
+    "ldexp",
+    "lgamma",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "maximum",
+    "minimum",
+    "modf",
+    "nan",
+    "nextafter",
+    "perm",
+    "pi",
+    "pow",
+    "prod",
+    "radians",
+    "relu",
+    "remainder",
+    "sin",
+    "sinh",
+    "softplus",
+    "sqrt",
+    "sumprod",
+    "tan",
+    "tanh",
+    "tau",
+    "trunc",
+    "ulp",
+    "xlogy",
+]
+
+
+def any_dual(xs: Iterable[Any]) -> bool:
+    """Whether a dual is among them."""
+    return any(isinstance(x, Dual) for x in xs)
+
+
+def recorded(op: str, function: Callable[..., float]) -> Callable[..., Any]:
+    """A function of `math` whose dual arguments are recorded as one operation."""
+
+    def apply(*args: Any) -> Any:
+        value = function(*[value_of(x) for x in args])
+        return operate(op, *args, value=value) if any_dual(args) else value
+
+    apply.__name__, apply.__doc__ = op, f"`{op}` on floats and on duals."
+    return apply
+
+
+def by_table(op: str) -> Callable[..., Any]:
+    """A function that `math` lacks: its value is that of the opcode table's row."""
+    return recorded(op, lambda *args: ops.value(op, *[float(x) for x in args]))
+
+
+acos, asin, atan = recorded("acos", math.acos), recorded("asin", math.asin), recorded("atan", math.atan)
+cos, sin, tan = recorded("cos", math.cos), recorded("sin", math.sin), recorded("tan", math.tan)
+cosh, sinh, tanh = recorded("cosh", math.cosh), recorded("sinh", math.sinh), recorded("tanh", math.tanh)
+acosh, asinh, atanh = recorded("acosh", math.acosh), recorded("asinh", math.asinh), recorded("atanh", math.atanh)
+exp, exp2, expm1 = recorded("exp", math.exp), recorded("exp2", math.exp2), recorded("expm1", math.expm1)
+log1p, log2, log10 = recorded("log1p", math.log1p), recorded("log2", math.log2), recorded("log10", math.log10)
+sqrt, cbrt, fabs = recorded("sqrt", math.sqrt), recorded("cbrt", math.cbrt), recorded("abs", math.fabs)
+erf, erfc = recorded("erf", math.erf), recorded("erfc", math.erfc)
+gamma, lgamma = recorded("gamma", math.gamma), recorded("lgamma", math.lgamma)
+atan2, copysign = recorded("atan2", math.atan2), recorded("copysign", math.copysign)
+fmod, remainder, pow = recorded("fmod", math.fmod), recorded("remainder", math.remainder), recorded("pow", math.pow)
+expit, softplus, relu = by_table("expit"), by_table("softplus"), by_table("relu")
+xlogy, logaddexp = by_table("xlogy"), by_table("logaddexp")
+maximum, minimum = by_table("maximum"), by_table("minimum")
+
+
+def digamma(x: Any) -> Any:
+    """Derivative of lgamma at x."""
+    return by_table("polygamma")(0.0, x)
+
+
+def replaced(d: Any, value: float) -> Any:
+    """A dual of the same derivative, with the value that the whole operation has."""
+    return operate("add", d, value - d.value, value=value) if isinstance(d, Dual) else value
+
+
+def log(x: Any, base: Any = None) -> Any:
+    """Logarithm of x, natural or to the given base."""
+    if base is None:
+        return recorded("log", math.log)(x)
+    value = math.log(value_of(x), value_of(base))
+    return replaced(log(x) / log(base), value) if any_dual((x, base)) else value
+
+
+def degrees(x: Any) -> Any:
+    """Radians to degrees."""
+    return x * (180.0 / math.pi) if isinstance(x, Dual) else math.degrees(x)
+
+
+def radians(x: Any) -> Any:
+    """Degrees to radians."""
+    return x * (math.pi / 180.0) if isinstance(x, Dual) else math.radians(x)
+
+
+def scaled(x: Dual, exponent: int, value: float) -> Dual:
+    """X * 2**exponent, whose value is known."""
+    return operate("mul", x, math.ldexp(1.0, max(-1074, min(exponent, 1023))), value=value)
+
+
+def ldexp(x: Any, i: int) -> Any:
+    """X * 2**i."""
+    value = math.ldexp(value_of(x), i)
+    return scaled(x, i, value) if isinstance(x, Dual) else value
+
+
+def modf(x: Any) -> tuple[Any, float]:
+    """The fractional part, which is differentiated, and the whole part, which is not."""
+    fraction, whole = math.modf(value_of(x))
+    return (operate("sub", x, whole, value=fraction) if isinstance(x, Dual) else fraction), whole
+
+
+def frexp(x: Any) -> tuple[Any, int]:
+    """The mantissa, which is differentiated, and the exponent of x."""
+    mantissa, exponent = math.frexp(value_of(x))
+    return (scaled(x, -exponent, mantissa) if isinstance(x, Dual) else mantissa), exponent
+
+
+def nextafter(x: Any, y: Any) -> Any:
+    """The next float from x towards y; its derivative with respect to x is 1."""
+    return replaced(x, math.nextafter(value_of(x), value_of(y)))
+
+
+def ulp(x: Any) -> float:
+    """The value of the last bit of x, a discrete result."""
+    return math.ulp(value_of(x))
+
+
+def isclose(a: Any, b: Any, *, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool:
+    """Whether two values are close to each other."""
+    return math.isclose(value_of(a), value_of(b), rel_tol=rel_tol, abs_tol=abs_tol)
+
+
+def isfinite(x: Any) -> bool:
+    """Whether x is neither an infinity nor a NaN."""
+    return math.isfinite(value_of(x))
+
+
+def isinf(x: Any) -> bool:
+    """Whether x is an infinity."""
+    return math.isinf(value_of(x))
+
+
+def isnan(x: Any) -> bool:
+    """Whether x is not a number."""
+    return math.isnan(value_of(x))
+
+
+def chain(op: str, xs: list[Any], value: float) -> Any:
+    """x0 op x1 op ...: the plain operands first, then one record for each dual; the last one has the given value."""
+    total: Any = 0.0
+    for x in xs:
+        if not isinstance(x, Dual):
+            total = ops.value(op, total, float(x))
+    duals = [x for x in xs if isinstance(x, Dual)]
+    for x in duals[:-1]:
+        total = operate(op, total, x)
+    return operate(op, total, duals[-1], value=value)
+
+
+def hypot(*coordinates: Any) -> Any:
+    """Length of a vector, n-ary; its derivative at the origin is 0."""
+    value = math.hypot(*[value_of(x) for x in coordinates])
+    return chain("hypot", list(coordinates), value) if any_dual(coordinates) else value
+
+
+def dist(p: Iterable[Any], q: Iterable[Any]) -> Any:
+    """Distance between two points of the same dimension."""
+    p, q = list(p), list(q)
+    value = math.dist([value_of(x) for x in p], [value_of(x) for x in q])
+    return chain("hypot", [a - b for a, b in zip(p, q, strict=True)], value) if any_dual(p + q) else value
+
+
+def fsum(seq: Iterable[Any]) -> Any:
+    """Sum without loss of precision."""
+    xs = list(seq)
+    value = math.fsum(value_of(x) for x in xs)
+    return chain("add", xs, value) if any_dual(xs) else value
+
+
+def prod(iterable: Iterable[Any], *, start: Any = 1) -> Any:
+    """Product of all numbers, from the left."""
+    result = start
+    for x in iterable:
+        result = result * x
+    return result
+
+
+def sumprod(p: Iterable[Any], q: Iterable[Any]) -> Any:
+    """Sum of the products of corresponding numbers, rounded once."""
+    p, q = list(p), list(q)
+    if len(p) != len(q):
+        raise ValueError("Inputs are not the same length")
+    value = exact_sumprod([value_of(x) for x in p], [value_of(x) for x in q])
+    return chain("add", [a * b for a, b in zip(p, q, strict=True)], value) if any_dual(p + q) else value
+
+
+def exact_sumprod(p: list[Any], q: list[Any]) -> Any:
+    """The sum of products of plain numbers; integers stay integers."""
+    if hasattr(math, "sumprod"):
+        return math.sumprod(p, q)
+    if all(isinstance(x, int) for x in p + q):
+        return sum(a * b for a, b in zip(p, q, strict=True))
+    products = [float(a) * float(b) for a, b in zip(p, q, strict=True)]
+    if not all(math.isfinite(x) for x in products):
+        return math.fsum(products)
+    return float(sum(Fraction(a) * Fraction(b) for a, b in zip(p, q, strict=True)))
+
+
+def fma(x: Any, y: Any, z: Any) -> Any:
+    """X * y + z, rounded once."""
+    value = exact_fma(value_of(x), value_of(y), value_of(z))
+    return replaced(x * y + z, value) if any_dual((x, y, z)) else value
+
+
+def exact_fma(x: Any, y: Any, z: Any) -> float:
+    """X * y + z for plain numbers, rounded once."""
+    if hasattr(math, "fma"):
+        return float(math.fma(x, y, z))
+    rough = float(x) * float(y) + float(z)
+    if not math.isfinite(rough):
+        return rough
+    exact = Fraction(x) * Fraction(y) + Fraction(z)
+    return float(exact) if exact else rough

@@ -1,0 +1,178 @@
+"""Running a program on duals, and the backpropagator that comes of it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from tapeengine.errors import StructureError
+from tapeengine.reference.dual import Dual, as_float, live_tape
+from tapeengine.reference.interleave import Layout, Leaf, match, rebuild, take_apart
+from tapeengine.reference.nested import Copies, Scalar, copies_on, copy_out, resolve_recorded
+from tapeengine.reference.sweep import Counts, resolve
+from tapeengine.reference.tape import Tape
+from tapeengine.structure import Structures
+
+__all__ = ["Backpropagator", "vjp"]
+
+
+def unsupported(value: Any, path: str) -> StructureError:
+    """The error for a leaf that is neither a number nor discrete."""
+    cls = type(value)
+    return StructureError(
+        f"{path} is a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. Use numbers and "
+        "containers of them, or register the class as a container"
+    )
+
+
+class Inputs:
+    """Interleave: the leaves of the primals become the first duals of a trace (DN Fig. 10)."""
+
+    def __init__(self, tape: Tape, structures: Structures) -> None:
+        self.tape = tape
+        self.structures = structures
+
+    def leaf(self, value: Any, path: Callable[[], str]) -> tuple[Any, Leaf]:
+        """A dual for a number; anything discrete as it is."""
+        cls = type(value)
+        if cls is Dual:
+            outer = live_tape(value)
+            i = self.tape.add_input(value.value)
+            self.tape.outer_duals.append((i, outer, value.id))
+            return Dual(value.value, i, self.tape), Leaf(i, float)
+        if cls is float or isinstance(value, numpy.floating):
+            i = self.tape.add_input(float(value))
+            return Dual(float(value), i, self.tape), Leaf(i, cls)
+        if self.structures.is_discrete(value):
+            return value, Leaf(0, type(None))
+        raise unsupported(value, path())
+
+
+class Outputs:
+    """Deinterleave: the result of a program without its duals, and the ids that its scalars had (DN Fig. 10)."""
+
+    def __init__(self, tape: Tape, copies: Copies | None, structures: Structures) -> None:
+        self.tape = tape
+        self.copies = copies
+        self.structures = structures
+
+    def leaf(self, value: Any, path: Callable[[], str]) -> tuple[Any, Leaf]:
+        """The value of a dual, or its copy on the outer tape; anything else as it is."""
+        cls = type(value)
+        if cls is Dual and value.tape is self.tape:
+            if self.copies is not None and value.id in self.copies.ids:
+                return Dual(value.value, self.copies.ids[value.id], self.copies.outer), Leaf(value.id, float)
+            return value.value, Leaf(value.id, float)
+        if cls is Dual:
+            live_tape(value)
+            return value, Leaf(0, float)
+        if cls is float or isinstance(value, numpy.floating):
+            return value, Leaf(0, cls)
+        if self.structures.is_discrete(value):
+            return value, Leaf(0, type(None))
+        raise unsupported(value, path())
+
+
+class Backpropagator:
+    """The linear map from a cotangent of a program's result to the cotangents of its primals.
+
+    Each call has accumulation arrays of its own.
+    """
+
+    def __init__(
+        self, tape: Tape, primals: list[Layout], result: Layout, copies: Copies | None, structures: Structures
+    ) -> None:
+        self.tape = tape
+        self.primals = primals
+        self.result = result
+        self.copies = copies
+        self.structures = structures
+
+    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
+        """Return a tuple with one cotangent for each primal, in the primal's structure."""
+        plain, duals = self.staged(cotangent)
+        outer = self.outer(duals)
+        if outer is not None:
+            return self.recorded(plain, duals, outer)
+        resolve(self.tape, plain, self.tape.end - 1)
+        return tuple(rebuild(layout, lambda i: plain[i]) for layout in self.primals)
+
+    def count(self, cotangent: Any) -> Counts:
+        """Resolve, and return how many backpropagators were called and how many contributions they made."""
+        plain, _ = self.staged(cotangent)
+        return resolve(self.tape, plain, self.tape.end - 1)
+
+    def staged(self, cotangent: Any) -> tuple[list[float], list[tuple[int, Dual]]]:
+        """The accumulation array with the cotangents of the result, and those of them that are duals."""
+        plain = [0.0] * self.tape.end
+        duals: list[tuple[int, Dual]] = []
+
+        def stage(i: int, value: Any) -> bool:
+            number = as_float(value)
+            if isinstance(value, Dual):
+                live_tape(value)
+                duals.append((i, value))
+            elif isinstance(value, numpy.ndarray) and value.shape == () and value.dtype.kind in "fiu":
+                plain[i] += float(value)
+            elif number is None:
+                return False
+            else:
+                plain[i] += number
+            return True
+
+        match(self.result, cotangent, "cotangent", stage, self.structures)
+        return plain, duals
+
+    def outer(self, duals: list[tuple[int, Dual]]) -> Tape | None:
+        """The latest live trace that the cotangents will depend on."""
+        tapes = [d.tape for _, d in duals]
+        if self.copies is not None and self.copies.outer.is_open:
+            tapes.append(self.copies.outer)
+        return max(tapes, key=lambda tape: tape.serial, default=None)
+
+    def recorded(self, plain: list[float], duals: list[tuple[int, Dual]], outer: Tape) -> tuple[Any, ...]:
+        """The same call with every step of the sweep recorded on an outer tape."""
+        totals: dict[int, Dual] = {}
+        for i, d in duals:
+            if i:
+                totals[i] = totals[i] + d if i in totals else d + plain[i]
+        cotangents = [Scalar(value) for value in plain]
+        for i, d in totals.items():
+            cotangents[i] = Scalar(d.value, outer.operand(d.tape, d.id, d.value))
+        resolve_recorded(self.tape, copies_on(outer, self.tape, self.copies), cotangents, self.tape.end - 1)
+
+        def scalar(i: int) -> Any:
+            return Dual(cotangents[i].value, cotangents[i].id, outer) if cotangents[i].id else cotangents[i].value
+
+        return tuple(rebuild(layout, scalar) for layout in self.primals)
+
+
+def vjp(program: Callable[..., Any], *primals: Any, structures: Structures | None = None) -> tuple[Any, Backpropagator]:
+    """Run a program on duals; return its value and its backpropagator.
+
+    Parameters
+    ----------
+    program : callable
+        Any Python callable of the primals.
+    *primals : structure of floats
+        Floats, and any nesting of containers; what is discrete passes through.
+    structures : Structures, optional
+        The container classes that are known.
+
+    Examples
+    --------
+    >>> value, backpropagator = vjp(lambda x, y: x * y, 2.0, 3.0)
+    >>> value, backpropagator(1.0)
+    (6.0, (3.0, 2.0))
+    """
+    structures = structures or Structures()
+    tape = Tape()
+    inputs = Inputs(tape, structures)
+    try:
+        apart = [take_apart(x, structures, f"primals[{i}]", inputs.leaf) for i, x in enumerate(primals)]
+        result = program(*[duals for duals, _ in apart])
+        copies = copy_out(tape)
+        value, layout = take_apart(result, structures, "value", Outputs(tape, copies, structures).leaf)
+    finally:
+        tape.is_open = False
+    return value, Backpropagator(tape, [layout for _, layout in apart], layout, copies, structures)
