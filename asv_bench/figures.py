@@ -14,9 +14,9 @@ import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from targets.target import Target
+from asv_bench.targets.target import Target
 
 GROUPS = ("scalars", "arrays", "transforms", "chad")
 
@@ -25,7 +25,7 @@ def all_targets() -> dict[str, dict[str, Target]]:
     """Return the targets by group and name."""
     groups = {}
     for group in GROUPS:
-        targets: tuple[Target, ...] = importlib.import_module(f"targets.{group}").TARGETS
+        targets: tuple[Target, ...] = importlib.import_module(f"asv_bench.targets.{group}").TARGETS
         groups[group] = {target.name: target for target in targets}
     return groups
 

@@ -88,14 +88,22 @@ def first_time(thunk: Thunk) -> float:
 
 
 def peak_bytes() -> int:
-    """Return the largest resident size of this process so far, in bytes."""
+    """Return the largest resident size of this process so far, in bytes.
+
+    On Linux a process starts with the peak of the process that started it in its ``ru_maxrss``, so the kernel's own
+    mark of this process's memory is read instead.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) * 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
 
 def in_subprocess(code: str, *arguments: str, python: str = sys.executable) -> str:
-    """Run Python code in a fresh process, with this folder importable, and return what it prints."""
-    prelude = f"import sys; sys.path.insert(0, {str(Path(__file__).resolve().parent)!r})\n"
+    """Run Python code in a fresh process, with these modules importable, and return what it prints."""
+    prelude = f"import sys; sys.path.append({str(Path(__file__).resolve().parents[1])!r})\n"
     done = subprocess.run(
         [python, "-c", prelude + code, *arguments], check=True, stdout=subprocess.PIPE, text=True
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from programs import draws
+from asv_bench.programs import draws
 
 __all__ = ["ba", "gmm", "hand", "loaders", "lstm"]
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from programs import adbench_data
-from programs.program import Program
+from asv_bench.programs import adbench_data
+from asv_bench.programs.program import Program
 
 __all__ = ["PROGRAM", "SUM", "ba", "ba_sum"]
 

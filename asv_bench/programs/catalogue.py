@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from programs import (
+from asv_bench.programs import (
     ba,
     gmm,
     gradbench,

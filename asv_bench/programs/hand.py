@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from programs import adbench_data
-from programs.program import Program
+from asv_bench.programs import adbench_data
+from asv_bench.programs.program import Program
 
 __all__ = ["PROGRAM", "hand"]
 

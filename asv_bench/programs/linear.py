@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from programs import draws
-from programs.program import Program
+from asv_bench.programs import draws
+from asv_bench.programs.program import Program
 
 __all__ = ["DOT", "MATVEC", "MULTIPLY", "dot", "multiply", "sum_matvec"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from programs import draws
-from programs.program import Program
+from asv_bench.programs import draws
+from asv_bench.programs.program import Program
 
 __all__ = ["READ", "UNROLLED", "WRITE", "index_reads", "recurrence", "unrolled"]
 

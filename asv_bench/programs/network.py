@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from programs import draws
-from programs.program import Program
+from asv_bench.programs import draws
+from asv_bench.programs.program import Program
 
 __all__ = ["PROGRAM", "SOFTMAX", "layers", "network", "network_softmax"]
 

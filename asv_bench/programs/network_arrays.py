@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from programs import network
-from programs.program import Program
+from asv_bench.programs import network
+from asv_bench.programs.program import Program
 
 __all__ = ["PROGRAM", "network_arrays"]
 

@@ -6,7 +6,7 @@ particle moves alone, so that the four of them can run in parallel.
 
 from typing import Any
 
-from programs.program import Program
+from asv_bench.programs.program import Program
 
 __all__ = ["FRICTION", "PROGRAM", "friction_path", "particles", "particles_friction"]
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from programs import particles
-from programs.program import Program
+from asv_bench.programs import particles
+from asv_bench.programs.program import Program
 
 __all__ = ["PROGRAM", "particles_arrays"]
 

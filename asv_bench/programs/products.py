@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from programs import draws
-from programs.program import Program
+from asv_bench.programs import draws
+from asv_bench.programs.program import Program
 
 __all__ = ["MATMUL", "MATVEC", "matmul_by_hand", "matvec_by_hand", "sum_matmul", "sum_matvec_arrays"]
 

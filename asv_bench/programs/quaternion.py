@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from programs.program import Program
+from asv_bench.programs.program import Program
 
 __all__ = ["CHAIN", "PROGRAM", "rotate", "rotate_sum"]
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from programs import draws
-from programs.program import Program
+from asv_bench.programs import draws
+from asv_bench.programs.program import Program
 
 __all__ = ["PROGRAM", "scalar_loop"]
 

@@ -1,5 +1,5 @@
 """Targets."""
 
-from targets.target import Target
+from asv_bench.targets.target import Target
 
 TARGETS: tuple[Target, ...] = ()

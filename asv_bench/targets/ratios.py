@@ -8,9 +8,9 @@ import numpy
 import tapeengine as te
 import tapeengine.math
 import tapeengine.numpy
-from measure import interleaved
-from programs.program import Program
-from targets.target import Measurement
+from asv_bench.measure import interleaved
+from asv_bench.programs.program import Program
+from asv_bench.targets.target import Measurement
 
 __all__ = ["engine_module", "gradient_ratio", "ones_like", "plain_module", "thunks"]
 

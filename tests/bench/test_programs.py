@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from programs import adbench_data, ba, gmm, gradbench, hand, loops, lstm, nested, network, network_arrays
-from programs import particles, particles_arrays, products, quaternion
-from programs.catalogue import PROGRAMS
-from programs.program import Program
+from asv_bench.programs import adbench_data, ba, gmm, gradbench, hand, loops, lstm, nested, network, network_arrays
+from asv_bench.programs import particles, particles_arrays, products, quaternion
+from asv_bench.programs.catalogue import PROGRAMS
+from asv_bench.programs.program import Program
 
 with_files = pytest.mark.skipif(adbench_data.loaders() is None, reason="TAPEENGINE_TEST_DATA names no folder")
 
