@@ -81,10 +81,13 @@ def _fits(value: Any, space: Space) -> bool:
 
 
 def _scale(ct: Any, partial: Any) -> Any:
-    with np.errstate(invalid="ignore"):
+    if type(ct) is float and type(partial) is float:
+        return ct * partial if ct else 0.0
+    with np.errstate(invalid="ignore", over="ignore"):
         product = np.multiply(ct, partial)
-        total = np.add.reduce(product, axis=None)
-    return np.where(np.equal(ct, 0), np.zeros((), product.dtype), product)[()] if total != total else product
+        square = np.vdot(product, product)
+    # The square is NaN if an element is, and for real numbers only then: nothing else needs a second look.
+    return product if square == square else np.where(np.equal(ct, 0), np.zeros((), product.dtype), product)[()]
 
 
 def _unbroadcast(ct: Any, *, space: Space) -> Any:

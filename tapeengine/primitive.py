@@ -42,6 +42,9 @@ __all__ = ["NotDifferentiable", "Primitive", "Rule", "Sample", "Uniform", "unifo
 
 Need = tuple[str, Any]
 
+#: The types that most plain values have: looking for an attribute that is not there takes longer than asking for these.
+_PLAIN = frozenset((float, int, np.ndarray, np.float64))
+
 
 class Uniform(NamedTuple):
     """Values to be drawn uniformly from ``[low, high)``; a complex dtype draws both parts. Made by `uniform`."""
@@ -332,7 +335,10 @@ class Primitive:
         if len(args) != len(self.args) or (static and not self.variadic and not static.keys().isdisjoint(self.args)):
             args, static = self.bind(args, static)
         for arg in args:
-            record = getattr(type(arg), "__tapeengine_trace__", None)
+            kind = type(arg)
+            if kind in _PLAIN:
+                continue
+            record = getattr(kind, "__tapeengine_trace__", None)
             if record is not None:
                 if self.refusals is not None:
                     self._refuse(args)

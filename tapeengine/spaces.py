@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from tapeengine.structure import Container, of_dataclass, of_namedtuple
+
 __all__ = ["ProductSpace", "Space", "VectorSpace", "children", "leaves", "space_of"]
 
 _FLOAT64 = np.dtype(np.float64)
@@ -270,21 +272,22 @@ def _scalar_dtype(value: Any) -> np.dtype[Any]:
 def children(value: Any) -> tuple[tuple[str, ...], list[Any], Callable[[list[Any]], Any]] | None:
     """Take one structure apart: the paths of its children, they, and how to build the like; None for a leaf."""
     kind = type(value)
-    if isinstance(value, tuple):
-        if hasattr(kind, "_fields"):
-            return tuple(f".{name}" for name in kind._fields), list(value), lambda parts: kind(*parts)
-        return _numbered(len(value)), list(value), kind
-    if isinstance(value, list):
-        return _numbered(len(value)), list(value), kind
+    if isinstance(value, tuple) and hasattr(kind, "_fields"):
+        return _taken(of_namedtuple(kind), value)
+    if isinstance(value, (tuple, list)):
+        return tuple(f"[{position}]" for position in range(len(value))), list(value), kind
     if isinstance(value, dict):
         keys = list(value)
         paths = tuple(f"[{key!r}]" for key in keys)
         return paths, list(value.values()), lambda parts: dict(zip(keys, parts, strict=True))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [field.name for field in dataclasses.fields(value)]
-        paths = tuple(f".{name}" for name in names)
-        return paths, [getattr(value, name) for name in names], _dataclass_builder(kind, names)
+        return _taken(of_dataclass(kind), value)
     return None
+
+
+def _taken(container: Container, value: Any) -> tuple[tuple[str, ...], list[Any], Callable[[list[Any]], Any]]:
+    parts, aux = container.take(value)
+    return tuple(container.names(aux)), list(parts), lambda others: container.make(aux, others)
 
 
 def leaves(value: Any) -> list[Any]:
@@ -301,20 +304,6 @@ def leaves(value: Any) -> list[Any]:
     return [leaf for part in split[1] for leaf in leaves(part)]
 
 
-def _numbered(count: int) -> tuple[str, ...]:
-    return tuple(f"[{position}]" for position in range(count))
-
-
 def _values(value: Any) -> list[Any]:
     split = children(value)
     return [] if split is None else split[1]
-
-
-def _dataclass_builder(kind: type, names: list[str]) -> Callable[[list[Any]], Any]:
-    def rebuild(parts: list[Any]) -> Any:
-        built: Any = object.__new__(kind)
-        for name, part in zip(names, parts, strict=True):
-            object.__setattr__(built, name, part)
-        return built
-
-    return rebuild

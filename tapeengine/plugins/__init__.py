@@ -1,0 +1,29 @@
+"""Plugins: the hooks that they implement, how they are found, and C kernels for scalar primitives.
+
+Examples
+--------
+>>> from tapeengine.plugins import load_plugins
+>>> loaded = load_plugins([])
+>>> loaded.registry, loaded.records
+(<Registry of 0 primitives from 0 plugins, 0 failed>, ())
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tapeengine.plugins.discovery import LoadedPlugins, PluginRecord, load_plugins
+    from tapeengine.plugins.hookspecs import hookimpl
+    from tapeengine.plugins.kernels import scalar_kernel
+
+__all__ = ["LoadedPlugins", "PluginRecord", "hookimpl", "load_plugins", "scalar_kernel"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for, when it is: pluggy and package metadata are not needed to import tapeengine."""
+    from importlib import import_module
+
+    for module in ("hookspecs", "discovery", "kernels"):
+        found = import_module(f"tapeengine.plugins.{module}")
+        if name in found.__all__:
+            return getattr(found, name)
+    raise AttributeError(f"module 'tapeengine.plugins' has no attribute {name!r}")

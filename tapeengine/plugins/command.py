@@ -1,0 +1,60 @@
+"""The command ``python -m tapeengine plugins``: a table of plugins, versions, hooks, primitives and failures."""
+
+from __future__ import annotations
+
+import argparse
+
+from tapeengine.plugins.discovery import LoadedPlugins, PluginRecord, load_plugins
+
+__all__ = ["HELP", "add_arguments", "run", "table"]
+
+HELP = "list the installed plugins, what they bring and why some fail"
+_HEADERS = ("plugin", "distribution", "version", "hooks", "primitives", "state")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's own options."""
+    parser.add_argument("--names", action="store_true", help="list the primitives of each plugin by name")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the table; the exit status is 1 if a plugin fails."""
+    loaded = load_plugins()
+    print(table(loaded, names=options.names))
+    return 1 if loaded.registry.failures else 0
+
+
+def table(loaded: LoadedPlugins, *, names: bool = False) -> str:
+    """Return the table of plugins as text.
+
+    Examples
+    --------
+    >>> print(table(load_plugins([])))
+    no plugin is installed
+    """
+    if not loaded.records:
+        return "no plugin is installed"
+    lines = _aligned([_HEADERS, *map(_row, loaded.records)])
+    lines += [f"{failure}" for failure in loaded.registry.failures]
+    if names:
+        lines += [line for record in loaded.records for line in _primitives(record)]
+    return "\n".join(lines)
+
+
+def _row(record: PluginRecord) -> tuple[str, ...]:
+    state = "disabled" if record.disabled else "failed" if record.error else "ok"
+    count = str(len(record.contribution.primitives)) if record.contribution is not None else "-"
+    hooks = " ".join(hook.removeprefix("tapeengine_") for hook in record.hooks) or "-"
+    origin = record.origin
+    return origin.plugin, origin.distribution or "-", origin.version or "-", hooks, count, state
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _primitives(record: PluginRecord) -> list[str]:
+    if record.contribution is None:
+        return []
+    return ["", f"{record.origin}:", *(f"  {p.name:<36} {p.doc}".rstrip() for p in record.contribution.primitives)]

@@ -1,0 +1,245 @@
+"""Finding plugins and collecting what they bring, so that one that fails stops nobody else.
+
+pluggy's own loader of entry points stops at the first plugin that cannot be imported, so this is a loop of our own:
+each plugin is imported, registered and asked by itself, and whatever it raises is recorded with its version.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import pluggy
+
+from tapeengine.errors import RegistryError
+from tapeengine.plugins import hookspecs
+from tapeengine.primitive import Primitive
+from tapeengine.registry import Contribution, Origin, PluginFailure, Registry
+
+__all__ = ["GROUP", "LoadedPlugins", "PluginRecord", "load_plugins"]
+
+GROUP = "tapeengine"
+_DISABLE = "TAPEENGINE_DISABLE_PLUGINS"
+_FIRST = "tapeengine"
+
+
+@dataclass(frozen=True)
+class PluginRecord:
+    """One plugin as it was found.
+
+    Attributes
+    ----------
+    origin : Origin
+        Its name, distribution and version.
+    hooks : tuple of str
+        The hooks that it implements.
+    contribution : Contribution or None
+        What it brings; None where it failed or is disabled.
+    error : str
+        Why it cannot be used; empty where it can.
+    disabled : bool
+        Whether TAPEENGINE_DISABLE_PLUGINS names it.
+    """
+
+    origin: Origin
+    hooks: tuple[str, ...] = ()
+    contribution: Contribution | None = None
+    error: str = ""
+    disabled: bool = False
+
+
+class LoadedPlugins:
+    """The plugins of one engine.
+
+    Attributes
+    ----------
+    records : tuple of PluginRecord
+        All plugins that were found, also those that failed or are disabled.
+    registry : Registry
+        What the others bring.
+    """
+
+    def __init__(self, manager: pluggy.PluginManager, records: Iterable[PluginRecord]) -> None:
+        self._manager = manager
+        self.records = tuple(records)
+        failures = [PluginFailure(record.origin, record.error) for record in self.records if record.error]
+        found = [record.contribution for record in self.records if record.contribution is not None]
+        self.registry = Registry(found, failures)
+
+    def configure(self, engine: Any) -> None:
+        """Call the plugins' `tapeengine_configure`."""
+        self._manager.hook.tapeengine_configure(engine=engine)
+
+
+def load_plugins(plugins: Sequence[Any] | None = None) -> LoadedPlugins:
+    """Find plugins and collect what they bring.
+
+    Parameters
+    ----------
+    plugins : sequence, optional
+        Modules or other objects with hooks, and names of installed plugins. By default all installed plugins, without
+        those that the environment variable TAPEENGINE_DISABLE_PLUGINS names (by plugin or distribution, with commas
+        between).
+
+    Returns
+    -------
+    LoadedPlugins
+        An installed plugin that fails is in its records, and in the registry's failures.
+
+    Raises
+    ------
+    RegistryError
+        When a plugin that was asked for in `plugins` is not installed or fails.
+    """
+    manager = pluggy.PluginManager("tapeengine")
+    manager.add_hookspecs(hookspecs)
+    if plugins is None:
+        return LoadedPlugins(manager, _without_conflicts(_installed(manager)))
+    records = [_explicit(manager, plugin) for plugin in plugins]
+    for record in records:
+        if record.error:
+            raise RegistryError(f"{record.origin} failed: {record.error}")
+    return LoadedPlugins(manager, records)
+
+
+def _installed(manager: pluggy.PluginManager) -> list[PluginRecord]:
+    named = {name.strip() for name in os.environ.get(_DISABLE, "").split(",") if name.strip()}
+    records = []
+    for point in sorted(entry_points(group=GROUP), key=_order):
+        origin = _origin(point)
+        if named & {origin.plugin, origin.distribution}:
+            records.append(PluginRecord(origin, disabled=True))
+        else:
+            records.append(_record(manager, origin, point.load))
+    return records
+
+
+def _order(point: EntryPoint) -> tuple[bool, str, str]:
+    """First-party primitives come first, then distributions by name, whatever the order on disk."""
+    distribution = point.dist.name if point.dist is not None else ""
+    return distribution != _FIRST, distribution, point.name
+
+
+def _origin(point: EntryPoint) -> Origin:
+    if point.dist is None:
+        return Origin(point.name)
+    return Origin(point.name, point.dist.name, point.dist.version)
+
+
+def _explicit(manager: pluggy.PluginManager, plugin: Any) -> PluginRecord:
+    if isinstance(plugin, str):
+        points = [point for point in entry_points(group=GROUP) if point.name == plugin]
+        if not points:
+            there = ", ".join(sorted(point.name for point in entry_points(group=GROUP))) or "none"
+            raise RegistryError(f"there is no installed plugin {plugin!r}; installed are: {there}")
+        return _record(manager, _origin(points[0]), points[0].load)
+    name = getattr(plugin, "__name__", type(plugin).__qualname__)
+    return _record(manager, Origin(name), lambda: plugin)
+
+
+def _record(manager: pluggy.PluginManager, origin: Origin, load: Callable[[], Any]) -> PluginRecord:
+    """Import and ask one plugin; whatever it raises becomes the record's error."""
+    plugin = None
+    try:
+        plugin = load()
+        manager.register(plugin, _free_name(manager, origin))
+        hooks = _hooks(manager, plugin)
+        return PluginRecord(origin, hooks, _contribution(manager, origin, plugin, hooks))
+    except Exception as error:
+        if plugin is not None and manager.is_registered(plugin):
+            manager.unregister(plugin)
+        return PluginRecord(origin, error=_told(error))
+
+
+def _free_name(manager: pluggy.PluginManager, origin: Origin) -> str:
+    """A name of its own for each plugin: two distributions may name their entry points alike."""
+    name = f"{origin.distribution}:{origin.plugin}"
+    return name if not manager.has_plugin(name) else f"{name}:{len(manager.get_plugins())}"
+
+
+def _told(error: Exception) -> str:
+    return str(error) if isinstance(error, RegistryError) else f"{type(error).__name__}: {error}"
+
+
+def _hooks(manager: pluggy.PluginManager, plugin: Any) -> tuple[str, ...]:
+    callers = manager.get_hookcallers(plugin) or []
+    for caller in callers:
+        if caller.spec is None:
+            known = ", ".join(name for name in hookspecs.__all__ if name.startswith("tapeengine_"))
+            raise RegistryError(f"it implements {caller.name}, which is no hook; there are {known}")
+    if not callers:
+        raise RegistryError("it implements no hook; mark its functions with tapeengine.plugins.hookimpl")
+    return tuple(sorted(caller.name for caller in callers))
+
+
+def _contribution(manager: pluggy.PluginManager, origin: Origin, plugin: Any, hooks: tuple[str, ...]) -> Contribution:
+    found = Contribution(origin)
+    if "tapeengine_primitives" in hooks:
+        found = replace(found, primitives=_primitives(_ask(manager, plugin, "tapeengine_primitives")))
+    if "tapeengine_numpy_rules" in hooks:
+        found = replace(found, numpy_rules=_numpy_rules(_ask(manager, plugin, "tapeengine_numpy_rules")))
+    if "tapeengine_structures" in hooks:
+        found = replace(found, structures=_structures(_ask(manager, plugin, "tapeengine_structures")))
+    Registry([found])
+    return found
+
+
+def _ask(manager: pluggy.PluginManager, plugin: Any, hook: str) -> Any:
+    """Call one hook of one plugin."""
+    others = [other for other in manager.get_plugins() if other is not plugin]
+    answers = manager.subset_hook_caller(hook, others)()
+    if not answers:
+        raise RegistryError(f"its {hook} returns None")
+    return answers[0]
+
+
+def _primitives(answer: Any) -> tuple[Primitive, ...]:
+    if not isinstance(answer, Iterable):
+        raise RegistryError(f"its tapeengine_primitives returns {_kind(answer)}, not an iterable of Primitive")
+    found = tuple(answer)
+    for item in found:
+        if not isinstance(item, Primitive):
+            raise RegistryError(f"its tapeengine_primitives returns {_kind(item)} among the primitives")
+    return found
+
+
+def _numpy_rules(answer: Any) -> Mapping[Any, Any]:
+    if not isinstance(answer, Mapping):
+        raise RegistryError(f"its tapeengine_numpy_rules returns {_kind(answer)}, not a mapping of functions to rules")
+    for function, rule in answer.items():
+        if not callable(function) or not callable(rule):
+            raise RegistryError(f"its tapeengine_numpy_rules maps {function!r} to {rule!r}; both must be callable")
+    return dict(answer)
+
+
+def _structures(answer: Any) -> Mapping[type, Any]:
+    from tapeengine.structure import Container
+
+    if not isinstance(answer, Mapping):
+        raise RegistryError(f"its tapeengine_structures returns {_kind(answer)}, not a mapping of classes to Container")
+    for kind, container in answer.items():
+        if not isinstance(kind, type) or not isinstance(container, Container):
+            raise RegistryError(f"its tapeengine_structures maps {kind!r} to {container!r}, not a class to a Container")
+    return dict(answer)
+
+
+def _kind(value: Any) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def _without_conflicts(records: list[PluginRecord]) -> list[PluginRecord]:
+    """Turn a plugin that clashes with an earlier one into a failure that names both."""
+    kept: list[Contribution] = []
+    checked = []
+    for record in records:
+        if record.contribution is not None:
+            try:
+                Registry([*kept, record.contribution])
+                kept.append(record.contribution)
+            except RegistryError as error:
+                record = replace(record, contribution=None, error=str(error))
+        checked.append(record)
+    return checked

@@ -1,0 +1,138 @@
+"""The hooks that a plugin may implement. Each returns data; none is called while a program runs.
+
+A plugin is a module (or any object) with functions that are marked by `hookimpl`, in a distribution whose entry point
+of the group ``tapeengine`` names that module::
+
+    # pyproject.toml
+    [project.entry-points.tapeengine]
+    example = "tapeengine_example.plugin"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from tapeengine.primitive import Primitive
+
+if TYPE_CHECKING:
+    from tapeengine.structure import Container
+
+__all__ = [
+    "hookimpl",
+    "hookspec",
+    "tapeengine_configure",
+    "tapeengine_numpy_rules",
+    "tapeengine_primitives",
+    "tapeengine_structures",
+]
+
+hookspec = pluggy.HookspecMarker("tapeengine")
+hookimpl = pluggy.HookimplMarker("tapeengine")
+
+
+@hookspec
+def tapeengine_primitives() -> Iterable[Primitive]:  # type: ignore[empty-body]
+    """Return the primitives that this plugin brings.
+
+    Returns
+    -------
+    iterable of Primitive
+        Their names must not be those of another plugin's primitives.
+
+    Examples
+    --------
+    >>> import types
+    >>> import numpy as np
+    >>> from tapeengine.builders import elementwise
+    >>> from tapeengine.plugins import hookimpl, load_plugins
+    >>> from tapeengine.primitive import Sample, uniform
+    >>> cube = elementwise(
+    ...     "example.cube", lambda x: x**3, lambda x: 3.0 * x**2,
+    ...     samples=(Sample((uniform(3),)),), doc="x**3; dx = 3 x**2 ct",
+    ... )
+    >>> class Plugin:
+    ...     @hookimpl
+    ...     def tapeengine_primitives(self):
+    ...         return [cube]
+    >>> load_plugins([Plugin()]).registry["example.cube"](2.0)
+    8.0
+    """
+
+
+@hookspec
+def tapeengine_numpy_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:  # type: ignore[empty-body]
+    """Map functions of numpy, or of another library, to what is called in their place on traced values.
+
+    Returns
+    -------
+    mapping of callable to callable
+        The keys are functions that dispatch on their arguments (ufuncs, and functions of numpy's
+        ``__array_function__`` protocol). A value takes the key's own parameters; it is a primitive, or an ordinary
+        function of primitives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapeengine.builders import elementwise
+    >>> from tapeengine.plugins import hookimpl, load_plugins
+    >>> cbrt = elementwise("example.cbrt", np.cbrt, lambda out: 1.0 / (3.0 * out**2), args=("x",))
+    >>> class Plugin:
+    ...     @hookimpl
+    ...     def tapeengine_primitives(self):
+    ...         return [cbrt]
+    ...     @hookimpl
+    ...     def tapeengine_numpy_rules(self):
+    ...         return {np.cbrt: cbrt}
+    >>> load_plugins([Plugin()]).registry.numpy_rules[np.cbrt] is cbrt
+    True
+    """
+
+
+@hookspec
+def tapeengine_structures() -> Mapping[type, Container]:  # type: ignore[empty-body]
+    """Register container classes: how a value is taken apart into its children and put together again.
+
+    Returns
+    -------
+    mapping of type to tapeengine.structure.Container
+        Named tuples, dataclasses and the standard library's containers are known already.
+
+    Examples
+    --------
+    >>> from tapeengine.plugins import hookimpl, load_plugins
+    >>> from tapeengine.structure import Container
+    >>> class Interval:
+    ...     def __init__(self, low, high):
+    ...         self.low, self.high = low, high
+    >>> class Plugin:
+    ...     @hookimpl
+    ...     def tapeengine_structures(self):
+    ...         take = lambda interval: ([interval.low, interval.high], None)
+    ...         return {Interval: Container(take, lambda aux, ends: Interval(*ends), lambda aux: [".low", ".high"])}
+    >>> list(load_plugins([Plugin()]).registry.structures)
+    [<class 'tapeengine.plugins.hookspecs.Interval'>]
+    """
+
+
+@hookspec
+def tapeengine_configure(engine: Any) -> None:
+    """Look at, or set, an engine that has just been built with this plugin; called once for each engine.
+
+    Parameters
+    ----------
+    engine : tapeengine.Engine
+        The engine, with its registry.
+
+    Examples
+    --------
+    >>> from tapeengine.plugins import hookimpl, load_plugins
+    >>> class Plugin:
+    ...     @hookimpl
+    ...     def tapeengine_configure(self, engine):
+    ...         print(f"configures {engine}")
+    >>> load_plugins([Plugin()]).configure("an engine")
+    configures an engine
+    """
