@@ -1,0 +1,39 @@
+"""The two cores that the tests of the scalar core run on."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import pytest
+
+import tapeengine
+import tapeengine.math
+from tapeengine import reference
+
+
+class Core(NamedTuple):
+    """One implementation of the scalar core. Duals of two cores never mix."""
+
+    name: str
+    vjp: Callable[..., Any]
+    Dual: type
+    math: ModuleType
+
+    def grad(self, program: Callable[..., Any]) -> Callable[..., Any]:
+        """The cotangent of the first primal."""
+        return lambda *primals: self.vjp(program, *primals)[1](1.0)[0]
+
+
+COMPILED = Core("compiled", tapeengine.vjp, tapeengine.Dual, tapeengine.math)
+REFERENCE = Core("reference", reference.vjp, reference.Dual, reference.math)
+
+
+@pytest.fixture(params=[COMPILED, REFERENCE], ids=["compiled", "reference"])
+def core(request: pytest.FixtureRequest) -> Core:
+    return request.param
+
+
+@pytest.fixture
+def cores() -> tuple[Core, Core]:
+    """Both, for tests that want equal bits."""
+    return COMPILED, REFERENCE
