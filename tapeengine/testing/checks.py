@@ -26,6 +26,7 @@ Check = Callable[[Derivative, np.random.Generator], Iterator[str]]
 #: 1e-13 for float64, and as many roundings for other dtypes.
 ROUNDINGS = 450.0
 _DIRECTIONS = 3
+_COMBINATIONS = ((2.0, -0.5), (2.0**20, 0.0), (0.0, 2.0**-20))
 
 
 def check_space(derivative: Derivative, generator: np.random.Generator) -> Iterator[str]:
@@ -40,15 +41,17 @@ def check_space(derivative: Derivative, generator: np.random.Generator) -> Itera
 
 
 def check_linearity(derivative: Derivative, generator: np.random.Generator) -> Iterator[str]:
-    """Both rules are linear in their first parameter."""
+    """Both rules are linear in their first parameter, also where it is large or small."""
     for name, rule, domain, codomain in _rules(derivative):
         u, v = domain.random(generator), domain.random(generator)
-        joint = rule(domain.add(domain.scale(u, 2.0), domain.scale(v, -0.5)))
-        parts = codomain.scale(rule(u), 2.0), codomain.scale(rule(v), -0.5)
-        error = codomain.norm(codomain.add(joint, codomain.scale(codomain.add(*parts), -1.0)))
-        size = codomain.norm(parts[0]) + codomain.norm(parts[1])
-        if not error <= ROUNDINGS * derivative.epsilon * size:
-            yield f"{name} is not linear: {name}(2 u - v / 2) is wrong by {error:.3g} of {size:.3g}"
+        for a, b in _COMBINATIONS:
+            joint = rule(domain.add(domain.scale(u, a), domain.scale(v, b)))
+            parts = codomain.scale(rule(copied(u)), a), codomain.scale(rule(copied(v)), b)
+            error = codomain.norm(codomain.add(joint, codomain.scale(codomain.add(*parts), -1.0)))
+            size = codomain.norm(parts[0]) + codomain.norm(parts[1])
+            if not error <= ROUNDINGS * derivative.epsilon * size:
+                yield f"{name} is not linear: {name}({a:g} u + {b:g} v) is wrong by {error:.3g} of {size:.3g}"
+                break
 
 
 def check_adjoint(derivative: Derivative, generator: np.random.Generator) -> Iterator[str]:
