@@ -326,9 +326,10 @@ class EVOne(Term):
 
     slot: str
     term: Term
+    of: EV
 
     def _type(self) -> Type:
-        return EV()
+        return self.of
 
 
 @dataclass(frozen=True)
@@ -340,7 +341,9 @@ class Split(Term):
     term: Term
 
     def _type(self) -> Type:
-        return Product((EV(), self.of))
+        assert isinstance(self.term.type, EV)
+        rest = EV(tuple(slot for slot in self.term.type.slots if slot[0] != self.slot))
+        return Product((rest, self.of))
 
 
 # ---------------------------------------------------------------- accumulation (EC 4.2, Fig. 6)

@@ -41,6 +41,7 @@ __all__ = [
     "Case",
     "Concatenate",
     "Definition",
+    "Elements",
     "Filter",
     "Fold",
     "For",
@@ -278,6 +279,17 @@ class Build(Term):
 
     def _type(self) -> Type:
         return Array(self.body.type)
+
+
+@dataclass(frozen=True)
+class Elements(Term):
+    """``[item, ...]``: an array of items written out; ``of`` is the type of its elements."""
+
+    items: tuple[Term, ...]
+    of: Type
+
+    def _type(self) -> Type:
+        return Array(self.of)
 
 
 @dataclass(frozen=True)

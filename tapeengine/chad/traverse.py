@@ -46,7 +46,7 @@ class Names:
 
 
 @cache
-def _layout(cls: type[Term]) -> tuple[tuple[tuple[str, bool, tuple[str, ...]], ...], tuple[str, ...]]:
+def _layout(cls: Any) -> tuple[tuple[tuple[str, bool, tuple[str, ...]], ...], tuple[str, ...]]:
     """Say which fields of a constructor are subterms (name, is it a tuple, its binders) and which are binders."""
     binders = {name for names in cls.BINDS.values() for name in names}
     subterms = []
@@ -92,7 +92,7 @@ def map_children(term: Term, f: Callable[[Term], Term]) -> Term:
     for name, many, _ in _layout(type(term))[0]:
         old = getattr(term, name)
         new = tuple(map(f, old)) if many else f(old)
-        if (any(a is not b for a, b in zip(old, new, strict=True)) if many else new is not old):
+        if any(a is not b for a, b in zip(old, new, strict=True)) if many else new is not old:
             changes[name] = new
     return dataclasses.replace(term, **changes) if changes else term
 
@@ -131,7 +131,7 @@ def substitute(term: Term, values: Mapping[str, Term]) -> Term:
 def rename_slots(term: Term, slots: Mapping[str, str]) -> Term:
     """Rename slots of the environment vector throughout a term."""
     term = map_children(term, lambda child: rename_slots(child, slots))
-    name = getattr(term, "slot", None)
+    name = str(getattr(term, "slot", ""))
     if name in slots:
         return dataclasses.replace(term, slot=slots[name])  # type: ignore[call-arg]
     opened = getattr(term, "slots", None)

@@ -178,6 +178,8 @@ class LFunction(Linear):
 class EV(Linear):
     """An environment vector as a value (EC sections 2 and 4.1): one cotangent for each variable in scope."""
 
+    slots: tuple[tuple[str, Linear], ...] = ()
+
 
 @dataclass(frozen=True)
 class EVM(Type):

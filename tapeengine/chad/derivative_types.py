@@ -1,0 +1,123 @@
+"""Which types the primals, tangents and cotangents of a type have (CHAD 7.4 and 7.5; EC Fig. 2, section 7, appendix B)."""
+
+from __future__ import annotations
+
+from tapeengine.chad.types import (
+    Array,
+    Copower,
+    Float,
+    Function,
+    LArray,
+    LFunction,
+    Linear,
+    LNamed,
+    LProduct,
+    LReal,
+    LSum,
+    LUnit,
+    Named,
+    Product,
+    Sum,
+    Type,
+)
+
+__all__ = ["cotangent", "forward_primal", "has_functions", "reverse_primal", "tangent"]
+
+
+def has_functions(type_: Type) -> bool:
+    """Tell whether a function type occurs in a type."""
+    match type_:
+        case Function():
+            return True
+        case Product(items) | Sum(items):
+            return any(map(has_functions, items))
+        case Array(element):
+            return has_functions(element)
+        case _:
+            return False
+
+
+# D[R]2 = R   D[1]2 = 1   D[t * s]2 = D[t]2 * D[s]2   D[t + s]2 = D[t]2 + D[s]2   D[Array t]2 = Bag (Int * D[t]2)
+# D[t -> s]2 = !D[t]1 (x) D[s]2
+def cotangent(type_: Type) -> Linear:
+    """Give the type of cotangents of a type, D[type]2 of reverse mode.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.types import FLOAT, INT
+    >>> cotangent(Product((FLOAT, INT)))
+    LProduct(items=(LReal(), LUnit()))
+    """
+    match type_:
+        case Function(params, result):
+            return Copower(Product(tuple(map(reverse_primal, params))), cotangent(result))
+        case _:
+            return _linear(type_, cotangent)
+
+
+# D[t -> s]2 = D[t]1 -> D[s]2, all else as in reverse mode
+def tangent(type_: Type) -> Linear:
+    """Give the type of tangents of a type, D[type]2 of forward mode."""
+    match type_:
+        case Function(params, result):
+            return LFunction(tuple(map(forward_primal, params)), tangent(result))
+        case _:
+            return _linear(type_, tangent)
+
+
+def _linear(type_: Type, recurse: object) -> Linear:
+    assert callable(recurse)
+    match type_:
+        case Float():
+            return LReal()
+        case Product(()):
+            return LUnit()
+        case Product(items):
+            return LProduct(tuple(map(recurse, items)))
+        case Sum(options):
+            return LSum(tuple(map(recurse, options)))
+        case Named(name):
+            return LNamed(name)
+        case Array(element):
+            return LArray(recurse(element))
+        case _:
+            return LUnit()
+
+
+# D[t -> s]1 = D[t]1 -> D[s]1 * (D[s]2 -o D[t]2)
+def reverse_primal(type_: Type) -> Type:
+    """Give the type of primals in reverse mode, D[type]1: the type itself where it has no functions."""
+    if not has_functions(type_):
+        return type_
+    match type_:
+        case Function(params, result):
+            back = Function((cotangent(result),), LProduct(tuple(map(cotangent, params))))
+            return Function(tuple(map(reverse_primal, params)), Product((reverse_primal(result), back)))
+        case _:
+            return _inside(type_, reverse_primal)
+
+
+# D[t -> s]1 = D[t]1 -> D[s]1 * (D[t]2 -o D[s]2)
+def forward_primal(type_: Type) -> Type:
+    """Give the type of primals in forward mode, D[type]1."""
+    if not has_functions(type_):
+        return type_
+    match type_:
+        case Function(params, result):
+            ahead = Function((LProduct(tuple(map(tangent, params))),), tangent(result))
+            return Function(tuple(map(forward_primal, params)), Product((forward_primal(result), ahead)))
+        case _:
+            return _inside(type_, forward_primal)
+
+
+def _inside(type_: Type, recurse: object) -> Type:
+    assert callable(recurse)
+    match type_:
+        case Product(items, name, fields):
+            return Product(tuple(map(recurse, items)), name, fields)
+        case Sum(options, name):
+            return Sum(tuple(map(recurse, options)), name)
+        case Array(element):
+            return Array(recurse(element))
+        case _:
+            return type_

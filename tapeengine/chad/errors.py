@@ -1,0 +1,38 @@
+"""The error for what lies outside the language of programs."""
+
+from __future__ import annotations
+
+from tapeengine.errors import UnsupportedError
+
+__all__ = ["ProgramError"]
+
+
+class ProgramError(UnsupportedError):
+    """A program uses something that the language of programs does not have.
+
+    Attributes
+    ----------
+    filename : str
+    lineno, column : int
+        Where, counted from 1 and 0.
+    advice : str
+        What to write instead.
+
+    Examples
+    --------
+    >>> print(ProgramError("no break here", "use while", "f.py", 3, "    break", 4))
+    no break here
+      File "f.py", line 3
+        break
+        ^
+    use while
+    """
+
+    def __init__(self, message: str, advice: str, filename: str, lineno: int, line: str, column: int) -> None:
+        shown = line.strip()
+        caret = " " * max(0, column - (len(line) - len(line.lstrip()))) + "^"
+        super().__init__(f'{message}\n  File "{filename}", line {lineno}\n    {shown}\n    {caret}\n{advice}')
+        self.filename = filename
+        self.lineno = lineno
+        self.column = column
+        self.advice = advice

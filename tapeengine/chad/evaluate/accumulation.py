@@ -1,0 +1,176 @@
+"""Evaluation of the environment vector monad, with mutable slots (EC section 5), and of the keeping loops.
+
+The value of a term of type `EVM` is a Python function without arguments; calling it runs the computation. The steps
+of building a computation are counted when its term is evaluated, those of running it when it runs (EC appendix C).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from tapeengine.chad import target as T
+from tapeengine.chad.terms import Term
+from tapeengine.chad.types import Linear
+
+if TYPE_CHECKING:
+    from tapeengine.chad.evaluate.evaluator import Environment, Evaluator
+
+__all__ = ["RULES"]
+
+Computation = Callable[[], Any]
+
+
+# cost(one t) = 1 + cost(t); running it: 1 + what the sum takes
+def one(E: Evaluator, t: T.One, env: Environment) -> Computation:
+    E.step()
+    cotangent = E(t.term, env)
+    of = T.linear_type(t.term)
+
+    def run() -> tuple[()]:
+        E.step()
+        cell = E.slots[t.slot]
+        cell[-1] = E.linear.plus(of, cotangent, cell[-1])
+        return ()
+
+    return run
+
+
+# cost(scope t) = 1 + cost(0) + cost(t); running it: 1 + running t
+def scope(E: Evaluator, t: T.Scope, env: Environment) -> Computation:
+    E.step(2)
+    inner = E(t.body, env)
+
+    def run() -> Any:
+        E.step()
+        value, (cotangent,) = _with_slots(E, ((t.slot, t.of),), inner)
+        return value, cotangent
+
+    return run
+
+
+def _with_slots(E: Evaluator, slots: tuple[tuple[str, Linear], ...], inner: Computation) -> tuple[Any, list[Any]]:
+    """Run a computation with more slots open, and give its result and their final values."""
+    for name, of in slots:
+        before = E.steps
+        E.slots.setdefault(name, []).append(E.linear.zero(of))
+        E.step(before - E.steps)
+    try:
+        value = inner()
+    finally:
+        cotangents = [E.slots[name].pop() for name, _ in slots]
+    return value, cotangents
+
+
+# cost(return t) = 1 + cost(t); running it: 1
+def return_(E: Evaluator, t: T.Return, env: Environment) -> Computation:
+    E.step()
+    value = E(t.term, env)
+
+    def run() -> Any:
+        E.step()
+        return value
+
+    return run
+
+
+# cost(s >>= \x. t) = 1 + cost(s) + cost(\x. t); running it: 1 + running s + cost(t) + running t
+def bind(E: Evaluator, t: T.Bind, env: Environment) -> Computation:
+    first = E(t.first, env)
+    closure = E.captured(t, env)
+    E.step(2 + len(closure))
+
+    def run() -> Any:
+        E.step()
+        second = E(t.body, {**closure, t.var.name: first()})
+        return second()
+
+    return run
+
+
+# s >> t  =  let m = t in s >>= \_. m
+def then(E: Evaluator, t: T.Then, env: Environment) -> Computation:
+    E.step(4)
+    first, second = E(t.first, env), E(t.second, env)
+
+    def run() -> Any:
+        E.step(2)
+        first()
+        return second()
+
+    return run
+
+
+def for_each(E: Evaluator, t: T.ForEach, env: Environment) -> Computation:
+    E.step()
+    n = E(t.size, env)
+    actions = [E(t.body, {**env, t.index.name: i}) for i in range(n)]
+
+    def run() -> tuple[()]:
+        for action in actions:
+            E.step()
+            action()
+        return ()
+
+    return run
+
+
+def descend(E: Evaluator, t: T.Descend, env: Environment) -> Computation:
+    E.step()
+    n = E(t.size, env)
+    init = E(t.init, env)
+
+    def run() -> Any:
+        state = init
+        kept: list[Any] = [None] * n
+        for i in reversed(range(n)):
+            E.step()
+            state, kept[i] = E(t.body, {**env, t.index.name: i, t.state.name: state})()
+        return state, kept
+
+    return run
+
+
+# cost(run s t) = 1 + cost(s) + cost(t) + running it, where t is the tuple of zeros, and 1 + |slots| for (de)serialising
+def run(E: Evaluator, t: T.Run, env: Environment) -> Any:
+    E.step(1 + (1 + 2 * len(t.slots)) + (1 + len(t.slots)))
+    return tuple(_with_slots(E, t.slots, E(t.body, env))[1])
+
+
+def map_accum(E: Evaluator, t: T.MapAccum, env: Environment) -> Any:
+    n = E(t.size, env)
+    state = E(t.init, env)
+    E.step(1 + max(n, 0))
+    kept = []
+    for i in range(n):
+        state, keep = E(t.body, {**env, t.index.name: i, t.state.name: state})
+        kept.append(keep)
+    return state, kept
+
+
+def while_accum(E: Evaluator, t: T.WhileAccum, env: Environment) -> Any:
+    state = E(t.init, env)
+    E.step()
+    kept = []
+    while E(t.condition, {**env, t.state.name: state}):
+        E.step()
+        state, keep = E(t.body, {**env, t.state.name: state})
+        kept.append(keep)
+    return state, kept
+
+
+RULES: Mapping[type[Term], Callable[..., Any]] = MappingProxyType(
+    {
+        T.One: one,
+        T.Scope: scope,
+        T.Return: return_,
+        T.Bind: bind,
+        T.Then: then,
+        T.ForEach: for_each,
+        T.Descend: descend,
+        T.Run: run,
+        T.MapAccum: map_accum,
+        T.WhileAccum: while_accum,
+    }
+)

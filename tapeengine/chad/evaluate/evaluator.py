@@ -1,0 +1,105 @@
+"""The evaluator: dispatch, environments, step counting, calls of definitions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any
+
+from tapeengine.chad.linear import LinearValues, Sparse
+from tapeengine.chad.terms import Module, Term
+from tapeengine.chad.traverse import free_variables
+
+__all__ = ["Environment", "Evaluator", "deep"]
+
+#: Values of the variables in scope.
+Environment = Mapping[str, Any]
+Rule = Callable[["Evaluator", Any, Environment], Any]
+
+
+@contextmanager
+def deep(limit: int = 100_000) -> Iterator[None]:
+    """Allow deep recursion for a while: terms nest as deeply as programs have statements."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, limit))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+class Evaluator:
+    """Evaluates terms of a module.
+
+    Parameters
+    ----------
+    module : Module
+        Its definitions can be called.
+    linear : LinearValues, optional
+        How values of linear types are represented; sparse by default.
+    primitives : object, optional
+        Gives registry primitives by name: ``primitives[name]``.
+
+    Attributes
+    ----------
+    slots : dict of str to list
+        The open slots of the environment vector, innermost last (EC section 5: mutable, constant-time access).
+
+    Examples
+    --------
+    >>> from tapeengine.chad.terms import Definition, Module, Op, Var
+    >>> from tapeengine.chad.types import FLOAT
+    >>> x = Var("x", FLOAT)
+    >>> square = Module("square", {"square": Definition("square", (x,), FLOAT, Op("mul", (x, x)))})
+    >>> evaluator = Evaluator(square)
+    >>> evaluator.call("square", [3.0]), evaluator.steps
+    (9.0, 4)
+    """
+
+    def __init__(self, module: Module, linear: LinearValues | None = None, primitives: Any = None) -> None:
+        self.module = module
+        self.linear = linear if linear is not None else Sparse(module.types)
+        self.primitives = primitives
+        self.slots: dict[str, list[Any]] = {}
+        self._captures: dict[int, tuple[Term, tuple[str, ...]]] = {}
+
+    @property
+    def steps(self) -> int:
+        """Steps taken so far."""
+        return self.linear.steps
+
+    def step(self, count: int = 1) -> None:
+        """Count steps."""
+        self.linear.steps += count
+
+    def __call__(self, term: Term, env: Environment) -> Any:
+        """Evaluate a term."""
+        return RULES[type(term)](self, term, env)
+
+    def call(self, name: str, args: Sequence[Any]) -> Any:
+        """Call a definition of the module."""
+        definition = self.module.definitions[name]
+        return self(definition.body, {p.name: a for p, a in zip(definition.params, args, strict=True)})
+
+    def run(self, name: str, args: Sequence[Any]) -> Any:
+        """Call a definition from outside, with room for deep recursion."""
+        with deep():
+            return self.call(name, args)
+
+    def captured(self, term: Term, env: Environment) -> dict[str, Any]:
+        """Give the part of the environment that a function uses: its closure."""
+        known = self._captures.get(id(term))
+        if known is None:
+            known = self._captures[id(term)] = (term, tuple(free_variables(term)))
+        return {name: env[name] for name in known[1]}
+
+
+def _rules() -> Mapping[type[Term], Rule]:
+    from tapeengine.chad.evaluate import accumulation, linear, source
+
+    return MappingProxyType({**source.RULES, **linear.RULES, **accumulation.RULES})
+
+
+RULES: Mapping[type[Term], Rule] = _rules()

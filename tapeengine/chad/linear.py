@@ -1,0 +1,287 @@
+"""Representations of the linear types: the abstract interface of EC Fig. 3 and two implementations of it.
+
+`Dense` is EC Fig. 4: a zero is as large as its type. `Sparse` is EC 4.1 and section 7: the zero of every type takes
+constant time, sums visit only what both sides have, and the cotangent of an array is a bag. Both count their steps.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from tapeengine.chad.types import (
+    EV,
+    Copower,
+    LArray,
+    LFunction,
+    Linear,
+    LNamed,
+    LProduct,
+    LReal,
+    LSum,
+    LUnit,
+    Sum,
+)
+from tapeengine.chad.values import Tagged
+from tapeengine.errors import TapeEngineError
+
+__all__ = ["Dense", "LinearValues", "Sparse", "size"]
+
+
+class LinearValues(ABC):
+    """Operations on values of linear types.
+
+    Values: a float for `LReal`, ``()`` for `LUnit`, a list of logged calls for `Copower`, a callable for `LFunction`, a
+    `Tagged` or None (zero) for `LSum`; `LProduct`, `LArray` and `EV` are up to the implementation.
+
+    Attributes
+    ----------
+    steps : int
+        Steps taken so far in the cost model of EC appendix C.
+    """
+
+    def __init__(self, types: Mapping[str, Sum] | None = None) -> None:
+        self.steps = 0
+        self.types = types or {}
+
+    def zero(self, of: Linear) -> Any:
+        """Give the zero of a type."""
+        self.steps += 1
+        match of:
+            case LReal():
+                return 0.0
+            case LUnit():
+                return ()
+            case Copower():
+                return []
+            case LFunction(_, result):
+                return lambda *_: self.zero(result)
+            case LSum() | LNamed():
+                return None
+            case _:
+                return self.zero_structure(of)
+
+    def plus(self, of: Linear, a: Any, b: Any) -> Any:
+        """Add two values of a type."""
+        self.steps += 1
+        match of:
+            case LReal():
+                return a + b
+            case LUnit():
+                return ()
+            case Copower():
+                return a + b
+            case LFunction(_, result):
+                return lambda *xs: self.plus(result, a(*xs), b(*xs))
+            case LSum() | LNamed():
+                return self.plus_sum(of, a, b)
+            case _:
+                return self.plus_structure(of, a, b)
+
+    def plus_sum(self, of: LSum | LNamed, a: Any, b: Any) -> Any:
+        """Add cotangents of a sum: both of one option, or one of them zero."""
+        if a is None or b is None:
+            return a if b is None else b
+        if a.option != b.option:
+            raise TapeEngineError("two cotangents of one sum belong to different options")
+        return Tagged(a.option, self.plus(self.option(of, a.option), a.payload, b.payload))
+
+    def option(self, of: LSum | LNamed, index: int) -> Linear:
+        """Give the type of an option of a sum."""
+        if isinstance(of, LSum):
+            return of.options[index]
+        from tapeengine.chad.derivative_types import cotangent
+
+        return cotangent(self.types[of.name].options[index])
+
+    def cast(self, index: int, of: Linear, a: Any) -> Any:
+        """Give the payload of a cotangent of a sum that is known to be of one option."""
+        if a is None:
+            return self.zero(of)
+        if a.option != index:
+            raise TapeEngineError("a cotangent of a sum belongs to another option than its primal")
+        return a.payload
+
+    def scale(self, a: float, factor: float) -> float:
+        """Multiply; a linear map sends zero to zero whatever the factor."""
+        return 0.0 if a == 0 else a * factor
+
+    def total(self, of: LArray, a: Any) -> Any:
+        """Add the components of an array."""
+        result = self.zero(of.element)
+        for _, value in self.entries(a):
+            result = self.plus(of.element, result, value)
+        return result
+
+    def index(self, of: LArray, a: Any, index: int) -> Any:
+        """Give one component of an array."""
+        result = self.zero(of.element)
+        for i, value in self.entries(a):
+            if i == index:
+                result = self.plus(of.element, result, value)
+        return result
+
+    def collect(self, of: LArray, a: Any, size: int) -> list[Any]:
+        """Give all components of an array; negative indices count from its end."""
+        result = [self.zero(of.element) for _ in range(size)]
+        for i, value in self.entries(a):
+            result[i] = self.plus(of.element, result[i], value)
+        return result
+
+    @abstractmethod
+    def zero_structure(self, of: Linear) -> Any:
+        """Give the zero of a product, an array or an environment vector."""
+
+    @abstractmethod
+    def plus_structure(self, of: Linear, a: Any, b: Any) -> Any:
+        """Add two products, arrays or environment vectors."""
+
+    @abstractmethod
+    def proj(self, of: LProduct, a: Any, index: int) -> Any:
+        """Give a component of a product."""
+
+    @abstractmethod
+    def entries(self, a: Any) -> list[tuple[int, Any]]:
+        """Give the indices and components of an array, an index possibly more than once."""
+
+    @abstractmethod
+    def from_entries(self, entries: list[tuple[int, Any]]) -> Any:
+        """Make an array from indices and components."""
+
+    @abstractmethod
+    def one(self, of: EV, slot: str, a: Any) -> Any:
+        """Make an environment vector with one cotangent in it."""
+
+    @abstractmethod
+    def split(self, of: EV, slot: str, a: Any) -> tuple[Any, Any]:
+        """Take a slot out of an environment vector: the rest and the cotangent."""
+
+
+class Dense(LinearValues):
+    """EC Fig. 4: products are tuples, environment vectors are mappings with every slot in them.
+
+    Examples
+    --------
+    >>> Dense().zero(LProduct((LReal(), LReal())))
+    (0.0, 0.0)
+    """
+
+    def zero_structure(self, of: Linear) -> Any:
+        match of:
+            case LProduct(items):
+                return tuple(map(self.zero, items))
+            case EV(slots):
+                return {name: self.zero(item) for name, item in slots}
+            case _:
+                return {}
+
+    def plus_structure(self, of: Linear, a: Any, b: Any) -> Any:
+        match of:
+            case LProduct(items):
+                return tuple(map(self.plus, items, a, b))
+            case EV(slots):
+                return {name: self.plus(item, a[name], b[name]) for name, item in slots}
+            case LArray(element):
+                merged = dict(a)
+                self.steps += len(a)
+                for i, value in b.items():
+                    merged[i] = self.plus(element, merged[i], value) if i in merged else value
+                return merged
+        raise TypeError(f"no sum for {of}")
+
+    def proj(self, of: LProduct, a: Any, index: int) -> Any:
+        return a[index]
+
+    def entries(self, a: Any) -> list[tuple[int, Any]]:
+        self.steps += len(a)
+        return list(a.items()) if isinstance(a, dict) else a
+
+    def from_entries(self, entries: list[tuple[int, Any]]) -> Any:
+        if len({i for i, _ in entries}) == len(entries):
+            return dict(entries)
+        return entries
+
+    def one(self, of: EV, slot: str, a: Any) -> Any:
+        return {**self.zero(of), slot: a}
+
+    def split(self, of: EV, slot: str, a: Any) -> tuple[Any, Any]:
+        return {name: value for name, value in a.items() if name != slot}, a[slot]
+
+
+class Sparse(LinearValues):
+    """EC 4.1: None is the zero of every product and array; environment vectors have only the slots that were used.
+
+    An array is a bag (EC section 7): ("plus", bag, bag) or ("entries", list of (index, value)).
+
+    Examples
+    --------
+    >>> print(Sparse().zero(LProduct((LReal(), LReal()))))
+    None
+    """
+
+    def zero_structure(self, of: Linear) -> Any:
+        return {} if isinstance(of, EV) else None
+
+    def plus_structure(self, of: Linear, a: Any, b: Any) -> Any:
+        if isinstance(of, EV):
+            return self.union(of, a, b)
+        if a is None or b is None:
+            return a if b is None else b
+        if isinstance(of, LProduct):
+            return tuple(map(self.plus, of.items, a, b))
+        return ("plus", a, b)
+
+    def union(self, of: EV, a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
+        """Merge two environment vectors, at the cost of the smaller one: the union of EC appendix A."""
+        small, large = (a, b) if len(a) < len(b) else (b, a)
+        merged = dict(large)
+        types = dict(of.slots)
+        self.steps += len(small)
+        for name, value in small.items():
+            merged[name] = self.plus(types[name], merged[name], value) if name in merged else value
+        return merged
+
+    def proj(self, of: LProduct, a: Any, index: int) -> Any:
+        return self.zero(of.items[index]) if a is None else a[index]
+
+    def entries(self, a: Any) -> list[tuple[int, Any]]:
+        found: list[tuple[int, Any]] = []
+        pending = [a]
+        while pending:
+            bag = pending.pop()
+            self.steps += 1
+            if bag is None:
+                continue
+            if bag[0] == "plus":
+                pending += [bag[2], bag[1]]
+            else:
+                found += bag[1]
+        self.steps += len(found)
+        return found
+
+    def from_entries(self, entries: list[tuple[int, Any]]) -> Any:
+        return ("entries", entries)
+
+    def one(self, of: EV, slot: str, a: Any) -> Any:
+        return {slot: a}
+
+    def split(self, of: EV, slot: str, a: Any) -> tuple[Any, Any]:
+        rest = {name: value for name, value in a.items() if name != slot}
+        return rest, a[slot] if slot in a else self.zero(dict(of.slots)[slot])
+
+
+# size (EC 4.3): one for each constructor that is there
+def size(of: Linear, a: Any) -> int:
+    """Give the size of a sparse cotangent, which is also its potential (EC 4.3).
+
+    Examples
+    --------
+    >>> size(LProduct((LReal(), LUnit())), (1.0, ())), size(LProduct((LReal(), LUnit())), None)
+    (3, 1)
+    """
+    if a is None or not isinstance(of, LProduct | LSum):
+        return 1
+    if isinstance(of, LProduct):
+        return 1 + sum(map(size, of.items, a))
+    return 1 + size(of.options[a.option], a.payload)

@@ -1,0 +1,136 @@
+"""From Python annotations and classes to types."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Callable
+from typing import Any
+
+from tapeengine.chad.annotations import Array as ArrayOf
+from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Named, Product, Sum, Type
+
+__all__ = ["TypeTable", "UnknownType", "class_fields"]
+
+
+class UnknownType(Exception):
+    """An annotation that stands for no type of the language. Its text says what to write instead."""
+
+
+def class_fields(cls: Any) -> tuple[str, ...] | None:
+    """Give the field names of a dataclass or NamedTuple, None for any other class.
+
+    Examples
+    --------
+    >>> class Point(typing.NamedTuple):
+    ...     x: float
+    ...     y: float
+    >>> class_fields(Point)
+    ('x', 'y')
+    """
+    if dataclasses.is_dataclass(cls) and isinstance(cls, type):
+        return tuple(f.name for f in dataclasses.fields(cls))
+    if isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return tuple(cls._fields)
+    return None
+
+
+class TypeTable:
+    """Translates annotations; remembers which classes products stand for and what recursive sums are.
+
+    Parameters
+    ----------
+    resolve : callable
+        Gives the Python object of a name in the program's scope, for annotations written as strings.
+
+    Attributes
+    ----------
+    classes : dict of str to type
+        The class of each named product.
+    named : dict of str to Sum
+        What each recursive sum type stands for.
+    """
+
+    def __init__(self, resolve: Callable[[str], Any]) -> None:
+        self.resolve = resolve
+        self.classes: dict[str, type] = {}
+        self.named: dict[str, Sum] = {}
+        self._open: dict[frozenset[Any], str] = {}
+        self._recursive: set[str] = set()
+
+    def __call__(self, annotation: Any) -> Type:
+        """Translate an annotation.
+
+        Raises
+        ------
+        UnknownType
+            Where the annotation stands for no type of the language.
+        """
+        simple = {float: FLOAT, int: INT, bool: BOOL, None: UNIT, type(None): UNIT}
+        if isinstance(annotation, str):
+            return self(self.resolve(annotation))
+        if isinstance(annotation, typing.ForwardRef):
+            return self(self.resolve(annotation.__forward_arg__))
+        if isinstance(annotation, ArrayOf):
+            return Array(self(annotation.element))
+        try:
+            if annotation in simple:
+                return simple[annotation]
+        except TypeError:
+            pass
+        return self._generic(annotation) if typing.get_origin(annotation) is not None else self._class(annotation)
+
+    def _generic(self, annotation: Any) -> Type:
+        origin, args = typing.get_origin(annotation), typing.get_args(annotation)
+        if origin in (typing.Union, types.UnionType):
+            return self._union(args)
+        if origin is tuple:
+            if Ellipsis in args:
+                raise UnknownType("a tuple of any length is an Array: write te.Array[...]")
+            return Product(tuple(map(self, args)))
+        if origin is list:
+            return Array(self(args[0]))
+        if origin is not None and getattr(origin, "__name__", "") == "Callable":
+            return Function(tuple(map(self, args[0])), self(args[1]))
+        raise UnknownType(f"{annotation} is no type of the language")
+
+    def _class(self, annotation: Any) -> Type:
+        fields = class_fields(annotation)
+        if fields is None:
+            raise UnknownType(
+                f"{annotation!r} is no type of the language: use float, int, bool, None, tuple[...], te.Vec, "
+                "te.Array[...], a frozen dataclass, a NamedTuple, a union of dataclasses or Callable[[...], ...]"
+            )
+        if dataclasses.is_dataclass(annotation) and not annotation.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+            raise UnknownType(f"the dataclass {annotation.__name__} must be frozen: write @dataclass(frozen=True)")
+        hints = annotation.__annotations__
+        self.classes[annotation.__name__] = annotation
+        return Product(tuple(self(hints[f]) for f in fields), annotation.__name__, fields)
+
+    def _union(self, members: tuple[Any, ...]) -> Type:
+        resolved = [self.resolve(m) if isinstance(m, str) else m for m in members]
+        resolved = [self.resolve(m.__forward_arg__) if isinstance(m, typing.ForwardRef) else m for m in resolved]
+        for member in resolved:
+            if class_fields(member) is None and member not in (None, type(None)):
+                raise UnknownType(f"a union has dataclasses as its members, not {member!r}")
+        key = frozenset(m.__name__ for m in resolved)
+        name = "_or_".join(m.__name__ for m in resolved)
+        if key in self._open:
+            self._recursive.add(self._open[key])
+            return Named(self._open[key])
+        self._open[key] = name
+        try:
+            of = Sum(tuple(map(self, resolved)), name)
+        finally:
+            del self._open[key]
+        if name not in self._recursive:
+            return of
+        self.named[name] = of
+        return Named(name)
+
+    def options(self, type_: Type) -> tuple[Type, ...] | None:
+        """Give the options of a sum type, None for any other type."""
+        if isinstance(type_, Named):
+            return self.named[type_.name].options
+        return type_.options if isinstance(type_, Sum) else None

@@ -1,0 +1,312 @@
+"""Rules of reverse CHAD for arrays: EC Fig. 8 for build, index and fold; scan, gather, scatter and others likewise.
+
+The cotangent of an array is a bag of indices and cotangents (EC section 7), with a constructor for a whole array (EC
+8.1). An operation that hands on a whole array of cotangents uses that constructor, so that nothing is taken to pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from tapeengine.chad import target as T
+from tapeengine.chad.derivative_types import cotangent, reverse_primal
+from tapeengine.chad.terms import (
+    Build,
+    Concatenate,
+    Elements,
+    Filter,
+    Fold,
+    Gather,
+    Index,
+    Let,
+    Map,
+    Op,
+    Proj,
+    Replicate,
+    Scan,
+    Scatter,
+    Size,
+    Term,
+    Total,
+    Tuple,
+    Var,
+    lit,
+)
+from tapeengine.chad.types import INT, is_discrete
+
+if TYPE_CHECKING:
+    from tapeengine.chad.reverse.environment import Context
+    from tapeengine.chad.reverse.transform import Reverse
+
+__all__ = ["RULES"]
+
+
+# D[build n (i. t)]  :=  let n = D[n]1 in let a = build n (i. D[t]) in
+#     <map fst a, \d. let ds = collect d n in for i < n: snd (a ! i) (ds ! i)>
+def build(D: Reverse, t: Build, context: Context) -> Term:
+    def kept(n: Var, a: Var) -> Term:
+        def back(d: Var) -> Term:
+            k = D.fresh("k", INT)
+            return D.let(
+                "ds",
+                T.Collect(d, n),
+                lambda ds: D.form.for_each(n, k, D.back(Index(a, k), Index(ds, k)), context),
+            )
+
+        return D.result(firsts(D, n, a), back, cotangent(t.type))
+
+    def sized(n: Var) -> Term:
+        return D.let("a", Build(n, t.index, D(t.body, context)), lambda a: kept(n, a))
+
+    return D.let("n", D.primal(t.size, context), sized)
+
+
+def firsts(D: Reverse, n: Term, pairs: Var) -> Term:
+    """Give the array of first components."""
+    j = D.fresh("j", INT)
+    return Build(n, j, Proj(Index(pairs, j), 0))
+
+
+# D[[t1, ..., tn]]  :=  let <x1, x1'> = D[t1] in ... in <[x1, ..., xn], \d. let ds = collect d n in do x1' (ds ! 1); ...>
+def elements(D: Reverse, t: Elements, context: Context) -> Term:
+    def body(ps: list[Var]) -> Term:
+        def back(ds: Var) -> Term:
+            return D.form.all([D.back(p, Index(ds, lit(i))) for i, p in enumerate(ps)], context)
+
+        xs = Elements(tuple(Proj(p, 0) for p in ps), reverse_primal(t.of))
+        return D.result(xs, lambda d: D.let("ds", T.Collect(d, lit(len(ps))), back), cotangent(t.type))
+
+    return D.bind_all(t.items, context, body)
+
+
+# D[t ! i]  :=  let <x, x'> = D[t] in let i = D[i]1 in <x ! i, \d. x' (BOne i d)>
+def index(D: Reverse, t: Index, context: Context) -> Term:
+    def body(p: Var) -> Term:
+        return D.let(
+            "i",
+            D.primal(t.index, context),
+            lambda i: D.result(Index(Proj(p, 0), i), lambda d: D.back(p, T.LSingle(i, d)), cotangent(t.type)),
+        )
+
+    return D.bind("p", t.array, context, body)
+
+
+# D[map (x1 ... xn. t) a1 ... an]  :=  D[build (min (size a1) ...) (i. let x1 = a1 ! i in ... t)]
+def map_(D: Reverse, t: Map, context: Context) -> Term:
+    return D(lower_map(t, D.fresh), context)
+
+
+def lower_map(t: Map, fresh: Callable[..., Var]) -> Term:
+    """Write a map as a build."""
+    arrays = [a if isinstance(a, Var) else fresh("xs", a.type) for a in t.arrays]
+    i = fresh("i", INT)
+    body = t.body
+    for var, array in reversed(list(zip(t.vars, arrays, strict=True))):
+        body = Let(var, Index(array, i), body)
+    n: Term = Size(arrays[0])
+    for other in arrays[1:]:
+        n = Op("imin", (n, Size(other)), INT)
+    term: Term = Build(n, i, body)
+    for name, bound in reversed(list(zip(arrays, t.arrays, strict=True))):
+        if name is not bound:
+            term = Let(name, bound, term)
+    return term
+
+
+# D[sum t]  :=  let <x, x'> = D[t] in <sum x, \d. x' (BArray (replicate (size x) d))>
+def total(D: Reverse, t: Total, context: Context) -> Term:
+    def body(p: Var) -> Term:
+        x = Proj(p, 0)
+        return D.result(Total(x), lambda d: D.back(p, T.LDense(Replicate(Size(x), d))), cotangent(t.type))
+
+    return D.bind("p", t.array, context, body)
+
+
+# D[replicate n t]  :=  let n = D[n]1 in let <x, x'> = D[t] in <replicate n x, \d. x' (sum d)>
+def replicate(D: Reverse, t: Replicate, context: Context) -> Term:
+    def body(n: Var, p: Var) -> Term:
+        return D.result(Replicate(n, Proj(p, 0)), lambda d: D.back(p, T.LTotal(d)), cotangent(t.type))
+
+    return D.let("n", D.primal(t.size, context), lambda n: D.bind("p", t.term, context, lambda p: body(n, p)))
+
+
+# D[gather t i]  :=  let <x, x'> = D[t] in let i = D[i]1 in <gather x i, \d. x' (BScatter i d)>
+def gather(D: Reverse, t: Gather, context: Context) -> Term:
+    def body(p: Var) -> Term:
+        return D.let(
+            "i",
+            D.primal(t.indices, context),
+            lambda i: D.result(Gather(Proj(p, 0), i), lambda d: D.back(p, T.LScatter(i, d)), cotangent(t.type)),
+        )
+
+    return D.bind("p", t.array, context, body)
+
+
+# D[scatter t i s]  :=  let <x, x'> = D[t] in let i = D[i]1 in let <y, y'> = D[s] in
+#     <scatter x i y, \d. do let ds = collect d (size x); y' (BArray (gather ds i)); x' (BArray ds)>
+def scatter(D: Reverse, t: Scatter, context: Context) -> Term:
+    def body(p: Var, i: Var, q: Var) -> Term:
+        x, y = Proj(p, 0), Proj(q, 0)
+
+        def back(d: Var) -> Term:
+            return D.let(
+                "ds",
+                T.Collect(d, Size(x)),
+                lambda ds: D.form.both(D.back(q, T.LDense(Gather(ds, i))), D.back(p, T.LDense(ds))),
+            )
+
+        return D.result(Scatter(x, i, y), back, cotangent(t.type))
+
+    def indices(p: Var) -> Term:
+        return D.let(
+            "i", D.primal(t.indices, context), lambda i: D.bind("p", t.values, context, lambda q: body(p, i, q))
+        )
+
+    return D.bind("p", t.array, context, indices)
+
+
+# D[filter (x. c) t]  :=  D[let a = t in gather a (filter (i. let x = a ! i in c) (build (size a) (j. j)))]
+def filter_(D: Reverse, t: Filter, context: Context) -> Term:
+    a = D.fresh("a", t.array.type)
+    i, j = D.fresh("i", INT), D.fresh("j", INT)
+    chosen = Filter(i, Let(t.var, Index(a, i), t.condition), Build(Size(a), j, j))
+    return D(Let(a, t.array, Gather(a, chosen)), context)
+
+
+# D[t ++ s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in <x ++ y, \d. do let ds = collect d (size x + size y);
+#     x' (BArray (build (size x) (i. ds ! i))); y' (BArray (build (size y) (i. ds ! (size x + i))))>
+def concatenate(D: Reverse, t: Concatenate, context: Context) -> Term:
+    def body(ps: list[Var]) -> Term:
+        p, q = ps
+        n, m = Size(Proj(p, 0)), Size(Proj(q, 0))
+
+        def parts(ds: Var) -> Term:
+            i, j = D.fresh("i", INT), D.fresh("i", INT)
+            low = Build(n, i, Index(ds, i))
+            high = Build(m, j, Index(ds, Op("iadd", (n, j), INT)))
+            return D.form.both(D.back(p, T.LDense(low)), D.back(q, T.LDense(high)))
+
+        return D.result(
+            Concatenate(Proj(p, 0), Proj(q, 0)),
+            lambda d: D.let("ds", T.Collect(d, Op("iadd", (n, m), INT)), parts),
+            cotangent(t.type),
+        )
+
+    return D.bind_all((t.first, t.second), context, body)
+
+
+# D[fold (x y. t) s]: the reduction is a chain from the left, its tree a flat array of the backpropagators of its
+# combinations (EC Fig. 8 and 9, in the representation of EC 8.1); the reverse pass goes down the chain from its root.
+def fold(D: Reverse, t: Fold, context: Context) -> Term:
+    of = cotangent(t.type)
+    inner = D.extend(context, t.left, t.right)
+
+    def body(p: Var) -> Term:
+        return D.let("n", Op("isub", (Size(Proj(p, 0)), lit(1)), INT), lambda n: chain(p, n))
+
+    def chain(p: Var, n: Var) -> Term:
+        xs = Proj(p, 0)
+        k = D.fresh("k", INT)
+        right = Var(t.right.name, reverse_primal(t.right.of))
+        step = Let(right, Index(xs, Op("iadd", (k, lit(1)), INT)), D(t.body, inner))
+        left = Var(t.left.name, reverse_primal(t.left.of))
+        return D.let("r", T.MapAccum(n, k, left, Index(xs, lit(0)), step), lambda r: paired(p, n, r))
+
+    def paired(p: Var, n: Var, r: Var) -> Term:
+        def back(d: Var) -> Term:
+            k, state = D.fresh("k", INT), D.fresh("d", of)
+            step = backward_step(D, (t.left, t.right), Apply1(Index(Proj(r, 1), k), state))
+
+            def finish(got: Term) -> Term:
+                first = Replicate(lit(1), Proj(got, 0))
+                return D.back(p, T.LDense(Concatenate(first, Proj(got, 1))))
+
+            return D.form.descend(n, k, state, d, step, context, finish)
+
+        return D.result(Proj(r, 0), back, of)
+
+    return D.bind("p", t.array, context, body)
+
+
+def Apply1(function: Term, argument: Term) -> Term:
+    """Apply a function to one argument."""
+    from tapeengine.chad.terms import Apply
+
+    return Apply(function, (argument,))
+
+
+def backward_step(D: Reverse, variables: tuple[Var, Var], effect: Term) -> Term:
+    """Take the cotangents of two bound variables out of an effect: a computation of the pair of both."""
+    slots = D.extend((), *variables)
+    zeros = [T.Zero(cotangent(v.of)) for v in variables]
+
+    def result(ds: list[Term]) -> Term:
+        got = iter(ds)
+        return Tuple(tuple(z if is_discrete(v.of) else next(got) for v, z in zip(variables, zeros, strict=True)))
+
+    return D.form.scopes(slots, effect, result)
+
+
+# D[scan (s x. t) s0 a]: the backpropagators of all steps are kept; the reverse pass threads the cotangent of the
+# state from the last step to the first, adding the cotangent of each output on the way.
+def scan(D: Reverse, t: Scan, context: Context) -> Term:
+    of = cotangent(t.state.of)
+    inner = D.extend(context, t.state, t.var)
+
+    def body(ps: list[Var]) -> Term:
+        p, q = ps
+        xs = Proj(q, 0)
+        k = D.fresh("k", INT)
+        state = Var(t.state.name, reverse_primal(t.state.of))
+
+        def keep(y: Var) -> Term:
+            return Tuple((Proj(y, 0), y))
+
+        step = Let(Var(t.var.name, reverse_primal(t.var.of)), Index(xs, k), D.let("y", D(t.body, inner), keep))
+        loop = T.MapAccum(Size(xs), k, state, Proj(p, 0), step)
+        return D.let("r", Proj(loop, 1), lambda r: paired(p, q, r))
+
+    def paired(p: Var, q: Var, r: Var) -> Term:
+        def down(n: Var, d: Var, ds: Var) -> Term:
+            k, state = D.fresh("k", INT), D.fresh("d", of)
+            effect = D.back(Index(r, k), T.Plus(state, Index(ds, k)))
+            step = backward_step(D, (t.state, t.var), effect)
+
+            def finish(got: Term) -> Term:
+                return D.form.all(
+                    carried(D, [(p, t.init, Proj(got, 0)), (q, t.array, T.LDense(Proj(got, 1)))]), context
+                )
+
+            return D.form.descend(n, k, state, T.Zero(of), step, context, finish)
+
+        def back(d: Var) -> Term:
+            return D.let("n", Size(r), lambda n: D.let("ds", T.Collect(d, n), lambda ds: down(n, d, ds)))
+
+        return D.result(firsts(D, Size(r), r), back, cotangent(t.type))
+
+    return D.bind_all((t.init, t.array), context, body)
+
+
+def carried(D: Reverse, parts: list[tuple[Var, Term, Term]]) -> list[Term]:
+    """Hand cotangents on to those terms that carry a derivative."""
+    return [D.back(p, d) for p, term, d in parts if not is_discrete(term.type)]
+
+
+RULES: Mapping[type[Term], Any] = MappingProxyType(
+    {
+        Build: build,
+        Elements: elements,
+        Index: index,
+        Map: map_,
+        Total: total,
+        Replicate: replicate,
+        Gather: gather,
+        Scatter: scatter,
+        Filter: filter_,
+        Concatenate: concatenate,
+        Fold: fold,
+        Scan: scan,
+    }
+)

@@ -1,0 +1,85 @@
+"""Rules of reverse CHAD for functions, with copowers (CHAD 7.5).
+
+Only the form "copower" differentiates functions directly; the others take programs whose functions have been
+closed and defunctionalised, because these rules differentiate a function twice wherever it is called (EC section 9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from tapeengine.chad import target as T
+from tapeengine.chad.derivative_types import cotangent, reverse_primal
+from tapeengine.chad.terms import Apply, Lambda, Proj, Term, Tuple, Var
+from tapeengine.chad.types import Copower, is_discrete
+
+if TYPE_CHECKING:
+    from tapeengine.chad.reverse.environment import Context
+    from tapeengine.chad.reverse.transform import Reverse
+
+__all__ = ["RULES"]
+
+
+# D[\x. t]  :=  let y = \x. D[t] in
+#     <\x. let <z, z'> = y x in <z, \d. snd (z' d)>, \d. case d of !x (x) d -> fst ((snd (y x)) d)>
+def lambda_(D: Reverse, t: Lambda, context: Context) -> Term:
+    params = tuple(Var(p.name, reverse_primal(p.of)) for p in t.params)
+    both = Lambda(params, D(t.body, D.extend(context, *t.params)))
+    slots = D.extend((), *t.params)
+    of = cotangent(t.type)
+    assert isinstance(of, Copower)
+
+    def argument_part(ds: list[Term]) -> Term:
+        got = iter(ds)
+        return T.LTuple(tuple(T.Zero(cotangent(p.of)) if is_discrete(p.of) else next(got) for p in t.params))
+
+    def primal(y: Var) -> Term:
+        copies = tuple(D.names.var(p) for p in params)
+
+        def paired(z: Var) -> Term:
+            d = D.fresh("d", cotangent(t.body.type))
+            return Tuple((Proj(z, 0), Lambda((d,), Proj(D.form.scopes(slots, D.back(z, d), argument_part), 1))))
+
+        return Lambda(copies, D.let("z", Apply(y, copies), paired))
+
+    def context_part(y: Var, key: Var, d: Var) -> Term:
+        args = tuple(Proj(key, i) for i in range(len(params)))
+        effect = D.back(Apply(y, args), d)
+        return Proj(D.form.scopes(slots, effect, argument_part), 0)
+
+    def back(y: Var, d: Var) -> Term:
+        assert isinstance(of, Copower)
+        key, value = D.fresh("x", of.key), D.fresh("d", of.value)
+        return T.CopowerFold(key, value, context_part(y, key, value), d)
+
+    return D.let("y", both, lambda y: D.result(primal(y), lambda d: back(y, d), of))
+
+
+# D[t s]  :=  let <x, xctx'> = D[t] in let <y, y'> = D[s] in let <z, xarg'> = x y in
+#             <z, \d. xctx' (!y (x) d) + y' (xarg' d)>
+def apply(D: Reverse, t: Apply, context: Context) -> Term:
+    def body(ps: list[Var]) -> Term:
+        f, *args = ps
+        ys = tuple(Proj(p, 0) for p in args)
+
+        def back(z: Var, d: Var) -> Term:
+            logged = D.back(f, T.Singleton(Tuple(ys), d))
+            each = enumerate(zip(args, t.args, strict=True))
+
+            def arguments(ds: Var) -> list[Term]:
+                return [D.back(p, T.LProj(ds, i)) for i, (p, a) in each if not is_discrete(a.type)]
+
+            return D.let("ds", D.back(z, d), lambda ds: D.form.all([logged, *arguments(ds)], context))
+
+        return D.let(
+            "z",
+            Apply(Proj(f, 0), ys),
+            lambda z: D.result(Proj(z, 0), lambda d: back(z, d), cotangent(t.type)),
+        )
+
+    return D.bind_all((t.function, *t.args), context, body)
+
+
+RULES: Mapping[type[Term], Any] = MappingProxyType({Lambda: lambda_, Apply: apply})

@@ -1,0 +1,191 @@
+"""The reverse transformation: dispatch, the helpers that every rule uses, and definitions.
+
+For a context ``x1: t1, ..., xn: tn`` and a term of type ``t`` the transformation gives (EC equation 1)
+
+    D[x1: t1, ..., xn: tn]1  |-  D[term] : D[t]1 * (D[t]2 -> effect)
+
+where the effect, the cotangent of the context, is what a `Form` makes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from tapeengine.chad.derivative_types import cotangent, has_functions, reverse_primal
+from tapeengine.chad.reverse.environment import Accumulating, Context, Form, Snoc, Vectors, let
+from tapeengine.chad.terms import Apply, Definition, Lambda, Module, Proj, Term, Tuple, Var
+from tapeengine.chad.traverse import Names, all_names
+from tapeengine.chad.types import Function, Linear, Product, Type, is_discrete
+
+__all__ = ["FORMS", "Reverse", "reverse"]
+
+Rule = Callable[["Reverse", Any, Context], Term]
+
+#: The four forms by name. "ec" and "sparse" are one transformation under two representations of the linear types.
+FORMS: Mapping[str, type[Form]] = MappingProxyType(
+    {"copower": Snoc, "vector": Vectors, "sparse": Vectors, "accumulate": Accumulating}
+)
+
+
+class Reverse:
+    """The reverse transformation in one form.
+
+    Parameters
+    ----------
+    form : Form
+        How cotangents of the context are put together.
+    names : Names
+        Supplies the names of bound variables.
+    """
+
+    def __init__(self, form: Form, names: Names) -> None:
+        self.form = form
+        self.names = names
+
+    def __call__(self, term: Term, context: Context) -> Term:
+        """Give D[term] in a context."""
+        if is_discrete(term.type):
+            return self.discrete(term, context)
+        return RULES[type(term)](self, term, context)
+
+    # A function with domain 1 cannot compute anything useful (EC note 28): the pair of the primal and nothing.
+    def discrete(self, term: Term, context: Context) -> Term:
+        """Give D[term] of a term of discrete type."""
+        if not self.mentions_functions(term):
+            return self.result(term, lambda d: self.form.nothing(context), cotangent(term.type))
+        pair = RULES[type(term)](self, term, context)
+        return let(
+            self.names,
+            "p",
+            pair,
+            lambda p: self.result(Proj(p, 0), lambda d: self.form.nothing(context), cotangent(term.type)),
+        )
+
+    def primal(self, term: Term, context: Context) -> Term:
+        """Give the primal of a term whose cotangent is not wanted."""
+        return term if not self.mentions_functions(term) else Proj(self(term, context), 0)
+
+    def mentions_functions(self, term: Term) -> bool:
+        """Tell whether a term has functions inside, so that its primal differs from itself."""
+        return isinstance(self.form, Snoc) and _mentions_functions(term)
+
+    def bind(self, hint: str, term: Term, context: Context, body: Callable[[Var], Term]) -> Term:
+        """Bind D[term] for the body: ``let <x, x'> = D[term] in body``."""
+        return let(self.names, hint, self(term, context), body)
+
+    def bind_all(
+        self, terms: tuple[Term, ...], context: Context, body: Callable[[list[Var]], Term], hint: str = "p"
+    ) -> Term:
+        """Bind D of several terms."""
+
+        def go(remaining: tuple[Term, ...], bound: list[Var]) -> Term:
+            if not remaining:
+                return body(bound)
+            return self.bind(hint, remaining[0], context, lambda p: go(remaining[1:], [*bound, p]))
+
+        return go(terms, [])
+
+    def result(self, primal: Term, back: Callable[[Var], Term], of: Linear) -> Term:
+        """Pair a primal with a backpropagator: ``<primal, \\d. back(d)>``."""
+        d = Var(self.names("d"), of)
+        return Tuple((primal, Lambda((d,), back(d))))
+
+    def back(self, pair: Term, cotangent_: Term) -> Term:
+        """Call the backpropagator of a pair."""
+        return Apply(Proj(pair, 1), (cotangent_,))
+
+    def let(self, hint: str, bound: Term, body: Callable[[Var], Term]) -> Term:
+        """Bind a term to a new variable."""
+        return let(self.names, hint, bound, body)
+
+    def extend(self, context: Context, *variables: Var) -> Context:
+        """Extend a context by those variables that carry a derivative."""
+        return context + tuple((v.name, cotangent(v.of)) for v in variables if not is_discrete(v.of))
+
+    def fresh(self, hint: str, of: Type) -> Var:
+        """Make a new variable."""
+        return Var(self.names(hint), of)
+
+    # D[f(x1, ..., xn) = t]  :=  f(x1, ..., xn) = let <y, y'> = D[t] in <y, \d. run (y' d)>  (a closed function, EC B)
+    def definition(self, definition: Definition) -> Definition:
+        """Transform a definition; its backpropagator gives the linear tuple of the parameters' cotangents."""
+        params = tuple(Var(p.name, reverse_primal(p.of)) for p in definition.params)
+        context = self.extend((), *definition.params)
+        body = self.bind(
+            "p",
+            definition.body,
+            context,
+            lambda p: self.result(
+                Proj(p, 0), lambda d: self.run(definition, context, self.back(p, d)), cotangent(definition.result)
+            ),
+        )
+        return Definition(definition.name, params, body.type, body)
+
+    def run(self, definition: Definition, context: Context, effect: Term) -> Term:
+        """Give the cotangents of all parameters: zero for the discrete ones."""
+        from tapeengine.chad.target import LProj, LTuple, Zero
+
+        got = self.form.run(context, effect)
+        if len(context) == len(definition.params):
+            return got
+        position = {name: i for i, (name, _) in enumerate(context)}
+
+        def spread(r: Var) -> Term:
+            return LTuple(
+                tuple(
+                    LProj(r, position[p.name]) if p.name in position else Zero(cotangent(p.of))
+                    for p in definition.params
+                )
+            )
+
+        return self.let("r", got, spread)
+
+
+def _mentions_functions(term: Term) -> bool:
+    from tapeengine.chad.traverse import children
+
+    if has_functions(term.type) or isinstance(term, Apply):
+        return True
+    return any(_mentions_functions(child) for child, _ in children(term))
+
+
+def reverse(module: Module, form: str = "accumulate") -> Module:
+    """Differentiate every definition of a module.
+
+    Parameters
+    ----------
+    module : Module
+        Without function values, except for the form "copower".
+    form : {"accumulate", "sparse", "vector", "copower"}
+        The form of the environment cotangent: EC Fig. 6; EC Fig. 2 (on sparse or dense linear types); CHAD 7.5.
+
+    Returns
+    -------
+    Module
+        Each definition gives the pair of its value and a function from a cotangent of the value to the linear tuple
+        of cotangents of its parameters.
+    """
+    definitions = {}
+    for name, definition in module.definitions.items():
+        names = Names(all_names(definition.body) | {p.name for p in definition.params} | set(module.definitions))
+        definitions[name] = Reverse(FORMS[form](names), names).definition(definition)
+    return Module(module.main, definitions, module.types)
+
+
+def derivative_type(params: tuple[Type, ...], result: Type) -> Product:
+    """Give the result type of the derivative of a function."""
+    of = reverse_primal(Function(params, result))
+    assert isinstance(of, Function)
+    assert isinstance(of.result, Product)
+    return of.result
+
+
+def _rules() -> Mapping[type[Term], Rule]:
+    from tapeengine.chad.reverse import arrays, core, functions, loops
+
+    return MappingProxyType({**core.RULES, **arrays.RULES, **loops.RULES, **functions.RULES})
+
+
+RULES: Mapping[type[Term], Rule] = _rules()
