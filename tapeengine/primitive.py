@@ -332,7 +332,7 @@ class Primitive:
 
     def __call__(self, *args: Any, **static: Any) -> Any:
         """Compute the value; record it where an argument is traced. Arguments may also be given by name."""
-        if len(args) != len(self.args) or (static and not self.variadic and not static.keys().isdisjoint(self.args)):
+        if len(args) != len(self.args) or self.variadic or (static and not static.keys().isdisjoint(self.args)):
             args, static = self.bind(args, static)
         for arg in args:
             kind = type(arg)

@@ -105,6 +105,8 @@ def _from_inspect(where: str, function: Callable[..., Any]) -> _Parameters:
     import inspect
 
     try:
+        if type(function).__name__ == "ufunc":
+            raise ValueError("a ufunc's signature names its options as well")
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError) as error:
         raise PrimitiveError(f"{where} has no readable signature; pass args=('x', ...) or wrap it in a def") from error

@@ -1,4 +1,4 @@
-"""The checker on wrong records: each breaks one rule of the contract, and exactly the check of that rule must say so."""
+"""The checker on wrong records: each breaks one rule of the contract, and exactly the check of that rule says so."""
 
 import ctypes
 import itertools

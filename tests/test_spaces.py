@@ -1,0 +1,118 @@
+"""Vector spaces of values: laws of the protocol on drawn structures, and what belongs to a space."""
+
+import copy
+import re
+from collections import namedtuple
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tapeengine.spaces import Space, leaves, space_of
+from tapeengine.testing.derivative import is_exactly_zero, same_bits
+
+Pair = namedtuple("Pair", "left right")
+
+
+@dataclass(frozen=True)
+class Layer:
+    weights: Any
+    name: str
+
+
+DTYPES = st.sampled_from([np.float32, np.float64, np.complex64, np.complex128])
+SHAPES = st.lists(st.integers(0, 3), max_size=3).map(tuple)
+ARRAYS = st.builds(lambda shape, dtype: np.ones(shape, dtype), SHAPES, DTYPES)
+LEAVES = st.one_of(st.just(1.5), st.just(2j), ARRAYS, st.just(3), st.none(), st.just("text"), st.just(np.arange(3)))
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.tuples(inner, inner),
+        st.dictionaries(st.text(max_size=2), inner, max_size=3),
+        st.builds(Pair, inner, inner),
+        st.builds(Layer, inner, st.just("name")),
+    ),
+    max_leaves=6,
+)
+GENERATOR = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+
+
+@given(VALUES, GENERATOR)
+def test_random_elements_and_zeros_lie_in_the_space(value: Any, generator: np.random.Generator) -> None:
+    space = space_of(value)
+    assert space.mismatch(space.random(generator)) is None
+    assert space.mismatch(space.zeros()) is None
+    assert is_exactly_zero(space.zeros())
+    assert space == space_of(copy.deepcopy(value))
+    assert hash(space) == hash(space_of(copy.deepcopy(value)))
+
+
+@given(VALUES, GENERATOR)
+def test_the_laws_of_a_vector_space(value: Any, generator: np.random.Generator) -> None:
+    space = space_of(value)
+    u, v, w = (space.random(generator) for _ in range(3))
+    assert same_bits(space.add(u, v), space.add(v, u))
+    assert same_bits(space.add(u, space.zeros()), u)
+    assert same_bits(space.add(u, u), space.scale(u, 2.0))
+    assert space.inner(u, v) == pytest.approx(space.inner(v, u), rel=1e-12, abs=1e-12)
+    split = space.inner(u, w) + space.inner(v, w)
+    assert space.inner(space.add(u, v), w) == pytest.approx(split, rel=1e-5, abs=1e-4)
+    assert space.norm(space.scale(u, -2.0)) == pytest.approx(2.0 * space.norm(u), rel=1e-5)
+
+
+@given(VALUES, GENERATOR)
+def test_adding_in_place_gives_the_same_sum(value: Any, generator: np.random.Generator) -> None:
+    space = space_of(value)
+    u, v = space.random(generator), space.random(generator)
+    total = space.add(u, v)
+    target = copy.deepcopy(u)
+    arrays = [leaf for leaf in leaves(target) if isinstance(leaf, np.ndarray)]
+    result = space.add_into(target, v)
+    assert same_bits(result, total)
+    assert all(any(leaf is array for leaf in leaves(result)) for array in arrays)
+
+
+def test_the_inner_product_does_not_conjugate() -> None:
+    assert space_of(1j).inner(1j, 1j) == -1.0
+    assert space_of(np.ones(2)).inner(np.array([1.0, 2.0]), np.array([3.0, 4.0])) == 11.0
+
+
+def test_a_narrow_inner_product_is_summed_in_double_precision() -> None:
+    ones = np.ones(2**12, np.float32)
+    assert space_of(ones).inner(ones * np.float32(1e-4), ones) == pytest.approx(0.4096, rel=1e-7)
+    assert space_of(ones).inner(ones, ones + np.float32(2.0**-20)) == 2**12 + 2.0**-8
+
+
+@pytest.mark.parametrize("scalar", [1.0, np.float64(1.0), np.array(1.0)])
+def test_a_float_is_a_value_of_shape_nothing(scalar: Any) -> None:
+    assert space_of(scalar) == Space(())
+
+
+@pytest.mark.parametrize(
+    ("value", "other", "message"),
+    [
+        (1.0, np.ones(2), r"v must be in Space\(\(\), float64\), not in Space\(\(2,\), float64\)"),
+        ([np.ones(2, np.float32)], [np.ones(2)], r"v\[0\] must be in Space\(\(2,\), float32\)"),
+        (Pair(1.0, 2.0), (1.0, 2.0), "v must be a Pair"),
+        ((1.0, 2.0), (1.0, 2.0, 3.0), r"v must be a tuple with \[0\], \[1\]"),
+        ({"a": Pair(1.0, [2.0])}, {"a": Pair(1.0, [2j])}, r"v\['a'\]\.right\[0\] must be in"),
+        ({"a": 1.0}, {"b": 1.0}, "v must be a dict"),
+        ((3, 1.0), (3, 1.0), r"v\[0\] belongs to a discrete value and must be None, not int"),
+        (Layer(1.0, "x"), Layer(None, None), r"v\.weights must be in"),
+    ],
+)
+def test_a_mismatch_names_the_place(value: Any, other: Any, message: str) -> None:
+    wrong = space_of(value).mismatch(other, "v")
+    assert wrong is not None
+    assert re.match(message, wrong)
+
+
+def test_discrete_spaces() -> None:
+    space = space_of((1, True, None, "text", np.arange(3), np.int64(2)))
+    assert space.is_discrete
+    assert space.zeros() == (None,) * 6
+    assert space.inner(space.zeros(), space.zeros()) == 0.0
