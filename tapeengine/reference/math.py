@@ -7,7 +7,7 @@ from math import ceil, comb, e, factorial, floor, gcd, inf, isqrt, lcm, nan, per
 from typing import Any
 
 from tapeengine.reference import ops
-from tapeengine.reference.dual import Dual, operate, value_of
+from tapeengine.reference.dual import Dual, as_float, operate, value_of
 
 __all__ = [
     "acos",
@@ -101,7 +101,15 @@ def recorded(op: str, function: Callable[..., float]) -> Callable[..., Any]:
 
 def by_table(op: str) -> Callable[..., Any]:
     """A function that `math` lacks: its value is that of the opcode table's row."""
-    return recorded(op, lambda *args: ops.value(op, *[float(x) for x in args]))
+    return recorded(op, lambda *args: ops.value(op, *[real(x) for x in args]))
+
+
+def real(x: Any) -> float:
+    """A real number as a float."""
+    number = as_float(x)
+    if number is None:
+        raise TypeError(f"must be real number, not {type(x).__name__}")
+    return number
 
 
 acos, asin, atan = recorded("acos", math.acos), recorded("asin", math.asin), recorded("atan", math.atan)

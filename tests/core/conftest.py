@@ -28,12 +28,12 @@ COMPILED = Core("compiled", tapeengine.vjp, tapeengine.Dual, tapeengine.math)
 REFERENCE = Core("reference", reference.vjp, reference.Dual, reference.math)
 
 
-@pytest.fixture(params=[COMPILED, REFERENCE], ids=["compiled", "reference"])
+@pytest.fixture(params=[COMPILED, REFERENCE], ids=["compiled", "reference"], scope="session")
 def core(request: pytest.FixtureRequest) -> Core:
     return request.param
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def cores() -> tuple[Core, Core]:
     """Both, for tests that want equal bits."""
     return COMPILED, REFERENCE
