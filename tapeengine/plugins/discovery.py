@@ -136,7 +136,7 @@ def _explicit(manager: pluggy.PluginManager, plugin: Any) -> PluginRecord:
             there = ", ".join(sorted(point.name for point in entry_points(group=GROUP))) or "none"
             raise RegistryError(f"there is no installed plugin {plugin!r}; installed are: {there}")
         return _record(manager, _origin(points[0]), points[0].load)
-    name = getattr(plugin, "__name__", type(plugin).__qualname__)
+    name = getattr(plugin, "__name__", type(plugin).__name__)
     return _record(manager, Origin(name), lambda: plugin)
 
 
@@ -202,7 +202,7 @@ def _primitives(answer: Any) -> tuple[Primitive, ...]:
     found = tuple(answer)
     for item in found:
         if not isinstance(item, Primitive):
-            raise RegistryError(f"its tapeengine_primitives returns {_kind(item)} among the primitives")
+            raise RegistryError(f"its tapeengine_primitives returns {_kind(item)} among its primitives")
     return found
 
 
@@ -227,7 +227,7 @@ def _structures(answer: Any) -> Mapping[type, Any]:
 
 
 def _kind(value: Any) -> str:
-    return "None" if value is None else f"a {type(value).__name__}"
+    return "None" if value is None else f"an object of type {type(value).__name__}"
 
 
 def _without_conflicts(records: list[PluginRecord]) -> list[PluginRecord]:

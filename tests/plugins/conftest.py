@@ -1,0 +1,40 @@
+"""Fake distributions: a module and a dist-info folder on the import path, as an installer would leave them."""
+
+import sys
+from collections.abc import Callable, Iterator
+from importlib import invalidate_caches
+from pathlib import Path
+
+import pytest
+
+Install = Callable[..., Path]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Install a fake distribution: ``install("plugin", source, distribution=..., version=...)``; no other is seen."""
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if not _has_plugins(Path(entry))])
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delenv("TAPEENGINE_DISABLE_PLUGINS", raising=False)
+    before = set(sys.modules)
+
+    def add(plugin: str, source: str, *, distribution: str = "", version: str = "1.0") -> Path:
+        distribution = distribution or f"fake-{plugin}"
+        module = f"fake_module_{plugin}"
+        (tmp_path / f"{module}.py").write_text(source)
+        folder = tmp_path / f"{distribution.replace('-', '_')}-{version}.dist-info"
+        folder.mkdir(exist_ok=True)
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
+        with (folder / "entry_points.txt").open("a") as file:
+            file.write(f"[tapeengine]\n{plugin} = {module}\n")
+        invalidate_caches()
+        return tmp_path
+
+    yield add
+    for name in set(sys.modules) - before:
+        if name.startswith("fake_module_"):
+            del sys.modules[name]
+
+
+def _has_plugins(folder: Path) -> bool:
+    return any("[tapeengine]" in points.read_text() for points in folder.glob("*-info/entry_points.txt"))
