@@ -106,6 +106,10 @@ class Space:
             return a
         return a + b
 
+    def translate(self, point: Any, tangent: Any) -> Any:
+        """Return ``point + tangent``; a discrete value stays as it is."""
+        return point if self.is_discrete else point + tangent
+
     def scale(self, a: Any, factor: complex) -> Any:
         """Return ``factor * a`` in this space."""
         return None if self.is_discrete else np.multiply(a, factor, dtype=self.dtype)[()]
@@ -195,6 +199,10 @@ class ProductSpace:
     def add_into(self, a: Any, b: Any) -> Any:
         """Return ``a + b``, computed in the arrays of `a` where they can be written."""
         return self.rebuild([space.add_into(x, y) for space, x, y in self._zip(a, b)])
+
+    def translate(self, point: Any, tangent: Any) -> Any:
+        """Return ``point + tangent``, leaf by leaf; discrete leaves stay as they are."""
+        return self.rebuild([space.translate(x, t) for space, x, t in self._zip(point, tangent)])
 
     def scale(self, a: Any, factor: complex) -> Any:
         """Return ``factor * a``, leaf by leaf."""

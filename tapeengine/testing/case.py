@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from tapeengine.primitive import Primitive, Rule, Sample
-from tapeengine.spaces import Space, VectorSpace, space_of
+from tapeengine.spaces import space_of
 from tapeengine.testing.derivative import Derivative, copied
 
 __all__ = ["Case"]
-
-_DIFFERENCES = 1e-7
 
 
 class Case:
@@ -64,19 +62,13 @@ class Case:
         """The derivative for one argument, with the others held; rules are handed what `guard` makes of the values."""
         index = self.rule_index(position)
         vjp, jvp = self.primitive.vjp_rules[index], self.primitive.jvp_rules[index]
-        space = space_of(self.args[position])
         return Derivative(
             argument=self.name(position),
             point=self.args[position],
-            space=space,
+            space=space_of(self.args[position]),
             out_space=self.out_space,
             evaluate=lambda moved: self.value((*self.args[:position], moved, *self.args[position + 1 :])),
             jvp=lambda t: self.apply(jvp, t, position, guard),
             vjp=lambda ct: self.apply(vjp, ct, position, guard),
-            rtol=self.sample.rtol or _rtol(space, self.out_space),
+            rtol=self.sample.rtol,
         )
-
-
-def _rtol(*spaces: VectorSpace) -> float:
-    narrow = any(isinstance(space, Space) and space.dtype.char in "efF" for space in spaces)
-    return 2e-2 if narrow else _DIFFERENCES

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeengine.engine import Engine
 from tapeengine.primitive import Primitive
 from tapeengine.spaces import leaves, space_of
 from tapeengine.testing.case import Case
@@ -15,6 +16,7 @@ from tapeengine.testing.checks import CHECKS, ROUNDINGS, Check, check_space
 from tapeengine.testing.derivative import Derivative, copied, read_only, same_bits
 from tapeengine.testing.kernels import kernel_messages
 from tapeengine.testing.report import Report
+from tapeengine.testing.second_order import second_order_messages, untraced
 from tapeengine.testing.zeros import zero_messages
 
 __all__ = ["check_primitive", "report_primitive"]
@@ -82,16 +84,18 @@ def _case(report: Report, primitive: Primitive, position: int, sample: Any, seed
     try:
         return Case(primitive, position, sample, seed)
     except Exception as error:
-        report.fail("value", "", f"sample {position}, seed {seed}", f"the primal raises {_told(error)}")
+        report.fail(
+            "value", "", f"sample {position}, seed {seed}", f"the primal raises {type(error).__name__}: {error}"
+        )
         return None
 
 
 def _check_case(report: Report, case: Case, seed: int, order: int) -> None:
     for message in _value_messages(case):
         report.fail("value", "", case.where, message)
-    _run(report, "inputs", "", case.where, lambda: _primal_writes(case))
+    report.run("inputs", "", case.where, lambda: _primal_writes(case))
     if case.primitive.kernel is not None:
-        _run(report, "kernel", "", case.where, lambda: kernel_messages(case))
+        report.run("kernel", "", case.where, lambda: kernel_messages(case))
     for position in case.differentiated():
         generator = np.random.default_rng((seed, position))
         _check_argument(report, case, position, order, generator)
@@ -101,33 +105,31 @@ def _check_argument(report: Report, case: Case, position: int, order: int, gener
     derivative = case.derivative(position)
     name, where = derivative.argument, case.where
     broken = len(report.failures)
-    _run(report, "space", name, where, lambda: check_space(derivative, generator))
+    report.run("space", name, where, lambda: check_space(derivative, generator))
     if len(report.failures) > broken:
         return
-    _run(report, "inputs", name, where, lambda: _rules_write(case, position, generator))
-    _run(report, "zero", name, where, lambda: zero_messages(case, position, generator))
+    report.run("inputs", name, where, lambda: _rules_write(case, position, generator))
+    report.run("zero", name, where, lambda: zero_messages(case, position, generator))
     if order >= 1:
         for check, messages in CHECKS.items():
-            _run(report, check, name, where, _bound(messages, derivative, generator))
+            report.run(check, name, where, _bound(messages, derivative, generator))
     if order >= 2:
-        report.skip("order2 was not checked: the derivatives of rules need traced arrays")
+        _check_order2(report, case, position, generator)
+
+
+def _check_order2(report: Report, case: Case, position: int, generator: np.random.Generator) -> None:
+    engine = Engine()
+    reason = untraced(engine, case)
+    if reason is not None:
+        report.skip(reason)
+        return
+    seed = int(generator.integers(2**31))
+    messages = lambda: second_order_messages(engine, case, position, seed)  # noqa: E731
+    report.run("order2", case.name(position), case.where, messages)
 
 
 def _bound(check: Check, derivative: Derivative, generator: np.random.Generator) -> Callable[[], Iterator[str]]:
     return lambda: check(derivative, generator)
-
-
-def _run(report: Report, check: str, argument: str, where: str, messages: Callable[[], Iterator[str]]) -> None:
-    report.ran(check)
-    try:
-        for message in messages():
-            report.fail(check, argument, where, message)
-    except Exception as error:
-        report.fail(check, argument, where, f"raises {_told(error)}")
-
-
-def _told(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 def _value_messages(case: Case) -> Iterator[str]:

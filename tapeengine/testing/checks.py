@@ -79,10 +79,10 @@ def check_differences(derivative: Derivative, generator: np.random.Generator) ->
     t, ct = derivative.space.random(generator), derivative.out_space.random(generator)
     measure = _against_jvp(derivative, t) if derivative.jvp is not None else _against_vjp(derivative, t, ct)
     error = difference_error(derivative.evaluate, derivative.space, derivative.out_space, derivative.point, t, measure)
-    if not error <= derivative.rtol:
+    if not error <= derivative.difference_tolerance:
         yield (
-            f"the derivative differs from central differences by {error:.3g} of its size at the best step, "
-            f"and {derivative.rtol:.3g} is allowed; if the operation is not smooth here, give the sample order=0"
+            f"the derivative differs from central differences by {error:.3g} of its size at the best step, and "
+            f"{derivative.difference_tolerance:.3g} is allowed; where it is not smooth, give the sample order=0"
         )
 
 

@@ -22,7 +22,7 @@ def central_difference(
     """Return ``(8 f(x+h) - 8 f(x-h) - f(x+2h) + f(x-2h)) / 12h`` along `tangent`, with ``h = step``."""
     total = out_space.zeros()
     for offset, weight in _STENCIL:
-        moved = space.add(point, space.scale(tangent, offset * step))
+        moved = space.translate(point, space.scale(tangent, offset * step))
         total = out_space.add(total, out_space.scale(evaluate(moved), weight / step))
     return total
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from tapeengine.errors import TapeEngineError
@@ -77,6 +78,15 @@ class Report:
     def ran(self, check: str) -> None:
         """Count one run of a check."""
         self.runs[check] = self.runs.get(check, 0) + 1
+
+    def run(self, check: str, argument: str, sample: str, messages: Callable[[], Iterator[str]]) -> None:
+        """Run a check; each of its messages is a failure, and so is an exception that it raises."""
+        self.ran(check)
+        try:
+            for message in messages():
+                self.fail(check, argument, sample, message)
+        except Exception as error:
+            self.fail(check, argument, sample, f"raises {type(error).__name__}: {error}")
 
     def fail(self, check: str, argument: str, sample: str, message: str) -> None:
         """Add a failure."""

@@ -1,0 +1,133 @@
+"""`check_vjp`: the derivative of a whole program, checked as `check_primitive` checks a primitive's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tapeengine.engine import Engine
+from tapeengine.spaces import leaves, space_of
+from tapeengine.testing.checks import CHECKS, ROUNDINGS, check_space, check_zero
+from tapeengine.testing.derivative import Derivative, copied, same_bits
+from tapeengine.testing.report import Report
+
+__all__ = ["check_vjp", "report_vjp"]
+
+
+def check_vjp(
+    program: Callable[..., Any], *primals: Any, engine: Engine | None = None, seed: int = 0, order: int = 2
+) -> Report:
+    """Check the derivative of a program against differences, and its parts against each other.
+
+    The checks are ``value`` (vjp returns what the program returns), ``inputs`` (the primals are not changed),
+    ``space`` (each cotangent lies in its primal's space), ``linearity``, ``adjoint`` (jvp and vjp are transposes of
+    each other to 1e-13), ``differences``, ``zero``, ``repeat`` (a second call gives the same bits) and ``order2``
+    (the same for the backpropagator as a program).
+
+    Parameters
+    ----------
+    program : callable
+        The program, which must be smooth at the primals.
+    *primals
+        Where to check it.
+    engine : Engine, optional
+        The engine to use; a fresh one by default.
+    seed : int
+        What tangents and cotangents are drawn from.
+    order : int
+        1 leaves the derivative of the backpropagator unchecked.
+
+    Returns
+    -------
+    Report
+        How often each check ran.
+
+    Raises
+    ------
+    CheckError
+        With one `Failure` for each broken rule.
+
+    Examples
+    --------
+    >>> check_vjp(lambda x, y: x * y + y, 2.0, 3.0).failures
+    []
+    """
+    report = report_vjp(program, *primals, engine=engine, seed=seed, order=order)
+    report.raise_failures()
+    return report
+
+
+def report_vjp(
+    program: Callable[..., Any], *primals: Any, engine: Engine | None = None, seed: int = 0, order: int = 2
+) -> Report:
+    """Do what `check_vjp` does, and return the failures in the report."""
+    report = Report(getattr(program, "__qualname__", repr(program)))
+    engine = Engine() if engine is None else engine
+    where = f"seed {seed}"
+    report.run("value", "", where, lambda: _value_messages(engine, program, primals))
+    if not report.failures:
+        derivative = program_derivative(engine, program, primals)
+        check_derivative(report, derivative, where, np.random.default_rng(seed))
+        if order >= 2:
+            report.run("order2", "", where, lambda: second_order(engine, program, primals, seed))
+    return report
+
+
+def program_derivative(engine: Engine, program: Callable[..., Any], primals: tuple[Any, ...]) -> Derivative:
+    """The derivative of a program for all primals together, from one backpropagator that is called many times."""
+    value, backpropagator = engine.vjp(program, *copied(primals))
+    jvp = getattr(engine, "jvp", None)
+    space, out_space = space_of(primals), space_of(value)
+    return Derivative(
+        argument="",
+        point=primals,
+        space=space,
+        out_space=out_space,
+        evaluate=lambda moved: program(*moved),
+        jvp=None if jvp is None else lambda t: jvp(program, copied(primals), t)[1],
+        vjp=backpropagator,
+    )
+
+
+def check_derivative(report: Report, derivative: Derivative, where: str, generator: np.random.Generator) -> None:
+    """Run the checks of one derivative."""
+    broken = len(report.failures)
+    report.run("space", derivative.argument, where, lambda: check_space(derivative, generator))
+    if len(report.failures) == broken:
+        report.run("zero", derivative.argument, where, lambda: check_zero(derivative, generator))
+        for name, check in CHECKS.items():
+            report.run(name, derivative.argument, where, partial(check, derivative, generator))
+
+
+def second_order(engine: Engine, program: Callable[..., Any], primals: tuple[Any, ...], seed: int) -> Iterator[str]:
+    """Check the backpropagator as a program of cotangent and primals."""
+
+    def reverse(ct: Any, *inputs: Any) -> Any:
+        return engine.vjp(program, *inputs)[1](ct)
+
+    ct = space_of(program(*copied(primals))).random(np.random.default_rng(seed))
+    for failure in report_vjp(reverse, ct, *primals, engine=engine, seed=seed, order=1).failures:
+        yield f"the derivative of the backpropagator fails the check {failure.check}: {failure.message}"
+
+
+def _value_messages(engine: Engine, program: Callable[..., Any], primals: tuple[Any, ...]) -> Iterator[str]:
+    given = copied(primals)
+    value, _ = engine.vjp(program, *given)
+    if not same_bits(given, primals):
+        yield "vjp changes the primals"
+    plain = program(*copied(primals))
+    if space_of(value) != space_of(plain):
+        yield f"vjp returns a value in {space_of(value)}, and the program returns one in {space_of(plain)}"
+    elif not all(_near(a, b) for a, b in zip(leaves(value), leaves(plain), strict=True)):
+        yield f"vjp returns {value!r}, and the program returns {plain!r}"
+
+
+def _near(a: Any, b: Any) -> bool:
+    if space_of(a).is_discrete:
+        return bool(np.all(a == b))
+    x, y = np.asarray(a), np.asarray(b)
+    size = float(np.abs(y).max()) if y.size else 0.0
+    return bool(np.allclose(x, y, rtol=0.0, atol=ROUNDINGS * float(np.finfo(y.dtype).eps) * size, equal_nan=True))
