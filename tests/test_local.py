@@ -1,0 +1,90 @@
+"""`te.primitive`: rules given by name, and the missing one by transposing the other."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tapeengine import Dual
+from tapeengine.builders import scale
+from tapeengine.errors import PrimitiveError, UnsupportedError
+from tapeengine.local import LocalPrimitive, primitive
+from tapeengine.primitive import Sample
+from tapeengine.testing import check_primitive, report_primitive
+
+SAMPLES = (Sample((1.5, -0.5)), Sample((0.25, 2.0), {"power": 3}))
+
+
+def made(**options: Any) -> LocalPrimitive:
+    @primitive(static=("power",), samples=SAMPLES, doc="x**power * y", **options)
+    def product(x: Any, y: Any, power: int = 2) -> Any:
+        return x**power * y
+
+    return product
+
+
+VJP = {
+    "x": lambda ct, x, y, power: scale(ct, power * x ** (power - 1) * y),
+    "y": lambda ct, x, power: scale(ct, x**power),
+}
+JVP = {
+    "x": lambda t, x, y, power: scale(t, power * x ** (power - 1) * y),
+    "y": lambda t, x, power: scale(t, x**power),
+}
+
+
+def test_a_function_is_callable_as_it_was() -> None:
+    product = made()
+    assert product(3.0, 2.0) == 18.0
+    assert product(3.0, y=2.0, power=1) == 6.0
+    assert product.record.name == "test_local.product"
+    assert product.record.static_names == ("power",)
+    assert made(name="family.other").record.name == "family.other"
+
+
+def test_both_rules_given() -> None:
+    check_primitive(made().def_vjp(**VJP).def_jvp(**JVP).record, order=1)
+
+
+@pytest.mark.skipif(not hasattr(Dual, "__tapeengine_trace__"), reason="the core does not record primitives yet")
+def test_the_other_rule_follows_by_transposing() -> None:
+    for product in (made().def_vjp(**VJP), made().def_jvp(**JVP), made().def_vjp(x=VJP["x"]).def_jvp(y=JVP["y"])):
+        check_primitive(product.record, order=1)
+
+
+@pytest.mark.skipif(not hasattr(Dual, "__tapeengine_trace__"), reason="the core does not record primitives yet")
+def test_a_wrong_rule_is_wrong_both_ways() -> None:
+    """The derived rule is the transpose of what was given, so only differences can see that it is wrong."""
+    product = made().def_vjp(**{**VJP, "y": lambda ct, x: scale(ct, x)})
+    report = report_primitive(product.record, order=1)
+    assert report.failed == {"differences"}
+    assert {failure.argument for failure in report.failures} == {"y"}
+
+
+@pytest.mark.skipif(not hasattr(Dual, "__tapeengine_trace__"), reason="the core does not record primitives yet")
+def test_an_argument_without_rules_is_discrete() -> None:
+    product = made().def_vjp(x=VJP["x"])
+    assert [rule is None for rule in product.record.vjp_rules] == [False, True]
+    check_primitive(product.record, order=1)
+
+
+def test_errors_name_the_operation() -> None:
+    with pytest.raises(PrimitiveError, match=r"test_local\.product: vjp has a rule for 'z'"):
+        made().def_vjp(z=VJP["x"])
+    with pytest.raises(PrimitiveError, match="asks for 'w'"):
+        made().def_jvp(x=lambda t, w: t)
+    with pytest.raises(PrimitiveError, match=r"family\.operation"):
+        primitive(lambda x: x)
+    with pytest.raises(PrimitiveError, match="both vjp and jvp rules of a variadic"):
+        primitive(name="test.f", variadic=True)(lambda *xs: xs).def_vjp(xs=lambda ct, index: ct[index])
+
+
+def test_an_operation_without_rules_is_refused_in_a_trace() -> None:
+    class Traced:
+        @staticmethod
+        def __tapeengine_trace__(primitive: Any, args: Any, static: Any) -> Any:
+            raise AssertionError("must not be recorded")
+
+    assert made()(np.float64(2.0), 1.0) == 4.0
+    with pytest.raises(UnsupportedError, match=r"give them with product\.def_vjp\(x=\.\.\.\)"):
+        made()(Traced(), 1.0)
