@@ -1,0 +1,305 @@
+"""Containers in and out: every kind that the engine takes apart, at any depth and size, and shared substructure."""
+
+import collections
+import dataclasses
+import enum
+import fractions
+import functools
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from tapeengine.errors import StructureError, TapeEngineError
+
+
+class Point(NamedTuple):
+    x: Any
+    y: Any
+
+
+@dataclass
+class Cell:
+    head: Any
+    tail: Any
+
+
+@dataclass(frozen=True)
+class Frozen:
+    a: Any
+    b: Any = 2.0
+
+
+@dataclass(slots=True)
+class Slotted:
+    a: Any
+
+
+@dataclass
+class Checked:
+    """A class whose constructor does things that a cotangent must not repeat."""
+
+    a: Any
+    b: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.a < 0:
+            raise ValueError("negative")
+        self.b = self.a * 2
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+STRUCTURES = [
+    1.5,
+    (1.5, 2.5),
+    [1.5, [2.5, (3.5,)], []],
+    {"b": 1.5, "a": [2.5], 3: {}},
+    Point(1.5, (2.5, 3.5)),
+    Cell(1.5, Cell(2.5, None)),
+    Frozen(1.5, [2.5]),
+    Slotted({"k": 1.5}),
+    Checked(1.5),
+    collections.OrderedDict(z=1.5, a=2.5),
+    collections.deque([1.5, (2.5,)]),
+    SimpleNamespace(u=1.5, v=[2.5]),
+    (),
+    [],
+    {},
+    [(), [], {}, [[]]],
+]
+
+
+@pytest.mark.parametrize("structure", STRUCTURES, ids=repr)
+def test_a_structure_comes_back_as_it_was(core: Any, structure: Any) -> None:
+    value, backpropagator = core.vjp(lambda s: s, structure)
+    assert value == structure
+    assert type(value) is type(structure)
+    (cotangent,) = backpropagator(value)
+    assert cotangent == structure
+    assert type(cotangent) is type(structure)
+
+
+def test_a_defaultdict_keeps_its_factory(core: Any) -> None:
+    given = collections.defaultdict(list, a=1.5)
+    value, backpropagator = core.vjp(lambda d: d, given)
+    (cotangent,) = backpropagator(value)
+    assert value == cotangent == given
+    assert cotangent.default_factory is list
+
+
+DISCRETE = [3, True, "text", b"bytes", None, 2 + 3, Colour.RED, fractions.Fraction(1, 2), np.int64(3), np.bool_(True)]
+DISCRETE += [len, print, functools.partial(max, 1), range(3), ..., slice(1, 2), float, STRUCTURES]
+
+
+@pytest.mark.parametrize("leaf", DISCRETE[:-1], ids=repr)
+def test_a_discrete_leaf_passes_through_untouched(core: Any, leaf: Any) -> None:
+    seen: list[Any] = []
+
+    def program(pair: Any) -> Any:
+        seen.append(pair[1])
+        return pair[0] * 2.0, pair[1]
+
+    value, backpropagator = core.vjp(program, (1.5, leaf))
+    assert seen[0] is leaf
+    assert value[1] is leaf
+    assert backpropagator((1.0, None)) == ((2.0, None),)
+    assert backpropagator((1.0, leaf)) == ((2.0, None),)
+
+
+def test_numpy_scalars_keep_their_class(core: Any) -> None:
+    for cls in (np.float64, np.float32):
+        _, backpropagator = core.vjp(lambda x: x * 2, cls(1.5))
+        (cotangent,) = backpropagator(1.0)
+        assert type(cotangent) is cls
+        assert cotangent == 2.0
+
+
+def test_any_order_of_keys_in_the_cotangent(core: Any) -> None:
+    _, backpropagator = core.vjp(lambda x, y: {"a": x * 2, "b": y * 3}, 1.0, 1.0)
+    assert backpropagator({"b": 1.0, "a": 10.0}) == (20.0, 3.0)
+
+
+def test_the_cotangents_keys_come_in_the_primals_order(core: Any) -> None:
+    cotangent = core.grad(lambda d: d["a"] * d["b"])({"b": 2.0, "a": 3.0})
+    assert list(cotangent.items()) == [("b", 3.0), ("a", 2.0)]
+
+
+def test_lists_and_tuples_are_alike_in_a_cotangent(core: Any) -> None:
+    _, backpropagator = core.vjp(lambda x: [x, (x, x)], 1.0)
+    assert backpropagator([1.0, (2.0, 3.0)]) == backpropagator((1.0, [2.0, 3.0])) == (6.0,)
+
+
+def test_shared_substructure_is_counted_once_for_each_place(core: Any) -> None:
+    """One list in two places is two lists of primals: each place has a cotangent of its own."""
+    shared = [1.0, 2.0]
+    gradient = core.grad(lambda p: p[0][0] * 3 + p[1][0] * 5 + p[1][1])((shared, shared))
+    assert gradient == ([3.0, 0.0], [5.0, 1.0])
+    assert gradient[0] is not gradient[1]
+
+
+def test_the_primals_are_not_changed(core: Any) -> None:
+    primal = {"a": [1.0, 2.0], "b": Cell(3.0, None)}
+
+    def program(d: Any) -> Any:
+        d["a"].append(d["b"].head)
+        d["b"].head = 0.0
+        return sum(d["a"])
+
+    value, backpropagator = core.vjp(program, primal)
+    assert value == 6.0
+    assert primal == {"a": [1.0, 2.0], "b": Cell(3.0, None)}
+    assert backpropagator(1.0) == ({"a": [1.0, 1.0], "b": Cell(1.0, None)},)
+
+
+def test_one_dual_in_several_places_of_the_result(core: Any) -> None:
+    def program(x: Any) -> Any:
+        y = x * 2.0
+        return y, [y, {"k": y}], x, x
+
+    _, backpropagator = core.vjp(program, 3.0)
+    assert backpropagator((1.0, [10.0, {"k": 100.0}], 0.5, 0.25)) == (222.75,)
+
+
+def test_results_that_depend_on_nothing(core: Any) -> None:
+    value, backpropagator = core.vjp(lambda x: (7.0, "a", [np.float64(2.0)], x), 1.0)
+    assert value == (7.0, "a", [2.0], 1.0)
+    assert backpropagator((5.0, None, [3.0], 2.0)) == (2.0,)
+    assert core.vjp(lambda x: 4.0, 1.0)[1](1.0) == (0.0,)
+
+
+def test_a_program_without_primals(core: Any) -> None:
+    value, backpropagator = core.vjp(lambda: 4.0)
+    assert (value, backpropagator(1.0)) == (4.0, ())
+
+
+def test_a_dataclass_with_a_post_init(core: Any) -> None:
+    gradient = core.grad(lambda c: c.a * c.b)(Checked(3.0))
+    assert (gradient.a, gradient.b) == (6.0, 3.0)
+    assert core.grad(lambda c: -c.a * c.b)(Checked(3.0)).a == -6.0
+
+
+def test_a_dataclass_with_further_attributes(core: Any) -> None:
+    cell = Cell(2.0, None)
+    cell.note = "kept"  # type: ignore[attr-defined]
+    value, backpropagator = core.vjp(lambda c: c, cell)
+    assert value.note == "kept"
+    assert backpropagator(value)[0].head == 2.0
+
+
+def test_a_list_of_a_million(core: Any) -> None:
+    n = 1_000_000 if core.name == "compiled" else 20_000
+    xs = [float(i) for i in range(n)]
+    gradient = core.grad(lambda ys: ys[0] * ys[-1] + ys[n // 2])(xs)
+    assert (gradient[0], gradient[-1], gradient[n // 2], gradient[1]) == (n - 1.0, 0.0, 1.0, 0.0)
+    assert len(gradient) == n
+
+
+@pytest.mark.parametrize("kind", ["tuple", "list", "dict", "dataclass"])
+def test_a_linked_list_of_a_hundred_thousand(core: Any, kind: str) -> None:
+    make, parts = {
+        "tuple": (lambda head, tail: (head, tail), lambda cell: cell),
+        "list": (lambda head, tail: [head, tail], lambda cell: cell),
+        "dict": (lambda head, tail: {"head": head, "tail": tail}, lambda cell: cell.values()),
+        "dataclass": (Cell, lambda cell: (cell.head, cell.tail)),
+    }[kind]
+    n = 100_000 if core.name == "compiled" else 20_000
+    chain: Any = None
+    for i in range(n):
+        chain = make(float(i), chain)
+
+    def program(cell: Any) -> Any:
+        total, rebuilt = 0.0, None
+        while cell is not None:
+            head, cell = parts(cell)
+            total = total + head * head
+            rebuilt = make(head * 3.0, rebuilt)
+        return total, rebuilt
+
+    value, backpropagator = core.vjp(program, chain)
+    (cotangent,) = backpropagator((1.0, value[1]))
+    seen = []
+    while cotangent is not None:
+        head, cotangent = parts(cotangent)
+        seen.append(head)
+    assert value[0] == sum(float(i) ** 2 for i in reversed(range(n)))
+    assert seen == [11.0 * i for i in reversed(range(n))]
+    unravel(value[1], parts)
+    unravel(chain, parts)
+
+
+def unravel(cell: Any, parts: Any) -> None:
+    """Take a deep structure apart from its root, so that freeing it does not recurse."""
+    while cell is not None:
+        _, rest = parts(cell)
+        if isinstance(cell, (list, dict)):
+            cell.clear()
+        cell = rest
+
+
+def test_a_deep_tree_of_dataclasses(core: Any) -> None:
+    @dataclass
+    class Tree:
+        left: Any
+        weight: Any
+        right: Any
+
+    n = 100_000 if core.name == "compiled" else 20_000
+    tree: Any = None
+    for i in range(n):
+        tree = Tree(tree, 1.0 + i % 3, None) if i % 2 else Tree(None, 1.0 + i % 3, tree)
+
+    def program(t: Any) -> Any:
+        total = 0.0
+        while t is not None:
+            total = total * 0.5 + t.weight
+            t = t.left if t.left is not None else t.right
+        return total
+
+    gradient = core.grad(program)(tree)
+    weights = []
+    t = gradient
+    while t is not None:
+        weights.append(t.weight)
+        t = t.left if t.left is not None else t.right
+    assert len(weights) == n
+    assert weights[-1] == 1.0
+    assert weights[-2] == 0.5
+    assert weights[0] == 0.0 or weights[0] == 0.5 ** (n - 1)
+
+
+def test_a_cycle_is_refused(core: Any) -> None:
+    loop: list[Any] = [1.0]
+    loop.append(loop)
+    with pytest.raises(StructureError, match="contains itself"):
+        core.vjp(lambda x: x[0], loop)
+    with pytest.raises(StructureError, match="contains itself"):
+        core.vjp(lambda x: loop, 1.0)
+
+
+class Opaque:
+    pass
+
+
+def test_an_unsupported_leaf_is_named_with_its_place(core: Any) -> None:
+    with pytest.raises(StructureError, match=r"primals\[1\]\['k'\]\[0\] is a .*Opaque"):
+        core.vjp(lambda x, y: x, 1.0, {"k": [Opaque()]})
+    with pytest.raises(StructureError, match=r"value\.tail\[2\] is a .*Opaque"):
+        core.vjp(lambda x: Cell(x, (1.0, 2.0, Opaque())), 1.0)
+    with pytest.raises(TapeEngineError):
+        core.vjp(lambda x: Opaque(), 1.0)
+
+
+def test_sets_and_iterators_are_refused(core: Any) -> None:
+    for wrong in ({1.0}, iter([1.0]), (x for x in [1.0]), bytearray(b"a")):
+        with pytest.raises(StructureError, match="cannot take apart"):
+            core.vjp(lambda x: x, wrong)
+
+
+def test_fields_are_all_there(core: Any) -> None:
+    gradient = core.grad(lambda f: f.a * f.b)(Frozen(3.0))
+    assert dataclasses.asdict(gradient) == {"a": 2.0, "b": 3.0}
