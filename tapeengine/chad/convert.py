@@ -1,0 +1,256 @@
+"""Between Python values and the evaluator's: dataclasses and tuples, unions and `Tagged`, arrays and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy
+
+from tapeengine.chad.derivative_types import cotangent
+from tapeengine.chad.linear import Sparse
+from tapeengine.chad.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    UNIT,
+    Array,
+    Bool,
+    Float,
+    Function,
+    Int,
+    LArray,
+    Named,
+    Product,
+    Sum,
+    Type,
+    is_discrete,
+    show,
+)
+from tapeengine.chad.values import Tagged
+from tapeengine.errors import CotangentError, StructureError
+
+__all__ = ["Converter"]
+
+
+class Converter:
+    """Converts values of a module's types.
+
+    Parameters
+    ----------
+    types : mapping of str to Sum
+        What recursive sum types stand for.
+    classes : mapping of str to type
+        The classes that named products stand for.
+    """
+
+    def __init__(self, types: Mapping[str, Sum], classes: Mapping[str, type]) -> None:
+        self.types = types
+        self.classes = classes
+
+    def inward(self, of: Type, value: Any, path: str) -> Any:
+        """Convert a Python value to the evaluator's.
+
+        Raises
+        ------
+        StructureError
+            Where the value is not of the type; the message has the path to the place.
+        """
+        match of:
+            case Float():
+                if isinstance(value, int | float | numpy.floating | numpy.integer) and not isinstance(value, bool):
+                    return float(value)
+            case Int():
+                if isinstance(value, int | numpy.integer) and not isinstance(value, bool):
+                    return int(value)
+            case Bool():
+                if isinstance(value, bool | numpy.bool_):
+                    return bool(value)
+            case Product():
+                return self._product(of, value, path)
+            case Sum() | Named():
+                options = of.options if isinstance(of, Sum) else self.types[of.name].options
+                return self._member(of, options, value, path)
+            case Array(element):
+                return self._array(element, value, path)
+            case Function() if callable(value):
+                return value
+        raise StructureError(f"{path} is of type {type(value).__name__} where {show(of)} is wanted")
+
+    def _product(self, of: Product, value: Any, path: str) -> Any:
+        if of == UNIT and value is None:
+            return ()
+        if of.name:
+            if type(value).__name__ == of.name:
+                parts = zip(of.fields, of.items, strict=True)
+                return tuple(self.inward(t, getattr(value, f), f"{path}.{f}") for f, t in parts)
+        elif isinstance(value, tuple) and len(value) == len(of.items):
+            return tuple(
+                self.inward(t, v, f"{path}[{i}]") for i, (t, v) in enumerate(zip(of.items, value, strict=True))
+            )
+        raise StructureError(f"{path} is of type {type(value).__name__} where {show(of)} is wanted")
+
+    def _member(self, of: Type, options: tuple[Type, ...], value: Any, path: str) -> Tagged:
+        for i, option in enumerate(options):
+            if (option == UNIT and value is None) or (
+                isinstance(option, Product) and option.name and type(value).__name__ == option.name
+            ):
+                return Tagged(i, self.inward(option, value, path))
+        raise StructureError(f"{path} is of type {type(value).__name__} where {show(of)} is wanted")
+
+    def _array(self, element: Type, value: Any, path: str) -> list[Any]:
+        if isinstance(value, numpy.ndarray):
+            if element == FLOAT and value.ndim == 1 and value.dtype.kind in "fiu":
+                return [float(v) for v in value.tolist()]
+            if element == INT and value.ndim == 1 and value.dtype.kind in "iu":
+                return list(value.tolist())
+            if element == BOOL and value.ndim == 1 and value.dtype.kind == "b":
+                return list(value.tolist())
+        if isinstance(value, numpy.ndarray | list | tuple) and getattr(value, "ndim", 1) > 0:
+            return [self.inward(element, v, f"{path}[{i}]") for i, v in enumerate(value)]
+        raise StructureError(f"{path} is of type {type(value).__name__} where {show(Array(element))} is wanted")
+
+    def outward(self, of: Type, value: Any, like: Any = None) -> Any:
+        """Convert a value of the evaluator's to Python; `like` gives the kind of sequence where there is one."""
+        match of:
+            case Product(items, name):
+                if of == UNIT:
+                    return None
+                likes = self._parts(of, like)
+                made = [self.outward(t, v, k) for t, v, k in zip(items, value, likes, strict=True)]
+                return self.classes[name](*made) if name else tuple(made)
+            case Sum() | Named():
+                options = of.options if isinstance(of, Sum) else self.types[of.name].options
+                return self.outward(options[value.option], value.payload, like)
+            case Array(element):
+                return self._sequence(element, value, like)
+            case _:
+                return value
+
+    def _parts(self, of: Product, like: Any) -> list[Any]:
+        if like is None:
+            return [None] * len(of.items)
+        return [getattr(like, f) for f in of.fields] if of.name else list(like)
+
+    def _sequence(self, element: Type, value: Any, like: Any) -> Any:
+        if isinstance(like, list | tuple):
+            return [self.outward(element, v, k) for v, k in zip(value, like, strict=True)]
+        made = [self.outward(element, v) for v in value]
+        numbers = element
+        while isinstance(numbers, Array):
+            numbers = numbers.element
+        if numbers in (FLOAT, INT, BOOL):
+            shapes = {numpy.shape(m) for m in made}
+            if len(shapes) <= 1:
+                kind = {FLOAT: numpy.float64, INT: numpy.int64, BOOL: numpy.bool_}[numbers]  # type: ignore[index]
+                return numpy.array(made, dtype=kind)
+        return made
+
+    def cotangent_in(self, of: Type, value: Any, primal: Any, path: str) -> Any:
+        """Convert a cotangent (or tangent) given by a user to a sparse linear value; None is zero.
+
+        Raises
+        ------
+        CotangentError
+            Where it does not fit the primal; the message has the path to the place.
+        """
+        match of:
+            case Float():
+                if value is None:
+                    return 0.0
+                if isinstance(value, int | float | numpy.floating | numpy.integer):
+                    return float(value)
+                if isinstance(value, numpy.ndarray) and value.shape == ():
+                    return float(value)
+            case Int() | Bool():
+                return ()
+            case Product():
+                return self._product_cotangent(of, value, primal, path)
+            case Sum() | Named():
+                options = of.options if isinstance(of, Sum) else self.types[of.name].options
+                if value is None:
+                    return None
+                payload = self.cotangent_in(options[primal.option], value, primal.payload, path)
+                return Tagged(primal.option, payload)
+            case Array(element):
+                if value is None:
+                    return None
+                if not isinstance(value, numpy.ndarray | list | tuple) or len(value) != len(primal):
+                    raise CotangentError(f"{path} does not have the {len(primal)} elements of what it belongs to")
+                each = enumerate(zip(value, primal, strict=True))
+                return ("entries", [(i, self.cotangent_in(element, v, x, f"{path}[{i}]")) for i, (v, x) in each])
+            case _:
+                pass
+        raise CotangentError(f"{path} is of type {type(value).__name__}, which does not fit {show(of)}")
+
+    def _product_cotangent(self, of: Product, value: Any, primal: Any, path: str) -> Any:
+        if of == UNIT:
+            return ()
+        if value is None:
+            return None
+        if of.name and type(value).__name__ == of.name:
+            parts = [(f".{f}", getattr(value, f)) for f in of.fields]
+        elif not of.name and isinstance(value, tuple) and len(value) == len(of.items):
+            parts = [(f"[{i}]", v) for i, v in enumerate(value)]
+        else:
+            raise CotangentError(f"{path} is of type {type(value).__name__}, which does not fit {show(of)}")
+        each = zip(of.items, parts, primal, strict=True)
+        return tuple(self.cotangent_in(t, v, x, path + suffix) for t, (suffix, v), x in each)
+
+    def cotangent_out(self, of: Type, value: Any, primal: Any, like: Any, linear: Sparse) -> Any:
+        """Convert a sparse cotangent (or tangent) to Python, in the structure of its primal; discrete leaves are None.
+
+        Parameters
+        ----------
+        of : Type
+            The type of the primal.
+        value
+            The sparse linear value.
+        primal
+            The primal as the evaluator has it.
+        like
+            The primal as the user gave it.
+        linear : Sparse
+            Resolves the values.
+        """
+        match of:
+            case Float():
+                return value
+            case Int() | Bool():
+                return None
+            case Product(items, name):
+                if of == UNIT:
+                    return None
+                parts = (None,) * len(items) if value is None else value
+                each = zip(items, parts, primal, self._parts(of, like), strict=True)
+                zeroed = [(t, linear.zero(cotangent(t)) if v is None else v, x, k) for t, v, x, k in each]
+                made = [self.cotangent_out(t, v, x, k, linear) for t, v, x, k in zeroed]
+                return self.classes[name](*made) if name else tuple(made)
+            case Sum() | Named():
+                options = of.options if isinstance(of, Sum) else self.types[of.name].options
+                option = options[primal.option]
+                payload = linear.zero(cotangent(option)) if value is None else value.payload
+                return self.cotangent_out(option, payload, primal.payload, like, linear)
+            case Array(element):
+                return self._array_out(of, element, value, primal, like, linear)
+            case _:
+                return None
+
+    def _array_out(self, of: Array, element: Type, value: Any, primal: Any, like: Any, linear: Sparse) -> Any:
+        if is_discrete(of):
+            return None
+        linear_type = cotangent(of)
+        assert isinstance(linear_type, LArray)
+        parts = linear.collect(linear_type, value, len(primal))
+        likes = [None] * len(primal) if like is None or isinstance(like, numpy.ndarray) else like
+        made = [self.cotangent_out(element, v, x, k, linear) for v, x, k in zip(parts, primal, likes, strict=True)]
+        if isinstance(like, tuple):
+            return tuple(made)
+        numbers = element
+        while isinstance(numbers, Array):
+            numbers = numbers.element
+        if isinstance(like, list) or numbers != FLOAT:
+            return made
+        if isinstance(like, numpy.ndarray):
+            return numpy.array(made, dtype=numpy.float64).reshape(like.shape)
+        return numpy.array(made, dtype=numpy.float64) if len({numpy.shape(m) for m in made}) <= 1 else made

@@ -1,0 +1,68 @@
+"""Running programs and their derivatives on Python values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tapeengine.chad.close import close
+from tapeengine.chad.convert import Converter
+from tapeengine.chad.evaluate.evaluator import Evaluator, deep
+from tapeengine.chad.linear import Sparse
+from tapeengine.chad.reverse import reverse
+from tapeengine.chad.terms import Module
+
+__all__ = ["Executable"]
+
+
+class Executable:
+    """Runs the derivatives of a module by evaluating its derivative terms.
+
+    Parameters
+    ----------
+    module : Module
+    classes : dict of str to type
+        The classes that named products stand for.
+    """
+
+    def __init__(self, module: Module, classes: dict[str, type]) -> None:
+        self.module = module
+        with deep():
+            self.closed = close(module)
+            self.reverse = reverse(self.closed)
+        self.converter = Converter(module.types, classes)
+        self.definition = module.definitions[module.main]
+
+    def inward(self, primals: Sequence[Any]) -> list[Any]:
+        """Convert the arguments of a call."""
+        params = self.definition.params
+        if len(primals) != len(params):
+            raise TypeError(f"{self.definition.name} takes {len(params)} arguments, not {len(primals)}")
+        each = zip(params, primals, strict=True)
+        return [self.converter.inward(p.of, x, f"the argument {p.name}") for p, x in each]
+
+    def run(self, primals: Sequence[Any]) -> Any:
+        """Evaluate the program itself."""
+        value = Evaluator(self.module).run(self.module.main, self.inward(primals))
+        return self.converter.outward(self.definition.result, value)
+
+    def vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Evaluate the reverse derivative: the value and the backpropagator."""
+        inside = self.inward(primals)
+        evaluator = Evaluator(self.reverse)
+        value, back = evaluator.run(self.module.main, inside)
+        linear = evaluator.linear
+        assert isinstance(linear, Sparse)
+
+        def backpropagator(cotangent: Any) -> tuple[Any, ...]:
+            with deep():
+                given = self.converter.cotangent_in(self.definition.result, cotangent, value, "value")
+                got = back(given)
+                each = zip(self.definition.params, got, inside, primals, strict=True)
+                return tuple(self.converter.cotangent_out(p.of, d, x, like, linear) for p, d, x, like in each)
+
+        return self.converter.outward(self.definition.result, value), backpropagator
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        """Evaluate the forward derivative: the value and its tangent."""
+        raise NotImplementedError

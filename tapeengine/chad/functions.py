@@ -1,0 +1,95 @@
+"""Functions of programs that Python and numpy have no counterpart of, as ordinary Python functions.
+
+Inside a `program` they are constructors of the language; outside, and when a program runs as plain Python, they are
+these functions, on floats, numpy arrays, lists and dual numbers alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy
+
+__all__ = ["fold", "gather", "replicate", "scan", "scatter"]
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+
+def fold(f: Callable[[T, T], T], xs: Sequence[T], *init: T) -> T:
+    """Reduce an array with an associative function.
+
+    Parameters
+    ----------
+    f : callable
+        Of two elements; associative, so that the order of combination is free.
+    xs : array
+        Not empty, unless a start is given.
+    *init
+        At most one start, combined from the left.
+
+    Examples
+    --------
+    >>> fold(lambda a, b: a * b, [2.0, 3.0, 4.0])
+    24.0
+    """
+    items = [*init, *xs]
+    if not items:
+        raise IndexError("fold of an empty array")
+    result = items[0]
+    for item in items[1:]:
+        result = f(result, item)
+    return result
+
+
+def scan(f: Callable[[S, T], S], xs: Sequence[T], init: S) -> Any:
+    """Give the states ``s = f(s, x)`` after each element, starting at ``init``.
+
+    Examples
+    --------
+    >>> scan(lambda s, x: s + x, [1.0, 2.0, 3.0], 0.0)
+    [1.0, 3.0, 6.0]
+    """
+    states = []
+    state = init
+    for x in xs:
+        state = f(state, x)
+        states.append(state)
+    return states
+
+
+def gather(xs: Any, indices: Any) -> Any:
+    """Give ``[xs[i] for i in indices]``.
+
+    Examples
+    --------
+    >>> gather([1.0, 2.0, 3.0], [2, 0])
+    [3.0, 1.0]
+    """
+    return [xs[i] for i in indices] if isinstance(xs, list) else xs[numpy.asarray(indices, dtype=int)]
+
+
+def scatter(xs: Any, indices: Any, values: Any) -> Any:
+    """Give a copy of ``xs`` with ``values[k]`` added at ``indices[k]`` for each k.
+
+    Examples
+    --------
+    >>> scatter([0.0, 0.0], [1, 1, 0], [1.0, 2.0, 3.0])
+    [3.0, 3.0]
+    """
+    result = [xs[i] for i in range(len(xs))]
+    for i, value in zip(indices, values, strict=True):
+        result[i] = result[i] + value
+    return result
+
+
+def replicate(n: int, x: Any) -> Any:
+    """Give an array of ``n`` times ``x``.
+
+    Examples
+    --------
+    >>> replicate(2, 1.5)
+    [1.5, 1.5]
+    """
+    return [x] * n

@@ -1,0 +1,69 @@
+"""Putting the definitions of several programs together into one module."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from tapeengine.chad.parse.parser import Parsed
+from tapeengine.chad.terms import Call, Definition, Module, Term
+from tapeengine.chad.traverse import map_children
+from tapeengine.chad.types import Sum
+
+__all__ = ["Linked", "link"]
+
+
+class Linked(Protocol):
+    """What linking needs of a program."""
+
+    symbol: str
+
+    def parsed(self) -> Parsed:
+        """Give the program's own definitions."""
+        ...
+
+
+def link(program: Linked) -> tuple[Module, dict[str, type]]:
+    """Give the module of a program and all that it calls, and the classes of its named products."""
+    definitions: dict[str, Definition] = {}
+    types: dict[str, Sum] = {}
+    classes: dict[str, type] = {}
+    pending: list[Any] = [program]
+    seen: set[str] = set()
+    while pending:
+        unit = pending.pop()
+        if unit.symbol in seen:
+            continue
+        seen.add(unit.symbol)
+        parsed = unit.parsed()
+        definitions.update(parsed.definitions)
+        types.update(parsed.types)
+        classes.update(parsed.classes)
+        pending += parsed.programs.values()
+    short = short_names(definitions)
+    renamed = {
+        short[name]: dataclasses.replace(d, name=short[name], body=rename_calls(d.body, short))
+        for name, d in definitions.items()
+    }
+    return Module(short[program.symbol], renamed, types), classes
+
+
+def short_names(definitions: Mapping[str, Definition]) -> dict[str, str]:
+    """Give each symbol the last part of its name, where no other has the same."""
+    last = {symbol: symbol.split(".")[-1].replace("<", "_").replace(">", "_") for symbol in definitions}
+    counts = list(last.values())
+    return {
+        symbol: name
+        if counts.count(name) == 1
+        else "".join(c if c.isidentifier() or c.isdigit() else "_" for c in symbol)
+        for symbol, name in last.items()
+    }
+
+
+def rename_calls(term: Term, names: Mapping[str, str]) -> Term:
+    """Rename the definitions that a term calls."""
+    term = map_children(term, lambda child: rename_calls(child, names))
+    if isinstance(term, Call) and names.get(term.name, term.name) != term.name:
+        return dataclasses.replace(term, name=names[term.name])
+    return term

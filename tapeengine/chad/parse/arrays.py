@@ -1,0 +1,108 @@
+"""numpy's functions on whole arrays, written with the language's own constructors."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tapeengine.chad.parse.numeric import rank
+from tapeengine.chad.terms import Build, Index, Map, Op, Replicate, Size, Term, Total, Tuple, lit
+from tapeengine.chad.types import FLOAT, INT, Array, show
+
+if TYPE_CHECKING:
+    from tapeengine.chad.parse.parser import Parser
+
+__all__ = ["array_attribute", "filled", "matmul", "summed", "transpose"]
+
+
+def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Term:
+    """``size``, ``shape``, ``T`` and ``ndim`` of an array."""
+    if attr == "ndim":
+        return lit(rank(term.type))
+    if attr == "T":
+        return transpose(p, node, term)
+    if attr in ("size", "shape"):
+        return p.let("xs", term, lambda xs: _shape(xs, attr))
+    p.error(node, f"arrays have no {attr} here", "use len, size, shape or T")
+
+
+def _shape(xs: Term, attr: str) -> Term:
+    sizes = []
+    while isinstance(xs.type, Array):
+        sizes.append(Size(xs))
+        xs = Index(xs, lit(0))
+    if attr == "shape":
+        return Tuple(tuple(sizes))
+    total: Term = sizes[0]
+    for size in sizes[1:]:
+        total = Op("imul", (total, size), INT)
+    return total
+
+
+def transpose(p: Parser, node: ast.AST, term: Term) -> Term:
+    """``xs.T`` of a matrix."""
+    if rank(term.type) < 2:
+        return term
+    if rank(term.type) > 2:
+        p.error(node, "T of an array of rank above 2", "write the comprehension")
+
+    def turned(xs: Term) -> Term:
+        i, j = p.fresh("i", INT), p.fresh("j", INT)
+        return Build(Size(Index(xs, lit(0))), j, Build(Size(xs), i, Index(Index(xs, i), j)))
+
+    return p.let("xs", term, turned)
+
+
+def summed(p: Parser, node: ast.AST, term: Term, axis: int | None = None) -> Term:
+    """``np.sum``: of all elements, or along one axis of a matrix."""
+    if not isinstance(term.type, Array):
+        p.error(node, f"sum of {show(term.type)}", "sum an array or a comprehension of numbers")
+    n = rank(term.type)
+    if n == 1:
+        return Total(term)
+    if axis is not None and axis < 0:
+        axis += n
+    row = p.fresh("row", term.type.element)
+    if axis is None:
+        return Total(Map((row,), summed(p, node, row), (term,)))
+    if axis == 0:
+        return summed(p, node, transpose(p, node, term), 1)
+    return Map((row,), summed(p, node, row, axis - 1), (term,))
+
+
+def dot(p: Parser, left: Term, right: Term) -> Term:
+    """The inner product of two vectors."""
+    x, y = p.fresh("x", FLOAT), p.fresh("y", FLOAT)
+    return Total(Map((x, y), Op("mul", (x, y)), (left, right)))
+
+
+def matmul(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
+    """``left @ right`` of vectors and matrices."""
+    matrix, vector = Array(Array(FLOAT)), Array(FLOAT)
+    left, right = (
+        p.convert(t, matrix if rank(t.type) == 2 else vector) or p.error(node, f"@ on {show(t.type)}", "use floats")
+        for t in (left, right)
+    )
+    if left.type == vector and right.type == vector:
+        return dot(p, left, right)
+    if left.type == matrix and right.type == vector:
+        row = p.fresh("row", vector)
+        return p.let("v", right, lambda v: Map((row,), dot(p, row, v), (left,)))
+    if left.type == vector:
+        return matmul(p, node, transpose(p, node, right), left)
+    return p.let("a", left, lambda a: p.let("b", right, lambda b: _matrices(p, a, b)))
+
+
+def _matrices(p: Parser, a: Term, b: Term) -> Term:
+    i, j, k = p.fresh("i", INT), p.fresh("j", INT), p.fresh("k", INT)
+    product = Op("mul", (Index(Index(a, i), k), Index(Index(b, k), j)))
+    entry = Total(Build(Size(b), k, product))
+    return Build(Size(a), i, Build(Size(Index(b, lit(0))), j, entry))
+
+
+def filled(p: Parser, node: ast.AST, shape: Term, value: Term) -> Term:
+    """``np.full(shape, value)``."""
+    sizes = shape.items if isinstance(shape, Tuple) else (shape,)
+    for size in reversed(sizes):
+        value = Replicate(p.coerce(node, size, INT), value)
+    return value

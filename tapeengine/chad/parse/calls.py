@@ -1,0 +1,193 @@
+"""Calls: of local functions and programs, of Python's, math's and numpy's functions, of this package's own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from tapeengine.chad.parse import library
+from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.types import class_fields
+from tapeengine.chad.primitives import REAL
+from tapeengine.chad.terms import Apply, Call, Lambda, Let, Term, Tuple, Var
+from tapeengine.chad.types import Function, Product, Type, show
+
+if TYPE_CHECKING:
+    from tapeengine.chad.parse.parser import Env, Parser
+
+__all__ = ["apply_to", "as_function", "call_expression"]
+
+#: Names under which modules know an opcode.
+ALIASES: Mapping[str, str] = MappingProxyType(
+    {
+        "arcsin": "asin",
+        "arccos": "acos",
+        "arctan": "atan",
+        "arctan2": "atan2",
+        "arcsinh": "asinh",
+        "arccosh": "acosh",
+        "arctanh": "atanh",
+        "fabs": "abs",
+        "power": "pow",
+        "float_power": "pow",
+        "multiply": "mul",
+        "subtract": "sub",
+        "divide": "div",
+        "true_divide": "div",
+        "truediv": "div",
+        "negative": "neg",
+        "gammaln": "lgamma",
+        "digamma": "polygamma",
+    }
+)
+
+
+def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) -> Term:
+    """``f(...)``."""
+    from tapeengine.chad.parse.parser import MISSING
+
+    if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+        p.error(node, "* and ** in a call", "write the arguments out")
+    found = p.static(node.func, env)
+    if found is not MISSING:
+        form = library.SPECIAL.get(library_name(found))
+        if form is not None:
+            return form(p, node, env)
+        if class_fields(found) is not None:
+            return construct(p, node, found, env)
+    elif isinstance(node.func, ast.Attribute):
+        method = library.METHODS.get(node.func.attr)
+        if method is not None:
+            return method(p, node, expression(p, node.func.value, env), env)
+    if node.keywords:
+        p.error(node, "arguments by name", "give them by position")
+    types = parameter_types(p, node.func, env)
+    if types is not None and len(types) == len(node.args):
+        args = [p.coerce(a, expression(p, a, env, t), t) for a, t in zip(node.args, types, strict=True)]
+    else:
+        args = [expression(p, a, env) for a in node.args]
+    return apply_to(p, node, node.func, args, env)
+
+
+def library_name(found: Any) -> str:
+    """Give the name under which the library knows a Python function: its module's first part and its own name."""
+    module = str(getattr(found, "__module__", None) or type(found).__module__).split(".")[0].lstrip("_")
+    name = getattr(found, "__name__", "")
+    return f"{'numpy' if module in ('numpy', 'np') else module}.{name}"
+
+
+def parameter_types(p: Parser, node: ast.expr, env: Env) -> tuple[Type, ...] | None:
+    """Give the parameter types of what is called, where they are known."""
+    from tapeengine.chad.parse.parser import MISSING, Lifted
+
+    found: Any = env.get(node.id) if isinstance(node, ast.Name) and node.id in env else p.static(node, env)
+    if isinstance(found, Lifted):
+        return found.params
+    if isinstance(found, Term):
+        return found.type.params if isinstance(found.type, Function) else None
+    if found is p.function or getattr(found, "__tapeengine_function__", None) is p.function:
+        return tuple(v.of for v in p.definitions[p.symbol].params) if p.symbol in p.definitions else None
+    if found is not MISSING and hasattr(found, "__tapeengine_signature__"):
+        return tuple(found.__tapeengine_signature__()[1])
+    return None
+
+
+def apply_to(p: Parser, node: ast.AST, function: ast.expr, args: Sequence[Term], env: Env) -> Term:
+    """Apply whatever an expression stands for to arguments."""
+    from tapeengine.chad.parse.parser import MISSING, Lifted
+
+    if isinstance(function, ast.Lambda):
+        return apply_lambda(p, function, args, env)
+    found: Any = env.get(function.id) if isinstance(function, ast.Name) and function.id in env else MISSING
+    if isinstance(found, Lifted):
+        _count(p, node, args, found.params)
+        captured = tuple(env[n] for n in found.captured)
+        return Call(found.name, (*captured, *coerced(p, node, args, found.params)), found.result)
+    if found is MISSING:
+        found = p.static(function, env)
+    if found is not MISSING and not isinstance(found, Term):
+        return apply_object(p, node, found, args)
+    term = expression(p, function, env)
+    if not isinstance(term.type, Function):
+        p.error(node, f"{show(term.type)} is not a function", "call a function")
+    _count(p, node, args, term.type.params)
+    return Apply(term, coerced(p, node, args, term.type.params))
+
+
+def _count(p: Parser, node: ast.AST, args: Sequence[Term], params: Sequence[Type]) -> None:
+    if len(args) != len(params):
+        p.error(node, f"{len(args)} arguments where {len(params)} are wanted", "match the function's parameters")
+
+
+def coerced(p: Parser, node: ast.AST, args: Sequence[Term], params: Sequence[Type]) -> tuple[Term, ...]:
+    """Bring arguments to the types of parameters."""
+    return tuple(p.coerce(node, a, t) for a, t in zip(args, params, strict=True))
+
+
+def apply_lambda(p: Parser, node: ast.Lambda, args: Sequence[Term], env: Env) -> Term:
+    """Apply a lambda where it stands: its parameters are bound to the arguments."""
+    params = [a.arg for a in node.args.args]
+    if len(params) != len(args):
+        p.error(node, f"a lambda of {len(params)} parameters where {len(args)} are wanted", "match them")
+    inner = dict(env)
+    bound = []
+    for param, arg in zip(params, args, strict=True):
+        var = arg if isinstance(arg, Var) else p.fresh(param, arg.type)
+        if var is not arg:
+            bound.append((var, arg))
+        inner[param] = var
+    term = expression(p, node.body, inner)
+    for var, arg in reversed(bound):
+        term = Let(var, arg, term)
+    return term
+
+
+def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> Term:
+    """Apply a Python object: this function itself, another program, or a function of the library."""
+    if found is p.function or getattr(found, "__tapeengine_function__", None) is p.function:
+        if p.symbol not in p.definitions:
+            p.error(node, "a recursive function needs the type of its result", "write -> float, or what it gives")
+        own = p.definitions[p.symbol]
+        params = tuple(v.of for v in own.params)
+        _count(p, node, args, params)
+        return Call(p.symbol, coerced(p, node, args, params), own.result)
+    if hasattr(found, "__tapeengine_signature__"):
+        symbol, params, result = found.__tapeengine_signature__()
+        _count(p, node, args, params)
+        p.programs[symbol] = found
+        return Call(symbol, coerced(p, node, args, params), result)
+    name = library_name(found)
+    function = library.FUNCTIONS.get(name)
+    if function is not None:
+        return function(p, node, list(args))
+    opcode = ALIASES.get(name.split(".")[-1], name.split(".")[-1])
+    if opcode in REAL and name.split(".")[0] in ("math", "numpy", "tapeengine", "scipy", "operator", "builtins"):
+        return library.opcode(p, node, opcode, list(args))
+    if callable(found):
+        return library.registered(p, node, found, list(args))
+    p.error(node, f"{name} is not a function of the language", "write it as a te.program")
+
+
+def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
+    """Make a dataclass or NamedTuple."""
+    of = p.table(cls)
+    assert isinstance(of, Product)
+    given: dict[str, ast.expr] = dict(zip(of.fields, node.args, strict=False))
+    given.update({k.arg: k.value for k in node.keywords if k.arg is not None})
+    if set(given) != set(of.fields):
+        p.error(node, f"{of.name} has the fields {', '.join(of.fields)}", "give each of them once")
+    items = []
+    for field, item in zip(of.fields, of.items, strict=True):
+        items.append(p.coerce(given[field], expression(p, given[field], env, item), item))
+    return Tuple(tuple(items), of)
+
+
+def as_function(p: Parser, node: ast.expr, env: Env) -> Term:
+    """Make a function value of a program or a local recursive function."""
+    types = parameter_types(p, node, env)
+    if types is None:
+        p.error(node, "this function as a value has no parameter types", "write a lambda or a def around it")
+    params = tuple(p.fresh("x", t) for t in types)
+    return Lambda(params, apply_to(p, node, node, params, env))

@@ -1,0 +1,320 @@
+"""Expressions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from tapeengine.chad.parse import numeric
+from tapeengine.chad.terms import (
+    Branch,
+    Build,
+    Case,
+    Elements,
+    If,
+    Index,
+    Lambda,
+    Literal,
+    Op,
+    Proj,
+    Size,
+    Term,
+    Tuple,
+    lit,
+)
+from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Product, Type, show
+
+if TYPE_CHECKING:
+    from tapeengine.chad.parse.parser import Env, Parser
+
+__all__ = ["condition", "expression", "narrowing"]
+
+
+def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) -> Term:
+    """Parse an expression; `wanted` helps where the expression alone does not say its type."""
+    match node:
+        case ast.Constant(value=value):
+            return constant(p, node, value)
+        case ast.Name():
+            return name(p, node, env)
+        case ast.BinOp(left=left, op=op, right=right):
+            return numeric.binary(p, node, op, expression(p, left, env), expression(p, right, env))
+        case ast.UnaryOp(op=op, operand=operand):
+            return unary(p, node, op, operand, env)
+        case ast.Compare():
+            return compare(p, node, env)
+        case ast.BoolOp(op=op, values=values):
+            return bool_op(p, op, values, env)
+        case ast.IfExp():
+            return if_expression(p, node, env, wanted)
+        case ast.Tuple(elts=elts):
+            items = (
+                wanted.items if isinstance(wanted, Product) and len(wanted.items) == len(elts) else [None] * len(elts)
+            )
+            return Tuple(tuple(expression(p, e, env, w) for e, w in zip(elts, items, strict=True)))
+        case ast.List(elts=elts):
+            return list_display(p, node, elts, env, wanted)
+        case ast.Subscript(value=value, slice=index):
+            return subscript(p, node, expression(p, value, env), index, env)
+        case ast.Attribute(value=value, attr=attr):
+            return attribute(p, node, value, attr, env)
+        case ast.Lambda():
+            return lambda_(p, node, env, wanted)
+        case ast.ListComp() | ast.GeneratorExp():
+            from tapeengine.chad.parse.loops import comprehension
+
+            return comprehension(p, node, env)
+        case ast.Call():
+            from tapeengine.chad.parse.calls import call_expression
+
+            return call_expression(p, node, env, wanted)
+    p.error(node, f"{type(node).__name__} is not in the language", "write it with the operations of the language")
+
+
+def constant(p: Parser, node: ast.AST, value: Any) -> Term:
+    """A Python value known when the program is defined."""
+    if value is None:
+        return Tuple(())
+    if isinstance(value, bool | int | float):
+        return lit(value)
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+        return constant(p, node, value)
+    if isinstance(value, list | tuple) and value and len(value) <= 1000:
+        items = [constant(p, node, v) for v in value]
+        if isinstance(value, tuple):
+            return Tuple(tuple(items))
+        return elements(p, node, items)
+    p.error(node, f"a value of type {type(value).__name__} is not in the language", "pass it as an argument")
+
+
+def elements(p: Parser, node: ast.AST, items: list[Term]) -> Term:
+    """An array of items, brought to one type."""
+    of = items[0].type
+    for item in items[1:]:
+        of = p.unify(node, of, item.type)
+    return Elements(tuple(p.coerce(node, item, of) for item in items), of)
+
+
+def name(p: Parser, node: ast.Name, env: Env) -> Term:
+    """A variable, a function of the language as a value, or a constant from outside."""
+    from tapeengine.chad.parse.calls import as_function
+    from tapeengine.chad.parse.parser import MISSING
+
+    value = env.get(node.id, MISSING)
+    if isinstance(value, Term):
+        return value
+    if value is MISSING and node.id not in p.outer:
+        if node.id in p.names._used:
+            p.error(node, f"{node.id} has no value on every path to here", "give it a value before the branch or loop")
+        from tapeengine.chad.parse.parser import Unresolved
+
+        raise Unresolved(node.id)
+    found = value if value is not MISSING else p.outer[node.id]
+    if callable(found) or value is not MISSING:
+        return as_function(p, node, env)
+    return constant(p, node, found)
+
+
+def unary(p: Parser, node: ast.AST, op: ast.unaryop, operand: ast.expr, env: Env) -> Term:
+    """``-x``, ``+x``, ``not x``."""
+    if isinstance(op, ast.Not):
+        return Op("not", (condition(p, operand, env),), BOOL)
+    term = expression(p, operand, env)
+    match op:
+        case ast.UAdd():
+            return term
+        case ast.USub():
+            if isinstance(term, Literal):
+                return lit(-term.value)
+            return numeric.elementwise(p, node, numeric.negative, (term,))
+    p.error(node, "~ is not in the language", "use not")
+
+
+COMPARISONS: Mapping[type, str] = MappingProxyType(
+    {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
+)
+
+
+def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
+    """Comparisons, also chained; ``is None`` on a union."""
+    if isinstance(node.ops[0], ast.Is | ast.IsNot):
+        return condition(p, node, env)
+    left = expression(p, node.left, env)
+    tests = []
+    for op, right_node in zip(node.ops, node.comparators, strict=True):
+        if type(op) not in COMPARISONS:
+            p.error(node, f"{type(op).__name__.lower()} is not in the language", "use < <= > >= == !=")
+        right = expression(p, right_node, env)
+        tests.append(numeric.comparison(p, node, COMPARISONS[type(op)], left, right))
+        left = right
+    return both(tests)
+
+
+def both(tests: list[Term]) -> Term:
+    """All of several tests, from the left."""
+    result = tests[-1]
+    for test in reversed(tests[:-1]):
+        result = If(test, result, lit(False))
+    return result
+
+
+def bool_op(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env) -> Term:
+    """``and``, ``or``: the right side is evaluated only if need be."""
+    tests = [condition(p, v, env) for v in values]
+    if isinstance(op, ast.And):
+        return both(tests)
+    result = tests[-1]
+    for test in reversed(tests[:-1]):
+        result = If(test, lit(True), result)
+    return result
+
+
+def condition(p: Parser, node: ast.expr, env: Env) -> Term:
+    """Parse a condition: a bool, or a test of which member of a union something is."""
+    narrowed = narrowing(p, node, env)
+    if narrowed is not None:
+        name, chosen, positive = narrowed
+        options = p.table.options(env[name].type) or ()
+        branches = (Branch(p.fresh("_", o), lit((i == chosen) == positive)) for i, o in enumerate(options))
+        return Case(env[name], tuple(branches))
+    term = expression(p, node, env)
+    if term.type == BOOL:
+        return term
+    if term.type in (INT, FLOAT):
+        return Op("ne", (term, lit(0) if term.type == INT else lit(0.0)), BOOL)
+    p.error(node, f"a condition is a bool, not {show(term.type)}", "compare with something")
+
+
+def narrowing(p: Parser, node: ast.expr, env: Env) -> tuple[str, int, bool] | None:
+    """Recognise ``isinstance(x, C)`` and ``x is None`` on a variable of a union: name, option, is it positive."""
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            inner = narrowing(p, operand, env)
+            return None if inner is None else (inner[0], inner[1], not inner[2])
+        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), cls]) if name in env:
+            of = p.table(p.annotation_object(cls))
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            of = UNIT
+        case _:
+            return None
+    options = p.table.options(env[name].type) if isinstance(env.get(name), Term) else None
+    if options is None or of not in options:
+        p.error(node, f"{name} is not a union with the member {show(of)}", "give it a union type")
+    positive = not (isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.IsNot))
+    return name, options.index(of), positive
+
+
+def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> Term:
+    """``a if c else b``, also on a sum."""
+    narrowed = narrowing(p, node.test, env)
+    if narrowed is None:
+        test = condition(p, node.test, env)
+        terms = (expression(p, node.body, env, wanted), expression(p, node.orelse, env, wanted))
+        of = p.unify(node, terms[0].type, terms[1].type)
+        return If(test, p.coerce(node, terms[0], of), p.coerce(node, terms[1], of))
+    name, chosen, positive = narrowed
+    options = p.table.options(env[name].type) or ()
+    variables = [p.fresh(name, o) for o in options]
+    terms_ = []
+    for i, var in enumerate(variables):
+        inner = {**env, name: var} if i == chosen or len(options) == 2 else env
+        terms_.append(expression(p, node.body if (i == chosen) == positive else node.orelse, inner, wanted))
+    of = terms_[0].type
+    for term in terms_[1:]:
+        of = p.unify(node, of, term.type)
+    branches = (Branch(v, p.coerce(node, t, of)) for v, t in zip(variables, terms_, strict=True))
+    return Case(env[name], tuple(branches))
+
+
+def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wanted: Type | None) -> Term:
+    """``[a, b, c]``."""
+    inner = wanted.element if isinstance(wanted, Array) else None
+    if not elts:
+        if inner is None:
+            p.error(node, "the type of an empty list is not known", "annotate it: xs: te.Vec = []")
+        return Elements((), inner)
+    items = [expression(p, e, env, inner) for e in elts]
+    if inner is not None:
+        return Elements(tuple(p.coerce(node, item, inner) for item in items), inner)
+    return elements(p, node, items)
+
+
+def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:
+    """Indexing of arrays and tuples, and slices of arrays."""
+    if isinstance(index, ast.Tuple):
+        for part in index.elts:
+            if isinstance(part, ast.Slice):
+                p.error(part, "a slice of one axis among several is not in the language", "use a comprehension")
+            term = subscript(p, node, term, part, env)
+        return term
+    if isinstance(term.type, Product):
+        position = expression(p, index, env) if not isinstance(index, ast.Slice) else None
+        if not isinstance(position, Literal) or not -len(term.type.items) <= position.value < len(term.type.items):
+            p.error(index, "a tuple is indexed by a number written out", "use an array, or unpack the tuple")
+        return Proj(term, int(position.value) % len(term.type.items))
+    if not isinstance(term.type, Array):
+        p.error(node, f"{show(term.type)} cannot be indexed", "index an array or a tuple")
+    if isinstance(index, ast.Slice):
+        return p.let("xs", term, lambda xs: slice_(p, index, xs, env))
+    position = expression(p, index, env)
+    if position.type == Array(INT):
+        from tapeengine.chad.terms import Gather
+
+        return Gather(term, position)
+    return Index(term, p.coerce(index, position, INT))
+
+
+def slice_(p: Parser, node: ast.Slice, xs: Term, env: Env) -> Term:
+    """``xs[a:b]``: a build over the indices from a to b, clipped as Python does."""
+    if node.step is not None:
+        p.error(node.step, "a slice with a step is not in the language", "write [xs[i] for i in range(a, b, step)]")
+    n = Size(xs)
+
+    def bound(part: ast.expr | None, default: Term) -> Term:
+        if part is None:
+            return default
+        at = p.coerce(part, expression(p, part, env), INT)
+        if isinstance(at, Literal):
+            if at.value < 0:
+                return Op("imax", (Op("isub", (n, lit(-at.value)), INT), lit(0)), INT)
+            return at if at.value == 0 else Op("imin", (at, n), INT)
+        from_end = If(Op("lt", (at, lit(0)), BOOL), Op("imax", (Op("iadd", (at, n), INT), lit(0)), INT), at)
+        return Op("imin", (from_end, n), INT)
+
+    def built(low: Term, high: Term) -> Term:
+        i = p.fresh("i", INT)
+        start_at_0 = isinstance(low, Literal) and low.value == 0
+        size = high if start_at_0 else Op("imax", (Op("isub", (high, low), INT), lit(0)), INT)
+        return Build(size, i, Index(xs, i if start_at_0 else Op("iadd", (low, i), INT)))
+
+    return p.let("low", bound(node.lower, lit(0)), lambda low: built(low, bound(node.upper, n)))
+
+
+def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: Env) -> Term:
+    """Fields of dataclasses and NamedTuples; constants and functions of modules; ``size``, ``shape`` and ``T`` of arrays."""
+    from tapeengine.chad.parse.calls import as_function
+    from tapeengine.chad.parse.parser import MISSING
+
+    found = p.static(node, env)
+    if found is not MISSING:
+        return as_function(p, node, env) if callable(found) else constant(p, node, found)
+    term = expression(p, value, env)
+    if isinstance(term.type, Product) and attr in term.type.fields:
+        return Proj(term, term.type.fields.index(attr))
+    if isinstance(term.type, Array):
+        from tapeengine.chad.parse.arrays import array_attribute
+
+        return array_attribute(p, node, term, attr)
+    p.error(node, f"{show(term.type)} has no {attr}", "use a field of a dataclass or NamedTuple")
+
+
+def lambda_(p: Parser, node: ast.Lambda, env: Env, wanted: Type | None) -> Term:
+    """``lambda x: e``, where the types of its parameters are known from where it is used."""
+    if not isinstance(wanted, Function) or len(wanted.params) != len(node.args.args):
+        p.error(node, "the types of this lambda's parameters are not known", "write a def with annotated parameters")
+    params = tuple(p.fresh(a.arg, t) for a, t in zip(node.args.args, wanted.params, strict=True))
+    inner = {**env, **dict(zip((a.arg for a in node.args.args), params, strict=True))}
+    return Lambda(params, p.coerce(node, expression(p, node.body, inner, wanted.result), wanted.result))

@@ -1,0 +1,156 @@
+"""Arithmetic: promotion of integers, and element by element on arrays, broadcast as numpy does."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from tapeengine.chad.terms import If, Let, Literal, Map, Op, Term, Var, lit
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Type, show
+
+if TYPE_CHECKING:
+    from tapeengine.chad.parse.parser import Parser
+
+__all__ = ["binary", "comparison", "elementwise", "maximum", "negative", "real", "scalar_op"]
+
+#: A function of scalar terms.
+Scalar = Callable[["Parser", ast.AST, Sequence[Term]], Term]
+
+REAL: Mapping[type, str] = MappingProxyType(
+    {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Mod: "mod", ast.Pow: "pow"}
+)
+WHOLE: Mapping[type, str] = MappingProxyType(
+    {ast.Add: "iadd", ast.Sub: "isub", ast.Mult: "imul", ast.FloorDiv: "ifloordiv", ast.Mod: "imod"}
+)
+
+
+def real(p: Parser, node: ast.AST, term: Term) -> Term:
+    """Make a scalar a float."""
+    return p.coerce(node, term, FLOAT)
+
+
+def rank(type_: Type) -> int:
+    """Give how deeply arrays are nested."""
+    return 1 + rank(type_.element) if isinstance(type_, Array) else 0
+
+
+def elementwise(p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term]) -> Term:
+    """Apply a function of scalars to scalars and arrays, lower ranks broadcast along leading axes."""
+    top = max(rank(a.type) for a in args)
+    if top == 0:
+        return scalar(p, node, args)
+    inner: list[Term] = []
+    variables: list[Var] = []
+    arrays: list[Term] = []
+    bound: list[tuple[Var, Term]] = []
+    for arg in args:
+        if rank(arg.type) == top:
+            assert isinstance(arg.type, Array)
+            var = p.fresh("x", arg.type.element)
+            variables.append(var)
+            arrays.append(arg)
+            inner.append(var)
+        elif isinstance(arg, Var | Literal):
+            inner.append(arg)
+        else:
+            bound.append((p.fresh("s", arg.type), arg))
+            inner.append(bound[-1][0])
+    term: Term = Map(tuple(variables), elementwise(p, node, scalar, inner), tuple(arrays))
+    for var, arg in reversed(bound):
+        term = Let(var, arg, term)
+    return term
+
+
+def binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) -> Term:
+    """``left op right``."""
+    if isinstance(op, ast.MatMult):
+        from tapeengine.chad.parse.arrays import matmul
+
+        return matmul(p, node, left, right)
+    if isinstance(op, ast.Add) and isinstance(left.type, Array) and left.type == right.type and _is_list(left, right):
+        p.error(node, "+ of two lists written out is ambiguous", "write np.concatenate([a, b]) or te.Vec variables")
+    if not isinstance(op, ast.Pow) and type(op) not in REAL and type(op) not in WHOLE:
+        p.error(node, f"{type(op).__name__} is not in the language", "use + - * / // % ** @")
+    return elementwise(p, node, lambda p, node, xs: _binary(p, node, op, xs[0], xs[1]), (left, right))
+
+
+def _is_list(*terms: Term) -> bool:
+    from tapeengine.chad.terms import Elements
+
+    return any(isinstance(t, Elements) for t in terms)
+
+
+def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) -> Term:
+    for term in (left, right):
+        if term.type not in (INT, FLOAT, BOOL):
+            p.error(node, f"arithmetic on {show(term.type)}", "use numbers and arrays of numbers")
+    left, right = (Op("trunc", (t,), INT) if t.type == BOOL else t for t in (left, right))
+    whole = left.type == INT and right.type == INT
+    if isinstance(op, ast.Pow):
+        return power(p, node, left, right)
+    if whole and type(op) in WHOLE:
+        return Op(WHOLE[type(op)], (left, right), INT)
+    left, right = real(p, node, left), real(p, node, right)
+    if isinstance(op, ast.FloorDiv):
+        return Op("real", (Op("floor", (Op("div", (left, right)),), INT),), FLOAT)
+    return Op(REAL[type(op)], (left, right))
+
+
+def power(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
+    """``left ** right``; squares are products."""
+    if left.type == INT and right.type == INT:
+        if isinstance(right, Literal) and right.value < 0:
+            return Op("pow", (real(p, node, left), real(p, node, right)))
+        return Op("ipow", (left, right), INT)
+    base = real(p, node, left)
+    if isinstance(right, Literal) and right.value == 2:
+        return p.let("x", base, lambda x: Op("mul", (x, x)))
+    if isinstance(right, Literal) and right.value == 1:
+        return base
+    return Op("pow", (base, real(p, node, right)))
+
+
+def negative(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
+    """``-x``."""
+    return Op("ineg", (xs[0],), INT) if xs[0].type == INT else Op("neg", (real(p, node, xs[0]),))
+
+
+def comparison(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
+    """``left < right`` and the like, on numbers or bools."""
+    if isinstance(left.type, Array) or isinstance(right.type, Array):
+        return elementwise(p, node, lambda p, node, xs: comparison(p, node, op, xs[0], xs[1]), (left, right))
+    if left.type != right.type:
+        left, right = real(p, node, left), real(p, node, right)
+    if left.type not in (INT, FLOAT, BOOL):
+        p.error(node, f"comparison of {show(left.type)}", "compare numbers")
+    return Op(op, (left, right), BOOL)
+
+
+def maximum(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
+    """Python's ``max(left, right)`` or ``min``: the first of two equals."""
+    if left.type == INT and right.type == INT:
+        return Op("i" + op, (left, right), INT)
+    left, right = real(p, node, left), real(p, node, right)
+    test = "gt" if op == "max" else "lt"
+    return p.let("a", left, lambda a: p.let("b", right, lambda b: If(Op(test, (b, a), BOOL), b, a)))
+
+
+def scalar_op(name: str) -> Scalar:
+    """Give the function of scalar terms that an opcode is."""
+
+    def apply(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
+        return Op(name, tuple(real(p, node, x) for x in xs))
+
+    return apply
+
+
+def absolute(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
+    """``abs(x)``."""
+    return Op("iabs", (xs[0],), INT) if xs[0].type == INT else Op("abs", (real(p, node, xs[0]),))
+
+
+def square(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
+    """``x * x``."""
+    return power(p, node, xs[0], lit(2))

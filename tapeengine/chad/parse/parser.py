@@ -1,0 +1,252 @@
+"""The parser's state and entry: source text, scopes, errors, definitions."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.parse.types import TypeTable, UnknownType
+from tapeengine.chad.terms import Definition, Elements, Inject, Let, Literal, Map, Op, Proj, Term, Tuple, Var, lit
+from tapeengine.chad.traverse import Names
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Named, Product, Sum, Type, show
+
+__all__ = ["MISSING", "Env", "Lifted", "Parsed", "Parser", "Unresolved", "parse_function"]
+
+MISSING: Any = object()
+
+
+class Unresolved(Exception):
+    """A name that is not defined yet: perhaps a program that is defined further down."""
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """A local recursive function that has become a definition: calls hand it what it captures."""
+
+    name: str
+    captured: tuple[str, ...]
+    params: tuple[Type, ...]
+    result: Type
+
+
+#: What Python names stand for inside a program.
+Env = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What `parse_function` gives.
+
+    Attributes
+    ----------
+    definitions : dict of str to Definition
+        The function itself, under its own name, and the definitions lifted out of it.
+    types : dict of str to Sum
+    classes : dict of str to type
+    programs : dict of str to object
+        The other programs that it calls, by the name used in `Call` terms.
+    """
+
+    definitions: dict[str, Definition]
+    types: dict[str, Sum]
+    classes: dict[str, type]
+    programs: dict[str, Any]
+
+
+class Parser:
+    """Parses one function.
+
+    Parameters
+    ----------
+    function : callable
+        A Python function with annotated parameters.
+    symbol : str
+        The name of its definition.
+    registry : object, optional
+        Gives registry primitives by name.
+    """
+
+    def __init__(self, function: Callable[..., Any], symbol: str, registry: Any = None) -> None:
+        self.function = function
+        self.symbol = symbol
+        self.registry = registry
+        self.names = Names()
+        self.definitions: dict[str, Definition] = {}
+        self.programs: dict[str, Any] = {}
+        self.table = TypeTable(self.named_object)
+        self.filename = inspect.getsourcefile(function) or "<unknown>"
+        self.tree = self._read()
+        closure = inspect.getclosurevars(function)
+        self.outer: dict[str, Any] = {**vars(builtins), **function.__globals__, **closure.nonlocals}  # type: ignore[attr-defined]
+
+    def _read(self) -> ast.FunctionDef:
+        try:
+            lines, first = inspect.getsourcelines(self.function)
+        except (OSError, TypeError) as error:
+            raise ProgramError(
+                "the source text of this function is not available", "define it in a file", self.filename, 0, "", 0
+            ) from error
+        self.lines = lines
+        self.first = first
+        text = "".join(lines)
+        self.indent = len(text) - len(text.lstrip())
+        tree = ast.parse(textwrap.dedent(text)).body[0]
+        if not isinstance(tree, ast.FunctionDef):
+            raise ProgramError("a program is a def", "write def name(...): ...", self.filename, first, lines[0], 0)
+        return tree
+
+    def error(self, node: ast.AST, message: str, advice: str) -> NoReturn:
+        """Refuse a piece of a program."""
+        lineno = getattr(node, "lineno", 1)
+        line = self.lines[lineno - 1].rstrip("\n") if lineno <= len(self.lines) else ""
+        column = getattr(node, "col_offset", 0) + self.indent
+        raise ProgramError(message, advice, self.filename, self.first + lineno - 1, line, column)
+
+    def named_object(self, name: str) -> Any:
+        """Give the Python object that an annotation's text stands for."""
+        return self.annotation_object(ast.parse(name, mode="eval").body)
+
+    def annotation_object(self, node: ast.expr) -> Any:
+        """Give the Python object of an annotation without evaluating text."""
+        match node:
+            case ast.Constant(value=None):
+                return None
+            case ast.Constant(value=str(text)):
+                return self.named_object(text)
+            case ast.Name(id=name):
+                if name not in self.outer:
+                    raise Unresolved(name)
+                return self.outer[name]
+            case ast.Attribute(value=value, attr=attr):
+                return getattr(self.annotation_object(value), attr)
+            case ast.Subscript(value=value, slice=index):
+                return self.annotation_object(value)[self.annotation_object(index)]
+            case ast.Tuple(elts=elts):
+                return tuple(map(self.annotation_object, elts))
+            case ast.List(elts=elts):
+                return list(map(self.annotation_object, elts))
+            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+                return self.annotation_object(left) | self.annotation_object(right)
+        raise UnknownType(f"{ast.unparse(node)} is no type of the language")
+
+    def annotated(self, node: ast.expr | None, owner: ast.AST, what: str) -> Type:
+        """Translate an annotation that must be there."""
+        if node is None:
+            self.error(owner, f"{what} has no type", "annotate it: float, int, te.Vec, te.Array[...], ...")
+        try:
+            return self.table(self.annotation_object(node))
+        except UnknownType as error:
+            self.error(node, f"{what} has a type outside the language", str(error))
+
+    def static(self, node: ast.expr, env: Env) -> Any:
+        """Give the Python object that a name or attribute chain stands for, or MISSING if it is a term."""
+        match node:
+            case ast.Name(id=name):
+                if name in env:
+                    return MISSING
+                if name not in self.outer:
+                    raise Unresolved(name)
+                return self.outer[name]
+            case ast.Attribute(value=value, attr=attr):
+                owner = self.static(value, env)
+                return MISSING if owner is MISSING else getattr(owner, attr, MISSING)
+        return MISSING
+
+    def fresh(self, hint: str, of: Type) -> Var:
+        """Make a new variable."""
+        return Var(self.names(hint), of)
+
+    def let(self, hint: str, term: Term, body: Callable[[Term], Term]) -> Term:
+        """Bind a term to a variable unless it is one already, or a literal."""
+        if isinstance(term, Var | Literal):
+            return body(term)
+        var = self.fresh(hint, term.type)
+        return Let(var, term, body(var))
+
+    def coerce(self, node: ast.AST, term: Term, of: Type) -> Term:
+        """Make a term one of a given type: integers become floats, members become members of their union."""
+        result = self.convert(term, of)
+        if result is None:
+            self.error(node, f"this is of type {show(term.type)} where {show(of)} is wanted", f"give a {show(of)}")
+        return result
+
+    def convert(self, term: Term, of: Type) -> Term | None:
+        """Convert a term to a type, None if that cannot be."""
+        if term.type == of:
+            return term
+        if of == FLOAT and term.type in (INT, BOOL):
+            if isinstance(term, Literal):
+                return lit(float(term.value))
+            return Op("real", (term,), FLOAT)
+        if isinstance(of, Sum | Named):
+            for i, option in enumerate(self.table.options(of) or ()):
+                if term.type == option:
+                    return Inject(i, term, of)
+        if isinstance(of, Array) and isinstance(term, Elements):
+            items = [self.convert(item, of.element) for item in term.items]
+            return None if None in items else Elements(tuple(filter(None, items)), of.element)
+        if isinstance(of, Array) and isinstance(term.type, Array):
+            var = self.fresh("x", term.type.element)
+            body = self.convert(var, of.element)
+            return None if body is None else Map((var,), body, (term,))
+        if isinstance(of, Product) and isinstance(term.type, Product) and len(of.items) == len(term.type.items):
+            if of.name != term.type.name:
+                return None
+            parts = term.items if isinstance(term, Tuple) else [Proj(term, i) for i in range(len(of.items))]
+            items = [self.convert(part, item) for part, item in zip(parts, of.items, strict=True)]
+            return None if None in items else Tuple(tuple(filter(None, items)), of if of.name else None)
+        return None
+
+    def unify(self, node: ast.AST, first: Type, second: Type) -> Type:
+        """Give the type that values of two types can both be converted to."""
+        for wide, narrow in ((first, second), (second, first)):
+            if self.convert(Var("_", narrow), wide) is not None:
+                return wide
+        if isinstance(first, Product) and isinstance(second, Product) and len(first.items) == len(second.items):
+            items = (self.unify(node, a, b) for a, b in zip(first.items, second.items, strict=True))
+            return replace(first, items=tuple(items))
+        self.error(
+            node, f"this is {show(first)} in one case and {show(second)} in another", "give one type in all cases"
+        )
+
+    def signature(self, node: ast.FunctionDef) -> tuple[tuple[Var, ...], Type | None]:
+        """Read the parameters and the result type of a def."""
+        a = node.args
+        if a.vararg or a.kwarg or a.kwonlyargs or a.defaults or a.posonlyargs:
+            self.error(node, "parameters are positional, without defaults", "write def f(x: float, y: float)")
+        params = tuple(
+            self.fresh(arg.arg, self.annotated(arg.annotation, arg, f"the parameter {arg.arg}")) for arg in a.args
+        )
+        result = None if node.returns is None else self.annotated(node.returns, node, "the result")
+        return params, result
+
+    def parse(self) -> Parsed:
+        """Parse the whole function."""
+        from tapeengine.chad.parse.statements import body
+
+        params, result = self.signature(self.tree)
+        env: Env = dict(zip((a.arg for a in self.tree.args.args), params, strict=True))
+        if result is not None:
+            self.definitions[self.symbol] = Definition(self.symbol, params, result, Tuple(()))
+        term = body(self, self.tree, env, result)
+        self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term)
+        return Parsed(self.definitions, self.table.named, self.table.classes, self.programs)
+
+
+def parse_function(function: Callable[..., Any], symbol: str, registry: Any = None) -> Parsed:
+    """Parse a Python function into definitions.
+
+    Raises
+    ------
+    ProgramError
+        Where the function uses something outside the language.
+    Unresolved
+        Where it uses a name that is not defined yet.
+    """
+    return Parser(function, symbol, registry).parse()

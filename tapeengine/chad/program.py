@@ -1,0 +1,121 @@
+"""`program`: the decorator that makes a Python function a program of the CHAD frontend."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tapeengine.chad.evaluate.evaluator import deep
+from tapeengine.chad.link import link
+from tapeengine.chad.parse import Unresolved, parse_function
+from tapeengine.chad.parse.parser import Parsed
+from tapeengine.chad.execute import Executable
+from tapeengine.chad.terms import Module
+from tapeengine.chad.types import Type
+from tapeengine.errors import UnsupportedError
+
+__all__ = ["Program", "program"]
+
+
+class Program:
+    """A typed functional program, its meaning and its derivatives.
+
+    A program is parsed when it is defined (or at its first use, if it uses a name that is defined further down), and
+    transformed when its derivative is first asked for.
+
+    Parameters
+    ----------
+    function : callable
+        A Python function within the language, its parameters annotated.
+
+    Attributes
+    ----------
+    python : callable
+        The function itself, as ordinary Python.
+
+    Raises
+    ------
+    ProgramError
+        Where the function uses something outside the language, with file, line, column and what to write instead.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.python = function
+        self.symbol = f"{function.__module__}.{function.__qualname__}"
+        self._parsed: Parsed | None = None
+        functools.update_wrapper(self, function)
+        with contextlib.suppress(Unresolved):
+            self.parsed()
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the program as ordinary Python."""
+        return self.python(*args)
+
+    def __repr__(self) -> str:
+        return f"<program {self.symbol}>"
+
+    @property
+    def __tapeengine_function__(self) -> Callable[..., Any]:
+        return self.python
+
+    def parsed(self) -> Parsed:
+        """Give the program's own definitions as typed terms."""
+        if self._parsed is None:
+            with deep():
+                self._parsed = parse_function(self.python, self.symbol)
+        return self._parsed
+
+    def __tapeengine_signature__(self) -> tuple[str, tuple[Type, ...], Type]:
+        """Give the name, the parameter types and the result type, for programs that call this one."""
+        definition = self.parsed().definitions[self.symbol]
+        return self.symbol, tuple(p.of for p in definition.params), definition.result
+
+    @functools.cached_property
+    def linked(self) -> tuple[Module, dict[str, type]]:
+        """The module of this program and all that it calls, and its classes."""
+        try:
+            with deep():
+                return link(self)
+        except Unresolved as error:
+            raise UnsupportedError(f"{self.symbol} uses the name {error}, which is not defined") from None
+
+    @property
+    def module(self) -> Module:
+        """The program as typed terms."""
+        return self.linked[0]
+
+    @functools.cached_property
+    def executable(self) -> Executable:
+        """What runs the program's derivatives."""
+        return Executable(*self.linked)
+
+    def __tapeengine_vjp__(self, engine: Any, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Run the program and return its value with its backpropagator."""
+        return self.executable.vjp(primals)
+
+    def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Run the program and return its value with its tangent."""
+        return self.executable.jvp(primals, tangents)
+
+
+def program(function: Callable[..., Any]) -> Program:
+    """Make a Python function a `Program`.
+
+    Parameters
+    ----------
+    function : callable
+        A Python function within the language, its parameters annotated with float, int, bool, `Vec`, `Array`, tuples,
+        frozen dataclasses, NamedTuples, unions of dataclasses or Callable.
+
+    Returns
+    -------
+    Program
+
+    Raises
+    ------
+    ProgramError
+        Where the function uses something outside the language.
+    """
+    return Program(function)
