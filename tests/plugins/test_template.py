@@ -1,0 +1,69 @@
+"""The template of a plugin: built, installed and run in a fresh virtual environment."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+from tapeengine import Dual
+
+ROOT = Path(__file__).parents[2]
+TEMPLATE = ROOT / "docs" / "plugin-template"
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of a fresh environment with the template installed.
+
+    What the template depends on is lent by the environment that runs the tests, so that nothing is downloaded.
+    """
+    folder = tmp_path_factory.mktemp("template")
+    venv.create(folder / "env", with_pip=False)
+    python = folder / "env" / "bin" / "python"
+    where = [sys.executable, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    site = Path(run([str(python), *where[1:]], folder).strip())
+    lent = [str(ROOT), *{sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}]
+    (site / "lent.pth").write_text("\n".join(lent))
+    source = shutil.copytree(TEMPLATE, folder / "source", ignore=shutil.ignore_patterns("build", "*.egg-info", "*.so"))
+    options = ["--quiet", "--no-index", "--no-deps", "--no-build-isolation"]
+    run([str(python), "-m", "pip", "install", *options, str(source)], folder)
+    return python
+
+
+def run(command: list[str], folder: Path) -> str:
+    """Run a command and return what it prints; its errors are shown where it fails."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "TAPEENGINE"))}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_it_is_installed_with_its_kernel(python: Path, tmp_path: Path) -> None:
+    code = "import tapeengine_example as e; k = e.pseudo_huber.kernel; print(e.__file__, k.arity, k.value > 0)"
+    path, arity, positive = run([str(python), "-c", code], tmp_path).split()
+    assert Path(path).is_relative_to(python.parents[1])
+    assert (arity, positive) == ("1", "True")
+
+
+@pytest.mark.slow
+def test_the_engine_finds_it(python: Path, tmp_path: Path) -> None:
+    rows = run([str(python), "-m", "tapeengine", "plugins", "--names"], tmp_path).splitlines()
+    [row] = [row for row in rows if row.startswith("example ")]
+    assert row.split() == ["example", "tapeengine-example", "0.1.0", "primitives", "1", "ok"]
+    assert any("example.pseudo_huber" in row and "sqrt(1 + x**2)" in row for row in rows)
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(not hasattr(Dual, "__tapeengine_trace__"), reason="the core does not record primitives yet")
+def test_its_own_tests_pass(python: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(TEMPLATE / "tests", tmp_path / "tests")
+    shutil.copy(TEMPLATE / "pyproject.toml", tmp_path)
+    output = run([str(python), "-m", "pytest", "-v", "-p", "no:cacheprovider", str(folder)], tmp_path)
+    assert "test_contract[example.pseudo_huber] PASSED" in output
+    assert "test_in_a_program PASSED" in output
