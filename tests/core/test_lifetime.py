@@ -1,0 +1,316 @@
+"""Traces begin and end: memory, exceptions, interrupts, duals that outlive their trace, threads."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tapeengine
+from tapeengine._core.tape import live_traces
+from tapeengine.errors import TraceError
+
+
+def resident_bytes() -> int:
+    """The memory of this process that is in use, or 0 where the system does not tell."""
+    statm = Path("/proc/self/statm")
+    return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGESIZE") if statm.exists() else 0
+
+
+def program(x: Any, y: Any) -> Any:
+    for _ in range(3):
+        x = x * y + 1.0
+    return {"a": [x, y], "b": (x * x,)}
+
+
+COTANGENT = {"a": [1.0, 2.0], "b": (3.0,)}
+
+
+def test_a_hundred_thousand_calls_leave_no_memory_behind(cores: Any) -> None:
+    compiled, _ = cores
+
+    def calls(n: int) -> None:
+        for _ in range(n):
+            compiled.vjp(program, 0.5, 0.25)[1](COTANGENT)
+
+    calls(2_000)
+    before = resident_bytes()
+    calls(100_000)
+    assert resident_bytes() - before < 1_000_000
+
+
+def test_failing_calls_leave_no_memory_behind(cores: Any) -> None:
+    compiled, _ = cores
+
+    def fail(x: Any) -> Any:
+        y = x * x
+        raise KeyError(y)
+
+    def calls(n: int) -> None:
+        for _ in range(n):
+            with pytest.raises(KeyError):
+                compiled.vjp(fail, 1.0)
+            with pytest.raises(tapeengine.errors.StructureError):
+                compiled.vjp(lambda x: object(), 1.0)
+            backpropagator = compiled.vjp(program, 0.5, 0.25)[1]
+            with pytest.raises(tapeengine.errors.CotangentError):
+                backpropagator({"a": [1.0, 2.0], "b": (None,)})
+
+    calls(200)
+    before = resident_bytes()
+    calls(3_000)
+    assert resident_bytes() - before < 1_000_000
+    assert live_traces() == 0
+
+
+def test_nested_calls_leave_no_memory_behind(cores: Any) -> None:
+    compiled, _ = cores
+    second = compiled.grad(compiled.grad(lambda x: compiled.math.sin(x) * x * x))
+
+    def calls(n: int) -> None:
+        for _ in range(n):
+            second(0.7)
+
+    calls(1_000)
+    before = resident_bytes()
+    calls(20_000)
+    assert resident_bytes() - before < 1_000_000
+
+
+def test_large_tapes_give_their_memory_back(cores: Any) -> None:
+    compiled, _ = cores
+
+    def chain(x: Any) -> Any:
+        for _ in range(2_000_000):
+            x = x * 1.0
+        return x
+
+    compiled.vjp(chain, 1.0)[1](1.0)
+    before = resident_bytes()
+    for _ in range(5):
+        compiled.vjp(chain, 1.0)[1](1.0)
+    assert resident_bytes() - before < 30_000_000
+
+
+def test_exceptions_of_the_program_pass_through_unchanged(core: Any) -> None:
+    error = LookupError("mine")
+
+    def fail(x: Any) -> Any:
+        raise error
+
+    with pytest.raises(LookupError) as seen:
+        core.vjp(fail, 1.0)
+    assert seen.value is error
+    assert seen.value.__cause__ is None
+    assert core.grad(lambda x: x * x)(3.0) == 6.0
+
+
+def test_an_exception_in_an_inner_trace_leaves_the_outer_one_usable(core: Any) -> None:
+    def outer(x: Any) -> Any:
+        def inner(y: Any) -> Any:
+            z = y * x
+            raise ArithmeticError(z.value)
+
+        try:
+            core.vjp(inner, 2.0)
+        except ArithmeticError:
+            return x * x
+
+    assert core.grad(outer)(3.0) == 6.0
+
+
+def test_a_dual_that_outlives_its_trace_is_refused_where_it_is_used(core: Any) -> None:
+    kept: list[Any] = []
+    core.vjp(lambda x: kept.append(x * 2.0), 1.5)
+    (dual,) = kept
+    for use in (
+        lambda: dual + 1.0,
+        lambda: 1.0 - dual,
+        lambda: -dual,
+        lambda: dual * dual,
+        lambda: core.math.sin(dual),
+        lambda: abs(dual),
+        lambda: core.vjp(lambda y: y * dual, 1.0),
+        lambda: core.vjp(lambda y: dual, 1.0),
+        lambda: core.vjp(lambda y: y, dual),
+    ):
+        with pytest.raises(TraceError, match=r"3\.0 is used after its trace has ended"):
+            use()
+    assert dual.value == 3.0
+    assert dual > 2.0
+
+
+def test_a_dual_of_an_old_trace_in_a_later_one_is_refused(core: Any) -> None:
+    kept: list[Any] = []
+    core.vjp(kept.append, 1.5)
+
+    def later(x: Any) -> Any:
+        return x * kept[0]
+
+    with pytest.raises(TraceError):
+        core.vjp(later, 1.0)
+
+
+def test_a_backpropagator_is_not_bound_to_its_trace(core: Any) -> None:
+    first = core.vjp(lambda x: x * x, 3.0)[1]
+    second = core.vjp(lambda x: x * x * x, 2.0)[1]
+    assert (second(1.0), first(1.0), second(2.0), first(2.0)) == ((12.0,), (6.0,), (24.0,), (12.0,))
+
+
+def test_a_generator_that_is_left_open(core: Any) -> None:
+    """A trace that is begun inside another one's generator ends with its own call."""
+
+    def numbers(x: Any) -> Any:
+        yield x
+        yield core.grad(lambda y: y * y * x)(2.0)
+
+    generator: list[Any] = []
+
+    def program(x: Any) -> Any:
+        generator.append(numbers(x))
+        return next(generator[0])
+
+    assert core.grad(program)(3.0) == 1.0
+    with pytest.raises(TraceError):
+        next(generator[0])
+
+
+def test_many_threads_trace_on_their_own(core: Any) -> None:
+    def work(seed: int) -> float:
+        x = 0.1 + seed / 100
+
+        def program(y: Any) -> Any:
+            for k in range(200):
+                y = y * 0.9 + core.math.sin(y) if k % 2 else y * 1.01
+                if k % 50 == 0:
+                    time.sleep(0)
+            return y
+
+        return core.grad(program)(x)
+
+    expected = [work(seed) for seed in range(24)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(work, range(24))) == expected
+
+
+def test_nested_traces_in_many_threads(core: Any) -> None:
+    def work(seed: int) -> float:
+        x = 0.5 + seed / 10
+        return core.grad(lambda y: y * core.grad(lambda z: z * z * y + core.math.exp(z * y))(y))(x)
+
+    expected = [work(seed) for seed in range(16)]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(5):
+            assert list(pool.map(work, range(16))) == expected
+
+
+def test_a_backpropagator_in_many_threads(cores: Any) -> None:
+    """The sweep runs without the interpreter's lock; each call has accumulation arrays of its own."""
+    compiled, _ = cores
+
+    def program(xs: Any) -> Any:
+        total = 0.0
+        for x in xs:
+            total = total * 0.99 + x * x
+        return total
+
+    xs = [i / 1000 for i in range(20_000)]
+    _, backpropagator = compiled.vjp(program, xs)
+    expected = [backpropagator(float(k)) for k in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(backpropagator, [float(k) for k in range(8)])) == expected
+
+
+def test_two_live_traces_of_different_threads_do_not_mix_ids(core: Any) -> None:
+    """Each thread records between the other one's records."""
+    turn = threading.Barrier(2, timeout=20)
+
+    def program(x: Any) -> Any:
+        for _ in range(50):
+            turn.wait()
+            x = x * 1.5
+            x = core.math.sin(x)
+        return x
+
+    alone = []
+    with ThreadPoolExecutor(2) as pool:
+        together = [future.result() for future in [pool.submit(core.grad(program), x) for x in (0.3, 0.6)]]
+    turn = threading.Barrier(1)
+    alone = [core.grad(program)(x) for x in (0.3, 0.6)]
+    assert together == alone
+
+
+INTERRUPTED = """
+import os, resource, signal, threading, time
+import tapeengine as te
+
+def chain(x):
+    for _ in range({records}):
+        x = x * 1.0
+    return x
+
+_, backpropagator = te.vjp(chain, 1.0)
+timer = threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT))
+interrupted = 0
+timer.start()
+try:
+    while True:
+        backpropagator(1.0)
+except KeyboardInterrupt:
+    interrupted = 1
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for _ in range(5):
+    try:
+        threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
+        while True:
+            backpropagator(1.0)
+    except KeyboardInterrupt:
+        interrupted += 1
+grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+print(interrupted, backpropagator(1.0) == (1.0,), te.grad(lambda x: x * x)(3.0), grown < 20_000)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs POSIX signals")
+def test_an_interrupt_in_the_middle_of_a_resolve() -> None:
+    """KeyboardInterrupt comes through at once; the backpropagator works on, and no memory is lost."""
+    script = INTERRUPTED.format(records=10_000_000)
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert run.stdout.split() == ["6", "True", "6.0", "True"], run.stderr
+
+
+INTERRUPTED_PROGRAM = """
+import os, signal, threading
+import tapeengine as te
+from tapeengine._core.tape import live_traces
+
+def forever(x):
+    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+    while True:
+        x = x * 1.0
+
+try:
+    te.vjp(forever, 1.0)
+except KeyboardInterrupt:
+    print(live_traces(), te.grad(lambda x: x * x)(3.0))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs POSIX signals")
+def test_an_interrupt_in_the_middle_of_a_program() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_PROGRAM], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert run.stdout.split() == ["0", "6.0"], run.stderr
+
+
+def test_no_trace_is_left_open(cores: Any) -> None:
+    compiled, _ = cores
+    compiled.grad(compiled.grad(lambda x: x * x))(1.0)
+    assert live_traces() == 0
