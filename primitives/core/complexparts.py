@@ -1,0 +1,156 @@
+"""Real and imaginary parts, conjugation, angles, and conversions between dtypes.
+
+A cotangent pairs with a tangent by the real part of ``sum(ct * t)``, without conjugation, so the cotangent of z is ct
+for ``real``, -i ct for ``imag`` and conj(ct) for ``conj``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+from tapeengine_primitives.ufuncs import unary_samples
+from tapeengine_primitives.values import is_complex
+
+import tapeengine.numpy as np
+from tapeengine.builders import broadcast, discrete, elementwise, linear, unbroadcast
+from tapeengine.primitive import Primitive, Sample, uniform
+
+__all__ = ["RULES"]
+
+
+def _samples() -> tuple[Sample, ...]:
+    return unary_samples(0.3, 2.0, True)
+
+
+REAL = Primitive(
+    "numpy.real",
+    lambda val: numpy.positive(numpy.real(val)),
+    vjp={"val": lambda ct, val_space: broadcast(ct, val_space)},
+    jvp={"val": lambda t: np.real(t)},
+    samples=_samples,
+    doc="the real part; dz = ct",
+)
+IMAG = Primitive(
+    "numpy.imag",
+    lambda val: numpy.positive(numpy.imag(val)),
+    vjp={"val": lambda ct, val_space: broadcast(-1j * ct if val_space.is_complex else 0.0 * ct, val_space)},
+    jvp={"val": lambda t: np.imag(t)},
+    samples=_samples,
+    doc="the imaginary part; dz = -i ct",
+)
+CONJUGATE = Primitive(
+    "numpy.conjugate",
+    numpy.conjugate,
+    vjp={"x": lambda ct, x_space: unbroadcast(np.conjugate(ct), x_space)},
+    jvp={"x": lambda t, out_space: broadcast(np.conjugate(t), out_space)},
+    args=("x",),
+    samples=_samples,
+    doc="the complex conjugate; dz = conj(ct)",
+)
+ANGLE = elementwise(
+    "numpy.angle",
+    lambda z, *, deg=False: numpy.angle(z, deg),
+    lambda z, deg: _angle_slope(z, deg),
+    samples=lambda: (*_samples(), Sample((uniform((2,), dtype=complex),), {"deg": True})),
+    doc="the argument of z; dz = -i ct / z, and 0 at 0",
+)
+
+
+def _angle_slope(z: Any, deg: bool) -> Any:
+    zero = np.equal(z, 0)
+    return np.where(zero, 0.0, (-180j / math.pi if deg else -1j) / np.where(zero, 1.0, z))
+
+
+ASTYPE = linear(
+    "numpy.astype",
+    lambda x, *, dtype: numpy.asarray(x).astype(dtype)[()],
+    lambda ct, x_space: unbroadcast(ct, x_space),
+    samples=(
+        Sample((uniform((2, 3)),), {"dtype": numpy.dtype(numpy.float32)}),
+        Sample((uniform((3,), dtype=numpy.float32),), {"dtype": numpy.dtype(numpy.float64)}),
+        Sample((uniform((3,)),), {"dtype": numpy.dtype(numpy.complex128)}),
+        Sample((uniform(()),), {"dtype": numpy.dtype(numpy.complex64)}),
+    ),
+    doc="x in another floating or complex dtype; dx = ct in the dtype of x",
+)
+TRUNCATED = discrete(
+    "numpy.astype_integer",
+    lambda x, *, dtype: numpy.asarray(x).astype(dtype)[()],
+    samples=(Sample((uniform((3,)),), {"dtype": numpy.dtype(int)}),),
+    doc="x as integers or booleans, which are discrete",
+)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    """Convert to another dtype; see `numpy.astype`. The imaginary part is dropped where the dtype is real.
+
+    Examples
+    --------
+    >>> astype(numpy.array([1.0, 2.0]), numpy.float32).dtype
+    dtype('float32')
+    """
+    target = numpy.dtype(dtype)
+    if target.kind not in "fc":
+        return TRUNCATED(x, dtype=target)
+    if target.kind == "f" and is_complex(x):
+        x = np.real(x)
+    return ASTYPE(x, dtype=target)
+
+
+def real_if_close(a: Any, tol: float = 100) -> Any:
+    """Return the real part if every imaginary part is close to zero; see `numpy.real_if_close`.
+
+    Examples
+    --------
+    >>> real_if_close(numpy.array([2.0 + 1e-17j]))
+    array([2.])
+    """
+    if not is_complex(a):
+        return a
+    kind = np.real(a).dtype if tol > 1 else None
+    limit = tol * numpy.finfo(kind).eps if kind is not None else tol
+    return np.real(a) if np.all(np.less(np.abs(np.imag(a)), limit)) else a
+
+
+def _replaced(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    return NAN_TO_NUM(x, nan=nan, posinf=posinf, neginf=neginf)
+
+
+NAN_TO_NUM = elementwise(
+    "numpy.nan_to_num",
+    lambda x, *, nan=0.0, posinf=None, neginf=None: numpy.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf),
+    lambda x: np.where(np.isfinite(x), 1.0, 0.0),
+    samples=(
+        Sample((uniform((2, 3)),)),
+        Sample((uniform((3,), dtype=numpy.float32),)),
+        Sample((numpy.array([1.0, numpy.nan, numpy.inf, -numpy.inf]),), {"nan": 2.0}, order=0),
+        Sample((uniform(()),)),
+    ),
+    doc="x with numbers in place of NaN and infinities; dx = ct where x is finite",
+)
+
+
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """Put numbers in place of NaN and infinities; see `numpy.nan_to_num`.
+
+    Examples
+    --------
+    >>> nan_to_num(numpy.array([1.0, numpy.nan]))
+    array([1., 0.])
+    """
+    if is_complex(x):
+        return _replaced(np.real(x), nan, posinf, neginf) + 1j * _replaced(np.imag(x), nan, posinf, neginf)
+    return _replaced(x, nan, posinf, neginf)
+
+
+RULES = {
+    numpy.real: REAL,
+    numpy.imag: IMAG,
+    numpy.conjugate: CONJUGATE,
+    numpy.angle: ANGLE,
+    numpy.astype: astype,
+    numpy.real_if_close: real_if_close,
+    numpy.nan_to_num: nan_to_num,
+}

@@ -1,0 +1,137 @@
+"""`numpy.einsum`: the subscripts are first brought into a plain form, in which the transposes are einsums themselves.
+
+In the plain form every operand has its own letters once each, and every letter of an operand occurs in another one
+or in the output; so the cotangent of an operand is the einsum of the output's cotangent and the other operands.
+"""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.builders import unbroadcast
+from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_primitives.values import as_array, ndim_of, shape_of
+
+__all__ = ["EINSUM", "RULES", "einsum"]
+
+
+def _replaced(first: Any, index: int, xs: Any, subscripts: str, optimize: Any) -> Any:
+    return EINSUM(*xs[:index], first, *xs[index + 1 :], subscripts=subscripts, optimize=optimize)
+
+
+def _transposed(ct: Any, index: int, xs: Any, xs_spaces: Any, subscripts: str, optimize: Any) -> Any:
+    inputs, output = subscripts.split("->")
+    terms = inputs.split(",")
+    others = [term for position, term in enumerate(terms) if position != index]
+    swapped = f"{','.join([output, *others])}->{terms[index]}"
+    value = EINSUM(ct, *xs[:index], *xs[index + 1 :], subscripts=swapped, optimize=optimize)
+    return _fitted(value, xs_spaces[index])
+
+
+def _fitted(value: Any, space: Any) -> Any:
+    """Bring a cotangent into its space, where an extent of 1 stood for another one in either operand."""
+    shape = shape_of(value)
+    if 1 in shape and shape != space.shape:
+        value = np.broadcast_to(value, tuple(map(max, shape, space.shape)))
+    return unbroadcast(value, space)
+
+
+EINSUM = Primitive(
+    "numpy.einsum",
+    lambda *xs, subscripts, optimize=False: numpy.positive(numpy.einsum(subscripts, *xs, optimize=optimize)),
+    vjp={"xs": _transposed},
+    jvp={
+        "xs": lambda t, index, xs, out_space, subscripts, optimize: unbroadcast(
+            _replaced(t, index, xs, subscripts, optimize), out_space
+        )
+    },
+    variadic=True,
+    samples=(
+        Sample((uniform((2, 3)), uniform((3, 4))), {"subscripts": "ij,jk->ik"}),
+        Sample((uniform((2, 3)), uniform((3,)), uniform((2,))), {"subscripts": "ij,j,i->"}),
+        Sample((uniform((2, 3)), uniform((3, 4)), uniform((4, 2))), {"subscripts": "ij,jk,kl->il", "optimize": True}),
+        Sample((uniform((2, 1)), uniform((3, 4))), {"subscripts": "ij,jk->ik"}),
+        Sample((uniform((2, 3)),), {"subscripts": "ij->ji"}),
+        Sample((uniform((2, 3), dtype=numpy.float32), uniform((3,), dtype=complex)), {"subscripts": "ij,j->i"}),
+    ),
+    doc="a sum of products by subscripts; each argument gets the einsum of ct and the others",
+)
+
+
+def einsum(*operands: Any, out: None = None, optimize: Any = False, dtype: Any = None, **keywords: Any) -> Any:
+    """Sum products by subscripts; see `numpy.einsum`. Both ways of naming the subscripts are understood.
+
+    Examples
+    --------
+    >>> float(einsum("ii", numpy.eye(3)))
+    3.0
+    """
+    subscripts, arrays = _parsed(operands)
+    terms, output = _explicit(subscripts, [ndim_of(array) for array in arrays])
+    plain = [
+        _plain(array, term, _elsewhere(terms, output, k))
+        for k, (array, term) in enumerate(zip(arrays, terms, strict=True))
+    ]
+    joined = ",".join(term for _, term in plain)
+    value = EINSUM(*[array for array, _ in plain], subscripts=f"{joined}->{output}", optimize=optimize)
+    return value if dtype is None else np.astype(value, dtype)
+
+
+def _parsed(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
+    """Return the subscripts as a string, and the arrays."""
+    if isinstance(operands[0], str):
+        return operands[0].replace(" ", ""), [as_array(one) for one in operands[1:]]
+    count = len(operands) // 2
+    arrays = [as_array(operands[2 * k]) for k in range(count)]
+    terms = ",".join(_letters(operands[2 * k + 1]) for k in range(count))
+    return (f"{terms}->{_letters(operands[-1])}" if len(operands) % 2 else terms), arrays
+
+
+def _letters(numbers: Any) -> str:
+    return "".join("..." if one is Ellipsis else string.ascii_letters[one] for one in numbers)
+
+
+def _explicit(subscripts: str, ndims: list[int]) -> tuple[list[str], str]:
+    """Return the letters of each operand and of the output, with letters in the place of an ellipsis."""
+    inputs, arrow, output = subscripts.partition("->")
+    terms = inputs.split(",")
+    if len(terms) != len(ndims):
+        raise ValueError(f"numpy.einsum: {len(terms)} subscripts for {len(ndims)} operands")
+    free = [letter for letter in string.ascii_letters if letter not in subscripts]
+    widths = [ndim - len(term.replace("...", "")) for term, ndim in zip(terms, ndims, strict=True)]
+    dots = "".join(free[: max((w for w, term in zip(widths, terms, strict=True) if "..." in term), default=0)])
+    terms = [t.replace("...", dots[len(dots) - w :]) for t, w in zip(terms, widths, strict=True)]
+    for term, ndim in zip(terms, ndims, strict=True):
+        if len(term) != ndim:
+            raise ValueError(f"numpy.einsum: the subscripts {term!r} do not fit an operand with {ndim} axes")
+    if arrow:
+        return terms, output.replace("...", dots)
+    every = "".join(terms)
+    return terms, dots + "".join(sorted(c for c in set(every) if every.count(c) == 1 and c not in dots))
+
+
+def _elsewhere(terms: list[str], output: str, index: int) -> set[str]:
+    """Return the letters that occur outside one operand."""
+    return set(output).union(*(term for position, term in enumerate(terms) if position != index))
+
+
+def _plain(array: Any, term: str, elsewhere: set[str]) -> tuple[Any, str]:
+    """Take diagonals where a letter is repeated, and sum over letters that no one else has."""
+    for letter in dict.fromkeys(term):
+        while term.count(letter) > 1:
+            first = term.index(letter)
+            second = term.index(letter, first + 1)
+            array = np.diagonal(array, 0, first, second)
+            term = term[:first] + term[first + 1 : second] + term[second + 1 :] + letter
+    alone = tuple(position for position, letter in enumerate(term) if letter not in elsewhere)
+    if alone:
+        array = np.sum(array, axis=alone)
+        term = "".join(letter for letter in term if letter in elsewhere)
+    return array, term
+
+
+RULES = {numpy.einsum: einsum}

@@ -1,0 +1,68 @@
+"""Convolution and correlation of vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.builders import bilinear, unbroadcast
+from tapeengine.primitive import Sample, uniform
+from tapeengine_primitives.values import as_array, shape_of
+
+__all__ = ["CONVOLVE", "RULES", "convolve", "correlate"]
+
+
+def _whole(ct: Any, first: int, second: int, mode: str) -> Any:
+    """Put the cotangent of a convolution in the place that its mode cuts out of the whole convolution."""
+    length = shape_of(ct)[0]
+    before = {"full": 0, "same": (min(first, second) - 1) // 2, "valid": min(first, second) - 1}[mode]
+    return np.concatenate((np.zeros(before), ct, np.zeros(first + second - 1 - before - length)))
+
+
+def _transposed(ct: Any, other: Any, first: int, second: int, mode: str, space: Any) -> Any:
+    """Return sum_j whole[k + j] other[j] for each k."""
+    return unbroadcast(np.convolve(_whole(ct, first, second, mode), np.flip(other, 0), "valid"), space)
+
+
+CONVOLVE = bilinear(
+    "numpy.convolve",
+    lambda a, v, *, mode="full": numpy.convolve(a, v, mode),  # type: ignore[call-overload]
+    {
+        "a": lambda ct, v, a_space, v_space, mode: _transposed(ct, v, a_space.size, v_space.size, mode, a_space),
+        "v": lambda ct, a, a_space, v_space, mode: _transposed(ct, a, v_space.size, a_space.size, mode, v_space),
+    },
+    samples=(
+        *(
+            Sample((uniform((p,)), uniform((q,))), {"mode": mode})
+            for mode in ("full", "same", "valid")
+            for p, q in ((5, 3), (4, 2), (3, 5), (2, 5), (3, 2))
+        ),
+        Sample((uniform((4,), dtype=numpy.float32), uniform((2,), dtype=numpy.float32))),
+        Sample((uniform((4,)), uniform((2,), dtype=complex)), {"mode": "same"}),
+    ),
+    doc="the convolution of two vectors; da = ct correlated with v",
+)
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    """Convolve two vectors; see `numpy.convolve`."""
+    return CONVOLVE(np.atleast_1d(as_array(a)), np.atleast_1d(as_array(v)), mode=mode)
+
+
+def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+    """Correlate two vectors; see `numpy.correlate`.
+
+    Examples
+    --------
+    >>> correlate(numpy.array([1.0, 2.0, 3.0]), numpy.array([0.0, 1.0]))
+    array([2., 3.])
+    """
+    x, y = np.atleast_1d(as_array(a)), np.atleast_1d(as_array(v))
+    if shape_of(x)[0] < shape_of(y)[0]:
+        return np.flip(np.conjugate(correlate(y, x, mode)), 0)
+    return convolve(x, np.conjugate(np.flip(y, 0)), mode)
+
+
+RULES = {numpy.convolve: convolve, numpy.correlate: correlate}

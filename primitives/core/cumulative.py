@@ -1,0 +1,209 @@
+"""Cumulative sums and products, differences, gradients and integrals along an axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axis, shape_of
+
+import tapeengine.numpy as np
+from tapeengine.builders import linear, scale, unbroadcast
+from tapeengine.primitive import Primitive, Sample, uniform
+
+__all__ = ["CUMPROD", "CUMSUM", "RULES"]
+
+
+def _samples() -> tuple[Sample, ...]:
+    return (
+        Sample((uniform((3,)),), {"axis": 0}),
+        Sample((uniform((2, 5)),), {"axis": 1}),
+        Sample((uniform((4, 2)),), {"axis": 0}),
+        Sample((uniform((3,), dtype=numpy.float32),), {"axis": 0}),
+        Sample((uniform((2, 3), dtype=complex),), {"axis": -1}),
+        Sample((uniform((0,)),), {"axis": 0}),
+        Sample((uniform((3,), dtype=numpy.float32),), {"axis": 0, "dtype": numpy.float64}),
+    )
+
+
+def _reverse_cumsum(ct: Any, axis: int) -> Any:
+    return np.flip(np.cumsum(np.flip(ct, axis), axis=axis), axis)
+
+
+CUMSUM = linear(
+    "numpy.cumsum",
+    lambda x, *, axis, dtype=None: numpy.cumsum(x, axis=axis, dtype=dtype),
+    lambda ct, x_space, axis: unbroadcast(_reverse_cumsum(ct, axis), x_space),
+    samples=_samples,
+    doc="the cumulative sum along an axis; dx = ct summed from the end",
+)
+
+
+def _pair(axis: int, ndim: int, start: int | None, stop: int | None) -> tuple[slice, ...]:
+    return (slice(None),) * normal_axis(axis, ndim) + (slice(start, stop),)
+
+
+def _recurrence(factors: Any, terms: Any, axis: int) -> Any:
+    """Return r with r[k] = terms[k] + factors[k] r[k-1] along an axis, by doubling: log2(n) steps on whole arrays."""
+    ndim, extent, distance = ndim_of(terms), shape_of(terms)[axis], 1
+    while distance < extent:
+        head, tail = _pair(axis, ndim, None, distance), _pair(axis, ndim, distance, None)
+        lead = _pair(axis, ndim, None, -distance)
+        terms = np.concatenate((terms[head], terms[tail] + scale(terms[lead], factors[tail])), axis=axis)
+        factors = np.concatenate((factors[head], factors[tail] * factors[lead]), axis=axis)
+        distance *= 2
+    return terms
+
+
+def _before(x: Any, axis: int) -> Any:
+    """Return the product of all earlier elements, along an axis."""
+    shape = list(shape_of(x))
+    shape[axis] = 1
+    ones = np.ones(tuple(shape), dtype=dtype_of(x))
+    return np.cumprod(np.concatenate((ones, x[_pair(axis, len(shape), None, -1)]), axis=axis), axis=axis)
+
+
+def _shifted(x: Any, axis: int) -> Any:
+    """Return the elements along an axis, each in the place of the one before it, with 0 at the end."""
+    ndim = ndim_of(x)
+    return np.concatenate((x[_pair(axis, ndim, 1, None)], 0.0 * x[_pair(axis, ndim, None, 1)]), axis=axis)
+
+
+def _cumprod_vjp(ct: Any, x: Any, x_space: Any, axis: int) -> Any:
+    """dx[k] = before[k] r[k] with r[k] = ct[k] + x[k+1] r[k+1]: no division, so zeros in x need no special case."""
+    axis = normal_axis(axis, x_space.ndim)
+    if x_space.size == 0:
+        return unbroadcast(ct, x_space)
+    later = np.flip(_recurrence(np.flip(_shifted(x, axis), axis), np.flip(ct, axis), axis), axis)
+    return unbroadcast(scale(later, _before(x, axis)), x_space)
+
+
+def _cumprod_jvp(t: Any, x: Any, x_space: Any, out_space: Any, axis: int) -> Any:
+    """dout[k] = x[k] dout[k-1] + t[k] before[k]."""
+    axis = normal_axis(axis, x_space.ndim)
+    if x_space.size == 0:
+        return unbroadcast(t, out_space)
+    return unbroadcast(_recurrence(x, scale(t, _before(x, axis)), axis), out_space)
+
+
+CUMPROD = Primitive(
+    "numpy.cumprod",
+    lambda x, *, axis, dtype=None: numpy.cumprod(x, axis=axis, dtype=dtype),
+    vjp={"x": _cumprod_vjp},
+    jvp={"x": _cumprod_jvp},
+    samples=lambda: (*_samples(), Sample((numpy.array([2.0, 0.0, 3.0, 0.0, 1.5]),), {"axis": 0})),
+    doc="the cumulative product along an axis; dx[k] = sum over i >= k of ct[i] out[i] without x[k]",
+)
+
+
+def _along(primitive: Primitive) -> Any:
+    """Return numpy's cumulative function: without an axis it runs over the flattened array."""
+
+    def rule(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+        x = np.ravel(as_array(a)) if axis is None else as_array(a)
+        return primitive(x, axis=axis or 0, dtype=dtype)
+
+    return rule
+
+
+def _from_initial(primitive: Primitive, initial: float) -> Any:
+    """Return the cumulative function of the array API, which can begin with the value of no elements."""
+
+    def rule(x: Any, /, *, axis: Any = None, dtype: Any = None, out: None = None, include_initial: bool = False) -> Any:
+        if axis is None and ndim_of(x) != 1:
+            raise ValueError(f"{primitive.name}: name the axis of an array with {ndim_of(x)} axes")
+        position = normal_axis(axis or 0, ndim_of(x))
+        value = primitive(x, axis=position, dtype=dtype)
+        if not include_initial:
+            return value
+        shape = list(shape_of(value))
+        shape[position] = 1
+        return np.concatenate((np.full(tuple(shape), initial, dtype=dtype_of(value)), value), axis=position)
+
+    return rule
+
+
+cumsum = _along(CUMSUM)
+cumprod = _along(CUMPROD)
+
+
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+    """Return cumulative sums with 0 in place of NaN; see `numpy.nancumsum`."""
+    return cumsum(np.where(np.isnan(a), 0.0, a), axis, dtype)
+
+
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
+    """Return cumulative products with 1 in place of NaN; see `numpy.nancumprod`."""
+    return cumprod(np.where(np.isnan(a), 1.0, a), axis, dtype)
+
+
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """Return the n-th differences along an axis; see `numpy.diff`.
+
+    Examples
+    --------
+    >>> diff(numpy.array([1.0, 4.0, 9.0]))
+    array([3., 5.])
+    """
+    if n < 0:
+        raise ValueError(f"numpy.diff: the order must be non-negative, not {n}")
+    x = as_array(a)
+    if n == 0:
+        return x
+    if ndim_of(x) == 0:
+        raise ValueError("numpy.diff: the array must have at least one axis")
+    axis = normal_axis(axis, ndim_of(x))
+    ends = [_edge(end, x, axis) for end in (prepend, append)]
+    parts = [part for part in (ends[0], x, ends[1]) if part is not None]
+    x = np.concatenate(parts, axis=axis) if len(parts) > 1 else x
+    for _ in range(n):
+        x = x[_pair(axis, ndim_of(x), 1, None)] - x[_pair(axis, ndim_of(x), None, -1)]
+    return x
+
+
+def _edge(end: Any, x: Any, axis: int) -> Any:
+    """Return what is put before or after an array; a number stands for one layer of it."""
+    if end is None or end is np._NoValue:
+        return None
+    if ndim_of(end):
+        return as_array(end)
+    shape = list(shape_of(x))
+    shape[axis] = 1
+    return np.broadcast_to(end, tuple(shape))
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    """Return the differences of the flattened array, between given ends; see `numpy.ediff1d`."""
+    parts = [to_begin, diff(np.ravel(as_array(ary))), to_end]
+    return np.concatenate([np.ravel(part) for part in parts if part is not None])
+
+
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    """Integrate along an axis by the trapezoidal rule; see `numpy.trapezoid`.
+
+    Examples
+    --------
+    >>> float(trapezoid(numpy.array([0.0, 1.0, 2.0]), dx=0.5))
+    1.0
+    """
+    y = as_array(y)
+    axis, ndim = normal_axis(axis, ndim_of(y)), ndim_of(y)
+    width = dx
+    if x is not None:
+        width = diff(x, axis=axis if ndim_of(as_array(x)) > 1 else 0)
+        if ndim_of(width) == 1:
+            width = np.reshape(width, tuple(-1 if position == axis else 1 for position in range(ndim)))
+    return np.sum(width * (y[_pair(axis, ndim, 1, None)] + y[_pair(axis, ndim, None, -1)]) / 2.0, axis=axis)
+
+
+RULES = {
+    numpy.cumsum: cumsum,
+    numpy.cumprod: cumprod,
+    numpy.cumulative_sum: _from_initial(CUMSUM, 0.0),
+    numpy.cumulative_prod: _from_initial(CUMPROD, 1.0),
+    numpy.nancumsum: nancumsum,
+    numpy.nancumprod: nancumprod,
+    numpy.diff: diff,
+    numpy.ediff1d: ediff1d,
+    numpy.trapezoid: trapezoid,
+}

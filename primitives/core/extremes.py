@@ -1,0 +1,138 @@
+"""The greater and the smaller of two values, clipping, and their ufunc relatives.
+
+Where two values tie, each has half of the cotangent. A number beats NaN in fmax and fmin; NaN has the whole
+cotangent in maximum and minimum.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+from tapeengine_primitives.ufuncs import binary
+
+import tapeengine.numpy as np
+from tapeengine.builders import elementwise
+from tapeengine.primitive import Sample, uniform
+
+__all__ = ["RULES"]
+
+
+def _wins(greater: Any, tie: Any) -> Any:
+    return np.where(greater, 1.0, np.where(tie, 0.5, 0.0))
+
+
+def _is_nan(x: Any) -> Any:
+    return np.not_equal(x, x)
+
+
+def _beats(x: Any, y: Any) -> Any:
+    """Return 1 where x > y or x is NaN, 1/2 at ties, and 0 elsewhere."""
+    return _wins(np.greater(x, y) | _is_nan(x), np.equal(x, y))
+
+
+def _beats_number(x: Any, y: Any) -> Any:
+    """Return 1 where x > y or only y is NaN, 1/2 at ties, and 0 elsewhere."""
+    both = _is_nan(x) & _is_nan(y)
+    return _wins(np.greater(x, y) | (_is_nan(y) & ~both), np.equal(x, y) | both)
+
+
+MAXIMUM = binary(
+    numpy.maximum,
+    lambda x, y: _beats(x, y),
+    lambda x, y: _beats(y, x),
+    opcode="maximum",
+    complex_too=False,
+    doc="dx = ct where x > y, ct/2 at ties",
+)
+MINIMUM = binary(
+    numpy.minimum,
+    lambda x, y: _wins(np.less(x, y) | _is_nan(x), np.equal(x, y)),
+    lambda x, y: _wins(np.less(y, x) | _is_nan(y), np.equal(x, y)),
+    opcode="minimum",
+    complex_too=False,
+    doc="dx = ct where x < y, ct/2 at ties",
+)
+FMAX = binary(
+    numpy.fmax,
+    lambda x, y: _beats_number(x, y),
+    lambda x, y: _beats_number(y, x),
+    complex_too=False,
+    doc="dx = ct where x > y or y is NaN, ct/2 at ties",
+)
+FMIN = binary(
+    numpy.fmin,
+    lambda x, y: _beats_number(-x, -y),
+    lambda x, y: _beats_number(-y, -x),
+    complex_too=False,
+    doc="dx = ct where x < y or y is NaN, ct/2 at ties",
+)
+HEAVISIDE = binary(
+    numpy.heaviside,
+    None,
+    lambda x: np.where(np.equal(x, 0), 1.0, 0.0),
+    complex_too=False,
+    doc="0 for x < 0, y at 0, 1 for x > 0; dy = ct where x is 0, x is discrete",
+)
+LDEXP = elementwise(
+    "numpy.ldexp",
+    numpy.ldexp,
+    lambda i: np.ldexp(1.0, i),
+    None,
+    args=("x", "i"),
+    samples=(
+        Sample((uniform((2, 3)), numpy.array([0, 1, -2]))),
+        Sample((1.5, 3)),
+        Sample((uniform((3,), dtype=numpy.float32), 2)),
+    ),
+    doc="x 2^i; dx = ct 2^i, i is an integer",
+)
+CLIP = elementwise(
+    "numpy.clip",
+    lambda x, low, high: numpy.clip(x, low, high),
+    lambda x, low, high: _beats(x, low) * _beats(high, np.maximum(x, low)),
+    lambda x, low, high: _beats(low, x) * _beats(high, np.maximum(x, low)),
+    lambda x, low, high: _beats(np.maximum(x, low), high),
+    samples=(
+        Sample((uniform((2, 3)), -0.5, 0.7)),
+        Sample((uniform((2, 3)), uniform((3,), -1.0, -0.5), uniform((2, 1), 0.3, 0.9))),
+        Sample((uniform((4,), dtype=numpy.float32), -0.5, 0.7)),
+        Sample((uniform((3,)), 1.0, 0.5)),
+        Sample((numpy.array([-1.0, 0.0, 2.0]), -1.0, 2.0), order=0),
+        Sample((uniform((0,)), 0.0, 1.0)),
+        Sample((0.3, 0.0, 1.0)),
+    ),
+    doc="min(max(x, low), high); the cotangent goes to the one that is returned, and is shared at ties",
+)
+
+
+def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None, dtype: Any = None) -> Any:
+    """Limit the values of an array; see `numpy.clip`.
+
+    Examples
+    --------
+    >>> clip(numpy.array([0.0, 2.0]), None, 1.0)
+    array([0., 1.])
+    """
+    low = min if a_min is None else a_min
+    high = max if a_max is None else a_max
+    if low is None and high is None:
+        value = np.positive(a)
+    elif low is None:
+        value = np.minimum(a, high)
+    elif high is None:
+        value = np.maximum(a, low)
+    else:
+        value = CLIP(a, low, high)
+    return value if dtype is None else np.astype(value, dtype)
+
+
+RULES = {
+    numpy.maximum: MAXIMUM,
+    numpy.minimum: MINIMUM,
+    numpy.fmax: FMAX,
+    numpy.fmin: FMIN,
+    numpy.heaviside: HEAVISIDE,
+    numpy.ldexp: LDEXP,
+    numpy.clip: clip,
+}

@@ -1,0 +1,246 @@
+"""Arrays joined, stacked, repeated, rolled and padded. All of these are linear."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.builders import linear, unbroadcast
+from tapeengine.primitive import Sample, uniform
+from tapeengine_primitives.values import as_array, ndim_of, normal_axes, normal_axis, shape_of
+
+__all__ = ["CONCATENATE", "REPEAT", "ROLL", "RULES", "STACK", "along", "concatenate"]
+
+
+def along(axis: int, part: Any) -> tuple[Any, ...]:
+    """Return the index that applies `part` to one axis and takes the axes before it whole."""
+    return (slice(None),) * axis + (part,)
+
+
+def _own_part(ct: Any, index: int, xs_spaces: Any, axis: int) -> Any:
+    axis = normal_axis(axis, xs_spaces[index].ndim)
+    start = sum(space.shape[axis] for space in xs_spaces[:index])
+    return unbroadcast(ct[along(axis, slice(start, start + xs_spaces[index].shape[axis]))], xs_spaces[index])
+
+
+def _layer(ct: Any, index: int, xs_spaces: Any, axis: int) -> Any:
+    return unbroadcast(ct[along(normal_axis(axis, xs_spaces[index].ndim + 1), index)], xs_spaces[index])
+
+
+CONCATENATE = linear(
+    "numpy.concatenate",
+    lambda *xs, axis=0, dtype=None: numpy.concatenate(xs, axis=axis, dtype=dtype),
+    {"xs": _own_part},
+    variadic=True,
+    samples=(
+        Sample((uniform((2, 3)), uniform((1, 3)), uniform((0, 3)))),
+        Sample((uniform((2, 3)), uniform((2, 1))), {"axis": -1}),
+        Sample((uniform((2,), dtype=numpy.float32), uniform((3,)))),
+        Sample((uniform((2,)), uniform((2,), dtype=complex))),
+        Sample((uniform((2,)),)),
+        Sample((uniform((2,)), uniform((1,))), {"dtype": numpy.float32}),
+    ),
+    doc="arrays joined along an axis; each gets its part of ct",
+)
+STACK = linear(
+    "numpy.stack",
+    lambda *xs, axis=0, dtype=None: numpy.stack(xs, axis=axis, dtype=dtype),
+    {"xs": _layer},
+    variadic=True,
+    samples=(
+        Sample((uniform((2, 3)), uniform((2, 3)))),
+        Sample((uniform((2, 3)), uniform((2, 3)), uniform((2, 3))), {"axis": -1}),
+        Sample((uniform((2,), dtype=numpy.float32), uniform((2,))), {"axis": 1}),
+        Sample((uniform(()), uniform(()))),
+    ),
+    doc="arrays joined along a fresh axis; each gets its layer of ct",
+)
+
+
+def _repeat_vjp(ct: Any, x_space: Any, repeats: int, axis: int) -> Any:
+    axis = normal_axis(axis, x_space.ndim)
+    shape = (*x_space.shape[: axis + 1], repeats, *x_space.shape[axis + 1 :])
+    return unbroadcast(np.sum(np.reshape(ct, shape), axis=axis + 1), x_space)
+
+
+REPEAT = linear(
+    "numpy.repeat",
+    lambda x, *, repeats, axis: numpy.repeat(x, repeats, axis=axis),
+    _repeat_vjp,
+    samples=(
+        Sample((uniform((2, 3)),), {"repeats": 2, "axis": 0}),
+        Sample((uniform((2, 3)),), {"repeats": 3, "axis": -1}),
+        Sample((uniform((2,), dtype=numpy.float32),), {"repeats": 2, "axis": 0}),
+        Sample((uniform((2,), dtype=complex),), {"repeats": 1, "axis": 0}),
+    ),
+    doc="each element a number of times; dx = the sum of ct over the copies",
+)
+
+
+def _roll_vjp(ct: Any, x_space: Any, shift: Any, axis: Any) -> Any:
+    back = tuple(-one for one in shift) if isinstance(shift, tuple) else -shift
+    return unbroadcast(ROLL(ct, shift=back, axis=axis), x_space)
+
+
+ROLL = linear(
+    "numpy.roll",
+    lambda x, *, shift, axis=None: numpy.roll(x, shift, axis=axis),
+    _roll_vjp,
+    samples=(
+        Sample((uniform((2, 3)),), {"shift": 1}),
+        Sample((uniform((2, 3)),), {"shift": -2, "axis": 1}),
+        Sample((uniform((2, 3)),), {"shift": (1, 2), "axis": (0, 1)}),
+        Sample((uniform((3,), dtype=numpy.float32),), {"shift": 4, "axis": 0}),
+        Sample((uniform((3,), dtype=complex),), {"shift": 1, "axis": 0}),
+    ),
+    doc="elements moved round an axis; dx = ct rolled back",
+)
+
+
+def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    """Join arrays along an axis; see `numpy.concatenate`."""
+    parts = [as_array(part) for part in arrays]
+    if axis is None:
+        parts, axis = [np.ravel(part) for part in parts], 0
+    return CONCATENATE(*parts, axis=axis, dtype=dtype)
+
+
+def stack(arrays: Any, axis: int = 0, out: None = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    """Join arrays along a fresh axis; see `numpy.stack`."""
+    return STACK(*[as_array(part) for part in arrays], axis=axis, dtype=dtype)
+
+
+def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    """Join arrays along their second axis, vectors along their first; see `numpy.hstack`."""
+    parts = [np.atleast_1d(as_array(part)) for part in tup]
+    return concatenate(parts, 0 if ndim_of(parts[0]) == 1 else 1, dtype=dtype)
+
+
+def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    """Join arrays along their first axis, vectors as rows; see `numpy.vstack`."""
+    return concatenate([np.atleast_2d(as_array(part)) for part in tup], 0, dtype=dtype)
+
+
+def dstack(tup: Any) -> Any:
+    """Join arrays along their third axis; see `numpy.dstack`."""
+    return concatenate([np.atleast_3d(as_array(part)) for part in tup], 2)
+
+
+def column_stack(tup: Any) -> Any:
+    """Join vectors as columns; see `numpy.column_stack`."""
+    parts = [as_array(part) for part in tup]
+    return concatenate([np.reshape(p, (-1, 1)) if ndim_of(p) < 2 else p for p in parts], 1)
+
+
+def append(arr: Any, values: Any, axis: Any = None) -> Any:
+    """Join an array and values; see `numpy.append`."""
+    return concatenate((as_array(arr), as_array(values)), axis)
+
+
+def block(arrays: Any) -> Any:
+    """Join nested lists of blocks; see `numpy.block`."""
+    return _block(arrays, max(_depth(arrays), _widest(arrays)), _depth(arrays))
+
+
+def _depth(arrays: Any) -> int:
+    return 1 + _depth(arrays[0]) if isinstance(arrays, list) else 0
+
+
+def _widest(arrays: Any) -> int:
+    return max(map(_widest, arrays)) if isinstance(arrays, list) else ndim_of(arrays)
+
+
+def _block(arrays: Any, ndim: int, depth: int) -> Any:
+    if isinstance(arrays, list):
+        return concatenate([_block(part, ndim, depth - 1) for part in arrays], ndim - depth)
+    return np.reshape(arrays, (1,) * (ndim - ndim_of(arrays)) + shape_of(arrays))
+
+
+def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
+    """Repeat elements; see `numpy.repeat`."""
+    x = as_array(a)
+    x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
+    counts = numpy.asarray(repeats)
+    if counts.size == 1:
+        return REPEAT(x, repeats=int(counts.ravel()[0]), axis=axis)
+    return x[along(axis, numpy.repeat(numpy.arange(shape_of(x)[axis]), counts))]
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """Move elements round an axis; see `numpy.roll`."""
+    plain = tuple(map(int, shift)) if isinstance(shift, Sequence) else shift
+    return ROLL(as_array(a), shift=plain, axis=tuple(axis) if isinstance(axis, Sequence) else axis)
+
+
+def tile(A: Any, reps: Any) -> Any:  # noqa: N803 (numpy's name)
+    """Repeat a whole array along axes; see `numpy.tile`.
+
+    Examples
+    --------
+    >>> tile(numpy.array([1.0, 2.0]), 2)
+    array([1., 2., 1., 2.])
+    """
+    x = as_array(A)
+    counts = tuple(reps) if numpy.ndim(reps) else (reps,)
+    ndim = max(len(counts), ndim_of(x))
+    counts = (1,) * (ndim - len(counts)) + counts
+    shape = (1,) * (ndim - ndim_of(x)) + shape_of(x)
+    paired = np.reshape(x, tuple(part for extent in shape for part in (1, extent)))
+    spread = np.broadcast_to(paired, tuple(p for pair in zip(counts, shape, strict=True) for p in pair))
+    return np.reshape(spread, tuple(count * extent for count, extent in zip(counts, shape, strict=True)))
+
+
+def resize(a: Any, new_shape: Any) -> Any:
+    """Return an array of another shape, filled with repetitions; see `numpy.resize`.
+
+    Examples
+    --------
+    >>> resize(numpy.array([1.0, 2.0]), 3)
+    array([1., 2., 1.])
+    """
+    shape = (int(new_shape),) if numpy.ndim(new_shape) == 0 else tuple(new_shape)
+    flat = np.ravel(as_array(a))
+    size, extent = int(numpy.prod(shape)), shape_of(flat)[0]
+    if size == 0 or extent == 0:
+        return np.zeros(shape)
+    return np.reshape(flat[numpy.arange(size) % extent], shape)
+
+
+def shifted(x: Any, axes: Any, sign: int) -> Any:
+    """Move the zero frequency to the middle (sign 1) or back (-1)."""
+    x = as_array(x)
+    chosen = normal_axes(axes, ndim_of(x))
+    shape = shape_of(x)
+    shift = tuple(shape[axis] // 2 if sign > 0 else -(shape[axis] // 2) for axis in chosen)
+    return ROLL(x, shift=shift, axis=chosen)
+
+
+def fftshift(x: Any, axes: Any = None) -> Any:
+    """Move the zero frequency to the middle; see `numpy.fft.fftshift`."""
+    return shifted(x, axes, 1)
+
+
+def ifftshift(x: Any, axes: Any = None) -> Any:
+    """Undo `fftshift`; see `numpy.fft.ifftshift`."""
+    return shifted(x, axes, -1)
+
+
+RULES = {
+    numpy.concatenate: concatenate,
+    numpy.stack: stack,
+    numpy.hstack: hstack,
+    numpy.vstack: vstack,
+    numpy.dstack: dstack,
+    numpy.column_stack: column_stack,
+    numpy.append: append,
+    numpy.block: block,
+    numpy.repeat: repeat,
+    numpy.roll: roll,
+    numpy.tile: tile,
+    numpy.resize: resize,
+    numpy.fft.fftshift: fftshift,
+    numpy.fft.ifftshift: ifftshift,
+}

@@ -1,0 +1,126 @@
+"""`numpy.pad` in all its modes, as compositions: constants and ramps are joined on, and the others are gathered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine_primitives.joining import along
+from tapeengine_primitives.values import as_array, dtype_of, ndim_of, shape_of
+
+__all__ = ["RULES"]
+
+_GATHERED = ("edge", "reflect", "symmetric", "wrap")
+_STATISTICS = ("maximum", "mean", "median", "minimum")
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **keywords: Any) -> Any:
+    """Pad an array; see `numpy.pad`. Differentiable in the array, the constants and the end values.
+
+    Examples
+    --------
+    >>> pad(numpy.array([1.0, 2.0]), (1, 0), constant_values=5.0)
+    array([5., 1., 2.])
+    """
+    x = as_array(array)
+    widths = _pairs(pad_width, ndim_of(x), discrete=True)
+    if mode in _GATHERED and keywords.get("reflect_type", "even") == "even":
+        return _gathered(x, widths, mode)
+    return _joined(x, widths, _ends(mode, keywords, ndim_of(x)))
+
+
+def _pairs(value: Any, ndim: int, discrete: bool = False) -> list[tuple[Any, Any]]:
+    """Read one number, one pair, or one pair for each axis."""
+    if isinstance(value, dict):
+        return [_pairs(value.get(axis, value.get(axis - ndim, 0)), 1, discrete)[0] for axis in range(ndim)]
+    if discrete:
+        return [(int(a), int(b)) for a, b in numpy.broadcast_to(value, (ndim, 2)).tolist()]
+    if not isinstance(value, (list, tuple, numpy.ndarray)):
+        return [(value, value)] * ndim
+    if ndim_of(value[0]) == 0 and not isinstance(value[0], (list, tuple)):
+        return [(value[0], value[-1])] * ndim
+    rows = [(row[0], row[-1]) for row in value]
+    return rows * ndim if len(rows) == 1 else rows
+
+
+def _gathered(x: Any, widths: list[tuple[int, int]], mode: str) -> Any:
+    for axis, width in enumerate(widths):
+        if width != (0, 0):
+            source = numpy.pad(numpy.arange(shape_of(x)[axis]), width, mode=mode)  # type: ignore[call-overload]
+            x = x[along(axis, source)]
+    return x
+
+
+Ends = Callable[[Any, int, int, int], Any]
+
+
+def _joined(x: Any, widths: list[tuple[int, int]], ends: Ends) -> Any:
+    """Join on what `ends(x, axis, side, width)` returns, axis by axis; side is 0 before and 1 after."""
+    for axis, (before, after) in enumerate(widths):
+        parts = [ends(x, axis, 0, before)] if before else []
+        parts += [x]
+        parts += [ends(x, axis, 1, after)] if after else []
+        x = np.concatenate(parts, axis=axis) if len(parts) > 1 else x
+    return x
+
+
+def _ends(mode: Any, keywords: dict[str, Any], ndim: int) -> Ends:
+    if mode == "constant":
+        constants = _pairs(keywords.get("constant_values", 0), ndim)
+        return lambda x, axis, side, width: _layers(x, axis, width, constants[axis][side])
+    if mode == "empty":
+        return lambda x, axis, side, width: _layers(x, axis, width, 0)
+    if mode == "linear_ramp":
+        values = _pairs(keywords.get("end_values", 0), ndim)
+        return lambda x, axis, side, width: _ramp(x, axis, side, width, values[axis][side])
+    if mode in _STATISTICS:
+        lengths = _pairs(keywords.get("stat_length"), ndim)
+        return lambda x, axis, side, width: _statistic(x, axis, side, width, mode, lengths[axis][side])
+    if mode in ("reflect", "symmetric"):
+        return lambda x, axis, side, width: _odd(x, axis, side, width, mode)
+    raise ValueError(f"numpy.pad: mode {mode!r} has no derivative rule; join the parts with numpy.concatenate instead")
+
+
+def _layers(x: Any, axis: int, width: int, value: Any) -> Any:
+    shape = list(shape_of(x))
+    shape[axis] = width
+    if ndim_of(value) == 0 and not hasattr(type(value), "__tapeengine_trace__"):
+        return numpy.full(tuple(shape), value, dtype=dtype_of(x))
+    return np.broadcast_to(np.astype(value, dtype_of(x)), tuple(shape))
+
+
+def _border(x: Any, axis: int, side: int) -> Any:
+    extent = shape_of(x)[axis]
+    return x[along(axis, slice(0, 1) if side == 0 else slice(extent - 1, extent))]
+
+
+def _ramp(x: Any, axis: int, side: int, width: int, end: Any) -> Any:
+    weights = numpy.arange(width) / width if side == 0 else numpy.arange(width - 1, -1, -1) / width
+    shaped = numpy.reshape(weights, [-1 if position == axis else 1 for position in range(ndim_of(x))])
+    return np.astype(end * (1 - shaped) + _border(x, axis, side) * shaped, dtype_of(x))
+
+
+def _statistic(x: Any, axis: int, side: int, width: int, mode: str, length: Any) -> Any:
+    extent = shape_of(x)[axis]
+    taken = extent if length is None else min(int(length), extent)
+    part = x[along(axis, slice(0, taken) if side == 0 else slice(extent - taken, extent))]
+    function = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}[mode]
+    value = function(part, axis=axis, keepdims=True)
+    shape = list(shape_of(x))
+    shape[axis] = width
+    return np.broadcast_to(value, tuple(shape))
+
+
+def _odd(x: Any, axis: int, side: int, width: int, mode: str) -> Any:
+    """Reflect through the border's value: twice it, minus the mirrored elements."""
+    extent, skip = shape_of(x)[axis], int(mode == "reflect")
+    if width > extent - skip:
+        raise ValueError(f"numpy.pad: odd {mode} of width {width} needs more than {extent} elements; pad twice")
+    near = slice(skip, skip + width) if side == 0 else slice(extent - skip - width, extent - skip)
+    return 2 * _border(x, axis, side) - np.flip(x[along(axis, near)], axis)
+
+
+RULES = {numpy.pad: pad}

@@ -1,0 +1,322 @@
+"""Products of vectors, matrices and arrays: matmul, dot and what numpy composes of them.
+
+All are linear in each argument, without conjugation except where numpy conjugates (vdot, vecdot, vecmat).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.builders import bilinear, unbroadcast
+from tapeengine.primitive import Sample, uniform
+from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axis, shape_of
+
+__all__ = ["DOT", "MATMUL", "RULES", "conjugated", "swapped"]
+
+
+def swapped(x: Any) -> Any:
+    """Return the matrices of the last two axes transposed."""
+    return np.swapaxes(x, -1, -2)
+
+
+def conjugated(x: Any) -> Any:
+    """Return the complex conjugate, and a real value as it is."""
+    return np.conjugate(x) if is_complex(x) else x
+
+
+def _matmul_x(ct: Any, y: Any, x_space: Any, y_space: Any) -> Any:
+    if y_space.ndim == 1:
+        outer = ct * y if x_space.ndim == 1 else np.expand_dims(ct, -1) * y
+        return unbroadcast(outer, x_space)
+    if x_space.ndim == 1:
+        return unbroadcast(np.matmul(y, np.expand_dims(ct, -1))[..., 0], x_space)
+    return unbroadcast(np.matmul(ct, swapped(y)), x_space)
+
+
+def _matmul_y(ct: Any, x: Any, x_space: Any, y_space: Any) -> Any:
+    if x_space.ndim == 1:
+        outer = ct * x if y_space.ndim == 1 else np.expand_dims(ct, -2) * np.expand_dims(x, -1)
+        return unbroadcast(outer, y_space)
+    if y_space.ndim == 1:
+        return unbroadcast(np.matmul(np.expand_dims(ct, -2), x)[..., 0, :], y_space)
+    return unbroadcast(np.matmul(swapped(x), ct), y_space)
+
+
+def _matrix_samples() -> tuple[Sample, ...]:
+    return (
+        Sample((uniform((2, 3)), uniform((3, 4)))),
+        Sample((uniform((3,)), uniform((3,)))),
+        Sample((uniform((2, 3)), uniform((3,)))),
+        Sample((uniform((3,)), uniform((3, 2)))),
+        Sample((uniform((2, 3), dtype=numpy.float32), uniform((3, 2), dtype=numpy.float32))),
+        Sample((uniform((2, 3)), uniform((3, 2), dtype=complex))),
+        Sample((uniform((2, 3), dtype=complex), uniform((3,), dtype=complex))),
+        Sample((uniform((2, 0)), uniform((0, 3)))),
+    )
+
+
+def _batched_samples() -> tuple[Sample, ...]:
+    return (
+        *_matrix_samples(),
+        Sample((uniform((2, 2, 3)), uniform((2, 3, 2)))),
+        Sample((uniform((2, 1, 2, 3)), uniform((3, 3, 2)))),
+        Sample((uniform((2, 3)), uniform((2, 3, 2)))),
+        Sample((uniform((2, 2, 3)), uniform((3,)))),
+        Sample((uniform((3,)), uniform((2, 3, 2)))),
+    )
+
+
+MATMUL = bilinear(
+    "numpy.matmul",
+    numpy.matmul,
+    {"x": _matmul_x, "y": _matmul_y},
+    args=("x", "y"),
+    samples=_batched_samples,
+    doc="the product of the last two axes; dx = ct y^T, dy = x^T ct, summed where broadcast",
+)
+
+
+def _moved_back(value: Any, space: Any) -> Any:
+    """Move the last axis to where dot contracts its second argument: the axis before the last."""
+    return unbroadcast(np.moveaxis(value, -1, -2) if space.ndim > 1 else value, space)
+
+
+def _dot_x(ct: Any, y: Any, x_space: Any, y_space: Any) -> Any:
+    if max(x_space.ndim, y_space.ndim) <= 2:
+        return _matmul_x(ct, y, x_space, y_space)
+    kept = y_space.ndim - 1
+    flat = np.reshape(np.moveaxis(y, -2, 0) if kept else y, (y_space.shape[-2 if kept else -1], -1))
+    lead = np.reshape(ct, (-1, flat.shape[1]))
+    return unbroadcast(np.reshape(np.matmul(lead, swapped(flat)), x_space.shape), x_space)
+
+
+def _dot_y(ct: Any, x: Any, x_space: Any, y_space: Any) -> Any:
+    if max(x_space.ndim, y_space.ndim) <= 2:
+        return _matmul_y(ct, x, x_space, y_space)
+    flat = np.reshape(x, (-1, x_space.shape[-1]))
+    others = (*y_space.shape[:-2], *y_space.shape[-1:]) if y_space.ndim > 1 else ()
+    change = np.matmul(swapped(np.reshape(ct, (flat.shape[0], -1))), flat)
+    return _moved_back(np.reshape(change, (*others, x_space.shape[-1])), y_space)
+
+
+DOT = bilinear(
+    "numpy.dot",
+    lambda x, y: numpy.dot(x, y),
+    {"x": _dot_x, "y": _dot_y},
+    samples=lambda: (
+        *_matrix_samples(),
+        Sample((uniform((2, 2, 3)), uniform((3,)))),
+        Sample((uniform((3,)), uniform((2, 3, 2)))),
+        Sample((uniform((2, 3)), uniform((2, 3, 4)))),
+        Sample((uniform((2, 1, 3)), uniform((2, 3, 2)))),
+    ),
+    doc="the sum over the last axis of x and the axis before the last of y",
+)
+
+
+def dot(a: Any, b: Any, out: None = None) -> Any:
+    """Multiply vectors, matrices or arrays; see `numpy.dot`."""
+    x, y = as_array(a), as_array(b)
+    return DOT(x, y) if ndim_of(x) and ndim_of(y) else np.multiply(x, y)
+
+
+def inner(a: Any, b: Any, /) -> Any:
+    """Sum the products over the last axes; see `numpy.inner`."""
+    x, y = as_array(a), as_array(b)
+    if ndim_of(x) == 0 or ndim_of(y) == 0:
+        return np.multiply(x, y)
+    return np.tensordot(x, y, axes=(-1, -1))
+
+
+def outer(a: Any, b: Any, out: None = None) -> Any:
+    """Multiply all pairs of elements; see `numpy.outer`."""
+    return np.reshape(as_array(a), (-1, 1)) * np.reshape(as_array(b), (1, -1))
+
+
+def vdot(a: Any, b: Any, /) -> Any:
+    """Sum the products of the flattened arrays, the first conjugated; see `numpy.vdot`."""
+    return np.dot(np.ravel(conjugated(as_array(a))), np.ravel(as_array(b)))
+
+
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, dtype: Any = None) -> Any:
+    """Sum the products along an axis, the first argument conjugated; see `numpy.vecdot`."""
+    x, y = as_array(x1), as_array(x2)
+    if axis != -1:
+        x, y = np.moveaxis(x, axis, -1), np.moveaxis(y, axis, -1)
+    value = np.matmul(np.expand_dims(conjugated(x), -2), np.expand_dims(y, -1))[..., 0, 0]
+    return value if dtype is None else np.astype(value, dtype)
+
+
+def matvec(x1: Any, x2: Any, /) -> Any:
+    """Multiply matrices and vectors; see `numpy.matvec`."""
+    return np.matmul(as_array(x1), np.expand_dims(as_array(x2), -1))[..., 0]
+
+
+def vecmat(x1: Any, x2: Any, /) -> Any:
+    """Multiply conjugated vectors and matrices; see `numpy.vecmat`."""
+    return np.matmul(np.expand_dims(conjugated(as_array(x1)), -2), as_array(x2))[..., 0, :]
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """Sum the products over the axes named; see `numpy.tensordot`.
+
+    Examples
+    --------
+    >>> tensordot(numpy.eye(2), numpy.array([[1.0, 2.0], [3.0, 4.0]]), axes=([1], [0]))
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    x, y = as_array(a), as_array(b)
+    of_x, of_y = _contracted(axes, ndim_of(x), ndim_of(y))
+    shapes = shape_of(x), shape_of(y)
+    extents = tuple(shapes[0][axis] for axis in of_x)
+    if extents != tuple(shapes[1][axis] for axis in of_y):
+        raise ValueError(f"numpy.tensordot: axes {of_x} of shape {shapes[0]} do not fit axes {of_y} of {shapes[1]}")
+    free_x = tuple(axis for axis in range(ndim_of(x)) if axis not in of_x)
+    free_y = tuple(axis for axis in range(ndim_of(y)) if axis not in of_y)
+    outer_shape = tuple(shapes[0][axis] for axis in free_x) + tuple(shapes[1][axis] for axis in free_y)
+    rows, count = math.prod(shapes[0][axis] for axis in free_x), math.prod(extents)
+    columns = math.prod(shapes[1][axis] for axis in free_y)
+    left = np.reshape(np.transpose(x, free_x + of_x), (rows, count))
+    right = np.reshape(np.transpose(y, of_y + free_y), (count, columns))
+    return np.reshape(np.dot(left, right), outer_shape)
+
+
+def _contracted(axes: Any, x_ndim: int, y_ndim: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the axes that a tensordot sums over, in each argument."""
+    if not isinstance(axes, Sequence):
+        count = int(axes)
+        return tuple(range(x_ndim - count, x_ndim)), tuple(range(count))
+    of_x, of_y = (tuple(one) if isinstance(one, Sequence) else (one,) for one in axes)
+    if len(of_x) != len(of_y):
+        raise ValueError("numpy.tensordot: name the same number of axes for both arguments")
+    return tuple(normal_axis(one, x_ndim) for one in of_x), tuple(normal_axis(one, y_ndim) for one in of_y)
+
+
+def kron(a: Any, b: Any) -> Any:
+    """Return the Kronecker product; see `numpy.kron`."""
+    x, y = as_array(a), as_array(b)
+    ndim = max(ndim_of(x), ndim_of(y))
+    x_shape = (1,) * (ndim - ndim_of(x)) + shape_of(x)
+    y_shape = (1,) * (ndim - ndim_of(y)) + shape_of(y)
+    left = np.reshape(x, tuple(part for extent in x_shape for part in (extent, 1)))
+    right = np.reshape(y, tuple(part for extent in y_shape for part in (1, extent)))
+    return np.reshape(left * right, tuple(p * q for p, q in zip(x_shape, y_shape, strict=True)))
+
+
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+    """Return the vector product; see `numpy.cross`.
+
+    Examples
+    --------
+    >>> cross(numpy.array([1.0, 0.0, 0.0]), numpy.array([0.0, 1.0, 0.0]))
+    array([0., 0., 1.])
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    x, y = np.moveaxis(as_array(a), axisa, -1), np.moveaxis(as_array(b), axisb, -1)
+    lengths = shape_of(x)[-1], shape_of(y)[-1]
+    if not set(lengths) <= {2, 3}:
+        raise ValueError(f"numpy.cross: the vectors must have 2 or 3 components, not {lengths[0]} and {lengths[1]}")
+    if lengths == (2, 2):
+        return x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
+    p, q = _components(x), _components(y)
+    parts = [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]]
+    return np.moveaxis(np.stack(np.broadcast_arrays(*parts), axis=-1), -1, axisc)
+
+
+def _components(x: Any) -> list[Any]:
+    parts = [x[..., position] for position in range(shape_of(x)[-1])]
+    return parts if len(parts) == 3 else [*parts, 0.0 * parts[0]]
+
+
+def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """Return the vector product of vectors of three components; see `numpy.linalg.cross`."""
+    if shape_of(x1)[axis] != 3 or shape_of(x2)[axis] != 3:
+        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors")
+    return cross(x1, x2, axis=axis)
+
+
+def linalg_outer(x1: Any, x2: Any, /) -> Any:
+    """Multiply all pairs of elements of two vectors; see `numpy.linalg.outer`."""
+    return outer(x1, x2)
+
+
+def linalg_matmul(x1: Any, x2: Any, /) -> Any:
+    """Multiply matrices; see `numpy.linalg.matmul`."""
+    return np.matmul(x1, x2)
+
+
+def linalg_tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    """Sum the products over the axes named; see `numpy.linalg.tensordot`."""
+    return tensordot(x1, x2, axes)
+
+
+def linalg_vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """Sum the products along an axis; see `numpy.linalg.vecdot`."""
+    return vecdot(x1, x2, axis=axis)
+
+
+def multi_dot(arrays: Any, *, out: None = None) -> Any:
+    """Multiply a chain of matrices in the cheapest order; see `numpy.linalg.multi_dot`."""
+    chain = [as_array(one) for one in arrays]
+    if len(chain) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    first, last = ndim_of(chain[0]) == 1, ndim_of(chain[-1]) == 1
+    chain[0] = np.atleast_2d(chain[0])
+    if last:
+        chain[-1] = np.reshape(chain[-1], (-1, 1))
+    extents = [shape_of(chain[0])[0], *(shape_of(one)[1] for one in chain)]
+    value = _multiplied(chain, _cheapest_splits(extents), 0, len(chain) - 1)
+    if first and last:
+        return value[0, 0]
+    return np.ravel(value) if first or last else value
+
+
+def _cheapest_splits(extents: list[int]) -> dict[tuple[int, int], int]:
+    """Return where to split each part of a chain of matrices, by the textbook dynamic programme."""
+    count = len(extents) - 1
+    cost = {(i, i): 0 for i in range(count)}
+    split = {}
+    for length in range(1, count):
+        for i in range(count - length):
+            j = i + length
+            options = {
+                k: cost[i, k] + cost[k + 1, j] + extents[i] * extents[k + 1] * extents[j + 1] for k in range(i, j)
+            }
+            split[i, j] = min(options, key=options.__getitem__)
+            cost[i, j] = options[split[i, j]]
+    return split
+
+
+def _multiplied(chain: list[Any], split: dict[tuple[int, int], int], i: int, j: int) -> Any:
+    if i == j:
+        return chain[i]
+    k = split[i, j]
+    return np.dot(_multiplied(chain, split, i, k), _multiplied(chain, split, k + 1, j))
+
+
+RULES = {
+    numpy.matmul: MATMUL,
+    numpy.dot: dot,
+    numpy.inner: inner,
+    numpy.outer: outer,
+    numpy.vdot: vdot,
+    numpy.vecdot: vecdot,
+    numpy.tensordot: tensordot,
+    numpy.kron: kron,
+    numpy.cross: cross,
+    numpy.linalg.cross: linalg_cross,
+    numpy.linalg.outer: linalg_outer,
+    numpy.linalg.matmul: linalg_matmul,
+    numpy.linalg.tensordot: linalg_tensordot,
+    numpy.linalg.vecdot: linalg_vecdot,
+    numpy.linalg.multi_dot: multi_dot,
+    # numpy has these from 2.2 on
+    **{getattr(numpy, name): rule for name, rule in (("matvec", matvec), ("vecmat", vecmat)) if hasattr(numpy, name)},
+}

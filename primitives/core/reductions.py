@@ -1,0 +1,263 @@
+"""Sums, products, means and extremes over axes.
+
+The cotangent of an extreme is shared equally by the elements that attain it. The partial of a product is the product
+of the other elements, so that zeros among them need no special case.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axes, shape_of
+
+import tapeengine.numpy as np
+from tapeengine.builders import broadcast, linear, scale, unbroadcast
+from tapeengine.primitive import Primitive, Sample, uniform
+
+__all__ = ["MAX", "MEAN", "MIN", "PROD", "RULES", "SUM", "kept_shape", "reduction_samples", "spread"]
+
+
+def kept_shape(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
+    """Return the shape of a reduction that keeps its axes with extent 1.
+
+    Examples
+    --------
+    >>> kept_shape((2, 3, 4), (0, -1))
+    (1, 3, 1)
+    """
+    reduced = normal_axes(axis, len(shape))
+    return tuple(1 if position in reduced else extent for position, extent in enumerate(shape))
+
+
+def spread(ct: Any, space: Any, axis: Any) -> Any:
+    """Give a reduction's value or cotangent its axes back, with extent 1, so that it broadcasts against the argument."""
+    return np.reshape(ct, kept_shape(space.shape, axis))
+
+
+def reduction_samples(low: float = -2.0, high: float = 2.0, complex_too: bool = True) -> tuple[Sample, ...]:
+    """Return samples over axes, kept axes and dtypes."""
+    matrix, cube = uniform((2, 3), low, high), uniform((2, 3, 2), low, high)
+    found = [
+        Sample((matrix,)),
+        Sample((matrix,), {"axis": 0}),
+        Sample((matrix,), {"axis": -1, "keepdims": True}),
+        Sample((cube,), {"axis": (0, 2)}),
+        Sample((cube,), {"axis": (-1, 1), "keepdims": True}),
+        Sample((matrix,), {"axis": ()}),
+        Sample((uniform((), low, high),)),
+        Sample((uniform((3, 2), low, high, numpy.float32),), {"axis": 1}),
+    ]
+    if complex_too:
+        found.append(Sample((uniform((2, 3), low, high, complex),), {"axis": 1}))
+    return tuple(found)
+
+
+SUM = linear(
+    "numpy.sum",
+    lambda x, *, axis=None, keepdims=False, dtype=None: numpy.sum(x, axis=axis, keepdims=keepdims, dtype=dtype),
+    lambda ct, x_space, axis: broadcast(spread(ct, x_space, axis), x_space),
+    samples=lambda: (
+        *reduction_samples(),
+        Sample((uniform((0, 3)),), {"axis": 0}),
+        Sample((uniform((3, 2), dtype=numpy.float32),), {"axis": 1, "dtype": numpy.float64}),
+    ),
+    doc="the sum over axes; dx = ct, broadcast",
+)
+
+
+def _mean_share(first: Any, space: Any, axis: Any) -> Any:
+    return first / math.prod(space.shape[position] for position in normal_axes(axis, space.ndim))
+
+
+MEAN = linear(
+    "numpy.mean",
+    lambda x, *, axis=None, keepdims=False, dtype=None: numpy.mean(x, axis=axis, keepdims=keepdims, dtype=dtype),
+    lambda ct, x_space, axis: broadcast(_mean_share(spread(ct, x_space, axis), x_space, axis), x_space),
+    samples=reduction_samples,
+    doc="the mean over axes; dx = ct / count, broadcast",
+)
+
+
+def _ties(x: Any, out: Any, x_space: Any, axis: Any, initial: Any) -> Any:
+    """Return the weight of each element in the derivative of an extreme: one, shared by those that attain it."""
+    extreme = spread(out, x_space, axis)
+    attained = np.equal(x, extreme)
+    count = np.sum(attained, axis=normal_axes(axis, x_space.ndim), keepdims=True)
+    if initial is not None:
+        count = count + np.equal(extreme, initial)
+    return attained / np.maximum(count, 1)
+
+
+def _extreme(name: str, function: Any) -> Primitive:
+    def primal(x: Any, *, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+        if initial is None:
+            return function(x, axis=axis, keepdims=keepdims)
+        return function(x, axis=axis, keepdims=keepdims, initial=initial)
+
+    def vjp(ct: Any, x: Any, out: Any, x_space: Any, axis: Any, initial: Any) -> Any:
+        return unbroadcast(scale(spread(ct, x_space, axis), _ties(x, out, x_space, axis, initial)), x_space)
+
+    def jvp(t: Any, x: Any, out: Any, x_space: Any, out_space: Any, axis: Any, keepdims: bool, initial: Any) -> Any:
+        shared = scale(t, _ties(x, out, x_space, axis, initial))
+        return unbroadcast(np.sum(shared, axis=normal_axes(axis, x_space.ndim), keepdims=keepdims), out_space)
+
+    return Primitive(
+        name,
+        primal,
+        vjp={"x": vjp},
+        jvp={"x": jvp},
+        samples=lambda: (
+            *reduction_samples(),
+            Sample((uniform((2, 0)),), {"axis": 1, "initial": 1.0}),
+            Sample((numpy.array([[1.0, 3.0, 3.0], [2.0, 1.0, 0.0]]),), {"axis": 1}, order=0),
+        ),
+        doc="the extreme over axes; dx = ct, shared equally by the elements that attain it",
+    )
+
+
+MAX = _extreme("numpy.max", numpy.max)
+MIN = _extreme("numpy.min", numpy.min)
+
+
+def _others(x: Any) -> Any:
+    """Return for each element along the last axis the product of the elements before it and after it."""
+    ones = np.ones((*shape_of(x)[:-1], 1), dtype=dtype_of(x))
+    before = np.cumprod(np.concatenate((ones, x[..., :-1]), axis=-1), axis=-1)
+    after = np.cumprod(np.concatenate((ones, np.flip(x, -1)[..., :-1]), axis=-1), axis=-1)
+    return before * np.flip(after, -1)
+
+
+def _prod_slope(x: Any, x_space: Any, axis: Any, dtype: Any) -> Any:
+    """Return the partial of the product for each element: the product of all others."""
+    if x_space.size == 0 or x_space.ndim == 0:
+        return np.ones(x_space.shape)
+    reduced = normal_axes(axis, x_space.ndim)
+    order = tuple(p for p in range(x_space.ndim) if p not in reduced) + reduced
+    moved = np.transpose(x if dtype is None else np.astype(x, dtype), order)
+    flat = np.reshape(moved, (*moved.shape[: x_space.ndim - len(reduced)], -1))
+    inverse = tuple(int(p) for p in numpy.argsort(order))
+    return np.transpose(np.reshape(_others(flat), moved.shape), inverse)
+
+
+def _prod_vjp(ct: Any, x: Any, x_space: Any, axis: Any, dtype: Any) -> Any:
+    return unbroadcast(scale(spread(ct, x_space, axis), _prod_slope(x, x_space, axis, dtype)), x_space)
+
+
+def _prod_jvp(t: Any, x: Any, x_space: Any, out_space: Any, axis: Any, keepdims: bool, dtype: Any) -> Any:
+    change = scale(t, _prod_slope(x, x_space, axis, dtype))
+    return unbroadcast(np.sum(change, axis=normal_axes(axis, x_space.ndim), keepdims=keepdims), out_space)
+
+
+PROD = Primitive(
+    "numpy.prod",
+    lambda x, *, axis=None, keepdims=False, dtype=None: numpy.prod(x, axis=axis, keepdims=keepdims, dtype=dtype),
+    vjp={"x": _prod_vjp},
+    jvp={"x": _prod_jvp},
+    samples=lambda: (
+        *reduction_samples(),
+        Sample((uniform((0, 3)),), {"axis": 0}),
+        Sample((numpy.array([[0.0, 2.0, 3.0], [0.0, 1.0, 0.0]]),), {"axis": 1}),
+    ),
+    doc="the product over axes; dx = ct times the product of the other elements",
+)
+
+
+def masked(x: Any, where: Any, fill: Any) -> Any:
+    """Return x where a mask of numpy's `where` parameter holds, and `fill` elsewhere."""
+    return as_array(x) if where is True or where is None else np.where(where, as_array(x), fill)
+
+
+def sum_rule(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Any:
+    """Sum over axes; see `numpy.sum`."""
+    value = SUM(masked(a, where, 0.0), axis=axis, keepdims=bool(keepdims), dtype=dtype)
+    return value if initial is None else value + initial
+
+
+def prod_rule(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Any:
+    """Multiply over axes; see `numpy.prod`."""
+    value = PROD(masked(a, where, 1.0), axis=axis, keepdims=bool(keepdims), dtype=dtype)
+    return value if initial is None else value * initial
+
+
+def _extreme_rule(primitive: Primitive) -> Any:
+    def rule(
+        a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Any:
+        if where is not True and initial is None:
+            raise ValueError(f"{primitive.name} with a where mask needs an initial value")
+        return primitive(masked(a, where, initial), axis=axis, keepdims=bool(keepdims), initial=initial)
+
+    return rule
+
+
+max_rule = _extreme_rule(MAX)
+min_rule = _extreme_rule(MIN)
+
+
+def mean_rule(
+    a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True
+) -> Any:
+    """Average over axes; see `numpy.mean`."""
+    if where is True:
+        return MEAN(as_array(a), axis=axis, keepdims=bool(keepdims), dtype=dtype)
+    count = numpy.sum(numpy.broadcast_to(where, shape_of(a)), axis=axis, keepdims=bool(keepdims))
+    return sum_rule(a, axis, dtype, None, keepdims, None, where) / count
+
+
+def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
+    """Return the greatest minus the smallest element; see `numpy.ptp`.
+
+    Examples
+    --------
+    >>> float(ptp(numpy.array([1.0, 4.0])))
+    3.0
+    """
+    return np.max(a, axis=axis, keepdims=keepdims) - np.min(a, axis=axis, keepdims=keepdims)
+
+
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None) -> Any:
+    """Sum along diagonals; see `numpy.trace`.
+
+    Examples
+    --------
+    >>> float(trace(numpy.eye(3)))
+    3.0
+    """
+    return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
+
+
+def matrix_trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    """Sum along the diagonals of the last two axes; see `numpy.linalg.trace`."""
+    return trace(x, offset, ndim_of(x) - 2, ndim_of(x) - 1, dtype)
+
+
+RULES = {
+    numpy.sum: sum_rule,
+    numpy.prod: prod_rule,
+    numpy.max: max_rule,
+    numpy.amax: max_rule,
+    numpy.min: min_rule,
+    numpy.amin: min_rule,
+    numpy.mean: mean_rule,
+    numpy.ptp: ptp,
+    numpy.trace: trace,
+    numpy.linalg.trace: matrix_trace,
+}

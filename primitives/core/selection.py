@@ -1,0 +1,219 @@
+"""Elements chosen by conditions and indices: where, select, choose, take, extract, triangles, diagonals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.builders import linear, unbroadcast
+from tapeengine.primitive import Sample, uniform
+from tapeengine_primitives.joining import along
+from tapeengine_primitives.values import as_array, ndim_of, normal_axis, shape_of
+
+__all__ = ["RULES", "TRIL", "TRIU", "WHERE"]
+
+_MASK = numpy.array([[True, False, True], [False, False, True]])
+
+
+def _kept(ct: Any, condition: Any, space: Any, sign: bool) -> Any:
+    zero = np.zeros((), dtype=space.dtype)
+    return unbroadcast(np.where(condition, ct, zero) if sign else np.where(condition, zero, ct), space)
+
+
+WHERE = linear(
+    "numpy.where",
+    lambda condition, x, y: numpy.where(condition, x, y)[()],
+    {
+        "x": lambda ct, condition, x_space: _kept(ct, condition, x_space, True),
+        "y": lambda ct, condition, y_space: _kept(ct, condition, y_space, False),
+    },
+    samples=(
+        Sample((_MASK, uniform((2, 3)), uniform((2, 3)))),
+        Sample((_MASK, uniform((3,)), 0.0)),
+        Sample((_MASK, uniform((2, 1)), uniform((3,)))),
+        Sample((True, uniform(()), uniform(()))),
+        Sample((_MASK[0], uniform((3,), dtype=numpy.float32), uniform((), dtype=numpy.float32))),
+        Sample((_MASK[0], uniform((3,), dtype=complex), uniform((3,)))),
+    ),
+    doc="x where the condition holds, y elsewhere; each gets ct where it was taken, and zeros elsewhere",
+)
+
+
+def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+    """Choose between two arrays; see `numpy.where`. With the condition alone, return where it holds."""
+    if x is None and y is None:
+        return np.nonzero(condition)
+    mask = condition if isinstance(condition, numpy.ndarray) and condition.dtype == bool else np.not_equal(condition, 0)
+    return WHERE(mask, as_array(x), as_array(y))
+
+
+def _triangle_samples() -> tuple[Sample, ...]:
+    return (
+        Sample((uniform((3, 3)),)),
+        Sample((uniform((2, 3, 4)),), {"k": 1}),
+        Sample((uniform((4, 2), dtype=numpy.float32),), {"k": -1}),
+        Sample((uniform((2, 2), dtype=complex),)),
+    )
+
+
+TRIL = linear(
+    "numpy.tril",
+    lambda m, k=0: numpy.tril(m, k),
+    lambda ct, k, m_space: unbroadcast(TRIL(ct, k=k), m_space),
+    static=("k",),
+    samples=_triangle_samples,
+    doc="the lower triangle; dm = the lower triangle of ct",
+)
+TRIU = linear(
+    "numpy.triu",
+    lambda m, k=0: numpy.triu(m, k),
+    lambda ct, k, m_space: unbroadcast(TRIU(ct, k=k), m_space),
+    static=("k",),
+    samples=_triangle_samples,
+    doc="the upper triangle; dm = the upper triangle of ct",
+)
+
+
+def _triangle(primitive: Any) -> Any:
+    def rule(m: Any, k: int = 0) -> Any:
+        x = as_array(m)
+        return primitive(np.broadcast_to(x, shape_of(x) * 2) if ndim_of(x) == 1 else x, k=k)
+
+    return rule
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+    """Choose the first array whose condition holds; see `numpy.select`.
+
+    Examples
+    --------
+    >>> x = numpy.array([1.0, 2.0])
+    >>> select([x > 1.5], [x * 10], -1.0)
+    array([-1., 20.])
+    """
+    if len(condlist) != len(choicelist) or not len(condlist):
+        raise ValueError("numpy.select: give the same number of conditions and choices, at least one")
+    value = default
+    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+        value = np.where(condition, as_array(choice), value)
+    return value
+
+
+def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
+    """Choose each element from the array that an index names; see `numpy.choose`."""
+    options = [as_array(choices[position]) for position in range(len(choices))]
+    index = _bounded(numpy.asarray(a), len(options), mode)
+    value = options[-1]
+    for position in reversed(range(len(options) - 1)):
+        value = np.where(index == position, options[position], value)
+    return value
+
+
+def _bounded(index: Any, extent: int, mode: str) -> Any:
+    """Bring indices into ``range(extent)`` as numpy's parameter `mode` says."""
+    if mode == "wrap":
+        return index % extent
+    if mode == "clip":
+        return numpy.clip(index, 0, extent - 1)
+    if index.size and not (-extent <= index.min() and index.max() < extent):
+        raise IndexError(f"index {index.max()} is out of bounds for an axis of {extent} elements")
+    return index
+
+
+def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "raise") -> Any:
+    """Take elements along an axis; see `numpy.take`."""
+    x = as_array(a)
+    x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
+    index = _bounded(numpy.asarray(indices), shape_of(x)[axis], mode)
+    return x[along(axis, index if index.ndim else int(index))]
+
+
+def compress(condition: Any, a: Any, axis: Any = None, out: None = None) -> Any:
+    """Take the slices along an axis where a condition holds; see `numpy.compress`."""
+    return take(a, np.flatnonzero(condition), axis)
+
+
+def extract(condition: Any, arr: Any) -> Any:
+    """Take the elements where a condition holds; see `numpy.extract`."""
+    return take(arr, np.flatnonzero(np.ravel(condition)))
+
+
+def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
+    """Return an array without the parts named; see `numpy.delete`."""
+    x = as_array(arr)
+    x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
+    return x[along(axis, numpy.delete(numpy.arange(shape_of(x)[axis]), obj))]
+
+
+def diag(v: Any, k: int = 0) -> Any:
+    """Take a diagonal, or build a matrix from one; see `numpy.diag`.
+
+    Examples
+    --------
+    >>> diag(numpy.array([1.0, 2.0]))
+    array([[1., 0.],
+           [0., 2.]])
+    """
+    x = as_array(v)
+    if ndim_of(x) == 2:
+        return np.diagonal(x, k)
+    if ndim_of(x) != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    extent = shape_of(x)[0] + abs(k)
+    rows = numpy.arange(extent)[:, None]
+    column = numpy.arange(extent)
+    source = numpy.clip(column - max(k, 0), 0, max(shape_of(x)[0] - 1, 0))
+    if shape_of(x)[0] == 0:
+        return numpy.zeros((extent, extent), dtype=x.dtype)
+    return np.where(column - rows == k, x[source], np.zeros((), dtype=x.dtype))
+
+
+def diagflat(v: Any, k: int = 0) -> Any:
+    """Build a matrix from the elements of a diagonal; see `numpy.diagflat`."""
+    return diag(np.ravel(as_array(v)), k)
+
+
+def linalg_diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    """Take the diagonals of the last two axes; see `numpy.linalg.diagonal`."""
+    return np.diagonal(x, offset, -2, -1)
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **keywords: Any) -> Any:
+    """Apply a function to each part of a domain; see `numpy.piecewise`."""
+    x = as_array(x)
+    conditions = [np.not_equal(one, 0) for one in (condlist if isinstance(condlist, (list, tuple)) else [condlist])]
+    if len(funclist) == len(conditions) + 1:
+        conditions.append(~numpy.any(numpy.array(conditions), axis=0))
+    value = np.zeros_like(x)
+    for condition, function in zip(conditions, funclist, strict=True):
+        part = function(x[condition], *args, **keywords) if callable(function) else function
+        value = _placed(value, condition, part)
+    return value
+
+
+def _placed(value: Any, condition: Any, part: Any) -> Any:
+    """Put the values of a part where its condition holds."""
+    if ndim_of(part) == 0:
+        return np.where(condition, part, value)
+    place = numpy.maximum(numpy.cumsum(numpy.ravel(condition)) - 1, 0).reshape(numpy.shape(condition))
+    return np.where(condition, part[place], value) if shape_of(part)[0] else value
+
+
+RULES = {
+    numpy.where: where,
+    numpy.tril: _triangle(TRIL),
+    numpy.triu: _triangle(TRIU),
+    numpy.select: select,
+    numpy.choose: choose,
+    numpy.take: take,
+    numpy.compress: compress,
+    numpy.extract: extract,
+    numpy.delete: delete,
+    numpy.diag: diag,
+    numpy.diagflat: diagflat,
+    numpy.linalg.diagonal: linalg_diagonal,
+    numpy.piecewise: piecewise,
+}

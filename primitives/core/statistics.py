@@ -1,0 +1,265 @@
+"""Variance, standard deviation and averages, and the reductions that leave NaN out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.builders import scale, unbroadcast
+from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_primitives.reductions import masked, reduction_samples, spread
+from tapeengine_primitives.values import as_array, dtype_of, is_complex, ndim_of, normal_axes, shape_of
+
+__all__ = ["RULES", "STD", "VAR"]
+
+
+def _count(space: Any, axis: Any) -> int:
+    return math.prod(space.shape[position] for position in normal_axes(axis, space.ndim))
+
+
+def _deviation(x: Any, x_space: Any, axis: Any) -> Any:
+    """Return conj(x - mean(x))."""
+    deviation = x - np.mean(x, axis=normal_axes(axis, x_space.ndim), keepdims=True)
+    return np.conjugate(deviation) if x_space.is_complex else deviation
+
+
+def _var_slope(x: Any, x_space: Any, axis: Any, ddof: float) -> Any:
+    return _deviation(x, x_space, axis) * (2 / max(_count(x_space, axis) - ddof, 0))
+
+
+def _std_slope(x: Any, out: Any, x_space: Any, axis: Any, ddof: float) -> Any:
+    """Return conj(x - mean(x)) / (count out), and 0 where all elements are equal."""
+    size = spread(out, x_space, axis) * max(_count(x_space, axis) - ddof, 0)
+    return _deviation(x, x_space, axis) / np.where(np.equal(size, 0), 1.0, size)
+
+
+def _total(change: Any, x_space: Any, out_space: Any, axis: Any, keepdims: bool) -> Any:
+    """Sum the changes of the elements into the space of the value: the real part."""
+    return unbroadcast(np.sum(change, axis=normal_axes(axis, x_space.ndim), keepdims=keepdims), out_space)
+
+
+def _samples() -> tuple[Sample, ...]:
+    return (
+        *(sample for sample in reduction_samples() if sample.static.get("axis") != () and sample.args[0].shape),
+        Sample((uniform((4, 3)),), {"axis": 0, "ddof": 1}),
+    )
+
+
+VAR = Primitive(
+    "numpy.var",
+    lambda x, *, axis=None, keepdims=False, ddof=0, dtype=None: numpy.var(
+        x, axis=axis, keepdims=keepdims, ddof=ddof, dtype=dtype
+    ),
+    vjp={
+        "x": lambda ct, x, x_space, axis, ddof: unbroadcast(
+            scale(spread(ct, x_space, axis), _var_slope(x, x_space, axis, ddof)), x_space
+        )
+    },
+    jvp={
+        "x": lambda t, x, x_space, out_space, axis, keepdims, ddof: _total(
+            scale(t, _var_slope(x, x_space, axis, ddof)), x_space, out_space, axis, keepdims
+        )
+    },
+    samples=_samples,
+    doc="the mean of |x - mean(x)|^2; dx = ct 2 conj(x - mean(x)) / (count - ddof)",
+)
+STD = Primitive(
+    "numpy.std",
+    lambda x, *, axis=None, keepdims=False, ddof=0, dtype=None: numpy.std(
+        x, axis=axis, keepdims=keepdims, ddof=ddof, dtype=dtype
+    ),
+    vjp={
+        "x": lambda ct, x, out, x_space, axis, ddof: unbroadcast(
+            scale(spread(ct, x_space, axis), _std_slope(x, out, x_space, axis, ddof)), x_space
+        )
+    },
+    jvp={
+        "x": lambda t, x, out, x_space, out_space, axis, keepdims, ddof: _total(
+            scale(t, _std_slope(x, out, x_space, axis, ddof)), x_space, out_space, axis, keepdims
+        )
+    },
+    samples=lambda: (*_samples(), Sample((numpy.ones((3, 2)),), {"axis": 0}, order=0)),
+    doc="sqrt(var(x)); dx = ct conj(x - mean(x)) / ((count - ddof) out), and 0 where out is 0",
+)
+
+
+def _spread_rule(primitive: Primitive, finish: Callable[[Any], Any]) -> Any:
+    def rule(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: None = None,
+        ddof: Any = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+        mean: Any = None,
+        correction: Any = None,
+    ) -> Any:
+        ddof = ddof if correction is None or correction is np._NoValue else correction
+        if where is True:
+            return primitive(as_array(a), axis=axis, keepdims=bool(keepdims), ddof=ddof, dtype=dtype)
+        value = _masked_var(as_array(a), where, axis, dtype, ddof, bool(keepdims))
+        return finish(value)
+
+    return rule
+
+
+def _masked_var(a: Any, where: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool) -> Any:
+    """Return the variance of the elements where a mask holds."""
+    mask = numpy.broadcast_to(where, shape_of(a))
+    count = numpy.sum(mask, axis=axis, keepdims=True)
+    mean = np.sum(masked(a, mask, 0.0), axis=axis, keepdims=True, dtype=dtype) / count
+    deviation = np.where(mask, masked(a, mask, 0.0) - mean, 0.0)
+    squares = np.real(deviation * np.conjugate(deviation)) if is_complex(a) else np.square(deviation)
+    total = np.sum(squares, axis=axis, keepdims=keepdims)
+    freedom = numpy.maximum(numpy.reshape(count, shape_of(total)) - ddof, 0)
+    return total / np.where(freedom == 0, numpy.nan, freedom)
+
+
+def _sqrt_safe(x: Any) -> Any:
+    """Return the square root, with the derivative 0 at 0."""
+    zero = np.equal(x, 0)
+    return np.where(zero, 0.0, np.sqrt(np.where(zero, 1.0, x)))
+
+
+var = _spread_rule(VAR, lambda value: value)
+std = _spread_rule(STD, _sqrt_safe)
+
+
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
+    """Return the weighted average; see `numpy.average`. Differentiable in the weights as well.
+
+    Examples
+    --------
+    >>> float(average(numpy.array([1.0, 4.0]), weights=numpy.array([1.0, 2.0])))
+    3.0
+    """
+    x, keepdims = as_array(a), keepdims is True
+    if weights is None:
+        value: Any = np.mean(x, axis=axis, keepdims=keepdims)
+        total: Any = numpy.float64(math.prod(shape_of(x)) / max(math.prod(shape_of(value)), 1))
+    else:
+        w = _fitted_weights(as_array(weights), x, axis)
+        total = np.sum(w, axis=axis, keepdims=keepdims)
+        if np.any(np.equal(total, 0.0)):
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+        value = np.sum(x * w, axis=axis, keepdims=keepdims) / total
+    return (value, np.broadcast_to(total, shape_of(value)) if ndim_of(value) else total) if returned else value
+
+
+def _fitted_weights(weights: Any, x: Any, axis: Any) -> Any:
+    """Give weights the shape of the values, where they run along the averaged axes only."""
+    shape = shape_of(x)
+    if shape_of(weights) == shape:
+        return weights
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    axes = normal_axes(axis, len(shape))
+    if shape_of(weights) != tuple(shape[position] for position in axes):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    order = sorted(range(len(axes)), key=axes.__getitem__)
+    ones = tuple(extent if position in axes else 1 for position, extent in enumerate(shape))
+    return np.broadcast_to(np.reshape(np.transpose(weights, order), ones), shape)
+
+
+def _numbers(a: Any) -> Any:
+    return ~np.isnan(a)
+
+
+def nansum(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Any:
+    """Sum over axes with 0 in place of NaN; see `numpy.nansum`."""
+    return np.sum(
+        np.where(np.isnan(a), 0.0, a), axis=axis, dtype=dtype, keepdims=bool(keepdims), **_given(initial, where)
+    )
+
+
+def nanprod(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Any:
+    """Multiply over axes with 1 in place of NaN; see `numpy.nanprod`."""
+    return np.prod(
+        np.where(np.isnan(a), 1.0, a), axis=axis, dtype=dtype, keepdims=bool(keepdims), **_given(initial, where)
+    )
+
+
+def _given(initial: Any, where: Any) -> dict[str, Any]:
+    found = {"initial": None if initial is np._NoValue else initial, "where": True if where is np._NoValue else where}
+    return {key: value for key, value in found.items() if value is not None and value is not True}
+
+
+def nanmean(
+    a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True
+) -> Any:
+    """Average over axes without NaN; see `numpy.nanmean`."""
+    mask = _numbers(a) if where is True or where is np._NoValue else _numbers(a) & where
+    return np.sum(np.where(mask, a, 0.0), axis=axis, dtype=dtype, keepdims=bool(keepdims)) / np.sum(
+        mask, axis=axis, keepdims=bool(keepdims)
+    )
+
+
+def nanvar(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: Any = None,
+) -> Any:
+    """Return the variance without NaN; see `numpy.nanvar`."""
+    mask = _numbers(a) if where is True or where is np._NoValue else _numbers(a) & where
+    ddof = ddof if correction is None or correction is np._NoValue else correction
+    return _masked_var(a, mask, axis, dtype, ddof, bool(keepdims))
+
+
+def nanstd(a: Any, *args: Any, **keywords: Any) -> Any:
+    """Return the standard deviation without NaN; see `numpy.nanstd`."""
+    return _sqrt_safe(nanvar(a, *args, **keywords))
+
+
+def _nan_extreme(extreme: str, fill: float) -> Any:
+    def rule(
+        a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Any:
+        filled = np.where(np.isnan(a), numpy.asarray(fill, dtype_of(a)), a)
+        found = getattr(np, extreme)(filled, axis=axis, keepdims=bool(keepdims), **_given(initial, where))
+        nothing = np.all(np.isnan(a), axis=axis, keepdims=bool(keepdims))
+        return np.where(nothing, numpy.nan, found) if np.any(nothing) else found
+
+    return rule
+
+
+RULES = {
+    numpy.var: var,
+    numpy.std: std,
+    numpy.average: average,
+    numpy.nansum: nansum,
+    numpy.nanprod: nanprod,
+    numpy.nanmean: nanmean,
+    numpy.nanvar: nanvar,
+    numpy.nanstd: nanstd,
+    numpy.nanmax: _nan_extreme("max", -numpy.inf),
+    numpy.nanmin: _nan_extreme("min", numpy.inf),
+}

@@ -1,0 +1,166 @@
+"""Exponentials, logarithms, trigonometric and hyperbolic functions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+from tapeengine_primitives.ufuncs import binary, unary
+
+import tapeengine.numpy as np
+from tapeengine.builders import elementwise
+from tapeengine.primitive import Sample, uniform
+
+__all__ = ["RULES"]
+
+_POSITIVE = (0.3, 2.0)
+_INSIDE = (-0.8, 0.8)
+_LOG2 = math.log(2.0)
+
+EXP = unary(numpy.exp, lambda out: out, opcode="exp", doc="dx = ct exp(x)")
+EXP2 = unary(numpy.exp2, lambda out: _LOG2 * out, opcode="exp2", doc="dx = ct log(2) 2^x")
+EXPM1 = unary(numpy.expm1, lambda out: out + 1, opcode="expm1", doc="dx = ct exp(x)")
+LOG = unary(numpy.log, lambda x: 1 / x, _POSITIVE, opcode="log", doc="dx = ct / x")
+LOG2 = unary(numpy.log2, lambda x: 1 / (_LOG2 * x), _POSITIVE, opcode="log2", doc="dx = ct / (log(2) x)")
+LOG10 = unary(numpy.log10, lambda x: 1 / (math.log(10) * x), _POSITIVE, opcode="log10", doc="dx = ct / (log(10) x)")
+LOG1P = unary(numpy.log1p, lambda x: 1 / (1 + x), _POSITIVE, opcode="log1p", doc="dx = ct / (1 + x)")
+
+
+def _share(x: Any, y: Any) -> Any:
+    """Return exp(x) / (exp(x) + exp(y)) without overflow."""
+    return 0.5 * (1 + np.tanh(0.5 * _gap(x, y)))
+
+
+def _share2(x: Any, y: Any) -> Any:
+    """Return 2^x / (2^x + 2^y) without overflow."""
+    return 0.5 * (1 + np.tanh(0.5 * _LOG2 * _gap(x, y)))
+
+
+def _gap(x: Any, y: Any) -> Any:
+    """Return x - y, and 0 where both are the same infinity."""
+    same = np.equal(x, y)
+    return np.where(same, 0.0, x - np.where(same, 0.0, y))
+
+
+LOGADDEXP = binary(
+    numpy.logaddexp,
+    lambda x, y: _share(x, y),
+    lambda x, y: _share(y, x),
+    opcode="logaddexp",
+    complex_too=False,
+    doc="log(exp(x) + exp(y)); dx = ct exp(x - out)",
+)
+LOGADDEXP2 = binary(
+    numpy.logaddexp2,
+    lambda x, y: _share2(x, y),
+    lambda x, y: _share2(y, x),
+    complex_too=False,
+    doc="log2(2^x + 2^y); dx = ct 2^(x - out)",
+)
+SIN = unary(numpy.sin, lambda x: np.cos(x), opcode="sin", doc="dx = ct cos(x)")
+COS = unary(numpy.cos, lambda x: -np.sin(x), opcode="cos", doc="dx = -ct sin(x)")
+TAN = unary(numpy.tan, lambda out: 1 + out * out, (-1.2, 1.2), opcode="tan", doc="dx = ct (1 + out^2)")
+ARCSIN = unary(numpy.arcsin, lambda x: _cosine(x), _INSIDE, opcode="asin", doc="dx = ct / sqrt(1 - x^2)")
+ARCCOS = unary(numpy.arccos, lambda x: -_cosine(x), _INSIDE, opcode="acos", doc="dx = -ct / sqrt(1 - x^2)")
+ARCTAN = unary(numpy.arctan, lambda x: 1 / (1 + x * x), _INSIDE, opcode="atan", doc="dx = ct / (1 + x^2)")
+SINH = unary(numpy.sinh, lambda x: np.cosh(x), opcode="sinh", doc="dx = ct cosh(x)")
+COSH = unary(numpy.cosh, lambda x: np.sinh(x), opcode="cosh", doc="dx = ct sinh(x)")
+TANH = unary(numpy.tanh, lambda out: 1 - out * out, (-1.2, 1.2), opcode="tanh", doc="dx = ct (1 - out^2)")
+ARCSINH = unary(numpy.arcsinh, lambda x: 1 / np.sqrt(x * x + 1), _INSIDE, opcode="asinh", doc="dx = ct / sqrt(1 + x^2)")
+ARCCOSH = unary(
+    numpy.arccosh,
+    lambda x: 1 / (np.sqrt(x - 1) * np.sqrt(x + 1)),
+    (1.3, 3.0),
+    opcode="acosh",
+    doc="dx = ct / sqrt(x^2 - 1)",
+)
+ARCTANH = unary(numpy.arctanh, lambda x: 1 / ((1 - x) * (1 + x)), _INSIDE, opcode="atanh", doc="dx = ct / (1 - x^2)")
+ARCTAN2 = binary(
+    numpy.arctan2,
+    lambda x, y: y / (x * x + y * y),
+    lambda x, y: -x / (x * x + y * y),
+    opcode="atan2",
+    complex_too=False,
+    doc="the angle of the point (y, x); dx = ct y / (x^2 + y^2), dy = -ct x / (x^2 + y^2)",
+)
+DEG2RAD = unary(numpy.deg2rad, lambda out: math.pi / 180, complex_too=False, doc="dx = ct pi / 180")
+RADIANS = unary(numpy.radians, lambda out: math.pi / 180, complex_too=False, doc="dx = ct pi / 180")
+RAD2DEG = unary(numpy.rad2deg, lambda out: 180 / math.pi, complex_too=False, doc="dx = ct 180 / pi")
+DEGREES = unary(numpy.degrees, lambda out: 180 / math.pi, complex_too=False, doc="dx = ct 180 / pi")
+
+
+def _cosine(x: Any) -> Any:
+    return 1 / np.sqrt((1 - x) * (1 + x))
+
+
+def _sinc(x: Any, *, derivative: int = 0) -> Any:
+    """Return the n-th derivative of sinc for x, with u = pi x.
+
+    Away from 0 by the recurrence f_n = (sin(u + n pi/2) - n f_(n-1)) / u; near 0, where that cancels, by the series
+    of f_n = sum_j (-1)^j u^(2j-n) (2j)! / ((2j-n)! (2j+1)!).
+    """
+    if derivative == 0:
+        return numpy.sinc(x)
+    u = numpy.asarray(x) * math.pi
+    near = numpy.abs(u) < derivative + 2
+    away = numpy.where(near, 1.0, u)
+    value = numpy.sin(away) / away
+    for n in range(1, derivative + 1):
+        value = (numpy.sin(away + n * math.pi / 2) - n * value) / away
+    return (numpy.where(near, _sinc_series(numpy.where(near, u, 0.0), derivative), value) * math.pi**derivative)[()]
+
+
+def _sinc_series(u: Any, derivative: int) -> Any:
+    first = (derivative + 1) // 2
+    total = numpy.zeros_like(u)
+    for j in range(first, first + 20 + 2 * derivative):
+        falling = math.prod(range(2 * j - derivative + 1, 2 * j + 1))
+        total = total + (-1.0) ** j * (falling / math.factorial(2 * j + 1)) * u ** (2 * j - derivative)
+    return total
+
+
+SINC = elementwise(
+    "numpy.sinc",
+    _sinc,
+    lambda x, derivative: SINC(x, derivative=derivative + 1),
+    samples=(
+        *(Sample((uniform((2, 3)),), {"derivative": n}) for n in (0, 1, 2)),
+        Sample((numpy.array([0.0, 1e-4, -0.3, 4.2]),)),
+        Sample((numpy.array([0.0, 1e-4, -0.3, 4.2]),), {"derivative": 3}),
+        Sample((uniform((3,), dtype=complex),)),
+        Sample((uniform((3,), dtype=numpy.float32),)),
+        Sample((uniform(()),)),
+    ),
+    doc="sin(pi x) / (pi x), or its derivative of the order given; dx = ct times the next derivative",
+)
+
+RULES = {
+    numpy.exp: EXP,
+    numpy.exp2: EXP2,
+    numpy.expm1: EXPM1,
+    numpy.log: LOG,
+    numpy.log2: LOG2,
+    numpy.log10: LOG10,
+    numpy.log1p: LOG1P,
+    numpy.logaddexp: LOGADDEXP,
+    numpy.logaddexp2: LOGADDEXP2,
+    numpy.sin: SIN,
+    numpy.cos: COS,
+    numpy.tan: TAN,
+    numpy.arcsin: ARCSIN,
+    numpy.arccos: ARCCOS,
+    numpy.arctan: ARCTAN,
+    numpy.sinh: SINH,
+    numpy.cosh: COSH,
+    numpy.tanh: TANH,
+    numpy.arcsinh: ARCSINH,
+    numpy.arccosh: ARCCOSH,
+    numpy.arctanh: ARCTANH,
+    numpy.arctan2: ARCTAN2,
+    numpy.deg2rad: DEG2RAD,
+    numpy.radians: RADIANS,
+    numpy.rad2deg: RAD2DEG,
+    numpy.degrees: DEGREES,
+    numpy.sinc: SINC,
+}

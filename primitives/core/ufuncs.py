@@ -1,0 +1,100 @@
+"""Builders for the records of numpy's ufuncs: one line for each, with samples that every ufunc needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from tapeengine.builders import elementwise
+from tapeengine.primitive import Primitive, Sample, uniform
+
+__all__ = ["binary", "binary_samples", "unary", "unary_samples"]
+
+#: The shapes and dtypes that a unary ufunc is checked at.
+_UNARY = (((), numpy.float64), ((2, 3), numpy.float64), ((3,), numpy.float32), ((0, 2), numpy.float64))
+_BINARY = (((), ()), ((2, 3), (3,)), ((2, 1), (1, 3)), ((3,), ()), ((0, 2), (2,)))
+
+
+def unary_samples(low: float, high: float, complex_too: bool, order: int = 2) -> tuple[Sample, ...]:
+    """Return samples with values between `low` and `high`: scalar, matrix, float32, empty, and complex."""
+    found = [Sample((uniform(shape, low, high, dtype),), order=order) for shape, dtype in _UNARY]
+    if complex_too:
+        found.append(Sample((uniform((3,), low, high, numpy.complex128),), order=order))
+        found.append(Sample((uniform((2,), low, high, numpy.complex64),), order=order))
+    return tuple(found)
+
+
+def binary_samples(
+    first: tuple[float, float], second: tuple[float, float], complex_too: bool, order: int = 2
+) -> tuple[Sample, ...]:
+    """Return samples of two arguments that broadcast, of mixed dtypes, and complex ones."""
+    found = [Sample((uniform(a, *first), uniform(b, *second)), order=order) for a, b in _BINARY]
+    narrow = uniform((2, 3), *first, dtype=numpy.float32)
+    found.append(Sample((narrow, uniform((3,), *second, dtype=numpy.float32)), order=order))
+    found.append(Sample((narrow, uniform((3,), *second)), order=order))
+    if complex_too:
+        wide = uniform((3,), *second, dtype=numpy.complex128)
+        found.append(Sample((uniform((2, 3), *first), wide), order=order))
+        found.append(Sample((uniform((2, 1), *first, dtype=numpy.complex128), wide), order=order))
+    return tuple(found)
+
+
+def unary(
+    ufunc: Callable[..., Any],
+    partial: Callable[..., Any],
+    domain: tuple[float, float] = (-2.0, 2.0),
+    *,
+    opcode: str | None = None,
+    complex_too: bool = True,
+    doc: str = "",
+) -> Primitive:
+    """Build the record of a ufunc of one argument from its partial as a function of ``x`` and ``out``.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> unary(numpy.square, lambda x: 2 * x)(3.0)
+    9.0
+    """
+    return elementwise(
+        f"numpy.{ufunc.__name__}",
+        ufunc,
+        partial,
+        args=("x",),
+        opcode=opcode,
+        doc=doc,
+        samples=lambda: unary_samples(*domain, complex_too),
+    )
+
+
+def binary(
+    ufunc: Callable[..., Any],
+    first: Callable[..., Any] | None,
+    second: Callable[..., Any] | None,
+    domains: tuple[tuple[float, float], tuple[float, float]] = ((-2.0, 2.0), (-2.0, 2.0)),
+    *,
+    opcode: str | None = None,
+    complex_too: bool = True,
+    order: int = 2,
+    doc: str = "",
+) -> Primitive:
+    """Build the record of a ufunc of two arguments from its partials as functions of ``x``, ``y`` and ``out``.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> binary(numpy.multiply, lambda y: y, lambda x: x)(3.0, 2.0)
+    6.0
+    """
+    return elementwise(
+        f"numpy.{ufunc.__name__}",
+        ufunc,
+        first,
+        second,
+        args=("x", "y"),
+        opcode=opcode,
+        doc=doc,
+        samples=lambda: binary_samples(*domains, complex_too, order),
+    )

@@ -1,0 +1,76 @@
+"""Small helpers of rules and compositions: what a value looks like, without asking numpy's protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.spaces import space_of
+
+__all__ = ["as_array", "dtype_of", "is_complex", "is_traced", "ndim_of", "normal_axes", "normal_axis", "shape_of"]
+
+
+def is_traced(value: Any) -> bool:
+    """Tell whether a value belongs to a trace."""
+    return hasattr(type(value), "__tapeengine_trace__")
+
+
+def as_array(value: Any) -> Any:
+    """Return a traced value or a number as it is, and a sequence as an array."""
+    if isinstance(value, (list, tuple)):
+        return np.array(value)
+    return value
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    """Return the shape of an array; ``()`` for a number or a dual scalar."""
+    shape = getattr(value, "shape", None)
+    return numpy.shape(value) if shape is None and not is_traced(value) else tuple(shape or ())
+
+
+def ndim_of(value: Any) -> int:
+    """Return the number of axes."""
+    return len(shape_of(value))
+
+
+def dtype_of(value: Any) -> Any:
+    """Return the dtype of an array, a number or a dual scalar."""
+    found = getattr(value, "dtype", None)
+    return space_of(value).dtype if found is None else found  # type: ignore[union-attr]
+
+
+def is_complex(value: Any) -> bool:
+    """Tell whether a value is complex."""
+    return bool(dtype_of(value).kind == "c")
+
+
+def normal_axis(axis: Any, ndim: int) -> int:
+    """Return an axis counted from the front.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        When there is no such axis.
+    """
+    position = int(axis)
+    if not -ndim <= position < ndim:
+        raise numpy.exceptions.AxisError(position, ndim)
+    return position % ndim
+
+
+def normal_axes(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """Return the axes that a reduction acts on, counted from the front; None stands for all.
+
+    Examples
+    --------
+    >>> normal_axes(None, 2), normal_axes(-1, 3), normal_axes((0, -1), 3)
+    ((0, 1), (2,), (0, 2))
+    """
+    if axis is None:
+        return tuple(range(ndim))
+    if isinstance(axis, (tuple, list)):
+        return tuple(normal_axis(one, ndim) for one in axis)
+    return (normal_axis(axis, ndim),)
