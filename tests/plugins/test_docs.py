@@ -1,0 +1,45 @@
+"""The documentation of plugins names what there is: every hook, every check, every builder; its examples run."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tapeengine.builders
+from tapeengine.builders import SCALE
+from tapeengine.plugins import hookspecs
+from tapeengine.testing import check_primitive, report_primitive
+from tapeengine.testing.checks import CHECKS
+
+TEXT = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text()
+HOOKS = [name for name in hookspecs.__all__ if name.startswith("tapeengine_")]
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_every_hook_has_a_row_and_an_example(hook: str) -> None:
+    assert re.search(rf"^\| `{hook}\(", TEXT, re.MULTILINE)
+    assert ">>>" in (getattr(hookspecs, hook).__doc__ or "")
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_every_hook_is_tested(hook: str) -> None:
+    assert hook in (Path(__file__).parent / "test_discovery.py").read_text()
+
+
+def test_every_check_has_a_row() -> None:
+    rows = set(re.findall(r"^\| `(\w+)` \|", TEXT, re.MULTILINE))
+    ran = set(report_primitive(SCALE, order=1).runs)
+    assert rows >= {*ran, *CHECKS, "kernel", "order2"}
+
+
+def test_every_builder_is_named() -> None:
+    for name in tapeengine.builders.__all__:
+        assert f"`{name}" in TEXT, name
+
+
+def test_the_record_in_the_text_keeps_the_contract() -> None:
+    [source] = [block for block in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL) if "multiply = " in block]
+    names: dict[str, Any] = {}
+    exec(source, names)
+    check_primitive(names["multiply"], order=1)
