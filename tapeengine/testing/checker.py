@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tapeengine.engine import Engine
-from tapeengine.primitive import Primitive
+from tapeengine.primitive import Primitive, Sample
 from tapeengine.spaces import leaves, space_of
 from tapeengine.testing.case import Case
-from tapeengine.testing.checks import CHECKS, ROUNDINGS, Check, check_space
-from tapeengine.testing.derivative import Derivative, copied, read_only, same_bits
+from tapeengine.testing.checks import CHECKS, ROUNDINGS, check_space
+from tapeengine.testing.derivative import copied, read_only, same_bits
 from tapeengine.testing.kernels import kernel_messages
 from tapeengine.testing.report import Report
 from tapeengine.testing.second_order import second_order_messages, untraced
-from tapeengine.testing.zeros import zero_messages
+from tapeengine.testing.zeros import is_elementwise, zero_messages
 
 __all__ = ["check_primitive", "report_primitive"]
 
@@ -67,69 +69,76 @@ def check_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> R
 def report_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> Report:
     """Do what `check_primitive` does, and return the failures in the report."""
     report = Report(primitive.name)
-    count = 0
-    for position, sample in enumerate(primitive.samples_drawn(seed)):
-        count += 1
-        case = _case(report, primitive, position, sample, seed)
-        if case is not None:
-            _check_case(report, case, seed, min(order, sample.order))
+    samples = list(primitive.samples_drawn(seed))
     report.ran("samples")
-    if not count:
+    if not samples:
         report.fail("samples", "", f"seed {seed}", "there are no samples, so nothing can be checked; pass samples=")
+    found = [_case(report, primitive, position, sample, seed) for position, sample in enumerate(samples)]
+    cases = [case for case in found if case is not None]
+    elementwise = is_elementwise(cases, np.random.default_rng(seed))
+    checker = _Checker(report, seed, order, elementwise, Engine())
+    for case in cases:
+        checker.check(case)
     return report
 
 
-def _case(report: Report, primitive: Primitive, position: int, sample: Any, seed: int) -> Case | None:
+def _case(report: Report, primitive: Primitive, position: int, sample: Sample, seed: int) -> Case | None:
     report.ran("value")
     try:
         return Case(primitive, position, sample, seed)
     except Exception as error:
-        report.fail(
-            "value", "", f"sample {position}, seed {seed}", f"the primal raises {type(error).__name__}: {error}"
-        )
+        told = f"the primal raises {type(error).__name__}: {error}"
+        report.fail("value", "", f"sample {position}, seed {seed}", told)
         return None
 
 
-def _check_case(report: Report, case: Case, seed: int, order: int) -> None:
-    for message in _value_messages(case):
-        report.fail("value", "", case.where, message)
-    report.run("inputs", "", case.where, lambda: _primal_writes(case))
-    if case.primitive.kernel is not None:
-        report.run("kernel", "", case.where, lambda: kernel_messages(case))
-    for position in case.differentiated():
-        generator = np.random.default_rng((seed, position))
-        _check_argument(report, case, position, order, generator)
+@dataclass(frozen=True)
+class _Checker:
+    """What all samples of a primitive have in common."""
 
+    report: Report
+    seed: int
+    order: int
+    elementwise: bool
+    engine: Engine
 
-def _check_argument(report: Report, case: Case, position: int, order: int, generator: np.random.Generator) -> None:
-    derivative = case.derivative(position)
-    name, where = derivative.argument, case.where
-    broken = len(report.failures)
-    report.run("space", name, where, lambda: check_space(derivative, generator))
-    if len(report.failures) > broken:
-        return
-    report.run("inputs", name, where, lambda: _rules_write(case, position, generator))
-    report.run("zero", name, where, lambda: zero_messages(case, position, generator))
-    if order >= 1:
-        for check, messages in CHECKS.items():
-            report.run(check, name, where, _bound(messages, derivative, generator))
-    if order >= 2:
-        _check_order2(report, case, position, generator)
+    def check(self, case: Case) -> None:
+        """Check the whole operation at a sample, then each of its arguments."""
+        for message in _value_messages(case):
+            self.report.fail("value", "", case.where, message)
+        self.report.run("inputs", "", case.where, lambda: _primal_writes(case))
+        if case.primitive.kernel is not None:
+            self.report.run("kernel", "", case.where, lambda: kernel_messages(case))
+        for position in case.differentiated():
+            self._check_argument(case, position, np.random.default_rng((self.seed, position)))
 
+    def _check_argument(self, case: Case, position: int, generator: np.random.Generator) -> None:
+        derivative = case.derivative(position)
+        run = partial(self._run, derivative.argument, case.where)
+        if not run("space", lambda: check_space(derivative, generator)):
+            return
+        run("inputs", lambda: _rules_write(case, position, generator))
+        run("zero", lambda: zero_messages(case, position, self.elementwise, generator))
+        order = min(self.order, case.sample.order)
+        if order >= 1:
+            for name, check in CHECKS.items():
+                run(name, partial(check, derivative, generator))
+        if order >= 2:
+            self._check_order2(case, position)
 
-def _check_order2(report: Report, case: Case, position: int, generator: np.random.Generator) -> None:
-    engine = Engine()
-    reason = untraced(engine, case)
-    if reason is not None:
-        report.skip(reason)
-        return
-    seed = int(generator.integers(2**31))
-    messages = lambda: second_order_messages(engine, case, position, seed)  # noqa: E731
-    report.run("order2", case.name(position), case.where, messages)
+    def _check_order2(self, case: Case, position: int) -> None:
+        reason = untraced(self.engine, case)
+        if reason is not None:
+            self.report.skip(reason)
+            return
+        messages = partial(second_order_messages, self.engine, case, position, self.seed)
+        self._run(case.name(position), case.where, "order2", messages)
 
-
-def _bound(check: Check, derivative: Derivative, generator: np.random.Generator) -> Callable[[], Iterator[str]]:
-    return lambda: check(derivative, generator)
+    def _run(self, argument: str, where: str, check: str, messages: Callable[[], Iterator[str]]) -> bool:
+        """Run one check, and tell whether it passed."""
+        before = len(self.report.failures)
+        self.report.run(check, argument, where, messages)
+        return len(self.report.failures) == before
 
 
 def _value_messages(case: Case) -> Iterator[str]:

@@ -228,3 +228,28 @@ def test_all_dtypes(dtype: Any) -> None:
 
 def test_checking_only_the_first_order_is_silent_about_the_second() -> None:
     assert report_primitive(square(), order=1).skipped == []
+
+
+def inverse(*shapes: tuple[int, ...]) -> Primitive:
+    """The inverse of a matrix, whose rules give NaN at an infinite matrix, as they may."""
+    return Primitive(
+        "test.inverse",
+        lambda a: np.linalg.inv(a),
+        vjp={"a": lambda ct, out: -out.T @ ct @ out.T},
+        jvp={"a": lambda t, out: -out @ t @ out},
+        samples=tuple(Sample((np.eye(shape[0]) * 2.0,)) for shape in shapes),
+    )
+
+
+def test_singular_points_are_probed_for_operations_on_elements_only() -> None:
+    """A 1 x 1 matrix looks like an element; another sample tells that it is not."""
+    assert report_primitive(inverse((1, 1), (2, 2)), order=1).failures == []
+    unsafe = lambda first, x: first / x  # noqa: E731
+    log = Primitive(
+        "test.log",
+        lambda x, y: np.log(x) + 0.0 * y,
+        vjp={"x": unsafe, "y": lambda ct, y_space: y_space.zeros()},
+        jvp={"x": unsafe, "y": lambda t, out_space: out_space.zeros()},
+        samples=(Sample((uniform((2, 3), 1.0, 2.0), uniform(3))),),
+    )
+    assert report_primitive(log, order=1).failed == {"zero"}
