@@ -10,10 +10,10 @@ BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
 SOURCES = pyproject.toml setup.py $(wildcard tapeengine/_core/*.py tapeengine/_core/*.pyx tapeengine/_core/*.pxd tapeengine/_core/*.h)
 
-.PHONY: help install demo test doctest check lint format types stubtest bench bench-quick bench-compare peers dist clean
+.PHONY: help install demo test doctest check test-scipy lint format types stubtest bench bench-quick bench-compare peers dist clean
 
 help:
-	@echo "make demo | test | doctest | check (tests on a build with all checks) | lint | format | types | stubtest"
+	@echo "make demo | test | doctest | check (tests on a build with all checks) | test-scipy | lint | format | types | stubtest"
 	@echo "make bench | bench-quick | bench-compare BASE=commit | peers | dist | clean"
 	@echo "variables: PYTHON=$(PYTHON) VENV=$(VENV) PYTEST_ARGS='$(PYTEST_ARGS)'"
 
@@ -36,10 +36,18 @@ test: demo doctest
 doctest: $(INSTALLED)
 	$(BIN)/python -m pytest --quiet --doctest-modules --ignore=tapeengine/_core/generate_ops.py tapeengine primitives/core
 
-# The same tests on a core built with bounds, None and initialisation checks, in an environment of its own.
-check:
-	TAPEENGINE_BUILD=check $(MAKE) VENV=build/check-venv build/check-venv/.installed
-	build/check-venv/bin/python -m pytest $(PYTEST_ARGS)
+# The same tests on a core built with bounds, None and initialisation checks, installed in an environment of its own.
+# `pytest` rather than `python -m pytest`: the installed core is tested, not the one in this folder.
+check: $(INSTALLED)
+	$(PYTHON) -m venv --clear build/check-venv
+	TAPEENGINE_BUILD=check build/check-venv/bin/python -m pip install --quiet '.[test]'
+	build/check-venv/bin/pytest $(PYTEST_ARGS)
+
+# The SciPy plugin as its users install it: two wheels in a fresh environment.
+test-scipy: $(INSTALLED)
+	$(PYTHON) -m venv --clear build/scipy-venv
+	build/scipy-venv/bin/python -m pip install --quiet . './primitives/scipy[test]'
+	cd primitives/scipy && ../../build/scipy-venv/bin/python -m pytest $(PYTEST_ARGS)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

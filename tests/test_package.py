@@ -1,0 +1,66 @@
+"""The package as it is built: what its distributions hold, its metadata, and the switch of build modes."""
+
+import os
+import subprocess
+import sys
+import tarfile
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def test_the_first_party_primitives_come_through_an_entry_point() -> None:
+    assert PROJECT["entry-points"]["tapeengine"]["core"] == "tapeengine_primitives.plugin"
+    assert "tapeengine" not in PROJECT.get("scripts", {})
+
+
+def test_the_installed_metadata_is_that_of_the_source() -> None:
+    try:
+        installed = metadata.metadata("tapeengine")
+    except metadata.PackageNotFoundError:
+        pytest.skip("tapeengine is not installed, only imported from its source")
+    assert installed["Version"] == PROJECT["version"]
+    assert installed["Requires-Python"] == "<3.14,>=3.11"
+    assert {entry.name for entry in metadata.entry_points(group="tapeengine")} >= {"core"}
+
+
+def test_run_time_dependencies_are_numpy_and_pluggy() -> None:
+    assert sorted(name.split(">")[0] for name in PROJECT["dependencies"]) == ["numpy", "pluggy"]
+
+
+def test_an_unknown_build_mode_is_refused() -> None:
+    result = run("setup.py", "--version", TAPEENGINE_BUILD="fast")
+    assert result.returncode != 0
+    assert "TAPEENGINE_BUILD=fast: write one of release, check, trace" in result.stderr
+
+
+def test_the_source_distribution_is_complete(tmp_path: Path) -> None:
+    """It holds what the core is generated and compiled from, and nothing that is generated."""
+    result = run("-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path), str(ROOT))
+    assert result.returncode == 0, result.stdout + result.stderr
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    core = ROOT / "tapeengine" / "_core"
+    sources = [path for kind in ("*.py", "*.pyx", "*.pxd", "*.pyi", "*.h") for path in core.glob(kind)]
+    generated = {"tapeengine/_core/ops_table.h", "tapeengine/_core/ops_recorded.h"}
+    wanted = {path.relative_to(ROOT).as_posix() for path in sources} - generated
+    assert wanted <= names
+    assert {"LICENSE", "README.md", "Makefile", "setup.py", "tapeengine/py.typed", "examples/demo.py"} <= names
+    assert [name for name in names if name.endswith((".so", ".c", ".pyc")) and "plugin-template" not in name] == []
+    assert generated & names == set()
