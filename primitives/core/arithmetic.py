@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
-from tapeengine_primitives.ufuncs import binary, binary_samples, unary, unary_samples
 
 import tapeengine.numpy as np
 from tapeengine.builders import broadcast, linear, unbroadcast
 from tapeengine.primitive import Primitive
+from tapeengine_primitives.ufuncs import binary, binary_samples, unary, unary_samples
 
 __all__ = ["RULES"]
 

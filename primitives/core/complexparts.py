@@ -10,12 +10,12 @@ import math
 from typing import Any
 
 import numpy
-from tapeengine_primitives.ufuncs import unary_samples
-from tapeengine_primitives.values import is_complex
 
 import tapeengine.numpy as np
 from tapeengine.builders import broadcast, discrete, elementwise, linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_primitives.ufuncs import unary_samples
+from tapeengine_primitives.values import is_complex
 
 __all__ = ["RULES"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
-from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axis, shape_of
 
 import tapeengine.numpy as np
 from tapeengine.builders import linear, scale, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axis, shape_of
 
 __all__ = ["CUMPROD", "CUMSUM", "RULES"]
 

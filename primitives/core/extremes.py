@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
-from tapeengine_primitives.ufuncs import binary
 
 import tapeengine.numpy as np
 from tapeengine.builders import elementwise
 from tapeengine.primitive import Sample, uniform
+from tapeengine_primitives.ufuncs import binary
 
 __all__ = ["RULES"]
 

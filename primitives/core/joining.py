@@ -175,7 +175,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     return ROLL(as_array(a), shift=plain, axis=tuple(axis) if isinstance(axis, Sequence) else axis)
 
 
-def tile(A: Any, reps: Any) -> Any:  # noqa: N803 (numpy's name)
+def tile(A: Any, reps: Any) -> Any:
     """Repeat a whole array along axes; see `numpy.tile`.
 
     Examples

@@ -10,11 +10,11 @@ import math
 from typing import Any
 
 import numpy
-from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axes, shape_of
 
 import tapeengine.numpy as np
 from tapeengine.builders import broadcast, linear, scale, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axes, shape_of
 
 __all__ = ["MAX", "MEAN", "MIN", "PROD", "RULES", "SUM", "kept_shape", "reduction_samples", "spread"]
 

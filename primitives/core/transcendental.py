@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 import numpy
-from tapeengine_primitives.ufuncs import binary, unary
 
 import tapeengine.numpy as np
 from tapeengine.builders import elementwise
 from tapeengine.primitive import Sample, uniform
+from tapeengine_primitives.ufuncs import binary, unary
 
 __all__ = ["RULES"]
 

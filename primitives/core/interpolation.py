@@ -1,0 +1,240 @@
+"""Interpolation, finite-difference gradients, polynomials and sequences."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.builders import discrete
+from tapeengine.primitive import Sample, uniform
+from tapeengine_primitives.joining import along
+from tapeengine_primitives.values import as_array, is_traced, ndim_of, normal_axes, shape_of
+
+__all__ = ["RULES", "UNWRAP_STEPS"]
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    """Interpolate linearly between points; see `numpy.interp`. Differentiable in everything but `period`.
+
+    Examples
+    --------
+    >>> float(interp(0.5, numpy.array([0.0, 1.0]), numpy.array([2.0, 4.0])))
+    3.0
+    """
+    x, xp, fp = as_array(x), as_array(xp), as_array(fp)
+    if period is not None:
+        x, xp, fp = _periodic(x, xp, fp, abs(period))
+        left = right = None
+    count = shape_of(xp)[0]
+    if count == 1:
+        inner = np.broadcast_to(fp[0], shape_of(x))
+    else:
+        upper = numpy.clip(np.searchsorted(xp, x, side="right"), 1, count - 1)
+        start, low = xp[upper - 1], fp[upper - 1]
+        slope = (fp[upper] - low) / (xp[upper] - start)
+        inner = low + slope * (x - start)
+    value = np.where(np.greater_equal(x, xp[-1]), fp[-1], np.where(np.less(x, xp[0]), fp[0], inner))
+    if right is not None:
+        value = np.where(np.greater(x, xp[-1]), right, value)
+    return value if left is None else np.where(np.less(x, xp[0]), left, value)
+
+
+def _periodic(x: Any, xp: Any, fp: Any, period: float) -> tuple[Any, Any, Any]:
+    """Bring points into one period, sort them, and put one more at either end."""
+    x, xp = np.remainder(x, period), np.remainder(xp, period)
+    order = np.argsort(xp)
+    xp, fp = xp[order], fp[order]
+    return (
+        x,
+        np.concatenate((xp[-1:] - period, xp, xp[:1] + period)),
+        np.concatenate((fp[-1:], fp, fp[:1])),
+    )
+
+
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """Return second-order differences along axes; see `numpy.gradient`.
+
+    Examples
+    --------
+    >>> gradient(numpy.array([1.0, 2.0, 4.0]))
+    array([1. , 1.5, 2. ])
+    """
+    x = as_array(f)
+    axes = normal_axes(axis, ndim_of(x))
+    spacings = [as_array(one) for one in varargs] or [1.0]
+    if len(spacings) == 1 and ndim_of(spacings[0]) == 0:
+        spacings = spacings * len(axes)
+    if len(spacings) != len(axes):
+        raise TypeError("invalid number of arguments")
+    if edge_order > 2:
+        raise ValueError("'edge_order' greater than 2 not supported")
+    parts = tuple(_gradient(x, one, h, edge_order) for one, h in zip(axes, spacings, strict=True))
+    return parts[0] if len(axes) == 1 else parts
+
+
+def _gradient(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
+    extent = shape_of(f)[axis]
+    if extent < edge_order + 1:
+        raise ValueError(f"numpy.gradient needs {edge_order + 1} elements along axis {axis}, which has {extent}")
+    steps = _steps(spacing, extent)
+
+    def part(start: int | None, stop: int | None) -> Any:
+        return f[along(axis, slice(start, stop))]
+
+    def shaped(values: Any) -> Any:
+        return np.reshape(values, tuple(-1 if position == axis else 1 for position in range(ndim_of(f))))
+
+    before, after = shaped(steps[:-1]), shaped(steps[1:])
+    total = before + after
+    middle = (
+        -after / (before * total) * part(None, -2)
+        + (after - before) / (before * after) * part(1, -1)
+        + before / (after * total) * part(2, None)
+    )
+    first = _edge(part(0, 1), part(1, 2), part(2, 3), shaped(steps[:1]), shaped(steps[1:2]), edge_order)
+    last = _edge(part(-1, None), part(-2, -1), part(-3, -2), -shaped(steps[-1:]), -shaped(steps[-2:-1]), edge_order)
+    return np.concatenate((first, middle, last), axis=axis)
+
+
+def _steps(spacing: Any, extent: int) -> Any:
+    """Return the distances between neighbours."""
+    if ndim_of(spacing) == 0:
+        return np.broadcast_to(spacing, (extent - 1,)) if is_traced(spacing) else numpy.full(extent - 1, 1.0 * spacing)
+    if shape_of(spacing) != (extent,):
+        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    return np.diff(spacing)
+
+
+def _edge(border: Any, second: Any, third: Any, near: Any, far: Any, edge_order: int) -> Any:
+    """Return the one-sided difference at a border, of first or second order."""
+    if edge_order == 1:
+        return (second - border) / near
+    total = near + far
+    return -(2 * near + far) / (near * total) * border + total / (near * far) * second - near / (far * total) * third
+
+
+def polyval(p: Any, x: Any) -> Any:
+    """Evaluate a polynomial by Horner's scheme; see `numpy.polyval`.
+
+    Examples
+    --------
+    >>> float(polyval(numpy.array([1.0, 0.0, 2.0]), 3.0))
+    11.0
+    """
+    coefficients, x = as_array(p), as_array(x)
+    value = np.zeros_like(x) if shape_of(x) else 0.0
+    for position in range(shape_of(coefficients)[0]):
+        value = value * x + coefficients[position]
+    return value
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    """Return the Vandermonde matrix; see `numpy.vander`.
+
+    Examples
+    --------
+    >>> vander(numpy.array([2.0, 3.0]), 3)
+    array([[4., 2., 1.],
+           [9., 3., 1.]])
+    """
+    points = as_array(x)
+    if ndim_of(points) != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    powers = numpy.arange(shape_of(points)[0] if N is None else N)
+    return points[:, None] ** (powers if increasing else powers[::-1])
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    """Return evenly spaced numbers; see `numpy.linspace`. Differentiable in both ends.
+
+    Examples
+    --------
+    >>> linspace(0.0, 1.0, 3)
+    array([0. , 0.5, 1. ])
+    """
+    start, stop = as_array(start), as_array(stop)
+    intervals = num - 1 if endpoint else num
+    ndim = max(ndim_of(start), ndim_of(stop))
+    weights = numpy.reshape(numpy.arange(num) / max(intervals, 1), (-1,) + (1,) * ndim)
+    value = start * (1 - weights) + stop * weights
+    value = np.moveaxis(value, 0, axis) if axis else value
+    value = value if dtype is None else np.astype(value, dtype)
+    if not retstep:
+        return value
+    return value, (stop - start) / intervals if intervals > 0 else numpy.nan
+
+
+def logspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
+) -> Any:
+    """Return numbers evenly spaced on a log scale; see `numpy.logspace`."""
+    value = np.power(base, linspace(start, stop, num, endpoint, axis=axis))
+    return value if dtype is None else np.astype(value, dtype)
+
+
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
+    """Return a geometric progression; see `numpy.geomspace`."""
+    sign = np.sign(as_array(start))
+    value = sign * np.exp(linspace(np.log(sign * start), np.log(sign * stop), num, endpoint, axis=axis))
+    return value if dtype is None else np.astype(value, dtype)
+
+
+UNWRAP_STEPS = discrete(
+    "numpy.unwrap_steps",
+    lambda p, *, discont=None, axis=-1, period=2 * math.pi: (
+        numpy.unwrap(p, discont, axis, period=period) - numpy.asarray(p)
+    ),
+    samples=(Sample((uniform((6,), -9.0, 9.0),)), Sample((uniform((3, 4), -9.0, 9.0),), {"axis": 0, "period": 4.0})),
+    doc="what unwrap adds: multiples of the period, constant piece by piece",
+)
+
+
+def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Any:
+    """Make angles continuous by multiples of the period; see `numpy.unwrap`."""
+    x = as_array(p)
+    return x + UNWRAP_STEPS(x, discont=discont, axis=axis, period=period)
+
+
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
+    """Return coordinate arrays; see `numpy.meshgrid`."""
+    parts = [np.ravel(as_array(one)) for one in xi]
+    count = len(parts)
+    place = list(range(count))
+    if indexing == "xy" and count > 1:
+        place[:2] = [1, 0]
+    grids = [np.reshape(x, (1,) * k + (-1,) + (1,) * (count - 1 - k)) for x, k in zip(parts, place, strict=True)]
+    return tuple(grids) if sparse else broadcast_arrays(*grids)
+
+
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
+    """Broadcast arrays against each other; see `numpy.broadcast_arrays`."""
+    parts = [as_array(one) for one in args]
+    shape = numpy.broadcast_shapes(*map(shape_of, parts))
+    return tuple(np.broadcast_to(one, shape) for one in parts)
+
+
+RULES = {
+    numpy.interp: interp,
+    numpy.gradient: gradient,
+    numpy.polyval: polyval,
+    numpy.vander: vander,
+    numpy.linspace: linspace,
+    numpy.logspace: logspace,
+    numpy.geomspace: geomspace,
+    numpy.unwrap: unwrap,
+    numpy.meshgrid: meshgrid,
+    numpy.broadcast_arrays: broadcast_arrays,
+}

@@ -1,0 +1,206 @@
+"""Sorted arrays, order statistics, medians and quantiles.
+
+The order is found on plain values; the elements are then gathered, so the cotangent of a place in the sorted array
+goes to the element that stands there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine_primitives.values import as_array, is_traced, ndim_of, normal_axes, normal_axis, shape_of
+
+__all__ = ["RULES"]
+
+
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    """Sort along an axis; see `numpy.sort`.
+
+    Examples
+    --------
+    >>> sort(numpy.array([3.0, 1.0, 2.0]))
+    array([1., 2., 3.])
+    """
+    x, axis = _axis_or_flat(a, axis)
+    return np.take_along_axis(x, np.argsort(x, axis=axis, kind="stable" if stable else kind), axis=axis)
+
+
+def sort_complex(a: Any) -> Any:
+    """Sort complex numbers by real and then imaginary part; see `numpy.sort_complex`."""
+    return np.astype(sort(a), numpy.result_type(as_array(a).dtype, numpy.complex64))
+
+
+def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:
+    """Put the element of a rank in its place, smaller ones before it; see `numpy.partition`."""
+    x, axis = _axis_or_flat(a, axis)
+    return np.take_along_axis(x, np.argpartition(x, kth, axis=axis, kind=kind), axis=axis)
+
+
+def _axis_or_flat(a: Any, axis: Any) -> tuple[Any, int]:
+    x = as_array(a)
+    return (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
+
+
+def _last_axis(a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
+    """Move the reduced axes to the end as one, and return the shape that keeps them with extent 1."""
+    x = as_array(a)
+    shape = shape_of(x)
+    reduced = normal_axes(axis, len(shape))
+    kept = tuple(position for position in range(len(shape)) if position not in reduced)
+    moved = np.transpose(x, kept + reduced)
+    count = math.prod(shape[position] for position in reduced)
+    flat = np.reshape(moved, (*(shape[position] for position in kept), count))
+    return flat, tuple(1 if position in reduced else extent for position, extent in enumerate(shape))
+
+
+def _ranked(flat: Any, ranks: tuple[int, ...]) -> list[Any]:
+    """Return the elements of some ranks along the last axis."""
+    order = np.argpartition(flat, sorted(set(ranks)), axis=-1)
+    return [np.take_along_axis(flat, order[..., rank : rank + 1], axis=-1)[..., 0] for rank in ranks]
+
+
+def _with_nan(value: Any, flat: Any) -> Any:
+    """Return NaN where an element was NaN."""
+    found = np.isnan(flat)
+    return np.where(np.any(found, axis=-1), numpy.nan, value) if np.any(found) else value
+
+
+def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
+    """Return the median; see `numpy.median`. Of an even number of elements, the middle two have half a cotangent each.
+
+    Examples
+    --------
+    >>> float(median(numpy.array([3.0, 1.0, 2.0, 10.0])))
+    2.5
+    """
+    flat, kept = _last_axis(a, axis)
+    count = shape_of(flat)[-1]
+    if count == 0:
+        return np.mean(flat, axis=-1)
+    low, high = _ranked(flat, ((count - 1) // 2, count // 2))
+    value = _with_nan(low if count % 2 else 0.5 * (low + high), flat)
+    return np.reshape(value, kept) if keepdims is True else value
+
+
+#: The parameters alpha and beta of the continuous methods (Hyndman and Fan): rank = n q + alpha + q (1 - alpha - beta).
+_CONTINUOUS = {
+    "linear": (1.0, 1.0),
+    "weibull": (0.0, 0.0),
+    "hazen": (0.5, 0.5),
+    "interpolated_inverted_cdf": (0.0, 1.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+
+
+def _half_below(n: int, q: Any) -> Any:
+    """The rank of averaged_inverted_cdf: between two elements where n q is an integer."""
+    position = n * q - 1
+    return numpy.where(position == numpy.floor(position), position + 0.5, numpy.ceil(position))
+
+
+def _closest(n: int, q: Any) -> Any:
+    """The rank of closest_observation: the nearest, and of two the even one counted from 1."""
+    position = n * q - 1.5
+    below = numpy.floor(position)
+    exact = (position == below) & (below % 2 == 1)
+    return below + 1 - exact
+
+
+_DISCRETE: dict[str, Callable[[int, Any], Any]] = {
+    "lower": lambda n, q: numpy.floor((n - 1) * q),
+    "higher": lambda n, q: numpy.ceil((n - 1) * q),
+    "nearest": lambda n, q: numpy.rint((n - 1) * q),
+    "midpoint": lambda n, q: 0.5 * (numpy.floor((n - 1) * q) + numpy.ceil((n - 1) * q)),
+    "inverted_cdf": lambda n, q: numpy.ceil(n * q) - 1,
+    "averaged_inverted_cdf": _half_below,
+    "closest_observation": _closest,
+}
+
+
+def _rank(q: Any, count: int, method: str) -> Any:
+    """Return where a quantile stands among sorted elements, counted from 0 and not rounded."""
+    if method in _CONTINUOUS:
+        alpha, beta = _CONTINUOUS[method]
+        rank = count * q + (alpha + q * (1 - alpha - beta)) - 1
+        return np.minimum(np.maximum(rank, 0.0), count - 1.0) if is_traced(q) else numpy.clip(rank, 0, count - 1)
+    if method in _DISCRETE:
+        plain = np.rint(q * 2.0**50) / 2.0**50 if is_traced(q) else numpy.asarray(q)
+        return numpy.clip(_DISCRETE[method](count, plain), 0, count - 1)
+    raise ValueError(f"numpy.quantile has no method {method!r}")
+
+
+def quantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+    interpolation: Any = None,
+) -> Any:
+    """Return quantiles; see `numpy.quantile`. Differentiable in the values, and in `q` where the method is continuous.
+
+    Examples
+    --------
+    >>> float(quantile(numpy.array([1.0, 2.0, 4.0]), 0.75))
+    3.0
+    """
+    if weights is not None:
+        raise NotImplementedError("numpy.quantile has no derivative with weights; sort and interpolate instead")
+    flat, kept = _last_axis(a, axis)
+    count, q = shape_of(flat)[-1], as_array(q)
+    if not np.all(np.greater_equal(q, 0) & np.less_equal(q, 1)):
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    rank = np.ravel(_rank(q, count, method))
+    below = np.astype(np.floor(rank), int)
+    above = numpy.minimum(below + 1, count - 1)
+    order = np.argpartition(flat, sorted({*below.tolist(), *above.tolist()}), axis=-1)
+    low = np.take_along_axis(flat, order[..., below], axis=-1)
+    high = np.take_along_axis(flat, order[..., above], axis=-1)
+    value = np.moveaxis(_between(low, high, rank - below), -1, 0)
+    value = _with_nan(value, flat)
+    shape = kept if keepdims is True else shape_of(flat)[:-1]
+    return np.reshape(value, shape_of(q) + tuple(shape))
+
+
+def _between(low: Any, high: Any, fraction: Any) -> Any:
+    """Interpolate as numpy does, from the nearer end."""
+    step = high - low
+    near = np.less(fraction, 0.5)
+    return np.where(near, low + step * fraction, high - step * (1 - fraction))
+
+
+def percentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+    interpolation: Any = None,
+) -> Any:
+    """Return percentiles; see `numpy.percentile`."""
+    fraction = as_array(q) / 100.0
+    return quantile(a, fraction, axis, None, False, method, keepdims, weights=weights)
+
+
+RULES = {
+    numpy.sort: sort,
+    numpy.sort_complex: sort_complex,
+    numpy.partition: partition,
+    numpy.median: median,
+    numpy.quantile: quantile,
+    numpy.percentile: percentile,
+}
