@@ -1,7 +1,186 @@
-"""stub"""
+"""Closure conversion and defunctionalisation (EC section 9 and appendix B), before differentiation.
 
-from tapeengine.chad.terms import Module
+A function value becomes a member of a sum type with one option for each lambda of its type in the whole program, whose
+payload is the tuple of what that lambda captures; an application becomes a call of a definition that takes that sum
+apart. No function types are left, so that reverse CHAD keeps its cost bound (EC 9: what naive CHAD differentiates
+twice, argument and context, is one tuple here).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tapeengine.chad.derivative_types import has_functions
+from tapeengine.chad.inline import inline
+from tapeengine.chad.terms import (
+    Apply,
+    Branch,
+    Call,
+    Case,
+    Definition,
+    Inject,
+    Lambda,
+    Let,
+    Module,
+    Proj,
+    Term,
+    Tuple,
+    Var,
+)
+from tapeengine.chad.traverse import Names, all_names, children, free_variables, map_children, retype
+from tapeengine.chad.types import Array, Function, Named, Product, Sum, Type, show
+from tapeengine.errors import UnsupportedError
+
+__all__ = ["close"]
+
+
+class Defunctionaliser:
+    """Gives each function type of a module a sum type, and each lambda an option of it."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.sums: dict[Function, str] = {}
+        self.lambdas: dict[Function, list[Lambda]] = {}
+        self.position: dict[int, tuple[Function, int]] = {}
+
+    def collect(self, term: Term) -> None:
+        """Note every lambda in a term."""
+        if isinstance(term, Lambda):
+            assert isinstance(term.type, Function)
+            self.name(term.type)
+            found = self.lambdas[term.type]
+            self.position[id(term)] = (term.type, len(found))
+            found.append(term)
+        for child, _ in children(term):
+            self.collect(child)
+
+    def name(self, of: Function) -> str:
+        """Give the name of the sum type of a function type."""
+        if of not in self.sums:
+            self.sums[of] = self.names("closure")
+            self.lambdas[of] = []
+        return self.sums[of]
+
+    def type(self, of: Type) -> Type:
+        """Rewrite a type."""
+        match of:
+            case Function():
+                return Named(self.name(of))
+            case Product(items, name, fields):
+                return Product(tuple(map(self.type, items)), name, fields)
+            case Sum(options, name):
+                return Sum(tuple(map(self.type, options)), name)
+            case Array(element):
+                return Array(self.type(element))
+        return of
+
+    # [\x. t]  :=  inj_k <FV(\x. t)>        [t s]  :=  apply(t, s)
+    def term(self, term: Term) -> Term:
+        """Rewrite a term; its types are rewritten afterwards."""
+        if isinstance(term, Lambda):
+            of, k = self.position[id(term)]
+            return Inject(k, Tuple(tuple(free_variables(term).values())), Named(self.name(of)))
+        if isinstance(term, Apply):
+            of_ = term.function.type
+            assert isinstance(of_, Function)
+            args = tuple(map(self.term, (term.function, *term.args)))
+            return Call(self.applier(of_), args, of_.result)
+        return map_children(term, self.term)
+
+    def applier(self, of: Function) -> str:
+        """Give the name of the definition that applies functions of a type."""
+        return f"apply_{self.name(of)}"
+
+    # apply(f, x)  :=  case f of {inj_k <FV> -> t_k}
+    def appliers(self) -> dict[str, Definition]:
+        """Give the definitions that apply functions, and convert their bodies."""
+        made = {}
+        for of, found in list(self.lambdas.items()):
+            closure = Var("f", self.type(of))
+            params = tuple(Var(f"x{i}", self.type(t)) for i, t in enumerate(of.params))
+            if found:
+                body: Term = Case(closure, tuple(self.branch(f, params) for f in found))
+                made[self.applier(of)] = Definition(self.applier(of), (closure, *params), self.type(of.result), body)
+        return made
+
+    def branch(self, function: Lambda, params: tuple[Var, ...]) -> Branch:
+        """Give the branch for one lambda: bind what it captured and its parameters, then its body."""
+        captured = tuple(free_variables(function).values())
+        payload = Var(self.names("c"), Product(tuple(v.of for v in captured)))
+        body = self.term(function.body)
+        for var, param in reversed(list(zip(function.params, params, strict=True))):
+            body = Let(var, param, body)
+        for i, var in reversed(list(enumerate(captured))):
+            body = Let(var, Proj(payload, i), body)
+        return Branch(self.var(payload), retype(body, self.type))
+
+    def var(self, var: Var) -> Var:
+        """Rewrite a binder."""
+        return Var(var.name, self.type(var.of))
+
+    def options(self) -> dict[str, Sum]:
+        """Give the sum types of all function types."""
+        return {
+            name: Sum(
+                tuple(Product(tuple(self.type(v.of) for v in free_variables(f).values())) for f in self.lambdas[of]),
+                name,
+            )
+            for of, name in self.sums.items()
+        }
 
 
 def close(module: Module) -> Module:
-    return module
+    """Remove all functions from a module.
+
+    Raises
+    ------
+    UnsupportedError
+        Where the program itself takes or gives functions: no sum type can hold functions from outside.
+    """
+    main = module.definitions[module.main]
+    for of in (*(p.of for p in main.params), main.result):
+        if has_functions(of):
+            raise UnsupportedError(
+                f"{module.main} takes or gives a {show(of)}, and only whole programs are differentiated; "
+                "call it from a program that fixes the function"
+            )
+    inlined = inlined_definitions(module)
+    if not any(mentions_functions(d.body) for d in inlined.values()):
+        return Module(module.main, inlined, module.types)
+    return defunctionalised(Module(module.main, inlined, module.types))
+
+
+def inlined_definitions(module: Module) -> dict[str, Definition]:
+    """Inline local functions in every definition."""
+    inlined: dict[str, Definition] = {}
+    for definition in module.definitions.values():
+        used = all_names(definition.body) | {p.name for p in definition.params} | set(module.definitions) | set(inlined)
+        inlined.update(inline(definition, Names(used)))
+    return inlined
+
+
+def mentions_functions(term: Term) -> bool:
+    """Tell whether functions are left in a term."""
+    return has_functions(term.type) or any(mentions_functions(child) for child, _ in children(term))
+
+
+def defunctionalised(module: Module) -> Module:
+    """Replace the function values of a module by members of sums."""
+    used: set[str] = set(module.definitions) | set(module.types)
+    for definition in module.definitions.values():
+        used |= all_names(definition.body)
+    D = Defunctionaliser(Names(used))
+    for definition in module.definitions.values():
+        D.collect(definition.body)
+    definitions: dict[str, Definition] = {}
+    for name, d in module.definitions.items():
+        params = tuple(map(D.var, d.params))
+        definitions[name] = Definition(name, params, D.type(d.result), retype(D.term(d.body), D.type))
+    definitions.update(D.appliers())
+    types: Mapping[str, Sum] = {name: sum_type(D, of) for name, of in module.types.items()}
+    return Module(module.main, definitions, {**types, **D.options()})
+
+
+def sum_type(D: Defunctionaliser, of: Sum) -> Sum:
+    """Rewrite a recursive sum type of the user's."""
+    return Sum(tuple(map(D.type, of.options)), of.name)

@@ -8,8 +8,21 @@ from functools import cache
 from typing import Any
 
 from tapeengine.chad.terms import Term, Var
+from tapeengine.chad.types import Type
 
-__all__ = ["Names", "children", "freshen", "free_variables", "map_children", "rename_slots", "size", "substitute"]
+__all__ = [
+    "Names",
+    "all_names",
+    "children",
+    "count",
+    "freshen",
+    "free_variables",
+    "map_children",
+    "rename_slots",
+    "retype",
+    "size",
+    "substitute",
+]
 
 
 class Names:
@@ -191,3 +204,24 @@ def size(term: Term) -> int:
     3
     """
     return 1 + sum(size(child) for child, _ in children(term))
+
+
+def retype(term: Term, f: Callable[[Type], Type]) -> Term:
+    """Rewrite every type written in a term."""
+
+    def renewed(value: Any) -> Any:
+        if isinstance(value, Term):
+            return retype(value, f)
+        if isinstance(value, Type):
+            return f(value)
+        return tuple(map(renewed, value)) if isinstance(value, tuple) else value
+
+    changes = {field.name: renewed(getattr(term, field.name)) for field in dataclasses.fields(term) if field.init}
+    return dataclasses.replace(term, **changes)
+
+
+def count(term: Term, name: str) -> int:
+    """Count the occurrences of a free variable."""
+    if isinstance(term, Var):
+        return int(term.name == name)
+    return sum(count(child, name) for child, _ in children(term))
