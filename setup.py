@@ -13,7 +13,9 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 CORE = Path("tapeengine", "_core")
-MODULES = ("interleave", "math", "nested", "scalar", "sweep", "tape", "trace")
+MODULES = (
+    *("array", "interleave", "math", "nested", "recorded", "records", "scalar", "sweep", "tape", "trace"),
+)
 COMMON = {"language_level": "3", "embedsignature": True, "binding": False, "c_api_binop_methods": True}
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}
 DIRECTIVES = {

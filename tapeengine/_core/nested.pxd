@@ -10,8 +10,13 @@ cdef extern from "te_scalar.h":
 cdef class Copies:
     cdef uint32_t tag       # of the outer trace
     cdef uint32_t *ids      # id on the inner tape -> id on the outer tape, 0 where it does not depend on it
-    cdef uint32_t count
+    cdef uint32_t count, room
+    cdef Py_ssize_t links   # links that have been taken over
 
+cdef Head *outer_of(Tape tape) noexcept
 cdef Copies copy_out(Tape tape)
+cdef uint32_t copied_id(Tape tape, uint32_t id, uint32_t *tag) except? 0xFFFFFFFF
+cdef uint32_t carried(Head *h, uint32_t tag, uint32_t id, double value) except 0
 cdef Copies lifted(Tape tape, Copies copies, Head *outer)
-cdef int resolve_recorded(Tape tape, Copies copies, Head *outer, te_scalar *cotangent, uint32_t top) except -1
+cdef int add_recorded(Head *outer, te_scalar *to, te_scalar value) except -1
+cdef int pass_on(Head *h, Copies copies, Head *outer, te_scalar *cotangent, uint32_t i) except -1

@@ -1,14 +1,15 @@
 """Nesting: the tape is a program, so an inner trace that used duals of an outer one is recorded there once it is over.
 
-`copy_out` repeats on the outer tape those records of the inner one that depend on it. `resolve_recorded` is the reverse
-sweep with every step recorded on the outer tape, partials by the opcode table's own expressions. No dual ever holds a
-dual, and ids of two tapes cannot be confused.
+`copy_out` repeats on the outer tape those records of the inner one that depend on it. `pass_on` calls a backpropagator
+with every step recorded on the outer tape, partials by the opcode table's own expressions. No dual ever holds a dual,
+and ids of two tapes cannot be confused.
 """
 
-from cpython.exc cimport PyErr_CheckSignals, PyErr_Occurred
+from cpython.exc cimport PyErr_Occurred
 from libc.math cimport isfinite
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memset
 
 from tapeengine._core.tape cimport (
     BOTH, CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, OP_MASK, SPECIAL, Head, Record, Tape, head_of, op_at, op_da, op_db,
@@ -63,23 +64,33 @@ cdef class Copies:
         free(self.ids)
 
 
-cdef Copies no_copies(uint32_t tag, uint32_t count):
+cdef Copies no_copies(uint32_t tag, uint32_t room):
     cdef Copies c = Copies.__new__(Copies)
     c.tag = tag
-    c.count = count
-    c.ids = <uint32_t *> calloc(count, sizeof(uint32_t))
+    c.count = 1
+    c.room = room
+    c.ids = <uint32_t *> calloc(room, sizeof(uint32_t))
     if c.ids == NULL:
-        raise MemoryError(f"no memory for a table of {count:,} ids")
+        raise MemoryError(f"no memory for a table of {room:,} ids")
     return c
 
 
-cdef Head *innermost(Tape tape) noexcept:
-    """The latest live trace that the tape has links to, or NULL."""
-    cdef uint32_t tag, best = 0
-    for _, tag, _ in tape.link_sources:
-        if tag > best and head_of(tag) != NULL:
-            best = tag
-    return head_of(best) if best else NULL
+cdef int make_room(Copies c, uint32_t count) except -1:
+    cdef size_t room = max(<size_t> count, 2 * <size_t> c.room)
+    if count <= c.room:
+        return 0
+    ids = realloc(c.ids, room * sizeof(uint32_t))
+    if ids == NULL:
+        raise MemoryError(f"no memory for a table of {room:,} ids")
+    c.ids = <uint32_t *> ids
+    memset(c.ids + c.room, 0, (room - c.room) * sizeof(uint32_t))
+    c.room = <uint32_t> min(room, 0xFFFFFFFF)
+    return 0
+
+
+cdef Head *outer_of(Tape tape) noexcept:
+    """The head of the latest outer trace that the tape depends on, or NULL."""
+    return head_of(tape.outer_tag) if tape.outer_tag else NULL
 
 
 cdef uint32_t carried(Head *h, uint32_t tag, uint32_t id, double value) except 0:
@@ -90,38 +101,55 @@ cdef uint32_t carried(Head *h, uint32_t tag, uint32_t id, double value) except 0
 
 
 cdef Copies copy_out(Tape tape):
-    """Repeat on the innermost outer tape the records that depend on its duals; None where nothing does."""
+    """Repeat on the outer tape the records that depend on its duals, up to the last one; None where nothing does."""
     cdef Head *h = &tape.head
-    cdef Head *outer
-    cdef Record *r
+    cdef Head *outer = outer_of(tape)
     cdef Copies copies
-    cdef uint32_t i, a, b, id, tag
-    cdef int op
-    if not tape.link_sources:
+    cdef uint32_t i, id, tag
+    if outer == NULL or not tape.link_sources:
         return None
-    outer = innermost(tape)
-    if outer == NULL:
-        return None
-    copies = no_copies(outer.tag, h.count)
-    for i, tag, id in tape.link_sources:
+    copies = tape.copies
+    if copies is None or copies.tag != outer.tag:
+        copies = tape.copies = no_copies(outer.tag, h.count)
+    make_room(copies, h.count)
+    while copies.links < len(tape.link_sources):
+        i, tag, id = tape.link_sources[copies.links]
+        copies.links += 1
         if head_of(tag) != NULL:
             copies.ids[i] = carried(outer, tag, id, value_at(h, i))
-    for i in range(h.inputs + 1, h.count):
-        op = op_at(h, i)
-        if op & FORM_MASK == SPECIAL:
-            continue
-        r = record_at(h, i)
-        a = copies.ids[r.p1]
-        b = copies.ids[r.p2] if r.p2 != i else 0
-        if a and b:
-            copies.ids[i] = record2(outer, op, a, b, r.d1, r.d2, value_at(h, i))
-        elif a and r.p2 == i:
-            copies.ids[i] = record1(outer, op, a, r.d1, r.d2, value_at(h, i))
-        elif a:
-            copies.ids[i] = record1(outer, op | CONSTANT_RIGHT, a, r.d1, value_at(h, r.p2), value_at(h, i))
-        elif b:
-            copies.ids[i] = record1(outer, op | CONSTANT_LEFT, b, r.d2, value_at(h, r.p1), value_at(h, i))
+    for i in range(max(copies.count, h.inputs + 1), h.count):
+        if op_at(h, i) & FORM_MASK != SPECIAL:
+            copies.ids[i] = copy_record(h, outer, copies.ids, i)
+    copies.count = h.count
     return copies
+
+
+cdef uint32_t copy_record(Head *h, Head *outer, uint32_t *ids, uint32_t i) except? 0:
+    """Repeat one record; a parent that does not depend on the outer trace becomes a constant. 0 if none does."""
+    cdef Record *r = record_at(h, i)
+    cdef int op = op_at(h, i)
+    cdef uint32_t a = ids[r.p1], b = ids[r.p2] if r.p2 != i else 0
+    if a and b:
+        return record2(outer, op, a, b, r.d1, r.d2, value_at(h, i))
+    if a and r.p2 == i:
+        return record1(outer, op, a, r.d1, r.d2, value_at(h, i))
+    if a:
+        return record1(outer, op | CONSTANT_RIGHT, a, r.d1, value_at(h, r.p2), value_at(h, i))
+    if b:
+        return record1(outer, op | CONSTANT_LEFT, b, r.d2, value_at(h, r.p1), value_at(h, i))
+    return 0
+
+
+cdef uint32_t copied_id(Tape tape, uint32_t id, uint32_t *tag) except? 0xFFFFFFFF:
+    """The id that a scalar has on the outer trace's tape by now, and that trace; 0 where it does not depend on it."""
+    cdef Copies copies
+    if not tape.link_sources:
+        return 0
+    copies = copy_out(tape)
+    if copies is None:
+        return 0
+    tag[0] = copies.tag
+    return copies.ids[id]
 
 
 cdef Copies lifted(Tape tape, Copies copies, Head *outer):
@@ -131,6 +159,7 @@ cdef Copies lifted(Tape tape, Copies copies, Head *outer):
     if copies is not None and copies.tag == outer.tag:
         return copies
     result = no_copies(outer.tag, tape.head.count)
+    result.count = tape.head.count
     if copies is not None and head_of(copies.tag) != NULL:
         for i in range(copies.count):
             if copies.ids[i]:
@@ -170,26 +199,16 @@ cdef int pass_on(Head *h, Copies copies, Head *outer, te_scalar *cotangent, uint
         a = constant(r.d2)
         b = seen(h, copies, r.p1)
         contribute(outer, &cotangent[r.p1], cotangent[i], te_record_db(outer, op, a, b, v))
-        return 0
+        return -1 if PyErr_Occurred() else 0
     a = seen(h, copies, r.p1)
     b = constant(r.d2) if r.p2 == i else seen(h, copies, r.p2)
     contribute(outer, &cotangent[r.p1], cotangent[i], te_record_da(outer, op, a, b, v))
     if r.p2 != i:
         contribute(outer, &cotangent[r.p2], cotangent[i], te_record_db(outer, op, a, b, v))
-    return 0
+    return -1 if PyErr_Occurred() else 0
 
 
-cdef int resolve_recorded(Tape tape, Copies copies, Head *outer, te_scalar *cotangent, uint32_t top) except -1:
-    """The reverse sweep, each step recorded on the tape of `outer`."""
-    cdef Head *h = &tape.head
-    cdef uint32_t i
-    for i in range(top, h.inputs, -1):
-        if cotangent[i].value == 0.0 and cotangent[i].id == 0:
-            continue
-        if op_at(h, i) & FORM_MASK != SPECIAL:
-            pass_on(h, copies, outer, cotangent, i)
-            if PyErr_Occurred():
-                return -1
-        if i & 0xFFFFF == 0:
-            PyErr_CheckSignals()
+cdef int add_recorded(Head *outer, te_scalar *to, te_scalar value) except -1:
+    """Accumulate a recorded scalar."""
+    to[0] = te_binary(outer, OP_ADD, to[0], value)
     return 0

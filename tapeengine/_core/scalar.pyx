@@ -171,6 +171,27 @@ cdef object drop(Dual x, str how):
     return DroppedDerivativeError(how.format(value=repr(x.v)))
 
 
+cdef object arrays_module = None
+
+
+cdef object arrays():
+    """The module of traced arrays, which stands above this one."""
+    global arrays_module
+    if arrays_module is None:
+        from tapeengine._core import array
+        arrays_module = array
+    return arrays_module
+
+
+cdef object rules_of(Dual x, object function):
+    rules = tape_of(head_of_dual(x)).rules
+    if rules is None:
+        raise UnsupportedError(
+            f"numpy.{function.__name__} of a dual number needs an engine with numpy rules; "
+            "install the primitives of tapeengine")
+    return rules
+
+
 @cython.final
 @cython.no_gc
 cdef class Dual:
@@ -254,6 +275,18 @@ cdef class Dual:
 
     def __abs__(self):
         return unary(self, OP_ABS, abs(self.v))
+
+    # -- primitives and numpy's protocols -----------------------------------------------------------------------------
+    @staticmethod
+    def __tapeengine_trace__(primitive, args, static):
+        """Record a call of a primitive."""
+        return arrays().record(primitive, args, static)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        return rules_of(self, ufunc).ufunc(ufunc, method, inputs, options)
+
+    def __array_function__(self, function, types, args, options):
+        return rules_of(self, function).function(function, args, options)
 
     # -- discrete results ---------------------------------------------------------------------------------------------
     def __bool__(self):

@@ -58,9 +58,15 @@ cdef struct Head:
     Py_ssize_t used     # chunks in use
     Py_ssize_t room     # chunks that the tables have room for
     size_t max_bytes    # 0: no limit
+    unsigned long thread
     void *owner         # the Tape, borrowed
     Chunk *few_chunks[4]    # the tables of a short tape
     double *few_values[4]
+
+cdef struct Place:      # where a storage's cotangent goes: elements of one type, in the order of the storage's memory
+    Py_ssize_t size
+    int type            # numpy's type number
+    int width           # bytes of an element
 
 cdef struct Traces:     # live traces of all threads, the oldest first; guarded by the GIL
     Head *current       # the one used last, or a head that matches no dual
@@ -74,6 +80,7 @@ cdef Traces traces
 cdef int grow(Head *h) except -1
 cdef int reserve(Head *h, uint32_t n) except -1
 cdef Head *find(uint32_t tag) noexcept
+cdef Head *innermost_here() noexcept
 
 cdef inline Head *head_of(uint32_t tag) noexcept:
     """The live head of a tag, or NULL where the trace is over."""
@@ -133,15 +140,21 @@ cdef class Tape:
     cdef bint keeps_values
     cdef dict links          # (outer tag << 32 | outer id) -> id, made with the first link
     cdef list link_sources   # [(id, outer tag, outer id)] in the order of the links
+    cdef uint32_t outer_tag  # of the latest outer trace that this tape depends on, 0 where there is none
+    cdef object copies       # what has been copied to that trace's tape
     cdef readonly list arrays      # array records, in the order of the tape
-    cdef readonly list storages    # storages of traced arrays, by index
+    cdef Place *places      # of the storages of traced arrays, by index
+    cdef uint32_t place_count, place_room
     cdef readonly object rules     # what the trace's dispatcher looks rules up in
     cdef dict lines          # id -> (file name, line), where the debug switch keeps source lines
     cdef object __weakref__
 
     cdef int open(self, bint keep_values) except -1
     cdef void close(self) noexcept
+    cdef uint32_t add_place(self, Py_ssize_t size, int type, int width) except? 0xFFFFFFFF
     cdef uint32_t link(self, uint32_t tag, uint32_t id, double value) except 0
+    cdef int note_link(self, uint32_t here, uint32_t tag, uint32_t id) except -1
+    cdef void note_outer(self, uint32_t tag) noexcept
 
 cdef inline Tape tape_of(Head *h):
     return <Tape> h.owner

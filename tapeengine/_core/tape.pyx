@@ -3,6 +3,7 @@
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
+from cpython.pythread cimport PyThread_get_thread_ident
 cimport cython
 
 from tapeengine.errors import TapeLimitError
@@ -55,6 +56,16 @@ cdef void *larger(void *table, void *few, Py_ssize_t used, Py_ssize_t room) noex
     if result != NULL and table == few:
         memcpy(result, few, used * sizeof(void *))
     return result
+
+
+cdef Head *innermost_here() noexcept:
+    """The head of the latest trace of this thread, or NULL."""
+    cdef unsigned long thread = PyThread_get_thread_ident()
+    cdef Py_ssize_t i
+    for i in range(traces.count - 1, -1, -1):
+        if traces.live[i].thread == thread:
+            return traces.live[i]
+    return NULL
 
 
 cdef int grow_tables(Head *h) except -1:
@@ -151,6 +162,7 @@ cdef int register(Head *h) except -1:
             raise MemoryError("no memory for the table of live traces")
         traces.live = <Head **> live
         traces.room = room
+    h.thread = PyThread_get_thread_ident()
     h.tag = traces.next_tag
     traces.next_tag += 1
     if traces.next_tag == 0:
@@ -176,6 +188,7 @@ cdef class Tape:
         self.head.chunks = self.head.few_chunks
         self.head.values = self.head.few_values
         self.head.room = 4
+        self.arrays = []
 
     def __dealloc__(self):
         self.close()
@@ -184,6 +197,7 @@ cdef class Tape:
             if self.head.chunks[i] != NULL:
                 free_chunk(self.head.chunks[i])
             free(self.head.values[i])
+        free(self.places)
         if self.head.chunks != self.head.few_chunks:
             free(self.head.chunks)
         if self.head.values != self.head.few_values:
@@ -209,19 +223,44 @@ cdef class Tape:
         self.head.tag = 0
         traces.current = traces.live[traces.count - 1] if traces.count else &nobody
 
+    cdef uint32_t add_place(self, Py_ssize_t size, int type, int width) except? 0xFFFFFFFF:
+        """A place for one more storage; its index."""
+        cdef uint32_t room
+        if self.place_count == self.place_room:
+            room = 2 * self.place_room if self.place_room else 16
+            places = realloc(self.places, room * sizeof(Place))
+            if places == NULL:
+                raise MemoryError(f"no memory for the table of {self.place_count:,} traced arrays")
+            self.places = <Place *> places
+            self.place_room = room
+        self.places[self.place_count] = Place(size, type, width)
+        self.place_count += 1
+        return self.place_count - 1
+
     cdef uint32_t link(self, uint32_t tag, uint32_t id, double value) except 0:
         """The input of this tape that stands for a dual of an outer trace (DESIGN: nesting)."""
         cdef object key = (<object> tag << 32) | id
         if self.links is None:
             self.links = {}
-            self.link_sources = []
         known = self.links.get(key)
         if known is not None:
             return known
         cdef uint32_t here = record_special(&self.head, INPUT, 0, 0.0, 0.0, value)
         self.links[key] = here
-        self.link_sources.append((here, tag, id))
+        self.note_link(here, tag, id)
         return here
+
+    cdef int note_link(self, uint32_t here, uint32_t tag, uint32_t id) except -1:
+        """Remember that an id of this tape is a dual of an outer trace."""
+        if self.link_sources is None:
+            self.link_sources = []
+        self.link_sources.append((here, tag, id))
+        self.note_outer(tag)
+        return 0
+
+    cdef void note_outer(self, uint32_t tag) noexcept:
+        if tag > self.outer_tag:
+            self.outer_tag = tag
 
     def __len__(self):
         """The number of records, without those of the inputs."""

@@ -7,20 +7,44 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free
 cimport cython
 
+from numpy cimport PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, ndarray
+cimport numpy as cnp
+
+from tapeengine._core.array cimport Array, Storage, array_over, geometry, head_of_array, new_array, plain
 from tapeengine._core.interleave cimport (
-    DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Leaves, Matcher, Walk, build,
+    ARRAY, DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Leaves, Matcher, Walk, build,
 )
-from tapeengine._core.nested cimport Copies, copy_out, lifted, resolve_recorded, te_scalar
+from tapeengine._core.nested cimport Copies, carried, copy_out, lifted, outer_of, te_scalar
+from tapeengine._core.recorded cimport RecordedReverse, resolve_recorded
+from tapeengine._core.records cimport Reverse, View
 from tapeengine._core.scalar cimport Dual, as_double, head_of_dual, new_dual
 from tapeengine._core.sweep cimport Counts, resolve
-from tapeengine._core.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, head_of, reserve, tape_of, traces
+from tapeengine._core.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, head_of, reserve, traces
 
 import numpy
 
 from tapeengine.errors import StructureError, TraceError
 
 cdef object floating = numpy.floating
-cdef object ndarray = numpy.ndarray
+cdef object array_class = numpy.ndarray
+
+cnp.import_array()
+
+
+cdef Array array_input(Head *h, object value):
+    """An array of the caller as an input of a trace: by reference, and copied before it is written to."""
+    cdef Array a
+    if type(value) is not Array:
+        value = numpy.asarray(value)
+        if not value.dtype.isnative or not value.flags.aligned:
+            value = value.astype(value.dtype.newbyteorder("="))
+    a = new_array(h, value, True)
+    a.storage.kept = True
+    return a
+
+
+cdef enum:
+    CONSTANT_ARRAY = 0xFFFFFFFF     # in a layout: an array of the result that depends on nothing
 
 
 @cython.final
@@ -68,9 +92,7 @@ cdef class Inputs(Walk):
         if cls is Dual:
             head_of_dual(<Dual> value)
             d = self.dual((<Dual> value).v)
-            if self.tape.link_sources is None:
-                self.tape.link_sources = []
-            self.tape.link_sources.append((d.id, (<Dual> value).tag, (<Dual> value).id))
+            self.tape.note_link(d.id, (<Dual> value).tag, (<Dual> value).id)
             self.layout.add(FLOAT, 0, d.id)
             return d
         if isinstance(value, floating):
@@ -78,7 +100,9 @@ cdef class Inputs(Walk):
             self.layout.add(NUMPY, 0, d.id)
             self.layout.aux.append(cls)
             return d
-        if self.structures.is_discrete(value):
+        if cls is Array or (isinstance(value, (array_class, numpy.complexfloating)) and value.dtype.kind in "fc"):
+            return self.array(value)
+        if self.structures.is_discrete(value) or (isinstance(value, array_class) and value.dtype.kind in "iubSUMm"):
             self.layout.add(DISCRETE, 0, 0)
             return value
         raise StructureError(
@@ -86,6 +110,18 @@ cdef class Inputs(Walk):
             "arrays and containers of them; make it a dataclass, register the class as a container "
             "(the hook tapeengine_structures), or let the program capture it instead of taking it as an argument"
         )
+
+    cdef object array(self, object value):
+        cdef Array a
+        if type(value) is Array:
+            head_of_array(<Array> value)
+        elif value.dtype.itemsize // (2 if value.dtype.kind == "c" else 1) not in (4, 8):
+            raise StructureError(f"{self.path()} has the dtype {value.dtype}; the engine differentiates float32, float64, "
+                                 "complex64 and complex128. Convert it with astype")
+        a = array_input(&self.tape.head, value)
+        self.layout.add(ARRAY, a.storage.index, 0)
+        self.layout.aux.append(geometry(a))
+        return a
 
 
 @cython.final
@@ -111,10 +147,14 @@ cdef class Outputs(Walk):
             head_of_dual(d)
             self.layout.add(FLOAT, 0, 0)
             return value
+        if cls is Array:
+            return self.array(<Array> value)
         if isinstance(value, floating):
             self.layout.add(NUMPY, 0, 0)
             self.layout.aux.append(cls)
             return value
+        if isinstance(value, array_class):
+            return self.plain_array(value)
         if self.structures.is_discrete(value):
             self.layout.add(DISCRETE, 0, 0)
             return value
@@ -124,14 +164,37 @@ cdef class Outputs(Walk):
             "(the hook tapeengine_structures)"
         )
 
+    cdef object array(self, Array a):
+        """The values of a traced array, as an array of the caller's own."""
+        if a.storage.tag != self.tape.head.tag:
+            if a.storage.active:
+                head_of_array(a)
+            return self.plain_array(a)
+        if not a.storage.active:
+            return self.plain_array(a.current())
+        self.layout.add(ARRAY, a.storage.index, 0)
+        self.layout.aux.append(geometry(a))
+        value = a.current()
+        return value.copy() if a.storage.kept or type(value) is Array else value
+
+    cdef object plain_array(self, object value):
+        if value.dtype == object:
+            return self.objects(value)
+        if value.dtype.kind not in "fc":
+            self.layout.add(DISCRETE, 0, 0)
+            return value
+        self.layout.add(ARRAY, CONSTANT_ARRAY, 0)
+        self.layout.aux.append(value)
+        return value
+
+    cdef object objects(self, object value):
+        raise StructureError(
+            f"{self.path()} is an array of objects. Return a tapeengine.numpy.array of them, or a list")
+
 
 @cython.final
 cdef class Seeds(Matcher):
     """Stages the cotangent of every scalar of the result."""
-
-    cdef double *cotangent
-    cdef uint32_t top
-    cdef list duals         # [(id, dual)] where the cotangent itself is being differentiated
 
     cdef int scalar(self, uint32_t id, object value) except -1:
         cdef double c = 0.0
@@ -142,7 +205,9 @@ cdef class Seeds(Matcher):
             self.cotangent[id] += PyFloat_AS_DOUBLE(value)
         elif as_double(value, &c):
             self.cotangent[id] += c
-        elif type(value) is ndarray and value.shape == () and value.dtype.kind in "fiu":
+        elif type(value) is Array and (<Array> value).ndim == 0 and (<Array> value).dtype == float:
+            return self.scalar(id, (<Array> value)[()])
+        elif type(value) is array_class and value.shape == () and value.dtype.kind in "fiu":
             self.cotangent[id] += <double> float(value)
         else:
             return False
@@ -150,15 +215,34 @@ cdef class Seeds(Matcher):
             self.top = id
         return True
 
+    cdef int array(self, uint32_t storage, object view, object value) except -1:
+        if storage == CONSTANT_ARRAY:
+            return numpy.shape(value) == view.shape
+        if not hasattr(value, "dtype"):
+            if (<View> view).ndim or not isinstance(value, (float, int, complex)):
+                return False
+            value = numpy.asarray(value)
+        if value.shape != view.shape or not numpy.can_cast(value.dtype, view.dtype, "same_kind"):
+            return False
+        self.arrays.append((view, value))
+        return True
+
 
 @cython.final
 cdef class Numbers(Leaves):
     """Leaves that are plain cotangents."""
 
-    cdef double *cotangent
-
     cdef object scalar(self, uint32_t id):
         return self.cotangent[id]
+
+    cdef object array(self, uint32_t storage, object view):
+        part = self.sweep.part(<View> view)
+        if part is None:
+            return self.sweep.zeros(<View> view)
+        owner = self.sweep.owners[storage]
+        if (<View> view).whole and owner.ndim == (<View> view).ndim and owner.shape == view.shape:
+            return owner
+        return part
 
     cdef list floats(self, uint32_t id, Py_ssize_t n):
         cdef list result = PyList_New(n)
@@ -175,13 +259,12 @@ cdef class Numbers(Leaves):
 cdef class Recorded(Leaves):
     """Leaves that are cotangents on an outer tape."""
 
-    cdef te_scalar *cotangent
-    cdef uint32_t tag
-
     cdef object scalar(self, uint32_t id):
-        if self.cotangent[id].id == 0:
-            return self.cotangent[id].value
-        return new_dual(self.cotangent[id].value, self.cotangent[id].id, self.tag)
+        return self.sweep.scalar(id)
+
+    cdef object array(self, uint32_t storage, object view):
+        part = self.sweep.part(<View> view)
+        return self.sweep.zeros(<View> view) if part is None else part
 
 
 cdef void *zeros(size_t count, size_t size) except NULL:
@@ -191,18 +274,24 @@ cdef void *zeros(size_t count, size_t size) except NULL:
     return block
 
 
+cdef Seeds begin_seeds(Layout layout, object structures, object root, double *array):
+    """Seeds that stage into an accumulation array what is held against a layout."""
+    cdef Seeds seeds = Seeds.__new__(Seeds)
+    seeds.layout = layout
+    seeds.structures = structures
+    seeds.root = root
+    seeds.cotangent = array
+    seeds.duals = []
+    seeds.arrays = []
+    return seeds
+
+
 @cython.final
 cdef class Backpropagator:
     """The linear map from a cotangent of a program's result to the cotangents of its primals.
 
     It may be called any number of times; each call has accumulation arrays of its own.
     """
-
-    cdef readonly Tape tape
-    cdef list primals
-    cdef Layout result
-    cdef Copies copies
-    cdef object structures
 
     def __call__(self, cotangent):
         """Return a tuple with one cotangent for each primal, in the primal's structure.
@@ -226,67 +315,70 @@ cdef class Backpropagator:
         return counts.calls, counts.contributions
 
     cdef object run(self, object cotangent, Counts *counts):
-        cdef Seeds seeds = Seeds.__new__(Seeds)
+        cdef Seeds seeds
         cdef double *array = <double *> zeros(self.tape.head.count, sizeof(double))
         cdef Head *outer
         cdef Numbers numbers
+        cdef Reverse r
         try:
-            seeds.layout = self.result
-            seeds.structures = self.structures
-            seeds.root = "cotangent"
-            seeds.cotangent = array
-            seeds.duals = []
+            seeds = begin_seeds(self.result, self.structures, "cotangent", array)
             seeds.match(cotangent)
-            outer = self.outer(seeds.duals)
+            outer = self.outer(seeds)
             if outer != NULL:
                 return self.run_recorded(seeds, outer)
-            resolve(self.tape, array, seeds.top, counts)
+            r = Reverse.__new__(Reverse)
+            r.begin(self.tape, array)
+            self.seed_arrays(r, seeds)
+            resolve(self.tape, r, seeds.top, counts)
             numbers = Numbers.__new__(Numbers)
             numbers.cotangent = array
+            numbers.sweep = r
             return self.rebuild(numbers)
         finally:
             free(array)
 
+    cdef int seed_arrays(self, Reverse r, Seeds seeds) except -1:
+        """Stage the cotangents of arrays; a sweep then begins at the last record."""
+        while seeds.arrays:
+            view, value = seeds.arrays.pop()
+            r.add(<View> view, value)
+            seeds.top = self.tape.head.count - 1
+        return 0
+
     cdef object rebuild(self, Leaves leaves):
         return tuple([build(<Layout> layout, leaves) for layout in self.primals])
 
-    cdef Head *outer(self, list duals) noexcept:
+    cdef Head *outer(self, Seeds seeds) noexcept:
         """The latest live trace that the cotangents will depend on, or NULL."""
-        cdef uint32_t best = 0
-        if self.copies is not None and head_of(self.copies.tag) != NULL:
-            best = self.copies.tag
-        for _, d in duals:
+        cdef Head *h = outer_of(self.tape)
+        cdef uint32_t best = h.tag if h != NULL else 0
+        for _, d in seeds.duals:
             best = max(best, (<Dual> d).tag)
+        for _, a in seeds.arrays:
+            if type(a) is Array and (<Array> a).storage.active:
+                best = max(best, (<Array> a).storage.tag)
         return head_of(best) if best else NULL
 
     cdef object run_recorded(self, Seeds seeds, Head *outer):
         cdef uint32_t i, n = self.tape.head.count
         cdef te_scalar *array = <te_scalar *> zeros(n, sizeof(te_scalar))
-        cdef Recorded leaves
-        cdef object sum
+        cdef Recorded leaves = Recorded.__new__(Recorded)
+        cdef RecordedReverse r = RecordedReverse.__new__(RecordedReverse)
         try:
             for i in range(n):
                 array[i].value = seeds.cotangent[i]
-            totals = {}
+            r.begin(self.tape, NULL)
+            r.scalars = array
+            r.outer = outer
             for i, d in seeds.duals:
                 if i:
-                    totals[i] = totals[i] + d if i in totals else d + array[i].value
-            for i, d in totals.items():
-                array[i].value = (<Dual> d).v
-                array[i].id = carried_id(outer, <Dual> d)
-            resolve_recorded(self.tape, lifted(self.tape, self.copies, outer), outer, array, seeds.top)
-            leaves = Recorded.__new__(Recorded)
-            leaves.cotangent = array
-            leaves.tag = outer.tag
+                    r.add_scalar(i, d)
+            self.seed_arrays(r, seeds)
+            resolve_recorded(self.tape, lifted(self.tape, self.tape.copies, outer), r, seeds.top)
+            leaves.sweep = r
             return self.rebuild(leaves)
         finally:
             free(array)
-
-
-cdef uint32_t carried_id(Head *h, Dual d) except 0:
-    if d.tag == h.tag:
-        return d.id
-    return tape_of(h).link(d.tag, d.id, d.v)
 
 
 def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules):
@@ -312,13 +404,12 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules):
             duals.append(inputs.walk(primals[i]))
             back.primals.append(inputs.layout)
         result = program(*duals, **keywords) if keywords else program(*duals)
-        back.copies = copy_out(tape)
         outputs = Outputs.__new__(Outputs)
         outputs.structures = structures
         outputs.root = "value"
         outputs.layout = Layout.__new__(Layout)
         outputs.tape = tape
-        outputs.copies = back.copies
+        outputs.copies = copy_out(tape)
         value = outputs.walk(result)
         back.result = outputs.layout
     finally:
@@ -327,5 +418,7 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules):
 
 
 def value_of(x):
-    """The plain value of a dual, or x itself."""
+    """The plain value of a traced scalar or array, or x itself."""
+    if type(x) is Array:
+        return (<Array> x).value
     return (<Dual> x).v if type(x) is Dual else x

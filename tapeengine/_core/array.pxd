@@ -1,0 +1,32 @@
+# Traced arrays: views of storages.
+from libc.stdint cimport uint32_t
+from numpy cimport ndarray
+from tapeengine._core.records cimport View
+from tapeengine._core.tape cimport Head
+
+cdef class Storage:         # owns a value buffer; its cotangents lie in a buffer of the same layout
+    cdef object base        # an ndarray, or an Array of an outer trace
+    cdef char *data         # of the ndarray
+    cdef Py_ssize_t size    # elements
+    cdef uint32_t tag, index, epoch     # the epoch counts how often the base was exchanged
+    cdef int type
+    cdef bint active        # depends on an input of its trace
+    cdef bint kept          # by the caller or by a rule: copy before the first write
+    cdef bint written       # keepers copy from now on
+
+cdef class Array:
+    cdef object values      # a view of the storage's base
+    cdef Storage storage
+    cdef Py_ssize_t offset  # in bytes
+    cdef uint32_t epoch
+    cdef object current(self)
+
+cdef ndarray plain(object value)
+cdef Head *head_of_array(Array a) except NULL
+cdef Array new_array(Head *h, object value, bint active)
+cdef Array array_over(Storage s, object value, Py_ssize_t offset)
+cdef View geometry(Array a)
+cdef Array view_by(Array a, View view)
+cdef object keep(object x)
+cdef int make_writable(Storage s) except -1
+cdef object apply(object primitive, tuple args, dict static)

@@ -1,0 +1,11 @@
+# The reverse sweep with every step recorded on an outer tape.
+from libc.stdint cimport uint32_t
+from tapeengine._core.nested cimport Copies, te_scalar
+from tapeengine._core.records cimport Reverse
+from tapeengine._core.tape cimport Head, Tape
+
+cdef class RecordedReverse(Reverse):
+    cdef te_scalar *scalars     # cotangents, by id
+    cdef Head *outer
+
+cdef int resolve_recorded(Tape tape, Copies copies, RecordedReverse r, uint32_t top) except -1

@@ -1,0 +1,1 @@
+"""The dual-numbers frontend: numpy's protocols and methods for traced scalars and arrays."""

@@ -1,0 +1,146 @@
+"""What numpy's protocols do when a function meets a traced value: look the rule up and call it.
+
+A `Rules` table belongs to an engine and is handed to each trace. It knows the functions that rearrange and fill arrays
+(which need no primitive) and what the plugins' `tapeengine_numpy_rules` hooks brought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy
+
+from tapeengine._core.array import Array
+from tapeengine._core.trace import value_of
+from tapeengine.duals.creation import CREATION, asarray, at, plain, spread
+from tapeengine.duals.views import VIEWS
+from tapeengine.errors import UnsupportedError
+
+__all__ = ["Rules"]
+
+#: Functions of the shape and type of arrays alone: numpy's own answer on the values is the answer.
+OF_VALUES: tuple[Any, ...] = (
+    *(numpy.shape, numpy.ndim, numpy.size, numpy.result_type, numpy.can_cast, numpy.iscomplexobj, numpy.isrealobj),
+    *(numpy.array_repr, numpy.array_str, numpy.array2string, numpy.may_share_memory, numpy.shares_memory),
+    *(numpy.min_scalar_type, numpy.common_type),
+)
+
+
+class Rules:
+    """The rules that a trace looks functions up in.
+
+    Parameters
+    ----------
+    numpy_rules : mapping of callable to callable
+        For a function or ufunc, what to call in its place; for a method of a ufunc the key is ``(ufunc, method)``.
+
+    Examples
+    --------
+    >>> Rules({}).knows(numpy.reshape), Rules({}).knows(numpy.sin)
+    (True, False)
+    """
+
+    def __init__(self, numpy_rules: Mapping[Any, Callable[..., Any]]) -> None:
+        self.table: dict[Any, Callable[..., Any]] = {**VIEWS, **CREATION, **numpy_rules}
+        for function in OF_VALUES:
+            self.table[function] = on_values(function)
+
+    def knows(self, function: Any) -> bool:
+        """Whether there is a rule for a function."""
+        return function in self.table
+
+    def function(self, function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+        """A numpy function (`__array_function__`)."""
+        rule = self.table.get(function)
+        if rule is None:
+            raise missing(function)
+        out = options.get("out")
+        if out is None:
+            return rule(*args, **options)
+        return stored(rule(*args, **{key: value for key, value in options.items() if key != "out"}), out)
+
+    def ufunc(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+        """A ufunc or one of its methods (`__array_ufunc__`)."""
+        if method == "__call__" and not options:
+            rule = self.table.get(ufunc)
+            if rule is None:
+                raise missing(ufunc)
+            return rule(*inputs)
+        if method == "at":
+            return self.at(ufunc, inputs)
+        rule = self.table.get(ufunc if method == "__call__" else (ufunc, method))
+        if rule is None:
+            raise missing(ufunc, method)
+        options = {key: value for key, value in options.items() if key not in ("casting", "order", "subok")}
+        out, where = options.pop("out", None), options.pop("where", True)
+        dtype = options.pop("dtype", None) if method == "__call__" else None
+        if where is not True and method == "reduce":
+            options["where"] = where
+            where = True
+        result = rule(*inputs, **options)
+        if dtype is not None and getattr(result, "dtype", numpy.dtype(float)) != dtype:
+            result = asarray(result).astype(dtype)
+        out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+        if where is not True:
+            return self.masked(result, where, out)
+        return result if out is None else stored(result, out)
+
+    def at(self, ufunc: Any, inputs: tuple[Any, ...]) -> None:
+        """`ufunc.at`."""
+        if not isinstance(inputs[0], Array):
+            raise UnsupportedError(
+                f"numpy.{ufunc.__name__}.at would add traced values into a plain array and lose their derivative. "
+                "Make the array with tapeengine.numpy inside the program"
+            )
+        try:
+            at(ufunc, *inputs)
+        except NotImplementedError:
+            raise missing(ufunc, "at") from None
+
+    def masked(self, result: Any, where: Any, out: Any) -> Any:
+        """A ufunc's result with `where`: elsewhere what `out` held, or nothing in particular."""
+        mask = plain(where)
+        if out is None:
+            other = numpy.zeros(numpy.broadcast_shapes(numpy.shape(plain(result)), mask.shape), result.dtype)
+            return self.function(numpy.where, (mask, result, other), {})
+        mask = numpy.broadcast_to(mask, out.shape)
+        out[mask] = spread(result, out.shape)[mask]
+        return out
+
+
+def on_values(function: Any) -> Callable[..., Any]:
+    """A function whose answer does not depend on derivatives."""
+
+    def answered(*args: Any, **options: Any) -> Any:
+        return function(*(value_of(a) for a in args), **options)
+
+    return answered
+
+
+def stored(result: Any, out: Any) -> Any:
+    """A result assigned into the `out` argument of a call."""
+    if isinstance(out, tuple):
+        return tuple(stored(part, place) for part, place in zip(result, out, strict=True))
+    if not isinstance(out, Array):
+        raise UnsupportedError(
+            "out= names a plain array, which cannot hold traced values. "
+            "Make it with tapeengine.numpy inside the program, or leave out= away"
+        )
+    out[...] = result
+    return out
+
+
+def missing(function: Any, method: str = "__call__") -> UnsupportedError:
+    """The error for a function without a rule, with the lines that add one."""
+    module = getattr(function, "__module__", None) or "numpy"
+    name = getattr(function, "__name__", repr(function))
+    called = f"{module}.{name}" + ("" if method == "__call__" else f".{method}")
+    key = called if method == "__call__" else f'({module}.{name}, "{method}")'
+    return UnsupportedError(
+        f"{called} has no derivative rule. A plugin adds one in three lines:\n"
+        f"    my_{name} = te.Primitive('my.{name}', lambda x: {called}(x), vjp={{'x': ...}}, jvp={{'x': ...}})\n"
+        f"    @te.hookimpl\n"
+        f"    def tapeengine_numpy_rules(): return {{{key}: my_{name}}}\n"
+        f"or use tapeengine.value(x) where no derivative is wanted"
+    )

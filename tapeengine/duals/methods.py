@@ -1,0 +1,126 @@
+"""The methods of numpy arrays on traced ones: each is numpy's function of the same name, dispatched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MethodType
+from typing import Any
+
+import numpy
+
+from tapeengine._core.array import Array, rules_of, view
+
+__all__ = ["METHODS"]
+
+#: Methods that are numpy functions of the same name and parameters.
+NAMES = (
+    "all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod cumsum diagonal dot max "
+    "mean min nonzero prod ptp put ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
+).split()
+
+
+def dispatched(function: Any) -> Callable[..., Any]:
+    """A method that looks a numpy function up in the trace's rules."""
+    if isinstance(function, numpy.ufunc):
+
+        def of_ufunc(self: Any, **options: Any) -> Any:
+            return rules_of(self).ufunc(function, "__call__", (self,), options)
+
+        return of_ufunc
+
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        return rules_of(self).function(function, (self, *args), options)
+
+    return method
+
+
+def reshape(self: Any, *shape: Any, **options: Any) -> Any:
+    """ndarray.reshape, with the shape as one argument or as several."""
+    new = shape[0] if len(shape) == 1 else shape
+    return view(self, lambda values: numpy.reshape(values, new, **options))
+
+
+def transpose(self: Any, *axes: Any) -> Any:
+    """ndarray.transpose, with the axes as one argument, as several or not at all."""
+    order = None if not axes else axes[0] if len(axes) == 1 else axes
+    return view(self, lambda values: numpy.transpose(values, order))
+
+
+def flatten(self: Any, order: str = "C") -> Any:
+    """ndarray.flatten: always a copy."""
+    return self.copy().reshape(-1) if order in "CA" else self.T.copy().reshape(-1)
+
+
+def astype(self: Any, dtype: Any, **options: Any) -> Any:
+    """ndarray.astype; an integer or boolean dtype gives plain values."""
+    if numpy.dtype(dtype).kind not in "fc":
+        return self.value.astype(dtype)
+    return rules_of(self).function(numpy.astype, (self, numpy.dtype(dtype)), {})
+
+
+def fill(self: Any, value: Any) -> None:
+    """ndarray.fill."""
+    self[...] = value
+
+
+def item(self: Any, *index: Any) -> Any:
+    """ndarray.item: a scalar, still traced."""
+    if not index:
+        if self.size != 1:
+            raise ValueError("can only convert an array of size 1 to a scalar; give item an index")
+        return self.reshape(-1)[0]
+    return self.reshape(-1)[index[0]] if len(index) == 1 and not isinstance(index[0], tuple) else self[tuple(index)]
+
+
+def tolist(self: Any) -> Any:
+    """ndarray.tolist: nested lists of scalars, still traced."""
+    return self[()] if self.ndim == 0 else [tolist(row) if self.ndim > 1 else row for row in self]
+
+
+def sort(self: Any, axis: int = -1, **options: Any) -> None:
+    """ndarray.sort: in place."""
+    self[...] = rules_of(self).function(numpy.sort, (self, axis), options)
+
+
+def part(function: Any) -> Callable[..., Any]:
+    """The real or imaginary part, as a property."""
+    return lambda self: rules_of(self).function(function, (self,), {})
+
+
+def table() -> dict[str, Callable[..., Any]]:
+    """What gives each attribute of a traced array that the class itself lacks."""
+    own = (reshape, transpose, flatten, astype, fill, item, tolist, sort)
+    methods = {name: dispatched(getattr(numpy, name)) for name in NAMES}
+    methods.update({method.__name__: method for method in own})
+    attributes = {name: bound(method) for name, method in methods.items()}
+    attributes["real"], attributes["imag"] = part(numpy.real), part(numpy.imag)
+    attributes["flat"] = Flat
+    return attributes
+
+
+def bound(method: Callable[..., Any]) -> Callable[[Any], Any]:
+    """A method as an attribute of an instance."""
+    return lambda self: MethodType(method, self)
+
+
+class Flat:
+    """ndarray.flat: the elements in order, to read, to write and to iterate over."""
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+
+    def __len__(self) -> int:
+        return int(self.array.size)
+
+    def __iter__(self) -> Any:
+        return iter(self.array.reshape(-1))
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.array.reshape(-1)[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        places = numpy.arange(self.array.size).reshape(self.array.shape).ravel()[index]
+        self.array[numpy.unravel_index(places, self.array.shape)] = value
+
+
+METHODS = table()

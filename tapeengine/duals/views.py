@@ -1,0 +1,68 @@
+"""numpy functions that rearrange an array: views of its storage, without a record, wherever numpy makes a view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from tapeengine._core.array import Array, view
+
+__all__ = ["VIEWS"]
+
+#: Functions of one array (and what says how to rearrange it) that return a view of it, or a list of views.
+NAMES = (
+    "array_split atleast_1d atleast_2d atleast_3d broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit "
+    "matrix_transpose moveaxis permute_dims ravel reshape roll rollaxis rot90 split squeeze swapaxes transpose unstack "
+    "vsplit"
+).split()
+
+
+def on_views(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function on traced arrays."""
+
+    def rearranged(a: Any, *args: Any, **options: Any) -> Any:
+        if type(a) is not Array:
+            return function(a, *args, **options)
+        return view(a, lambda values: function(values, *args, **options))
+
+    rearranged.__name__ = function.__name__
+    return rearranged
+
+
+def several(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`atleast_1d` and its like take any number of arrays."""
+    one = on_views(function)
+
+    def all_of_them(*arrays: Any) -> Any:
+        results = [one(a) for a in arrays]
+        return results[0] if len(results) == 1 else tuple(results)
+
+    return all_of_them
+
+
+def broadcast_arrays(*arrays: Any, subok: bool = False) -> Any:
+    """numpy.broadcast_arrays."""
+    shape = numpy.broadcast_shapes(*(numpy.shape(getattr(a, "value", a)) for a in arrays))
+    return tuple(VIEWS[numpy.broadcast_to](a, shape) for a in arrays)
+
+
+def ravel(a: Any, order: str = "C") -> Any:
+    """numpy.ravel."""
+    return view(a, lambda values: numpy.ravel(values, order)) if type(a) is Array else numpy.ravel(a)
+
+
+def views() -> dict[Callable[..., Any], Callable[..., Any]]:
+    """Every function of this kind that numpy has, with its counterpart on traced arrays."""
+    table = {getattr(numpy, name): on_views(getattr(numpy, name)) for name in NAMES if hasattr(numpy, name)}
+    for name in ("atleast_1d", "atleast_2d", "atleast_3d"):
+        table[getattr(numpy, name)] = several(getattr(numpy, name))
+    table[numpy.broadcast_arrays] = broadcast_arrays
+    for name in ("diagonal", "matrix_transpose"):
+        if hasattr(numpy.linalg, name):
+            table[getattr(numpy.linalg, name)] = on_views(getattr(numpy.linalg, name))
+    return table
+
+
+VIEWS = views()
