@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy
 
-from tapeengine.errors import StructureError
+from tapeengine.errors import StructureError, TraceError
 from tapeengine.reference.dual import Dual, as_float, live_tape
 from tapeengine.reference.interleave import Layout, Leaf, match, rebuild, take_apart
 from tapeengine.reference.nested import Copies, Scalar, copies_on, copy_out, resolve_recorded
@@ -64,7 +64,11 @@ class Outputs:
                 return Dual(value.value, self.copies.ids[value.id], self.copies.outer), Leaf(value.id, float)
             return value.value, Leaf(value.id, float)
         if cls is Dual:
-            live_tape(value)
+            if live_tape(value).serial > self.tape.serial:
+                raise TraceError(
+                    f"{path()} is a dual number of a later trace, which is still running elsewhere. Two traces of "
+                    "different threads cannot exchange duals; hand over plain numbers"
+                )
             return value, Leaf(0, float)
         if cls is float or isinstance(value, numpy.floating):
             return value, Leaf(0, cls)

@@ -314,3 +314,59 @@ def test_no_trace_is_left_open(cores: Any) -> None:
     compiled, _ = cores
     compiled.grad(compiled.grad(lambda x: x * x))(1.0)
     assert live_traces() == 0
+
+
+def test_duals_of_a_later_trace_do_not_leave_an_earlier_one(core: Any) -> None:
+    """Two threads hand each other duals: the earlier trace may not return what belongs to the later one."""
+    from_later: list[Any] = []
+    started, handed_over, finished = threading.Event(), threading.Event(), threading.Event()
+
+    def earlier(x: Any) -> Any:
+        started.set()
+        assert handed_over.wait(20)
+        return x * from_later[0]
+
+    def later(y: Any) -> Any:
+        from_later.append(y)
+        handed_over.set()
+        assert finished.wait(20)
+        return y
+
+    def run_later() -> None:
+        assert started.wait(20)
+        core.vjp(later, 2.0)
+
+    with ThreadPoolExecutor(2) as pool:
+        second = pool.submit(run_later)
+        first = pool.submit(core.vjp, earlier, 3.0)
+        try:
+            with pytest.raises(TraceError, match="later trace"):
+                first.result(20)
+        finally:
+            finished.set()
+            second.result(20)
+
+
+def test_duals_of_an_outer_trace_in_worker_threads(core: Any) -> None:
+    """A program may hand its work to threads, each of which may differentiate on its own."""
+
+    def program(x: Any) -> Any:
+        with ThreadPoolExecutor(4) as pool:
+            slopes = list(pool.map(lambda k: core.grad(lambda y: y * y * x * k)(x), range(1, 5)))
+        return sum(slopes)
+
+    # the sum over k of 2 k x**2
+    assert core.grad(program)(3.0) == 4 * 10 * 3.0
+
+
+def test_coroutines(core: Any) -> None:
+    import asyncio
+
+    async def half(x: Any) -> Any:
+        await asyncio.sleep(0)
+        return x * 0.5
+
+    async def both(x: Any) -> Any:
+        return sum(await asyncio.gather(half(x), half(x * x)))
+
+    assert core.grad(lambda x: asyncio.run(both(x)))(3.0) == 0.5 + 3.0
