@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeengine._core import trace
@@ -19,6 +19,20 @@ class Engine:
     ----------
     max_tape_bytes : int, optional
         The most bytes that the records of one trace may take; 0, the default, sets no limit.
+    plugins : sequence, optional
+        The plugins to use: names of installed ones, modules, and other objects with hooks. By default all installed
+        plugins, without those that the environment variable TAPEENGINE_DISABLE_PLUGINS names.
+
+    Attributes
+    ----------
+    registry : Registry
+        The primitives by name, and the plugins that could not be used.
+
+    Raises
+    ------
+    RegistryError
+        When a plugin that `plugins` asks for is not installed or fails. Installed plugins that nobody asked for by
+        name may fail: the registry's `failures` say why.
 
     Examples
     --------
@@ -28,10 +42,15 @@ class Engine:
     (15.0, (5.0, 3.0))
     """
 
-    def __init__(self, *, max_tape_bytes: int = 0) -> None:
+    def __init__(self, *, max_tape_bytes: int = 0, plugins: Sequence[Any] | None = None) -> None:
+        from tapeengine.plugins.discovery import load_plugins
+
+        loaded = load_plugins(plugins)
         self.max_tape_bytes = max_tape_bytes
-        self.structures = Structures()
+        self.registry = loaded.registry
+        self.structures = Structures(self.registry.structures)
         self.rules: Any = None
+        loaded.configure(self)
 
     def vjp(self, program: Callable[..., Any], *primals: Any, **keywords: Any) -> tuple[Any, Any]:
         """Run a program and return its value with its backpropagator.
