@@ -62,14 +62,14 @@ class RandomProgram:
         return values[-self.results :]
 
     def is_regular(self) -> bool:
-        """Whether no step lies close to a kink or beyond what differences can measure."""
+        """Whether no step lies close to a kink or a branch cut, or beyond what differences can measure."""
         import forward_mode
 
         values: list[float] = list(self.inputs)
         for step in self.steps:
             a, b = values[step.left % len(values)], values[step.right % len(values)]
             kinks = {"relu": abs(a), "fabs": abs(a), "maximum": abs(a - b), "where": abs(a - b)}
-            kinks |= {"hypot": abs(a) + abs(b), "atan2": abs(a) + abs(b)}
+            kinks |= {"hypot": abs(a) + abs(b), "atan2": abs(a) + max(b, 0.0)}
             if kinks.get(step.op, 1.0) < 0.05:
                 return False
             values.append(apply(forward_mode, step, a, b))
