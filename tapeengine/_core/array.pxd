@@ -13,6 +13,7 @@ cdef class Storage:         # owns a value buffer; its cotangents lie in a buffe
     cdef bint active        # depends on an input of its trace
     cdef bint kept          # by the caller or by a rule: copy before the first write
     cdef bint written       # keepers copy from now on
+    cdef Storage frozen     # what snapshots see: the values and the cotangents up to the next write
 
 cdef class Array:
     cdef object values      # a view of the storage's base
@@ -27,6 +28,7 @@ cdef Array new_array(Head *h, object value, bint active)
 cdef Array array_over(Storage s, object value, Py_ssize_t offset)
 cdef View geometry(Array a)
 cdef Array view_by(Array a, View view)
+cdef Array snapshot(Array a)
 cdef object keep(object x)
 cdef int make_writable(Storage s) except -1
 cdef object apply(object primitive, tuple args, dict static)

@@ -113,7 +113,8 @@ cdef Array view_by(Array a, View view):
 
 cdef int make_writable(Storage s) except -1:
     """Before a write: leave what others keep untouched, and have them copy from now on."""
-    cdef ndarray numbers
+    if s.frozen is not None:
+        detach(s)
     if s.kept:
         s.base = s.base.copy(order="K") if type(s.base) is array_class else s.base.copy()
         s.data = <char *> PyArray_DATA(plain(s.base))
@@ -123,11 +124,48 @@ cdef int make_writable(Storage s) except -1:
     return 0
 
 
+cdef Array snapshot(Array a):
+    """A read-only view of what an array holds now; later writes do not show in it."""
+    cdef Storage s = a.storage
+    cdef Storage f = s.frozen
+    if f is None:
+        f = Storage.__new__(Storage)
+        f.base, f.data, f.size, f.tag, f.index, f.type, f.active = s.base, s.data, s.size, s.tag, s.index, s.type, s.active
+        f.kept = s.kept = True
+        s.frozen = f
+    return array_over(f, a.current(), a.offset)
+
+
+cdef int detach(Storage s) except -1:
+    """Before a write: give the snapshots a place of their own on the tape, by a recorded copy."""
+    cdef Storage f = s.frozen
+    cdef Head *h = head_of(s.tag)
+    cdef ReadRecord record
+    s.frozen = None
+    if not s.active or h == NULL:
+        return 0
+    record = ReadRecord.__new__(ReadRecord)
+    record.source = everything(s)
+    f.index = tape_of(h).add_place(s.size, s.type, <int> PyArray_ITEMSIZE(plain(s.base)))
+    record.result = everything(f)
+    record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
+    tape_of(h).arrays.append(record)
+    return 0
+
+
+cdef View everything(Storage s):
+    """The geometry of all of a storage, in the order of its memory."""
+    return view_of(plain(s.base).reshape(-1, order="A" if PyArray_IS_C_CONTIGUOUS(plain(s.base)) else "F"), s.index, 0,
+                   s.size)
+
+
 cdef object keep(object x):
     """What a rule keeps of an argument: the values themselves where nobody will write to them, else a copy."""
     cdef Array a
     if type(x) is Array:
         a = <Array> x
+        if type(a.current()) is Array:
+            return snapshot(<Array> a.current())
         if a.storage.written:
             return a.current().copy()
         a.storage.kept = True
@@ -254,9 +292,11 @@ cdef class Kept:
         if i >= len(self.values):
             raise IndexError(i)
         if self.kept[i] is None:
-            x = self.args[i]
-            traced_here = type(x) is Array and self.values[i] is not x
-            self.kept[i] = keep(x if traced_here else self.values[i])
+            x, value = self.args[i], self.values[i]
+            if type(value) is Array:
+                self.kept[i] = snapshot(<Array> value)
+            else:
+                self.kept[i] = keep(x if type(x) is Array else value)
         return self.kept[i]
 
 
@@ -273,8 +313,7 @@ cdef tuple kept_by(object rule, Kept args, dict static, object out, object resul
         elif kind == "static":
             kept.append(static[key])
         elif kind == "out":
-            mark_kept(result)
-            kept.append(out)
+            kept.append(kept_output(out, result))
         elif kind == "out_space":
             kept.append(space_of(out))
         elif kind == "index":
@@ -301,16 +340,17 @@ cdef object space_of(object x):
     return the_space_of(x)
 
 
-cdef int mark_kept(object result) except -1:
+cdef object kept_output(object out, object result):
+    """The output as a rule keeps it."""
     if type(result) is Array:
-        (<Array> result).storage.kept = True
-    elif isinstance(result, (tuple, list)):
-        for part in result:
-            mark_kept(part)
-    elif isinstance(result, dict):
-        for part in result.values():
-            mark_kept(part)
-    return 0
+        return keep(result)
+    if type(out) is tuple or type(out) is list:
+        return type(out)([kept_output(part, traced) for part, traced in zip(out, result)])
+    if isinstance(out, tuple):
+        return type(out)(*[kept_output(part, traced) for part, traced in zip(out, result)])
+    if isinstance(out, dict):
+        return {key: kept_output(part, result[key]) for key, part in out.items()}
+    return out
 
 
 cdef object unshared(object out, list values):
@@ -756,6 +796,11 @@ def from_values(value, dtype=None, **options):
 def record(primitive, args, static):
     """Call a primitive whose arguments hold traced values."""
     return apply(primitive, tuple(args), static)
+
+
+def zero_dim(Dual x):
+    """A dual scalar as a 0-d array."""
+    return array_of_dual(x)
 
 
 def fresh(numbers):

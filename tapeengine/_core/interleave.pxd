@@ -56,3 +56,5 @@ cdef class Matcher:
     cdef int scalar(self, uint32_t id, object value) except -1
     cdef int array(self, uint32_t storage, object view, object value) except -1
     cdef int match(self, object value) except -1
+
+cdef object summary(object value)

@@ -10,9 +10,9 @@ cimport cython
 from numpy cimport PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, ndarray
 cimport numpy as cnp
 
-from tapeengine._core.array cimport Array, Storage, array_over, geometry, head_of_array, new_array, plain
+from tapeengine._core.array cimport Array, Storage, array_over, geometry, head_of_array, new_array, snapshot
 from tapeengine._core.interleave cimport (
-    ARRAY, DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Leaves, Matcher, Walk, build,
+    ARRAY, DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Leaves, Matcher, Walk, build, summary,
 )
 from tapeengine._core.nested cimport Copies, carried, copy_out, lifted, outer_of, te_scalar
 from tapeengine._core.recorded cimport RecordedReverse, resolve_recorded
@@ -23,7 +23,7 @@ from tapeengine._core.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, head_of,
 
 import numpy
 
-from tapeengine.errors import StructureError, TraceError
+from tapeengine.errors import ResultError, StructureError, TraceError
 
 cdef object floating = numpy.floating
 cdef object array_class = numpy.ndarray
@@ -38,6 +38,8 @@ cdef Array array_input(Head *h, object value):
         value = numpy.asarray(value)
         if not value.dtype.isnative or not value.flags.aligned:
             value = value.astype(value.dtype.newbyteorder("="))
+    else:
+        value = snapshot(<Array> value)
     a = new_array(h, value, True)
     a.storage.kept = True
     return a
@@ -314,6 +316,16 @@ cdef class Backpropagator:
         self.run(cotangent, &counts)
         return counts.calls, counts.contributions
 
+    @property
+    def is_scalar(self):
+        """Whether the result is one real number: a float, a numpy float or an array of shape ()."""
+        if self.result.count != 1:
+            return False
+        cdef int kind = self.result.steps[0].kind
+        if kind == ARRAY:
+            return self.result.aux[0].shape == () and self.result.aux[0].dtype.kind == "f"
+        return kind == FLOAT or kind == NUMPY
+
     cdef object run(self, object cotangent, Counts *counts):
         cdef Seeds seeds
         cdef double *array = <double *> zeros(self.tape.head.count, sizeof(double))
@@ -381,8 +393,12 @@ cdef class Backpropagator:
             free(array)
 
 
-def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules):
-    """Run a program on duals; return its value and its backpropagator."""
+def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, bint keep=False, bint has_aux=False):
+    """Run a program on duals; return its value and its backpropagator.
+
+    `keep` keeps values and what rules of tangents need, for forward and second-order sweeps. With `has_aux` the
+    program returns (value, aux), and aux, which is not differentiated, is a third result.
+    """
     cdef Tape tape = Tape.__new__(Tape)
     cdef Backpropagator back = Backpropagator.__new__(Backpropagator)
     cdef Inputs inputs = Inputs.__new__(Inputs)
@@ -391,7 +407,7 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules):
     cdef Py_ssize_t i
     tape.head.max_bytes = max_bytes
     tape.rules = rules
-    tape.open(traces.count > 0)
+    tape.open(keep or traces.count > 0)
     inputs.tape = tape
     inputs.structures = structures
     back.tape = tape
@@ -404,17 +420,28 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules):
             duals.append(inputs.walk(primals[i]))
             back.primals.append(inputs.layout)
         result = program(*duals, **keywords) if keywords else program(*duals)
-        outputs = Outputs.__new__(Outputs)
-        outputs.structures = structures
-        outputs.root = "value"
-        outputs.layout = Layout.__new__(Layout)
-        outputs.tape = tape
-        outputs.copies = copy_out(tape)
+        if has_aux:
+            if type(result) is not tuple or len(<tuple> result) != 2:
+                raise ResultError(f"with has_aux the program must return a tuple (value, aux), not {summary(result)}")
+            result, aux = result
+        outputs = begin_outputs(tape, structures, "value")
         value = outputs.walk(result)
         back.result = outputs.layout
+        if has_aux:
+            aux = begin_outputs(tape, structures, "aux").walk(aux)
     finally:
         tape.close()
-    return value, back
+    return (value, back, aux) if has_aux else (value, back)
+
+
+cdef Outputs begin_outputs(Tape tape, object structures, str root):
+    cdef Outputs outputs = Outputs.__new__(Outputs)
+    outputs.structures = structures
+    outputs.root = root
+    outputs.layout = Layout.__new__(Layout)
+    outputs.tape = tape
+    outputs.copies = copy_out(tape)
+    return outputs
 
 
 def value_of(x):

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.array import Array, view
+from tapeengine._core.array import Array, view, zero_dim
+from tapeengine._core.scalar import Dual
 
 __all__ = ["VIEWS"]
 
@@ -23,6 +24,8 @@ def on_views(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function on traced arrays."""
 
     def rearranged(a: Any, *args: Any, **options: Any) -> Any:
+        if type(a) is Dual:
+            a = zero_dim(a)
         if type(a) is not Array:
             return function(a, *args, **options)
         return view(a, lambda values: function(values, *args, **options))
