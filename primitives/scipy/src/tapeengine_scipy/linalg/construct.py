@@ -1,0 +1,174 @@
+"""Inverses, determinants, and matrices put together from others."""
+
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine.numpy as np
+from tapeengine.builders import linear, unbroadcast
+from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy.linalg._transpose import transpose
+from tapeengine_scipy.linalg.solve import _check_finite, floating, well_conditioned
+
+
+def _inv_primal(a: Any) -> Any:
+    return scipy.linalg.inv(a, check_finite=False)
+
+
+def _stacks() -> tuple[Any, ...]:
+    return (
+        lambda generator: Sample((well_conditioned(generator, 3, 3),)),
+        lambda generator: Sample((well_conditioned(generator, 2, 2, 2),)),
+        lambda generator: Sample((well_conditioned(generator, 2, 2) + 0.5j,)),
+    )
+
+
+INV = Primitive(
+    "scipy.linalg.inv",
+    _inv_primal,
+    vjp={"a": lambda ct, out: -(transpose(out) @ ct @ transpose(out))},
+    jvp={"a": lambda t, out: -(out @ t @ out)},
+    samples=_stacks,
+    doc="A^-1 = X; dA = -X^T ct X^T",
+)
+
+
+def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+    """Return the inverse of a matrix; see `scipy.linalg.inv`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> inv(np.array([[2.0]]))
+    array([[0.5]])
+    """
+    a = floating(a)
+    if check_finite:
+        _check_finite("inv", a)
+    return INV(a)
+
+
+def _det_primal(a: Any) -> Any:
+    return scipy.linalg.det(a, check_finite=False)
+
+
+def _cofactor_primal(a: Any) -> Any:
+    """The matrix of cofactors, from the singular values: it exists where the inverse does not.
+
+    For A = U S V^H the cofactors are det(U V^H) conj(U) C conj(V^H), with the product of the other singular values on
+    the diagonal of C.
+    """
+    u, s, vh = numpy.linalg.svd(a)
+    size = s.shape[-1]
+    others = numpy.where(numpy.eye(size, dtype=bool), 1.0, s[..., None, :]).prod(axis=-1)
+    sign = numpy.linalg.det(u) * numpy.linalg.det(vh)
+    return sign[..., None, None] * (u.conj() * others[..., None, :]) @ vh.conj()
+
+
+def _spread(scalar: Any) -> Any:
+    return np.asarray(scalar)[..., None, None]
+
+
+def _cofactor_jvp(t: Any, a: Any, out: Any) -> Any:
+    """C trace(A^-1 dA) - (dA A^-1)^T C, for a regular A, where C = det(A) A^-T is the matrix of cofactors."""
+    change = transpose(t @ INV(a))
+    return _spread(np.trace(change, axis1=-2, axis2=-1)) * out - change @ out
+
+
+def _cofactor_vjp(ct: Any, a: Any, out: Any) -> Any:
+    inverse = transpose(INV(a))
+    return _spread(np.sum(ct * out, axis=(-2, -1))) * inverse - out @ transpose(ct) @ inverse
+
+
+COFACTOR = Primitive(
+    "scipy.linalg.cofactor",
+    _cofactor_primal,
+    vjp={"a": _cofactor_vjp},
+    jvp={"a": _cofactor_jvp},
+    samples=_stacks,
+    doc="the matrix of cofactors, det(A) A^-T, also of a singular A (its own derivative wants a regular A)",
+)
+DET = Primitive(
+    "scipy.linalg.det",
+    _det_primal,
+    vjp={"a": lambda ct, a, a_space: unbroadcast(_spread(ct) * COFACTOR(a), a_space)},
+    jvp={"a": lambda t, a: np.sum(COFACTOR(a) * t, axis=(-2, -1))},
+    samples=_stacks,
+    doc="det(A); dA = ct times the cofactors",
+)
+
+
+def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+    """Return the determinant of a matrix; see `scipy.linalg.det`. Its derivative exists at singular matrices as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(det(np.array([[2.0, 1.0], [0.0, 3.0]])))
+    6.0
+    """
+    a = floating(a)
+    if check_finite:
+        _check_finite("det", a)
+    return DET(a)
+
+
+def kron(a: Any, b: Any) -> Any:
+    """Return the Kronecker product of two matrices."""
+    product = a[:, None, :, None] * b[None, :, None, :]
+    return np.reshape(product, (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1]))
+
+
+def khatri_rao(a: Any, b: Any) -> Any:
+    """Return the Kronecker products of the columns of `a` and `b`; see `scipy.linalg.khatri_rao`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> khatri_rao(np.ones((2, 1)), np.array([[3.0], [4.0]])).ravel()
+    array([3., 4., 3., 4.])
+    """
+    a, b = floating(a), floating(b)
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
+        raise ValueError(
+            f"khatri_rao: two matrices with as many columns are needed, not shapes {a.shape} and {b.shape}"
+        )
+    return np.reshape(a[:, None, :] * b[None, :, :], (a.shape[0] * b.shape[0], a.shape[1]))
+
+
+def _block_diag_primal(*blocks: Any) -> Any:
+    return scipy.linalg.block_diag(*blocks)
+
+
+def _block_diag_vjp(ct: Any, index: int, blocks_spaces: Any) -> Any:
+    shapes = [(1,) * (2 - space.ndim) + space.shape for space in blocks_spaces]
+    row, column = (sum(shape[axis] for shape in shapes[:index]) for axis in (0, 1))
+    part = ct[row : row + shapes[index][0], column : column + shapes[index][1]]
+    return unbroadcast(np.reshape(part, blocks_spaces[index].shape), blocks_spaces[index])
+
+
+BLOCK_DIAG = linear(
+    "scipy.linalg.block_diag",
+    _block_diag_primal,
+    {"blocks": _block_diag_vjp},
+    variadic=True,
+    samples=(
+        Sample((uniform((2, 3)), uniform((1, 2)))),
+        Sample((uniform((2, 2)), uniform((3,)), uniform((2, 1)))),
+    ),
+    doc="the blocks along the diagonal; each block's cotangent is its part of ct",
+)
+
+
+def block_diag(*arrs: Any) -> Any:
+    """Put matrices along a diagonal; see `scipy.linalg.block_diag`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> block_diag(np.array([[1.0]]), np.array([[2.0, 3.0]]))
+    array([[1., 0., 0.],
+           [0., 2., 3.]])
+    """
+    return BLOCK_DIAG(*map(floating, arrs)) if arrs else scipy.linalg.block_diag()

@@ -1,0 +1,175 @@
+"""The exponential, logarithm and square root of matrices.
+
+For any matrix function f (Najfeld and Havel; Higham, Functions of Matrices, 3.2) the derivative in a direction E is
+the upper right block of f([[A, E], [0, A]]), and the transpose of that map is the derivative at A^T. So the derivative
+is a primitive whose own derivatives are blocks again.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine.numpy as np
+from tapeengine.builders import unbroadcast
+from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy.linalg._transpose import transpose
+from tapeengine_scipy.linalg.solve import floating
+
+
+def _blocks(a: Any, direction: Any) -> Any:
+    """[[A, E], [0, A]]."""
+    above = np.concatenate([a, direction], axis=-1)
+    below = np.concatenate([np.zeros_like(a), a], axis=-1)
+    return np.concatenate([above, below], axis=-2)
+
+
+def _corner(block: Any, size: int) -> Any:
+    return block[..., :size, size:]
+
+
+def _in_corner(ct: Any) -> Any:
+    """[[0, ct], [0, 0]], the transpose of `_corner`."""
+    zero = np.zeros_like(ct)
+    return np.concatenate([np.concatenate([zero, ct], axis=-1), np.concatenate([zero, zero], axis=-1)], axis=-2)
+
+
+def _matrix_function(
+    name: str, function: Callable[..., Any], derivative: Callable[..., Any], samples: Any, doc: str
+) -> Primitive:
+    """Build the record of a matrix function; `derivative` computes the one in a direction for a single matrix."""
+
+    def primal(a: Any) -> Any:
+        return function(a)
+
+    def along_primal(a: Any, direction: Any) -> Any:
+        return derivative(a, direction)
+
+    def along_vjp_a(ct: Any, a: Any, direction: Any, a_space: Any) -> Any:
+        size = a_space.shape[-1]
+        full = along(transpose(_blocks(a, direction)), _in_corner(ct))
+        return unbroadcast(full[..., :size, :size] + full[..., size:, size:], a_space)
+
+    def along_jvp_a(t: Any, a: Any, direction: Any, out_space: Any) -> Any:
+        full = along(_blocks(a, direction), _blocks(t, np.zeros_like(t)))
+        return unbroadcast(_corner(full, out_space.shape[-1]), out_space)
+
+    along = Primitive(
+        f"{name}_along",
+        along_primal,
+        vjp={
+            "a": along_vjp_a,
+            "direction": lambda ct, a, direction_space: unbroadcast(along(transpose(a), ct), direction_space),
+        },
+        jvp={"a": along_jvp_a, "direction": lambda t, a, out_space: unbroadcast(along(a, t), out_space)},
+        samples=lambda: tuple(_with_direction(sample) for sample in samples()),
+        doc=f"the derivative of {name} in a direction",
+    )
+    return Primitive(
+        name,
+        primal,
+        vjp={"a": lambda ct, a, a_space: unbroadcast(along(transpose(a), ct), a_space)},
+        jvp={"a": lambda t, a, out_space: unbroadcast(along(a, t), out_space)},
+        samples=samples,
+        doc=doc,
+    )
+
+
+def _with_direction(sample: Any) -> Any:
+    def drawn(generator: numpy.random.Generator) -> Sample:
+        (a,) = sample(generator).args
+        return Sample((a, uniform(a.shape)))
+
+    return drawn
+
+
+def _by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda a, direction: _corner(function(_blocks(a, direction)), a.shape[-1]).copy()
+
+
+def _expm(a: Any) -> Any:
+    return scipy.linalg.expm(a)
+
+
+def _expm_along(a: Any, direction: Any) -> Any:
+    if a.ndim > 2:
+        return _by_blocks(_expm)(a, direction)
+    return scipy.linalg.expm_frechet(a, direction, compute_expm=False, check_finite=False)
+
+
+def _logm(a: Any) -> Any:
+    return scipy.linalg.logm(a)
+
+
+def _sqrtm(a: Any) -> Any:
+    return scipy.linalg.sqrtm(a)
+
+
+def _sqrtm_along(a: Any, direction: Any) -> Any:
+    """The X with R X + X R = E, where R is the square root of A."""
+    root = scipy.linalg.sqrtm(a)
+    if root.ndim > 2:
+        return _by_blocks(_sqrtm)(a, direction)
+    return scipy.linalg.solve_sylvester(root, root, direction)
+
+
+def _any_matrices() -> tuple[Any, ...]:
+    return (
+        lambda generator: Sample((generator.standard_normal((3, 3)),)),
+        lambda generator: Sample((generator.standard_normal((2, 2, 2)),)),
+    )
+
+
+def _positive_matrices() -> tuple[Any, ...]:
+    """Matrices with eigenvalues away from the closed negative real axis."""
+    return (lambda generator: Sample((0.4 * generator.standard_normal((3, 3)) + 3 * numpy.eye(3),)),)
+
+
+EXPM = _matrix_function(
+    "scipy.linalg.expm", _expm, _expm_along, _any_matrices, "exp(A); the vjp is the derivative at A^T along ct"
+)
+LOGM = _matrix_function(
+    "scipy.linalg.logm", _logm, _by_blocks(_logm), _positive_matrices, "log(A); the vjp is the derivative at A^T"
+)
+SQRTM = _matrix_function(
+    "scipy.linalg.sqrtm", _sqrtm, _sqrtm_along, _positive_matrices, "A^(1/2) = R; the jvp X solves R X + X R = dA"
+)
+
+
+def expm(A: Any) -> Any:
+    """Return the matrix exponential; see `scipy.linalg.expm`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> expm(np.zeros((2, 2)))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    return EXPM(floating(A))
+
+
+def logm(A: Any) -> Any:
+    """Return the principal matrix logarithm; see `scipy.linalg.logm`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bool(np.allclose(logm(np.eye(2)), 0))
+    True
+    """
+    return LOGM(floating(A))
+
+
+def sqrtm(A: Any) -> Any:
+    """Return the principal matrix square root; see `scipy.linalg.sqrtm`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sqrtm(np.diag([4.0, 9.0]))
+    array([[2., 0.],
+           [0., 3.]])
+    """
+    return SQRTM(floating(A))

@@ -1,0 +1,283 @@
+"""Band and Toeplitz matrices: their construction, and linear systems with them."""
+
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine.numpy as np
+from tapeengine.builders import bilinear, linear, unbroadcast
+from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy.linalg import factorisations
+from tapeengine_scipy.linalg._transpose import conjugate
+from tapeengine_scipy.linalg.factorisations import Factorisation
+from tapeengine_scipy.linalg.solve import _check_finite, floating
+
+# ---- band matrices: ab[upper + i - j, j] == a[i, j] ------------------------------------------------------------------
+
+
+def _band_slices(offset: int, size: int) -> tuple[slice, slice]:
+    """Rows and columns of the diagonal with row - column = offset."""
+    rows = slice(max(offset, 0), size + min(offset, 0))
+    return rows, slice(max(-offset, 0), size - max(offset, 0))
+
+
+def _band_outer(left: Any, right: Any, *, lower: int, upper: int) -> Any:
+    left, right = left.reshape(left.shape[0], -1), right.reshape(right.shape[0], -1)
+    band = numpy.zeros((lower + upper + 1, left.shape[0]), numpy.result_type(left, right))
+    for offset in range(-upper, lower + 1):
+        rows, columns = _band_slices(offset, left.shape[0])
+        band[upper + offset, columns] = numpy.sum(left[rows] * right[columns], axis=1)
+    return band
+
+
+def _band_times(ab: Any, x: Any, *, lower: int, upper: int, transposed: bool = False) -> Any:
+    dtype = numpy.result_type(ab, x)
+    product = numpy.zeros(x.shape, dtype)
+    for offset in range(-upper, lower + 1):
+        rows, columns = _band_slices(offset, x.shape[0])
+        entries = ab[upper + offset, columns].reshape((-1,) + (1,) * (x.ndim - 1))
+        into, out_of = (columns, rows) if transposed else (rows, columns)
+        product[into] += entries * x[out_of]
+    return product
+
+
+BAND_OUTER = bilinear(
+    "scipy.linalg.band_outer",
+    _band_outer,
+    {
+        "left": lambda ct, right, lower, upper: BAND_TIMES(ct, right, lower=lower, upper=upper),
+        "right": lambda ct, left, lower, upper: BAND_TIMES(ct, left, lower=lower, upper=upper, transposed=True),
+    },
+    samples=(
+        Sample((uniform((4,)), uniform((4,))), {"lower": 1, "upper": 2}),
+        Sample((uniform((4, 2)), uniform((4, 2))), {"lower": 0, "upper": 1}),
+    ),
+    doc="the band of left right^T",
+)
+
+
+def _band_times_vjp_ab(ct: Any, x: Any, lower: int, upper: int, transposed: bool) -> Any:
+    left, right = (x, ct) if transposed else (ct, x)
+    return BAND_OUTER(left, right, lower=lower, upper=upper)
+
+
+BAND_TIMES = bilinear(
+    "scipy.linalg.band_times",
+    _band_times,
+    {
+        "ab": _band_times_vjp_ab,
+        "x": lambda ct, ab, lower, upper, transposed: BAND_TIMES(
+            ab, ct, lower=lower, upper=upper, transposed=not transposed
+        ),
+    },
+    samples=lambda: (
+        lambda generator: Sample((_band(generator, 1, 2, 4), uniform((4,))), {"lower": 1, "upper": 2}),
+        lambda generator: Sample(
+            (_band(generator, 0, 1, 4), uniform((4, 2))), {"lower": 0, "upper": 1, "transposed": True}
+        ),
+    ),
+    doc="a band matrix times a vector or matrix",
+)
+
+
+def _band(generator: numpy.random.Generator, lower: int, upper: int, size: int) -> Any:
+    """Draw a band matrix with a strong diagonal; entries outside of the matrix are drawn as well."""
+    band = generator.standard_normal((lower + upper + 1, size))
+    band[upper] += 4.0
+    return band
+
+
+def _banded_primal(
+    ab: Any, b: Any, *, lower: int, upper: int, transposed: bool = False, factorisation: Factorisation | None = None
+) -> Any:
+    factorisation = factorisation or factorisations.banded(lower, upper)
+    return factorisation.solve((ab,), b, transposed)
+
+
+def _banded_vjp_b(ct: Any, ab: Any, lower: int, upper: int, transposed: bool, factorisation: Any, b_space: Any) -> Any:
+    dual = BANDED(ab, ct, lower=lower, upper=upper, transposed=not transposed, factorisation=factorisation)
+    return unbroadcast(dual, b_space)
+
+
+def _banded_vjp_ab(
+    ct: Any, ab: Any, out: Any, lower: int, upper: int, transposed: bool, factorisation: Any, ab_space: Any
+) -> Any:
+    dual = BANDED(ab, ct, lower=lower, upper=upper, transposed=not transposed, factorisation=factorisation)
+    left, right = (out, dual) if transposed else (dual, out)
+    return unbroadcast(-BAND_OUTER(left, right, lower=lower, upper=upper), ab_space)
+
+
+def _banded_jvp_b(t: Any, ab: Any, lower: int, upper: int, transposed: bool, factorisation: Any, out_space: Any) -> Any:
+    solution = BANDED(ab, t, lower=lower, upper=upper, transposed=transposed, factorisation=factorisation)
+    return unbroadcast(solution, out_space)
+
+
+def _banded_jvp_ab(
+    t: Any, ab: Any, out: Any, lower: int, upper: int, transposed: bool, factorisation: Any, out_space: Any
+) -> Any:
+    change = BAND_TIMES(t, out, lower=lower, upper=upper, transposed=transposed)
+    solution = BANDED(ab, change, lower=lower, upper=upper, transposed=transposed, factorisation=factorisation)
+    return unbroadcast(-solution, out_space)
+
+
+BANDED = Primitive(
+    "scipy.linalg.solve_banded",
+    _banded_primal,
+    vjp={"ab": _banded_vjp_ab, "b": _banded_vjp_b},
+    jvp={"ab": _banded_jvp_ab, "b": _banded_jvp_b},
+    samples=lambda: (
+        lambda generator: Sample((_band(generator, 1, 1, 4), uniform((4,))), {"lower": 1, "upper": 1}),
+        lambda generator: Sample((_band(generator, 2, 1, 5), uniform((5, 2))), {"lower": 2, "upper": 1}),
+        lambda generator: Sample(
+            (_band(generator, 1, 0, 4), uniform((4,))), {"lower": 1, "upper": 0, "transposed": True}
+        ),
+    ),
+    doc="A^-1 b of a band matrix; db = A^-T ct, dA = -(db x^T) on the band, with the factors of the primal",
+)
+
+
+def solve_banded(
+    l_and_u: tuple[int, int],
+    ab: Any,
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Any:
+    """Solve a linear system with a band matrix; see `scipy.linalg.solve_banded`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> solve_banded((0, 0), np.array([[2.0, 4.0]]), np.array([2.0, 2.0]))
+    array([1. , 0.5])
+    """
+    lower, upper = l_and_u
+    ab, b = floating(ab), floating(b)
+    if check_finite:
+        _check_finite("solve_banded", ab, b)
+    if ab.shape[-1] != b.shape[0]:
+        raise ValueError(f"solve_banded: ab has {ab.shape[-1]} columns, but b has {b.shape[0]} rows")
+    if lower + upper + 1 != ab.shape[0]:
+        raise ValueError(f"solve_banded: l + u + 1 is {lower + upper + 1}, but ab has {ab.shape[0]} rows")
+    return BANDED(ab, b, lower=lower, upper=upper, factorisation=factorisations.banded(lower, upper))
+
+
+# ---- Toeplitz matrices: T[i, j] == entries[i - j + columns - 1] -----------------------------------------------------
+
+
+def _toeplitz(entries: Any, *, columns: int) -> Any:
+    windows = numpy.lib.stride_tricks.sliding_window_view(entries, columns)
+    return windows[:, ::-1].copy()
+
+
+def _diagonal_sums(matrix: Any) -> Any:
+    rows, columns = matrix.shape
+    room = numpy.zeros((columns, rows + columns), matrix.dtype)
+    room[:, :rows] = matrix.T[::-1]
+    # Column j, taken from the last, is shifted down by its number: a skewed copy, whose rows add up to the diagonals.
+    return room.reshape(-1)[: columns * (rows + columns - 1)].reshape(columns, -1).sum(axis=0)
+
+
+TOEPLITZ = linear(
+    "scipy.linalg.toeplitz",
+    _toeplitz,
+    lambda ct: DIAGONAL_SUMS(ct),
+    samples=(Sample((uniform((5,)),), {"columns": 2}), Sample((uniform((5,), dtype=complex),), {"columns": 3})),
+    doc="a matrix with constant diagonals; the transpose sums the diagonals",
+)
+DIAGONAL_SUMS = linear(
+    "scipy.linalg.diagonal_sums",
+    _diagonal_sums,
+    lambda ct, matrix_space: TOEPLITZ(ct, columns=matrix_space.shape[1]),
+    samples=(Sample((uniform((4, 2)),)), Sample((uniform((2, 3)),))),
+    doc="the sum of each diagonal, from the upper right corner to the lower left",
+)
+
+
+def toeplitz(c: Any, r: Any = None) -> Any:
+    """Build a Toeplitz matrix from its first column and row; see `scipy.linalg.toeplitz`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> toeplitz(np.array([1.0, 2.0]), np.array([1.0, 3.0]))
+    array([[1., 3.],
+           [2., 1.]])
+    """
+    entries, columns = _entries(c, r)
+    return TOEPLITZ(entries, columns=columns)
+
+
+def _entries(c: Any, r: Any) -> tuple[Any, int]:
+    c = np.ravel(floating(c))
+    r = conjugate(c) if r is None else np.ravel(floating(r))
+    return np.concatenate([r[:0:-1], c]), r.shape[0]
+
+
+def _solve_toeplitz_primal(entries: Any, b: Any, *, transposed: bool = False) -> Any:
+    middle = b.shape[0] - 1
+    column, row = entries[middle:], entries[middle::-1]
+    return scipy.linalg.solve_toeplitz((row, column) if transposed else (column, row), b, check_finite=False)
+
+
+def _toeplitz_outer(left: Any, right: Any) -> Any:
+    return DIAGONAL_SUMS(np.reshape(left, (left.shape[0], -1)) @ np.reshape(right, (right.shape[0], -1)).T)
+
+
+def _solve_toeplitz_vjp_entries(ct: Any, entries: Any, out: Any, transposed: bool, entries_space: Any) -> Any:
+    dual = SOLVE_TOEPLITZ(entries, ct, transposed=not transposed)
+    left, right = (out, dual) if transposed else (dual, out)
+    return unbroadcast(-_toeplitz_outer(left, right), entries_space)
+
+
+def _solve_toeplitz_jvp_entries(t: Any, entries: Any, out: Any, transposed: bool, out_space: Any) -> Any:
+    change = TOEPLITZ(t, columns=out.shape[0])
+    change = (change.T if transposed else change) @ out
+    return unbroadcast(-SOLVE_TOEPLITZ(entries, change, transposed=transposed), out_space)
+
+
+SOLVE_TOEPLITZ = Primitive(
+    "scipy.linalg.solve_toeplitz",
+    _solve_toeplitz_primal,
+    vjp={
+        "entries": _solve_toeplitz_vjp_entries,
+        "b": lambda ct, entries, transposed, b_space: unbroadcast(
+            SOLVE_TOEPLITZ(entries, ct, transposed=not transposed), b_space
+        ),
+    },
+    jvp={
+        "entries": _solve_toeplitz_jvp_entries,
+        "b": lambda t, entries, transposed, out_space: unbroadcast(
+            SOLVE_TOEPLITZ(entries, t, transposed=transposed), out_space
+        ),
+    },
+    samples=lambda: (
+        Sample((numpy.array([0.3, -0.5, 4.0, 1.0, 0.7]), uniform((3,)))),
+        Sample((numpy.array([0.3, -0.5, 4.0, 1.0, 0.7]), uniform((3, 2)))),
+        Sample((numpy.array([0.3, -0.5, 4.0, 1.0, 0.7]), uniform((3,))), {"transposed": True}),
+    ),
+    doc="T^-1 b by Levinson's recursion, in O(n^2); db = T^-T ct, dT = the diagonal sums of -db x^T",
+)
+
+
+def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
+    """Solve a Toeplitz system; see `scipy.linalg.solve_toeplitz`.
+
+    Levinson's recursion makes no factors that could be kept; a derivative costs another O(n^2) solve.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> solve_toeplitz(np.array([2.0, 0.0]), np.array([2.0, 4.0]))
+    array([1., 2.])
+    """
+    c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
+    entries, columns = _entries(c, r)
+    b = floating(b)
+    if check_finite:
+        _check_finite("solve_toeplitz", entries, b)
+    if b.shape[0] != columns or entries.shape[0] != 2 * columns - 1:
+        raise ValueError(f"solve_toeplitz: the matrix has {columns} columns, but b has {b.shape[0]} rows")
+    return SOLVE_TOEPLITZ(entries, b)

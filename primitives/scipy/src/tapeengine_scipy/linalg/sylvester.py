@@ -1,0 +1,159 @@
+"""Sylvester's and Lyapunov's matrix equations.
+
+For A X + X B = Q with a solution L of A^T L + L B^T = ct: dQ = L, dA = -L X^T, dB = -X^T L. The rules solve with the
+Schur factors that the primal made.
+"""
+
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine.numpy as np
+from tapeengine.builders import unbroadcast
+from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy.linalg._transpose import adjoint, is_complex, transpose
+from tapeengine_scipy.linalg.construct import inv, kron
+from tapeengine_scipy.linalg.factorisations import Factorisation
+from tapeengine_scipy.linalg.solve import floating, solve, well_conditioned
+
+
+def _schur_pair(a: Any, b: Any) -> Any:
+    output = "complex" if is_complex(a) or is_complex(b) else "real"
+    return scipy.linalg.schur(a, output=output), scipy.linalg.schur(b, output=output)
+
+
+def _schur_solve(factors: Any, q: Any, transposed: bool) -> Any:
+    (r, u), (s, v) = factors
+    if transposed:  # A^T L + L B^T = ct, conjugated: A^H conj(L) + conj(L) B^H = conj(ct)
+        return _trsyl(r, s, u, v, q.conj(), "C").conj()
+    return _trsyl(r, s, u, v, q, "N")
+
+
+def _trsyl(r: Any, s: Any, u: Any, v: Any, q: Any, operation: str) -> Any:
+    inner = u.conj().T @ q @ v
+    (trsyl,) = scipy.linalg.get_lapack_funcs(("trsyl",), (r, s, inner))
+    if operation == "C" and trsyl.dtype.kind == "f":
+        operation = "T"
+    solution, scale, info = trsyl(r, s, inner, trana=operation, tranb=operation)
+    if info:
+        raise numpy.linalg.LinAlgError("solve_sylvester: A and -B have an eigenvalue in common")
+    return u @ (solution / scale) @ v.conj().T
+
+
+def _sylvester_primal(
+    a: Any, b: Any, q: Any, *, transposed: bool = False, factorisation: Factorisation | None = None
+) -> Any:
+    factorisation = factorisation or Factorisation(_schur_pair, _schur_solve)
+    return factorisation.solve((a, b), q, transposed)
+
+
+def _dual(ct: Any, a: Any, b: Any, transposed: bool, factorisation: Any) -> Any:
+    return SYLVESTER(a, b, ct, transposed=not transposed, factorisation=factorisation)
+
+
+def _vjp_a(ct: Any, a: Any, b: Any, out: Any, transposed: bool, factorisation: Any, a_space: Any) -> Any:
+    dual = _dual(ct, a, b, transposed, factorisation)
+    return unbroadcast(-(out @ transpose(dual) if transposed else dual @ transpose(out)), a_space)
+
+
+def _vjp_b(ct: Any, a: Any, b: Any, out: Any, transposed: bool, factorisation: Any, b_space: Any) -> Any:
+    dual = _dual(ct, a, b, transposed, factorisation)
+    return unbroadcast(-(transpose(dual) @ out if transposed else transpose(out) @ dual), b_space)
+
+
+def _vjp_q(ct: Any, a: Any, b: Any, transposed: bool, factorisation: Any, q_space: Any) -> Any:
+    return unbroadcast(_dual(ct, a, b, transposed, factorisation), q_space)
+
+
+def _jvp_a(t: Any, a: Any, b: Any, out: Any, transposed: bool, factorisation: Any, out_space: Any) -> Any:
+    change = (transpose(t) if transposed else t) @ out
+    return unbroadcast(-SYLVESTER(a, b, change, transposed=transposed, factorisation=factorisation), out_space)
+
+
+def _jvp_b(t: Any, a: Any, b: Any, out: Any, transposed: bool, factorisation: Any, out_space: Any) -> Any:
+    change = out @ (transpose(t) if transposed else t)
+    return unbroadcast(-SYLVESTER(a, b, change, transposed=transposed, factorisation=factorisation), out_space)
+
+
+def _jvp_q(t: Any, a: Any, b: Any, transposed: bool, factorisation: Any, out_space: Any) -> Any:
+    return unbroadcast(SYLVESTER(a, b, t, transposed=transposed, factorisation=factorisation), out_space)
+
+
+def _samples() -> tuple[Any, ...]:
+    def drawn(static: dict[str, Any], dtype: Any = float) -> Any:
+        def sample(generator: numpy.random.Generator) -> Sample:
+            a, b = well_conditioned(generator, 3, 3), well_conditioned(generator, 2, 2)
+            return Sample((a.astype(dtype), b, uniform((3, 2), dtype=dtype)), static)
+
+        return sample
+
+    return drawn({}), drawn({"transposed": True}), drawn({}, complex)
+
+
+SYLVESTER = Primitive(
+    "scipy.linalg.solve_sylvester",
+    _sylvester_primal,
+    vjp={"a": _vjp_a, "b": _vjp_b, "q": _vjp_q},
+    jvp={"a": _jvp_a, "b": _jvp_b, "q": _jvp_q},
+    samples=_samples,
+    doc="A X + X B = Q; dQ = L with A^T L + L B^T = ct, dA = -L X^T, dB = -X^T L",
+)
+
+
+def solve_sylvester(a: Any, b: Any, q: Any) -> Any:
+    """Solve A X + X B = Q; see `scipy.linalg.solve_sylvester`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> solve_sylvester(np.array([[1.0]]), np.array([[3.0]]), np.array([[8.0]]))
+    array([[2.]])
+    """
+    return SYLVESTER(floating(a), floating(b), floating(q), factorisation=Factorisation(_schur_pair, _schur_solve))
+
+
+def solve_continuous_lyapunov(a: Any, q: Any) -> Any:
+    """Solve A X + X A^H = Q; see `scipy.linalg.solve_continuous_lyapunov`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> solve_continuous_lyapunov(np.array([[2.0]]), np.array([[8.0]]))
+    array([[2.]])
+    """
+    a = floating(a)
+    return solve_sylvester(a, adjoint(a), q)
+
+
+def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Any:
+    """Solve A X A^H - X + Q = 0; see `scipy.linalg.solve_discrete_lyapunov`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> solve_discrete_lyapunov(np.array([[0.5]]), np.array([[3.0]]))
+    array([[4.]])
+    """
+    a, q = floating(a), floating(q)
+    name = method.lower() if method else ("direct" if a.shape[0] < 10 else "bilinear")
+    if name == "direct":
+        return _discrete_direct(a, q)
+    if name == "bilinear":
+        return _discrete_bilinear(a, q)
+    raise ValueError(f"solve_discrete_lyapunov: method must be 'direct' or 'bilinear', not {method!r}")
+
+
+def _discrete_direct(a: Any, q: Any) -> Any:
+    size = a.shape[0]
+    conjugated = transpose(adjoint(a))
+    return np.reshape(solve(numpy.eye(size * size) - kron(a, conjugated), np.ravel(q)), (size, size))
+
+
+def _discrete_bilinear(a: Any, q: Any) -> Any:
+    """Map the equation to a continuous one by the Cayley transform of A^H."""
+    eye = numpy.eye(a.shape[0])
+    inverse = inv(adjoint(a) + eye)
+    b = (adjoint(a) - eye) @ inverse
+    c = 2 * inv(a + eye) @ q @ inverse
+    return solve_continuous_lyapunov(adjoint(b), -c)
