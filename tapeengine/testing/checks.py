@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeengine.spaces import leaves
 from tapeengine.testing.derivative import Derivative, copied, is_exactly_zero, same_bits
-from tapeengine.testing.differences import difference_error
+from tapeengine.testing.differences import difference_error, direction
 
 __all__ = [
     "CHECKS",
@@ -76,9 +76,9 @@ def check_adjoint(derivative: Derivative, generator: np.random.Generator) -> Ite
 
 def check_differences(derivative: Derivative, generator: np.random.Generator) -> Iterator[str]:
     """Jvp agrees with differences of the value, at the best step of a grid."""
-    t, ct = derivative.space.random(generator), derivative.out_space.random(generator)
+    t, ct = direction(derivative.space, derivative.point, generator), derivative.out_space.random(generator)
     measure = _against_jvp(derivative, t) if derivative.jvp is not None else _against_vjp(derivative, t, ct)
-    error = difference_error(derivative.evaluate, derivative.space, derivative.out_space, derivative.point, t, measure)
+    error = difference_error(derivative, t, measure, derivative.difference_tolerance)
     if not error <= derivative.difference_tolerance:
         yield (
             f"the derivative differs from central differences by {error:.3g} of its size at the best step, and "

@@ -7,45 +7,52 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.spaces import VectorSpace
+from tapeengine.spaces import Space, VectorSpace, children
+from tapeengine.testing.derivative import Derivative
 
-__all__ = ["STEPS", "central_difference", "difference_error"]
+__all__ = ["STEPS", "central_difference", "difference_error", "direction"]
 
-#: Step lengths from where truncation dominates to where rounding does; the best of them is believed.
-STEPS = tuple(10.0 ** (-k / 2) for k in range(2, 11))
+#: Step lengths, from the most likely outwards; the best of them is believed.
+STEPS = tuple(10.0 ** (k / 2) for k in (-4, -5, -3, -6, -2, -7, -1, -8, 0, -9, 1, -10, 2, 3, 4))
 _STENCIL = ((1.0, 8 / 12), (-1.0, -8 / 12), (2.0, -1 / 12), (-2.0, 1 / 12))
 
 
-def central_difference(
-    evaluate: Callable[[Any], Any], space: VectorSpace, out_space: VectorSpace, point: Any, tangent: Any, step: float
-) -> Any:
+def direction(space: VectorSpace, point: Any, generator: np.random.Generator) -> Any:
+    """Return a random tangent, as small as the point where that is small, so that short steps keep its sign."""
+    if isinstance(space, Space):
+        if space.is_discrete:
+            return None
+        size: Any = np.abs(point)
+        return (space.random(generator) * np.where((size > 0) & (size < 1), size, 1.0)).astype(space.dtype)[()]
+    split = children(point)
+    assert split is not None
+    return space.rebuild([direction(s, p, generator) for s, p in zip(space.spaces, split[1], strict=True)])
+
+
+def central_difference(derivative: Derivative, tangent: Any, step: float) -> Any:
     """Return ``(8 f(x+h) - 8 f(x-h) - f(x+2h) + f(x-2h)) / 12h`` along `tangent`, with ``h = step``."""
+    space, out_space = derivative.space, derivative.out_space
     total = out_space.zeros()
     for offset, weight in _STENCIL:
-        moved = space.translate(point, space.scale(tangent, offset * step))
-        total = out_space.add(total, out_space.scale(evaluate(moved), weight / step))
+        moved = space.translate(derivative.point, space.scale(tangent, offset * step))
+        total = out_space.add(total, out_space.scale(derivative.evaluate(moved), weight / step))
     return total
 
 
-def difference_error(
-    evaluate: Callable[[Any], Any],
-    space: VectorSpace,
-    out_space: VectorSpace,
-    point: Any,
-    tangent: Any,
-    measure: Callable[[Any], float],
-) -> float:
-    """Return the least of `measure(difference)` over the grid of steps; infinite where no step can be taken.
+def difference_error(derivative: Derivative, tangent: Any, measure: Callable[[Any], float], enough: float) -> float:
+    """Return the least of `measure(difference)` over the steps, or the first that is `enough`.
 
-    A step that leaves the function's domain (an exception, or a result that is not finite) does not count.
+    A step that leaves the function's domain (an exception, or a result that is not finite) does not count; where no
+    step can be taken the result is infinite.
     """
-    best = np.inf
+    best = float("inf")
     for step in STEPS:
         try:
             with np.errstate(all="ignore"):
-                error = measure(central_difference(evaluate, space, out_space, point, tangent, step))
+                error = measure(central_difference(derivative, tangent, step))
         except (ArithmeticError, ValueError, np.linalg.LinAlgError):
             continue
-        if error < best:
-            best = error
-    return float(best)
+        best = min(error, best) if error == error else best
+        if best <= enough:
+            break
+    return best
