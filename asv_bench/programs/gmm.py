@@ -50,7 +50,7 @@ def gmm(xp: Any, alphas: Any, means: Any, icf: Any, x: Any, gamma: float, m: int
     positions, mask = factor_positions(d)
     log_diagonal = icf[:, :d]
     diagonal, sums = xp.exp(log_diagonal), xp.sum(log_diagonal, axis=1)
-    factors = icf[:, positions] * mask + diagonal[:, :, None] * np.eye(d)
+    factors = icf[:, positions] * xp.asarray(mask) + diagonal[:, :, None] * xp.asarray(np.eye(d))
     difference = x[None, :, :] - means[:, None, :]
     scaled = difference @ xp.swapaxes(factors, 1, 2)
     inner = (alphas + sums)[:, None] - 0.5 * xp.sum(scaled * scaled, axis=2)

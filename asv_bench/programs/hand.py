@@ -35,7 +35,7 @@ def pose_functional(xp: Any, theta: Any) -> Any:
         source[row, 0:2] = first, first + 1
         source[row + 1, 0] = first + 2
         source[row + 2, 0] = first + 3
-    return xp.concatenate([theta, np.array([1.0, 0.0])])[source]
+    return xp.concatenate([theta, xp.asarray(np.array([1.0, 0.0]))])[source]
 
 
 def bone_rotations(xp: Any, angles: Any) -> Any:
@@ -57,7 +57,7 @@ def bone_rotations(xp: Any, angles: Any) -> Any:
 def bone_rotations_functional(xp: Any, angles: Any) -> Any:
     """Return the same rotations from stacked entries, for tools that refuse item assignment."""
     sine, cosine = xp.sin(angles), xp.cos(angles)
-    one, zero = np.ones(angles.shape[0]), np.zeros(angles.shape[0])
+    one, zero = xp.asarray(np.ones(angles.shape[0])), xp.asarray(np.zeros(angles.shape[0]))
 
     def matrix(entries: list[Any]) -> Any:
         return xp.stack(entries, axis=1).reshape((-1, 4, 4))
@@ -74,7 +74,7 @@ def global_rotation(xp: Any, r: Any) -> Any:
     """Return the matrix of an angle-axis vector, the identity where its norm is below 1e-4."""
     squared = xp.sum(r * r)
     if squared < 1e-8:
-        return np.eye(3)
+        return xp.asarray(np.eye(3))
     angle = xp.sqrt(squared)
     x, y, z = r[0] / angle, r[1] / angle, r[2] / angle
     s, c = xp.sin(angle), xp.cos(angle)

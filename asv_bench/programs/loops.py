@@ -32,6 +32,14 @@ def recurrence(xp: Any, start: Any, n: int) -> Any:
     return x[n - 1]
 
 
+def recurrence_functional(xp: Any, start: Any, n: int) -> Any:
+    """Compute the recurrence on a list of scalars, for tools that refuse item assignment."""
+    before, last = start[0], start[1]
+    for _ in range(2, n):
+        before, last = last, 0.6 * xp.sin(last) + 0.4 * before
+    return last
+
+
 def unrolled(xp: Any, x: Any, n: int) -> Any:
     """Apply the same array step `n` times, as a loop that compilers unroll."""
     for _ in range(n):
@@ -57,5 +65,14 @@ def unrolled_inputs(size: int) -> tuple[np.ndarray, int]:
 SIZES = (1000, 10_000, 100_000, 1_000_000)
 
 READ = Program("index_reads", index_reads, read_inputs, SIZES, "arrays", operations=lambda size: size)
-WRITE = Program("recurrence", recurrence, write_inputs, SIZES, "arrays", operations=lambda size: size, active=1)
+WRITE = Program(
+    "recurrence",
+    recurrence,
+    write_inputs,
+    SIZES,
+    "arrays",
+    operations=lambda size: size,
+    functional=recurrence_functional,
+    active=1,
+)
 UNROLLED = Program("unrolled", unrolled, unrolled_inputs, (10, 100, 1000), "arrays", operations=lambda size: size, active=1)

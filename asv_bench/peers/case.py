@@ -1,0 +1,104 @@
+"""One tool on one program of one size, in a process of its own: check the numbers, then take the times.
+
+    python -m asv_bench.peers.case MODULE TOOL PROGRAM SIZE      prints one JSON object
+"""
+
+import importlib
+import json
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from asv_bench.measure import adbench_time, first_time, interleaved, peak_bytes
+from asv_bench.peers.leaves import flat, leaves, rebuilt, total
+from asv_bench.peers.tool import Derivative, NotExpressible, Tool
+from asv_bench.programs.catalogue import PROGRAMS
+from asv_bench.programs.program import Program
+
+ADBENCH = ("gmm", "lstm", "ba_sum", "hand")
+
+
+def find_tool(module: str, name: str) -> Tool:
+    """Return the tool of that name; the import fails where the tool is not installed."""
+    tools: tuple[Tool, ...] = importlib.import_module(f"asv_bench.peers.{module}").TOOLS
+    return next(tool for tool in tools if tool.name == name)
+
+
+def direction(parts: list[Any]) -> list[Any]:
+    """Draw the direction in which derivatives are compared."""
+    generator = np.random.default_rng(0)
+    return [generator.standard_normal(np.shape(part)) for part in parts]
+
+
+def difference_quotient(program: Program, size: int) -> tuple[float, float]:
+    """Return the plain value and its slope along `direction`, by central differences of two steps."""
+    run, primals = program.problem(size, math if program.flavour == "scalars" else np)
+    parts = leaves(primals)
+    along = direction(parts)
+
+    def at(step: float) -> float:
+        moved = [part + step * part_along for part, part_along in zip(parts, along)]
+        return float(total(run(*rebuilt(primals, moved))))
+
+    norm = math.sqrt(sum(float(np.sum(part * part)) for part in along))
+    step = 1e-4 / max(1.0, norm)
+    coarse, fine = ((at(h) - at(-h)) / (2 * h) for h in (2 * step, step))
+    return float(total(run(*primals))), (4.0 * fine - coarse) / 3.0
+
+
+def check(program: Program, size: int, result: tuple[float, list[Any]]) -> float:
+    """Compare value and slope with the plain program, and return the slope."""
+    value, slope = difference_quotient(program, size)
+    found = float(flat(list(result[1])) @ flat(direction(leaves(program.problem(size, None)[1]))))
+    if abs(float(total(result[0])) - value) > 1e-9 * max(1.0, abs(value)):
+        raise ArithmeticError(f"value {result[0]!r} instead of {value!r}")
+    if abs(found - slope) > 1e-5 * max(1.0, abs(slope), abs(value)):
+        raise ArithmeticError(f"slope {found!r} instead of {slope!r}")
+    return found
+
+
+def times(program: Program, size: int, derivative: Derivative, first: float) -> dict[str, float]:
+    """Return the steady state, by ADBench's method for its objectives and interleaved with the plain program always."""
+    run, primals = program.problem(size, math if program.flavour == "scalars" else np)
+    rounds = 3 if first > 1.0 else 9
+    best = interleaved({"plain": lambda: run(*primals), "derivative": derivative}, rounds)
+    row = {"plain": best["plain"], "steady": best["derivative"], "ratio": best["derivative"] / best["plain"]}
+    if program.name in ADBENCH:
+        row["adbench"] = adbench_time(derivative, shortest=0.2, limit=3.0)
+    return row
+
+
+def measure(tool: Tool, program: Program, size: int) -> dict[str, Any]:
+    """Return the row of one case."""
+    made: list[Derivative] = []
+    results: list[Any] = []
+
+    def first_derivative() -> None:
+        made.append(tool.prepare(program, size))
+        results.append(made[0]())
+
+    before = peak_bytes()
+    first = first_time(first_derivative)
+    row: dict[str, Any] = {"first": first, "growth": peak_bytes() - before}
+    row["slope"] = check(program, size, results.pop())
+    return row | times(program, size, made[0], first)
+
+
+def main(module: str, name: str, program_name: str, size: str) -> None:
+    """Print the row of one case as JSON."""
+    sys.setrecursionlimit(20_000)
+    program = PROGRAMS[program_name]
+    try:
+        row = measure(find_tool(module, name), program, int(size))
+    except NotExpressible as error:
+        row = {"refused": str(error)}
+    except Exception as error:
+        message = str(error).strip().splitlines() or [""]
+        row = {"error": f"{type(error).__name__}: {message[0]}"[:160]}
+    print(json.dumps(row))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,46 @@
+"""micrograd: scalars with closures, arithmetic alone."""
+
+from typing import Any
+
+from micrograd.engine import Value
+
+from asv_bench.peers.leaves import leaves, rebuilt, total
+from asv_bench.peers.tool import Derivative, NotExpressible, Tool
+from asv_bench.programs.program import Program
+
+__all__ = ["TOOLS"]
+
+
+def is_greater(self: Any, other: Any) -> bool:
+    """Compare by value."""
+    return bool(self.data > getattr(other, "data", other))
+
+
+# micrograd compares nothing, and the programs branch on values.
+Value.__gt__ = is_greater
+
+
+class Arithmetic:
+    """The functions of `math` that micrograd has: none."""
+
+
+def prepare(program: Program, size: int) -> Derivative:
+    """Build the graph and walk it back."""
+    if program.flavour == "arrays":
+        raise NotExpressible("works on scalars alone")
+    run, primals = program.problem(size, Arithmetic)
+    numbers = leaves(primals)
+
+    def derivative() -> tuple[float, list[Any]]:
+        inputs = [Value(number) for number in numbers]
+        try:
+            value = total(run(*rebuilt(primals, inputs)))
+        except AttributeError as error:
+            raise NotExpressible(str(error)) from error
+        value.backward()
+        return value.data, [variable.grad for variable in inputs]
+
+    return derivative
+
+
+TOOLS = (Tool("micrograd", "micrograd", prepare),)
