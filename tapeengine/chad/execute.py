@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeengine.chad.close import close
 from tapeengine.chad.convert import Converter
 from tapeengine.chad.evaluate.evaluator import Evaluator, deep
+from tapeengine.chad.forward import forward
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.reverse import reverse
+from tapeengine.chad.simplify import simplify_module
 from tapeengine.chad.terms import Module
 
 __all__ = ["Executable"]
@@ -29,9 +32,15 @@ class Executable:
         self.module = module
         with deep():
             self.closed = close(module)
-            self.reverse = reverse(self.closed)
+            self.reverse = simplify_module(reverse(self.closed))
         self.converter = Converter(module.types, classes)
         self.definition = module.definitions[module.main]
+
+    @functools.cached_property
+    def forward(self) -> Module:
+        """The forward derivative."""
+        with deep():
+            return simplify_module(forward(self.closed))
 
     def inward(self, primals: Sequence[Any]) -> list[Any]:
         """Convert the arguments of a call."""
@@ -65,4 +74,14 @@ class Executable:
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Evaluate the forward derivative: the value and its tangent."""
-        raise NotImplementedError
+        inside = self.inward(primals)
+        evaluator = Evaluator(self.forward)
+        linear = evaluator.linear
+        assert isinstance(linear, Sparse)
+        value, ahead = evaluator.run(self.module.main, inside)
+        with deep():
+            each = enumerate(zip(self.definition.params, tangents, inside, strict=True))
+            given = [self.converter.cotangent_in(p.of, t, x, f"tangent {i}") for i, (p, t, x) in each]
+            tangent = ahead(tuple(given))
+            out = self.converter.outward(self.definition.result, value)
+            return out, self.converter.cotangent_out(self.definition.result, tangent, value, None, linear)

@@ -58,7 +58,7 @@ def let(D: Reverse, t: Let, context: Context) -> Term:
         )
         return Let(Var(t.var.name, reverse_primal(t.var.of)), Proj(x, 0), inner)
 
-    return D.bind("p", t.bound, context, body)
+    return D.bind(t.var.name, t.bound, context, body)
 
 
 # D[r]  :=  <r, \d. return ()>

@@ -1,0 +1,306 @@
+"""The rules of CHAD appendix B, Table 1, one function for each: ``rule(term)`` is the rewritten term, or None.
+
+Pairs are tuples of any length here, ``plus`` and ``zero`` those of linear types, ``map`` is `Build` as well as `Map`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from tapeengine.chad.target import LDense, LIndex, LProj, LScale, LTotal, LTuple, Plus, Zero
+from tapeengine.chad.terms import Apply, Build, Elements, Lambda, Let, Literal, Map, Op, Proj, Term, Total, Tuple, Var
+from tapeengine.chad.traverse import Names, all_names, count, freshen, substitute
+from tapeengine.chad.types import Function, Linear, LProduct, Product
+
+__all__ = ["RULES", "Rule", "is_cheap"]
+
+Rule = Callable[[Term], Term | None]
+
+
+def is_cheap(term: Term) -> bool:
+    """Tell whether copying a term costs nothing at run time."""
+    match term:
+        case Var() | Literal() | Zero() | Tuple(()):
+            return True
+        case Proj(inner, _):
+            return is_cheap(inner)
+    return False
+
+
+# (\x. e) a  ~>  let x = a in e
+def lam_app_let(term: Term) -> Term | None:
+    """Beta reduction into a let."""
+    match term:
+        case Apply(Lambda(params, body), args):
+            for param, arg in reversed(list(zip(params, args, strict=True))):
+                body = Let(param, arg, body)
+            return body
+    return None
+
+
+# let x = (let y = a in b) in e  ~>  let y = a in let x = b in e
+def let_rotate(term: Term) -> Term | None:
+    """Take a let out of what another binds."""
+    match term:
+        case Let(x, Let(y, a, b), e):
+            return Let(y, a, Let(x, b, e))
+    return None
+
+
+# let x = (a, b) in e  ~>  let x1 = a in let x2 = b in e[(x1, x2)/x]
+def let_pair_split(term: Term) -> Term | None:
+    """Bind the components of a tuple on their own."""
+    match term:
+        case Let(x, Tuple(items) | LTuple(items), e) if items:
+            names = Names(all_names(term))
+            parts = tuple(Var(names(f"{x.name}_{i}"), item.type) for i, item in enumerate(items))
+            whole: Term = LTuple(parts) if isinstance(x.of, Linear) else Tuple(parts, _named(x.of))
+            body = substitute(e, {x.name: whole})
+            for part, item in reversed(list(zip(parts, items, strict=True))):
+                body = Let(part, item, body)
+            return body
+    return None
+
+
+def _named(of: object) -> Product | None:
+    return of if isinstance(of, Product) and of.name else None
+
+
+# let x = a in e  ~>  e[a/x]   (if a is cheap or used at most once in e)
+def let_inline(term: Term) -> Term | None:
+    """Inline a let. Used once means outside of whatever runs more than once."""
+    from tapeengine.chad.simplify.occurrences import occurrences
+
+    if not isinstance(term, Let):
+        return None
+    name = term.var.name
+    if is_cheap(term.bound) or occurrences(term)[name].inlinable(term.bound):
+        return substitute(term.body, {name: term.bound})
+    return None
+
+
+# fst (a, b)  ~>  a        snd (a, b)  ~>  b
+def pair_proj(term: Term) -> Term | None:
+    """A projection of a tuple."""
+    match term:
+        case Proj(Tuple(items), i) | LProj(LTuple(items), i):
+            return items[i]
+    return None
+
+
+# (fst a, snd a)  ~>  a
+def pair_eta(term: Term) -> Term | None:
+    """A tuple of all projections of one thing."""
+    match term:
+        case Tuple((Proj(a, 0), *_) as items) if a.type == term.type:
+            pass
+        case LTuple((LProj(a, 0), *_) as items) if a.type == term.type:
+            pass
+        case _:
+            return None
+    kind = type(items[0])
+    if all(isinstance(item, kind) and item.index == i and item.term == a for i, item in enumerate(items)):  # type: ignore[attr-defined]
+        return a
+    return None
+
+
+# fst (let x = a in e)  ~>  let x = a in fst e        snd likewise
+def let_proj(term: Term) -> Term | None:
+    """Take a let out of a projection."""
+    match term:
+        case Proj(Let(x, a, e), i):
+            return Let(x, a, Proj(e, i))
+        case LProj(Let(x, a, e), i):
+            return Let(x, a, LProj(e, i))
+    return None
+
+
+# plus zero a  ~>  a
+def plus_zero_1(term: Term) -> Term | None:
+    """Zero on the left."""
+    match term:
+        case Plus(Zero(), a):
+            return a
+    return None
+
+
+# plus a zero  ~>  a
+def plus_zero_2(term: Term) -> Term | None:
+    """Zero on the right."""
+    match term:
+        case Plus(a, Zero()):
+            return a
+    return None
+
+
+# plus (a, b) (c, d)  ~>  (plus a c, plus b d)
+def plus_pair(term: Term) -> Term | None:
+    """The sum of two tuples."""
+    match term:
+        case Plus(LTuple(xs), LTuple(ys)):
+            return LTuple(tuple(Plus(x, y) for x, y in zip(xs, ys, strict=True)))
+    return None
+
+
+# plus (let x = e in a) b  ~>  let x = e in plus a b
+def plus_let_1(term: Term) -> Term | None:
+    """Take a let out of the left summand."""
+    match term:
+        case Plus(Let(x, e, a), b):
+            return Let(x, e, Plus(a, b))
+    return None
+
+
+# plus a (let x = e in b)  ~>  let x = e in plus a b
+def plus_let_2(term: Term) -> Term | None:
+    """Take a let out of the right summand."""
+    match term:
+        case Plus(a, Let(x, e, b)):
+            return Let(x, e, Plus(a, b))
+    return None
+
+
+# 0 * x, x * 0  ~>  0    1 * x, x * 1  ~>  x    0 + x, x + 0, x - 0, x / 1  ~>  x    d * 1  ~>  d    zero * r  ~>  zero
+def algebra(term: Term) -> Term | None:
+    """Basic algebra, on real and linear numbers. (0 * x is 0 as in the paper, also where x is not finite.)"""
+    match term:
+        case Op("mul", (Literal(0.0) as zero, _)) | Op("mul", (_, Literal(0.0) as zero)):
+            return zero
+        case Op("mul", (Literal(1.0), x)) | Op("mul", (x, Literal(1.0))):
+            return x
+        case Op("add", (Literal(0.0), x)) | Op("add", (x, Literal(0.0))):
+            return x
+        case Op("sub", (x, Literal(0.0))) | Op("div", (x, Literal(1.0))):
+            return x
+        case Op("iadd", (Literal(0), x)) | Op("iadd", (x, Literal(0))) | Op("isub", (x, Literal(0))):
+            return x
+        case LScale(x, Literal(1.0)):
+            return x
+        case LScale(Zero() as zero, _):
+            return zero
+    return None
+
+
+# let f = \x. (a, b) in e  ~>  let f1 = \x. a in let f2 = \x. b in e[(f1 x, f2 x)/f x]
+def let_lam_pair_split(term: Term) -> Term | None:
+    """Split a function that gives a tuple, if no component costs anything shared."""
+    match term:
+        case Let(Var(of=Function()) as f, Lambda(params, Tuple(items) | LTuple(items)), e) if items:
+            names = Names(all_names(term))
+            parts = [Lambda(params, items[0])] + [freshen(Lambda(params, item), names) for item in items[1:]]
+            variables = [Var(names(f"{f.name}_{i}"), part.type) for i, part in enumerate(parts)]
+            whole = freshen(Lambda(params, _tuple_of(f.of.result, [Apply(v, params) for v in variables])), names)
+            body = substitute(e, {f.name: whole}) if count(e, f.name) == 1 else _split_calls(e, f, variables, names)
+            for var, part in reversed(list(zip(variables, parts, strict=True))):
+                body = Let(var, part, body)
+            return body
+    return None
+
+
+def _tuple_of(of: object, items: list[Term]) -> Term:
+    return LTuple(tuple(items)) if isinstance(of, LProduct) else Tuple(tuple(items), _named(of))
+
+
+def _split_calls(term: Term, f: Var, variables: list[Var], names: Names) -> Term:
+    from tapeengine.chad.traverse import map_children
+
+    assert isinstance(f.of, Function)
+    if isinstance(term, Apply) and isinstance(term.function, Var) and term.function.name == f.name:
+        args = tuple(_split_calls(a, f, variables, names) for a in term.args)
+        return _tuple_of(f.of.result, [Apply(v, args) for v in variables])
+    if isinstance(term, Var) and term.name == f.name:
+        params = tuple(Var(names("x"), t) for t in f.of.params)
+        return Lambda(params, _tuple_of(f.of.result, [Apply(v, params) for v in variables]))
+    return map_children(term, lambda child: _split_calls(child, f, variables, names))
+
+
+# map (\x. (b, c)) a  ~>  let a' = a in (map (\x. b) a', map (\x. c) a')
+def map_pair_split(term: Term) -> Term | None:
+    """Split a map or build of tuples; the arrays and the size are bound first. Gives an array of tuples by components.
+
+    The result has the type of a tuple of arrays: it is what ``unzip`` of the term would be. See `unzip_map`.
+    """
+    match term:
+        case Map(xs, Tuple(items), arrays) if items:
+            names = Names(all_names(term))
+            bound = [Var(names("a"), a.type) for a in arrays]
+            maps = [freshen(Map(xs, item, tuple(bound)), names) for item in items]
+            return _around(bound, list(arrays), Tuple(tuple(maps)))
+        case Build(n, i, Tuple(items)) if items:
+            names = Names(all_names(term))
+            size = Var(names("n"), n.type)
+            builds = [freshen(Build(size, i, item), names) for item in items]
+            return Let(size, n, Tuple(tuple(builds)))
+    return None
+
+
+def _around(variables: list[Var], bound: list[Term], body: Term) -> Term:
+    for var, term in reversed(list(zip(variables, bound, strict=True))):
+        body = Let(var, term, body)
+    return body
+
+
+# map (\x. zero) a  ~>  zero
+def map_zero(term: Term) -> Term | None:
+    """The cotangent of an array whose elements are all zero."""
+    match term:
+        case LDense(Map(_, Zero(), _) | Build(_, _, Zero())):
+            assert isinstance(term.type, Linear)
+            return Zero(term.type)
+    return None
+
+
+# sum (zip a b)  ~>  (sum a, sum b)
+def sum_zip(term: Term) -> Term | None:
+    """The sum of a linear array of tuples."""
+    match term:
+        case LTotal(LDense(Map(xs, LTuple(items), arrays))) if items:
+            names = Names(all_names(term))
+            bound = [Var(names("a"), a.type) for a in arrays]
+            sums = [LTotal(LDense(freshen(Map(xs, item, tuple(bound)), names))) for item in items]
+            return _around(bound, list(arrays), LTuple(tuple(sums)))
+        case LTotal(LDense(Build(n, i, LTuple(items)))) if items:
+            names = Names(all_names(term))
+            size = Var(names("n"), n.type)
+            sums = [LTotal(LDense(freshen(Build(size, i, item), names))) for item in items]
+            return Let(size, n, LTuple(tuple(sums)))
+    return None
+
+
+# sum zero  ~>  zero
+def sum_zero(term: Term) -> Term | None:
+    """The sum of a zero array; a component of one."""
+    match term:
+        case LTotal(Zero()) | LIndex(Zero(), _):
+            assert isinstance(term.type, Linear)
+            return Zero(term.type)
+    return None
+
+
+# sum (map (\x. [x]) e)  ~>  e
+def sum_singleton(term: Term) -> Term | None:
+    """The sum of an array of one element written out."""
+    match term:
+        case Total(Elements((item,))):
+            return item
+    return None
+
+
+RULES: Mapping[type[Term], tuple[Rule, ...]] = MappingProxyType(
+    {
+        Apply: (lam_app_let,),
+        Let: (let_rotate, let_pair_split, let_inline),
+        Proj: (pair_proj, let_proj),
+        LProj: (pair_proj, let_proj),
+        Tuple: (pair_eta,),
+        LTuple: (pair_eta,),
+        Plus: (plus_zero_1, plus_zero_2, plus_pair, plus_let_1, plus_let_2),
+        Op: (algebra,),
+        LScale: (algebra,),
+        LDense: (map_zero,),
+        LTotal: (sum_zip, sum_zero),
+        LIndex: (sum_zero,),
+        Total: (sum_singleton,),
+    }
+)
