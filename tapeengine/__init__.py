@@ -17,6 +17,7 @@ __all__ = [
     "Sample",
     "default_engine",
     "grad",
+    "hookimpl",
     "primitive",
     "value",
     "value_and_grad",
@@ -33,12 +34,18 @@ def default_engine() -> Engine:
 
 
 if TYPE_CHECKING:
+    from tapeengine.plugins.hookspecs import hookimpl
+
     vjp, grad, value_and_grad = default_engine().vjp, default_engine().grad, default_engine().value_and_grad
 
 
 def __getattr__(name: str) -> Any:
-    """Find `vjp` and its like: methods of the default engine, kept here once they have been asked for."""
-    if name not in _METHODS:
+    """Find `hookimpl`, and `vjp` and its like: methods of the default engine, kept here once they are asked for."""
+    if name in _METHODS:
+        found = getattr(default_engine(), name)
+    elif name == "hookimpl":
+        from tapeengine.plugins.hookspecs import hookimpl as found
+    else:
         raise AttributeError(f"module 'tapeengine' has no attribute {name!r}")
-    found = globals()[name] = getattr(default_engine(), name)
+    globals()[name] = found
     return found

@@ -3,9 +3,12 @@
 import sys
 from collections.abc import Callable, Iterator
 from importlib import invalidate_caches
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import pytest
+
+from tapeengine.plugins import discovery
 
 Install = Callable[..., Path]
 
@@ -13,8 +16,8 @@ Install = Callable[..., Path]
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
     """Install a fake distribution: ``install("plugin", source, distribution=..., version=...)``; no other is seen."""
-    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if not _has_plugins(Path(entry))])
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(discovery, "entry_points", lambda group: _points(group, tmp_path))
     monkeypatch.delenv("TAPEENGINE_DISABLE_PLUGINS", raising=False)
     before = set(sys.modules)
 
@@ -36,5 +39,6 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
             del sys.modules[name]
 
 
-def _has_plugins(folder: Path) -> bool:
-    return any("[tapeengine]" in points.read_text() for points in folder.glob("*-info/entry_points.txt"))
+def _points(group: str, folder: Path) -> list[EntryPoint]:
+    """The entry points of the distributions in a folder."""
+    return [p for p in entry_points(group=group) if p.dist is not None and Path(str(p.dist.locate_file(""))) == folder]

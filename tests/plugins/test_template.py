@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tapeengine import Dual
-
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "docs" / "plugin-template"
 
@@ -60,7 +58,6 @@ def test_the_engine_finds_it(python: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(not hasattr(Dual, "__tapeengine_trace__"), reason="the core does not record primitives yet")
 def test_its_own_tests_pass(python: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(TEMPLATE / "tests", tmp_path / "tests")
     shutil.copy(TEMPLATE / "pyproject.toml", tmp_path)
