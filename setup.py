@@ -14,7 +14,8 @@ from setuptools import Extension, setup
 
 CORE = Path("tapeengine", "_core")
 MODULES = (
-    *("array", "interleave", "math", "nested", "recorded", "records", "scalar", "sweep", "tape", "trace"),
+    *("array", "block", "forward", "interleave", "linear", "math", "nested", "recorded", "records", "scalar", "second"),
+    *("sweep", "tape", "trace"),
 )
 COMMON = {"language_level": "3", "embedsignature": True, "binding": False, "c_api_binop_methods": True}
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}

@@ -20,3 +20,4 @@ cdef uint32_t carried(Head *h, uint32_t tag, uint32_t id, double value) except 0
 cdef Copies lifted(Tape tape, Copies copies, Head *outer)
 cdef int add_recorded(Head *outer, te_scalar *to, te_scalar value) except -1
 cdef int pass_on(Head *h, Copies copies, Head *outer, te_scalar *cotangent, uint32_t i) except -1
+cdef int gather(Head *h, Copies copies, Head *outer, te_scalar *tangent, uint32_t i) except -1

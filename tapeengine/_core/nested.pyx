@@ -208,6 +208,33 @@ cdef int pass_on(Head *h, Copies copies, Head *outer, te_scalar *cotangent, uint
     return -1 if PyErr_Occurred() else 0
 
 
+cdef int gather(Head *h, Copies copies, Head *outer, te_scalar *tangent, uint32_t i) except -1:
+    """Add up one record's tangent from those of its parents, recorded."""
+    cdef Record *r = record_at(h, i)
+    cdef int form = op_at(h, i) & FORM_MASK, op = op_at(h, i) & OP_MASK
+    cdef bint first = tangent[r.p1].id or tangent[r.p1].value != 0.0
+    cdef bint second = r.p2 != i and (tangent[r.p2].id or tangent[r.p2].value != 0.0)
+    cdef te_scalar a, b, v, da = constant(r.d1), db = constant(r.d2)
+    if not first and not second:
+        return 0
+    if copies.ids[i]:
+        v = seen(h, copies, i)
+        if form == CONSTANT_LEFT:
+            da = te_record_db(outer, op, constant(r.d2), seen(h, copies, r.p1), v)
+        else:
+            a = seen(h, copies, r.p1)
+            b = constant(r.d2) if r.p2 == i else seen(h, copies, r.p2)
+            if first:
+                da = te_record_da(outer, op, a, b, v)
+            if second:
+                db = te_record_db(outer, op, a, b, v)
+    if first:
+        contribute(outer, &tangent[i], tangent[r.p1], da)
+    if second:
+        contribute(outer, &tangent[i], tangent[r.p2], db)
+    return -1 if PyErr_Occurred() else 0
+
+
 cdef int add_recorded(Head *outer, te_scalar *to, te_scalar value) except -1:
     """Accumulate a recorded scalar."""
     to[0] = te_binary(outer, OP_ADD, to[0], value)

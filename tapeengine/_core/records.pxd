@@ -30,6 +30,7 @@ cdef class Reverse:         # one reverse sweep's accumulation
 
 cdef class ArrayRecord:
     cdef int reverse(self, Reverse r, uint32_t id) except -1
+    cdef int forward(self, Reverse r, uint32_t id) except -1
 
 cdef View view_of(ndarray value, uint32_t storage, Py_ssize_t offset, Py_ssize_t size)
 cdef ndarray strided(char *data, View view, object owner)

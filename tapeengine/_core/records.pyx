@@ -196,6 +196,10 @@ cdef class ArrayRecord:
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         raise NotImplementedError
 
+    cdef int forward(self, Reverse r, uint32_t id) except -1:
+        """The forward rule, of records that the forward sweep does not know."""
+        raise NotImplementedError
+
 
 @cython.final
 @cython.no_gc

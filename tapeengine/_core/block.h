@@ -1,0 +1,18 @@
+/* Blocks of TE_BLOCK cotangents or tangents that are swept together: each id has one cache line of them. */
+#ifndef TAPEENGINE_BLOCK_H
+#define TAPEENGINE_BLOCK_H
+#include <math.h>
+#define TE_BLOCK 8u
+/* to += partial * from; an exact zero stays zero where the partial is not finite. */
+static inline void te_block_add(double *restrict to, const double *restrict from, double partial) {
+    if (isfinite(partial))
+        for (unsigned k = 0; k < TE_BLOCK; k++) to[k] += partial * from[k];
+    else
+        for (unsigned k = 0; k < TE_BLOCK; k++) if (from[k] != 0.0) to[k] += partial * from[k];
+}
+static inline int te_block_zero(const double *block) {
+    int any = 0;
+    for (unsigned k = 0; k < TE_BLOCK; k++) any |= block[k] != 0.0;
+    return !any;
+}
+#endif
