@@ -210,9 +210,15 @@ def _numpy_rules(answer: Any) -> Mapping[Any, Any]:
     if not isinstance(answer, Mapping):
         raise RegistryError(f"its tapeengine_numpy_rules returns {_kind(answer)}, not a mapping of functions to rules")
     for function, rule in answer.items():
-        if not callable(function) or not callable(rule):
+        called = function[0] if _is_method(function) else function
+        if not callable(called) or not callable(rule):
             raise RegistryError(f"its tapeengine_numpy_rules maps {function!r} to {rule!r}; both must be callable")
     return dict(answer)
+
+
+def _is_method(key: Any) -> bool:
+    """Whether a key names a method of a ufunc, such as ``(numpy.add, "reduce")``."""
+    return isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], str)
 
 
 def _structures(answer: Any) -> Mapping[type, Any]:

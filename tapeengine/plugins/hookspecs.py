@@ -69,9 +69,9 @@ def tapeengine_numpy_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
     Returns
     -------
     mapping of callable to callable
-        The keys are functions that dispatch on their arguments (ufuncs, and functions of numpy's
-        ``__array_function__`` protocol). A value takes the key's own parameters; it is a primitive, or an ordinary
-        function of primitives.
+        The keys are functions that dispatch on their arguments (ufuncs, their methods as ``(numpy.add, "reduce")``,
+        and functions of numpy's ``__array_function__`` protocol). A value takes the key's own parameters; it is a
+        primitive, or an ordinary function of primitives.
 
     Examples
     --------

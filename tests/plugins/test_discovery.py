@@ -113,11 +113,13 @@ def test_a_plugin_that_fails_is_named_and_stops_nobody(install: Install, source:
 
 def test_what_plugins_bring_and_where_it_comes_from(install: Install) -> None:
     install("alpha", GOOD, version="2.1")
-    rules = f"{HEAD}\n@hookimpl\ndef tapeengine_numpy_rules():\n    return {{np.sin: np.cos}}\n"
+    rules = (
+        f"{HEAD}\n@hookimpl\ndef tapeengine_numpy_rules():\n    return {{np.sin: np.cos, (np.add, 'reduce'): np.sum}}\n"
+    )
     install("beta", rules + "@hookimpl\ndef tapeengine_configure(engine):\n    engine.append('beta')\n")
     loaded = load_plugins()
     assert str(loaded.registry.origin("good.square")) == "plugin alpha (fake-alpha 2.1)"
-    assert dict(loaded.registry.numpy_rules) == {np.sin: np.cos}
+    assert dict(loaded.registry.numpy_rules) == {np.sin: np.cos, (np.add, "reduce"): np.sum}
     assert [record.hooks for record in loaded.records] == [
         ("tapeengine_primitives",),
         ("tapeengine_configure", "tapeengine_numpy_rules"),
