@@ -8,6 +8,7 @@ PYTEST_ARGS ?=
 BASE ?= HEAD~1
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
+STUBS = $(wildcard tapeengine/_core/*.pyi)
 SOURCES = pyproject.toml setup.py $(wildcard tapeengine/_core/*.py tapeengine/_core/*.pyx tapeengine/_core/*.pxd tapeengine/_core/*.h)
 
 .PHONY: help install demo test doctest check test-scipy lint format types stubtest bench bench-quick bench-compare peers dist clean
@@ -63,7 +64,7 @@ types: $(INSTALLED)
 	$(BIN)/mypy
 
 stubtest: types
-	$(BIN)/stubtest tapeengine._core.engine_core
+	$(BIN)/stubtest --concise --allowlist tests/stubtest_allowlist.txt $(STUBS:tapeengine/_core/%.pyi=tapeengine._core.%)
 
 bench: $(INSTALLED)
 	cd asv_bench && ../$(BIN)/asv run
