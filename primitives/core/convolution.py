@@ -18,7 +18,7 @@ def _whole(ct: Any, first: int, second: int, mode: str) -> Any:
     """Put the cotangent of a convolution in the place that its mode cuts out of the whole convolution."""
     length = shape_of(ct)[0]
     before = {"full": 0, "same": (min(first, second) - 1) // 2, "valid": min(first, second) - 1}[mode]
-    return np.concatenate((np.zeros(before), ct, np.zeros(first + second - 1 - before - length)))
+    return np.concatenate((numpy.zeros(before), ct, numpy.zeros(first + second - 1 - before - length)))
 
 
 def _transposed(ct: Any, other: Any, first: int, second: int, mode: str, space: Any) -> Any:

@@ -59,7 +59,7 @@ def _before(x: Any, axis: int) -> Any:
     """Return the product of all earlier elements, along an axis."""
     shape = list(shape_of(x))
     shape[axis] = 1
-    ones = np.ones(tuple(shape), dtype=dtype_of(x))
+    ones = numpy.ones(tuple(shape), dtype=dtype_of(x))
     return np.cumprod(np.concatenate((ones, x[_pair(axis, len(shape), None, -1)]), axis=axis), axis=axis)
 
 
@@ -118,7 +118,7 @@ def _from_initial(primitive: Primitive, initial: float) -> Any:
             return value
         shape = list(shape_of(value))
         shape[position] = 1
-        return np.concatenate((np.full(tuple(shape), initial, dtype=dtype_of(value)), value), axis=position)
+        return np.concatenate((numpy.full(tuple(shape), initial, dtype=dtype_of(value)), value), axis=position)
 
     return rule
 

@@ -205,7 +205,7 @@ def resize(a: Any, new_shape: Any) -> Any:
     flat = np.ravel(as_array(a))
     size, extent = int(numpy.prod(shape)), shape_of(flat)[0]
     if size == 0 or extent == 0:
-        return np.zeros(shape)
+        return numpy.zeros(shape)
     return np.reshape(flat[numpy.arange(size) % extent], shape)
 
 

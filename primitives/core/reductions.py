@@ -32,7 +32,7 @@ def kept_shape(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
 
 
 def spread(ct: Any, space: Any, axis: Any) -> Any:
-    """Give a reduction's value or cotangent its axes back, with extent 1, so that it broadcasts against the argument."""
+    """Give a reduction's value or cotangent its axes back, with extent 1, to broadcast against the argument."""
     return np.reshape(ct, kept_shape(space.shape, axis))
 
 
@@ -123,7 +123,7 @@ MIN = _extreme("numpy.min", numpy.min)
 
 def _others(x: Any) -> Any:
     """Return for each element along the last axis the product of the elements before it and after it."""
-    ones = np.ones((*shape_of(x)[:-1], 1), dtype=dtype_of(x))
+    ones = numpy.ones((*shape_of(x)[:-1], 1), dtype=dtype_of(x))
     before = np.cumprod(np.concatenate((ones, x[..., :-1]), axis=-1), axis=-1)
     after = np.cumprod(np.concatenate((ones, np.flip(x, -1)[..., :-1]), axis=-1), axis=-1)
     return before * np.flip(after, -1)
@@ -132,7 +132,7 @@ def _others(x: Any) -> Any:
 def _prod_slope(x: Any, x_space: Any, axis: Any, dtype: Any) -> Any:
     """Return the partial of the product for each element: the product of all others."""
     if x_space.size == 0 or x_space.ndim == 0:
-        return np.ones(x_space.shape)
+        return numpy.ones(x_space.shape)
     reduced = normal_axes(axis, x_space.ndim)
     order = tuple(p for p in range(x_space.ndim) if p not in reduced) + reduced
     moved = np.transpose(x if dtype is None else np.astype(x, dtype), order)

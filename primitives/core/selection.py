@@ -19,7 +19,7 @@ _MASK = numpy.array([[True, False, True], [False, False, True]])
 
 
 def _kept(ct: Any, condition: Any, space: Any, sign: bool) -> Any:
-    zero = np.zeros((), dtype=space.dtype)
+    zero = numpy.zeros((), dtype=space.dtype)
     return unbroadcast(np.where(condition, ct, zero) if sign else np.where(condition, zero, ct), space)
 
 
@@ -168,7 +168,7 @@ def diag(v: Any, k: int = 0) -> Any:
     source = numpy.clip(column - max(k, 0), 0, max(shape_of(x)[0] - 1, 0))
     if shape_of(x)[0] == 0:
         return numpy.zeros((extent, extent), dtype=x.dtype)
-    return np.where(column - rows == k, x[source], np.zeros((), dtype=x.dtype))
+    return np.where(column - rows == k, x[source], numpy.zeros((), dtype=x.dtype))
 
 
 def diagflat(v: Any, k: int = 0) -> Any:
@@ -187,7 +187,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **keywords: Any)
     conditions = [np.not_equal(one, 0) for one in (condlist if isinstance(condlist, (list, tuple)) else [condlist])]
     if len(funclist) == len(conditions) + 1:
         conditions.append(~numpy.any(numpy.array(conditions), axis=0))
-    value = np.zeros_like(x)
+    value: Any = numpy.zeros(shape_of(x), x.dtype)
     for condition, function in zip(conditions, funclist, strict=True):
         part = function(x[condition], *args, **keywords) if callable(function) else function
         value = _placed(value, condition, part)

@@ -1,0 +1,201 @@
+"""Functions with a discrete result, or a result that is constant piece by piece: they compute on plain values.
+
+One row for each: the function, the names of its arguments, and the names of its other parameters in numpy's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.builders import discrete
+from tapeengine.primitive import Primitive, Sample
+from tapeengine_primitives.values import as_array, is_traced
+
+__all__ = ["BY_FUNCTION", "RULES"]
+
+_X = numpy.array([[0.0, 1.5, -2.5], [numpy.inf, -0.0, 3.0]])
+_FINITE = numpy.array([[0.0, 1.5, -2.5], [7.0, -0.5, 3.0]])
+_Y = numpy.array([1.5, 1.5, 2.0])
+
+#: ufuncs of one and of two arguments.
+_UNARY = (
+    numpy.ceil,
+    numpy.floor,
+    numpy.isfinite,
+    numpy.isinf,
+    numpy.isnan,
+    numpy.logical_not,
+    numpy.rint,
+    numpy.signbit,
+    numpy.spacing,
+    numpy.trunc,
+)
+_BINARY = (
+    numpy.equal,
+    numpy.floor_divide,
+    numpy.greater,
+    numpy.greater_equal,
+    numpy.less,
+    numpy.less_equal,
+    numpy.logical_and,
+    numpy.logical_or,
+    numpy.logical_xor,
+    numpy.nextafter,
+    numpy.not_equal,
+)
+_SAME = "rtol atol equal_nan"
+_REDUCED = "axis"
+#: Functions of one array, and their other parameters in order, as far as they may be given by position.
+_OF_ONE: dict[Callable[..., Any], str] = {
+    numpy.all: _REDUCED,
+    numpy.any: _REDUCED,
+    numpy.argmax: "axis",
+    numpy.argmin: "axis",
+    numpy.argsort: "axis kind order stable",
+    numpy.argwhere: "",
+    numpy.around: "decimals",
+    numpy.count_nonzero: "axis keepdims",
+    numpy.fix: "",
+    numpy.flatnonzero: "",
+    numpy.iscomplex: "",
+    numpy.iscomplexobj: "",
+    numpy.isneginf: "",
+    numpy.isposinf: "",
+    numpy.isreal: "",
+    numpy.isrealobj: "",
+    numpy.linalg.matrix_rank: "tol hermitian rtol",
+    numpy.nanargmax: "axis",
+    numpy.nanargmin: "axis",
+    numpy.ndim: "",
+    numpy.nonzero: "",
+    numpy.round: "decimals",
+    numpy.shape: "",
+    numpy.size: "axis",
+}
+_OF_TWO: dict[Callable[..., Any], tuple[str, str]] = {
+    numpy.allclose: ("a b", _SAME),
+    numpy.array_equal: ("a1 a2", "equal_nan"),
+    numpy.array_equiv: ("a1 a2", ""),
+    numpy.isclose: ("a b", _SAME),
+}
+
+
+def _name(function: Any) -> str:
+    family = "numpy.linalg" if function is numpy.linalg.matrix_rank else "numpy"
+    return f"{family}.{function.__name__}"
+
+
+def _primitive(function: Any, args: str, static: str, samples: tuple[Sample, ...]) -> Primitive:
+    name = _name(function)
+    doc = f"{name}, on plain values; no derivative goes through it"
+    return discrete(name, function, args=tuple(args.split()), static=tuple(static.split()), samples=samples, doc=doc)
+
+
+_ONE, _TWO = (Sample((_FINITE,)),), (Sample((_FINITE, _Y)),)
+
+ARGPARTITION = discrete(
+    "numpy.argpartition",
+    lambda a, *, kth, axis=-1, kind="introselect": numpy.argpartition(a, kth, axis=axis, kind=kind),
+    samples=(Sample((_X,), {"kth": 1}),),
+    doc="numpy.argpartition, on plain values; no derivative goes through it",
+)
+SEARCHSORTED = discrete(
+    "numpy.searchsorted",
+    lambda a, v, *, side="left", sorter=None: numpy.searchsorted(a, v, side=side, sorter=sorter),
+    samples=(Sample((_Y, _X)), Sample((_Y, 1.5), {"side": "right"})),
+    doc="numpy.searchsorted, on plain values; no derivative goes through it",
+)
+DIGITIZE = discrete(
+    "numpy.digitize",
+    lambda x, bins, *, right=False: numpy.digitize(x, bins, right),
+    samples=(Sample((_X, _Y)),),
+    doc="numpy.digitize, on plain values; no derivative goes through it",
+)
+
+#: Every discrete primitive by the function whose rule it is.
+BY_FUNCTION: dict[Callable[..., Any], Primitive] = {
+    **{function: _primitive(function, "x", "", (Sample((_X,)),)) for function in _UNARY},
+    **{function: _primitive(function, "x y", "", (Sample((_X, _Y)),)) for function in _BINARY},
+    **{function: _primitive(function, "a", static, _ONE) for function, static in _OF_ONE.items()},
+    **{function: _primitive(function, args, static, _TWO) for function, (args, static) in _OF_TWO.items()},
+}
+
+
+def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:
+    """Return indices that put ranks in their places; see `numpy.argpartition`."""
+    return ARGPARTITION(as_array(a), kth=kth, axis=axis, kind=kind)
+
+
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    """Return where values would be inserted; see `numpy.searchsorted`."""
+    return SEARCHSORTED(as_array(a), as_array(v), side=side, sorter=sorter)
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """Return the bins of values; see `numpy.digitize`."""
+    return DIGITIZE(as_array(x), as_array(bins), right=right)
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    """Return the distinct values, and what else is asked for; see `numpy.unique`.
+
+    The cotangent of a value goes to its first occurrence.
+    """
+    x = as_array(ar)
+    x, place = (np.ravel(x), 0) if axis is None else (x, axis)
+    first, inverse, counts = _unique_indices(x, place, equal_nan)
+    values = np.take(x, first, axis=place)
+    wanted = (return_index, return_inverse, return_counts)
+    shaped = numpy.reshape(inverse, numpy.shape(ar)) if axis is None and not is_traced(ar) else inverse
+    if axis is None and is_traced(ar):
+        shaped = numpy.reshape(inverse, ar.shape)
+    others = [found for found, asked in zip((first, shaped, counts), wanted, strict=True) if asked]
+    return (values, *others) if others else values
+
+
+def _unique_indices(x: Any, axis: int, equal_nan: bool) -> tuple[Any, Any, Any]:
+    found: tuple[Any, Any, Any] = UNIQUE_INDICES(x, axis=axis, equal_nan=equal_nan)
+    return found
+
+
+UNIQUE_INDICES = discrete(
+    "numpy.unique_indices",
+    lambda x, *, axis, equal_nan: numpy.unique(x, True, True, True, axis, equal_nan=equal_nan)[1:],
+    samples=(Sample((_Y,), {"axis": 0, "equal_nan": True}),),
+    doc="first occurrences, inverse and counts of distinct values; no derivative goes through them",
+)
+
+
+def result_type(*arrays_and_dtypes: Any) -> Any:
+    """Return the dtype that operands promote to; see `numpy.result_type`."""
+    return numpy.result_type(*(_typed(one) for one in arrays_and_dtypes))
+
+
+def _typed(value: Any) -> Any:
+    if not is_traced(value):
+        return value
+    dtype = getattr(value, "dtype", None)
+    return 1.0 if dtype is None else dtype
+
+
+RULES: dict[Any, Any] = {
+    **BY_FUNCTION,
+    numpy.argpartition: argpartition,
+    numpy.searchsorted: searchsorted,
+    numpy.digitize: digitize,
+    numpy.unique: unique,
+    numpy.result_type: result_type,
+}

@@ -1,0 +1,146 @@
+"""Eigenvalues and eigenvectors of Hermitian and of general matrices, on stacks of matrices.
+
+eigh reads one triangle of its argument, so the cotangent lies in that triangle. Pairs of equal eigenvalues contribute
+nothing to the derivatives of eigenvectors, which is right for functions that do not depend on the choice of basis.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.builders import scale, unbroadcast
+from tapeengine.primitive import Primitive, Sample
+from tapeengine_primitives.linalg_factor import fold, gaps, on_diagonal, unfold
+from tapeengine_primitives.linalg_solve import adjoint, regular
+from tapeengine_primitives.products import conjugated, swapped
+from tapeengine_primitives.values import as_array
+
+__all__ = ["EIG", "EIGH", "RULES"]
+
+EighResult = type(numpy.linalg.eigh(numpy.eye(1)))
+EigResult = type(numpy.linalg.eig(numpy.eye(1)))
+
+
+def _eigh_vjp(ct: Any, out: Any, a_space: Any, UPLO: str) -> Any:
+    """conj(V) (diag(ct_w) + F (V^T ct_v)) V^T with F[i,j] = 1/(w[j] - w[i]), folded into the triangle."""
+    w, v = out
+    inner = on_diagonal(ct[0]) + scale(swapped(v) @ ct[1], gaps(w))
+    return unbroadcast(fold(conjugated(v) @ inner @ swapped(v), UPLO.upper() == "L"), a_space)
+
+
+def _eigh_jvp(t: Any, out: Any, out_space: Any, UPLO: str) -> Any:
+    """With P = V^H dA V: dw = diag(P), dV = V (F P)."""
+    w, v = out
+    p = adjoint(v) @ unfold(t, UPLO.upper() == "L") @ v
+    dw = unbroadcast(np.real(np.diagonal(p, 0, -2, -1)), out_space.spaces[0])
+    return EighResult(dw, unbroadcast(v @ scale(p, gaps(w)), out_space.spaces[1]))
+
+
+def _hermitian(uplo: str, *shape: int, dtype: Any = numpy.float64) -> Any:
+    def draw(generator: numpy.random.Generator) -> Sample:
+        a = regular(*shape, dtype=dtype)(generator).args[0]
+        spread = numpy.diag(numpy.arange(1.0, shape[-1] + 1)).astype(a.dtype)
+        return Sample((a + a.conj().swapaxes(-1, -2) + 4 * spread,), {"UPLO": uplo})
+
+    return draw
+
+
+EIGH = Primitive(
+    "numpy.linalg.eigh",
+    lambda a, UPLO="L": numpy.linalg.eigh(a, UPLO),
+    vjp={"a": _eigh_vjp},
+    jvp={"a": _eigh_jvp},
+    static=("UPLO",),
+    samples=lambda: (
+        _hermitian("L", 3, 3),
+        _hermitian("U", 3, 3),
+        _hermitian("L", 2, 3, 3),
+        _hermitian("L", 2, 2, dtype=numpy.float32),
+        Sample((numpy.eye(2),), order=0),
+    ),
+    doc="eigenvalues and vectors of Hermitian matrices; dA = conj(V) (ct_w + F (V^T ct_v)) V^T",
+)
+
+
+def eigh(a: Any, UPLO: str = "L") -> Any:
+    """Return eigenvalues and eigenvectors of Hermitian matrices; see `numpy.linalg.eigh`."""
+    return EIGH(as_array(a), UPLO=UPLO)
+
+
+def eigvalsh(a: Any, UPLO: str = "L") -> Any:
+    """Return the eigenvalues of Hermitian matrices; see `numpy.linalg.eigvalsh`."""
+    return EIGH(as_array(a), UPLO=UPLO)[0]
+
+
+def _pivots(v: Any) -> Any:
+    """Mark the largest element of each eigenvector: LAPACK makes it real."""
+    return numpy.arange(v.shape[-2])[:, None] == np.expand_dims(np.argmax(np.abs(v), axis=-2), -2)
+
+
+def _eig_jvp(t: Any, out: Any, out_space: Any) -> Any:
+    """With M = V^-1 dA V: dw = diag(M), and dV = V (F M) + V c, where c keeps each vector of length 1 and its largest
+    element real.
+    """
+    w, v = out
+    m = np.linalg.solve(v, t @ v)
+    raw = v @ scale(m, gaps(w))
+    change = raw - v * np.sum(np.real(conjugated(v) * raw), axis=-2, keepdims=True)
+    if out_space.is_complex:
+        mark = _pivots(v)
+        turn = np.sum(np.where(mark, np.imag(raw / np.where(mark, v, 1.0)), 0.0), axis=-2, keepdims=True)
+        change = change - 1j * turn * v
+    dw = unbroadcast(np.diagonal(m, 0, -2, -1), out_space.spaces[0])
+    return EigResult(dw, unbroadcast(change, out_space.spaces[1]))
+
+
+def _eig_vjp(ct: Any, out: Any, a_space: Any) -> Any:
+    """The transpose of `_eig_jvp`: V^-T (diag(ct_w) + F (V^T G)) V^T, where G is ct_v less what c took away."""
+    w, v = out
+    along = np.sum(ct[1] * v, axis=-2, keepdims=True)
+    g = ct[1] - np.real(along) * conjugated(v)
+    if v.dtype.kind == "c":
+        mark = _pivots(v)
+        g = g + np.where(mark, -1j * np.imag(along) / np.where(mark, v, 1.0), 0.0)
+    inner = on_diagonal(ct[0]) + scale(swapped(v) @ g, gaps(w))
+    return unbroadcast(np.linalg.solve(swapped(v), inner @ swapped(v)), a_space)
+
+
+def _rotation(generator: numpy.random.Generator) -> Sample:
+    """Draw a real matrix with complex eigenvalues."""
+    return Sample((numpy.array([[0.0, -2.0, 0.3], [1.0, 0.5, 0.1], [0.2, 0.0, 3.0]]) + generator.random((3, 3)) / 10,))
+
+
+def _separated(generator: numpy.random.Generator) -> Sample:
+    """Draw matrices with separate real eigenvalues."""
+    return Sample((numpy.diag([1.0, 4.0, 8.0]) + generator.random((2, 3, 3)) / 2,))
+
+
+EIG = Primitive(
+    "numpy.linalg.eig",
+    lambda a: numpy.linalg.eig(a),
+    vjp={"a": _eig_vjp},
+    jvp={"a": _eig_jvp},
+    samples=lambda: (_separated, _rotation, regular(3, 3, dtype=complex)),
+    doc="eigenvalues and vectors of length 1, at separate eigenvalues",
+)
+
+
+def eig(a: Any) -> Any:
+    """Return eigenvalues and eigenvectors; see `numpy.linalg.eig`."""
+    return EIG(as_array(a))
+
+
+def eigvals(a: Any) -> Any:
+    """Return the eigenvalues; see `numpy.linalg.eigvals`."""
+    return EIG(as_array(a))[0]
+
+
+RULES = {
+    numpy.linalg.eigh: eigh,
+    numpy.linalg.eigvalsh: eigvalsh,
+    numpy.linalg.eig: eig,
+    numpy.linalg.eigvals: eigvals,
+}

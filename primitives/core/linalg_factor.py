@@ -1,0 +1,268 @@
+"""Cholesky, QR and singular value decompositions, on stacks of matrices.
+
+numpy's cholesky reads one triangle of its argument, so the cotangent lies in that triangle. Factors of complex matrices
+have free phases; derivatives are those at the phases that leave the diagonal of R real (qr) and V fixed (svd).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.builders import scale, unbroadcast
+from tapeengine.errors import UnsupportedError
+from tapeengine.primitive import Primitive, Sample
+from tapeengine_primitives.linalg_solve import adjoint, regular
+from tapeengine_primitives.products import conjugated, swapped
+from tapeengine_primitives.values import as_array, is_complex, shape_of
+
+__all__ = ["CHOLESKY", "QR", "RULES", "SVD", "fold", "gaps", "on_diagonal", "unfold"]
+
+QRResult = type(numpy.linalg.qr(numpy.eye(1)))
+SVDResult = type(numpy.linalg.svd(numpy.eye(1)))
+
+
+def fold(g: Any, lower: bool) -> Any:
+    """Return the cotangent of the triangle that a Hermitian matrix is built from: the transpose of `unfold`."""
+    both = g + adjoint(g)
+    strict = np.tril(both, -1) if lower else np.triu(both, 1)
+    return strict + on_diagonal(np.real(np.diagonal(g, 0, -2, -1)))
+
+
+def unfold(t: Any, lower: bool) -> Any:
+    """Return the Hermitian matrix of which one triangle is given; the diagonal's imaginary part is not read."""
+    strict = np.tril(t, -1) if lower else np.triu(t, 1)
+    return strict + adjoint(strict) + on_diagonal(np.real(np.diagonal(t, 0, -2, -1)))
+
+
+def on_diagonal(x: Any) -> Any:
+    """Return matrices with the vectors of the last axis on their diagonals."""
+    return numpy.eye(shape_of(x)[-1], dtype=x.dtype) * np.expand_dims(x, -1)
+
+
+def _half(x: Any) -> Any:
+    """Return the lower triangle with half of the diagonal."""
+    return np.tril(x) - 0.5 * on_diagonal(np.diagonal(x, 0, -2, -1))
+
+
+def _cholesky_vjp(ct: Any, out: Any, a_space: Any, upper: bool) -> Any:
+    """W = L^-T half(L^T ct) conj(L)^-1, folded into the triangle that was read."""
+    factor, ct = (adjoint(out), adjoint(ct)) if upper else (out, ct)
+    left = np.linalg.solve(swapped(factor), _half(np.matmul(swapped(factor), ct)))
+    whole = swapped(np.linalg.solve(adjoint(factor), swapped(left)))
+    return unbroadcast(fold(whole, lower=not upper), a_space)
+
+
+def _cholesky_jvp(t: Any, out: Any, out_space: Any, upper: bool) -> Any:
+    """dL = L half(L^-1 dA L^-H), where half takes the lower triangle and half of the diagonal."""
+    factor = adjoint(out) if upper else out
+    left = np.linalg.solve(factor, unfold(t, lower=not upper))
+    inner = adjoint(np.linalg.solve(factor, adjoint(left)))
+    change = np.matmul(factor, _half(inner))
+    return unbroadcast(adjoint(change) if upper else change, out_space)
+
+
+def _positive(upper: bool, *shape: int, dtype: Any = numpy.float64) -> Any:
+    def draw(generator: numpy.random.Generator) -> Sample:
+        a = regular(*shape, dtype=dtype)(generator).args[0]
+        return Sample((a @ a.conj().swapaxes(-1, -2),), {"upper": upper})
+
+    return draw
+
+
+CHOLESKY = Primitive(
+    "numpy.linalg.cholesky",
+    lambda a, *, upper=False: numpy.linalg.cholesky(a, upper=upper),
+    vjp={"a": _cholesky_vjp},
+    jvp={"a": _cholesky_jvp},
+    samples=lambda: (
+        *(_positive(upper, *shape) for upper in (False, True) for shape in ((3, 3), (2, 3, 3))),
+        _positive(False, 2, 2, dtype=numpy.float32),
+        _positive(False, 3, 3, dtype=complex),
+        _positive(True, 3, 3, dtype=complex),
+        _positive(False, 0, 2, 2),
+    ),
+    doc="L with A = L L^H; dL = L half(L^-1 dA L^-H); the cotangent lies in the triangle that is read",
+)
+
+
+def cholesky(a: Any, /, *, upper: bool = False) -> Any:
+    """Return the Cholesky factor; see `numpy.linalg.cholesky`."""
+    return CHOLESKY(as_array(a), upper=upper)
+
+
+def _turn(m: Any) -> Any:
+    """Return the antihermitian part of Q^H dQ: strict lower triangle, and i times the imaginary diagonal."""
+    strict = np.tril(m, -1)
+    turn = strict - adjoint(strict)
+    return turn + 1j * on_diagonal(np.imag(np.diagonal(m, 0, -2, -1))) if is_complex(m) else turn
+
+
+def _right_solved(b: Any, a: Any) -> Any:
+    """Return b a^-1."""
+    return swapped(np.linalg.solve(swapped(a), swapped(b)))
+
+
+def _qr_jvp(t: Any, out: Any) -> Any:
+    """With M = Q^H dA R^-1 and its turn W: dQ = Q (W - M) + dA R^-1 and dR = (M - W) R."""
+    q, r = out
+    change = _right_solved(t, r)
+    m = np.matmul(adjoint(q), change)
+    rest = _turn(m) - m
+    return QRResult(np.matmul(q, rest) + change, -np.matmul(rest, r))
+
+
+def _qr_vjp(ct: Any, out: Any, a_space: Any) -> Any:
+    """The transpose of `_qr_jvp`."""
+    q, r = out
+    weight = np.matmul(swapped(q), ct[0]) - np.matmul(ct[1], swapped(r))
+    strict = np.tril(weight - adjoint(weight), -1)
+    if is_complex(weight):
+        strict = strict + 1j * on_diagonal(np.imag(np.diagonal(weight, 0, -2, -1)))
+    inner = ct[0] + np.matmul(conjugated(q), strict - weight)
+    return unbroadcast(_right_solved(inner, swapped(r)), a_space)
+
+
+QR = Primitive(
+    "numpy.linalg.qr",
+    lambda a: numpy.linalg.qr(a),
+    vjp={"a": _qr_vjp},
+    jvp={"a": _qr_jvp},
+    samples=lambda: (
+        regular(3, 3),
+        regular(4, 2),
+        regular(2, 3, 2),
+        regular(3, 2, dtype=numpy.float32),
+        regular(3, 2, dtype=complex),
+    ),
+    doc="reduced QR of a matrix with at least as many rows as columns, of full rank",
+)
+
+
+def qr(a: Any, mode: str = "reduced") -> Any:
+    """Return the QR decomposition; see `numpy.linalg.qr`. A wide matrix is factorised by its first square part."""
+    a = as_array(a)
+    rows, columns = shape_of(a)[-2:]
+    if mode not in ("reduced", "r", "complete"):
+        raise UnsupportedError(f"numpy.linalg.qr has no derivative in mode {mode!r}; use mode='reduced'")
+    if mode == "complete" and rows > columns:
+        raise UnsupportedError(
+            "numpy.linalg.qr: the last columns of a complete Q are not determined, so they have no derivative; "
+            "use mode='reduced'"
+        )
+    if rows >= columns:
+        q, r = QR(a)
+    else:
+        q, r = QR(a[..., :rows])
+        r = np.concatenate((r, np.matmul(adjoint(q), a[..., rows:])), axis=-1)
+    return r if mode == "r" else QRResult(q, r)
+
+
+def gaps(s: Any) -> Any:
+    """Return 1 / (s[j] - s[i]), and 0 where the two are equal."""
+    difference = np.expand_dims(s, -2) - np.expand_dims(s, -1)
+    equal = np.equal(difference, 0)
+    return np.where(equal, 0.0, 1.0 / np.where(equal, 1.0, difference))
+
+
+def _svd_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
+    """With P = U^H dA V and F[i,j] = 1/(s[j]^2 - s[i]^2): dS = Re diag(P), dU = U (F (P S + S P^H) + i Im diag(P)/S) and
+    dV = V (F (S P + P^H S)), and the parts outside of the spaces of U and V.
+    """
+    u, s, vh = out
+    v, row = adjoint(vh), np.expand_dims(s, -2)
+    p, f = adjoint(u) @ t @ v, gaps(s * s)
+    column = np.expand_dims(s, -1)
+    turn_u = scale(p * row + column * adjoint(p), f)
+    turn_v = scale(column * p + adjoint(p) * row, f)
+    if is_complex(a):
+        turn_u = turn_u + 1j * on_diagonal(scale(np.imag(np.diagonal(p, 0, -2, -1)), 1 / s))
+    du, dv = u @ turn_u, v @ turn_v
+    if a.shape[-2] > a.shape[-1]:
+        du = du + scale(_outside(u, t @ v), 1 / row)
+    if a.shape[-1] > a.shape[-2]:
+        dv = dv + scale(_outside(v, adjoint(t) @ u), 1 / row)
+    return SVDResult(du, unbroadcast(np.real(np.diagonal(p, 0, -2, -1)), out_space.spaces[1]), adjoint(dv))
+
+
+def _outside(u: Any, x: Any) -> Any:
+    """Return (I - U U^H) x."""
+    return x - u @ (adjoint(u) @ x)
+
+
+def _svd_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
+    """The transpose of `_svd_jvp`."""
+    u, s, vh = out
+    v, row = adjoint(vh), np.expand_dims(s, -2)
+    column, f = np.expand_dims(s, -1), gaps(s * s)
+    ct_u, ct_v = ct[0], adjoint(ct[2])
+    first = swapped(u) @ ct_u
+    left, right = scale(first, f), scale(swapped(v) @ ct_v, f)
+    inner = on_diagonal(ct[1]) + (left + adjoint(left)) * row + column * (right + adjoint(right))
+    if is_complex(a):
+        inner = inner + 1j * on_diagonal(scale(np.imag(np.diagonal(first, 0, -2, -1)), 1 / s))
+    total = conjugated(u) @ inner @ swapped(v)
+    if a_space.shape[-2] > a_space.shape[-1]:
+        total = total + conjugated(_outside(u, conjugated(scale(ct_u, 1 / row)))) @ swapped(v)
+    if a_space.shape[-1] > a_space.shape[-2]:
+        total = total + adjoint(conjugated(_outside(v, conjugated(scale(ct_v, 1 / row)))) @ swapped(u))
+    return unbroadcast(total, a_space)
+
+
+SVD = Primitive(
+    "numpy.linalg.svd",
+    lambda a: numpy.linalg.svd(a, full_matrices=False),
+    vjp={"a": _svd_vjp},
+    jvp={"a": _svd_jvp},
+    samples=lambda: (
+        regular(3, 3),
+        regular(4, 2),
+        regular(2, 2, 3),
+        regular(3, 2, dtype=numpy.float32),
+    ),
+    doc="reduced singular value decomposition with distinct singular values",
+)
+
+
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    """Return the singular value decomposition; see `numpy.linalg.svd`.
+
+    The singular values have derivatives in every case, the vectors where they are determined: not the last ones of the
+    full matrices of a non-square matrix.
+    """
+    a = as_array(a)
+    if hermitian:
+        return _hermitian_svd(a) if compute_uv else np.flip(np.sort(np.abs(np.linalg.eigvalsh(a)), axis=-1), -1)
+    if not compute_uv:
+        return SVD(a)[1]
+    rows, columns = shape_of(a)[-2:]
+    if full_matrices and rows != columns:
+        raise UnsupportedError(
+            f"numpy.linalg.svd of {rows} x {columns} matrices: the last vectors of the full matrices are not "
+            "determined, so they have no derivative; pass full_matrices=False"
+        )
+    return SVD(a)
+
+
+def _hermitian_svd(a: Any) -> Any:
+    w, u = np.linalg.eigh(a)
+    order = numpy.flip(np.argsort(np.abs(w), axis=-1), -1)
+    sign = np.take_along_axis(np.sign(w), order, axis=-1)
+    s = np.take_along_axis(np.abs(w), order, axis=-1)
+    u = np.take_along_axis(u, order[..., None, :], axis=-1)
+    return SVDResult(u, s, adjoint(u * np.expand_dims(sign, -2)))
+
+
+def svdvals(x: Any, /) -> Any:
+    """Return the singular values; see `numpy.linalg.svdvals`."""
+    return SVD(as_array(x))[1]
+
+
+RULES = {
+    numpy.linalg.cholesky: cholesky,
+    numpy.linalg.qr: qr,
+    numpy.linalg.svd: svd,
+    numpy.linalg.svdvals: svdvals,
+}

@@ -1,0 +1,145 @@
+"""Norms of vectors and matrices, and the condition number. The derivative of a norm at 0 is 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.builders import scale, unbroadcast
+from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_primitives.reductions import reduction_samples, spread
+from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axes
+
+__all__ = ["NORM", "RULES"]
+
+
+def _norm(x: Any, *, axis: Any, ord: float = 2.0, keepdims: bool = False) -> Any:
+    """Return (sum |x|^ord)^(1/ord) over any axes."""
+    x = numpy.asarray(x)
+    moved = numpy.moveaxis(x, axis, range(len(axis)))
+    flat = moved.reshape(-1, *moved.shape[len(axis) :])
+    value = numpy.linalg.norm(flat, ord=ord, axis=0)
+    return numpy.expand_dims(value, axis)[()] if keepdims else value
+
+
+def _partial(x: Any, out: Any, x_space: Any, axis: Any, ord: float) -> Any:
+    """Return conj(x) / |x| (|x| / out)^(ord - 1), and 0 where x or the norm is 0."""
+    size = spread(out, x_space, axis)
+    size = np.where(np.equal(size, 0), 1.0, size)
+    if ord == 2:
+        return (np.conjugate(x) if is_complex(x) else x) / size
+    length = np.abs(x)
+    zero = np.equal(length, 0)
+    length = np.where(zero, 1.0, length)
+    phase = (np.conjugate(x) if is_complex(x) else x) / length
+    return np.where(zero, 0.0, phase * np.power(length / size, ord - 1.0))
+
+
+def _norm_vjp(ct: Any, x: Any, out: Any, x_space: Any, axis: Any, ord: float) -> Any:
+    return unbroadcast(scale(spread(ct, x_space, axis), _partial(x, out, x_space, axis, ord)), x_space)
+
+
+def _norm_jvp(t: Any, x: Any, out: Any, x_space: Any, out_space: Any, axis: Any, ord: float, keepdims: bool) -> Any:
+    change = scale(t, _partial(x, out, x_space, axis, ord))
+    return unbroadcast(np.sum(change, axis=axis, keepdims=keepdims), out_space)
+
+
+def _samples() -> tuple[Sample, ...]:
+    found = [
+        Sample(
+            sample.args, {**sample.static, "axis": normal_axes(sample.static.get("axis"), len(sample.args[0].shape))}
+        )
+        for sample in reduction_samples()
+        if sample.static.get("axis") != () and sample.args[0].shape
+    ]
+    powers = [Sample((uniform((2, 3)),), {"axis": (1,), "ord": p}) for p in (1.5, 3.0, 0.5)]
+    complex_power = Sample((uniform((3,), dtype=complex),), {"axis": (0,), "ord": 3.0})
+    return (*found, *powers, complex_power, Sample((numpy.zeros(3),), {"axis": (0,)}, order=0))
+
+
+NORM = Primitive(
+    "numpy.linalg.vector_norm",
+    _norm,
+    vjp={"x": _norm_vjp},
+    jvp={"x": _norm_jvp},
+    samples=_samples,
+    doc="(sum |x|^p)^(1/p); dx = ct conj(x) / |x| (|x| / out)^(p-1), and 0 at 0",
+)
+
+
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """Return a norm of vectors; see `numpy.linalg.vector_norm`.
+
+    Examples
+    --------
+    >>> float(vector_norm(numpy.array([3.0, 4.0])))
+    5.0
+    """
+    x = as_array(x)
+    axes = normal_axes(axis, ndim_of(x))
+    if ord is None:
+        ord = 2
+    if ord == numpy.inf:
+        return np.max(np.abs(x), axis=axes, keepdims=keepdims)
+    if ord == -numpy.inf:
+        return np.min(np.abs(x), axis=axes, keepdims=keepdims)
+    if ord == 0:
+        return np.astype(np.sum(np.not_equal(x, 0), axis=axes, keepdims=keepdims), numpy.abs(x.dtype.type(0)).dtype)
+    if ord == 1:
+        return np.sum(np.abs(x), axis=axes, keepdims=keepdims)
+    if not isinstance(ord, (int, float, numpy.number)):
+        raise ValueError(f"numpy.linalg.vector_norm: {ord!r} is no order of a vector norm")
+    return NORM(x, axis=axes, ord=float(ord), keepdims=bool(keepdims))
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """Return a norm of the matrices of the last two axes; see `numpy.linalg.matrix_norm`."""
+    return _matrix_norm(as_array(x), ord, keepdims)
+
+
+def _matrix_norm(x: Any, ord: Any, keepdims: bool) -> Any:
+    if ord in (None, "fro", "f"):
+        return NORM(x, axis=(ndim_of(x) - 2, ndim_of(x) - 1), keepdims=bool(keepdims))
+    if ord == "nuc":
+        value = np.sum(np.linalg.svdvals(x), axis=-1)
+    elif ord in (2, -2):
+        value = (np.max if ord > 0 else np.min)(np.linalg.svdvals(x), axis=-1)
+    elif ord in (1, -1, numpy.inf, -numpy.inf):
+        sums = np.sum(np.abs(x), axis=-2 if abs(ord) == 1 else -1)
+        value = (np.max if ord > 0 else np.min)(sums, axis=-1)
+    else:
+        raise ValueError(f"Invalid norm order {ord!r} for matrices.")
+    return np.expand_dims(value, (-2, -1)) if keepdims else value
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return a norm of a vector or matrix; see `numpy.linalg.norm`."""
+    x = as_array(x)
+    if ord is None:
+        return NORM(x, axis=normal_axes(axis, ndim_of(x)), keepdims=bool(keepdims))
+    axes = normal_axes(axis, ndim_of(x))
+    if len(axes) == 1:
+        return vector_norm(x, axis=axes, keepdims=keepdims, ord=ord)
+    if len(axes) != 2:
+        raise ValueError("Improper number of dimensions to norm.")
+    value = _matrix_norm(np.moveaxis(x, axes, (-2, -1)), ord, False)
+    return np.expand_dims(value, axes) if keepdims else value
+
+
+def cond(x: Any, p: Any = None) -> Any:
+    """Return the condition number; see `numpy.linalg.cond`."""
+    x = as_array(x)
+    if p in (None, 2, -2):
+        s = np.linalg.svdvals(x)
+        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    return _matrix_norm(x, p, False) * _matrix_norm(np.linalg.inv(x), p, False)
+
+
+RULES = {
+    numpy.linalg.norm: norm,
+    numpy.linalg.vector_norm: vector_norm,
+    numpy.linalg.matrix_norm: matrix_norm,
+    numpy.linalg.cond: cond,
+}

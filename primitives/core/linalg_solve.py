@@ -1,0 +1,330 @@
+"""Linear systems, inverses, determinants and pseudo-inverses; every one works on stacks of matrices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.builders import unbroadcast
+from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_primitives.products import conjugated, swapped
+from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axis, shape_of
+
+__all__ = ["DET", "INV", "PINV", "RULES", "SLOGDET", "SOLVE", "SlogdetResult", "adjoint", "regular"]
+
+SlogdetResult = type(numpy.linalg.slogdet(numpy.eye(1)))
+
+
+def adjoint(a: Any) -> Any:
+    """Return the matrices transposed and conjugated."""
+    return conjugated(swapped(a))
+
+
+def regular(*shape: int, shift: float = 3.0, dtype: Any = numpy.float64) -> Any:
+    """Return a function of a generator that draws a sample matrix far from singular."""
+    return lambda generator: Sample((_regular(generator, shape, shift, dtype),))
+
+
+def _regular(generator: numpy.random.Generator, shape: tuple[int, ...], shift: float, dtype: Any) -> Any:
+    draw: Any = generator.standard_normal(shape)
+    if numpy.dtype(dtype).kind == "c":
+        draw = draw + 1j * generator.standard_normal(shape)
+    return (draw + shift * numpy.eye(shape[-2], shape[-1])).astype(dtype)
+
+
+def _square_samples() -> tuple[Any, ...]:
+    return (
+        regular(3, 3),
+        regular(2, 3, 3),
+        regular(1, 1),
+        regular(0, 2, 2),
+        regular(2, 2, dtype=numpy.float32),
+        regular(2, 3, 3, dtype=complex),
+    )
+
+
+def _outer(dual: Any, out: Any, vector: bool) -> Any:
+    return np.expand_dims(dual, -1) * np.expand_dims(out, -2) if vector else np.matmul(dual, swapped(out))
+
+
+def _solve_a(ct: Any, a: Any, out: Any, a_space: Any, b_space: Any) -> Any:
+    """dA = -(A^-T ct) x^T."""
+    return unbroadcast(-_outer(_solved(swapped(a), ct, b_space), out, b_space.ndim == 1), a_space)
+
+
+def _solved(a: Any, rhs: Any, b_space: Any) -> Any:
+    """Solve for a right-hand side with the axes of an output: one vector, also for a stack of matrices, or matrices."""
+    if b_space.ndim == 1 and ndim_of(rhs) > 1:
+        return np.linalg.solve(a, np.expand_dims(rhs, -1))[..., 0]
+    return np.linalg.solve(a, rhs)
+
+
+def _solve_a_jvp(t: Any, a: Any, out: Any, b_space: Any, out_space: Any) -> Any:
+    change = np.matmul(t, np.expand_dims(out, -1))[..., 0] if b_space.ndim == 1 else np.matmul(t, out)
+    return unbroadcast(-_solved(a, change, b_space), out_space)
+
+
+def _solve_b_jvp(t: Any, a: Any, out_space: Any) -> Any:
+    return unbroadcast(np.linalg.solve(a, t), out_space)
+
+
+def _solve_samples() -> tuple[Any, ...]:
+    def system(shape: tuple[int, ...], rhs: tuple[int, ...], dtype: Any = numpy.float64) -> Any:
+        return lambda generator: Sample((_regular(generator, shape, 3.0, dtype), uniform(rhs, dtype=dtype)))
+
+    return (
+        system((3, 3), (3,)),
+        system((3, 3), (3, 2)),
+        system((2, 3, 3), (3,)),
+        system((2, 3, 3), (3, 2)),
+        system((3, 3), (2, 3, 2)),
+        system((2, 2), (2,), numpy.float32),
+        system((2, 2), (2, 1), complex),
+    )
+
+
+SOLVE = Primitive(
+    "numpy.linalg.solve",
+    lambda a, b: numpy.linalg.solve(a, b),
+    vjp={
+        "a": _solve_a,
+        "b": lambda ct, a, b_space: unbroadcast(_solved(swapped(a), ct, b_space), b_space),
+    },
+    jvp={"a": _solve_a_jvp, "b": _solve_b_jvp},
+    samples=_solve_samples,
+    doc="A^-1 b; db = A^-T ct, dA = -db x^T",
+)
+INV = Primitive(
+    "numpy.linalg.inv",
+    lambda a: numpy.linalg.inv(a),
+    vjp={"a": lambda ct, out, a_space: unbroadcast(-swapped(out) @ ct @ swapped(out), a_space)},
+    jvp={"a": lambda t, out: -(out @ t @ out)},
+    samples=_square_samples,
+    doc="A^-1; dA = -A^-T ct A^-T",
+)
+
+
+def _cofactors(a: Any, out: Any) -> Any:
+    """Return the partials of the determinant: det(A) A^-T, or by singular values where a matrix is singular."""
+    if np.all(np.not_equal(out, 0)):
+        return np.expand_dims(out, (-1, -2)) * swapped(np.linalg.inv(a))
+    return COFACTORS(a)
+
+
+def _without(s: Any, *left_out: int) -> Any:
+    kept = [position for position in range(shape_of(s)[-1]) if position not in left_out]
+    return np.prod(s[..., kept], axis=-1)
+
+
+def _cofactor_primal(a: Any) -> Any:
+    """With A = U S V^H: det(U V^H) conj(U) diag(prod of the other s) V^T."""
+    u, s, vh = numpy.linalg.svd(a)
+    extent = s.shape[-1]
+    others = numpy.stack([_without(s, i) for i in range(extent)], axis=-1)
+    phase = numpy.linalg.det(u) * numpy.linalg.det(vh)
+    return phase[..., None, None] * ((u.conj() * others[..., None, :]) @ vh.conj())
+
+
+def _cofactor_slope(t: Any, a: Any, a_space: Any) -> Any:
+    """Derivative of the cofactors, with E = U^H t V: diagonal sum_k P[i,k] E[k,k], elsewhere -P[i,j] E[j,i], where
+    P[i,j] is the product of the singular values but s[i] and s[j]. It is its own transpose.
+    """
+    extent = a_space.shape[-1]
+    if extent == 1:
+        return numpy.zeros(a_space.shape, dtype=a_space.dtype)
+    u, s, vh = np.linalg.svd(a)
+    rows = [[_without(s, i, j) if i != j else 0.0 * s[..., 0] for j in range(extent)] for i in range(extent)]
+    products = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    e = adjoint(u) @ t @ adjoint(vh)
+    on_diagonal = np.matmul(products, np.expand_dims(np.diagonal(e, 0, -2, -1), -1))
+    inner = numpy.eye(extent) * on_diagonal - products * swapped(e)
+    phase = np.expand_dims(np.linalg.det(u) * np.linalg.det(vh), (-1, -2))
+    return unbroadcast(phase * (conjugated(u) @ inner @ conjugated(vh)), a_space)
+
+
+COFACTORS = Primitive(
+    "numpy.linalg.cofactors",
+    _cofactor_primal,
+    vjp={"a": lambda ct, a, a_space: _cofactor_slope(ct, a, a_space)},
+    jvp={"a": lambda t, a, a_space: _cofactor_slope(t, a, a_space)},
+    samples=lambda: (
+        regular(3, 3, shift=1.0),
+        regular(2, 2, 2),
+        regular(1, 1),
+        regular(3, 3, dtype=complex),
+        Sample((numpy.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]]),)),
+    ),
+    doc="det(A) A^-T, also for singular A",
+)
+DET = Primitive(
+    "numpy.linalg.det",
+    lambda a: numpy.linalg.det(a),
+    vjp={"a": lambda ct, a, out, a_space: unbroadcast(np.expand_dims(ct, (-1, -2)) * _cofactors(a, out), a_space)},
+    jvp={"a": lambda t, a, out, out_space: unbroadcast(np.sum(t * _cofactors(a, out), axis=(-2, -1)), out_space)},
+    samples=lambda: (
+        *_square_samples(),
+        Sample((numpy.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]]),)),
+    ),
+    doc="the determinant; dA = ct det(A) A^-T, by cofactors where A is singular",
+)
+
+
+def _slogdet_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
+    """d log|det| = Re(w) and d sign = i Im(w) sign, with w = tr(A^-1 dA)."""
+    weight = ct[1]
+    if a_space.is_complex:
+        weight = weight - 1j * np.real(1j * ct[0] * out[0])
+    return unbroadcast(np.expand_dims(weight, (-1, -2)) * swapped(np.linalg.inv(a)), a_space)
+
+
+def _slogdet_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
+    change = np.trace(np.linalg.solve(a, t), 0, -2, -1)
+    turned = 1j * np.imag(change) * out[0] if is_complex(out[0]) else 0.0 * change
+    sign_space, log_space = out_space.spaces
+    return SlogdetResult(unbroadcast(turned, sign_space), unbroadcast(np.real(change), log_space))
+
+
+SLOGDET = Primitive(
+    "numpy.linalg.slogdet",
+    lambda a: numpy.linalg.slogdet(a),
+    vjp={"a": _slogdet_vjp},
+    jvp={"a": _slogdet_jvp},
+    samples=_square_samples,
+    doc="sign and log of the determinant; dA = ct A^-T",
+)
+
+
+def _pinv_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
+    """The transpose of `_pinv_jvp`, term by term."""
+    p = out
+    first = -swapped(p) @ ct @ swapped(p)
+    rows = conjugated(_beside(a @ p)) @ adjoint(ct) @ conjugated(p @ adjoint(p))
+    columns = conjugated(adjoint(p) @ p) @ adjoint(ct) @ conjugated(_beside(p @ a))
+    return unbroadcast(first + rows + columns, a_space)
+
+
+def _beside(projection: Any) -> Any:
+    return numpy.eye(shape_of(projection)[-1]) - projection
+
+
+def _pinv_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
+    """dP = -P dA P + P P^H dA^H (I - A P) + (I - P A) dA^H P^H P, at constant rank (Golub and Pereyra)."""
+    p, back = out, adjoint(t)
+    change = -p @ t @ p + p @ adjoint(p) @ back @ _beside(a @ p) + _beside(p @ a) @ back @ adjoint(p) @ p
+    return unbroadcast(change, out_space)
+
+
+PINV = Primitive(
+    "numpy.linalg.pinv",
+    lambda a, *, rcond=None: numpy.linalg.pinv(a) if rcond is None else numpy.linalg.pinv(a, rcond),
+    vjp={"a": _pinv_vjp},
+    jvp={"a": _pinv_jvp},
+    samples=lambda: (
+        regular(3, 3),
+        regular(4, 2),
+        regular(2, 2, 4),
+        regular(2, 3, dtype=numpy.float32),
+        regular(3, 2, dtype=complex),
+    ),
+    doc="the pseudo-inverse at constant rank",
+)
+
+
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    """Return the pseudo-inverse; see `numpy.linalg.pinv`."""
+    return PINV(_unfolded(as_array(a)) if hermitian else as_array(a), rcond=rtol if rcond is None else rcond)
+
+
+def _unfolded(a: Any) -> Any:
+    """Return the Hermitian matrix of which numpy reads the lower triangle."""
+    strict = np.tril(a, -1)
+    return strict + adjoint(strict) + numpy.eye(shape_of(a)[-1]) * np.real(a)
+
+
+def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
+    """Solve a least-squares problem; see `numpy.linalg.lstsq`. Differentiable in both, at constant rank.
+
+    Examples
+    --------
+    >>> lstsq(numpy.array([[1.0], [1.0]]), numpy.array([1.0, 3.0]))[0]
+    array([2.])
+    """
+    a, b = as_array(a), as_array(b)
+    rows, columns = shape_of(a)
+    if rcond is None:
+        rcond = numpy.finfo(a.dtype).eps * max(rows, columns)
+    elif rcond == -1:
+        rcond = numpy.finfo(a.dtype).eps
+    s = np.linalg.svdvals(a)
+    rank = int(np.sum(np.greater(s, rcond * np.max(s)))) if min(rows, columns) else 0
+    x = np.matmul(PINV(a, rcond=rcond), b)
+    if rank == columns < rows:
+        deviation = b - np.matmul(a, x)
+        squares = np.atleast_1d(np.sum(np.real(conjugated(deviation) * deviation), axis=0))
+    else:
+        squares = numpy.zeros(0)
+    return x, squares, rank, s
+
+
+def tensorinv(a: Any, ind: int = 2) -> Any:
+    """Return the inverse of a tensor as a map; see `numpy.linalg.tensorinv`."""
+    a = as_array(a)
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    shape = shape_of(a)
+    rows = math.prod(shape[ind:])
+    return np.reshape(np.linalg.inv(np.reshape(a, (rows, -1))), shape[ind:] + shape[:ind])
+
+
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    """Solve a tensor equation; see `numpy.linalg.tensorsolve`."""
+    a, b = as_array(a), as_array(b)
+    ndim = ndim_of(a)
+    if axes is not None:
+        last = [normal_axis(axis, ndim) for axis in axes]
+        a = np.transpose(a, [axis for axis in range(ndim) if axis not in last] + last)
+    unknown = shape_of(a)[ndim_of(b) - ndim :] if ndim_of(b) < ndim else ()
+    rows = math.prod(unknown)
+    return np.reshape(np.linalg.solve(np.reshape(a, (-1, rows)), np.ravel(b)), unknown)
+
+
+def matrix_power(a: Any, n: int) -> Any:
+    """Return an integer power of a matrix by repeated squaring; see `numpy.linalg.matrix_power`.
+
+    Examples
+    --------
+    >>> matrix_power(numpy.array([[1.0, 1.0], [0.0, 1.0]]), 3)
+    array([[1., 3.],
+           [0., 1.]])
+    """
+    base = as_array(a)
+    exponent = int(n)
+    if exponent != n:
+        raise TypeError("exponent must be an integer")
+    if exponent < 0:
+        base, exponent = np.linalg.inv(base), -exponent
+    if exponent == 0:
+        return numpy.zeros(shape_of(base), base.dtype) + numpy.eye(shape_of(base)[-1], dtype=base.dtype)
+    value = None
+    while exponent:
+        if exponent % 2:
+            value = base if value is None else np.matmul(value, base)
+        exponent //= 2
+        base = np.matmul(base, base) if exponent else base
+    return value
+
+
+RULES = {
+    numpy.linalg.solve: SOLVE,
+    numpy.linalg.inv: INV,
+    numpy.linalg.det: DET,
+    numpy.linalg.slogdet: SLOGDET,
+    numpy.linalg.pinv: pinv,
+    numpy.linalg.lstsq: lstsq,
+    numpy.linalg.tensorinv: tensorinv,
+    numpy.linalg.tensorsolve: tensorsolve,
+    numpy.linalg.matrix_power: matrix_power,
+}

@@ -1,0 +1,87 @@
+"""The hooks through which the engine finds the rules of this distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tapeengine.plugins.hookspecs import hookimpl
+from tapeengine.primitive import Primitive
+from tapeengine_primitives import (
+    arithmetic,
+    complexparts,
+    contraction,
+    convolution,
+    cumulative,
+    discrete,
+    extremes,
+    fourier,
+    interpolation,
+    joining,
+    linalg_eigen,
+    linalg_factor,
+    linalg_norms,
+    linalg_solve,
+    padding,
+    products,
+    reductions,
+    selection,
+    sorting,
+    statistics,
+    transcendental,
+    ufunc_methods,
+)
+
+__all__ = ["MODULES", "tapeengine_numpy_rules", "tapeengine_primitives"]
+
+MODULES = (
+    arithmetic,
+    complexparts,
+    contraction,
+    convolution,
+    cumulative,
+    discrete,
+    extremes,
+    fourier,
+    interpolation,
+    joining,
+    linalg_eigen,
+    linalg_factor,
+    linalg_norms,
+    linalg_solve,
+    padding,
+    products,
+    reductions,
+    selection,
+    sorting,
+    statistics,
+    transcendental,
+    ufunc_methods,
+)
+
+
+@hookimpl
+def tapeengine_primitives() -> tuple[Primitive, ...]:
+    """Return the primitives of every family.
+
+    Examples
+    --------
+    >>> "numpy.sin" in {primitive.name for primitive in tapeengine_primitives()}
+    True
+    """
+    named = (value for module in MODULES for value in vars(module).values() if isinstance(value, Primitive))
+    found = {primitive.name: primitive for primitive in (*named, *discrete.BY_FUNCTION.values())}
+    return tuple(found.values())
+
+
+@hookimpl
+def tapeengine_numpy_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
+    """Map numpy's functions, and its ufuncs' methods as pairs of ufunc and name, to their rules.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> tapeengine_numpy_rules()[numpy.sqrt](4.0)
+    2.0
+    """
+    return {function: rule for module in MODULES for function, rule in module.RULES.items()}

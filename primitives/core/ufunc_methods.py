@@ -1,0 +1,280 @@
+"""The methods of ufuncs: reduce, accumulate, outer and at.
+
+Sums, products and extremes are reduced by their own primitives; any other ufunc of two arguments by its own rule,
+applied from the first element to the last, which is what the method means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.builders import discrete, linear
+from tapeengine.primitive import Sample, uniform
+from tapeengine_primitives.joining import along
+from tapeengine_primitives.reductions import masked
+from tapeengine_primitives.values import as_array, is_traced, ndim_of, normal_axes, normal_axis, shape_of
+
+__all__ = ["RULES", "SCATTER_ADD"]
+
+_FOLDED = (
+    numpy.arctan2,
+    numpy.divide,
+    numpy.float_power,
+    numpy.fmod,
+    numpy.hypot,
+    numpy.logaddexp2,
+    numpy.power,
+    numpy.remainder,
+    numpy.subtract,
+)
+_BINARY = (
+    numpy.add,
+    numpy.copysign,
+    numpy.fmax,
+    numpy.fmin,
+    numpy.logaddexp,
+    numpy.maximum,
+    numpy.minimum,
+    numpy.multiply,
+    *_FOLDED,
+)
+_COMPARED = (
+    numpy.equal,
+    numpy.floor_divide,
+    numpy.greater,
+    numpy.greater_equal,
+    numpy.less,
+    numpy.less_equal,
+    numpy.not_equal,
+)
+_IN_PLACE_OF_ONE = (
+    *(numpy.absolute, numpy.negative, numpy.positive, numpy.square, numpy.reciprocal, numpy.sqrt, numpy.cbrt),
+    *(numpy.exp, numpy.expm1, numpy.log, numpy.log1p, numpy.sin, numpy.cos, numpy.tan, numpy.tanh, numpy.conjugate),
+)
+
+
+def _reduced_by(function: Callable[..., Any], identity: float | None) -> Any:
+    """Return the reduction that one of numpy's functions over axes computes."""
+
+    def reduce(
+        array: Any,
+        axis: Any = 0,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        options: dict[str, Any] = {} if initial is None or initial is np._NoValue else {"initial": initial}
+        if dtype is not None:
+            array = np.astype(array, dtype)
+        if where is not True and identity is not None:
+            array = masked(array, where, identity)
+        elif where is not True:
+            options["where"] = where
+        return function(array, axis=axis, keepdims=bool(keepdims), **options)
+
+    return reduce
+
+
+def _logaddexp_reduce(
+    array: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Any:
+    """log sum exp(x), shifted by the greatest element."""
+    x = masked(array, where, -numpy.inf)
+    axes = normal_axes(axis, ndim_of(x))
+    top = np.floor(np.max(x, axis=axes, keepdims=True)) if x.size else numpy.zeros(())
+    top = np.where(np.isfinite(top), top, 0.0)
+    value = np.log(np.sum(np.exp(x - top), axis=axes, keepdims=True)) + top
+    value = value if keepdims else np.squeeze(value, axes)
+    return value if initial is None or initial is np._NoValue else np.logaddexp(value, initial)
+
+
+def _layers(array: Any, axis: int) -> list[Any]:
+    x = as_array(array)
+    axis = normal_axis(axis, ndim_of(x))
+    return [x[along(axis, position)] for position in range(shape_of(x)[axis])]
+
+
+def _folded(ufunc: Callable[..., Any]) -> Any:
+    def reduce(
+        array: Any,
+        axis: Any = 0,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        if where is not True:
+            raise NotImplementedError(f"{ufunc.__name__}.reduce has no derivative rule with a where mask")
+        (one,) = normal_axes(axis, ndim_of(array))
+        layers = _layers(array, one)
+        if initial is not None and initial is not np._NoValue:
+            layers.insert(0, initial)
+        if not layers:
+            raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
+        value = layers[0]
+        for layer in layers[1:]:
+            value = ufunc(value, layer)
+        return np.expand_dims(value, one) if keepdims else value
+
+    return reduce
+
+
+def _accumulated(ufunc: Callable[..., Any]) -> Any:
+    def accumulate(array: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
+        layers = _layers(array, axis)
+        if not layers:
+            return as_array(array)
+        for position in range(1, len(layers)):
+            layers[position] = ufunc(layers[position - 1], layers[position])
+        return np.stack(layers, axis=axis)
+
+    return accumulate
+
+
+def _running(function: Callable[..., Any]) -> Any:
+    def accumulate(array: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
+        return function(array, axis=axis, dtype=dtype)
+
+    return accumulate
+
+
+RUNNING_PLACES = discrete(
+    "numpy.running_places",
+    lambda x, *, axis, extreme: _places(x, axis, extreme),
+    samples=(Sample((uniform((2, 5)),), {"axis": 1, "extreme": numpy.maximum}),),
+    doc="where the running extreme of an array stands; no derivative goes through it",
+)
+
+
+def _places(x: Any, axis: int, extreme: Any) -> Any:
+    running = extreme.accumulate(x, axis=axis)
+    steps = numpy.diff(running, axis=axis) != 0
+    lead = numpy.ones(tuple(1 if k == axis else extent for k, extent in enumerate(x.shape)), bool)
+    position = numpy.arange(x.shape[axis]).reshape([-1 if k == axis else 1 for k in range(x.ndim)])
+    return numpy.maximum.accumulate(numpy.where(numpy.concatenate((lead, steps), axis), position, 0), axis=axis)
+
+
+def _running_extreme(extreme: Callable[..., Any]) -> Any:
+    """Gather the elements that are greater (or smaller) than all before them; of a tie, the first one counts."""
+
+    def accumulate(array: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
+        x = as_array(array)
+        axis = normal_axis(axis, ndim_of(x))
+        return np.take_along_axis(x, RUNNING_PLACES(x, axis=axis, extreme=extreme), axis=axis)
+
+    return accumulate
+
+
+def _outer(ufunc: Callable[..., Any]) -> Any:
+    def outer(a: Any, b: Any, /, **keywords: Any) -> Any:
+        x, y = as_array(a), as_array(b)
+        return ufunc(np.reshape(x, shape_of(x) + (1,) * ndim_of(y)), y, **keywords)
+
+    return outer
+
+
+def _scatter_vjp(ct: Any, places: Any, values_space: Any) -> Any:
+    return np.reshape(np.take(ct, places), values_space.shape)
+
+
+SCATTER_ADD = linear(
+    "numpy.scatter_add",
+    lambda values, *, places, size: _scattered(values, places, size),
+    {"values": lambda ct, places, values_space: _scatter_vjp(ct, places, values_space)},
+    samples=(
+        Sample((uniform((4,)),), {"places": numpy.array([0, 2, 0, 1]), "size": 3}),
+        Sample((uniform((3,), dtype=complex),), {"places": numpy.array([1, 1, 1]), "size": 3}),
+        Sample((uniform((3,), dtype=numpy.float32),), {"places": numpy.array([1, 0, 1]), "size": 2}),
+    ),
+    doc="sums of the values with the same place; dvalues[k] = ct[places[k]]",
+)
+
+
+def _scattered(values: Any, places: Any, size: int) -> Any:
+    total = numpy.zeros(size, values.dtype)
+    numpy.add.at(total, places, values)
+    return total
+
+
+def _rounds(places: Any) -> list[Any]:
+    """Split positions into rounds in which no place occurs twice, keeping the order of those that do."""
+    order = numpy.argsort(places, kind="stable")
+    ranked = places[order]
+    starts = numpy.flatnonzero(numpy.diff(ranked, prepend=-1))
+    occurrence = numpy.empty(len(places), int)
+    occurrence[order] = numpy.arange(len(places)) - numpy.repeat(starts, numpy.diff(starts, append=len(places)))
+    return [numpy.flatnonzero(occurrence == k) for k in range(int(occurrence.max(initial=-1)) + 1)]
+
+
+def _places_of(a: Any, indices: Any) -> Any:
+    """Return the flat positions that an index names."""
+    shape = shape_of(a)
+    return numpy.arange(int(numpy.prod(shape))).reshape(shape)[indices]
+
+
+def _at(ufunc: Callable[..., Any]) -> Any:
+    def at(a: Any, indices: Any, b: Any = None, /) -> None:
+        _check_target(ufunc, a)
+        places = _places_of(a, indices)
+        flat = numpy.ravel(places)
+        values = None if b is None else np.ravel(np.broadcast_to(as_array(b), places.shape))
+        for one in _rounds(flat):
+            where = numpy.unravel_index(flat[one], shape_of(a))
+            a[where] = ufunc(a[where]) if values is None else ufunc(a[where], values[one])
+
+    return at
+
+
+def _sum_at(sign: Callable[[Any], Any]) -> Any:
+    """Return `at` for sums, where all values of one place are added at once."""
+
+    def at(a: Any, indices: Any, b: Any, /) -> None:
+        _check_target(numpy.add, a)
+        places = _places_of(a, indices)
+        distinct, inverse = numpy.unique(places, return_inverse=True)
+        values = np.ravel(np.broadcast_to(as_array(b), places.shape))
+        where = numpy.unravel_index(distinct, shape_of(a))
+        a[where] = a[where] + sign(SCATTER_ADD(values, places=numpy.ravel(inverse), size=len(distinct)))
+
+    return at
+
+
+def _check_target(ufunc: Any, a: Any) -> None:
+    if not is_traced(a):
+        raise TypeError(
+            f"{ufunc.__name__}.at: a plain array cannot hold traced values; make it with tapeengine.numpy.zeros or array"
+        )
+
+
+RULES: dict[Any, Any] = {
+    **{(ufunc, "reduce"): _folded(ufunc) for ufunc in (*_FOLDED, numpy.fmax, numpy.fmin)},
+    **{(ufunc, "accumulate"): _accumulated(ufunc) for ufunc in _BINARY},
+    **{(ufunc, "outer"): _outer(ufunc) for ufunc in (*_BINARY, *_COMPARED)},
+    **{(ufunc, "at"): _at(ufunc) for ufunc in (*_BINARY, *_IN_PLACE_OF_ONE)},
+    (numpy.add, "reduce"): _reduced_by(np.sum, 0.0),
+    (numpy.multiply, "reduce"): _reduced_by(np.prod, 1.0),
+    (numpy.maximum, "reduce"): _reduced_by(np.max, None),
+    (numpy.minimum, "reduce"): _reduced_by(np.min, None),
+    (numpy.logical_and, "reduce"): _reduced_by(np.all, None),
+    (numpy.logical_or, "reduce"): _reduced_by(np.any, None),
+    (numpy.logaddexp, "reduce"): _logaddexp_reduce,
+    (numpy.add, "accumulate"): _running(np.cumsum),
+    (numpy.multiply, "accumulate"): _running(np.cumprod),
+    (numpy.maximum, "accumulate"): _running_extreme(numpy.maximum),
+    (numpy.minimum, "accumulate"): _running_extreme(numpy.minimum),
+    (numpy.add, "at"): _sum_at(lambda values: values),
+    (numpy.subtract, "at"): _sum_at(lambda values: -values),
+}
