@@ -67,16 +67,18 @@ stubtest: types
 	$(BIN)/stubtest --concise --allowlist tests/stubtest_allowlist.txt $(STUBS:tapeengine/_core/%.pyi=tapeengine._core.%)
 
 bench: $(INSTALLED)
-	cd asv_bench && ../$(BIN)/asv run
+	cd asv_bench && ../$(BIN)/asv machine --yes && ../$(BIN)/asv run
+	$(BIN)/python asv_bench/figures.py
 
 bench-quick: $(INSTALLED)
-	cd asv_bench && ../$(BIN)/asv run --quick --python=same --show-stderr
+	$(BIN)/python asv_bench/counts.py
+	cd asv_bench && ../$(BIN)/asv machine --yes && ../$(BIN)/asv run --quick --python=same --show-stderr
 
 bench-compare: $(INSTALLED)
-	cd asv_bench && ../$(BIN)/asv continuous --interleave-rounds $(BASE) HEAD
+	$(BIN)/python asv_bench/compare.py $(BASE)
 
 peers: $(INSTALLED)
-	$(MAKE) -C asv_bench/peers
+	$(BIN)/python asv_bench/peers/setup.py $(PEERS_ARGS)
 
 dist: $(INSTALLED)
 	$(BIN)/python -m build

@@ -16,8 +16,13 @@ def is_greater(self: Any, other: Any) -> bool:
     return bool(self.data > getattr(other, "data", other))
 
 
+def is_less(self: Any, other: Any) -> bool:
+    """Compare by value."""
+    return bool(self.data < getattr(other, "data", other))
+
+
 # micrograd compares nothing, and the programs branch on values.
-Value.__gt__ = is_greater
+Value.__gt__, Value.__lt__ = is_greater, is_less
 
 
 class Arithmetic:

@@ -62,7 +62,9 @@ def version(tool: str) -> str:
 
 def run_case(tool: str, program: str, size: int, limit: float) -> Row:
     """Run one case in a process of its own."""
-    command = [sys.executable, "-m", "asv_bench.peers.case", TOOLS[tool][0], tool, program, str(size)]
+    # -P keeps the sources beside this file out of the way: the installed tapeengine is measured.
+    code = f"import sys; sys.path.append({str(ROOT)!r}); from asv_bench.peers.case import main; main(*sys.argv[1:])"
+    command = [sys.executable, "-P", "-c", code, TOOLS[tool][0], tool, program, str(size)]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     environment |= {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"}
     try:

@@ -47,9 +47,8 @@ def main() -> int:
     if options.only_install:
         return 0
     environment = os.environ | {"TAPEENGINE_PEERS": str(options.environment)}
-    # Run from the environment's folder: from the repository, Python would import the sources beside it.
     code = f"import sys; sys.path.append({str(ROOT)!r}); from asv_bench.peers.run import main; sys.exit(main())"
-    return subprocess.run([str(python), "-c", code, *rest], cwd=options.environment, env=environment).returncode
+    return subprocess.run([str(python), "-P", "-c", code, *rest], env=environment).returncode
 
 
 if __name__ == "__main__":

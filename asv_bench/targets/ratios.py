@@ -26,12 +26,14 @@ def engine_module(program: Program) -> Any:
 
 
 def ones_like(value: Any) -> Any:
-    """Return a cotangent of ones with the structure of `value`."""
-    if isinstance(value, numpy.ndarray):
-        return numpy.ones_like(value)
+    """Return a cotangent of ones with the structure of `value`; None stands where a value is discrete."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(ones_like(x) for x in value))
     if isinstance(value, (tuple, list)):
         return type(value)(ones_like(x) for x in value)
-    return 1.0
+    if isinstance(value, (numpy.ndarray, numpy.generic)):
+        return numpy.ones_like(value) if value.dtype.kind in "fc" else None
+    return 1.0 if isinstance(value, float) else None
 
 
 def thunks(program: Program, size: int) -> dict[str, Callable[[], Any]]:

@@ -1,0 +1,49 @@
+"""Every primitive of the registry: value and cotangents on its first sample.
+
+The cases are made at import, so a primitive that cannot be benchmarked makes this module fail.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import tapeengine as te
+from tapeengine.primitive import Primitive
+
+from asv_bench.targets.ratios import ones_like
+
+SEED = 1
+
+
+def cases(registry: Mapping[str, Primitive]) -> dict[str, Any]:
+    """Return the first sample of every primitive."""
+    if not registry:
+        raise LookupError("no primitives: tapeengine is not installed, so its entry points are not found")
+    found = {}
+    for name, primitive in registry.items():
+        sample = next(iter(primitive.samples_drawn(SEED)), None)
+        if sample is None:
+            raise LookupError(f"primitive {name} has no sample, so it cannot be benchmarked: give it one")
+        found[name] = sample
+    return found
+
+
+REGISTRY = te.default_engine().registry
+CASES = cases(REGISTRY)
+
+
+class Primitives:
+    """One primitive inside a vjp."""
+
+    params = (sorted(CASES),)
+    param_names = ("primitive",)
+
+    def setup(self, name: str) -> None:
+        primitive, sample = REGISTRY[name], CASES[name]
+        self.args = tuple(sample.args)
+        self.program = lambda *args: primitive(*args, **sample.static)
+        value, _ = te.vjp(self.program, *self.args)
+        self.cotangent = ones_like(value)
+
+    def time_derivative(self, name: str) -> None:
+        _, backpropagator = te.vjp(self.program, *self.args)
+        backpropagator(self.cotangent)
