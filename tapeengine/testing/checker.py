@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +16,7 @@ from tapeengine.testing.case import Case
 from tapeengine.testing.checks import CHECKS, ROUNDINGS, check_space
 from tapeengine.testing.derivative import copied, read_only, same_bits
 from tapeengine.testing.kernels import kernel_messages
+from tapeengine.testing.programs import NO_JVP
 from tapeengine.testing.report import Report
 from tapeengine.testing.second_order import second_order_messages, untraced
 from tapeengine.testing.zeros import is_elementwise, zero_messages
@@ -61,8 +61,7 @@ def check_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> R
     """
     report = report_primitive(primitive, seed=seed, order=order)
     report.raise_failures()
-    for reason in report.skipped:
-        warnings.warn(f"{primitive.name}: {reason}", stacklevel=2)
+    report.warn_skipped()
     return report
 
 
@@ -131,6 +130,8 @@ class _Checker:
         if reason is not None:
             self.report.skip(reason)
             return
+        if not hasattr(self.engine, "jvp"):
+            self.report.skip(f"order 2: {NO_JVP}")
         messages = partial(second_order_messages, self.engine, case, position, self.seed)
         self._run(case.name(position), case.where, "order2", messages)
 

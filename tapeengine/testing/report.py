@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -96,6 +97,11 @@ class Report:
         """Add something that was not checked, once."""
         if reason not in self.skipped:
             self.skipped.append(reason)
+
+    def warn_skipped(self) -> None:
+        """Warn of what was not checked, where the caller of the checker stands."""
+        for reason in self.skipped:
+            warnings.warn(f"{self.subject}: {reason}", stacklevel=3)
 
     def raise_failures(self) -> None:
         """Raise a `CheckError` if something failed."""

