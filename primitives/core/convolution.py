@@ -28,7 +28,7 @@ def _transposed(ct: Any, other: Any, first: int, second: int, mode: str, space: 
 
 CONVOLVE = bilinear(
     "numpy.convolve",
-    lambda a, v, *, mode="full": numpy.convolve(a, v, mode),  # type: ignore[call-overload]
+    lambda a, v, *, mode="full": numpy.convolve(a, v, mode),
     {
         "a": lambda ct, v, a_space, v_space, mode: _transposed(ct, v, a_space.size, v_space.size, mode, a_space),
         "v": lambda ct, a, a_space, v_space, mode: _transposed(ct, a, v_space.size, a_space.size, mode, v_space),

@@ -12,7 +12,7 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.builders import linear, unbroadcast
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, Uniform, uniform
 from tapeengine_primitives.joining import along
 from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axis, shape_of
 
@@ -26,9 +26,8 @@ def _fitted(ct: Any, space: Any, axis: int) -> Any:
     if found > extent:
         ct = ct[along(axis, slice(0, extent))]
     elif found < extent:
-        ct = np.concatenate(
-            (ct, numpy.zeros((*space.shape[:axis], extent - found, *space.shape[axis + 1 :]))), axis=axis
-        )
+        rest = (*space.shape[:axis], extent - found, *space.shape[axis + 1 :])
+        ct = np.concatenate((ct, numpy.zeros(rest, ct.dtype)), axis=axis)
     return unbroadcast(ct, space)
 
 
@@ -44,6 +43,11 @@ def _samples(low: int = 1) -> tuple[Sample, ...]:
         Sample((uniform((4,), dtype=numpy.complex64),)),
         Sample((uniform((2, 3), dtype=numpy.float32),)),
     )
+
+
+def _real_part(values: Uniform) -> Uniform:
+    narrow = numpy.dtype(values.dtype).char in "Ff"
+    return uniform(values.shape, dtype=numpy.float32 if narrow else numpy.float64)
 
 
 def _symmetric(name: str, transform: Any) -> Primitive:
@@ -76,7 +80,7 @@ def _doubled(extent: int, ndim: int, axis: int, factor: float) -> Any:
 
 
 def _other(norm: Any) -> str:
-    return {None: "forward", "backward": "forward", "forward": "backward"}.get(norm, norm)
+    return {None: "forward", "backward": "forward", "forward": "backward"}.get(norm, "ortho")
 
 
 def _rfft_vjp(ct: Any, x_space: Any, n: Any, axis: int, norm: Any) -> Any:
@@ -95,12 +99,7 @@ RFFT = linear(
     "numpy.fft.rfft",
     lambda x, *, n=None, axis=-1, norm=None: numpy.fft.rfft(x, n, axis, norm),
     _rfft_vjp,
-    samples=lambda: tuple(
-        Sample(
-            (uniform(sample.args[0].shape, dtype=numpy.dtype(sample.args[0].dtype).type(0).real.dtype),), sample.static
-        )
-        for sample in _samples()
-    ),
+    samples=lambda: tuple(Sample((_real_part(one.args[0]),), one.static) for one in _samples()),
     doc="the transform of real values; dx = n irfft(conj(ct)), paired frequencies halved",
 )
 IRFFT = linear(

@@ -168,7 +168,7 @@ def gaps(s: Any) -> Any:
 
 
 def _svd_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
-    """With P = U^H dA V and F[i,j] = 1/(s[j]^2 - s[i]^2): dS = Re diag(P), dU = U (F (P S + S P^H) + i Im diag(P)/S) and
+    """With P = U^H dA V and F[i,j] = 1/(s[j]^2 - s[i]^2): dS = Re diag(P), dU = U (F (P S + S P^H) + i Im diag(P)/S),
     dV = V (F (S P + P^H S)), and the parts outside of the spaces of U and V.
     """
     u, s, vh = out

@@ -46,11 +46,13 @@ def _norm_jvp(t: Any, x: Any, out: Any, x_space: Any, out_space: Any, axis: Any,
     return unbroadcast(np.sum(change, axis=axis, keepdims=keepdims), out_space)
 
 
+def _axes_of(sample: Sample) -> tuple[int, ...]:
+    return normal_axes(sample.static.get("axis"), len(sample.args[0].shape))
+
+
 def _samples() -> tuple[Sample, ...]:
     found = [
-        Sample(
-            sample.args, {**sample.static, "axis": normal_axes(sample.static.get("axis"), len(sample.args[0].shape))}
-        )
+        Sample(sample.args, {**sample.static, "axis": _axes_of(sample)})
         for sample in reduction_samples()
         if sample.static.get("axis") != () and sample.args[0].shape
     ]

@@ -9,13 +9,17 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.builders import linear, unbroadcast
-from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_primitives.joining import along
 from tapeengine_primitives.values import as_array, ndim_of, normal_axis, shape_of
 
 __all__ = ["RULES", "TRIL", "TRIU", "WHERE"]
 
 _MASK = numpy.array([[True, False, True], [False, False, True]])
+
+
+def _chosen(condition: Any, x: Any, y: Any) -> Any:
+    return numpy.where(condition, x, y)[()]
 
 
 def _kept(ct: Any, condition: Any, space: Any, sign: bool) -> Any:
@@ -25,7 +29,7 @@ def _kept(ct: Any, condition: Any, space: Any, sign: bool) -> Any:
 
 WHERE = linear(
     "numpy.where",
-    lambda condition, x, y: numpy.where(condition, x, y)[()],
+    lambda condition, x, y: _chosen(condition, x, y),
     {
         "x": lambda ct, condition, x_space: _kept(ct, condition, x_space, True),
         "y": lambda ct, condition, y_space: _kept(ct, condition, y_space, False),
@@ -59,7 +63,7 @@ def _triangle_samples() -> tuple[Sample, ...]:
     )
 
 
-TRIL = linear(
+TRIL: Primitive = linear(
     "numpy.tril",
     lambda m, k=0: numpy.tril(m, k),
     lambda ct, k, m_space: unbroadcast(TRIL(ct, k=k), m_space),
@@ -67,7 +71,7 @@ TRIL = linear(
     samples=_triangle_samples,
     doc="the lower triangle; dm = the lower triangle of ct",
 )
-TRIU = linear(
+TRIU: Primitive = linear(
     "numpy.triu",
     lambda m, k=0: numpy.triu(m, k),
     lambda ct, k, m_space: unbroadcast(TRIU(ct, k=k), m_space),

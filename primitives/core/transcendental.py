@@ -9,7 +9,7 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.builders import elementwise
-from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_primitives.ufuncs import binary, unary
 
 __all__ = ["RULES"]
@@ -120,7 +120,7 @@ def _sinc_series(u: Any, derivative: int) -> Any:
     return total
 
 
-SINC = elementwise(
+SINC: Primitive = elementwise(
     "numpy.sinc",
     _sinc,
     lambda x, derivative: SINC(x, derivative=derivative + 1),

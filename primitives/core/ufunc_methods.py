@@ -255,7 +255,7 @@ def _sum_at(sign: Callable[[Any], Any]) -> Any:
 def _check_target(ufunc: Any, a: Any) -> None:
     if not is_traced(a):
         raise TypeError(
-            f"{ufunc.__name__}.at: a plain array cannot hold traced values; make it with tapeengine.numpy.zeros or array"
+            f"{ufunc.__name__}.at: a plain array cannot hold traced values; make it with tapeengine.numpy.zeros"
         )
 
 
