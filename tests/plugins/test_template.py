@@ -25,8 +25,9 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     python = folder / "env" / "bin" / "python"
     where = [sys.executable, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
     site = Path(run([str(python), *where[1:]], folder).strip())
-    lent = [str(ROOT), *{sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}]
-    (site / "lent.pth").write_text("\n".join(lent))
+    lent = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    lines = [f"import site; site.addsitedir({folder!r})" for folder in sorted(lent)]
+    (site / "lent.pth").write_text("\n".join([str(ROOT), *lines]))
     source = shutil.copytree(TEMPLATE, folder / "source", ignore=shutil.ignore_patterns("build", "*.egg-info", "*.so"))
     options = ["--quiet", "--no-index", "--no-deps", "--no-build-isolation"]
     run([str(python), "-m", "pip", "install", *options, str(source)], folder)
