@@ -1,0 +1,24 @@
+"""Derivatives of `scipy.linalg`: its functions with SciPy's own signatures, on plain and on traced values.
+
+Examples
+--------
+>>> import numpy as np
+>>> from tapeengine_scipy import linalg
+>>> float(linalg.det(np.eye(3)))
+1.0
+"""
+
+from tapeengine_scipy.linalg.construct import block_diag, det, inv, khatri_rao
+from tapeengine_scipy.linalg.decompositions import cho_factor, cholesky, eigh, eigvalsh, lu_factor, lu_solve
+from tapeengine_scipy.linalg.matrixfunctions import expm, logm, sqrtm
+from tapeengine_scipy.linalg.orthogonal import polar, qr, svd, svdvals
+from tapeengine_scipy.linalg.solve import cho_solve, solve, solve_triangular
+from tapeengine_scipy.linalg.structured import solve_banded, solve_toeplitz, toeplitz
+from tapeengine_scipy.linalg.sylvester import solve_continuous_lyapunov, solve_discrete_lyapunov, solve_sylvester
+
+__all__ = [
+    "block_diag", "cho_factor", "cho_solve", "cholesky", "det", "eigh", "eigvalsh", "expm", "inv", "khatri_rao",
+    "logm", "lu_factor", "lu_solve", "polar", "qr", "solve", "solve_banded", "solve_continuous_lyapunov",
+    "solve_discrete_lyapunov", "solve_sylvester", "solve_toeplitz", "solve_triangular", "sqrtm", "svd", "svdvals",
+    "toeplitz",
+]  # fmt: skip

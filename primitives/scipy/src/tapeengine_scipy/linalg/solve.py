@@ -13,7 +13,7 @@ import tapeengine.numpy as np
 from tapeengine.builders import unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_scipy.linalg import factorisations
-from tapeengine_scipy.linalg._transpose import adjoint, conjugate, on_diagonal, transpose, unfold
+from tapeengine_scipy.linalg._transpose import conjugate, on_diagonal, transpose, unfold
 from tapeengine_scipy.linalg.factorisations import Factorisation
 
 
@@ -250,5 +250,3 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, 
     half = solve_triangular(c, b, trans=0 if lower else 2, lower=lower, check_finite=False)
     return solve_triangular(c, half, trans=2 if lower else 0, lower=lower, check_finite=False)
 
-
-__all__ = ["SOLVE", "TRIANGULAR", "adjoint", "cho_solve", "floating", "solve", "solve_triangular", "well_conditioned"]

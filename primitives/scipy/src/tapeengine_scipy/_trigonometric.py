@@ -1,0 +1,152 @@
+"""Discrete cosine and sine transforms.
+
+The transpose of a transform is another one of the same kind, with weights at the ends: types 1 and 4 are symmetric, and
+types 2 and 3 are each other's transposes; the weights make up for the end elements that a type counts once.
+"""
+
+from typing import Any
+
+import numpy
+import scipy
+
+from tapeengine.builders import linear, unbroadcast
+from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy.linalg.solve import floating
+
+# Type 1 of dct counts its inner elements twice and both ends once; type 3 counts one end once; type 2 counts all twice.
+_TRANSPOSED = {1: 1, 2: 3, 3: 2, 4: 4}
+
+
+def _end_weights(kind: str, type_: int, n: int) -> tuple[Any, Any]:
+    """Weights w, v such that (w * M * v) is the transpose of the matrix of the transposed type."""
+    ones, ends = numpy.ones(n), numpy.ones(n)
+    if kind == "dct":
+        ends[0] = 2.0
+        if type_ == 1:
+            ends[-1] = 2.0
+    else:
+        ends[-1] = 2.0
+    if type_ == 1 and kind == "dct":
+        return 1 / ends, ends
+    if type_ == 2:
+        return ones, ends
+    if type_ == 3:
+        return 1 / ends, ones
+    return ones, ones
+
+
+def _shaped(weights: Any, ndim: int, axis: int) -> Any:
+    shape = [1] * ndim
+    shape[axis] = -1
+    return weights.reshape(shape)
+
+
+def _sums(kind: str) -> Primitive:
+    """Build the record of a transform without normalisation."""
+
+    def primal(x: Any, *, type: int, axis: int, workers: Any = None) -> Any:  # noqa: A002
+        return getattr(scipy.fft, kind)(x, type=type, axis=axis, workers=workers)
+
+    def transpose(ct: Any, type: int, axis: int, workers: Any, x_space: Any) -> Any:  # noqa: A002
+        after, before = _end_weights(kind, type, x_space.shape[axis])
+        inner = ct * _shaped(before, x_space.ndim, axis)
+        outer = made(inner, type=_TRANSPOSED[type], axis=axis, workers=workers)
+        return unbroadcast(outer * _shaped(after, x_space.ndim, axis), x_space)
+
+    made = linear(
+        f"scipy.fft.{kind}",
+        primal,
+        transpose,
+        samples=tuple(
+            sample
+            for type_ in (1, 2, 3, 4)
+            for sample in (
+                Sample((uniform((4,)),), {"type": type_, "axis": -1}),
+                Sample((uniform((3, 2)),), {"type": type_, "axis": 0}),
+            )
+        ),
+        doc=f"{kind} without normalisation; the transpose is the transposed type, with weights at the ends",
+    )
+    return made
+
+
+DCT = _sums("dct")
+DST = _sums("dst")
+_INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
+
+
+def _apply(record: Primitive, kind: str, x: Any, type_: int, n: Any, axis: int, norm: Any, forward: bool,
+           orthogonalize: Any, workers: Any) -> Any:  # fmt: skip
+    """Normalise as `scipy.fft` does: scale as a whole, and weight the ends where the matrix is to be orthogonal."""
+    from tapeengine_scipy.fft import resized
+
+    if type_ not in _TRANSPOSED:
+        raise ValueError(f"{kind}: type must be 1, 2, 3 or 4, not {type_!r}")
+    x = floating(x)
+    x = x if n is None else resized(x, n, axis)
+    length = x.shape[axis]
+    orthogonal = norm == "ortho" if orthogonalize is None else orthogonalize
+    used = type_ if forward else _INVERSE[type_]
+    before, after = _orthogonal_weights(kind, used, length) if orthogonal else (None, None)
+    x = x if before is None else x * _shaped(before, x.ndim, axis)
+    y = record(x, type=used, axis=axis, workers=workers)
+    y = y if after is None else y * _shaped(after, x.ndim, axis)
+    scale = _scale(kind, type_, length, norm, forward)
+    return y if scale == 1.0 else y * scale
+
+
+def _orthogonal_weights(kind: str, type_: int, n: int) -> tuple[Any, Any]:
+    """Weights before and after a transform that make its matrix a multiple of an orthogonal one."""
+    end = 0 if kind == "dct" else -1
+    once = numpy.ones(n)
+    once[end] = numpy.sqrt(0.5) if type_ == 2 else numpy.sqrt(2.0)
+    if type_ == 1 and kind == "dct":
+        once[-1] = numpy.sqrt(2.0)
+        return once, 1 / once
+    if type_ == 2:
+        return None, once
+    if type_ == 3:
+        return once, None
+    return None, None
+
+
+def _scale(kind: str, type_: int, n: int, norm: Any, forward: bool) -> float:
+    size = 2.0 * (n - 1 if kind == "dct" else n + 1) if type_ == 1 else 2.0 * n
+    name = norm or "backward"
+    if name not in ("backward", "ortho", "forward"):
+        raise ValueError(f"{kind}: norm must be 'backward', 'ortho' or 'forward', not {norm!r}")
+    if name == "ortho":
+        return 1 / float(numpy.sqrt(size))
+    return 1 / size if (name == "forward") == forward else 1.0
+
+
+def dct(
+    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,  # noqa: A002
+    workers: int | None = None, orthogonalize: bool | None = None,
+) -> Any:  # fmt: skip
+    """Return the discrete cosine transform; see `scipy.fft.dct`."""
+    return _apply(DCT, "dct", x, type, n, axis, norm, True, orthogonalize, workers)
+
+
+def idct(
+    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,  # noqa: A002
+    workers: int | None = None, orthogonalize: bool | None = None,
+) -> Any:  # fmt: skip
+    """Return the inverse of `dct`; see `scipy.fft.idct`."""
+    return _apply(DCT, "dct", x, type, n, axis, norm, False, orthogonalize, workers)
+
+
+def dst(
+    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,  # noqa: A002
+    workers: int | None = None, orthogonalize: bool | None = None,
+) -> Any:  # fmt: skip
+    """Return the discrete sine transform; see `scipy.fft.dst`."""
+    return _apply(DST, "dst", x, type, n, axis, norm, True, orthogonalize, workers)
+
+
+def idst(
+    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,  # noqa: A002
+    workers: int | None = None, orthogonalize: bool | None = None,
+) -> Any:  # fmt: skip
+    """Return the inverse of `dst`; see `scipy.fft.idst`."""
+    return _apply(DST, "dst", x, type, n, axis, norm, False, orthogonalize, workers)

@@ -1,0 +1,290 @@
+"""Derivatives of `scipy.fft`: Fourier, cosine and sine transforms, with SciPy's own signatures.
+
+All of them are linear. The discrete Fourier transform is its own transpose, so the rule of `fft` is an `fft` of the
+cotangent, cut or padded to the input's length; those of the real transforms follow from it. `overwrite_x` is accepted
+and does nothing.
+
+Examples
+--------
+>>> import numpy as np
+>>> from tapeengine_scipy import fft
+>>> fft.dct(np.array([1.0, 1.0]))
+array([4., 0.])
+"""
+
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine.numpy as np
+from tapeengine.builders import linear, unbroadcast
+from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._trigonometric import dct, dst, idct, idst
+from tapeengine_scipy.linalg._transpose import conjugate
+from tapeengine_scipy.linalg.solve import floating
+
+__all__ = [
+    "dct", "dst", "fft", "fft2", "fftn", "fftshift", "hfft", "idct", "idst", "ifft", "ifft2", "ifftn", "ifftshift",
+    "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftn",
+]  # fmt: skip
+
+_SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def resized(x: Any, length: int, axis: int) -> Any:
+    """Cut an axis, or pad it with zeros."""
+    have = x.shape[axis]
+    if have == length:
+        return x
+    if have > length:
+        return x[(slice(None),) * (axis % x.ndim) + (slice(0, length),)]
+    room = list(x.shape)
+    room[axis] = length - have
+    return np.concatenate([x, numpy.zeros(room, x.dtype)], axis=axis)
+
+
+def _lengths() -> tuple[Sample, ...]:
+    return (
+        Sample((uniform((4,)),), {"n": 4, "axis": -1}),
+        Sample((uniform((3, 4), dtype=complex),), {"n": 5, "axis": 0, "norm": "ortho"}),
+        Sample((uniform((5, 2), dtype=complex),), {"n": 3, "axis": 0, "norm": "forward"}),
+    )
+
+
+def _transform(name: str) -> Primitive:
+    def primal(x: Any, *, n: int, axis: int, norm: Any = None, workers: Any = None) -> Any:
+        return getattr(scipy.fft, name)(x, n=n, axis=axis, norm=norm, workers=workers)
+
+    def transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_space: Any) -> Any:
+        back = made(ct, n=n, axis=axis, norm=norm, workers=workers)
+        return unbroadcast(resized(back, x_space.shape[axis], axis), x_space)
+
+    made = linear(
+        f"scipy.fft.{name}", primal, transpose, samples=_lengths, doc=f"{name}(x); dx = {name}(ct), cut to x"
+    )
+    return made
+
+
+FFT = _transform("fft")
+IFFT = _transform("ifft")
+
+
+def _rfft_primal(x: Any, *, n: int, axis: int, norm: Any = None, workers: Any = None) -> Any:
+    return scipy.fft.rfft(x, n=n, axis=axis, norm=norm, workers=workers)
+
+
+def _rfft_transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_space: Any) -> Any:
+    whole = FFT(resized(ct, n, axis), n=n, axis=axis, norm=norm, workers=workers)
+    return unbroadcast(resized(whole, x_space.shape[axis], axis), x_space)
+
+
+RFFT = linear(
+    "scipy.fft.rfft",
+    _rfft_primal,
+    _rfft_transpose,
+    samples=(
+        Sample((uniform((4,)),), {"n": 4, "axis": -1}),
+        Sample((uniform((3, 4)),), {"n": 5, "axis": 0, "norm": "ortho"}),
+    ),
+    doc="rfft(x); dx = Re fft(ct), with ct padded by zeros",
+)
+
+
+def _irfft_primal(x: Any, *, n: int, axis: int, norm: Any = None, workers: Any = None) -> Any:
+    return scipy.fft.irfft(x, n=n, axis=axis, norm=norm, workers=workers)
+
+
+def _twice(n: int, ndim: int, axis: int) -> Any:
+    """How often irfft uses a coefficient: those with a mirror image twice."""
+    weights = numpy.full(n // 2 + 1, 2.0)
+    weights[0] = 1.0
+    if n % 2 == 0:
+        weights[-1] = 1.0
+    shape = [1] * ndim
+    shape[axis] = n // 2 + 1
+    return weights.reshape(shape)
+
+
+def _irfft_transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_space: Any) -> Any:
+    half = np.conj(RFFT(ct, n=n, axis=axis, norm=_SWAPPED[norm], workers=workers))
+    weighted = half * _twice(n, x_space.ndim, axis)
+    return unbroadcast(resized(weighted, x_space.shape[axis], axis), x_space)
+
+
+IRFFT = linear(
+    "scipy.fft.irfft",
+    _irfft_primal,
+    _irfft_transpose,
+    samples=(
+        Sample((uniform((3,), dtype=complex),), {"n": 4, "axis": -1}),
+        Sample((uniform((3, 4), dtype=complex),), {"n": 5, "axis": 0, "norm": "ortho"}),
+        Sample((uniform((4,), dtype=complex),), {"n": 4, "axis": 0}),
+        Sample((uniform((4,)),), {"n": 5, "axis": 0}),
+    ),
+    doc="irfft(x); dx = conj(rfft(ct)), doubled where a coefficient has a mirror image",
+)
+
+
+def fft(
+    x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None,
+) -> Any:  # fmt: skip
+    """Return the discrete Fourier transform; see `scipy.fft.fft`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fft(np.ones(2))
+    array([2.+0.j, 0.+0.j])
+    """
+    x = floating(x)
+    return FFT(x, n=n or x.shape[axis], axis=axis, norm=norm, workers=workers)
+
+
+def ifft(
+    x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None,
+) -> Any:  # fmt: skip
+    """Return the inverse discrete Fourier transform; see `scipy.fft.ifft`."""
+    x = floating(x)
+    return IFFT(x, n=n or x.shape[axis], axis=axis, norm=norm, workers=workers)
+
+
+def rfft(
+    x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None,
+) -> Any:  # fmt: skip
+    """Return the first half of the transform of a real array; see `scipy.fft.rfft`."""
+    x = floating(x)
+    return RFFT(x, n=n or x.shape[axis], axis=axis, norm=norm, workers=workers)
+
+
+def irfft(
+    x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None,
+) -> Any:  # fmt: skip
+    """Return the inverse of `rfft`; see `scipy.fft.irfft`."""
+    x = floating(x)
+    return IRFFT(x, n=n or 2 * (x.shape[axis] - 1), axis=axis, norm=norm, workers=workers)
+
+
+def hfft(
+    x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None,
+) -> Any:  # fmt: skip
+    """Return the transform of an array with Hermitian symmetry; see `scipy.fft.hfft`."""
+    return irfft(conjugate(floating(x)), n, axis, _SWAPPED[norm], workers=workers)
+
+
+def ihfft(
+    x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None,
+) -> Any:  # fmt: skip
+    """Return the inverse of `hfft`; see `scipy.fft.ihfft`."""
+    return np.conj(rfft(x, n, axis, _SWAPPED[norm], workers=workers))
+
+
+def _axes(x: Any, s: Any, axes: Any) -> list[tuple[int, int | None]]:
+    """The axes to transform, each with its length."""
+    if axes is None:
+        axes = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
+    axes = [int(axis) for axis in numpy.atleast_1d(axes)]
+    lengths = [None] * len(axes) if s is None else [int(length) for length in numpy.atleast_1d(s)]
+    if len(lengths) != len(axes):
+        raise ValueError(f"{len(lengths)} lengths were given for {len(axes)} axes")
+    return list(zip(axes, lengths, strict=True))
+
+
+def fftn(
+    x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None,
+) -> Any:  # fmt: skip
+    """Return the transform along several axes; see `scipy.fft.fftn`."""
+    x = floating(x)
+    for axis, length in _axes(x, s, axes):
+        x = fft(x, length, axis, norm, workers=workers)
+    return x
+
+
+def ifftn(
+    x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None,
+) -> Any:  # fmt: skip
+    """Return the inverse of `fftn`; see `scipy.fft.ifftn`."""
+    x = floating(x)
+    for axis, length in _axes(x, s, axes):
+        x = ifft(x, length, axis, norm, workers=workers)
+    return x
+
+
+def rfftn(
+    x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None,
+) -> Any:  # fmt: skip
+    """Return the transform of a real array along several axes; see `scipy.fft.rfftn`."""
+    x = floating(x)
+    *others, (last, length) = _axes(x, s, axes)
+    x = rfft(x, length, last, norm, workers=workers)
+    for axis, size in others:
+        x = fft(x, size, axis, norm, workers=workers)
+    return x
+
+
+def irfftn(
+    x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None,
+) -> Any:  # fmt: skip
+    """Return the inverse of `rfftn`; see `scipy.fft.irfftn`."""
+    x = floating(x)
+    *others, (last, length) = _axes(x, s, axes)
+    for axis, size in others:
+        x = ifft(x, size, axis, norm, workers=workers)
+    return irfft(x, length, last, norm, workers=workers)
+
+
+def fft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, **options: Any) -> Any:
+    """Return the transform along two axes; see `scipy.fft.fft2`."""
+    return fftn(x, s, axes, norm, **options)
+
+
+def ifft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, **options: Any) -> Any:
+    """Return the inverse of `fft2`; see `scipy.fft.ifft2`."""
+    return ifftn(x, s, axes, norm, **options)
+
+
+def rfft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, **options: Any) -> Any:
+    """Return the transform of a real array along two axes; see `scipy.fft.rfft2`."""
+    return rfftn(x, s, axes, norm, **options)
+
+
+def irfft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, **options: Any) -> Any:
+    """Return the inverse of `rfft2`; see `scipy.fft.irfft2`."""
+    return irfftn(x, s, axes, norm, **options)
+
+
+def _rolled(x: Any, axes: Any, inverse: bool) -> Any:
+    x = floating(x)
+    along = tuple(range(x.ndim)) if axes is None else tuple(int(axis) for axis in numpy.atleast_1d(axes))
+    for axis in along:
+        middle = (x.shape[axis] if inverse else x.shape[axis] + 1) // 2
+        before = (slice(None),) * (axis % x.ndim)
+        x = np.concatenate([x[(*before, slice(middle, None))], x[(*before, slice(0, middle))]], axis=axis)
+    return x
+
+
+def fftshift(x: Any, axes: Any = None) -> Any:
+    """Move the zero frequency to the middle; see `scipy.fft.fftshift`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fftshift(np.array([0.0, 1.0, -1.0]))
+    array([-1.,  0.,  1.])
+    """
+    return _rolled(x, axes, inverse=False)
+
+
+def ifftshift(x: Any, axes: Any = None) -> Any:
+    """Undo `fftshift`; see `scipy.fft.ifftshift`."""
+    return _rolled(x, axes, inverse=True)

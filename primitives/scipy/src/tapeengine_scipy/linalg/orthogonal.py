@@ -1,0 +1,281 @@
+"""QR, singular value and polar decompositions of real matrices."""
+
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine.numpy as np
+from tapeengine.builders import unbroadcast
+from tapeengine.errors import UnsupportedError
+from tapeengine.primitive import Primitive, Sample
+from tapeengine_scipy.linalg._transpose import adjoint, diagonal, is_complex, on_diagonal, transpose
+from tapeengine_scipy.linalg.solve import _check_finite, floating, solve, solve_triangular, well_conditioned
+from tapeengine_scipy.linalg.sylvester import solve_sylvester
+
+
+def _traced(*values: Any) -> bool:
+    return any(hasattr(type(value), "__tapeengine_trace__") for value in values)
+
+
+def _real_only(name: str, a: Any) -> None:
+    if is_complex(a):
+        raise UnsupportedError(f"{name} of a complex matrix is not differentiated here; use tapeengine.numpy.linalg")
+
+
+def _shaped(*shapes: tuple[int, int]) -> tuple[Any, ...]:
+    return tuple(lambda generator, shape=shape: Sample((well_conditioned(generator, *shape),)) for shape in shapes)
+
+
+# ---- QR: A = Q R with as many rows as columns or more -------------------------------------------------------------------
+
+
+def _qr_primal(a: Any) -> Any:
+    return tuple(scipy.linalg.qr(a, mode="economic", check_finite=False))
+
+
+def _over_r(m: Any, r: Any, trans: int) -> Any:
+    """Multiply by R^-1 (trans 1) or by R^-T (trans 0) from the right."""
+    return transpose(solve_triangular(r, transpose(m), trans=trans, check_finite=False))
+
+
+def _qr_vjp(ct: Any, out: Any, a_space: Any) -> Any:
+    (q, r), (ct_q, ct_r) = out, ct
+    inner = r @ transpose(np.triu(ct_r)) - transpose(ct_q) @ q
+    symmetric = np.tril(inner) + transpose(np.tril(inner, -1))
+    return unbroadcast(_over_r(ct_q + q @ symmetric, r, 0), a_space)
+
+
+def _qr_jvp(t: Any, out: Any) -> Any:
+    q, r = out
+    scaled = _over_r(t, r, 1)
+    inner = transpose(q) @ scaled
+    skew = np.tril(inner, -1) - transpose(np.tril(inner, -1))
+    return scaled - q @ (inner - skew), np.triu((inner - skew) @ r)
+
+
+QR = Primitive(
+    "scipy.linalg.qr",
+    _qr_primal,
+    vjp={"a": _qr_vjp},
+    jvp={"a": _qr_jvp},
+    samples=_shaped((3, 3), (4, 2)),
+    doc="A = Q R, economic; dA = (dQ + Q sym(R dR^T - dQ^T Q)) R^-T, sym copies the lower triangle",
+)
+
+
+def qr(
+    a: Any,
+    overwrite_a: bool = False,
+    lwork: Any = None,
+    mode: str = "full",
+    pivoting: bool = False,
+    check_finite: bool = True,
+) -> Any:
+    """Return the QR decomposition; see `scipy.linalg.qr`.
+
+    Modes 'economic' and 'r', and 'full' where `a` has no more rows than columns, are differentiated. The columns that
+    complete a basis in mode 'full' are arbitrary, so that they have no derivative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> q, r = qr(np.array([[3.0], [4.0]]), mode="economic")
+    >>> float(abs(r[0, 0]))
+    5.0
+    """
+    a = floating(a)
+    if check_finite:
+        _check_finite("qr", a)
+    if not _traced(a):
+        return scipy.linalg.qr(a, mode=mode, pivoting=pivoting, check_finite=False)
+    _real_only("qr", a)
+    order = _column_order(a) if pivoting else None
+    q, r = _any_shape(a if order is None else a[:, order])
+    rest = () if order is None else (order,)
+    return _in_mode(q, r, a.shape, mode, rest)
+
+
+def _column_order(a: Any) -> Any:
+    from tapeengine import value
+
+    return scipy.linalg.qr(value(a), mode="r", pivoting=True, check_finite=False)[1]
+
+
+def _any_shape(a: Any) -> Any:
+    rows, columns = a.shape
+    if rows >= columns:
+        return QR(a)
+    q, r = QR(a[:, :rows])
+    return q, np.concatenate([r, transpose(q) @ a[:, rows:]], axis=1)
+
+
+def _in_mode(q: Any, r: Any, shape: tuple[int, int], mode: str, rest: tuple[Any, ...]) -> Any:
+    rows, columns = shape
+    if mode == "economic":
+        return (q, r, *rest)
+    whole = np.concatenate([r, numpy.zeros((rows - columns, columns))], axis=0) if rows > columns else r
+    if mode == "r":
+        return (whole, *rest)
+    if mode == "full" and rows <= columns:
+        return (q, whole, *rest)
+    raise UnsupportedError(
+        f"qr: mode {mode!r} of a {rows} x {columns} matrix is not differentiated; use mode='economic'"
+    )
+
+
+# ---- singular values, A = U diag(s) V^T ------------------------------------------------------------------------------------
+
+
+def _svd_primal(a: Any) -> Any:
+    return tuple(scipy.linalg.svd(a, full_matrices=False, check_finite=False))
+
+
+def _inverse_gaps(s: Any) -> Any:
+    """1/(s[j]^2 - s[i]^2), and 0 on the diagonal and between equal singular values."""
+    gap = (s[None, :] - s[:, None]) * (s[None, :] + s[:, None])
+    return np.where(gap == 0, 0.0, 1 / np.where(gap == 0, 1.0, gap))
+
+
+def _svd_vjp(ct: Any, out: Any, a_space: Any) -> Any:
+    (u, s, vh), (ct_u, ct_s, ct_vh) = out, ct
+    ct_v, v = transpose(ct_vh), transpose(vh)
+    left, right = transpose(u) @ ct_u, transpose(v) @ ct_v
+    gaps = _inverse_gaps(s)
+    inner = on_diagonal(ct_s) + (gaps * (left - left.T)) * s[None, :] + s[:, None] * (gaps * (right - right.T))
+    full = u @ inner @ vh
+    if a_space.shape[0] > a_space.shape[1]:
+        full = full + ((ct_u - u @ left) / s) @ vh
+    if a_space.shape[1] > a_space.shape[0]:
+        full = full + (u / s) @ transpose(ct_v - v @ right)
+    return unbroadcast(full, a_space)
+
+
+def _svd_jvp(t: Any, out: Any) -> Any:
+    u, s, vh = out
+    v = transpose(vh)
+    inner = transpose(u) @ t @ v
+    gaps, row = _inverse_gaps(s), s[None, :]
+    du = u @ (gaps * (inner * row + transpose(inner * row)))
+    dv = v @ (gaps * (s[:, None] * inner + transpose(s[:, None] * inner)))
+    if t.shape[0] > t.shape[1]:
+        du = du + (t @ v - u @ inner) / row
+    if t.shape[1] > t.shape[0]:
+        dv = dv + (transpose(t) @ u - v @ transpose(inner)) / row
+    return du, diagonal(inner), transpose(dv)
+
+
+SVD = Primitive(
+    "scipy.linalg.svd",
+    _svd_primal,
+    vjp={"a": _svd_vjp},
+    jvp={"a": _svd_jvp},
+    samples=_shaped((3, 3), (4, 2), (2, 4)),
+    doc="A = U diag(s) V^T, thin; with M = U^T dA V, ds = diag(M) and rotations by M / (s_j^2 - s_i^2)",
+)
+
+
+def svd(
+    a: Any,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
+    lapack_driver: str = "gesdd",
+) -> Any:
+    """Return the singular value decomposition; see `scipy.linalg.svd`.
+
+    Of a matrix that is not square, ``full_matrices=True`` asks for vectors that are arbitrary and have no derivative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> svd(np.diag([2.0, 3.0]), compute_uv=False)
+    array([3., 2.])
+    """
+    a = floating(a)
+    if check_finite:
+        _check_finite("svd", a)
+    if not _traced(a):
+        return scipy.linalg.svd(a, full_matrices, compute_uv, check_finite=False, lapack_driver=lapack_driver)
+    _real_only("svd", a)
+    if compute_uv and full_matrices and a.shape[0] != a.shape[1]:
+        raise UnsupportedError("svd: full_matrices=True of a matrix that is not square is not differentiated; use False")
+    u, s, vh = SVD(a)
+    return (u, s, vh) if compute_uv else s
+
+
+def svdvals(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+    """Return the singular values; see `scipy.linalg.svdvals`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> svdvals(np.diag([2.0, 3.0]))
+    array([3., 2.])
+    """
+    return svd(a, compute_uv=False, check_finite=check_finite)
+
+
+# ---- polar decomposition, A = U P; with X = U^T dA, P W + W P = X - X^T, dU = U W + (I - U U^T) dA P^-1, dP = X - W P ----
+
+
+def _polar_primal(a: Any) -> Any:
+    return tuple(scipy.linalg.polar(a))
+
+
+def _outside(u: Any, m: Any) -> Any:
+    """The part of m outside of the columns of u, which only a tall u leaves."""
+    return m - u @ (transpose(u) @ m)
+
+
+def _polar_vjp(ct: Any, out: Any, a_space: Any) -> Any:
+    (u, p), (ct_u, ct_p) = out, ct
+    rotation = solve_sylvester(p, p, transpose(u) @ ct_u - ct_p @ p)
+    full = u @ (rotation - transpose(rotation) + ct_p)
+    if a_space.shape[0] > a_space.shape[1]:
+        full = full + transpose(solve(p, transpose(_outside(u, ct_u))))
+    return unbroadcast(full, a_space)
+
+
+def _polar_jvp(t: Any, out: Any) -> Any:
+    u, p = out
+    inner = transpose(u) @ t
+    rotation = solve_sylvester(p, p, inner - transpose(inner))
+    du = u @ rotation
+    if t.shape[0] > t.shape[1]:
+        du = du + transpose(solve(p, transpose(_outside(u, t))))
+    return du, inner - rotation @ p
+
+
+POLAR = Primitive(
+    "scipy.linalg.polar",
+    _polar_primal,
+    vjp={"a": _polar_vjp},
+    jvp={"a": _polar_jvp},
+    samples=_shaped((3, 3), (4, 2)),
+    doc="A = U P; with X = U^T dA and P W + W P = X - X^T, dU = U W + (I - U U^T) dA P^-1, dP = X - W P",
+)
+
+
+def polar(a: Any, side: str = "right") -> Any:
+    """Return the polar decomposition; see `scipy.linalg.polar`.
+
+    Differentiable where the Hermitian factor is regular: ``side='right'`` needs as many rows as columns or more,
+    ``side='left'`` the reverse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> polar(np.array([[-2.0]]))[1]
+    array([[2.]])
+    """
+    a = floating(a)
+    if not _traced(a):
+        return scipy.linalg.polar(a, side=side)
+    _real_only("polar", a)
+    tall = a if side == "right" else adjoint(a)
+    if tall.shape[0] < tall.shape[1]:
+        raise UnsupportedError(f"polar: side={side!r} has a singular factor for shape {a.shape}; use the other side")
+    u, p = POLAR(tall)
+    return (u, p) if side == "right" else (adjoint(u), p)

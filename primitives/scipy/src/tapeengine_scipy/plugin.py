@@ -1,0 +1,47 @@
+"""The hooks of this plugin: its primitives, and the rules for SciPy's ufuncs."""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from tapeengine.plugins import hookimpl
+from tapeengine.primitive import Primitive
+
+MODULES = (
+    "special.gamma", "special.incomplete", "special.hurwitz", "special.bessel", "special.macdonald", "special.elliptic",
+    "special.entropy", "special.errorfunctions", "special.exponential", "special.reductions",
+    "linalg.solve", "linalg.structured", "linalg.construct", "linalg.decompositions", "linalg.orthogonal",
+    "linalg.matrixfunctions", "linalg.sylvester",
+)  # fmt: skip
+
+
+def _modules() -> list[ModuleType]:
+    return [import_module(f"tapeengine_scipy.{name}") for name in MODULES]
+
+
+@hookimpl
+def tapeengine_primitives() -> list[Primitive]:
+    """Return the primitives of all modules."""
+    values = (value for module in _modules() for value in vars(module).values())
+    found = {value.name: value for value in values if isinstance(value, Primitive)}
+    return [primitive for name, primitive in found.items() if name.startswith("scipy.")]
+
+
+def ufunc_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
+    """Map the ufuncs of `scipy.special` to their primitives."""
+    import numpy
+    import scipy
+
+    rules = {}
+    for primitive in tapeengine_primitives():
+        function = getattr(scipy.special, primitive.name.rpartition(".")[2], None)
+        if isinstance(function, numpy.ufunc) and primitive.name.startswith("scipy.special."):
+            rules[function] = primitive
+    return rules
+
+
+@hookimpl
+def tapeengine_numpy_rules() -> Mapping[Any, Callable[..., Any]]:
+    """Return the rules for the ufuncs of `scipy.special`."""
+    return ufunc_rules()
