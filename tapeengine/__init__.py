@@ -8,23 +8,37 @@ from tapeengine._core.trace import value_of as value
 from tapeengine.engine import Engine
 from tapeengine.local import primitive
 from tapeengine.primitive import NotDifferentiable, Primitive, Sample
+from tapeengine.transforms.linear_map import LinearMap
 
 __all__ = [
     "Dual",
     "Engine",
+    "LinearMap",
     "NotDifferentiable",
     "Primitive",
     "Sample",
     "default_engine",
+    "elementwise_grad",
     "grad",
+    "hessian",
     "hookimpl",
+    "hvp",
+    "jacfwd",
+    "jacobian",
+    "jacrev",
+    "jvp",
+    "linearize",
     "primitive",
     "value",
     "value_and_grad",
+    "vhp",
     "vjp",
 ]
 
-_METHODS = ("vjp", "grad", "value_and_grad")
+_METHODS = (
+    *("vjp", "grad", "value_and_grad", "elementwise_grad", "jvp", "linearize"),
+    *("jacobian", "jacfwd", "jacrev", "hessian", "hvp", "vhp"),
+)
 
 
 @cache
@@ -36,7 +50,11 @@ def default_engine() -> Engine:
 if TYPE_CHECKING:
     from tapeengine.plugins.hookspecs import hookimpl
 
-    vjp, grad, value_and_grad = default_engine().vjp, default_engine().grad, default_engine().value_and_grad
+    _engine = default_engine()
+    vjp, jvp, linearize = _engine.vjp, _engine.jvp, _engine.linearize
+    grad, value_and_grad, elementwise_grad = _engine.grad, _engine.value_and_grad, _engine.elementwise_grad
+    jacobian, jacfwd, jacrev, hessian = _engine.jacobian, _engine.jacfwd, _engine.jacrev, _engine.hessian
+    hvp, vhp = _engine.hvp, _engine.vhp
 
 
 def __getattr__(name: str) -> Any:

@@ -6,8 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeengine._core import trace
-from tapeengine.errors import ResultError
+from tapeengine.duals.dispatch import Rules
 from tapeengine.structure import Structures
+from tapeengine.transforms import gradients, jacobians, second_order
+from tapeengine.transforms import tangents as tangents_module
+from tapeengine.transforms.arguments import Argnums
+from tapeengine.transforms.linear_map import LinearMap
 
 __all__ = ["Engine"]
 
@@ -49,7 +53,7 @@ class Engine:
         self.max_tape_bytes = max_tape_bytes
         self.registry = loaded.registry
         self.structures = Structures(self.registry.structures)
-        self.rules: Any = None
+        self.rules: Any = Rules(self.registry.numpy_rules)
         loaded.configure(self)
 
     def vjp(self, program: Callable[..., Any], *primals: Any, **keywords: Any) -> tuple[Any, Any]:
@@ -79,44 +83,184 @@ class Engine:
         own = getattr(type(program), "__tapeengine_vjp__", None)
         if own is not None:
             return own(program, self, *primals, **keywords)  # type: ignore[no-any-return]
-        return trace.vjp(program, primals, keywords, self.structures, self.max_tape_bytes, self.rules)
+        found: tuple[Any, Any] = trace.vjp(program, primals, keywords, self.structures, self.max_tape_bytes, self.rules)
+        return found
 
-    def value_and_grad(
-        self, f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
-    ) -> Callable[..., tuple[Any, Any]]:
-        """A function that returns the value of f and its derivative with respect to some arguments."""
+    def vjp_with_aux(self, program: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Any, Any]:
+        """Return (value, backpropagator, aux) of a program that returns (value, aux); aux is not differentiated."""
+        found: tuple[Any, Any, Any] = trace.vjp(
+            program, primals, {}, self.structures, self.max_tape_bytes, self.rules, False, True
+        )
+        return found
 
-        def value_and_grad_f(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-            chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-            aux = None
+    def trace(self, program: Callable[..., Any], primals: tuple[Any, ...], *, has_aux: bool = False) -> tuple[Any, ...]:
+        """Do what `vjp` does, on a tape that can be swept forwards and at second order as well."""
+        found: tuple[Any, ...] = trace.vjp(
+            program, primals, {}, self.structures, self.max_tape_bytes, self.rules, True, has_aux
+        )
+        return found
 
-            def program(*primals: Any) -> Any:
-                nonlocal aux
-                full = list(args)
-                for position, primal in zip(chosen, primals, strict=True):
-                    full[position] = primal
-                result = f(*full, **kwargs)
-                if has_aux:
-                    result, aux = result
-                return result
+    def grad(self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+        """Return the function that gives the gradient of `f`, a program with one real number as its result.
 
-            value, backpropagator = self.vjp(program, *(args[i] for i in chosen))
-            if isinstance(value, (list, tuple, dict)):
-                raise ResultError(f"the result must be a scalar, not {type(value).__name__}")
-            cotangents = backpropagator(1.0)
-            grads = cotangents[0] if isinstance(argnums, int) else cotangents
-            return ((value, aux), grads) if has_aux else (value, grads)
+        Parameters
+        ----------
+        f : callable
+            The program.
+        argnums : int, str, or tuple of them
+            Which arguments to differentiate: positions, or names of keyword arguments. A tuple gives a tuple.
+        has_aux : bool
+            Whether `f` returns ``(value, aux)``; the function then returns ``(gradient, aux)``.
 
-        return value_and_grad_f
+        Raises
+        ------
+        ResultError
+            When it is called and the result is not one real number.
 
-    def grad(
-        self, f: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+        Examples
+        --------
+        >>> Engine().grad(lambda x, y: x * x * y, argnums=(0, 1))(3.0, 2.0)
+        (12.0, 9.0)
+        """
+        return gradients.grad(self, f, argnums, has_aux)
+
+    def value_and_grad(self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+        """Return the function that gives ``(value, gradient)``, with aux ``((value, aux), gradient)``; see `grad`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Engine().value_and_grad(lambda x: (x * x).sum())(np.ones(2))
+        (2.0, array([2., 2.]))
+        """
+        return gradients.value_and_grad(self, f, argnums, has_aux)
+
+    def elementwise_grad(self, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+        """Return the function that gives the derivative of each element of the result by the same element of the input.
+
+        The program must work element by element; the derivatives come of one backpropagation of ones.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Engine().elementwise_grad(np.square)(np.arange(3.0))
+        array([0., 2., 4.])
+        """
+        return gradients.elementwise_grad(self, f, argnums)
+
+    def jvp(self, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
+        """Return the value of a program and its derivative along tangents.
+
+        Parameters
+        ----------
+        f : callable
+            The program.
+        primals, tangents : tuple
+            One entry for each argument. A tangent has its primal's structure, with None for what is discrete.
+        has_aux : bool
+            Whether `f` returns ``(value, aux)``; aux then is a third result.
+
+        Returns
+        -------
+        value, tangent : structure
+            The tangent has the value's structure.
+
+        Raises
+        ------
+        CotangentError
+            Where a tangent does not fit its primal, with the path to the place.
+
+        Examples
+        --------
+        >>> Engine().jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.5))
+        (6.0, 4.0)
+        """
+        return tangents_module.jvp(self, f, primals, tangents, has_aux)
+
+    def linearize(self, f: Callable[..., Any], *primals: Any) -> tuple[Any, LinearMap]:
+        """Return the value of a program and its derivative there as a `LinearMap`.
+
+        The domain is the one primal's space; with several primals it is the space of their tuple.
+
+        Examples
+        --------
+        >>> value, m = Engine().linearize(lambda x: [x * x, 3.0 * x], 2.0)
+        >>> value, m(1.0), m.T([1.0, 0.0])
+        ([4.0, 6.0], [4.0, 3.0], 4.0)
+        """
+        return tangents_module.linearize(self, f, primals)
+
+    def jacobian(
+        self, f: Callable[..., Any], argnums: Argnums = 0, mode: jacobians.Mode = "auto", has_aux: bool = False
     ) -> Callable[..., Any]:
-        """A function that returns the derivative of f with respect to some arguments."""
-        both = self.value_and_grad(f, argnums, has_aux)
+        """Return the function that gives all first derivatives of `f`.
 
-        def grad_f(*args: Any, **kwargs: Any) -> Any:
-            value, grads = both(*args, **kwargs)
-            return (grads, value[1]) if has_aux else grads
+        Parameters
+        ----------
+        f : callable
+            A program from structures to structures of real numbers.
+        argnums : int, str, or tuple of them
+            Which arguments to differentiate.
+        mode : {"auto", "forward", "reverse"}
+            Whether columns or rows are computed; "auto" takes what there is less of. Scalars are swept in blocks.
+        has_aux : bool
+            Whether `f` returns ``(value, aux)``; the function then returns ``(jacobian, aux)``.
 
-        return grad_f
+        Returns
+        -------
+        callable
+            Its result has the structure of the value; in the place of each leaf it has the structure of the argument,
+            with leaves of shape ``out.shape + in.shape``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Engine().jacobian(lambda x: x * x)(np.array([1.0, 2.0]))
+        array([[2., 0.],
+               [0., 4.]])
+        """
+        return jacobians.jacobian(self, f, argnums, mode, has_aux)
+
+    def jacfwd(self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+        """Return `jacobian` by forward sweeps, a column for each input."""
+        return jacobians.jacobian(self, f, argnums, "forward", has_aux)
+
+    def jacrev(self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+        """Return `jacobian` by reverse sweeps, a row for each output."""
+        return jacobians.jacobian(self, f, argnums, "reverse", has_aux)
+
+    def hessian(self, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+        """Return the function that gives all second derivatives of `f`, a program with one real number as its result.
+
+        Examples
+        --------
+        >>> Engine().hessian(lambda x: x[0] ** 2 * x[1])([3.0, 2.0])
+        [[4.0, 6.0], [6.0, 0.0]]
+        """
+        return jacobians.hessian(self, f, argnums)
+
+    def hvp(self, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+        """Return the Hessian of `f` times a tangent, without the Hessian: forward over reverse.
+
+        Parameters
+        ----------
+        f : callable
+            A program with one real number as its result.
+        primals, tangents : tuple
+            One entry for each argument.
+
+        Returns
+        -------
+        structure
+            That of the primal; of the tuple of primals where there are several.
+
+        Examples
+        --------
+        >>> Engine().hvp(lambda x: x[0] ** 2 * x[1], ([3.0, 2.0],), ([1.0, 0.0],))
+        [4.0, 6.0]
+        """
+        return second_order.hvp(self, f, primals, tangents)
+
+    def vhp(self, f: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
+        """Return a cotangent times the Hessian of `f`, reverse over reverse; all else is as in `hvp`."""
+        return second_order.vhp(self, f, primals, cotangents)

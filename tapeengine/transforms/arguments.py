@@ -1,0 +1,83 @@
+"""Which arguments of a call are differentiated: positions, names of keyword arguments, or a tuple of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tapeengine.errors import StructureError
+
+__all__ = ["Argnums", "Arguments"]
+
+Argnums = int | str | tuple[int | str, ...]
+
+
+class Arguments:
+    """The choice that `argnums` makes.
+
+    Parameters
+    ----------
+    argnums : int, str, or tuple of them
+        Positions of positional arguments (negative ones count from the end) and names of keyword arguments.
+
+    Examples
+    --------
+    >>> chosen = Arguments((0, "c"))
+    >>> program, primals = chosen.split(lambda a, b, c: (a, b, c), (1.0, 2.0), {"c": 3.0})
+    >>> primals, program(10.0, 30.0)
+    ((1.0, 3.0), (10.0, 2.0, 30.0))
+    """
+
+    __slots__ = ("chosen", "first", "single")
+
+    def __init__(self, argnums: Argnums) -> None:
+        self.single = not isinstance(argnums, (tuple, list))
+        self.chosen: tuple[int | str, ...] = (argnums,) if isinstance(argnums, (int, str)) else tuple(argnums)
+        self.first = self.single and self.chosen == (0,)
+        for item in self.chosen:
+            if not isinstance(item, (int, str)) or isinstance(item, bool):
+                kind = type(item).__name__
+                raise StructureError(f"argnums holds positions and names of keyword arguments, not {item!r} ({kind})")
+        if not self.chosen:
+            raise StructureError("argnums is empty: name at least one argument to differentiate")
+
+    def split(
+        self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Return a program of the chosen arguments alone, and their values."""
+        if self.first and args and not kwargs:
+            if len(args) == 1:
+                return f, args
+            rest = args[1:]
+            return (lambda x: f(x, *rest)), args[:1]
+        places = [self._place(item, args, kwargs) for item in self.chosen]
+
+        def program(*primals: Any) -> Any:
+            positional, named = list(args), dict(kwargs)
+            for place, primal in zip(places, primals, strict=True):
+                if isinstance(place, str):
+                    named[place] = primal
+                else:
+                    positional[place] = primal
+            return f(*positional, **named)
+
+        return program, tuple(kwargs[place] if isinstance(place, str) else args[place] for place in places)
+
+    def result(self, parts: tuple[Any, ...]) -> Any:
+        """One result for each chosen argument: alone where argnums was no tuple."""
+        return parts[0] if self.single else parts
+
+    def _place(self, item: int | str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int | str:
+        if isinstance(item, str):
+            if item not in kwargs:
+                given = ", ".join(kwargs) or "none"
+                raise StructureError(
+                    f"argnums names the keyword argument {item!r}, but the keyword arguments of this call are: {given}"
+                )
+            return item
+        if not -len(args) <= item < len(args):
+            raise StructureError(
+                f"argnums={item}, but this call has {len(args)} positional arguments; "
+                "a keyword argument is chosen by its name"
+            )
+        return item % len(args)

@@ -1,0 +1,267 @@
+"""The form of a structure: its containers without its leaves, and the spaces that the leaves lie in.
+
+A `Form` is what a linear map knows of its domain and codomain. Nothing here recurses, so that depth is no limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeengine._core.array import Array
+from tapeengine._core.scalar import Dual
+from tapeengine._core.trace import value_of
+from tapeengine.errors import CotangentError
+from tapeengine.spaces import Space, space_of
+from tapeengine.structure import Container, Structures
+
+__all__ = ["Form", "add", "flatten", "form_of", "is_traced", "map_leaves", "unflatten"]
+
+#: A step of a form: a container of n children with its name and what `make` needs, or None for a leaf.
+Step = tuple[str, Callable[[Any, Sequence[Any]], Any], Any, int] | None
+
+
+def is_traced(value: Any) -> bool:
+    """Whether a leaf is being differentiated by a trace that is open."""
+    return type(value) is Dual or type(value) is Array
+
+
+def is_continuous(value: Any) -> bool:
+    """Whether a leaf has a derivative: a float or a complex number, an array of them, or one of these traced."""
+    if type(value) is float or is_traced(value) or isinstance(value, (float, np.inexact)):
+        return True
+    return isinstance(value, np.ndarray) and value.dtype.kind in "fc"
+
+
+def _list_of(aux: Any, children: Sequence[Any]) -> Any:
+    return list(children)
+
+
+def _tuple_of(aux: Any, children: Sequence[Any]) -> Any:
+    return tuple(children)
+
+
+def _dict_of(keys: Any, children: Sequence[Any]) -> Any:
+    return dict(zip(keys, children, strict=True))
+
+
+def _opened(structures: Structures, value: Any) -> tuple[Sequence[Any], Step] | None:
+    """The children of a container and its step; None for a leaf."""
+    kind = type(value)
+    if kind is float:
+        return None
+    if kind is list:
+        return value, ("list", _list_of, None, len(value))
+    if kind is tuple:
+        return value, ("tuple", _tuple_of, None, len(value))
+    if kind is dict:
+        return list(value.values()), ("dict", _dict_of, list(value), len(value))
+    container: Container | None = structures.find(kind)
+    if container is None:
+        return None
+    children, aux = container.take(value)
+    return children, (kind.__name__, container.make, aux, len(children))
+
+
+def flatten(structures: Structures, value: Any) -> tuple[list[Any], list[Step]]:
+    """Take a structure apart into its leaves, from left to right, and the steps that rebuild it.
+
+    Examples
+    --------
+    >>> leaves, steps = flatten(Structures(), {"a": 1.0, "b": (2.0, 3)})
+    >>> leaves, unflatten(steps, [10 * x for x in leaves])
+    ([1.0, 2.0, 3], {'a': 10.0, 'b': (20.0, 30)})
+    """
+    leaves: list[Any] = []
+    steps: list[Step] = []
+    pending: list[tuple[Any, Step, bool]] = [(value, None, False)]
+    while pending:
+        item, step, closing = pending.pop()
+        if closing:
+            steps.append(step)
+            continue
+        opened = _opened(structures, item)
+        if opened is None:
+            leaves.append(item)
+            steps.append(None)
+        else:
+            pending.append((None, opened[1], True))
+            pending.extend((child, None, False) for child in reversed(opened[0]))
+    return leaves, steps
+
+
+def unflatten(steps: Sequence[Step], leaves: Sequence[Any]) -> Any:
+    """Rebuild a structure of the same form around other leaves."""
+    remaining = iter(leaves)
+    done: list[Any] = []
+    for step in steps:
+        if step is None:
+            done.append(next(remaining))
+        else:
+            _, make, aux, count = step
+            children = done[len(done) - count :]
+            del done[len(done) - count :]
+            done.append(make(aux, children))
+    return done[0]
+
+
+def map_leaves(structures: Structures, function: Callable[[Any], Any], value: Any) -> Any:
+    """Apply a function to every continuous leaf."""
+    leaves, steps = flatten(structures, value)
+    return unflatten(steps, [function(leaf) if is_continuous(leaf) else leaf for leaf in leaves])
+
+
+def add(structures: Structures, a: Any, b: Any) -> Any:
+    """The sum of two tangents of one form; None, at what is discrete, stays None."""
+    if type(a) is float:
+        return a + b
+    left, steps = flatten(structures, a)
+    right, others = flatten(structures, b)
+    if len(left) != len(right) or len(steps) != len(others):
+        raise CotangentError(f"cannot add tangents of different structures: {a!r} and {b!r}")
+    return unflatten(steps, [x + y if is_continuous(x) else x for x, y in zip(left, right, strict=True)])
+
+
+class Form:
+    """The space of a structure's tangents: its containers, and for each leaf a `Space` (None where discrete).
+
+    Attributes
+    ----------
+    spaces : tuple of Space or None
+        The spaces of the leaves, from left to right.
+    size : int
+        How many numbers a tangent has.
+
+    Examples
+    --------
+    >>> form = form_of(Structures(), (1.0, {"n": 3, "a": np.ones(2)}))
+    >>> form
+    (f64, {n: None, a: f64[2]})
+    >>> form.value(np.arange(3.0))
+    (0.0, {'n': None, 'a': array([1., 2.])})
+    """
+
+    __slots__ = ("size", "spaces", "steps", "structures")
+
+    def __init__(self, structures: Structures, spaces: Sequence[Space | None], steps: Sequence[Step]) -> None:
+        self.structures = structures
+        self.spaces = tuple(spaces)
+        self.steps = steps
+        self.size = sum(space.size for space in self.spaces if space is not None)
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether a leaf is complex."""
+        return any(space is not None and space.is_complex for space in self.spaces)
+
+    def zeros(self) -> Any:
+        """Return the zero tangent."""
+        return unflatten(self.steps, [None if space is None else space.zeros() for space in self.spaces])
+
+    def value(self, vector: Any) -> Any:
+        """Return the tangent whose numbers, leaf by leaf, are those of a vector."""
+        leaves: list[Any] = []
+        start = 0
+        for space in self.spaces:
+            if space is None:
+                leaves.append(None)
+                continue
+            part = vector[start : start + space.size]
+            leaves.append(_leaf(space, part))
+            start += space.size
+        return unflatten(self.steps, leaves)
+
+    def basis(self, position: int) -> Any:
+        """Return the tangent that is one at one number and zero elsewhere."""
+        vector = np.zeros(self.size, complex if self.is_complex else float)
+        vector[position] = 1.0
+        return self.value(vector)
+
+    def parts(self, value: Any, name: str = "tangent") -> list[Any]:
+        """Return a tangent's leaves.
+
+        Raises
+        ------
+        CotangentError
+            Where the tangent is not of this form; both forms are printed.
+        """
+        leaves, steps = flatten(self.structures, value)
+        ours = [step if step is None else (step[0], step[3]) for step in self.steps]
+        theirs = [step if step is None else (step[0], step[3]) for step in steps]
+        if ours == theirs and all(_fits(space, leaf) for space, leaf in zip(self.spaces, leaves, strict=True)):
+            return leaves
+        raise CotangentError(f"the {name} must have the form {self}, not {form_of(self.structures, value)}")
+
+    def vector(self, value: Any, name: str = "tangent") -> Any:
+        """Return a tangent's numbers as one vector; a traced one where a leaf is traced."""
+        leaves = [x for x, space in zip(self.parts(value, name), self.spaces, strict=True) if space is not None]
+        if any(map(is_traced, leaves)):
+            import tapeengine.numpy as tnp
+
+            return tnp.concatenate([tnp.reshape(tnp.asarray(leaf), (-1,)) for leaf in leaves])
+        dtype = complex if self.is_complex else float
+        if all(type(leaf) is float for leaf in leaves):
+            return np.array(leaves, dtype)
+        return np.concatenate([np.ravel(leaf) for leaf in leaves]).astype(dtype, copy=False)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Form) and self.spaces == other.spaces and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(self.spaces)
+
+    def __repr__(self) -> str:
+        return str(unflatten([_named(step) for step in self.steps], [_short(space) for space in self.spaces]))
+
+
+def _named(step: Step) -> Step:
+    """The step that writes a container down in place of building it."""
+    if step is None:
+        return None
+    name, _, aux, count = step
+    keys = list(aux) if name == "dict" else None
+
+    def make(aux: Any, children: Sequence[Any]) -> str:
+        if keys is not None:
+            return "{" + ", ".join(f"{key}: {child}" for key, child in zip(keys, children, strict=True)) + "}"
+        inside = ", ".join(children)
+        return {"list": f"[{inside}]", "tuple": f"({inside})"}.get(name, f"{name}({inside})")
+
+    return name, make, aux, count
+
+
+def _short(space: Space | None) -> str:
+    if space is None:
+        return "None"
+    name = f"{space.dtype.kind}{8 * space.dtype.itemsize}"
+    return f"{name}[{','.join(map(str, space.shape))}]" if space.shape else name
+
+
+def _leaf(space: Space, part: Any) -> Any:
+    if is_traced(part):
+        return part.reshape(space.shape) if space.shape else part[0]
+    if not space.shape:
+        return float(part[0]) if space.dtype == np.float64 else space.dtype.type(part[0])
+    return part.reshape(space.shape).astype(space.dtype, copy=False)
+
+
+def _fits(space: Space | None, leaf: Any) -> bool:
+    if space is None:
+        return not is_continuous(leaf)
+    return (is_continuous(leaf) or isinstance(leaf, int)) and np.shape(leaf) == space.shape
+
+
+def form_of(structures: Structures, value: Any) -> Form:
+    """Return the form of a structure's tangents."""
+    leaves, steps = flatten(structures, value)
+    return Form(structures, [_space(leaf) for leaf in leaves], steps)
+
+
+def _space(leaf: Any) -> Space | None:
+    if not is_continuous(leaf):
+        return None
+    found = space_of(value_of(leaf))
+    assert isinstance(found, Space)
+    return found

@@ -1,0 +1,101 @@
+"""Gradients of programs with one real number as their result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tapeengine.errors import ResultError
+from tapeengine.transforms.arguments import Argnums, Arguments
+from tapeengine.transforms.forms import map_leaves
+
+if TYPE_CHECKING:
+    from tapeengine.engine import Engine
+
+__all__ = ["elementwise_grad", "grad", "value_and_grad"]
+
+
+def value_and_grad(
+    engine: Engine, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """See `Engine.value_and_grad`."""
+    arguments = Arguments(argnums)
+
+    def value_and_grad_f(*args: Any, **kwargs: Any) -> Any:
+        program, primals = arguments.split(f, args, kwargs)
+        if has_aux:
+            value, backpropagator, aux = engine.vjp_with_aux(program, primals)
+            check_scalar(value, backpropagator, "value_and_grad")
+            return (value, aux), arguments.result(backpropagator(1.0))
+        value, backpropagator = engine.vjp(program, *primals)
+        if type(value) is not float:
+            check_scalar(value, backpropagator, "value_and_grad")
+        return value, arguments.result(backpropagator(1.0))
+
+    return _named(value_and_grad_f, f, "value_and_grad")
+
+
+def grad(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """See `Engine.grad`."""
+    arguments = Arguments(argnums)
+
+    def grad_f(*args: Any, **kwargs: Any) -> Any:
+        program, primals = arguments.split(f, args, kwargs)
+        if has_aux:
+            value, backpropagator, aux = engine.vjp_with_aux(program, primals)
+            check_scalar(value, backpropagator, "grad")
+            return arguments.result(backpropagator(1.0)), aux
+        value, backpropagator = engine.vjp(program, *primals)
+        if type(value) is not float:
+            check_scalar(value, backpropagator, "grad")
+        return arguments.result(backpropagator(1.0))
+
+    return _named(grad_f, f, "grad")
+
+
+def elementwise_grad(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """See `Engine.elementwise_grad`."""
+    arguments = Arguments(argnums)
+
+    def elementwise_grad_f(*args: Any, **kwargs: Any) -> Any:
+        program, primals = arguments.split(f, args, kwargs)
+        value, backpropagator = engine.vjp(program, *primals)
+        ones = map_leaves(engine.structures, lambda x: np.ones_like(x) if np.shape(x) else 1.0, value)
+        return arguments.result(backpropagator(ones))
+
+    return _named(elementwise_grad_f, f, "elementwise_grad")
+
+
+def check_scalar(value: Any, backpropagator: Any, transform: str) -> None:
+    """Refuse a result that is not one real number, and say what to do instead."""
+    if getattr(backpropagator, "is_scalar", None) is None:
+        if isinstance(value, (float, np.floating)) or (np.shape(value) == () and hasattr(value, "dtype")):
+            return
+    elif backpropagator.is_scalar:
+        return
+    raise ResultError(f"{transform} needs a program that returns one real number, and this one returned {_kind(value)}")
+
+
+def _kind(value: Any) -> str:
+    """What a result is, and what to do about it."""
+    kind = type(value).__name__
+    if isinstance(value, tuple) and len(value) == 2:
+        return "a tuple of 2. If the second is not to be differentiated, say has_aux=True; else use jacobian, or vjp"
+    if isinstance(value, (tuple, list, dict)):
+        return f"a {kind} of {len(value)}. Combine them into one number, or use jacobian, or vjp with a cotangent"
+    dtype = getattr(value, "dtype", None)
+    if isinstance(value, complex) or (dtype is not None and dtype.kind == "c"):
+        return "a complex number. Return its real part, or abs of it, or use vjp with a cotangent"
+    if dtype is not None and dtype.kind == "f":
+        return f"an array of shape {value.shape}. Sum it, or use jacobian, or vjp with a cotangent"
+    return f"{value!r} ({kind}), which has no derivative" if dtype is None else f"{dtype} values, without a derivative"
+
+
+def _named(function: Callable[..., Any], f: Callable[..., Any], transform: str) -> Callable[..., Any]:
+    """Name a function after the transform and the program that it comes from."""
+    name = getattr(f, "__name__", type(f).__name__)
+    function.__name__ = f"{transform}_{name}"
+    function.__doc__ = f"The function that {transform} makes of {name}."
+    return function

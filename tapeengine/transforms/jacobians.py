@@ -1,0 +1,113 @@
+"""Jacobians and Hessians over structures, from as few walks over one tape as there are blocks of rows or columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from tapeengine._core import block, linear
+from tapeengine.errors import UnsupportedError
+from tapeengine.transforms.arguments import Argnums, Arguments
+from tapeengine.transforms.forms import Form, form_of, is_traced, unflatten
+
+if TYPE_CHECKING:
+    from tapeengine.engine import Engine
+
+__all__ = ["Mode", "hessian", "jacobian"]
+
+Mode = Literal["auto", "forward", "reverse"]
+
+
+def jacobian(
+    engine: Engine, f: Callable[..., Any], argnums: Argnums = 0, mode: Mode = "auto", has_aux: bool = False
+) -> Callable[..., Any]:
+    """See `Engine.jacobian`."""
+    arguments = Arguments(argnums)
+    if mode not in ("auto", "forward", "reverse"):
+        raise UnsupportedError(f"mode is 'auto', 'forward' or 'reverse', not {mode!r}")
+
+    def jacobian_f(*args: Any, **kwargs: Any) -> Any:
+        program, primals = arguments.split(f, args, kwargs)
+        value, backpropagator, *aux = engine.trace(program, primals, has_aux=has_aux)
+        rows = form_of(engine.structures, value)
+        columns = form_of(engine.structures, arguments.result(primals))
+        matrix = full_matrix(backpropagator, rows, columns, arguments.single, mode)
+        result = structured(matrix, rows, columns)
+        return (result, *aux) if aux else result
+
+    return jacobian_f
+
+
+def hessian(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """See `Engine.hessian`: forward over reverse."""
+    return jacobian(engine, engine.grad(f, argnums), argnums, "forward")
+
+
+def full_matrix(backpropagator: Any, rows: Form, columns: Form, single: bool, mode: Mode) -> Any:
+    """The matrix of a program's derivative; a traced one where it depends on an outer trace."""
+    if rows.is_complex or columns.is_complex:
+        raise UnsupportedError(
+            "a Jacobian is made of real numbers. Write the program over real and imaginary parts, or use vjp and jvp, "
+            "which take complex cotangents and tangents"
+        )
+    forward = mode == "forward" or (mode == "auto" and columns.size <= rows.size)
+    ids = linear.result_ids(backpropagator)
+    if ids is not None and not linear.depends_on_outer(backpropagator):
+        matrix = block.matrix(backpropagator, ids, forward)
+        if matrix is not None:
+            return matrix
+    if forward:
+        return stacked([rows.vector(column) for column in columns_of(backpropagator, columns, single)], rows.size, 1)
+    return stacked([columns.vector(row) for row in rows_of(backpropagator, rows, single)], columns.size, 0)
+
+
+def columns_of(backpropagator: Any, columns: Form, single: bool) -> list[Any]:
+    """The tangent of the result for each number of the primals."""
+    tangents = map(columns.basis, range(columns.size))
+    return [linear.jvp(backpropagator, (tangent,) if single else tangent) for tangent in tangents]
+
+
+def rows_of(backpropagator: Any, rows: Form, single: bool) -> list[Any]:
+    """The cotangents of the primals for each number of the result."""
+    found = [backpropagator(rows.basis(i)) for i in range(rows.size)]
+    return [cotangents[0] for cotangents in found] if single else found
+
+
+def stacked(vectors: list[Any], length: int, axis: int) -> Any:
+    """Vectors as the rows (axis 0) or columns (axis 1) of a matrix."""
+    if not vectors:
+        return np.zeros((0, length) if axis == 0 else (length, 0))
+    if any(map(is_traced, vectors)):
+        import tapeengine.numpy as tnp
+
+        return tnp.stack(vectors, axis=axis)
+    return np.stack(vectors, axis=axis)
+
+
+def structured(matrix: Any, rows: Form, columns: Form) -> Any:
+    """The matrix as a structure of the result whose leaves are structures of the primals, of shape out + in."""
+    outer: list[Any] = []
+    row = 0
+    for out in rows.spaces:
+        inner: list[Any] = []
+        column = 0
+        for into in columns.spaces:
+            if out is None or into is None:
+                inner.append(None)
+            else:
+                inner.append(_part(matrix, row, out, column, into))
+                column += into.size
+        row += out.size if out is not None else 0
+        outer.append(unflatten(columns.steps, inner))
+    return unflatten(rows.steps, outer)
+
+
+def _part(matrix: Any, row: int, out: Any, column: int, into: Any) -> Any:
+    if not out.shape and not into.shape:
+        element = matrix[row, column]
+        return element if is_traced(element) else float(element)
+    part = matrix[row : row + out.size, column : column + into.size].reshape(out.shape + into.shape)
+    dtype = np.result_type(out.dtype, into.dtype)
+    return part if part.dtype == dtype else part.astype(dtype)

@@ -1,0 +1,136 @@
+"""Vertical and horizontal juxtaposition of linear maps, in containers and in arrays (WN Figures 3 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeengine.errors import StructureError
+from tapeengine.spaces import Space
+from tapeengine.structure import Structures
+from tapeengine.transforms.forms import Form, add, flatten, is_traced, unflatten
+from tapeengine.transforms.linear_map import LinearMap
+
+__all__ = ["hstack", "vstack"]
+
+
+def vstack(maps: Any) -> LinearMap:
+    """See `LinearMap.vstack`."""
+    parts, bundle = _parts(maps)
+    domain = _common([m.domain for m in parts], "vstack needs maps of one domain")
+    structures = domain.structures
+
+    def action(x: Any) -> Any:
+        return bundle.join([m(x) for m in parts])
+
+    def transposed(y: Any) -> Any:
+        return _total(structures, [m.T(part) for m, part in zip(parts, bundle.split(y), strict=True)])
+
+    return LinearMap(action, transposed, domain, bundle.form([m.codomain for m in parts]))
+
+
+def hstack(maps: Any) -> LinearMap:
+    """See `LinearMap.hstack`."""
+    parts, bundle = _parts(maps)
+    turned = vstack(bundle.refill([m.T for m in parts]))
+    return turned.T
+
+
+class Containers:
+    """Results in the container that the maps came in."""
+
+    def __init__(self, structures: Structures, maps: Any) -> None:
+        self.structures = structures
+        self.steps = flatten(structures, maps)[1]
+        self.count = sum(step is None for step in self.steps)
+
+    def refill(self, items: Sequence[Any]) -> Any:
+        """The same container around other items."""
+        return unflatten(self.steps, items)
+
+    join = refill
+
+    def split(self, value: Any) -> list[Any]:
+        """The parts of a value that has the container's form on top."""
+        if len(self.steps) != self.count + 1:
+            raise StructureError("maps are juxtaposed in one tuple, list, dict or array, not in nested ones")
+        kind = type(self.refill([None] * self.count))
+        if type(value) is not kind or len(value) != self.count:
+            raise StructureError(f"expected a {kind.__name__} of {self.count} parts, not {value!r}")
+        return list(value.values()) if isinstance(value, dict) else list(value)
+
+    def form(self, forms: Sequence[Form]) -> Form:
+        """The form of the joined values."""
+        steps = [step for form in forms for step in form.steps]
+        return Form(self.structures, [s for form in forms for s in form.spaces], [*steps, self.steps[-1]])
+
+
+class Stacked:
+    """Results stacked along new first axes, as the maps stand in an array."""
+
+    def __init__(self, structures: Structures, maps: np.ndarray[Any, Any]) -> None:
+        self.structures = structures
+        self.shape = maps.shape
+
+    def refill(self, items: Sequence[Any]) -> Any:
+        """An array of the same shape around other items."""
+        result = np.empty(len(items), object)
+        result[:] = items
+        return result.reshape(self.shape)
+
+    def join(self, values: Sequence[Any]) -> Any:
+        """Stack leaf by leaf."""
+        flat = [flatten(self.structures, value) for value in values]
+        columns = zip(*(leaves for leaves, _ in flat), strict=True)
+        return unflatten(flat[0][1], [self._stack(column) for column in columns])
+
+    def split(self, value: Any) -> list[Any]:
+        """Take the stacked leaves apart again."""
+        leaves, steps = flatten(self.structures, value)
+        depth, count = len(self.shape), int(np.prod(self.shape))
+        rows = [[None] * count if leaf is None else leaf.reshape((-1, *leaf.shape[depth:])) for leaf in leaves]
+        return [unflatten(steps, [_plain(row[i]) for row in rows]) for i in range(count)]
+
+    def form(self, forms: Sequence[Form]) -> Form:
+        """The form of the stacked values."""
+        first = _common(forms, "an array of maps needs one space for all of them")
+        spaces = [None if s is None else Space((*self.shape, *s.shape), s.dtype) for s in first.spaces]
+        return Form(self.structures, spaces, first.steps)
+
+    def _stack(self, column: Sequence[Any]) -> Any:
+        if column[0] is None:
+            return None
+        if any(map(is_traced, column)):
+            import tapeengine.numpy as tnp
+
+            return tnp.reshape(tnp.stack(list(column)), self.shape + np.shape(column[0]))
+        return np.stack(list(column)).reshape(self.shape + np.shape(column[0]))
+
+
+def _plain(item: Any) -> Any:
+    return float(item) if isinstance(item, np.float64) else item
+
+
+def _parts(maps: Any) -> tuple[list[LinearMap], Any]:
+    """The maps in a row, and how values of them are put together."""
+    items = list(maps.ravel()) if isinstance(maps, np.ndarray) else flatten(Structures(), maps)[0]
+    if not items or not all(isinstance(item, LinearMap) for item in items):
+        raise StructureError(f"juxtapose a tuple, list, dict or array of linear maps, at least one, not {maps!r}")
+    structures = items[0].domain.structures
+    return items, Stacked(structures, maps) if isinstance(maps, np.ndarray) else Containers(structures, maps)
+
+
+def _common(forms: Sequence[Form], what: str) -> Form:
+    for form in forms[1:]:
+        if form != forms[0]:
+            raise StructureError(f"{what}; there are {forms[0]} and {form}")
+    return forms[0]
+
+
+def _total(structures: Structures, values: Sequence[Any]) -> Any:
+    total = values[0]
+    for value in values[1:]:
+        total = add(structures, total, value)
+    return total

@@ -1,0 +1,261 @@
+"""Linear maps as values (WN sections 2.1 to 2.5): applied, transposed and combined without ever being matrices.
+
+A `LinearMap` knows how to apply itself to a tangent and its transpose to a cotangent. Figure 3's operators are here:
+``m(x)`` (⊙), ``m.T(y)`` (⊙R), ``m @ n`` (∘), ``m + n`` (⊕), `zero`, `identity`, `scaling`, `vstack` (× and V), `hstack`
+(⋈ and H). All but the zero map of Figure 4 follow from the semantics of applying; `matrix` is built only when asked.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapeengine.errors import StructureError
+from tapeengine.structure import Structures
+from tapeengine.transforms.forms import Form, add, form_of, map_leaves
+
+__all__ = ["LinearMap"]
+
+Action = Callable[[Any], Any]
+
+
+class LinearMap:
+    """A linear map between spaces of structures, with its transpose.
+
+    Parameters
+    ----------
+    action : callable
+        What the map does to a tangent.
+    transposed : callable
+        What its transpose does to a cotangent: ``<y, action(x)> == <transposed(y), x>``.
+    domain, codomain : Form
+        The spaces of the tangents and of the results.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> value, m = te.linearize(lambda x, y: (x * y, x + y), 2.0, 3.0)
+    >>> m(1.0, 0.0), m.T((1.0, 0.0))
+    ((3.0, 1.0), (3.0, 2.0))
+    >>> (m.T @ m)(1.0, 0.0)
+    (10.0, 7.0)
+    >>> m.matrix()
+    array([[3., 2.],
+           [1., 1.]])
+    """
+
+    __slots__ = ("__weakref__", "_action", "_matrix", "_of", "_transpose", "_transposed", "codomain", "domain")
+
+    _transpose: weakref.ref[LinearMap] | None
+    _of: LinearMap | None
+
+    def __init__(
+        self,
+        action: Action,
+        transposed: Action,
+        domain: Form,
+        codomain: Form,
+        *,
+        matrix: Callable[[], np.ndarray[Any, Any]] | None = None,
+    ) -> None:
+        self._action = action
+        self._transposed = transposed
+        self._matrix = matrix
+        self.domain = domain
+        self.codomain = codomain
+        self._transpose = None
+        self._of = None
+
+    # -- consuming ----------------------------------------------------------------------------------------------------
+    def __call__(self, *tangent: Any) -> Any:
+        """Apply the map to a tangent; several arguments stand for a tuple of them."""
+        return self._action(tangent[0] if len(tangent) == 1 else tangent)
+
+    @property
+    def T(self) -> LinearMap:
+        """The transpose; the transpose of the transpose is this very map."""
+        if self._of is not None:
+            return self._of
+        known = self._transpose() if self._transpose is not None else None
+        if known is None:
+            known = LinearMap(self._transposed, self._action, self.codomain, self.domain)
+            known._of = self
+            self._transpose = weakref.ref(known)
+        return known
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of the matrix: how many numbers go out, and how many go in."""
+        return self.codomain.size, self.domain.size
+
+    def matrix(self) -> np.ndarray[Any, Any]:
+        """Return the matrix, with the numbers of the codomain's leaves as rows and of the domain's as columns."""
+        if self._of is not None:
+            return self._of.matrix().T
+        known = self._matrix() if self._matrix is not None else None
+        if known is not None:
+            return known
+        rows, columns = self.shape
+        dtype = complex if self.domain.is_complex or self.codomain.is_complex else float
+        result = np.empty((rows, columns), dtype)
+        if columns <= rows:
+            for j in range(columns):
+                result[:, j] = self.codomain.vector(self(self.domain.basis(j)))
+        else:
+            for i in range(rows):
+                result[i] = self.domain.vector(self.T(self.codomain.basis(i)))
+        return result
+
+    def as_scipy(self) -> Any:
+        """Return a `scipy.sparse.linalg.LinearOperator`, which lsqr, cg and the like accept."""
+        from scipy.sparse.linalg import LinearOperator
+
+        dtype = np.dtype(complex if self.domain.is_complex or self.codomain.is_complex else float)
+
+        def matvec(x: Any) -> Any:
+            return self.codomain.vector(self(self.domain.value(np.ravel(x))))
+
+        def rmatvec(y: Any) -> Any:  # the adjoint, which conjugates; our transpose does not
+            return np.conj(self.domain.vector(self.T(self.codomain.value(np.conj(np.ravel(y))))))
+
+        return LinearOperator(self.shape, matvec=matvec, rmatvec=rmatvec, dtype=dtype)
+
+    # -- combining ----------------------------------------------------------------------------------------------------
+    def __matmul__(self, other: LinearMap) -> LinearMap:
+        if not isinstance(other, LinearMap):
+            return NotImplemented
+        _same(other.codomain, self.domain, "m @ n needs n's results in m's domain")
+        return LinearMap(
+            lambda x: self._action(other._action(x)),
+            lambda y: other._transposed(self._transposed(y)),
+            other.domain,
+            self.codomain,
+        )
+
+    def __add__(self, other: LinearMap) -> LinearMap:
+        if not isinstance(other, LinearMap):
+            return NotImplemented
+        _same(self.domain, other.domain, "m + n needs one domain")
+        _same(self.codomain, other.codomain, "m + n needs one codomain")
+        structures = self.domain.structures
+        return LinearMap(
+            lambda x: add(structures, self._action(x), other._action(x)),
+            lambda y: add(structures, self._transposed(y), other._transposed(y)),
+            self.domain,
+            self.codomain,
+        )
+
+    def __mul__(self, factor: Any) -> LinearMap:
+        if isinstance(factor, LinearMap) or np.shape(factor) != ():
+            return NotImplemented
+        structures = self.domain.structures
+        return LinearMap(
+            lambda x: map_leaves(structures, lambda leaf: factor * leaf, self._action(x)),
+            lambda y: map_leaves(structures, lambda leaf: factor * leaf, self._transposed(y)),
+            self.domain,
+            self.codomain,
+        )
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> LinearMap:
+        return self * -1.0
+
+    def __sub__(self, other: LinearMap) -> LinearMap:
+        return self + -other
+
+    def __repr__(self) -> str:
+        return f"<LinearMap from {self.domain} to {self.codomain}>"
+
+    # -- building -----------------------------------------------------------------------------------------------------
+    @staticmethod
+    def identity(like: Any) -> LinearMap:
+        """Return the unit map **1** on the space of a value.
+
+        Examples
+        --------
+        >>> LinearMap.identity((0.0, [0.0]))((1.0, [2.0]))
+        (1.0, [2.0])
+        """
+        form = _form(like)
+        return LinearMap(_checked(form), _checked(form), form, form)
+
+    @staticmethod
+    def zero(domain: Any, codomain: Any) -> LinearMap:
+        """Return the zero map **0** from the space of one value to that of another."""
+        source, target = _form(domain), _form(codomain)
+
+        def action(form: Form, onto: Form) -> Action:
+            def apply(x: Any) -> Any:
+                form.parts(x)
+                return onto.zeros()
+
+            return apply
+
+        return LinearMap(action(source, target), action(target, source), source, target)
+
+    @staticmethod
+    def scaling(factor: Any, like: Any) -> LinearMap:
+        """Return S(factor), which multiplies every number of a tangent by a factor."""
+        return LinearMap.identity(like) * factor
+
+    @staticmethod
+    def vstack(maps: Any) -> LinearMap:
+        """Juxtapose maps of one domain vertically (× and V).
+
+        Parameters
+        ----------
+        maps : tuple, list, dict or object array of LinearMap
+            The result of applying is the same container of results; for an array of maps, arrays whose first axes are
+            those of the array of maps.
+
+        Examples
+        --------
+        >>> double = LinearMap.scaling(2.0, 0.0)
+        >>> LinearMap.vstack((double, -double))(3.0), LinearMap.vstack(np.array([double, -double]))(3.0)
+        ((6.0, -6.0), array([ 6., -6.]))
+        """
+        from tapeengine.transforms.juxtaposition import vstack
+
+        return vstack(maps)
+
+    @staticmethod
+    def hstack(maps: Any) -> LinearMap:
+        """Juxtapose maps of one codomain horizontally (⋈ and H): applied to a container of tangents, they add up.
+
+        Parameters
+        ----------
+        maps : tuple, list, dict or object array of LinearMap
+            The transpose of what `vstack` makes of their transposes.
+
+        Examples
+        --------
+        >>> double = LinearMap.scaling(2.0, 0.0)
+        >>> LinearMap.hstack([double, -double])([3.0, 1.0])
+        4.0
+        """
+        from tapeengine.transforms.juxtaposition import hstack
+
+        return hstack(maps)
+
+
+def _form(like: Any) -> Form:
+    return like if isinstance(like, Form) else form_of(Structures(), like)
+
+
+def _checked(form: Form) -> Action:
+    """The identity, on tangents of one form only."""
+
+    def apply(x: Any) -> Any:
+        form.parts(x)
+        return x
+
+    return apply
+
+
+def _same(a: Form, b: Form, what: str) -> None:
+    if a != b:
+        raise StructureError(f"{what}; they are {a} and {b}")

@@ -1,0 +1,46 @@
+"""Products with a Hessian that is never built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tapeengine._core import linear
+from tapeengine.transforms.forms import flatten, is_traced
+from tapeengine.transforms.gradients import check_scalar
+from tapeengine.transforms.tangents import as_tuple
+
+if TYPE_CHECKING:
+    from tapeengine.engine import Engine
+
+__all__ = ["hvp", "vhp"]
+
+
+def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """See `Engine.hvp`: forward over reverse, on one tape where it holds scalars only."""
+    primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
+    if not hasattr(type(f), "__tapeengine_vjp__") and all_scalar(engine, primals):
+        value, backpropagator = engine.trace(f, primals)
+        check_scalar(value, backpropagator, "hvp")
+        products = linear.hessian_product(backpropagator, tangents)
+        if products is not None:
+            return products[0] if len(primals) == 1 else products
+    gradient = engine.grad(f, tuple(range(len(primals))))
+    products = engine.jvp(gradient, primals, tangents)[1]
+    return products[0] if len(primals) == 1 else products
+
+
+def vhp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
+    """See `Engine.vhp`: reverse over reverse."""
+    primals, cotangents = as_tuple(primals, "primals"), as_tuple(cotangents, "cotangents")
+    gradient = engine.grad(f, tuple(range(len(primals))))
+    products = engine.vjp(gradient, *primals)[1](cotangents)
+    return products[0] if len(primals) == 1 else products
+
+
+def all_scalar(engine: Engine, primals: tuple[Any, ...]) -> bool:
+    """Whether no primal holds an array or a traced value: then one tape is likely to do."""
+    leaves = flatten(engine.structures, primals)[0]
+    return not any(is_traced(leaf) or isinstance(leaf, np.ndarray) for leaf in leaves)
