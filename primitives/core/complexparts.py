@@ -35,7 +35,7 @@ REAL = Primitive(
 IMAG = Primitive(
     "numpy.imag",
     lambda val: numpy.positive(numpy.imag(val)),
-    vjp={"val": lambda ct, val_space: broadcast(-1j * ct if val_space.is_complex else 0.0 * ct, val_space)},
+    vjp={"val": lambda ct, val_space: broadcast(np.multiply(-1j if val_space.is_complex else 0.0, ct), val_space)},
     jvp={"val": lambda t: np.imag(t)},
     samples=_samples,
     doc="the imaginary part; dz = -i ct",
@@ -59,6 +59,8 @@ ANGLE = elementwise(
 
 
 def _angle_slope(z: Any, deg: bool) -> Any:
+    if not is_complex(z):
+        return 0.0
     zero = np.equal(z, 0)
     return np.where(zero, 0.0, (-180j / math.pi if deg else -1j) / np.where(zero, 1.0, z))
 

@@ -39,7 +39,7 @@ WHERE = linear(
         Sample((_MASK, uniform((3,)), 0.0)),
         Sample((_MASK, uniform((2, 1)), uniform((3,)))),
         Sample((True, uniform(()), uniform(()))),
-        Sample((_MASK[0], uniform((3,), dtype=numpy.float32), uniform((), dtype=numpy.float32))),
+        Sample((_MASK[0], uniform((3,), dtype=numpy.float32), uniform((1,), dtype=numpy.float32))),
         Sample((_MASK[0], uniform((3,), dtype=complex), uniform((3,)))),
     ),
     doc="x where the condition holds, y elsewhere; each gets ct where it was taken, and zeros elsewhere",
