@@ -14,8 +14,8 @@ from setuptools import Extension, setup
 
 CORE = Path("tapeengine", "_core")
 MODULES = (
-    *("array", "block", "forward", "interleave", "linear", "math", "nested", "recorded", "records", "scalar", "second"),
-    *("sweep", "tape", "trace"),
+    *("array", "block", "elementwise", "forward", "interleave", "linear", "math", "nested", "recorded", "records"),
+    *("scalar", "second", "sweep", "tape", "trace"),
 )
 COMMON = {"language_level": "3", "embedsignature": True, "binding": False, "c_api_binop_methods": True}
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}
@@ -30,7 +30,7 @@ MACROS = {
     "trace": [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")],
 }
 # No contraction to fused multiply-add: values are those of Python's own floats, on every machine.
-FLAGS = ["/O2", "/fp:precise"] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fno-math-errno"]
+FLAGS = ["/O2", "/fp:precise"] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
 
 mode = os.environ.get("TAPEENGINE_BUILD", "release")
 if mode not in DIRECTIVES:

@@ -32,3 +32,11 @@ cdef Array snapshot(Array a)
 cdef object keep(object x)
 cdef int make_writable(Storage s) except -1
 cdef object apply(object primitive, tuple args, dict static)
+
+# What a layer above computes faster: set when that module is imported, which cannot be imported from here.
+ctypedef object (*Elementwise)(int op, object ufunc, object x, object y)
+
+cdef struct Kernels:
+    Elementwise elementwise
+
+cdef Kernels kernels

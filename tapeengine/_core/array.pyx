@@ -25,7 +25,7 @@ from tapeengine._core.records cimport (
 )
 from tapeengine._core.scalar cimport Dual, as_double, head_of_dual, id_on, new_dual
 from tapeengine._core.tape cimport (
-    ARRAY, READ, WRITE, Head, Tape, head_of, innermost_here, record_special, tape_of, traces,
+    ARRAY, OP_ADD, OP_DIV, OP_MUL, OP_NEG, OP_POW, OP_SUB, READ, WRITE, Head, Tape, head_of, innermost_here, record_special, tape_of, traces,
 )
 
 import numpy
@@ -859,15 +859,19 @@ cdef object need_rules(Array a, object name):
     return rules
 
 
-cdef object operate(object ufunc, object x, object y):
+cdef object operate(object ufunc, object x, object y, int op=-1):
     """A binary operator, one of whose operands is a traced array."""
+    if op >= 0 and kernels.elementwise != NULL:
+        result = kernels.elementwise(op, ufunc, x, y)
+        if result is not NotImplemented:
+            return result
     a = x if type(x) is Array else y
-    return need_rules(<Array> a, ufunc.__name__).ufunc(ufunc, "__call__", (x, y), {})
+    return need_rules(<Array> a, ufunc.__name__).ufunc(ufunc, "__call__", (x,) if y is None else (x, y), {})
 
 
-cdef object in_place(Array a, object ufunc, object y):
+cdef object in_place(Array a, object ufunc, object y, int op=-1):
     """a op= y: the operation and a write."""
-    result = operate(ufunc, a, y)
+    result = operate(ufunc, a, y, op)
     if result.shape != a.shape:
         raise ValueError(f"non-broadcastable output operand with shape {a.shape} doesn't match the broadcast shape "
                          f"{result.shape}")
@@ -1017,19 +1021,19 @@ cdef class Array:
 
     # -- operators ----------------------------------------------------------------------------------------------------
     def __add__(x, y):
-        return operate(np_add, x, y)
+        return operate(np_add, x, y, OP_ADD)
 
     def __sub__(x, y):
-        return operate(np_subtract, x, y)
+        return operate(np_subtract, x, y, OP_SUB)
 
     def __mul__(x, y):
-        return operate(np_multiply, x, y)
+        return operate(np_multiply, x, y, OP_MUL)
 
     def __truediv__(x, y):
-        return operate(np_divide, x, y)
+        return operate(np_divide, x, y, OP_DIV)
 
     def __pow__(x, y, modulus):
-        return operate(np_power, x, y)
+        return operate(np_power, x, y, OP_POW)
 
     def __mod__(x, y):
         return operate(np_remainder, x, y)
@@ -1044,7 +1048,7 @@ cdef class Array:
         return operate(np_matmul, x, y)
 
     def __neg__(self):
-        return need_rules(self, "negative").ufunc(np_negative, "__call__", (self,), {})
+        return operate(np_negative, self, None, OP_NEG)
 
     def __abs__(self):
         return need_rules(self, "absolute").ufunc(np_absolute, "__call__", (self,), {})
@@ -1053,19 +1057,19 @@ cdef class Array:
         return read_part(self, None)
 
     def __iadd__(self, y):
-        return in_place(self, np_add, y)
+        return in_place(self, np_add, y, OP_ADD)
 
     def __isub__(self, y):
-        return in_place(self, np_subtract, y)
+        return in_place(self, np_subtract, y, OP_SUB)
 
     def __imul__(self, y):
-        return in_place(self, np_multiply, y)
+        return in_place(self, np_multiply, y, OP_MUL)
 
     def __itruediv__(self, y):
-        return in_place(self, np_divide, y)
+        return in_place(self, np_divide, y, OP_DIV)
 
     def __ipow__(self, y):
-        return in_place(self, np_power, y)
+        return in_place(self, np_power, y, OP_POW)
 
     def __imod__(self, y):
         return in_place(self, np_remainder, y)

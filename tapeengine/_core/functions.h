@@ -11,6 +11,7 @@ static inline double base_choose(double a, double b) { return a > b || a != a ? 
 static inline double base_maximum(double a, double b) { return a >= b || a != a ? a : b; }
 static inline double base_minimum(double a, double b) { return a <= b || a != a ? a : b; }
 static inline double base_log0(double a) { return a == 0 ? 0.0 : log(a); }
+static inline double base_prod0(double a, double b) { return a == 0 ? 0.0 : a * b; }
 static inline double base_xdivy(double a, double b) { return a == 0 ? 0.0 : a / b; }
 static inline double base_xlogy(double a, double b) { return a == 0 ? 0.0 : a * log(b); }
 

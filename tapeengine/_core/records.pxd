@@ -14,6 +14,7 @@ cdef class View:            # the geometry of an array within its storage; holds
 
 cdef class Reverse:         # one reverse sweep's accumulation
     cdef Tape tape
+    cdef bint recorded      # on an outer tape
     cdef double *cotangent  # of scalars, by id
     cdef char **data        # of storages, by index; NULL before the first contribution
     cdef list owners        # what owns that memory

@@ -18,7 +18,9 @@ cimport cython
 
 from tapeengine._core.tape cimport (
     BOTH, CONSTANT_LEFT, CONSTANT_RIGHT, Head, head_of, op_da, op_db, op_value, record1, record2, tape_of, traces,
-    OP_ABS, OP_ADD, OP_DIV, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SUB,
+    OP_ABS, OP_ACOS, OP_ACOSH, OP_ADD, OP_ASIN, OP_ASINH, OP_ATAN, OP_ATAN2, OP_ATANH, OP_CBRT, OP_COPYSIGN, OP_COS,
+    OP_COSH, OP_DIV, OP_EXP, OP_EXP2, OP_EXPM1, OP_FMOD, OP_HYPOT, OP_LOG, OP_LOG10, OP_LOG1P, OP_LOG2, OP_LOGADDEXP,
+    OP_MAXIMUM, OP_MINIMUM, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SIN, OP_SINH, OP_SQRT, OP_SUB, OP_TAN, OP_TANH,
 )
 
 from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedError
@@ -171,6 +173,45 @@ cdef object drop(Dual x, str how):
     return DroppedDerivativeError(how.format(value=repr(x.v)))
 
 
+cdef dict ufunc_opcodes = {getattr(numpy, name): op for name, op in {
+    "add": OP_ADD, "subtract": OP_SUB, "multiply": OP_MUL, "divide": OP_DIV, "negative": OP_NEG, "absolute": OP_ABS,
+    "fabs": OP_ABS, "power": OP_POW, "float_power": OP_POW, "remainder": OP_MOD, "fmod": OP_FMOD,
+    "maximum": OP_MAXIMUM, "minimum": OP_MINIMUM, "hypot": OP_HYPOT, "arctan2": OP_ATAN2, "copysign": OP_COPYSIGN,
+    "logaddexp": OP_LOGADDEXP, "sqrt": OP_SQRT, "cbrt": OP_CBRT, "exp": OP_EXP, "exp2": OP_EXP2, "expm1": OP_EXPM1,
+    "log": OP_LOG, "log1p": OP_LOG1P, "log2": OP_LOG2, "log10": OP_LOG10, "sin": OP_SIN, "cos": OP_COS, "tan": OP_TAN,
+    "arcsin": OP_ASIN, "arccos": OP_ACOS, "arctan": OP_ATAN, "sinh": OP_SINH, "cosh": OP_COSH, "tanh": OP_TANH,
+    "arcsinh": OP_ASINH, "arccosh": OP_ACOSH, "arctanh": OP_ATANH,
+}.items()}
+cdef set ufunc_comparisons = {
+    numpy.less, numpy.greater, numpy.less_equal, numpy.greater_equal, numpy.equal, numpy.not_equal,
+}
+
+
+cdef object scalar_ufunc(object ufunc, tuple inputs):
+    """A ufunc of scalars with its opcode, its value as numpy has it; NotImplemented elsewhere."""
+    cdef double c = 0.0
+    cdef list values = []
+    for x in inputs:
+        if type(x) is Dual:
+            values.append((<Dual> x).v)
+        elif as_double(x, &c):
+            values.append(x)
+        else:
+            return NotImplemented
+    if ufunc in ufunc_comparisons:
+        return ufunc(*values)
+    if ufunc is numpy.floor_divide:
+        return float(ufunc(*values))
+    if ufunc is numpy.divmod:
+        return float(values[0] // values[1]), binary_of(inputs[0], inputs[1], OP_MOD, float(values[0] % values[1]))
+    op = ufunc_opcodes.get(ufunc)
+    if op is None:
+        return NotImplemented
+    if len(values) == 1:
+        return unary_of(<Dual> inputs[0], op, ufunc(values[0]))
+    return binary_of(inputs[0], inputs[1], op, ufunc(values[0], values[1]))
+
+
 cdef object arrays_module = None
 
 
@@ -283,6 +324,10 @@ cdef class Dual:
         return arrays().record(primitive, args, static)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        if method == "__call__" and not options:
+            result = scalar_ufunc(ufunc, inputs)
+            if result is not NotImplemented:
+                return result
         return rules_of(self, ufunc).ufunc(ufunc, method, inputs, options)
 
     def __array_function__(self, function, types, args, options):

@@ -68,10 +68,12 @@ OPS: tuple[Op, ...] = (
     Op("maximum", "base_maximum(a, b)", "choose(a, b)", "choose(b, a)"),
     Op("minimum", "base_minimum(a, b)", "choose(b, a)", "choose(a, b)"),
     Op("choose", "base_choose(a, b)", "0", "0"),
-    # powers; powda and powdb are the partials of pow, log0 is the logarithm with 0 at 0
+    # powers; powda and powdb are the partials of pow, log0 is the logarithm with 0 at 0,
+    # prod0 the product with 0 where a is 0, whatever b is
     Op("pow", "pow(a, b)", "powda(a, b)", "powdb(a, b)"),
-    Op("powda", "base_powda(a, b)", "b * powda(a, b - 1)", "pow(a, b - 1) + powda(a, b) * log0(a)"),
+    Op("powda", "base_powda(a, b)", "prod0(b, powda(a, b - 1))", "pow(a, b - 1) + powda(a, b) * log0(a)"),
     Op("powdb", "base_powdb(a, b)", "pow(a, b - 1) + powda(a, b) * log0(a)", "powdb(a, b) * log0(a)"),
+    Op("prod0", "base_prod0(a, b)", "b", "a"),
     Op("log0", "base_log0(a)", "1 / a"),
     Op("sqrt", "sqrt(a)", "0.5 / v"),
     Op("cbrt", "cbrt(a)", "1 / (3 * v * v)"),
@@ -126,6 +128,7 @@ BASE: tuple[str, ...] = (
     "base_polygamma",
     "base_powda",
     "base_powdb",
+    "base_prod0",
     "base_relu",
     "base_remainder",
     "base_sign",

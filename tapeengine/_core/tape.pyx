@@ -11,6 +11,7 @@ from tapeengine.errors import TapeLimitError
 cdef enum:
     SPARE_CHUNKS = 16       # chunks kept for the next trace: about 13 MB that need not be faulted in again
     LAST_ID = 0xFFFFFFFE
+    LAST_TAG = 0xF0000000
 
 cdef Head nobody            # matches no dual: tags begin at 1
 memset(&nobody, 0, sizeof(Head))
@@ -162,11 +163,13 @@ cdef int register(Head *h) except -1:
             raise MemoryError("no memory for the table of live traces")
         traces.live = <Head **> live
         traces.room = room
+    if traces.next_tag > LAST_TAG and traces.count == 0:
+        traces.next_tag = 1     # tags order live traces, so they begin anew only where there is none
+    if traces.next_tag == 0:
+        raise TapeLimitError("the tags of traces are used up, and a trace is still open: end it first")
     h.thread = PyThread_get_thread_ident()
     h.tag = traces.next_tag
     traces.next_tag += 1
-    if traces.next_tag == 0:
-        traces.next_tag = 1
     traces.live[traces.count] = h
     traces.count += 1
     traces.current = h

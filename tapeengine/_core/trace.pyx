@@ -23,6 +23,7 @@ from tapeengine._core.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, head_of,
 
 import numpy
 
+import tapeengine._core.elementwise  # sets the kernels of arrays
 from tapeengine.errors import ResultError, StructureError, TraceError
 
 cdef object floating = numpy.floating
@@ -147,6 +148,7 @@ cdef class Outputs(Walk):
                     return new_dual(d.v, self.copies.ids[d.id], self.copies.tag)
                 return d.v
             head_of_dual(d)
+            self.check_earlier(d.tag)
             self.layout.add(FLOAT, 0, 0)
             return value
         if cls is Array:
@@ -171,6 +173,7 @@ cdef class Outputs(Walk):
         if a.storage.tag != self.tape.head.tag:
             if a.storage.active:
                 head_of_array(a)
+                self.check_earlier(a.storage.tag)
             return self.plain_array(a)
         if not a.storage.active:
             return self.plain_array(a.current())
@@ -178,6 +181,14 @@ cdef class Outputs(Walk):
         self.layout.aux.append(geometry(a))
         value = a.current()
         return value.copy() if a.storage.kept or type(value) is Array else value
+
+    cdef int check_earlier(self, uint32_t tag) except -1:
+        if tag > self.tape.head.tag:
+            raise TraceError(
+                f"{self.path()} belongs to a later trace, which this one cannot depend on. "
+                "Return from each program what it computed itself"
+            )
+        return 0
 
     cdef object plain_array(self, object value):
         if value.dtype == object:
@@ -380,6 +391,7 @@ cdef class Backpropagator:
             for i in range(n):
                 array[i].value = seeds.cotangent[i]
             r.begin(self.tape, NULL)
+            r.recorded = True
             r.scalars = array
             r.outer = outer
             for i, d in seeds.duals:

@@ -89,6 +89,11 @@ def log0(a: float) -> float:
     return 0.0 if a == 0 else FUNCTIONS["log"](a)
 
 
+def prod0(a: float, b: float) -> float:
+    """Multiply two numbers; 0 where a is 0, whatever b is."""
+    return 0.0 if a == 0 else a * b
+
+
 def xdivy(a: float, b: float) -> float:
     """A / b, with 0 where a is 0."""
     return 0.0 if a == 0 else divide(a, b)
@@ -229,6 +234,7 @@ FUNCTIONS: Mapping[str, Real] = MappingProxyType(
         "base_maximum": lambda a, b: a if a >= b or a != a else b,
         "base_minimum": lambda a, b: a if a <= b or a != a else b,
         "base_log0": log0,
+        "base_prod0": prod0,
         "base_xdivy": xdivy,
         "base_xlogy": xlogy,
         "base_powda": powda,

@@ -1,0 +1,180 @@
+/* Accumulation of elementwise backward rules over float64, in one loop for each opcode.
+   Values are computed by numpy's own inner loops; partials here are those of the opcode table, so both give one number. */
+#ifndef TAPEENGINE_KERNELS_H
+#define TAPEENGINE_KERNELS_H
+
+#include <stddef.h>
+#include "ops_table.h"
+
+#define TE_AXES 4
+
+typedef struct {
+    char *data;                /* first element; NULL where the rule does not need the operand */
+    ptrdiff_t strides[TE_AXES]; /* in bytes, 0 along broadcast axes */
+} te_operand;
+
+#define TE_AT(p, s, i) (*(const double *)((p) + (i) * (s)))
+
+/* acc[i] += ct[i] * partial; a cotangent of zero contributes zero, whatever the partial is. */
+#define TE_LOOP(partial)                                                                                       \
+    do {                                                                                                       \
+        if (sacc == 8 && (sa == 8 || !pa) && (sb == 8 || !pb)) {                                               \
+            double *restrict out = (double *)acc;                                                              \
+            const double *restrict A = (const double *)pa, *restrict B = (const double *)pb;                   \
+            (void)A; (void)B;                                                                                  \
+            if (assign)                                                                                        \
+                for (i = 0; i < n; i++) { const double c = ct[i]; const double t = c * (partial(A[i], B[i], v[i])); \
+                    out[i] = c != 0.0 ? t : 0.0; }                                                             \
+            else                                                                                               \
+                for (i = 0; i < n; i++) { const double c = ct[i]; const double t = c * (partial(A[i], B[i], v[i])); \
+                    out[i] += c != 0.0 ? t : 0.0; }                                                            \
+        } else {                                                                                               \
+            for (i = 0; i < n; i++) {                                                                          \
+                const double c = ct[i];                                                                        \
+                double *out = (double *)(acc + i * sacc);                                                      \
+                const double t = c != 0.0 ? c * (partial(TE_AT(pa, sa, i), TE_AT(pb, sb, i), v[i])) : 0.0;      \
+                if (assign) *out = t; else *out += t;                                                          \
+            }                                                                                                  \
+        }                                                                                                      \
+    } while (0)
+
+#define TE_ONE(a, b, v) 1.0
+#define TE_MINUS(a, b, v) -1.0
+#define TE_A(a, b, v) (a)
+#define TE_B(a, b, v) (b)
+#define TE_V(a, b, v) (v)
+#define TE_INVERSE_A(a, b, v) (1.0 / (a))
+#define TE_INVERSE_B(a, b, v) (1.0 / (b))
+#define TE_QUOTIENT(a, b, v) (-((v) / (b)))
+#define TE_SQRT(a, b, v) (0.5 / (v))
+#define TE_TANH(a, b, v) (1.0 - (v) * (v))
+#define TE_DA(a, b, v) op_da(op, a, b, v)
+#define TE_DB(a, b, v) op_db(op, a, b, v)
+
+/* One inner loop: n elements along the last axis. `which` is the operand, 0 or 1; a missing v is never read. */
+static void te_accumulate_row(int op, int which, ptrdiff_t n, const double *ct, const char *pa, ptrdiff_t sa,
+                              const char *pb, ptrdiff_t sb, const double *v, char *acc, ptrdiff_t sacc, int assign) {
+    ptrdiff_t i;
+    double none = 0.0;
+    if (!v) v = ct;
+    if (which == 0) {
+        switch (op) {
+        case OP_ADD: case OP_SUB: pa = pb = 0; goto ones;
+        case OP_NEG: pa = pb = 0; goto minus;
+        case OP_MUL: pa = 0; goto times_b;
+        case OP_DIV: pa = 0; if (!pb) break; TE_LOOP(TE_INVERSE_B); return;
+        case OP_EXP: pa = pb = 0; TE_LOOP(TE_V); return;
+        case OP_LOG: pb = 0; TE_LOOP(TE_INVERSE_A); return;
+        case OP_SQRT: pa = pb = 0; TE_LOOP(TE_SQRT); return;
+        case OP_TANH: pa = pb = 0; TE_LOOP(TE_TANH); return;
+        }
+        if (!pa) { pa = (const char *)&none; sa = 0; }
+        if (!pb) { pb = (const char *)&none; sb = 0; }
+        for (i = 0; i < n; i++) {
+            const double c = ct[i];
+            double *out = (double *)(acc + i * sacc);
+            const double t = c != 0.0 ? c * op_da(op, TE_AT(pa, sa, i), TE_AT(pb, sb, i), v[i]) : 0.0;
+            if (assign) *out = t; else *out += t;
+        }
+        return;
+    }
+    switch (op) {
+    case OP_ADD: pa = pb = 0; goto ones;
+    case OP_SUB: pa = pb = 0; goto minus;
+    case OP_MUL: pb = pa; sb = sa; pa = 0; goto times_b;
+    case OP_DIV: pa = 0; TE_LOOP(TE_QUOTIENT); return;
+    }
+    if (!pa) { pa = (const char *)&none; sa = 0; }
+    if (!pb) { pb = (const char *)&none; sb = 0; }
+    for (i = 0; i < n; i++) {
+        const double c = ct[i];
+        double *out = (double *)(acc + i * sacc);
+        const double t = c != 0.0 ? c * op_db(op, TE_AT(pa, sa, i), TE_AT(pb, sb, i), v[i]) : 0.0;
+        if (assign) *out = t; else *out += t;
+    }
+    return;
+ones:
+    if (sacc == 0 && !assign) { double s = 0.0; for (i = 0; i < n; i++) s += ct[i]; *(double *)acc += s; return; }
+    TE_LOOP(TE_ONE);
+    return;
+minus:
+    if (sacc == 0 && !assign) { double s = 0.0; for (i = 0; i < n; i++) s += ct[i]; *(double *)acc -= s; return; }
+    TE_LOOP(TE_MINUS);
+    return;
+times_b:
+    if (sb == 0 && sacc == 8) {
+        const double b = *(const double *)pb;
+        double *restrict out = (double *)acc;
+        if (assign) for (i = 0; i < n; i++) { const double c = ct[i], t = c * b; out[i] = c != 0.0 ? t : 0.0; }
+        else for (i = 0; i < n; i++) { const double c = ct[i], t = c * b; out[i] += c != 0.0 ? t : 0.0; }
+        return;
+    }
+    TE_LOOP(TE_B);
+}
+
+/* Add the contribution to one operand: ct and v are C-contiguous of shape dims, acc has the operand's geometry. */
+static void te_accumulate(int op, int which, int axes, const ptrdiff_t *dims, const double *ct, const te_operand *a,
+                          const te_operand *b, const double *v, char *acc, const ptrdiff_t *sacc, int assign) {
+    ptrdiff_t n = axes ? dims[axes - 1] : 1, rows = 1, row, k;
+    int last = axes ? axes - 1 : 0, axis;
+    const ptrdiff_t none = 0;
+    for (axis = 0; axis < axes - 1; axis++) rows *= dims[axis];
+    for (row = 0; row < rows; row++) {
+        ptrdiff_t oa = 0, ob = 0, oacc = 0, rest = row;
+        for (axis = axes - 2; axis >= 0; axis--) {
+            k = rest % dims[axis];
+            rest /= dims[axis];
+            oa += k * a->strides[axis];
+            ob += k * b->strides[axis];
+            oacc += k * sacc[axis];
+        }
+        te_accumulate_row(op, which, n, ct + row * n, a->data ? a->data + oa : 0, axes ? a->strides[last] : none,
+                          b->data ? b->data + ob : 0, axes ? b->strides[last] : none, v ? v + row * n : 0, acc + oacc,
+                          axes ? sacc[last] : none, assign);
+    }
+}
+
+/* Whether the partial with respect to operand `which` reads a, b or v (bits 1, 2 and 4). */
+static inline int te_reads(int op, int which) {
+    if (which == 0) {
+        switch (op) {
+        case OP_ADD: case OP_SUB: case OP_NEG: return 0;
+        case OP_MUL: case OP_DIV: return 2;
+        case OP_EXP: case OP_EXP2: case OP_EXPM1: case OP_SQRT: case OP_TANH: case OP_CBRT: return 4;
+        case OP_SIN: case OP_COS: case OP_LOG: case OP_LOG1P: case OP_LOG2: case OP_LOG10: case OP_ABS: return 1;
+        }
+        return 7;
+    }
+    switch (op) {
+    case OP_ADD: case OP_SUB: return 0;
+    case OP_MUL: return 1;
+    case OP_DIV: return 6;
+    }
+    return 7;
+}
+
+/* numpy's pairwise sum of contiguous numbers. */
+static double te_pairwise(const double *a, ptrdiff_t n) {
+    ptrdiff_t i;
+    if (n < 8) {
+        double s = -0.0;
+        for (i = 0; i < n; i++) s += a[i];
+        return s;
+    }
+    if (n <= 128) {
+        double r[8], s;
+        for (i = 0; i < 8; i++) r[i] = a[i];
+        for (i = 8; i < n - n % 8; i += 8) {
+            r[0] += a[i]; r[1] += a[i + 1]; r[2] += a[i + 2]; r[3] += a[i + 3];
+            r[4] += a[i + 4]; r[5] += a[i + 5]; r[6] += a[i + 6]; r[7] += a[i + 7];
+        }
+        s = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+        for (; i < n; i++) s += a[i];
+        return s;
+    }
+    ptrdiff_t half = n / 2;
+    half -= half % 8;
+    return te_pairwise(a, half) + te_pairwise(a + half, n - half);
+}
+
+#endif

@@ -1,0 +1,107 @@
+"""numpy's creation functions for programs: what they make may hold traced numbers and be assigned to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from tapeengine._core.array import Array, fresh, from_values
+from tapeengine._core.scalar import Dual
+
+__all__ = [
+    *("arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "eye"),
+    *("copy", "full", "full_like", "identity", "ones", "ones_like", "tri", "zeros", "zeros_like"),
+]
+
+
+def holds_traced(value: Any) -> bool:
+    """Whether nested lists hold traced numbers or arrays."""
+    if isinstance(value, (list, tuple)):
+        return any(holds_traced(item) for item in value)
+    return type(value) is Dual or type(value) is Array
+
+
+def array(object: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, **options: Any) -> Any:
+    """numpy.array; nested lists may hold traced numbers and arrays, and a traced array is copied."""
+    if type(object) is Array and not copy and (dtype is None or object.dtype == dtype):
+        result = object
+    else:
+        result = from_values(object, dtype, **options)
+    while ndmin > result.ndim:
+        result = result[None]
+    return result
+
+
+def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
+    """numpy.asarray; a traced array is returned as it is, if the dtype fits."""
+    if type(a) is Array:
+        return a if dtype is None or a.dtype == dtype else a.astype(dtype)
+    return from_values(a, dtype) if holds_traced(a) else numpy.asarray(a, dtype, **options)
+
+
+def asanyarray(a: Any, dtype: Any = None, **options: Any) -> Any:
+    """numpy.asanyarray."""
+    return asarray(a, dtype) if holds_traced(a) else numpy.asanyarray(a, dtype, **options)
+
+
+def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
+    """numpy.ascontiguousarray."""
+    if not holds_traced(a):
+        return numpy.ascontiguousarray(a, dtype)
+    result = asarray(a, dtype)
+    result = result if result.flags.c_contiguous else result.copy()
+    return result if result.ndim else result[None]
+
+
+def asfortranarray(a: Any, dtype: Any = None) -> Any:
+    """numpy.asfortranarray."""
+    return asarray(a, dtype).T.copy().T if holds_traced(a) else numpy.asfortranarray(a, dtype)
+
+
+def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
+    """numpy.copy."""
+    return a.copy() if type(a) is Array else array(a) if holds_traced(a) else fresh(numpy.copy(a, order))
+
+
+def making(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A creation function whose arguments are plain."""
+
+    def made(*args: Any, **options: Any) -> Any:
+        return fresh(function(*args, **options))
+
+    made.__name__, made.__doc__ = function.__name__, f"numpy.{function.__name__}."
+    return made
+
+
+def made_like(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A creation function that takes shape and dtype from another array."""
+
+    def made(a: Any, *args: Any, **options: Any) -> Any:
+        return fresh(function(array(a).value if holds_traced(a) else a, *args, **options))
+
+    made.__name__, made.__doc__ = function.__name__, f"numpy.{function.__name__}."
+    return made
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
+    """numpy.full, with a fill value that may be traced."""
+    if not holds_traced(fill_value):
+        return fresh(numpy.full(shape, fill_value, dtype, **options))
+    result = zeros(shape, float if dtype is None else dtype, **options)
+    result[...] = fill_value
+    return result
+
+
+def full_like(a: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
+    """numpy.full_like, with a fill value that may be traced."""
+    result = empty_like(a, dtype=dtype, **options)
+    result[...] = fill_value
+    return result
+
+
+zeros, ones, empty, eye, identity, tri, arange = map(
+    making, (numpy.zeros, numpy.ones, numpy.empty, numpy.eye, numpy.identity, numpy.tri, numpy.arange)
+)
+zeros_like, ones_like, empty_like = map(made_like, (numpy.zeros_like, numpy.ones_like, numpy.empty_like))
