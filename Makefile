@@ -72,7 +72,7 @@ bench: $(INSTALLED)
 
 bench-quick: $(INSTALLED)
 	$(BIN)/python asv_bench/counts.py
-	cd asv_bench && ../$(BIN)/asv machine --yes && ../$(BIN)/asv run --quick --python=same --show-stderr
+	$(BIN)/python asv_bench/quick.py
 
 bench-compare: $(INSTALLED)
 	$(BIN)/python asv_bench/compare.py $(BASE)

@@ -27,7 +27,8 @@ def sample_time(thunk: Thunk, repeats: int) -> float:
 
 
 def repeats_for(thunk: Thunk, seconds: float) -> int:
-    """Return how many calls fill `seconds`; the calls that find out also warm everything up."""
+    """Return how many calls fill `seconds`; a first call that is not counted warms everything up."""
+    thunk()
     repeats = 1
     while True:
         taken = sample_time(thunk, repeats) * repeats

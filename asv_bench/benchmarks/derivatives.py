@@ -25,6 +25,7 @@ class Times:
         """Prepare the thunks."""
         program = PROGRAMS[name]
         self.thunks = thunks(program, program.sizes[0])
+        self.thunks["derivative"]()
 
     def time_derivative(self, name: str) -> None:
         """Run the program on dual numbers and resolve the tape."""
