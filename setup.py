@@ -14,8 +14,8 @@ from setuptools import Extension, setup
 
 CORE = Path("tapeengine", "_core")
 MODULES = (
-    *("array", "block", "elementwise", "forward", "interleave", "linear", "math", "nested", "recorded", "records"),
-    *("scalar", "second", "sweep", "tape", "trace"),
+    *("array", "block", "custom", "elementwise", "forward", "functions", "interleave", "linear", "math", "nested"),
+    *("products", "recorded", "records", "scalar", "second", "sweep", "tape", "trace"),
 )
 COMMON = {"language_level": "3", "embedsignature": True, "binding": False, "c_api_binop_methods": True}
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}

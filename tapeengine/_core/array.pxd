@@ -32,11 +32,19 @@ cdef Array snapshot(Array a)
 cdef object keep(object x)
 cdef int make_writable(Storage s) except -1
 cdef object apply(object primitive, tuple args, dict static)
+cdef uint32_t innermost_tag(object args) noexcept
+cdef object stripped(Head *h, uint32_t tag, object x)
+cdef tuple wrapped(Head *h, object out, uint32_t id)
+cdef tuple wrapped_parts(Head *h, object out)
+cdef double scalar_value(object out) noexcept
 
 # What a layer above computes faster: set when that module is imported, which cannot be imported from here.
 ctypedef object (*Elementwise)(int op, object ufunc, object x, object y)
 
+ctypedef object (*Product)(object x, object y)
+
 cdef struct Kernels:
     Elementwise elementwise
+    Product product
 
 cdef Kernels kernels

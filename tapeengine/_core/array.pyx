@@ -1045,6 +1045,10 @@ cdef class Array:
         return operate(np_floor_divide, x, y), operate(np_remainder, x, y)
 
     def __matmul__(x, y):
+        if kernels.product != NULL:
+            result = kernels.product(x, y)
+            if result is not NotImplemented:
+                return result
         return operate(np_matmul, x, y)
 
     def __neg__(self):

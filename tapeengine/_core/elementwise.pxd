@@ -35,7 +35,9 @@ cdef class ElementwiseRecord(ArrayRecord):
     cdef View view(self, Operand *operand)
     cdef object partial(self, int which)
     cdef int reverse_recorded(self, Reverse r) except -1
+    cdef object tangent(self, Reverse r, Operand *operand)
     cdef int contribute_recorded(self, Reverse r, Operand *operand, int which, object ct) except -1
 
 cdef object elementwise(int op, object ufunc, object x, object y)
-cdef object total(object x, int axis, bint keepdims, double factor)
+cdef object total(object x, int axis, bint keepdims, bint mean)
+cdef bint plain_double(object x) noexcept

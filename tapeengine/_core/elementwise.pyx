@@ -124,6 +124,29 @@ cdef class ElementwiseRecord(ArrayRecord):
         r.drop(self.result)
         return 0
 
+    cdef int forward(self, Reverse r, uint32_t id) except -1:
+        """The tangents of the operands times their partials, added up."""
+        cdef int which
+        total = None
+        for which in range(2):
+            t = self.tangent(r, &self.b if which else &self.a)
+            if t is not None:
+                part = scale()(t, self.partial(which))
+                total = part if total is None else total + part
+                part = None
+        if total is not None:
+            r.add(self.view(NULL), total)
+        return 0
+
+    cdef object tangent(self, Reverse r, Operand *operand):
+        """An operand's tangent; None where it is zero."""
+        if operand.source == CONSTANT:
+            return None
+        if operand.source == ARRAY_VIEW:
+            return r.part(self.view(operand))
+        t = r.scalar(operand.place)
+        return None if type(t) is float and <double> t == 0.0 else t
+
     cdef int contribute_recorded(self, Reverse r, Operand *operand, int which, object ct) except -1:
         if operand.source == CONSTANT:
             return 0
@@ -145,7 +168,7 @@ cdef object scale():
     return the_scale
 
 
-cdef inline bint plain_double(object x) noexcept:
+cdef bint plain_double(object x) noexcept:
     return (type(x) is array_class and PyArray_TYPE(<ndarray> x) == NPY_DOUBLE and PyArray_NDIM(<ndarray> x) <= AXES
             and PyArray_ISALIGNED(<ndarray> x) and PyArray_ISNOTSWAPPED(<ndarray> x))
 
@@ -350,28 +373,38 @@ cdef object kept(object x, object values, Operand *o, bint read, bint flat, int 
 @cython.final
 @cython.no_gc
 cdef class SumRecord(ArrayRecord):
-    """A sum over all axes or over one, times a factor."""
+    """A sum over all axes or over one, by a divisor."""
 
     cdef View source, result    # result None: the scalar that the record itself is
     cdef int axis
-    cdef double factor
+    cdef double divisor
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         if self.result is None:
             ct = r.scalar(id)
             if type(ct) is float and <double> ct == 0.0:
                 return 0
-            ct = ct * self.factor if self.factor != 1.0 else ct
+            ct = ct / self.divisor if self.divisor != 1.0 else ct
         else:
             ct = r.part(self.result)
             if ct is None:
                 return 0
-            if self.factor != 1.0:
-                ct = ct * self.factor
+            if self.divisor != 1.0:
+                ct = ct / self.divisor
         self.spread(r, ct)
         if self.result is not None:
             r.drop(self.result.storage)
         return 0
+
+    cdef int forward(self, Reverse r, uint32_t id) except -1:
+        t = r.part(self.source)
+        if t is None:
+            return 0
+        t = numpy.sum(t, axis=None if self.result is None else self.axis)
+        t = t / self.divisor if self.divisor != 1.0 else t
+        if self.result is None:
+            return r.add_scalar(id, t)
+        return r.add(self.result, numpy.reshape(t, self.result.shape))
 
     cdef int spread(self, Reverse r, object ct) except -1:
         """Add the cotangent to every summed element."""
@@ -420,8 +453,8 @@ cdef class SumRecord(ArrayRecord):
         return 0
 
 
-cdef object total(object x, int axis, bint keepdims, double factor):
-    """The sum of a traced float64 array over one axis (or all: axis < 0), times a factor; NotImplemented elsewhere."""
+cdef object total(object x, int axis, bint keepdims, bint mean):
+    """The sum of a traced float64 array over one axis (or all: axis < 0), or its mean; NotImplemented elsewhere."""
     cdef SumRecord record
     cdef Array a = <Array> x
     cdef Head *h
@@ -429,7 +462,7 @@ cdef object total(object x, int axis, bint keepdims, double factor):
     cdef Py_ssize_t n, i, j, k, outer = 1, inner = 1
     cdef double *p
     cdef double *q
-    cdef double v
+    cdef double v, divisor = 1.0
     cdef uint32_t id
     if a.storage.type != NPY_DOUBLE or not a.storage.active or keepdims:
         return NotImplemented
@@ -442,14 +475,18 @@ cdef object total(object x, int axis, bint keepdims, double factor):
         return NotImplemented
     if not PyArray_IS_C_CONTIGUOUS(values):
         return NotImplemented
+    if mean:
+        divisor = <double> (PyArray_SIZE(values) if axis < 0 else PyArray_DIMS(values)[axis])
     p = <double *> PyArray_DATA(values)
     record = SumRecord.__new__(SumRecord)
     record.source = view_of(values, a.storage.index, a.offset, a.storage.size)
     record.axis = axis
-    record.factor = factor
+    record.divisor = divisor
+    if axis >= PyArray_NDIM(values):
+        return NotImplemented
     if axis < 0 or PyArray_NDIM(values) == 1:
         v = te_pairwise(p, PyArray_SIZE(values))
-        v = v if factor == 1.0 else v * factor
+        v = v if divisor == 1.0 else v / divisor
         id = record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, v)
         tape_of(h).arrays.append(record)
         return new_dual(v, id, h.tag)
@@ -470,29 +507,14 @@ cdef object total(object x, int axis, bint keepdims, double factor):
             for j in range(1, n):
                 for k in range(inner):
                     q[i * inner + k] += p[(i * n + j) * inner + k]
-        if factor != 1.0:
+        if divisor != 1.0:
             for k in range(inner):
-                q[i * inner + k] *= factor
+                q[i * inner + k] /= divisor
     result = new_array(h, out, True)
     record.result = view_of(out, (<Array> result).storage.index, 0, PyArray_SIZE(out))
     record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
     tape_of(h).arrays.append(record)
     return result
-
-
-def binary(int op, function, x, y):
-    """A ufunc of two operands with an opcode; NotImplemented where no kernel fits."""
-    return elementwise(op, function, x, y)
-
-
-def unary(int op, function, x):
-    """A ufunc of one operand with an opcode; NotImplemented where no kernel fits."""
-    return elementwise(op, function, x, None)
-
-
-def sum_of(x, int axis, bint keepdims, double factor):
-    """The sum of a traced array, times a factor; NotImplemented where no kernel fits."""
-    return total(x, axis, keepdims, factor)
 
 
 kernels.elementwise = elementwise

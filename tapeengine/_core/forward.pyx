@@ -196,10 +196,10 @@ cdef int push_special(Tape tape, Reverse r, uint32_t i) except -1:
 cdef int push(Tape tape, Reverse r) except -1:
     """Fill in the tangents of all records, in place, from those of the inputs."""
     cdef Head *h = &tape.head
-    cdef uint32_t i = h.inputs + 1, highest
+    cdef uint32_t i = h.inputs + 1, end = h.count, highest     # rules may run on this tape and make it longer
     cdef int until_signals = SIGNAL_CHUNKS
-    while i < h.count:
-        highest = min(i | <uint32_t> CHUNK_LAST, h.count - 1)
+    while i < end:
+        highest = min(i | <uint32_t> CHUNK_LAST, end - 1)
         with nogil:
             i = push_chunk(h.chunks[i >> CHUNK_SHIFT], r.cotangent, i, highest)
         if i <= highest:

@@ -67,6 +67,7 @@ cdef object jvp_recorded(Backpropagator back, Seeds seeds, Head *outer):
         r.begin(back.tape, NULL)
         r.scalars = array
         r.outer = outer
+        r.recorded = True
         for i, d in seeds.duals:
             r.add_scalar(i, d)
         back.seed_arrays(r, seeds)

@@ -187,6 +187,11 @@ cdef set ufunc_comparisons = {
 }
 
 
+def opcode_of(ufunc):
+    """The opcode of a ufunc, None where it has none."""
+    return ufunc_opcodes.get(ufunc)
+
+
 cdef object scalar_ufunc(object ufunc, tuple inputs):
     """A ufunc of scalars with its opcode, its value as numpy has it; NotImplemented elsewhere."""
     cdef double c = 0.0

@@ -150,6 +150,7 @@ cdef class Tape:
     cdef object __weakref__
 
     cdef int open(self, bint keep_values) except -1
+    cdef int reopen(self, uint32_t tag) except -1
     cdef void close(self) noexcept
     cdef uint32_t add_place(self, Py_ssize_t size, int type, int width) except? 0xFFFFFFFF
     cdef uint32_t link(self, uint32_t tag, uint32_t id, double value) except 0

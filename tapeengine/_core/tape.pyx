@@ -212,6 +212,21 @@ cdef class Tape:
         grow(&self.head)
         return register(&self.head)
 
+    cdef int reopen(self, uint32_t tag) except -1:
+        """Make the duals of a trace that is over live once more, under its old tag, until `close`.
+
+        The rules of custom functions run so: they may have captured duals of the trace that they were called in.
+        """
+        cdef Py_ssize_t i
+        register(&self.head)
+        self.head.tag = tag
+        for i in range(traces.count - 1, 0, -1):    # the table is in the order of the tags
+            if traces.live[i - 1].tag < tag:
+                break
+            traces.live[i] = traces.live[i - 1]
+            traces.live[i - 1] = &self.head
+        return 0
+
     cdef void close(self) noexcept:
         """End the trace: its duals are refused from now on."""
         cdef Py_ssize_t i, j

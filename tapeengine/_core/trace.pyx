@@ -23,7 +23,7 @@ from tapeengine._core.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, head_of,
 
 import numpy
 
-import tapeengine._core.elementwise  # sets the kernels of arrays
+import tapeengine._core.functions  # sets the kernels of arrays
 from tapeengine.errors import ResultError, StructureError, TraceError
 
 cdef object floating = numpy.floating

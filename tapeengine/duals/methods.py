@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from tapeengine._core.array import Array, rules_of, view
+from tapeengine._core.functions import mean_method, sum_method
 
 __all__ = ["METHODS"]
 
@@ -92,6 +93,7 @@ def table() -> dict[str, Callable[..., Any]]:
     own = (reshape, transpose, flatten, astype, fill, item, tolist, sort)
     methods = {name: dispatched(getattr(numpy, name)) for name in NAMES}
     methods.update({method.__name__: method for method in own})
+    methods["sum"], methods["mean"] = sum_method, mean_method
     attributes = {name: bound(method) for name, method in methods.items()}
     attributes["real"], attributes["imag"] = part(numpy.real), part(numpy.imag)
     attributes["flat"] = Flat

@@ -1,8 +1,8 @@
 """`import tapeengine.numpy as np`: numpy, for programs that are differentiated and for derivative rules.
 
 Everything that numpy has is here. Inside a program, functions that create arrays (`array`, `zeros`, `stack` of scalars,
-...) return arrays that may hold traced numbers and be assigned to; all other functions are numpy's own, which find
-traced arguments by numpy's protocols. Outside of programs every function returns plain numpy arrays.
+...) return arrays that may hold traced numbers and be assigned to; all other functions look for traced arguments and
+else are numpy's own. Outside of programs every function returns plain numpy arrays.
 
 Examples
 --------
@@ -21,12 +21,15 @@ from typing import Any
 
 import numpy as _numpy
 
+from tapeengine._core.functions import offered as _offered
 from tapeengine.numpy import fft as fft, linalg as linalg, random as random
 from tapeengine.numpy._creation import *  # noqa: F403
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(_numpy, name)
+    # Made when first asked for: numpy has some six hundred names.
+    value = globals()[name] = _offered(getattr(_numpy, name))
+    return value
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,155 @@
+"""numpy's functions as `tapeengine.numpy` offers them: to the kernels first, then to the trace's rules, then to numpy.
+
+They reach a traced argument without numpy's protocols, which cost more than a small operation does.
+"""
+
+cimport cython
+from cpython.long cimport PyLong_CheckExact
+
+from tapeengine._core.array cimport Array, kernels
+from tapeengine._core.elementwise cimport elementwise, total
+from tapeengine._core.products cimport product
+from tapeengine._core.scalar cimport Dual
+
+import numpy
+
+from tapeengine._core.array import rules_of
+from tapeengine._core.scalar import opcode_of
+
+kernels.product = product
+
+
+cdef class Ufunc:
+    """A ufunc; everything but the call is numpy's own."""
+
+    cdef readonly object ufunc
+    cdef int op
+
+    def __init__(self, ufunc):
+        op = opcode_of(ufunc)
+        self.ufunc = ufunc
+        self.op = -1 if op is None else op
+
+    def __call__(self, *args, **options):
+        cdef Py_ssize_t n = len(args)
+        if n == 0 or n > 2 or options:
+            return self.ufunc(*args, **options)
+        x = args[0]
+        y = args[1] if n == 2 else None
+        traced = x if type(x) is Array or type(x) is Dual else y
+        if type(traced) is Array:
+            if self.op >= 0 and n == self.ufunc.nin:
+                result = elementwise(self.op, self.ufunc, x, y)
+                if result is not NotImplemented:
+                    return result
+            return rules_of(traced).ufunc(self.ufunc, "__call__", args, options)
+        return self.ufunc(*args)
+
+    def __getattr__(self, name):
+        return getattr(self.ufunc, name)
+
+    def __repr__(self):
+        return repr(self.ufunc)
+
+    def __reduce__(self):
+        return Ufunc, (self.ufunc,)
+
+
+cdef class Function:
+    """A function that numpy dispatches on its arguments."""
+
+    cdef readonly object function
+    cdef dict __dict__
+
+    def __init__(self, function):
+        self.function = function
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+
+    def __call__(self, *args, **options):
+        for x in args:
+            if type(x) is Array:
+                return rules_of(x).function(self.function, args, options)
+        return self.function(*args, **options)
+
+    def __getattr__(self, name):
+        return getattr(self.function, name)
+
+    def __repr__(self):
+        return repr(self.function)
+
+    def __reduce__(self):
+        return type(self), (self.function,)
+
+
+cdef class Sum(Function):
+    """numpy.sum or numpy.mean."""
+
+    cdef bint mean
+
+    def __init__(self, function):
+        Function.__init__(self, function)
+        self.mean = function is numpy.mean
+
+    def __call__(self, *args, **options):
+        if args and type(args[0]) is Array:
+            result = summed(args, options, self.mean)
+            if result is not NotImplemented:
+                return result
+        return Function.__call__(self, *args, **options)
+
+
+cdef object summed(tuple args, dict options, bint mean):
+    """The sum or mean by the kernel; NotImplemented where it does not fit."""
+    cdef Py_ssize_t n = len(args)
+    axis = None
+    if n == 2 and not options:
+        axis = args[1]
+    elif n == 1 and len(options) == 1 and "axis" in options:
+        axis = options["axis"]
+    elif n != 1 or options:
+        return NotImplemented
+    if axis is None:
+        return total(args[0], -1, False, mean)
+    if not PyLong_CheckExact(axis):
+        return NotImplemented
+    if axis < 0:
+        axis = axis + args[0].ndim
+    return total(args[0], axis, False, mean) if axis >= 0 else NotImplemented
+
+
+cdef class Product(Function):
+    """numpy.dot, or the ufunc numpy.matmul."""
+
+    def __call__(self, *args, **options):
+        if len(args) == 2 and not options and (type(args[0]) is Array or type(args[1]) is Array):
+            result = product(args[0], args[1])
+            if result is not NotImplemented:
+                return result
+        return Function.__call__(self, *args, **options) if self.function is numpy.dot else self.function(
+            *args, **options)
+
+
+def sum_method(Array self, *args, **options):
+    """ndarray.sum."""
+    result = summed((self, *args), options, False)
+    return rules_of(self).function(numpy.sum, (self, *args), options) if result is NotImplemented else result
+
+
+def mean_method(Array self, *args, **options):
+    """ndarray.mean."""
+    result = summed((self, *args), options, True)
+    return rules_of(self).function(numpy.mean, (self, *args), options) if result is NotImplemented else result
+
+
+def offered(value):
+    """What `tapeengine.numpy` offers in the place of one of numpy's names."""
+    if value is numpy.sum or value is numpy.mean:
+        return Sum(value)
+    if value is numpy.dot or value is numpy.matmul:
+        return Product(value)
+    if isinstance(value, numpy.ufunc):
+        return Ufunc(value)
+    if type(value).__name__ == "_ArrayFunctionDispatcher":
+        return Function(value)
+    return value
