@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tapeengine.plugins.discovery import LoadedPlugins, PluginRecord, load_plugins
     from tapeengine.plugins.hookspecs import hookimpl
-    from tapeengine.plugins.kernels import scalar_kernel
+    from tapeengine.plugins.kernels import scalar_function, scalar_kernel
 
-__all__ = ["LoadedPlugins", "PluginRecord", "hookimpl", "load_plugins", "scalar_kernel"]
+__all__ = ["LoadedPlugins", "PluginRecord", "hookimpl", "load_plugins", "scalar_function", "scalar_kernel"]
 
 
 def __getattr__(name: str) -> Any:

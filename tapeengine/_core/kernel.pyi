@@ -1,0 +1,13 @@
+from collections.abc import Callable
+from typing import Any, final
+
+from tapeengine.primitive import Primitive
+
+@final
+class ScalarFunction:
+    primitive: Primitive
+    def __init__(self, primitive: Primitive) -> None: ...
+    def unary(self, x: Any, /) -> Any: ...
+    def binary(self, x: Any, y: Any, /) -> Any: ...
+
+def scalar_function(primitive: Primitive) -> Callable[..., Any]: ...
