@@ -96,8 +96,8 @@ class Defunctionaliser:
         """Give the definitions that apply functions, and convert their bodies."""
         made = {}
         for of, found in list(self.lambdas.items()):
-            closure = Var("f", self.type(of))
-            params = tuple(Var(f"x{i}", self.type(t)) for i, t in enumerate(of.params))
+            closure = Var(self.names("f"), self.type(of))
+            params = tuple(Var(self.names("x"), self.type(t)) for t in of.params)
             if found:
                 body: Term = Case(closure, tuple(self.branch(f, params) for f in found))
                 made[self.applier(of)] = Definition(self.applier(of), (closure, *params), self.type(of.result), body)

@@ -8,12 +8,14 @@ from typing import Any
 
 from tapeengine.chad.close import close
 from tapeengine.chad.convert import Converter
+from tapeengine.chad.derivative_types import cotangent as cotangent_type
 from tapeengine.chad.evaluate.evaluator import Evaluator, deep
 from tapeengine.chad.forward import forward
 from tapeengine.chad.linear import Sparse
-from tapeengine.chad.reverse import reverse
+from tapeengine.chad.reverse import FORMS, reverse
 from tapeengine.chad.simplify import simplify_module
 from tapeengine.chad.terms import Module
+from tapeengine.chad.types import LProduct
 
 __all__ = ["Executable"]
 
@@ -42,6 +44,17 @@ class Executable:
         with deep():
             return simplify_module(forward(self.closed))
 
+    def derivative(self, form: str) -> Module:
+        """Give the simplified derivative in one form; see `Program.derivative`."""
+        if form == "forward":
+            return self.forward
+        if form in ("reverse", "accumulate"):
+            return self.reverse
+        if form not in FORMS:
+            raise ValueError(f"{form!r} is no form of derivative: choose forward, reverse, {', '.join(FORMS)}")
+        with deep():
+            return simplify_module(reverse(self.module if form == "copower" else self.closed, form))
+
     def inward(self, primals: Sequence[Any]) -> list[Any]:
         """Convert the arguments of a call."""
         params = self.definition.params
@@ -66,7 +79,9 @@ class Executable:
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
             with deep():
                 given = self.converter.cotangent_in(self.definition.result, cotangent, value, "value")
-                got = back(given)
+                of = LProduct(tuple(cotangent_type(p.of) for p in self.definition.params))
+                whole = back(given)
+                got = [linear.proj(of, whole, i) for i in range(len(inside))]
                 each = zip(self.definition.params, got, inside, primals, strict=True)
                 return tuple(self.converter.cotangent_out(p.of, d, x, like, linear) for p, d, x, like in each)
 

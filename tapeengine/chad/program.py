@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from tapeengine.chad.display import display
 from tapeengine.chad.evaluate.evaluator import deep
 from tapeengine.chad.link import link
 from tapeengine.chad.parse import Unresolved, parse_function
@@ -90,6 +91,21 @@ class Program:
     def executable(self) -> Executable:
         """What runs the program's derivatives."""
         return Executable(*self.linked)
+
+    def derivative(self, form: str = "reverse") -> str:
+        """Write the program's derivative as Python that a person can read.
+
+        Parameters
+        ----------
+        form : {"reverse", "forward", "accumulate", "sparse", "vector", "copower"}
+            ``"reverse"`` is ``"accumulate"``, the environment vector with mutable accumulation (EC Fig. 6); ``"sparse"``
+            and ``"vector"`` are EC Fig. 2, ``"copower"`` is CHAD 7.5, ``"forward"`` CHAD 7.4.
+
+        Returns
+        -------
+        str
+        """
+        return display(self.executable.derivative(form))
 
     def __tapeengine_vjp__(self, engine: Any, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program and return its value with its backpropagator."""

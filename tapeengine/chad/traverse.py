@@ -220,6 +220,23 @@ def retype(term: Term, f: Callable[[Type], Type]) -> Term:
     return dataclasses.replace(term, **changes)
 
 
+def rebuild(term: Term, f: Callable[[Term, tuple[Var, ...]], Term], g: Callable[[Type], Type]) -> Term:
+    """Rebuild a term with ``f`` applied to each subterm and the binders in scope in it, and ``g`` to each type."""
+    binders = {id(child): bound for child, bound in children(term)}
+
+    def renewed(value: Any) -> Any:
+        if id(value) in binders:
+            return f(value, binders[id(value)])
+        if isinstance(value, Var):
+            return Var(value.name, g(value.of))
+        if isinstance(value, Type):
+            return g(value)
+        return tuple(map(renewed, value)) if isinstance(value, tuple) else value
+
+    changes = {field.name: renewed(getattr(term, field.name)) for field in dataclasses.fields(term) if field.init}
+    return dataclasses.replace(term, **changes)
+
+
 def count(term: Term, name: str) -> int:
     """Count the occurrences of a free variable."""
     if isinstance(term, Var):

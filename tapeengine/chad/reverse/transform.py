@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from tapeengine.chad.derivative_types import cotangent, has_functions, reverse_primal
+from tapeengine.chad.derivative_types import cotangent, reverse_primal
 from tapeengine.chad.reverse.environment import Accumulating, Context, Form, Snoc, Vectors, let
-from tapeengine.chad.terms import Apply, Definition, Lambda, Module, Proj, Term, Tuple, Var
-from tapeengine.chad.traverse import Names, all_names
+from tapeengine.chad.terms import Apply, Call, Definition, Lambda, Module, Proj, Term, Tuple, Var
+from tapeengine.chad.traverse import Names, all_names, rebuild
 from tapeengine.chad.types import Function, Linear, Product, Type, is_discrete
 
 __all__ = ["FORMS", "Reverse", "reverse"]
@@ -53,23 +53,22 @@ class Reverse:
     # A function with domain 1 cannot compute anything useful (EC note 28): the pair of the primal and nothing.
     def discrete(self, term: Term, context: Context) -> Term:
         """Give D[term] of a term of discrete type."""
-        if not self.mentions_functions(term):
-            return self.result(term, lambda d: self.form.nothing(context), cotangent(term.type))
-        pair = RULES[type(term)](self, term, context)
-        return let(
-            self.names,
-            "p",
-            pair,
-            lambda p: self.result(Proj(p, 0), lambda d: self.form.nothing(context), cotangent(term.type)),
-        )
+        return self.result(self.primal(term, context), lambda d: self.form.nothing(context), cotangent(term.type))
 
+    # D[t]1: the term itself, but that definitions and functions give pairs of which only the first component is wanted
     def primal(self, term: Term, context: Context) -> Term:
         """Give the primal of a term whose cotangent is not wanted."""
-        return term if not self.mentions_functions(term) else Proj(self(term, context), 0)
-
-    def mentions_functions(self, term: Term) -> bool:
-        """Tell whether a term has functions inside, so that its primal differs from itself."""
-        return isinstance(self.form, Snoc) and _mentions_functions(term)
+        match term:
+            case Var(name, of):
+                return Var(name, reverse_primal(of))
+            case Call(name, args, of):
+                pair = derivative_type(tuple(a.type for a in args), of)
+                return Proj(Call(name, tuple(self.primal(a, context) for a in args), pair), 0)
+            case Apply(function, args):
+                return Proj(Apply(self.primal(function, context), tuple(self.primal(a, context) for a in args)), 0)
+            case Lambda():
+                return Proj(self(term, context), 0)
+        return rebuild(term, lambda child, binders: self.primal(child, self.extend(context, *binders)), reverse_primal)
 
     def bind(self, hint: str, term: Term, context: Context, body: Callable[[Var], Term]) -> Term:
         """Bind D[term] for the body: ``let <x, x'> = D[term] in body``."""
@@ -141,14 +140,6 @@ class Reverse:
             )
 
         return self.let("r", got, spread)
-
-
-def _mentions_functions(term: Term) -> bool:
-    from tapeengine.chad.traverse import children
-
-    if has_functions(term.type) or isinstance(term, Apply):
-        return True
-    return any(_mentions_functions(child) for child, _ in children(term))
 
 
 def reverse(module: Module, form: str = "accumulate") -> Module:

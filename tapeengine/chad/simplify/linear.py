@@ -75,6 +75,15 @@ def constant_fold(term: Term) -> Term | None:
     return None
 
 
+# d/da a**n  ~>  n * a**(n - 1)   (n a number other than 0)
+def power_partial(term: Term) -> Term | None:
+    """The partial of a power with a known exponent."""
+    match term:
+        case Op("powda", (a, Literal(n))) if n != 0:
+            return Op("mul", (Literal(n, FLOAT), a if n == 2 else Op("pow", (a, Literal(n - 1.0, FLOAT)))))
+    return None
+
+
 # lproj_i zero  ~>  zero
 def proj_zero(term: Term) -> Term | None:
     """A component of zero."""
@@ -155,7 +164,7 @@ RULES: Mapping[type[Term], tuple[Rule, ...]] = MappingProxyType(
     {
         Case: (case_inject,),
         If: (if_literal,),
-        Op: (constant_fold,),
+        Op: (constant_fold, power_partial),
         LProj: (proj_zero,),
         LCast: (cast_inject, proj_zero, linear_let),
         LTuple: (tuple_zero,),

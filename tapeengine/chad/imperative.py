@@ -1,0 +1,226 @@
+"""The small imperative form between terms and program text: what a back end has to print, and nothing else.
+
+A function is a list of statements over named values. A value is a scalar, or an array whose dimensions carry the names of
+*axes*; where two operands meet, dimensions of one axis are aligned and missing ones are broadcast. An axis is an index
+of a build, map or loop that has been turned into whole-array operations, so that no statement says how dimensions are
+inserted or transposed: that is left to the back end.
+
+Statements: `Assign` (call an operation; allocation is the operation ``zeros``), `Set` and `Add` (give a variable another
+value), `Store` (write one element), `AddAt` (accumulate into a part of an array), `Loop` and `Branch`. A `Loop` or `Branch` of a forward pass *keeps* values of its steps, which
+the loop or branch of the reverse pass unpacks again: they are the residuals between the two passes (EC section 3: a
+backpropagator's captured variables).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+__all__ = [
+    "Add",
+    "AddAt",
+    "Assign",
+    "Branch",
+    "Carried",
+    "Const",
+    "Function",
+    "Joined",
+    "Loop",
+    "Operand",
+    "Ref",
+    "Set",
+    "Statement",
+    "Store",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A use of a variable: its name and, in the order of its dimensions, the axes they stand for here.
+
+    Attributes
+    ----------
+    name : str
+    axes : tuple of str
+    kind : {"float", "int", "bool"}
+    """
+
+    name: str
+    axes: tuple[str, ...] = ()
+    kind: str = "float"
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal."""
+
+    value: float | int | bool
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """No axes: a literal is a scalar."""
+        return ()
+
+    @property
+    def kind(self) -> str:
+        """The name of the literal's type."""
+        return type(self.value).__name__
+
+
+Operand = Ref | Const
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """``out = op(args)``.
+
+    Attributes
+    ----------
+    out : Ref
+    op : str
+        A scalar operation of `tapeengine.chad.primitives`, applied elementwise, or one of
+        `tapeengine.chad.generate.operations`.
+    args : tuple of Operand
+    params : tuple
+        Static parameters: dimensions as numbers or names of axes.
+    """
+
+    out: Ref
+    op: str
+    args: tuple[Operand, ...]
+    params: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """``out = value`` for a variable that changes."""
+
+    out: Ref
+    value: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """``out += value``: accumulation into a variable (EC Fig. 6: one)."""
+
+    out: Ref
+    value: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class AddAt:
+    """Accumulates into the part of an array that the operation ``op`` reads with ``args`` (EC section 7: BOne)."""
+
+    out: Ref
+    op: str
+    args: tuple[Operand, ...]
+    params: tuple[object, ...]
+    value: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """``out[index] = value``."""
+
+    out: Ref
+    index: Operand
+    value: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A variable that a loop carries: ``var`` in its body, ``init`` before the first step, ``last`` after each step."""
+
+    var: Ref
+    init: Operand
+    last: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A variable that both branches of a conditional give a value."""
+
+    out: Ref
+    then: Operand
+    orelse: Operand
+
+
+@dataclass
+class Loop:
+    """A counted loop, or a loop while a condition holds.
+
+    Attributes
+    ----------
+    body : list of statements
+    index : Ref, optional
+        Runs from 0 to ``count - 1``, or down to 0 in a reverse pass.
+    count : Operand, optional
+        None for a loop with a condition.
+    test : list of statements
+        What computes the condition.
+    condition : Operand, optional
+    carried : list of Carried
+    collected : list of pairs of an array and the operand that each step appends to it
+    kept : str
+        The list of what the steps keep; empty if there is none.
+    keeps : list of Ref
+        What each step keeps.
+    backwards : bool
+        Whether this loop belongs to a reverse pass and goes through ``kept`` from its end.
+    """
+
+    body: list[Statement]
+    index: Ref | None = None
+    count: Operand | None = None
+    test: list[Statement] = field(default_factory=list)
+    condition: Operand | None = None
+    carried: list[Carried] = field(default_factory=list)
+    collected: list[tuple[Ref, Operand]] = field(default_factory=list)
+    kept: str = ""
+    keeps: list[Ref] = field(default_factory=list)
+    backwards: bool = False
+
+
+@dataclass
+class Branch:
+    """A conditional statement.
+
+    Attributes
+    ----------
+    condition : Operand
+    then, orelse : list of statements
+    joined : list of Joined
+    kept : str
+        The tuple of what the branch taken keeps; empty if there is none.
+    keeps : pair of lists of Ref
+    backwards : bool
+        Whether this branch belongs to a reverse pass and unpacks ``kept``.
+    """
+
+    condition: Operand
+    then: list[Statement]
+    orelse: list[Statement]
+    joined: list[Joined] = field(default_factory=list)
+    kept: str = ""
+    keeps: tuple[list[Ref], list[Ref]] = field(default_factory=lambda: ([], []))
+    backwards: bool = False
+
+
+Statement = Assign | Set | Add | AddAt | Store | Loop | Branch
+
+
+@dataclass
+class Function:
+    """A function of the generated program.
+
+    Attributes
+    ----------
+    name : str
+    params : list of Ref
+    body : list of statements
+    results : list of Operand
+    """
+
+    name: str
+    params: list[Ref]
+    body: list[Statement]
+    results: list[Operand]

@@ -1,0 +1,169 @@
+"""The complexity theorem (EC section 6, appendix D, TH2), counted, and the counterexamples to the earlier forms."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from chad.terms_of_ec import cotangents, programs
+
+from tapeengine.chad.derivative_types import cotangent
+from tapeengine.chad.evaluate import Evaluator
+from tapeengine.chad.evaluate.evaluator import deep
+from tapeengine.chad.linear import Dense, Sparse, size
+from tapeengine.chad.reverse import FORMS, Reverse
+from tapeengine.chad.target import Run
+from tapeengine.chad.terms import Apply, Lambda, Let, Module, Op, Proj, Var
+from tapeengine.chad.traverse import Names, all_names
+from tapeengine.chad.traverse import size as size_of_term
+from tapeengine.chad.types import FLOAT, Function, LReal, Product, is_discrete
+
+EMPTY = Module("", {})
+
+
+def derivative(env, term, form="accumulate"):
+    """The term of TH2: the whole gradient, from the context and a cotangent ``d``.
+
+    In the forms that pass environment vectors as values the gradient is such a vector.
+    """
+    names = Names(all_names(term) | {v.name for v in env} | {"d"})
+    D = Reverse(FORMS[form](names), names)
+    context = D.extend((), *env)
+    back = Apply(Proj(D(term, context), 1), (Var("d", cotangent(term.type)),))
+    return Run(context, back) if form == "accumulate" else back
+
+
+def cost(term, values, linear=Sparse):
+    """Evaluate a term and count its steps."""
+    evaluator = Evaluator(EMPTY, linear())
+    value = evaluator(term, values)
+    return value, evaluator.steps
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs(), st.data())
+def test_theorem(program, data):
+    env, values, term = program
+    value, steps = cost(term, values)
+    d = data.draw(cotangents(term.type, value))
+    _, gradient_steps = cost(derivative(env, term), {**values, "d": d})
+    assert gradient_steps <= 5 + 34 * steps + size(cotangent(term.type), d) + 4 * len(env)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs(depth=6))
+def test_derivative_programs_are_of_linear_size(program):
+    """CHAD Corollary 7.2. The factor is the largest that one constructor's rule adds, with all its operands."""
+    env, _, term = program
+    assert size_of_term(derivative(env, term)) <= 16 * size_of_term(term) + 16
+
+
+def growth(make, n, form="accumulate", linear=Sparse):
+    """How much the cost of a gradient grows per step of the primal when a program is made 8 times larger."""
+    return ratio(make, 8 * n, form, linear) / ratio(make, n, form, linear)
+
+
+def ratio(make, n, form="accumulate", linear=Sparse):
+    """The cost of a gradient per step of the primal."""
+    with deep():
+        env, values, term = make(n)
+        _, steps = cost(term, values)
+        _, gradient = cost(derivative(env, term, form), {**values, "d": 1.0}, linear)
+    return gradient / steps
+
+
+def unused_variables(n):
+    """One variable of a context of many is used: dense zeros and one-hots cost n for each use (EC section 4)."""
+    env = tuple(Var(f"x{i}", FLOAT) for i in range(n))
+    term = env[0]
+    for _ in range(n):
+        term = Op("mul", (term, env[0]))
+    return env, {v.name: 1.0 for v in env}, term
+
+
+def shared_product(n):
+    """``fst x`` many times over, of a large product: a dense zero costs its size for each (EC section 4)."""
+    of = Product((FLOAT, FLOAT))
+    for _ in range(n):
+        of = Product((FLOAT, of))
+    value = (1.0, 1.0)
+    for _ in range(n):
+        value = (1.0, value)
+    x = Var("x", of)
+    term = Proj(x, 0)
+    for _ in range(n):
+        term = Op("mul", (term, Proj(x, 0)))
+    return (x,), {"x": value}, term
+
+
+def tree(n):
+    """A complete binary tree of additions of distinct variables (EC appendix A)."""
+    env = tuple(Var(f"x{i}", FLOAT) for i in range(n))
+    level = list(env)
+    while len(level) > 1:
+        level = [Op("add", (a, b)) for a, b in zip(level[::2], level[1::2], strict=True)]
+    return env, {v.name: 1.0 for v in env}, level[0]
+
+
+@pytest.mark.parametrize("make", [unused_variables, shared_product, tree])
+def test_accumulation_has_the_right_complexity(make):
+    assert growth(make, 16) < 1.1
+
+
+def test_dense_vectors_break_the_bound_on_unused_variables():
+    assert growth(unused_variables, 16, "vector", Dense) > 3
+
+
+def test_dense_products_break_the_bound_on_shared_variables():
+    assert growth(shared_product, 16, "vector", Dense) > 4
+    assert growth(shared_product, 16, "vector", Sparse) < 1.1
+
+
+def test_sparse_vectors_break_the_bound_on_the_tree():
+    """Union costs a step for each variable on each level: a logarithm (EC appendix A)."""
+    per_level = (ratio(tree, 2**9, "sparse") - ratio(tree, 2**3, "sparse")) / 6
+    assert per_level > 0.1
+    assert ratio(tree, 2**9) - ratio(tree, 2**3) < 0.5 * per_level
+
+
+def identities(n):
+    """``(\\x. (... (\\x. x) x ...)) x``: nested identity applications (EC section 9)."""
+    x = Var("y0", FLOAT)
+    term = x
+    for i in range(1, n + 1):
+        y = Var(f"y{i}", FLOAT)
+        term = Apply(Lambda((x,), term), (y,))
+        x = y
+    return (x,), {x.name: 1.0}, term
+
+
+def test_copowers_are_exponential_on_nested_identities():
+    costs = []
+    for n in (4, 8):
+        env, values, term = identities(n)
+        costs.append(cost(derivative(env, term, "copower"), {**values, "d": 1.0})[1])
+    assert costs[1] > 10 * costs[0]
+
+
+def test_closed_functions_are_linear_on_nested_identities():
+    from tapeengine.chad.inline import inline
+    from tapeengine.chad.terms import Definition
+
+    for n in (4, 8, 16):
+        env, values, term = identities(n)
+        _, steps = cost(term, values)
+        closed = inline(Definition("f", env, FLOAT, term), Names(all_names(term)))["f"].body
+        assert not isinstance(closed.type, Function)
+        _, gradient = cost(derivative(env, closed), {**values, "d": 1.0})
+        assert gradient <= 5 + 34 * steps + 1 + 4
+
+
+def test_theorem_counts_something():
+    """The bound is not met by an evaluator that does not count."""
+    env, values, term = tree(8)
+    assert cost(term, values)[1] == 8 + 7 * 2
+    assert cost(derivative(env, term), {**values, "d": 1.0})[1] > 8 + 7 * 2
+
+
+def test_let_is_one_step():
+    x, y = Var("x", FLOAT), Var("y", FLOAT)
+    assert cost(Let(y, x, y), {"x": 1.0}) == (1.0, 3)
+    assert is_discrete(Product(())) and cotangent(FLOAT) == LReal()
