@@ -41,7 +41,6 @@ AREA = elementwise(
     lambda x: x * x,
     kernel=scalar_kernel(of_two(lambda x, y: x * x * y), of_two(lambda x, y: 2.0 * x * y), of_two(lambda x, y: x * x)),
 )
-pytest.importorskip("tapeengine._core.kernel", reason="built with the core")
 sine, area = scalar_function(SINE), scalar_function(AREA)
 FLOATS = st.floats(-3.0, 3.0)
 

@@ -44,7 +44,8 @@ def run(command: list[str], folder: Path) -> str:
 
 @pytest.mark.slow
 def test_it_is_installed_with_its_kernel(python: Path, tmp_path: Path) -> None:
-    code = "import tapeengine_example as e; k = e.pseudo_huber.kernel; print(e.__file__, k.arity, k.value > 0)"
+    kernel = "e.pseudo_huber.__self__.primitive.kernel"
+    code = f"import tapeengine_example as e; k = {kernel}; print(e.__file__, k.arity, k.value > 0)"
     path, arity, positive = run([str(python), "-c", code], tmp_path).split()
     assert Path(path).is_relative_to(python.parents[1])
     assert (arity, positive) == ("1", "True")

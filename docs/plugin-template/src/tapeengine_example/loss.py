@@ -4,11 +4,11 @@ from typing import Any
 
 import tapeengine.numpy as np
 from tapeengine.builders import elementwise
-from tapeengine.plugins.kernels import scalar_kernel
+from tapeengine.plugins.kernels import scalar_function, scalar_kernel
 from tapeengine.primitive import Sample, uniform
 from tapeengine_example import _kernels
 
-__all__ = ["pseudo_huber"]
+__all__ = ["PSEUDO_HUBER", "pseudo_huber"]
 
 
 def _value(x: Any) -> Any:
@@ -16,7 +16,7 @@ def _value(x: Any) -> Any:
     return x * x / (1.0 + np.sqrt(1.0 + x * x))
 
 
-pseudo_huber = elementwise(
+PSEUDO_HUBER = elementwise(
     "example.pseudo_huber",
     _value,
     lambda x: x / np.sqrt(1.0 + x * x),
@@ -24,3 +24,6 @@ pseudo_huber = elementwise(
     doc="sqrt(1 + x**2) - 1; dx = x / sqrt(1 + x**2) ct",
     kernel=scalar_kernel(_kernels.value, _kernels.partial),
 )
+
+# What programs call: the primitive, without a step through Python where its argument is a number.
+pseudo_huber = scalar_function(PSEUDO_HUBER)

@@ -2,10 +2,10 @@
 
 from tapeengine.plugins import hookimpl
 from tapeengine.primitive import Primitive
-from tapeengine_example.loss import pseudo_huber
+from tapeengine_example.loss import PSEUDO_HUBER
 
 
 @hookimpl
 def tapeengine_primitives() -> list[Primitive]:
     """The primitives."""
-    return [pseudo_huber]
+    return [PSEUDO_HUBER]
