@@ -1,0 +1,15 @@
+"""Derivatives of `scipy.integrate`: integrals and differential equations, with SciPy's own signatures.
+
+Examples
+--------
+>>> import numpy as np
+>>> from tapeengine_scipy import integrate
+>>> float(integrate.trapezoid(np.ones(3)))
+2.0
+"""
+
+from tapeengine_scipy.integrate.ode import odeint, solve_ivp
+from tapeengine_scipy.integrate.quadrature import quad
+from tapeengine_scipy.integrate.samples import cumulative_trapezoid, simpson, trapezoid
+
+__all__ = ["cumulative_trapezoid", "odeint", "quad", "simpson", "solve_ivp", "trapezoid"]

@@ -1,0 +1,192 @@
+"""Initial value problems: `solve_ivp` and `odeint`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine as te
+import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._callables import Closed, is_traced, plain
+from tapeengine_scipy.integrate.steps import differentiated_steps
+from tapeengine_scipy.integrate.trajectory import TRAJECTORY
+from tapeengine_scipy.linalg.solve import floating
+
+
+def solve_ivp(
+    fun: Callable[..., Any],
+    t_span: Any,
+    y0: Any,
+    method: Any = "RK45",
+    t_eval: Any = None,
+    dense_output: bool = False,
+    events: Any = None,
+    vectorized: bool = False,
+    args: Any = None,
+    *,
+    differentiate: str = "adjoint",
+    **options: Any,
+) -> Any:
+    """Solve an initial value problem; see `scipy.integrate.solve_ivp`.
+
+    Parameters
+    ----------
+    fun, t_span, y0, method, t_eval, dense_output, events, vectorized, args, **options
+        As SciPy's. Derivatives are taken with respect to `t_span`, `y0`, `t_eval`, `args` and the traced values that
+        `fun` captured. Where values are traced, events, dense output and complex states are refused.
+    differentiate : {'adjoint', 'steps'}
+        'adjoint' integrates the continuous adjoint backwards, with the same method and tolerances: memory for the
+        states at the output times alone, any method, and exact up to the tolerances. 'steps' differentiates the steps
+        that the solver took, their lengths held fixed: the derivative of the computed numbers, for the methods 'RK45'
+        and 'RK23', with a record for each operation of each step. With 'steps' the times are constants.
+
+    Returns
+    -------
+    scipy.integrate.OdeResult
+        Its ``y`` (and ``t``, where times are traced) are functions of the traced values; the rest is plain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tapeengine as te
+    >>> end = lambda k: solve_ivp(lambda t, y: -k * y, (0.0, 1.0), np.array([1.0]), rtol=1e-9).y[0, -1]
+    >>> round(te.grad(end)(1.0), 6) == round(-np.exp(-1.0), 6)
+    True
+    """
+    given = () if args is None else args
+    closed = Closed((fun, given))
+    start, span = floating(y0), tuple(t_span)
+    times = t_eval if is_traced(t_eval) or t_eval is None else floating(t_eval)
+    if not (closed.is_traced or is_traced(start) or is_traced(times) or any(map(is_traced, span))):
+        return scipy.integrate.solve_ivp(
+            fun, span, start, method, t_eval, dense_output, events, vectorized, args, **options
+        )
+    _refuse(events, dense_output, vectorized, start)
+    still = tuple(map(te.value, span))
+    found = scipy.integrate.solve_ivp(
+        _plain_system(closed), still, te.value(start), method, te.value(times), **options
+    )
+    if not found.success:
+        raise UnsupportedError(f"solve_ivp did not reach the end, so its result is not differentiated: {found.message}")
+    if differentiate == "steps":
+        if is_traced(times) or any(map(is_traced, span)):
+            raise UnsupportedError("solve_ivp: times are constants of differentiate='steps'; use 'adjoint'")
+        found.y = differentiated_steps(fun, given, still, start, method, times, options)
+    elif differentiate == "adjoint":
+        found.t, found.y = _adjoint(closed, span, start, times, found, _ivp_solver(method, options))
+    else:
+        raise ValueError(f"solve_ivp: differentiate must be 'adjoint' or 'steps', not {differentiate!r}")
+    return found
+
+
+def _refuse(events: Any, dense_output: bool, vectorized: bool, start: Any) -> None:
+    for name, there in (("events", events), ("dense_output", dense_output), ("vectorized", vectorized)):
+        if there:
+            raise UnsupportedError(f"solve_ivp: {name} is not differentiated; leave it out where values are traced")
+    if start.dtype.kind == "c":
+        raise UnsupportedError("solve_ivp: a complex state is not differentiated; use its real and imaginary parts")
+
+
+def _plain_system(closed: Closed) -> Callable[[Any, Any], Any]:
+    fun, args = closed.at(te.value(closed.params))
+    return plain(lambda t, y: fun(t, y, *args), "solve_ivp")
+
+
+def _system(closed: Closed) -> Callable[[Any, Any, Any], Any]:
+    def system(t: Any, y: Any, params: Any) -> Any:
+        fun, args = closed.at(params)
+        return fun(t, y, *args)
+
+    return system
+
+
+def _adjoint(closed: Closed, span: Any, start: Any, times: Any, found: Any, solver: Any) -> tuple[Any, Any]:
+    """The states at the output times, as a function of everything traced."""
+    if times is None:  # the solver's own times, of which the ends move with the span
+        inner = np.concatenate([np.array([span[0]]), found.t[1:-1], np.array([span[1]])])
+        return inner, TRAJECTORY(start, inner, closed.params, system=_system(closed), solver=solver)
+    whole = np.concatenate([np.array([span[0]]), times])
+    return times, TRAJECTORY(start, whole, closed.params, system=_system(closed), solver=solver)[:, 1:]
+
+
+def _ivp_solver(method: Any, options: dict[str, Any]) -> Callable[..., Any]:
+    """A solver for `TRAJECTORY`: the first time is where it starts; later it stops at the last output."""
+
+    def solve(fun: Any, y0: Any, times: Any) -> Any:
+        unique, places = _distinct(times)
+        if len(unique) == 1:
+            return numpy.repeat(y0[:, None], len(times), axis=1)
+        forwards = {name: value for name, value in options.items() if name != "first_step"}
+        result = scipy.integrate.solve_ivp(
+            fun, (unique[0], unique[-1]), y0, method, unique, **_without_structure(forwards, len(y0))
+        )
+        if not result.success:
+            raise UnsupportedError(f"solve_ivp: a derivative could not be integrated: {result.message}")
+        return result.y[:, places]
+
+    return solve
+
+
+def _distinct(times: Any) -> tuple[Any, Any]:
+    """Times without repetitions, in the order of integration, and where each of the given ones is among them."""
+    fresh = numpy.concatenate([[True], numpy.diff(times) != 0])
+    return times[fresh], numpy.cumsum(fresh) - 1
+
+
+def _without_structure(options: dict[str, Any], size: int) -> dict[str, Any]:
+    """Leave out what describes the user's system and not the larger ones of its derivatives."""
+    kept = {name: value for name, value in options.items() if name not in ("jac", "jac_sparsity", "lband", "uband")}
+    if numpy.ndim(kept.get("atol", 0.0)) and len(kept["atol"]) != size:
+        kept["atol"] = float(numpy.min(kept["atol"]))
+    return kept
+
+
+def odeint(
+    func: Callable[..., Any],
+    y0: Any,
+    t: Any,
+    args: Any = (),
+    Dfun: Any = None,  # noqa: N803
+    col_deriv: int = 0,
+    full_output: int = 0,
+    *,
+    tfirst: bool = False,
+    **options: Any,
+) -> Any:
+    """Solve an initial value problem with LSODA; see `scipy.integrate.odeint`.
+
+    Differentiable in `y0`, `t`, `args` and in the traced values that `func` captured, by the continuous adjoint.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> odeint(lambda y, t: -y, [1.0], [0.0, 1.0]).shape
+    (2, 1)
+    """
+    given = args if isinstance(args, tuple) else (args,)
+    closed, start, times = Closed((func, given)), np.atleast_1d(floating(y0)), floating(t)
+    if not (closed.is_traced or is_traced(start) or is_traced(times)):
+        return scipy.integrate.odeint(
+            func, start, times, given, Dfun, col_deriv, full_output, tfirst=tfirst, **options
+        )
+    if full_output:
+        raise UnsupportedError("odeint: full_output is not there where values are traced")
+
+    def system(t: Any, y: Any, params: Any) -> Any:
+        func, args = closed.at(params)
+        return func(t, y, *args) if tfirst else func(y, t, *args)
+
+    return TRAJECTORY(start, times, closed.params, system=system, solver=_odeint_solver(options)).T
+
+
+def _odeint_solver(options: dict[str, Any]) -> Callable[..., Any]:
+    def solve(fun: Any, y0: Any, times: Any) -> Any:
+        kept = {name: value for name, value in options.items() if name not in ("ml", "mu", "tcrit", "h0")}
+        for name in ("rtol", "atol"):
+            if numpy.ndim(kept.get(name, 0.0)) and len(kept[name]) != len(y0):
+                kept[name] = float(numpy.min(kept[name]))
+        return scipy.integrate.odeint(fun, y0, times, tfirst=True, **kept).T
+
+    return solve
