@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from tapeengine.errors import StructureError, TapeEngineError
+import tapeengine
+from tapeengine.errors import CotangentError, StructureError, TapeEngineError
+from tapeengine.structure import Container, Structures
 
 
 class Point(NamedTuple):
@@ -303,3 +305,46 @@ def test_sets_and_iterators_are_refused(core: Any) -> None:
 def test_fields_are_all_there(core: Any) -> None:
     gradient = core.grad(lambda f: f.a * f.b)(Frozen(3.0))
     assert dataclasses.asdict(gradient) == {"a": 2.0, "b": 3.0}
+
+
+class Interval:
+    """A class that the engine learns about from a plugin."""
+
+    def __init__(self, low: Any, high: Any, note: str = "") -> None:
+        self.low, self.high, self.note = low, high, note
+
+
+INTERVAL = Container(
+    lambda interval: ([interval.low, interval.high], interval.note),
+    lambda note, ends: Interval(*ends, note),
+    lambda note: [".low", ".high"],
+)
+
+
+class Plugin:
+    @tapeengine.hookimpl
+    def tapeengine_structures(self) -> dict[type, Container]:
+        return {Interval: INTERVAL}
+
+
+def vjp_with_intervals(core: Any) -> Any:
+    if core.name == "compiled":
+        return tapeengine.Engine(plugins=[Plugin()]).vjp
+    return functools.partial(core.vjp, structures=Structures({Interval: INTERVAL}))
+
+
+def test_a_registered_class_is_a_container(core: Any) -> None:
+    vjp = vjp_with_intervals(core)
+    value, backpropagator = vjp(lambda i: Interval(i.low * i.high, i.low, i.note + "!"), Interval(2.0, 3.0, "kept"))
+    assert (value.low, value.high, value.note) == (6.0, 2.0, "kept!")
+    (cotangent,) = backpropagator(Interval(1.0, 10.0, "kept!"))
+    assert (type(cotangent), cotangent.low, cotangent.high, cotangent.note) == (Interval, 13.0, 2.0, "kept")
+    with pytest.raises(CotangentError, match=r"cotangent\.high must be a number, not str"):
+        backpropagator(Interval(1.0, "a"))
+    with pytest.raises(StructureError, match=r"primals\[0\]\.low is a"):
+        vjp(lambda i: i.high, Interval(object(), 1.0))
+
+
+def test_a_class_that_nobody_registered_is_refused(core: Any) -> None:
+    with pytest.raises(StructureError, match=r"Interval.*register the class"):
+        core.vjp(lambda i: i.low, Interval(1.0, 2.0))
