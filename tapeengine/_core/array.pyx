@@ -15,13 +15,13 @@ from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
 cimport cython
 cimport numpy as cnp
 from numpy cimport (
-    NPY_DOUBLE, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ITEMSIZE,
+    NPY_DOUBLE, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISWRITEABLE, PyArray_ITEMSIZE,
     PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )
 
 from tapeengine._core.nested cimport copied_id
 from tapeengine._core.records cimport (
-    AddRecord, ArrayRecord, PrimitiveRecord, ReadRecord, View, WriteRecord, strided, view_of,
+    AddRecord, ArrayRecord, PrimitiveRecord, ReadRecord, View, WriteRecord, repeats, strided, view_of,
 )
 from tapeengine._core.scalar cimport Dual, as_double, head_of_dual, id_on, new_dual
 from tapeengine._core.tape cimport (
@@ -631,6 +631,9 @@ cdef int put(Array a, object index, object value) except -1:
     cdef Storage s = a.storage
     cdef WriteRecord record
     cdef Array target
+    if not PyArray_ISWRITEABLE(plain(a.current())) and PyArray_STRIDES(plain(a.current())) != NULL and is_repeated(a):
+        raise ValueError("assignment destination is read-only: a broadcast view shows one element in several places. "
+                         "Copy it first, or assign to the array that it is a view of")
     if s.type == NPY_DOUBLE and element_offset(a, plain(a.current()), index, &offset):
         if type(value) is Array or type(value) is array_class:
             value = value[()] if value.size == 1 and value.ndim == 0 else value
@@ -680,6 +683,10 @@ cdef int put(Array a, object index, object value) except -1:
     record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
     tape_of(h).arrays.append(record)
     return 0
+
+
+cdef bint is_repeated(Array a) except -1:
+    return repeats(geometry(a))
 
 
 cdef int assign(object target, object index, object source) except -1:

@@ -41,3 +41,4 @@ cdef class ElementwiseRecord(ArrayRecord):
 cdef object elementwise(int op, object ufunc, object x, object y)
 cdef object total(object x, int axis, bint keepdims, bint mean)
 cdef bint plain_double(object x) noexcept
+cdef bint one_value(object function, double a, double b, int arguments, double *out) except -1

@@ -280,6 +280,20 @@ cdef int compute(ufunc f, int loop, int arguments, int axes, Py_ssize_t *dims, t
     return 0
 
 
+cdef bint one_value(object function, double a, double b, int arguments, double *out) except -1:
+    """The value of a ufunc at one place, by its inner loop; False where it has none over doubles."""
+    cdef int loop = loop_of(<ufunc> function, arguments)
+    cdef te_operand x, y
+    if loop < 0:
+        return False
+    memset(&x, 0, sizeof(x))
+    memset(&y, 0, sizeof(y))
+    x.data = <char *> &a
+    y.data = <char *> &b
+    compute(<ufunc> function, loop, arguments, 0, NULL, &x, &y, out)
+    return True
+
+
 cdef object elementwise(int op, object function, object x, object y):
     """A ufunc of one or two operands (y None), some of them traced; NotImplemented where a kernel does not fit."""
     cdef ElementwiseRecord record

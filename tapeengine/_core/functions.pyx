@@ -7,9 +7,9 @@ cimport cython
 from cpython.long cimport PyLong_CheckExact
 
 from tapeengine._core.array cimport Array, kernels
-from tapeengine._core.elementwise cimport elementwise, total
+from tapeengine._core.elementwise cimport elementwise, one_value, total
 from tapeengine._core.products cimport product
-from tapeengine._core.scalar cimport Dual
+from tapeengine._core.scalar cimport Dual, as_double, binary_of, unary_of
 
 import numpy
 
@@ -19,13 +19,22 @@ from tapeengine._core.scalar import opcode_of
 kernels.product = product
 
 
+cdef bint real(object x, double *value) except -1:
+    """Whether x is a real scalar; its value."""
+    if type(x) is Dual:
+        value[0] = (<Dual> x).v
+        return True
+    return as_double(x, value)
+
+
 cdef class Ufunc:
     """A ufunc; everything but the call is numpy's own."""
 
     cdef readonly object ufunc
-    cdef int op
+    cdef int op, nin
 
     def __init__(self, ufunc):
+        self.nin = ufunc.nin
         op = opcode_of(ufunc)
         self.ufunc = ufunc
         self.op = -1 if op is None else op
@@ -36,14 +45,24 @@ cdef class Ufunc:
             return self.ufunc(*args, **options)
         x = args[0]
         y = args[1] if n == 2 else None
+        if type(x) is Dual or type(y) is Dual:
+            return self.of_scalars(x, y, args)
         traced = x if type(x) is Array or type(x) is Dual else y
         if type(traced) is Array:
-            if self.op >= 0 and n == self.ufunc.nin:
+            if self.op >= 0 and n == self.nin:
                 result = elementwise(self.op, self.ufunc, x, y)
                 if result is not NotImplemented:
                     return result
             return rules_of(traced).ufunc(self.ufunc, "__call__", args, options)
         return self.ufunc(*args)
+
+    cdef object of_scalars(self, object x, object y, tuple args):
+        """A call on scalars, one of them a dual."""
+        cdef double a = 0.0, b = 0.0, value
+        cdef bint known = self.op >= 0 and len(args) == self.nin and real(x, &a) and (y is None or real(y, &b))
+        if not known or not one_value(self.ufunc, a, b, self.nin + 1, &value):
+            return self.ufunc(*args)
+        return unary_of(<Dual> x, self.op, value) if y is None else binary_of(x, y, self.op, value)
 
     def __getattr__(self, name):
         return getattr(self.ufunc, name)

@@ -34,6 +34,7 @@ cdef class Walk:
     cdef Layout layout
     cdef object structures
     cdef list stack
+    cdef Py_ssize_t look_at     # the depth at which to look for a cycle
     cdef object root
     cdef object walk(self, object value)
     cdef object leaf(self, object value)

@@ -96,6 +96,7 @@ cdef class Walk:
 
     def __cinit__(self):
         self.stack = []
+        self.look_at = CYCLE_CHECK
 
     cdef object leaf(self, object value):
         raise NotImplementedError
@@ -121,7 +122,7 @@ cdef class Walk:
                             self.stack.append(f)
                         f = opened
                         value = f.items[0]
-                        if len(self.stack) % CYCLE_CHECK == CYCLE_CHECK - 1:
+                        if len(self.stack) > self.look_at:
                             self.check_cycle(f)
                         continue
                 else:
@@ -169,6 +170,8 @@ cdef class Walk:
         return make(f.kind, f.aux, f.done)
 
     def check_cycle(self, Frame f):
+        """Look for a container that holds itself, at doubled depths: in all, a constant for each level."""
+        self.look_at *= 2
         seen = {id(f.source)}
         for outer in self.stack:
             key = id((<Frame> outer).source)

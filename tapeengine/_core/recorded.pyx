@@ -10,7 +10,7 @@ cimport numpy as cnp
 
 from tapeengine._core.array cimport Array, geometry, head_of_array, new_array, view_by
 from tapeengine._core.nested cimport Copies, add_recorded, carried, pass_on, te_scalar
-from tapeengine._core.records cimport ArrayRecord, Reverse, View
+from tapeengine._core.records cimport ArrayRecord, Reverse, View, fitted, once, repeats
 from tapeengine._core.scalar cimport Dual, new_dual
 from tapeengine._core.tape cimport (
     ARRAY, FORM_MASK, READ, SPECIAL, WRITE, Head, Place, Record, Tape, op_at, record_at,
@@ -58,6 +58,9 @@ cdef class RecordedReverse(Reverse):
 
     cdef int add(self, View view, object contribution) except -1:
         cdef bint first = self.owners[view.storage] is None
+        if repeats(view):
+            view = once(view)
+            contribution = fitted(contribution, view.shape)
         if first:
             self.allocate(view.storage, True)
         target = self.part(view)

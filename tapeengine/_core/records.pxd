@@ -35,6 +35,8 @@ cdef class ArrayRecord:
 
 cdef View view_of(ndarray value, uint32_t storage, Py_ssize_t offset, Py_ssize_t size)
 cdef ndarray strided(char *data, View view, object owner)
+cdef bint repeats(View view) noexcept
+cdef View once(View view)
 cdef object fitted(object cotangent, tuple shape)
 
 cdef class PrimitiveRecord(ArrayRecord):

@@ -97,6 +97,32 @@ cdef object fitted(object cotangent, tuple shape):
     return cotangent.sum(axis=axes).reshape(shape)
 
 
+cdef bint repeats(View view) noexcept:
+    """Whether a view shows elements more than once: a broadcast axis."""
+    cdef int i
+    for i in range(view.ndim):
+        if view.dims[view.ndim + i] == 0 and view.dims[i] > 1:
+            return True
+    return False
+
+
+cdef View once(View view):
+    """The same view with each broadcast axis of extent 1."""
+    cdef View v = View.__new__(View)
+    cdef int i
+    v.storage, v.ndim, v.type, v.offset = view.storage, view.ndim, view.type, view.offset
+    if v.ndim > 4:
+        v.dims = <Py_ssize_t *> malloc(2 * v.ndim * sizeof(Py_ssize_t))
+        if v.dims == NULL:
+            v.dims = v.few
+            raise MemoryError("no memory for the geometry of an array")
+    memcpy(v.dims, view.dims, 2 * v.ndim * sizeof(Py_ssize_t))
+    for i in range(v.ndim):
+        if v.dims[v.ndim + i] == 0:
+            v.dims[i] = min(v.dims[i], 1)
+    return v
+
+
 cdef class Reverse:
     """The accumulation of one reverse sweep over plain numbers."""
 
@@ -153,6 +179,9 @@ cdef class Reverse:
         cdef uint32_t s = view.storage
         cdef ndarray array
         cdef bint first = self.data[s] == NULL
+        if repeats(view):
+            view = once(view)
+            contribution = fitted(contribution, view.shape)
         if first:
             if view.whole and type(contribution) is ndarray:
                 array = <ndarray> contribution

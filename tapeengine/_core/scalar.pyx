@@ -124,6 +124,16 @@ cdef Dual binary_of(object x, object y, int op, double value):
     return with_left(c, <Dual> y, op, value)
 
 
+cdef object beyond_reals(object x, object y, const int op):
+    """x op y with a complex number: numpy's, with its rules. NotImplemented for anything else."""
+    other, dual = (y, x) if type(x) is Dual else (x, y)
+    if not isinstance(other, (complex, numpy.complexfloating)):
+        return NotImplemented
+    ufunc = {OP_ADD: numpy.add, OP_SUB: numpy.subtract, OP_MUL: numpy.multiply, OP_DIV: numpy.divide,
+             OP_POW: numpy.power}.get(op)
+    return NotImplemented if ufunc is None else rules_of(<Dual> dual, ufunc).ufunc(ufunc, "__call__", (x, y), {})
+
+
 cdef inline object arithmetic(object x, object y, const int op):
     """x op y for the operations that never fail."""
     cdef double c = 0.0
@@ -133,12 +143,12 @@ cdef inline object arithmetic(object x, object y, const int op):
         if PyFloat_CheckExact(y):
             c = PyFloat_AS_DOUBLE(y)
         elif not as_double(y, &c):
-            return NotImplemented
+            return beyond_reals(x, y, op)
         return with_right(<Dual> x, c, op, op_value(op, (<Dual> x).v, c))
     if PyFloat_CheckExact(x):
         c = PyFloat_AS_DOUBLE(x)
     elif not as_double(x, &c):
-        return NotImplemented
+        return beyond_reals(x, y, op)
     return with_left(c, <Dual> y, op, op_value(op, c, (<Dual> y).v))
 
 
@@ -200,7 +210,7 @@ cdef object scalar_ufunc(object ufunc, tuple inputs):
         if type(x) is Dual:
             values.append((<Dual> x).v)
         elif as_double(x, &c):
-            values.append(x)
+            values.append(c)
         else:
             return NotImplemented
     if ufunc in ufunc_comparisons:
@@ -279,7 +289,7 @@ cdef class Dual:
     def __truediv__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
-            return NotImplemented
+            return beyond_reals(x, y, OP_DIV)
         if b == 0:
             raise ZeroDivisionError("float division by zero")
         return arithmetic(x, y, OP_DIV)
@@ -310,7 +320,7 @@ cdef class Dual:
         if modulus is not None:
             raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
         if not operands(x, y, &a, &b):
-            return NotImplemented
+            return beyond_reals(x, y, OP_POW)
         return binary_of(x, y, OP_POW, power_value(a, b))
 
     def __neg__(self):

@@ -103,6 +103,8 @@ cdef class Inputs(Walk):
             self.layout.add(NUMPY, 0, d.id)
             self.layout.aux.append(cls)
             return d
+        if cls is complex:
+            return self.array(numpy.asarray(value))
         if cls is Array or (isinstance(value, (array_class, numpy.complexfloating)) and value.dtype.kind in "fc"):
             return self.array(value)
         if self.structures.is_discrete(value) or (isinstance(value, array_class) and value.dtype.kind in "iubSUMm"):

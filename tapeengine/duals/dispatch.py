@@ -86,17 +86,21 @@ class Rules:
             return self.masked(result, where, out)
         return result if out is None else stored(result, out)
 
-    def at(self, ufunc: Any, inputs: tuple[Any, ...]) -> None:
+    def at(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         """`ufunc.at`."""
         if not isinstance(inputs[0], Array):
             raise UnsupportedError(
                 f"numpy.{ufunc.__name__}.at would add traced values into a plain array and lose their derivative. "
                 "Make the array with tapeengine.numpy inside the program"
             )
+        rule = self.table.get((ufunc, "at"))
+        if rule is not None and ufunc not in (numpy.add, numpy.subtract):
+            return rule(*inputs)
         try:
             at(ufunc, *inputs)
         except NotImplementedError:
             raise missing(ufunc, "at") from None
+        return None
 
     def masked(self, result: Any, where: Any, out: Any) -> Any:
         """A ufunc's result with `where`: elsewhere what `out` held, or nothing in particular."""
