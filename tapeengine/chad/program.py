@@ -11,7 +11,7 @@ from tapeengine.chad.display import display
 from tapeengine.chad.evaluate.evaluator import deep
 from tapeengine.chad.link import link
 from tapeengine.chad.parse import Unresolved, parse_function
-from tapeengine.chad.parse.parser import Parsed
+from tapeengine.chad.parse.parser import Parsed, Parser
 from tapeengine.chad.execute import Executable
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Type
@@ -70,6 +70,10 @@ class Program:
 
     def __tapeengine_signature__(self) -> tuple[str, tuple[Type, ...], Type]:
         """Give the name, the parameter types and the result type, for programs that call this one."""
+        if self._parsed is None:
+            params, result = Parser(self.python, self.symbol).header()
+            if result is not None:
+                return self.symbol, params, result
         definition = self.parsed().definitions[self.symbol]
         return self.symbol, tuple(p.of for p in definition.params), definition.result
 

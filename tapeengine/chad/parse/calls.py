@@ -73,9 +73,10 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
 
 def library_name(found: Any) -> str:
     """Give the name under which the library knows a Python function: its module's first part and its own name."""
-    module = str(getattr(found, "__module__", None) or type(found).__module__).split(".")[0].lstrip("_")
-    name = getattr(found, "__name__", "")
-    return f"{'numpy' if module in ('numpy', 'np') else module}.{name}"
+    parts = str(getattr(found, "__module__", None) or type(found).__module__).split(".")
+    mirrored = [part for part in parts if part in ("math", "numpy")]
+    module = mirrored[0] if mirrored else parts[0].lstrip("_")
+    return f"{module}.{getattr(found, '__name__', '')}"
 
 
 def parameter_types(p: Parser, node: ast.expr, env: Env) -> tuple[Type, ...] | None:

@@ -79,6 +79,7 @@ class Parser:
         self.names = Names()
         self.definitions: dict[str, Definition] = {}
         self.programs: dict[str, Any] = {}
+        self.results: list[Type | None] = []
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
         self.tree = self._read()
@@ -225,6 +226,11 @@ class Parser:
         )
         result = None if node.returns is None else self.annotated(node.returns, node, "the result")
         return params, result
+
+    def header(self) -> tuple[tuple[Type, ...], Type | None]:
+        """Give the parameter types and the result type as they are annotated."""
+        params, result = self.signature(self.tree)
+        return tuple(v.of for v in params), result
 
     def parse(self) -> Parsed:
         """Parse the whole function."""

@@ -34,7 +34,11 @@ def body(p: Parser, node: ast.FunctionDef, env: Env, result: Type | None) -> Ter
     statements = node.body
     if isinstance(statements[0], ast.Expr) and isinstance(statements[0].value, ast.Constant):
         statements = statements[1:]
-    return block(p, statements, env, fell_off, returned)
+    p.results.append(result)
+    try:
+        return block(p, statements, env, fell_off, returned)
+    finally:
+        p.results.pop()
 
 
 Returned = Callable[[ast.AST, Term], Term]
@@ -54,7 +58,7 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, retur
             return returned(first, Tuple(()))
         case ast.Return(value=value):
             assert value is not None
-            return returned(first, expression(p, value, env))
+            return returned(first, expression(p, value, env, p.results[-1]))
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             return then(env)
         case ast.Assign(targets=targets, value=value):
