@@ -244,7 +244,7 @@ def _linear_jvp(
     names = [f"{key}_space" if key in linear_in else key for key in others]
 
     def rule(t: Any, *kept: Any) -> Any:
-        values = {key: keep.zeros() if key in linear_in else keep for key, keep in zip(others, kept, strict=False)}
+        values = {key: _no_tangent(keep) if key in linear_in else keep for key, keep in zip(others, kept, strict=False)}
         values[arg] = t
         static = dict(zip(signature.static_names, kept[len(others) :], strict=True))
         return made[0](*(values[key] for key in signature.args), **static)
@@ -252,9 +252,14 @@ def _linear_jvp(
     return Rule(rule, (*names, *signature.static_names))
 
 
+def _no_tangent(space: Any) -> Any:
+    """Return the zero that stands for an argument without a tangent; a discrete one keeps its dtype and shape."""
+    return np.zeros(space.shape, space.dtype) if space.is_discrete and space.dtype.kind != "O" else space.zeros()
+
+
 def _variadic_jvp(made: list[Primitive], signature: Signature) -> Rule:
     def rule(t: Any, index: int, spaces: Sequence[Any], *statics: Any) -> Any:
-        values = [t if position == index else space.zeros() for position, space in enumerate(spaces)]
+        values = [t if position == index else _no_tangent(space) for position, space in enumerate(spaces)]
         return made[0](*values, **dict(zip(signature.static_names, statics, strict=True)))
 
     return Rule(rule, ("index", f"{signature.args[0]}_spaces", *signature.static_names))

@@ -1,0 +1,50 @@
+"""Every function that programs use has a rule, or is one of those that the core itself handles."""
+
+import numpy
+import pytest
+
+import tapeengine as te
+
+DIFFERENTIABLE = """abs absolute add amax amin angle append arccos arccosh arcsin arcsinh arctan arctan2 arctanh
+array_split astype atleast_1d atleast_2d atleast_3d average broadcast_to cbrt clip column_stack concatenate conj
+conjugate convolve copysign cos cosh cross cumprod cumsum deg2rad degrees diag diagonal diff divide dot dsplit dstack
+einsum exp exp2 expand_dims expm1 extract fabs flip fliplr flipud float_power fmax fmin full_like gradient heaviside
+hsplit hstack hypot imag inner interp kron ldexp linspace log log10 log1p log2 logaddexp logaddexp2 matmul max maximum
+mean median min minimum mod moveaxis multiply nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar nan_to_num
+negative ones_like outer pad partition percentile permute_dims polyval positive power prod ptp put_along_axis quantile
+rad2deg radians ravel real real_if_close reciprocal remainder repeat reshape resize roll rollaxis rot90 select sin sinc
+sinh sort split sqrt square squeeze stack std subtract sum swapaxes take take_along_axis tan tanh tensordot tile trace
+transpose trapezoid tril triu true_divide unstack unwrap vander var vdot vecdot vsplit vstack where zeros_like"""
+DISCRETE = """all allclose
+any argmax argmin argpartition argsort argwhere around array_equal ceil count_nonzero digitize
+equal fix flatnonzero floor floor_divide greater greater_equal isclose iscomplex isfinite isinf isnan isreal less
+less_equal logical_and logical_not logical_or logical_xor ndim nonzero not_equal result_type rint round searchsorted
+shape sign signbit size trunc unique"""
+LINALG = """cholesky cond
+cross det diagonal eig eigh eigvals eigvalsh inv lstsq matmul matrix_norm matrix_power multi_dot
+norm outer pinv qr slogdet solve svd svdvals tensordot tensorinv tensorsolve trace vecdot vector_norm"""
+FFT = """fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftn"""
+
+RULES = te.Engine().rules
+
+
+@pytest.mark.parametrize("name", (DIFFERENTIABLE + " " + DISCRETE).split())
+def test_numpy(name: str) -> None:
+    assert RULES.knows(getattr(numpy, name))
+
+
+@pytest.mark.parametrize("name", LINALG.split())
+def test_numpy_linalg(name: str) -> None:
+    assert RULES.knows(getattr(numpy.linalg, name))
+
+
+@pytest.mark.parametrize("name", FFT.split())
+def test_numpy_fft(name: str) -> None:
+    assert RULES.knows(getattr(numpy.fft, name))
+
+
+@pytest.mark.parametrize("name", ["array", "asarray", "full", "put_along_axis", "zeros_like"])
+def test_creation_in_te_numpy(name: str) -> None:
+    import tapeengine.numpy as np
+
+    assert callable(getattr(np, name))
