@@ -1,0 +1,32 @@
+"""Derivatives of `scipy.stats`: logpdf, pdf, logcdf and cdf of distributions, with SciPy's own parameters.
+
+Continuous distributions are differentiable in the argument, the shapes, the location and the scale; those on the
+integers, with logpmf and pmf, in the parameters.
+
+Examples
+--------
+>>> from tapeengine_scipy import stats
+>>> round(float(stats.norm.cdf(1.0, scale=2.0)), 6)
+0.691462
+"""
+
+from tapeengine_scipy.stats.continuous import (
+    beta,
+    cauchy,
+    chi2,
+    expon,
+    gamma,
+    laplace,
+    lognorm,
+    norm,
+    t,
+    uniform,
+    weibull_min,
+)
+from tapeengine_scipy.stats.discrete import binom, geom, nbinom, poisson
+from tapeengine_scipy.stats.multivariate import dirichlet, multinomial, multivariate_normal
+
+__all__ = [
+    "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "geom", "laplace", "lognorm", "multinomial",
+    "multivariate_normal", "nbinom", "norm", "poisson", "t", "uniform", "weibull_min",
+]  # fmt: skip

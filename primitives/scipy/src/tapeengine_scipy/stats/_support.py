@@ -1,0 +1,138 @@
+"""What the distributions share: location and scale, support, and frozen parameters."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import tapeengine.numpy as np
+from tapeengine_scipy.linalg.solve import floating
+
+
+class Frozen:
+    """A distribution with given parameters; its methods are those of the distribution."""
+
+    def __init__(self, distribution: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        self._distribution = distribution
+        self._args = args
+        self._keywords = keywords
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        method = getattr(self._distribution, name)
+        return lambda x: method(x, *self._args, **self._keywords)
+
+
+def where_valid(valid: Any, value: Any) -> Any:
+    """The value, and NaN where parameters are outside of their ranges, as SciPy has it."""
+    return value if np.all(valid) else np.where(valid, value, np.nan)
+
+
+def inside(condition: Any, z: Any, substitute: float) -> Any:
+    """The argument, replaced where it is outside of the support, so that no derivative there is infinite or NaN."""
+    return z if np.all(condition) else np.where(condition, z, substitute)
+
+
+class Continuous:
+    """A continuous distribution with location and scale.
+
+    Subclasses give the standard density and distribution function on the support ``[low, high]``, and how many shape
+    parameters they take. All methods are compositions of primitives.
+    """
+
+    name = ""
+    shapes: tuple[str, ...] = ()
+    low = -float("inf")
+    high = float("inf")
+    interior = 0.5
+
+    def __call__(self, *args: Any, **keywords: Any) -> Frozen:
+        """Freeze the parameters."""
+        return Frozen(self, args, keywords)
+
+    def _logpdf(self, z: Any, *shapes: Any) -> Any:
+        raise NotImplementedError
+
+    def _cdf(self, z: Any, *shapes: Any) -> Any:
+        raise NotImplementedError
+
+    def _logcdf(self, z: Any, *shapes: Any) -> Any:
+        return np.log(self._cdf(z, *shapes))
+
+    def _parse(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], Any, Any]:
+        names = (*self.shapes, "loc", "scale")
+        given = {"loc": 0.0, "scale": 1.0, **dict(zip(names, args, strict=False)), **keywords}
+        unknown = set(given) - set(names)
+        missing = set(self.shapes) - set(given)
+        if unknown or missing or len(args) > len(names):
+            raise TypeError(f"{self.name} takes {', '.join(names)}; unknown: {sorted(unknown)}, missing: {sorted(missing)}")
+        values = [floating(given[name]) for name in names]
+        return tuple(values[:-2]), values[-2], values[-1]
+
+    def _evaluate(self, function: Callable[..., Any], x: Any, parsed: Any, below: float, above: float) -> Any:
+        """A function of the standardised argument inside of the support, and constants outside."""
+        shapes, loc, scale = parsed
+        z = (floating(x) - loc) / scale
+        within = (z >= self.low) & (z <= self.high)
+        value = function(inside(within, z, self.interior), *shapes)
+        valid = functools.reduce(lambda ok, shape: ok & (shape > 0), shapes, scale > 0)
+        if not np.all(within):
+            value = np.where(within, value, np.where(z < self.low, below, above))
+        return where_valid(valid & ~np.isnan(z), value)
+
+    def logpdf(self, x: Any, *args: Any, **keywords: Any) -> Any:
+        """Return the logarithm of the density."""
+        parsed = self._parse(args, keywords)
+        infinite = -float("inf")
+        return self._evaluate(self._logpdf, x, parsed, infinite, infinite) - np.log(parsed[2])
+
+    def pdf(self, x: Any, *args: Any, **keywords: Any) -> Any:
+        """Return the density."""
+        parsed = self._parse(args, keywords)
+        density = lambda z, *shapes: np.exp(self._logpdf(z, *shapes))  # noqa: E731
+        return self._evaluate(density, x, parsed, 0.0, 0.0) / parsed[2]
+
+    def cdf(self, x: Any, *args: Any, **keywords: Any) -> Any:
+        """Return the distribution function."""
+        return self._evaluate(self._cdf, x, self._parse(args, keywords), 0.0, 1.0)
+
+    def logcdf(self, x: Any, *args: Any, **keywords: Any) -> Any:
+        """Return the logarithm of the distribution function."""
+        return self._evaluate(self._logcdf, x, self._parse(args, keywords), -float("inf"), 0.0)
+
+
+class Discrete:
+    """A distribution on the integers; subclasses give the logarithm of its mass function and its support.
+
+    The number of events is discrete: derivatives are those in the parameters.
+    """
+
+    shapes: tuple[str, ...] = ()
+
+    def __call__(self, *args: Any, **keywords: Any) -> Frozen:
+        """Freeze the parameters."""
+        return Frozen(self, args, keywords)
+
+    def _logpmf(self, k: Any, *shapes: Any) -> Any:
+        raise NotImplementedError
+
+    def _support(self, k: Any, *shapes: Any) -> Any:
+        raise NotImplementedError
+
+    def _valid(self, *shapes: Any) -> Any:
+        raise NotImplementedError
+
+    def logpmf(self, k: Any, *args: Any, **keywords: Any) -> Any:
+        """Return the logarithm of the probability of `k`."""
+        names = (*self.shapes, "loc")
+        given = {"loc": 0, **dict(zip(names, args, strict=False)), **keywords}
+        shapes = tuple(floating(given[name]) for name in self.shapes)
+        k = floating(k) - given["loc"]
+        within = (k == np.floor(k)) & self._support(k, *shapes)
+        value = self._logpmf(inside(within, k, 1.0), *shapes)
+        value = value if np.all(within) else np.where(within, value, -float("inf"))
+        return where_valid(self._valid(*shapes) & (k == k), value)
+
+    def pmf(self, k: Any, *args: Any, **keywords: Any) -> Any:
+        """Return the probability of `k`."""
+        return np.exp(self.logpmf(k, *args, **keywords))

@@ -1,0 +1,75 @@
+"""Distributions on the integers: their mass functions, differentiable in the parameters."""
+
+from typing import Any
+
+import tapeengine.numpy as np
+from tapeengine_scipy.special.entropy import xlog1py, xlogy
+from tapeengine_scipy.special.gamma import gammaln
+from tapeengine_scipy.stats._support import Discrete
+
+
+def _is_probability(p: Any) -> Any:
+    return (p >= 0) & (p <= 1)
+
+
+class _Poisson(Discrete):
+    shapes = ("mu",)
+
+    def _support(self, k: Any, *shapes: Any) -> Any:
+        return k >= 0
+
+    def _valid(self, *shapes: Any) -> Any:
+        return shapes[0] >= 0
+
+    def _logpmf(self, k: Any, *shapes: Any) -> Any:
+        return xlogy(k, shapes[0]) - gammaln(k + 1) - shapes[0]
+
+
+class _Binom(Discrete):
+    shapes = ("n", "p")
+
+    def _support(self, k: Any, *shapes: Any) -> Any:
+        return (k >= 0) & (k <= shapes[0])
+
+    def _valid(self, *shapes: Any) -> Any:
+        n, p = shapes
+        return (n >= 0) & (n == np.floor(n)) & _is_probability(p)
+
+    def _logpmf(self, k: Any, *shapes: Any) -> Any:
+        n, p = shapes
+        ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+        return ways + xlogy(k, p) + xlog1py(n - k, -p)
+
+
+class _NBinom(Discrete):
+    shapes = ("n", "p")
+
+    def _support(self, k: Any, *shapes: Any) -> Any:
+        return k >= 0
+
+    def _valid(self, *shapes: Any) -> Any:
+        n, p = shapes
+        return (n > 0) & (p > 0) & (p <= 1)
+
+    def _logpmf(self, k: Any, *shapes: Any) -> Any:
+        n, p = shapes
+        return gammaln(n + k) - gammaln(k + 1) - gammaln(n) + n * np.log(p) + xlog1py(k, -p)
+
+
+class _Geom(Discrete):
+    shapes = ("p",)
+
+    def _support(self, k: Any, *shapes: Any) -> Any:
+        return k >= 1
+
+    def _valid(self, *shapes: Any) -> Any:
+        return (shapes[0] > 0) & (shapes[0] <= 1)
+
+    def _logpmf(self, k: Any, *shapes: Any) -> Any:
+        return xlog1py(k - 1, -shapes[0]) + np.log(shapes[0])
+
+
+poisson = _Poisson()
+binom = _Binom()
+nbinom = _NBinom()
+geom = _Geom()

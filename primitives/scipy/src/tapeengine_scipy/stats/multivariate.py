@@ -1,0 +1,99 @@
+"""Distributions of vectors.
+
+The distribution function of the multivariate normal is left out: SciPy computes it by randomised integration, to
+about five digits.
+"""
+
+import math
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine_scipy.linalg._transpose import diagonal, on_diagonal
+from tapeengine_scipy.linalg.decompositions import cholesky
+from tapeengine_scipy.linalg.solve import floating, solve_triangular
+from tapeengine_scipy.special.entropy import xlogy
+from tapeengine_scipy.special.gamma import gammaln
+from tapeengine_scipy.stats._support import Frozen
+
+
+class _MultivariateNormal:
+    def __call__(self, *args: Any, **keywords: Any) -> Frozen:
+        """Freeze the parameters."""
+        return Frozen(self, args, keywords)
+
+    def logpdf(self, x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
+        """Return the logarithm of the density; `cov` must be positive definite."""
+        mean, cov = _mean_and_cov(mean, floating(cov))
+        size = cov.shape[0]
+        x = floating(x)
+        x = x[..., None] if x.ndim == 0 or (x.ndim == 1 and size == 1) else x
+        deviation = x - mean
+        factor = cholesky(cov, lower=True)
+        rows = np.reshape(deviation, (-1, size))
+        white = solve_triangular(factor, rows.T, lower=True)
+        distance = np.reshape(np.sum(white * white, axis=0), deviation.shape[:-1])
+        log_det = 2 * np.sum(np.log(diagonal(factor)))
+        return -0.5 * (size * math.log(2 * math.pi) + log_det + distance)
+
+    def pdf(self, x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
+        """Return the density."""
+        return np.exp(self.logpdf(x, mean, cov, allow_singular))
+
+
+def _mean_and_cov(mean: Any, cov: Any) -> tuple[Any, Any]:
+    """A vector and a matrix from what SciPy accepts: a scalar or a diagonal may stand for the covariance."""
+    size = 1 if cov.ndim == 0 else cov.shape[0]
+    if mean is not None:
+        mean = np.atleast_1d(floating(mean))
+        size = mean.shape[0]
+    if cov.ndim == 0:
+        cov = cov * numpy.eye(size)
+    elif cov.ndim == 1:
+        cov = on_diagonal(cov)
+    return (numpy.zeros(size) if mean is None else mean), cov
+
+
+class _Dirichlet:
+    def __call__(self, *args: Any, **keywords: Any) -> Frozen:
+        """Freeze the parameters."""
+        return Frozen(self, args, keywords)
+
+    def logpdf(self, x: Any, alpha: Any) -> Any:
+        """Return the logarithm of the density; the last component of `x` may be left out, as it follows."""
+        x, alpha = floating(x), floating(alpha)
+        if x.shape[0] == alpha.shape[0] - 1:
+            x = np.concatenate([x, 1 - np.sum(x, axis=0, keepdims=True)])
+        if x.shape[0] != alpha.shape[0]:
+            raise ValueError(f"dirichlet: {alpha.shape[0]} parameters, but x has {x.shape[0]} components")
+        norm = np.sum(gammaln(alpha)) - gammaln(np.sum(alpha))
+        return np.sum(xlogy((alpha - 1), x.T).T, axis=0) - norm
+
+    def pdf(self, x: Any, alpha: Any) -> Any:
+        """Return the density."""
+        return np.exp(self.logpdf(x, alpha))
+
+
+class _Multinomial:
+    def __call__(self, *args: Any, **keywords: Any) -> Frozen:
+        """Freeze the parameters."""
+        return Frozen(self, args, keywords)
+
+    def logpmf(self, x: Any, n: Any, p: Any) -> Any:
+        """Return the logarithm of the probability; the last entry of `p` is what the others leave, as in SciPy."""
+        x, n, p = floating(x), floating(n), floating(p)
+        p = np.concatenate([p[..., :-1], 1 - np.sum(p[..., :-1], axis=-1, keepdims=True)], axis=-1)
+        possible = np.all((x >= 0) & (x == np.floor(x)), axis=-1) & (np.sum(x, axis=-1) == n)
+        counts = np.where(x >= 0, x, 0.0)
+        value = gammaln(n + 1) + np.sum(xlogy(counts, p) - gammaln(counts + 1), axis=-1)
+        return value if np.all(possible) else np.where(possible, value, -math.inf)
+
+    def pmf(self, x: Any, n: Any, p: Any) -> Any:
+        """Return the probability."""
+        return np.exp(self.logpmf(x, n, p))
+
+
+multivariate_normal = _MultivariateNormal()
+dirichlet = _Dirichlet()
+multinomial = _Multinomial()
