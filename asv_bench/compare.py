@@ -3,8 +3,8 @@
     python asv_bench/compare.py BASE [--bench REGEX]
 
 Times vary from run to run, so the noise is measured first: `asv continuous` compares HEAD with a commit of the same
-content, rounds interleaved, and the largest factor found is the band. Then `asv continuous` compares BASE with HEAD; the
-exit code is 1 where a benchmark is slower by more than the band.
+content, rounds interleaved, and the largest factor found is the band. Then `asv continuous` compares BASE with HEAD;
+the exit code is 1 where a benchmark is slower by more than the band.
 """
 
 import argparse
@@ -74,7 +74,9 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"the same code differs by up to {band:.2f} times")
     continuous(config, base, head, "--bench", options.bench, "--factor", f"{band:.3f}")
     slower = regressions(results_of(results, base), results_of(results, head), band)
-    print("\n".join(f"{name} takes {factor:.2f} times as long" for name, factor in slower.items()) or "nothing is slower")
+    print(
+        "\n".join(f"{name} takes {factor:.2f} times as long" for name, factor in slower.items()) or "nothing is slower"
+    )
     return bool(slower)
 
 

@@ -3,8 +3,7 @@
     python asv_bench/counts.py             compare; the exit code is 1 where a count has changed
     python asv_bench/counts.py --update    write the file again, after a change that is meant
 
-Counts have no noise: a record more for a program, a call or a contribution more in its reverse sweep, or a byte more for
-a record shows at once.
+Counts have no noise: a record more for a program, or a call or a contribution more in its reverse sweep, shows at once.
 """
 
 import argparse
@@ -16,7 +15,6 @@ from typing import Any
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import tapeengine as te
-
 from asv_bench.programs.catalogue import PROGRAMS
 from asv_bench.programs.program import Program
 from asv_bench.targets.ratios import engine_module, ones_like

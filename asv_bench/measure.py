@@ -105,7 +105,5 @@ def peak_bytes() -> int:
 def in_subprocess(code: str, *arguments: str, python: str = sys.executable) -> str:
     """Run Python code in a fresh process, with these modules importable, and return what it prints."""
     prelude = f"import sys; sys.path.append({str(Path(__file__).resolve().parents[1])!r})\n"
-    done = subprocess.run(
-        [python, "-c", prelude + code, *arguments], check=True, stdout=subprocess.PIPE, text=True
-    )
+    done = subprocess.run([python, "-c", prelude + code, *arguments], check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout.strip()

@@ -11,6 +11,7 @@ import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from types import ModuleType
@@ -48,7 +49,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
             if info.name != "derivatives":
                 for values in parameters(cls):
                     for name in methods(cls):
-                        yield f"{info.name}.{cls.__name__}.{name}{values}", lambda c=cls, n=name, v=values: run(c, n, v)
+                        yield f"{info.name}.{cls.__name__}.{name}{values}", partial(run, cls, name, values)
 
 
 def run(cls: type, name: str, values: tuple[Any, ...]) -> Any:

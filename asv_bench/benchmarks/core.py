@@ -2,7 +2,6 @@
 
 import tapeengine as te
 import tapeengine.math
-
 from asv_bench.programs import particles, scalar_loop
 
 SIZES = (100, 10_000, 1_000_000)
@@ -32,7 +31,7 @@ class Loop:
         return len(self.backpropagator.tape)
 
     def track_bytes_a_record(self, size: int) -> float:
-        return self.backpropagator.tape.nbytes / len(self.backpropagator.tape)
+        return float(self.backpropagator.tape.nbytes / len(self.backpropagator.tape))
 
     track_bytes_a_record.unit = "B"  # type: ignore[attr-defined]
 

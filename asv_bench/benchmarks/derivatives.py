@@ -3,7 +3,6 @@
 from typing import Any
 
 import tapeengine as te
-
 from asv_bench.measure import ratio
 from asv_bench.programs.catalogue import PROGRAMS
 from asv_bench.targets.ratios import engine_module, ones_like, thunks

@@ -2,7 +2,6 @@
 
 import tapeengine as te
 import tapeengine.math
-
 from asv_bench.programs import particles, scalar_loop
 from asv_bench.targets.scalars import memory
 

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import tapeengine as te
-from tapeengine.primitive import Primitive
-
 from asv_bench.targets.ratios import ones_like
+from tapeengine.primitive import Primitive
 
 SEED = 1
 

@@ -30,7 +30,7 @@ def relu_network(xp: Any, parameters: Any, inputs: list[Any]) -> Any:
     return total(inputs)
 
 
-REWRITTEN = {"scalar_loop": scalar_loop, "network": relu_network}
+REWRITTEN: dict[str, Any] = {"scalar_loop": scalar_loop, "network": relu_network}
 
 
 def prepare(program: Program, size: int) -> Derivative:

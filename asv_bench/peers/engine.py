@@ -5,7 +5,6 @@ from typing import Any
 import tapeengine as te
 import tapeengine.math
 import tapeengine.numpy
-
 from asv_bench.peers.tool import Derivative, Tool
 from asv_bench.programs.program import Program
 from asv_bench.targets.ratios import ones_like

@@ -60,15 +60,13 @@ def version(tool: str) -> str:
         return "from source"
 
 
-def run_case(tool: str, program: str, size: int, limit: float) -> Row:
+def run_case(tool: str, program: str, size: int, limit: float, task: str = "measure") -> Row:
     """Run one case in a process of its own."""
     # -P keeps the sources beside this file out of the way: the installed tapeengine is measured.
     code = f"import sys; sys.path.append({str(ROOT)!r}); from asv_bench.peers.case import main; main(*sys.argv[1:])"
-    command = [sys.executable, "-P", "-c", code, TOOLS[tool][0], tool, program, str(size)]
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    environment |= {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"}
+    command = [sys.executable, "-P", "-c", code, task, TOOLS[tool][0], tool, program, str(size)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, cwd=ROOT, env=environment)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, cwd=ROOT, env=one_thread())
     except subprocess.TimeoutExpired:
         return {"error": f"took more than {limit:.0f} s"}
     lines = done.stdout.strip().splitlines()
@@ -78,28 +76,53 @@ def run_case(tool: str, program: str, size: int, limit: float) -> Row:
     return row
 
 
+def one_thread() -> dict[str, str]:
+    """Return an environment in which every tool computes on one thread."""
+    threads = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
+    flags = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"}
+    return dict(os.environ) | threads | flags
+
+
 def run_program(tool: str, program: Program, sizes: tuple[int, ...], limit: float) -> list[Row]:
     """Measure a program from its smallest size up, until the tool refuses, fails or takes too long."""
     rows = []
     for size in sizes:
-        row = {"tool": tool, "program": program.name, "size": size, "operations": program.operations(size)}
+        row: Row = {"tool": tool, "program": program.name, "size": size, "operations": program.operations(size)}
         row |= run_case(tool, program.name, size, limit)
         rows.append(row)
-        told = f"{row['ratio']:10.3g} x, first {row['first']:.3g} s" if "ratio" in row else row.get("error", row.get("refused"))
-        print(f"{program.name:20} {size:8} {tool:14} {told}", flush=True)
-        if "ratio" not in row or row["first"] > limit / 8:
+        print(f"{program.name:20} {size:8} {tool:14} {told(row)}", flush=True)
+        if "ratio" not in row or row["first"] > limit / 10:
             break
     return rows
 
 
+def told(row: Row) -> str:
+    """Return what is printed of a row."""
+    if "ratio" in row:
+        return f"{row['ratio']:10.3g} x, first {row['first']:.3g} s"
+    return str(row.get("error") or row.get("refused"))
+
+
+def run_memory(tools: list[str], limit: float) -> dict[str, float]:
+    """Measure bytes for each operation of 1000 steps of the particles."""
+    found = {}
+    for tool in tools:
+        row = run_case(tool, "particles", 1000, limit, "memory")
+        if "bytes" in row:
+            found[tool] = float(row["bytes"])
+            print(f"{tool:14} {found[tool]:8.0f} B an operation", flush=True)
+    return found
+
+
 def disagreeing(rows: list[Row]) -> list[str]:
-    """Return a line for each case whose slope differs from the other tools' by more than 1e-9."""
+    """Return a line for each case whose slope differs from the other tools' by more than 1e-8."""
     lines = []
     for row in rows:
-        others = [r["slope"] for r in rows if "slope" in r and (r["program"], r["size"]) == (row["program"], row["size"])]
         if "slope" in row:
-            middle = sorted(others)[len(others) // 2]
-            if abs(row["slope"] - middle) > 1e-9 * max(1.0, abs(middle)):
+            case = row["program"], row["size"]
+            others = sorted(r["slope"] for r in rows if "slope" in r and (r["program"], r["size"]) == case)
+            middle = others[len(others) // 2]
+            if abs(row["slope"] - middle) > 1e-8 * max(abs(middle), abs(row["value"])):
                 lines.append(f"{row['tool']} on {row['program']} {row['size']}: {row['slope']!r}, others {middle!r}")
     return lines
 
@@ -107,7 +130,8 @@ def disagreeing(rows: list[Row]) -> list[str]:
 def machine() -> dict[str, Any]:
     """Describe this machine."""
     cpu = Path("/proc/cpuinfo")
-    names = [line.split(":")[1].strip() for line in cpu.read_text().splitlines() if line.startswith("model name")] if cpu.exists() else []
+    lines = cpu.read_text().splitlines() if cpu.exists() else []
+    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
     return {
         "processor": names[0] if names else platform.processor(),
         "cores": os.cpu_count(),
@@ -129,12 +153,13 @@ def merged(old: list[Row], rows: list[Row]) -> list[Row]:
     return [row for row in old if (row["tool"], row["program"]) not in fresh] + rows
 
 
-def write(path: Path, rows: list[Row]) -> None:
+def write(path: Path, rows: list[Row], memory: dict[str, float]) -> None:
     """Write the file, with versions, machine, commit and day."""
-    old = json.loads(path.read_text())["rows"] if path.exists() else []
+    old = json.loads(path.read_text()) if path.exists() else {"rows": [], "memory": {}}
     tools = {tool: version(tool) for tool in TOOLS if installed(tool)}
     head = {"machine": machine(), "commit": commit(), "day": datetime.now(UTC).date().isoformat(), "tools": tools}
-    body = ",\n".join(json.dumps(row) for row in merged(old, rows))
+    head["memory"] = old["memory"] | memory
+    body = ",\n".join(json.dumps(row) for row in merged(old["rows"], rows))
     path.write_text(json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n' + body + "\n]}\n")
 
 
@@ -144,6 +169,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--tools", nargs="*", choices=list(TOOLS), default=list(TOOLS))
     parser.add_argument("--programs", nargs="*", choices=list(PROGRAMS), default=list(PROGRAMS))
     parser.add_argument("--quick", action="store_true", help="only the smallest size of each program")
+    parser.add_argument("--memory", action=argparse.BooleanOptionalAction, default=True, help="bytes an operation")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one case")
     parser.add_argument("--output", type=Path, default=OUTPUT)
     options = parser.parse_args(arguments)
@@ -155,9 +181,10 @@ def main(arguments: list[str] | None = None) -> int:
         sizes = PROGRAMS[name].sizes[:1] if options.quick else PROGRAMS[name].sizes
         for tool in options.tools:
             rows += run_program(tool, PROGRAMS[name], sizes, options.limit)
+        write(options.output, rows, {})
     complaints = disagreeing(rows)
     print("\n".join(complaints) or "all tools agree")
-    write(options.output, rows)
+    write(options.output, rows, run_memory(options.tools, options.limit) if options.memory else {})
     return bool(complaints)
 
 

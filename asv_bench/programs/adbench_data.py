@@ -1,4 +1,4 @@
-"""Data for the four ADBench objectives: the public files where a folder of them is given, data of the same form elsewhere.
+"""Data for the four ADBench objectives: the public files where a folder is given, data of the same form elsewhere.
 
 The environment variable TAPEENGINE_TEST_DATA names a folder that holds ``adbench/loaders.py``, which reads the files.
 """

@@ -76,7 +76,7 @@ def det_inputs(size: int) -> tuple[list[list[float]]]:
 
 def ode_inputs(size: int) -> tuple[list[float], int]:
     """Draw ten coefficients, and take `size` steps."""
-    return draws.scalars(10, seed=7), size
+    return draws.scalars(10, seed=7, low=0.5, high=1.5), size
 
 
 def kmeans_inputs(size: int) -> tuple[np.ndarray, np.ndarray]:

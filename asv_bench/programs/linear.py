@@ -1,4 +1,4 @@
-"""The small programs of the first table in the parallel paper (DN Table 1): product, dot product, matrix times vector."""
+"""The small programs of the parallel paper (DN Table 1): product, dot product, matrix times vector."""
 
 import math
 from typing import Any

@@ -75,4 +75,6 @@ WRITE = Program(
     functional=recurrence_functional,
     active=1,
 )
-UNROLLED = Program("unrolled", unrolled, unrolled_inputs, (10, 100, 1000), "arrays", operations=lambda size: size, active=1)
+UNROLLED = Program(
+    "unrolled", unrolled, unrolled_inputs, (10, 100, 1000), "arrays", operations=lambda size: size, active=1
+)

@@ -1,6 +1,7 @@
 """Dense networks with ReLU on nested lists of scalars; `network_arrays` has the same on arrays."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from asv_bench.programs import draws
@@ -50,7 +51,7 @@ def layers(widths: Sequence[int]) -> list[Layer]:
     """Draw weights and biases for a network of the given widths."""
     return [
         ([draws.scalars(n, seed=100 * k + i, low=-0.3, high=0.3) for i in range(m)], draws.scalars(m, seed=50 + k))
-        for k, (n, m) in enumerate(zip(widths, widths[1:]))
+        for k, (n, m) in enumerate(pairwise(widths))
     ]
 
 

@@ -72,9 +72,7 @@ def friction_inputs(size: int) -> tuple[list[Any], int]:
     return [((i / 2, 0.1), (1.0, 1.0)) for i in range(1, 5)], size
 
 
-PROGRAM = Program(
-    "particles", particles, inputs, (10, 100, 1000), operations=lambda size: 118 * size + 8, active=4
-)
+PROGRAM = Program("particles", particles, inputs, (10, 100, 1000), operations=lambda size: 118 * size + 8, active=4)
 FRICTION = Program(
     "particles_friction",
     particles_friction,

@@ -28,4 +28,6 @@ def inputs(size: int) -> tuple[np.ndarray, np.ndarray, int]:
     return np.stack([px, py], axis=1), np.stack([vx, vy], axis=1), steps
 
 
-PROGRAM = Program("particles_arrays", particles_arrays, inputs, (10, 100, 1000), "arrays", lambda size: 118 * size, active=2)
+PROGRAM = Program(
+    "particles_arrays", particles_arrays, inputs, (10, 100, 1000), "arrays", lambda size: 118 * size, active=2
+)

@@ -53,10 +53,16 @@ def ratio_target(name: str, what: str, limit: float, program: Program, size: int
 TARGETS = (
     ratio_target("gmm", "GMM d=10 K=10 n=1000 on arrays", 2.6, gmm.PROGRAM, 1000),
     ratio_target("network_arrays", "network 50-50-50-10, one input, arrays", 3.5, network_arrays.PROGRAM, 50),
-    ratio_target("particles_arrays", "four particles as (4, 2) arrays, 1000 steps", 2.5, particles_arrays.PROGRAM, 1000),
+    ratio_target(
+        "particles_arrays", "four particles as (4, 2) arrays, 1000 steps", 2.5, particles_arrays.PROGRAM, 1000
+    ),
     ratio_target("lstm", "LSTM l2_c1024 of ADBench", 2.5, lstm.PROGRAM, 1024),
     Target(
-        "index_reads", "sum of squares, element by element, 10^3 to 10^6", 4.0, "x numpy", partial(index_loop, loops.READ)
+        "index_reads",
+        "sum of squares, element by element, 10^3 to 10^6",
+        4.0,
+        "x numpy",
+        partial(index_loop, loops.READ),
     ),
     Target(
         "recurrence", "recurrence written into an array, 10^3 to 10^6", 4.0, "x numpy", partial(index_loop, loops.WRITE)

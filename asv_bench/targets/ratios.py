@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy
+
 import tapeengine as te
 import tapeengine.math
 import tapeengine.numpy

@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import tapeengine as te
 
+import tapeengine as te
 from asv_bench.measure import in_subprocess, interleaved
 from asv_bench.programs import hand, many_outputs, particles, scalar_loop
 from asv_bench.programs.program import Program

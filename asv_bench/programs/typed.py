@@ -1,0 +1,187 @@
+"""Programs of the typed language of the CHAD frontend, with what a person would write by hand in numpy.
+
+Comprehensions over indices, as the language has them; the gradients by hand are numpy's whole-array operations.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from asv_bench.programs import adbench_data, draws
+from asv_bench.programs.gmm import factor_positions, gmm, wishart_constant
+from tapeengine import chad
+
+__all__ = [
+    "convolution",
+    "convolution_by_hand",
+    "gmm_by_numpy",
+    "gmm_inputs",
+    "logistic",
+    "logistic_by_hand",
+    "mixture",
+    "newton",
+    "particles_typed",
+    "product",
+    "product_by_hand",
+    "rotate_typed",
+]
+
+Matrix = chad.Array[chad.Vec]
+
+
+@chad.program
+def log_sum_exp(x: chad.Vec) -> float:
+    """Return the logarithm of the sum of exponentials, shifted by the largest."""
+    largest = max(x)
+    return largest + math.log(sum(math.exp(a - largest) for a in x))
+
+
+@chad.program
+def mixture(
+    alphas: chad.Vec, means: Matrix, icf: Matrix, x: Matrix, places: chad.Array[chad.Array[int]], constant: float
+) -> float:
+    """Return the log-posterior of a Gaussian mixture, with the prior's gamma = 1 and m = 0."""
+    n = len(x)
+    d = len(means[0])
+    k = len(alphas)
+    sums = [sum(icf[c][j] for j in range(d)) for c in range(k)]
+    inner = [
+        [
+            alphas[c]
+            + sums[c]
+            - 0.5
+            * sum(
+                (
+                    math.exp(icf[c][i]) * (x[p][i] - means[c][i])
+                    + sum(icf[c][places[i][j]] * (x[p][j] - means[c][j]) for j in range(i))
+                )
+                ** 2
+                for i in range(d)
+            )
+            for c in range(k)
+        ]
+        for p in range(n)
+    ]
+    likelihood = sum(log_sum_exp(inner[p]) for p in range(n))
+    prior = 0.5 * sum(
+        sum(math.exp(icf[c][j]) ** 2 for j in range(d)) + sum(icf[c][j] ** 2 for j in range(d, len(icf[c])))
+        for c in range(k)
+    )
+    return constant + likelihood - n * log_sum_exp(alphas) + prior
+
+
+def gmm_inputs(n: int = 1000) -> tuple[Any, ...]:
+    """Return the arguments of `mixture`: ten components in ten dimensions, `n` points."""
+    data = adbench_data.gmm(n=n)
+    k, d = data["means"].shape
+    places, _ = factor_positions(d)
+    constant = -0.5 * n * d * math.log(2.0 * math.pi) - wishart_constant(d, k, 1.0, 0)
+    return data["alphas"], data["means"], data["icf"], data["x"], places, constant
+
+
+def gmm_by_numpy(alphas: Any, means: Any, icf: Any, x: Any, places: Any, constant: float) -> Any:
+    """Return the objective, vectorised by hand."""
+    return gmm(np, alphas, means, icf, x, 1.0, 0)
+
+
+@chad.program
+def logistic(w: chad.Vec, xs: Matrix, ys: chad.Vec) -> float:
+    """Return the mean loss of a logistic regression."""
+    return sum(math.log(1.0 + math.exp(-ys[i] * sum(w[j] * xs[i][j] for j in range(len(w))))) for i in range(len(xs)))
+
+
+def logistic_by_hand(w: Any, xs: Any, ys: Any) -> Any:
+    """Return value and gradients in numpy."""
+    scores = xs @ w
+    exponential = np.exp(-ys * scores)
+    slope = -exponential / (1.0 + exponential)
+    by_score = slope * ys
+    return np.sum(np.log(1.0 + exponential)), (xs.T @ by_score, np.outer(by_score, w), slope * scores)
+
+
+def logistic_inputs() -> tuple[Any, ...]:
+    """Return weights, a thousand rows and labels."""
+    return draws.array(51, 20), draws.array(52, 1000, 20), np.sign(draws.array(53, 1000))
+
+
+@chad.program
+def product(a: Matrix, b: Matrix) -> Matrix:
+    """Return the product of two matrices."""
+    return [[sum(a[i][k] * b[k][j] for k in range(len(b))) for j in range(len(b[0]))] for i in range(len(a))]
+
+
+def product_by_hand(a: Any, b: Any) -> Any:
+    """Return value and gradients of the sum of the product in numpy."""
+    value = a @ b
+    ones = np.ones_like(value)
+    return value, (ones @ b.T, a.T @ ones)
+
+
+def product_inputs() -> tuple[Any, ...]:
+    """Return two matrices."""
+    return draws.array(54, 200, 200), draws.array(55, 200, 200)
+
+
+@chad.program
+def convolution(signal: chad.Vec, kernel: chad.Vec) -> chad.Vec:
+    """Return the valid part of a convolution."""
+    return [sum(signal[i + j] * kernel[j] for j in range(len(kernel))) for i in range(len(signal) - len(kernel) + 1)]
+
+
+def convolution_by_hand(signal: Any, kernel: Any) -> Any:
+    """Return value and gradients of its sum in numpy."""
+    value = np.correlate(signal, kernel, mode="valid")
+    ones = np.ones_like(value)
+    return value, (np.convolve(ones, kernel, mode="full"), np.correlate(signal, ones, mode="valid"))
+
+
+def convolution_inputs() -> tuple[Any, ...]:
+    """Return a long signal and a short kernel."""
+    return draws.array(56, 10_000), draws.array(57, 30)
+
+
+@chad.program
+def particles_typed(px: chad.Vec, py: chad.Vec, vx: chad.Vec, vy: chad.Vec, steps: int) -> float:
+    """Do what `particles.particles` does."""
+    count = len(px)
+    for _ in range(steps):
+        fx = [sum(pull(px[i] - px[j], py[i] - py[j]) for j in range(count)) - px[i] for i in range(count)]
+        fy = [sum(pull(py[i] - py[j], px[i] - px[j]) for j in range(count)) - py[i] for i in range(count)]
+        vx = [vx[i] + 0.01 * fx[i] for i in range(count)]
+        vy = [vy[i] + 0.01 * fy[i] for i in range(count)]
+        px = [px[i] + 0.01 * vx[i] for i in range(count)]
+        py = [py[i] + 0.01 * vy[i] for i in range(count)]
+    return sum(px[i] * py[i] for i in range(count))
+
+
+@chad.program
+def pull(along: float, across: float) -> float:
+    """Return one component of the force between two particles."""
+    return along / (along * along + across * across + 0.1)
+
+
+@chad.program
+def rotate_typed(v: tuple[float, float, float], q: tuple[float, float, float, float]) -> tuple[float, float, float]:
+    """Do what `quaternion.rotate` does."""
+    vx, vy, vz = v
+    ux, uy, uz, w = q
+    cx = uy * vz - uz * vy
+    cy = uz * vx - ux * vz
+    cz = ux * vy - uy * vx
+    dx = cx + cx
+    dy = cy + cy
+    dz = cz + cz
+    return (
+        vx + w * dx + (uy * dz - uz * dy),
+        vy + w * dy + (uz * dx - ux * dz),
+        vz + w * dz + (ux * dy - uy * dx),
+    )
+
+
+@chad.program
+def newton(a: float, x: float) -> float:
+    """Solve x^3 + x = a by Newton's method."""
+    while abs(x * x * x + x - a) > 1e-12:
+        x = x - (x * x * x + x - a) / (3.0 * x * x + 1.0)
+    return x
