@@ -5,13 +5,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tapeengine as te
 from tapeengine.builders import scale
 from tapeengine.errors import PrimitiveError, UnsupportedError
 from tapeengine.local import LocalPrimitive, primitive
-from tapeengine.primitive import Sample
-from tapeengine.testing import check_primitive, report_primitive
+from tapeengine.primitive import Sample, uniform
+from tapeengine.testing import check_primitive, check_vjp, report_primitive
 
-SAMPLES = (Sample((1.5, -0.5)), Sample((0.25, 2.0), {"power": 3}))
+SAMPLES = (
+    Sample((1.5, -0.5)),
+    Sample((0.25, 2.0), {"power": 3}),
+    Sample((uniform((2, 3), 0.5, 2.0), uniform((2, 3)))),
+)
 
 
 def made(**options: Any) -> LocalPrimitive:
@@ -84,3 +89,13 @@ def test_an_operation_without_rules_is_refused_in_a_trace() -> None:
     assert made()(np.float64(2.0), 1.0) == 4.0
     with pytest.raises(UnsupportedError, match=r"give them with product\.def_vjp\(x=\.\.\.\)"):
         made()(Traced(), 1.0)
+
+
+@pytest.mark.parametrize("which", ["vjp", "jvp"])
+def test_in_programs_to_second_order(which: str) -> None:
+    product = made().def_vjp(**VJP) if which == "vjp" else made().def_jvp(**JVP)
+    check_vjp(lambda x, y: product(product(x, y), x) * y, 1.25, -0.5)
+    check_vjp(lambda x, y: product(x * y, y), np.array([0.5, 1.5]), np.array([2.0, -1.0]))
+    third = te.grad(te.grad(te.grad(lambda x: product(x, 2.0, 3))))
+    assert third(0.7) == pytest.approx(12.0, rel=1e-14)
+    assert te.jvp(lambda x: product(x, 2.0), (3.0,), (1.0,)) == (18.0, 12.0)
