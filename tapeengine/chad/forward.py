@@ -82,7 +82,9 @@ class Forward:
         def go(remaining: tuple[Term, ...], bound: list[Var]) -> Term:
             if not remaining:
                 return body(bound)
-            return self.bind("p", remaining[0], context, lambda p: go(remaining[1:], [*bound, p]))
+            first = remaining[0]
+            name = first.name if isinstance(first, Var) else "p"
+            return self.bind(name, first, context, lambda p: go(remaining[1:], [*bound, p]))
 
         return go(terms, [])
 

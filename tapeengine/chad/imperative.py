@@ -128,11 +128,12 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A variable that a loop carries: ``var`` in its body, ``init`` before the first step, ``last`` after each step."""
+    """What a loop carries: ``var`` in its body, ``init`` before the first step, ``last`` after each, ``out`` at the end."""
 
     var: Ref
     init: Operand
     last: Operand
+    out: Ref
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,24 +141,16 @@ def substitute(term: Term, values: Mapping[str, Term]) -> Term:
     return map_children(term, lambda child: substitute(child, values))
 
 
-def rename_slots(term: Term, slots: Mapping[str, str]) -> Term:
-    """Rename slots of the environment vector throughout a term."""
-    term = map_children(term, lambda child: rename_slots(child, slots))
-    name = str(getattr(term, "slot", ""))
-    if name in slots:
-        return dataclasses.replace(term, slot=slots[name])  # type: ignore[call-arg]
-    opened = getattr(term, "slots", None)
-    if opened and any(name in slots for name, _ in opened):
-        return dataclasses.replace(term, slots=tuple((slots.get(n, n), of) for n, of in opened))  # type: ignore[call-arg]
-    return term
-
-
 def freshen(term: Term, names: Names) -> Term:
-    """Copy a term with new names for everything that it binds, so that the copy can stand beside the original."""
-    return _freshen(term, names, {}, {})
+    """Copy a term with new names for all variables that it binds, so that the copy can stand beside the original.
+
+    Slots of the environment vector keep their names: a contribution goes to the innermost open slot, and it may come
+    from a function that is not part of the copy.
+    """
+    return _freshen(term, names, {})
 
 
-def _freshen(term: Term, names: Names, variables: dict[str, Var], slots: dict[str, str]) -> Term:
+def _freshen(term: Term, names: Names, variables: dict[str, Var]) -> Term:
     if isinstance(term, Var):
         return variables.get(term.name, term)
     changes: dict[str, Any] = {}
@@ -168,19 +160,9 @@ def _freshen(term: Term, names: Names, variables: dict[str, Var], slots: dict[st
         new = tuple(names.var(v) for v in _as_vars(old))
         variables = {**variables, **{v.name: w for v, w in zip(_as_vars(old), new, strict=True)}}
         changes[name] = new if isinstance(old, tuple) else new[0]
-    opens = type(term).__name__ in ("Scope", "Run")
-    if opens:
-        own = [term.slot] if hasattr(term, "slot") else [n for n, _ in term.slots]  # type: ignore[attr-defined]
-        slots = {**slots, **{slot: names(slot) for slot in own}}
-    if hasattr(term, "slot"):
-        changes["slot"] = slots.get(term.slot, term.slot)
-    if hasattr(term, "slots"):
-        changes["slots"] = tuple((slots.get(n, n), of) for n, of in term.slots)
     for name, many, _ in subterms:
         old = getattr(term, name)
-        changes[name] = (
-            tuple(_freshen(c, names, variables, slots) for c in old) if many else _freshen(old, names, variables, slots)
-        )
+        changes[name] = tuple(_freshen(c, names, variables) for c in old) if many else _freshen(old, names, variables)
     return dataclasses.replace(term, **changes)
 
 

@@ -205,7 +205,7 @@ class Draw:
             case Array(element):
                 return self.array(element, env, depth)
         if of == FLOAT:
-            if self.choose([0, 0, 1]):
+            if self.choose([0, 1]):
                 return Total(self.term(Array(FLOAT), env, depth))
             op = self.choose(sorted(OPS))
             return Op(op, tuple(self.term(FLOAT, env, depth) for _ in range(OPS[op])))

@@ -82,7 +82,9 @@ class Reverse:
         def go(remaining: tuple[Term, ...], bound: list[Var]) -> Term:
             if not remaining:
                 return body(bound)
-            return self.bind(hint, remaining[0], context, lambda p: go(remaining[1:], [*bound, p]))
+            first = remaining[0]
+            name = first.name if isinstance(first, Var) else hint
+            return self.bind(name, first, context, lambda p: go(remaining[1:], [*bound, p]))
 
         return go(terms, [])
 

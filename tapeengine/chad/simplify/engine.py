@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from tapeengine.chad.simplify import linear, monad, table1
+from tapeengine.chad.simplify.fission import build_pair_split, for_each_sum, replicate_inline
 from tapeengine.chad.simplify.occurrences import Use, occurrences
 from tapeengine.chad.simplify.table1 import Rule, is_cheap
-from tapeengine.chad.target import LTuple, Scope
-from tapeengine.chad.terms import Definition, Let, Module, Proj, Term, Tuple, Var
-from tapeengine.chad.traverse import Names, all_names, map_children
+from tapeengine.chad.target import ForEach, LTuple, Scope
+from tapeengine.chad.terms import Build, Definition, Let, Module, Proj, Replicate, Term, Tuple, Var
+from tapeengine.chad.traverse import Names, all_names, map_children, substitute
 from tapeengine.chad.types import Linear, Product
 
 __all__ = ["simplify", "simplify_module"]
@@ -61,8 +62,8 @@ class Pass:
     def reduce(self, term: Term) -> Term:
         """Apply rules at the head of a term as long as one fits."""
         for _ in range(20):
-            for rule in RULES.get(type(term), ()):
-                result = self.scope(term) if isinstance(term, Scope) else rule(term)
+            for rule in self.rules(term):
+                result = rule(term)
                 if result is not None:
                     self.changed = True
                     term = result
@@ -71,8 +72,17 @@ class Pass:
                 return term
         return term
 
-    def scope(self, term: Scope) -> Term | None:
+    def rules(self, term: Term) -> tuple[Rule, ...]:
+        """Give the rules for a term; some know more about the program than the term says."""
+        if isinstance(term, Scope):
+            return (self.scope,)
+        if isinstance(term, ForEach):
+            return (*RULES[ForEach], lambda t: for_each_sum(t, self.names))
+        return RULES.get(type(term), ())
+
+    def scope(self, term: Term) -> Term | None:
         """Apply `monad.scope_sum`, knowing how many contributions the slot gets in the whole term."""
+        assert isinstance(term, Scope)
         return monad.scope_sum(term, self.ones[term.slot])
 
     # letRotate, letPairSplit, letInline in one, on uses counted beforehand
@@ -95,6 +105,12 @@ class Pass:
         if isinstance(bound, Tuple | LTuple) and bound.items:
             self.changed = True
             return self.split(var, bound, use, body, values)
+        if isinstance(bound, Build | Replicate):
+            whole = Let(var, bound, body)
+            divided = build_pair_split(whole, self.names) or replicate_inline(whole)
+            if divided is not None:
+                self.changed = True
+                return substitute(divided, values)
         return Let(var, bound, self(body, values))
 
     def split(self, var: Var, bound: Tuple | LTuple, use: Use, body: Term, values: dict[str, Term]) -> Term:

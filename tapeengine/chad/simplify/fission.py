@@ -1,0 +1,214 @@
+"""Taking builds and loops of contributions apart into whole-array operations.
+
+``let a = build n (i. (y, \\d. m)) in e`` becomes a build of primals, and the code of the backpropagator at each place
+where ``a`` is used: Table 1's mapPairSplit and letPairSplit in one, for builds whose bodies have lets. What the
+backpropagator captures is read again where that costs nothing, and kept in an array otherwise, so that nothing is
+computed twice. Loops over contributions then become sums and arrays, as in CHAD Fig. 2(d).
+"""
+
+from __future__ import annotations
+
+from tapeengine.chad.simplify.table1 import is_cheap
+from tapeengine.chad.target import ForEach, LDense, LScatter, LSingle, LTotal, LTuple, One, Return, Then, Zero
+from tapeengine.chad.terms import Build, Index, Lambda, Let, Op, Proj, Replicate, Size, Term, Tuple, Var
+from tapeengine.chad.traverse import Names, children, free_variables, freshen, map_children, substitute
+from tapeengine.chad.types import EVM, Function
+
+__all__ = ["build_pair_split", "for_each_sum", "replicate_inline"]
+
+
+def is_reread(term: Term) -> bool:
+    """Tell whether a term is as cheap to evaluate again as to read it from an array."""
+    match term:
+        case Index(array, i):
+            return is_reread(array) and is_reread(i)
+        case Size(array):
+            return is_reread(array)
+        case Op("iadd" | "isub", args):
+            return all(map(is_reread, args))
+    return is_cheap(term)
+
+
+def unwound(term: Term) -> tuple[list[tuple[Var, Term]], Term]:
+    """Split a chain of lets into its bindings and what it ends in."""
+    bindings = []
+    while isinstance(term, Let):
+        bindings.append((term.var, term.bound))
+        term = term.body
+    return bindings, term
+
+
+def wound(bindings: list[tuple[Var, Term]], term: Term) -> Term:
+    """Put bindings around a term."""
+    for var, bound in reversed(bindings):
+        term = Let(var, bound, term)
+    return term
+
+
+def only_parts(term: Term, name: str) -> bool:
+    """Tell whether an array is used only as ``fst (a ! k)``, ``snd (a ! k)`` and ``size a``."""
+    match term:
+        case Var(other):
+            return other != name
+        case Proj(Index(Var(other), k), _) if other == name:
+            return only_parts(k, name)
+        case Size(Var(other)) if other == name:
+            return True
+    return all(only_parts(child, name) for child, _ in children(term))
+
+
+# let a = build n (i. lets in (y, \d. m)) in e  ~>  let y' = build n (i. lets in y) in let v' = build n (i. lets in v) in ...
+#     e[y' ! k / fst (a ! k), (\d. m)[k/i, v' ! k / v] / snd (a ! k), n / size a]
+def build_pair_split(term: Term, names: Names) -> Term | None:
+    """Split a build of tuples that is used by its components; n is a variable or a number."""
+    if not isinstance(term, Let) or not isinstance(term.bound, Build) or not only_parts(term.body, term.var.name):
+        return None
+    build = term.bound
+    bindings, last = unwound(build.body)
+    if not is_cheap(build.size) or not isinstance(last, Tuple) or not any(isinstance(x, Lambda) for x in last.items):
+        return None
+    if any(isinstance(v.of, Function | EVM) for v, _ in bindings):
+        return None
+    return Splitter(term.var, build, bindings, last, names).around(term.body)
+
+
+class Splitter:
+    """Splits one build; `kept` collects the arrays that it makes."""
+
+    def __init__(self, var: Var, build: Build, bindings: list[tuple[Var, Term]], last: Tuple, names: Names) -> None:
+        self.name, self.build, self.last, self.names = var.name, build, last, names
+        self.kept: list[tuple[Var, Term]] = []
+        self.again: list[tuple[Var, Term]] = []
+        captured = {n for item in last.items if isinstance(item, Lambda) for n in free_variables(item)}
+        needed = self.closed(bindings, captured)
+        before: list[tuple[Var, Term]] = []
+        for v, bound in bindings:
+            if is_reread(bound):
+                self.again.append((v, bound))
+                before.append((v, bound))
+            elif v.name in needed:
+                array = self.array(v.name, before, bound)
+                self.again.append((v, Index(array, build.index)))
+                before.append((v, Index(array, build.index)))
+            else:
+                before.append((v, bound))
+        self.parts = [x if isinstance(x, Lambda) else self.array(self.name, before, x) for x in last.items]
+
+    def closed(self, bindings: list[tuple[Var, Term]], captured: set[str]) -> set[str]:
+        """Give what is captured, also by way of bindings that are evaluated again."""
+        needed = set(captured)
+        for v, bound in reversed(bindings):
+            if v.name in needed and is_reread(bound):
+                needed |= set(free_variables(bound))
+        return needed
+
+    def array(self, hint: str, before: list[tuple[Var, Term]], term: Term) -> Var:
+        """Keep the values of a term for all indices."""
+        build = freshen(Build(self.build.size, self.build.index, wound(before, term)), self.names)
+        var = Var(self.names(hint), build.type)
+        self.kept.append((var, build))
+        return var
+
+    def around(self, body: Term) -> Term:
+        """Rewrite what uses the build, with the arrays bound around it."""
+        return wound(self.kept, self.rewrite(body))
+
+    def rewrite(self, term: Term) -> Term:
+        """Replace the uses of the build."""
+        match term:
+            case Proj(Index(Var(name), k), i) if name == self.name:
+                part = self.parts[i]
+                if isinstance(part, Var):
+                    return Index(part, self.rewrite(k))
+                code = freshen(Let(self.build.index, self.rewrite(k), wound(self.again, part)), self.names)
+                return code
+            case Size(Var(name)) if name == self.name:
+                return self.build.size
+            case Build(n, j, Proj(Index(Var(name), Var(k)), i)) if name == self.name and n == self.build.size:
+                part = self.parts[i]
+                if isinstance(part, Var) and k == j.name:
+                    return part
+        return map_children(term, self.rewrite)
+
+
+# let a = replicate n t in e  ~>  e[t / a ! k, n / size a]   (for t and n that are cheap)
+def replicate_inline(term: Term) -> Term | None:
+    """Replace a replicate that is only indexed and measured."""
+    match term:
+        case Let(var, Replicate(n, t), body) if is_reread(n) and is_cheap(t) and only_indexed(body, var.name):
+            return elements_replaced(body, var.name, t, n)
+    return None
+
+
+def only_indexed(term: Term, name: str) -> bool:
+    """Tell whether an array is used only as ``a ! k`` and ``size a``."""
+    match term:
+        case Var(other):
+            return other != name
+        case Index(Var(other), k) if other == name:
+            return only_indexed(k, name)
+        case Size(Var(other)) if other == name:
+            return True
+    return all(only_indexed(child, name) for child, _ in children(term))
+
+
+def elements_replaced(term: Term, name: str, element: Term, n: Term) -> Term:
+    """Put a term in the place of every element of an array, and another in the place of its size."""
+    match term:
+        case Index(Var(other), _) if other == name:
+            return element
+        case Size(Var(other)) if other == name:
+            return n
+    return map_children(term, lambda child: elements_replaced(child, name, element, n))
+
+
+# for i < n: m; m'  ~>  (for i < n: m); (for i < n: m')
+# for i < n: let v = e in m  ~>  let v' = build n (i. e) in for i < n: m[v' ! i / v]
+# for i < n: one_x d  ~>  one_x (the sum of d over i, see `summed`)
+def for_each_sum(term: Term, names: Names) -> Term | None:
+    """A loop of nothing but contributions is one contribution to each slot."""
+    if not isinstance(term, ForEach) or not is_cheap(term.size) or not contributes(term.body):
+        return None
+    n, i = term.size, term.index
+    match term.body:
+        case Then(first, second):
+            return Then(ForEach(n, i, first), freshen(ForEach(n, i, second), names))
+        case Let(v, e, m) if is_reread(e):
+            return ForEach(n, i, substitute(m, {v.name: e}))
+        case Let(v, e, m):
+            values = freshen(Build(n, i, e), names)
+            var = Var(names(v.name), values.type)
+            return Let(var, values, ForEach(n, i, substitute(m, {v.name: Index(var, i)})))
+        case One(slot, d):
+            return One(slot, summed(n, i, d, names))
+    return None
+
+
+def contributes(term: Term) -> bool:
+    """Tell whether a computation is a sequence of contributions and nothing else."""
+    match term:
+        case One():
+            return True
+        case Then(first, second):
+            return contributes(first) and contributes(second)
+        case Let(v, e, m):
+            return not isinstance(e.type, Function | EVM) and contributes(m)
+        case Return(value):
+            return value == Tuple(())
+    return False
+
+
+def summed(n: Term, i: Var, d: Term, names: Names) -> Term:
+    """The sum of a linear term over an index: one-hots at the index make an array, others a scatter."""
+    match d:
+        case LSingle(Var(name), e) if name == i.name:
+            return LDense(freshen(Build(n, i, e), names))
+        case LSingle(k, e) if i.name not in free_variables(k):
+            return LSingle(k, summed(n, i, e, names))
+        case LSingle(k, e):
+            return LScatter(freshen(Build(n, i, k), names), LDense(freshen(Build(n, i, e), names)))
+        case LTuple(items):
+            return LTuple(tuple(summed(n, i, item, names) for item in items))
+        case Zero():
+            return d
+    return LTotal(LDense(freshen(Build(n, i, d), names)))
