@@ -6,6 +6,7 @@ A `Rules` table belongs to an engine and is handed to each trace. It knows the f
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -34,6 +35,8 @@ class Rules:
     ----------
     numpy_rules : mapping of callable to callable
         For a function or ufunc, what to call in its place; for a method of a ufunc the key is ``(ufunc, method)``.
+        A key that is a module's name stands for rules that are asked for once that module has been imported: its
+        value is a function that returns them.
 
     Examples
     --------
@@ -42,17 +45,28 @@ class Rules:
     """
 
     def __init__(self, numpy_rules: Mapping[Any, Callable[..., Any]]) -> None:
-        self.table: dict[Any, Callable[..., Any]] = {**VIEWS, **CREATION, **numpy_rules}
+        now = {key: rule for key, rule in numpy_rules.items() if not isinstance(key, str)}
+        self.later = {key: rules for key, rules in numpy_rules.items() if isinstance(key, str)}
+        self.table: dict[Any, Callable[..., Any]] = {**VIEWS, **CREATION, **now}
         for function in OF_VALUES:
             self.table[function] = on_values(function)
 
     def knows(self, function: Any) -> bool:
         """Whether there is a rule for a function."""
-        return function in self.table
+        return self.find(function) is not None
+
+    def find(self, key: Any) -> Callable[..., Any] | None:
+        """Look a rule up; on a miss, also among those of modules imported since."""
+        rule = self.table.get(key)
+        if rule is None and self.later:
+            for module in [name for name in self.later if name in sys.modules]:
+                self.table.update(self.later.pop(module)())
+            rule = self.table.get(key)
+        return rule
 
     def function(self, function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """A numpy function (`__array_function__`)."""
-        rule = self.table.get(function)
+        rule = self.find(function)
         if rule is None:
             raise missing(function)
         out = options.get("out")
@@ -63,13 +77,13 @@ class Rules:
     def ufunc(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """A ufunc or one of its methods (`__array_ufunc__`)."""
         if method == "__call__" and not options:
-            rule = self.table.get(ufunc)
+            rule = self.find(ufunc)
             if rule is None:
                 raise missing(ufunc)
             return rule(*inputs)
         if method == "at":
             return self.at(ufunc, inputs)
-        rule = self.table.get(ufunc if method == "__call__" else (ufunc, method))
+        rule = self.find(ufunc if method == "__call__" else (ufunc, method))
         if rule is None:
             raise missing(ufunc, method)
         options = {key: value for key, value in options.items() if key not in ("casting", "order", "subok")}

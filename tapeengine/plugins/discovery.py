@@ -211,7 +211,7 @@ def _numpy_rules(answer: Any) -> Mapping[Any, Any]:
         raise RegistryError(f"its tapeengine_numpy_rules returns {_kind(answer)}, not a mapping of functions to rules")
     for function, rule in answer.items():
         called = function[0] if _is_method(function) else function
-        if not callable(called) or not callable(rule):
+        if not (callable(called) or isinstance(function, str)) or not callable(rule):
             raise RegistryError(f"its tapeengine_numpy_rules maps {function!r} to {rule!r}; both must be callable")
     return dict(answer)
 

@@ -71,7 +71,9 @@ def tapeengine_numpy_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
     mapping of callable to callable
         The keys are functions that dispatch on their arguments (ufuncs, their methods as ``(numpy.add, "reduce")``,
         and functions of numpy's ``__array_function__`` protocol). A value takes the key's own parameters; it is a
-        primitive, or an ordinary function of primitives.
+        primitive, or an ordinary function of primitives. A key may also be the name of a module that takes long to
+        import, such as ``"scipy.special"``: its value is a function that returns the mapping, and is called once that
+        module has been imported and a function without a rule is met.
 
     Examples
     --------
