@@ -10,9 +10,10 @@ from tapeengine.primitive import Primitive
 
 MODULES = (
     "special.gamma", "special.incomplete", "special.hurwitz", "special.bessel", "special.macdonald", "special.elliptic",
-    "special.entropy", "special.errorfunctions", "special.exponential", "special.reductions",
+    "special.entropy", "special.errorfunctions", "special.exponential", "special.reductions", "special.student",
     "linalg.solve", "linalg.structured", "linalg.construct", "linalg.decompositions", "linalg.orthogonal",
     "linalg.matrixfunctions", "linalg.sylvester",
+    "fft", "_trigonometric", "signal", "sparse.pattern", "sparse.linalg", "optimize", "integrate.quadrature",
 )  # fmt: skip
 
 
@@ -43,5 +44,5 @@ def ufunc_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
 
 @hookimpl
 def tapeengine_numpy_rules() -> Mapping[Any, Callable[..., Any]]:
-    """Return the rules for the ufuncs of `scipy.special`."""
-    return ufunc_rules()
+    """Return the rules for the ufuncs of `scipy.special`, for when that module, which is slow to import, is there."""
+    return {"scipy.special": ufunc_rules}

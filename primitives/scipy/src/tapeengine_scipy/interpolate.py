@@ -1,0 +1,262 @@
+"""Derivatives of `scipy.interpolate`: splines and piecewise interpolation, with SciPy's own signatures.
+
+Differentiable in the values and in the query points, and in the data points as well: `CubicSpline` solves for the
+slopes with the differentiable `solve_banded` and `solve`.
+
+Examples
+--------
+>>> import numpy as np
+>>> from tapeengine_scipy import interpolate
+>>> float(interpolate.CubicSpline([0.0, 1.0, 2.0], [0.0, 1.0, 4.0])(1.5))
+2.25
+"""
+
+from typing import Any
+
+import numpy
+
+import tapeengine as te
+import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy.linalg.solve import floating, solve
+from tapeengine_scipy.linalg.structured import solve_banded
+
+__all__ = ["CubicSpline", "interp1d"]
+
+
+def _column(x: Any, ndim: int) -> Any:
+    """Append axes, so that values along the first axis broadcast."""
+    return np.reshape(x, (x.shape[0],) + (1,) * (ndim - 1))
+
+
+def _intervals(x: Any, xq: Any) -> Any:
+    """In which interval each query point lies; the outer intervals reach to infinity."""
+    return numpy.clip(numpy.searchsorted(te.value(x), te.value(xq), side="right") - 1, 0, x.shape[0] - 2)
+
+
+class CubicSpline:
+    """A cubic spline; see `scipy.interpolate.CubicSpline`.
+
+    Parameters
+    ----------
+    x, y, axis, bc_type, extrapolate
+        As SciPy's; `x` and `y` may be traced.
+
+    Attributes
+    ----------
+    x : array of shape (n,)
+    c : array of shape (4, n - 1, ...)
+        The coefficients, highest power first.
+    """
+
+    def __init__(self, x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None) -> None:
+        self.x = floating(x)
+        y = np.moveaxis(floating(y), axis, 0)
+        if self.x.ndim != 1 or self.x.shape[0] < 2 or y.shape[0] != self.x.shape[0]:
+            raise ValueError(f"CubicSpline: x of shape {self.x.shape} and y of shape {y.shape} do not fit")
+        if not numpy.all(numpy.diff(te.value(self.x)) > 0):
+            raise ValueError("CubicSpline: x must be strictly increasing")
+        self.axis = axis
+        self.extrapolate = extrapolate if extrapolate is not None else ("periodic" if bc_type == "periodic" else True)
+        self._rest = y.shape[1:]
+        flat = np.reshape(y, (y.shape[0], -1))
+        steps = _column(self.x[1:] - self.x[:-1], 2)
+        slopes = (flat[1:] - flat[:-1]) / steps
+        ends = _end_conditions(bc_type, flat, self._rest)
+        s = _knot_slopes(steps[:, 0], slopes, ends)
+        bend = (s[:-1] + s[1:] - 2 * slopes) / steps
+        self._c = np.stack([bend / steps, (slopes - s[:-1]) / steps - bend, s[:-1], flat[:-1]])
+
+    @property
+    def c(self) -> Any:
+        """The coefficients."""
+        return np.reshape(self._c, (*self._c.shape[:2], *self._rest))
+
+    def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
+        """Evaluate the spline, or its derivative of order `nu`."""
+        outside = self.extrapolate if extrapolate is None else extrapolate
+        query = floating(x)
+        shape = query.shape
+        xq = np.reshape(query, (-1,))
+        if outside == "periodic":
+            span = self.x[-1] - self.x[0]
+            xq = xq - span * numpy.floor(te.value((xq - self.x[0]) / span))
+        at = _intervals(self.x, xq)
+        value = _polynomial(self._c[:, at], _column(xq - self.x[at], 2), nu)
+        if outside is False:
+            inside = (xq >= self.x[0]) & (xq <= self.x[-1])
+            value = np.where(_column(inside, 2), value, np.nan)
+        value = np.reshape(value, (*shape, *self._rest))
+        axis = self.axis % (len(self._rest) + 1)
+        return _moved(value, len(shape), axis)
+
+    def derivative(self, nu: int = 1) -> Any:
+        """Return the derivative as a function of the query points."""
+        return lambda x, extrapolate=None: self(x, nu, extrapolate)
+
+
+def _moved(value: Any, count: int, axis: int) -> Any:
+    """Put the first `count` axes where the axis of interpolation was."""
+    if axis == 0:
+        return value
+    order = [*range(count, count + axis), *range(count), *range(count + axis, value.ndim)]
+    return np.transpose(value, order)
+
+
+def _polynomial(c: Any, z: Any, nu: int) -> Any:
+    """The cubic of coefficients c, highest first, or its derivative."""
+    total: Any = 0.0 * z
+    for power in range(3, nu - 1, -1):
+        factor = float(numpy.prod(numpy.arange(power - nu + 1, power + 1))) if nu else 1.0
+        total = total * z + factor * c[3 - power]
+    return total + 0.0 * c[3]
+
+
+def _end_conditions(bc_type: Any, y: Any, rest: tuple[int, ...]) -> Any:
+    """'not-a-knot', 'periodic', or (order, values) for each end."""
+    if isinstance(bc_type, str):
+        if bc_type == "periodic":
+            if not numpy.allclose(te.value(y[0]), te.value(y[-1]), rtol=1e-15, atol=1e-15):
+                raise ValueError("CubicSpline: the first and the last value must be equal for bc_type='periodic'")
+            return "periodic"
+        bc_type = (bc_type, bc_type)
+    return tuple(_end_condition(bc, y.shape[1]) for bc in bc_type)
+
+
+def _end_condition(bc: Any, width: int) -> Any:
+    if isinstance(bc, str):
+        named = {"clamped": (1, numpy.zeros(width)), "natural": (2, numpy.zeros(width)), "not-a-knot": None}
+        if bc not in named:
+            raise ValueError(f"CubicSpline: {bc!r} is not a boundary condition")
+        return named[bc]
+    order, value = bc
+    if order not in (1, 2):
+        raise ValueError("CubicSpline: a boundary condition fixes the derivative of order 1 or 2")
+    return order, np.reshape(floating(value), (-1,)) * numpy.ones(width)
+
+
+def _knot_slopes(h: Any, slopes: Any, ends: Any) -> Any:
+    """The spline's slopes at the data points: a tridiagonal system, with two more entries for 'not-a-knot'."""
+    count = h.shape[0] + 1
+    if ends == "periodic":
+        return _periodic_slopes(h, slopes)
+    if count == 2:
+        ends = tuple((1, slopes[0]) if end is None else end for end in ends)
+    if count == 3 and ends == (None, None):
+        return _parabola_slopes(h, slopes)
+    low, first, low_rhs = _end_row(h, slopes, ends[0], 1.0)
+    high, last, high_rhs = _end_row(h[::-1], slopes[::-1], ends[1], -1.0)
+    one = lambda value: np.array([value])  # noqa: E731
+    middle = np.concatenate([one(low), 2 * (h[:-1] + h[1:]), one(high)])
+    above = np.concatenate([numpy.zeros(1), one(first), h[:-1]])
+    below = np.concatenate([h[1:], one(last), numpy.zeros(1)])
+    inner = 3 * (_column(h[1:], 2) * slopes[:-1] + _column(h[:-1], 2) * slopes[1:])
+    rhs = np.concatenate([low_rhs[None], inner, high_rhs[None]])
+    return solve_banded((1, 1), np.stack([above, middle, below]), rhs, check_finite=False)
+
+
+def _end_row(h: Any, slopes: Any, end: Any, sign: float) -> tuple[Any, Any, Any]:
+    """The equation at one end: the factors of its own and of the next slope, and the right-hand side."""
+    if end is None:
+        both = h[0] + h[1]
+        return h[1], both, ((h[0] + 2 * both) * h[1] * slopes[0] + h[0] ** 2 * slopes[1]) / both
+    order, value = end
+    if order == 1:
+        return 1.0, 0.0, value + 0.0 * slopes[0]
+    return 2 * h[0], h[0], -sign * 0.5 * value * h[0] ** 2 + 3 * h[0] * slopes[0]
+
+
+def _parabola_slopes(h: Any, slopes: Any) -> Any:
+    """Three points and no knots: the slopes of the parabola through them."""
+    bend = (slopes[1] - slopes[0]) / (h[0] + h[1])
+    middle = slopes[0] + bend * h[0]
+    return np.stack([slopes[0] - bend * h[0], middle, slopes[1] + bend * h[1]])
+
+
+def _periodic_slopes(h: Any, slopes: Any) -> Any:
+    """The cyclic system, whose last slope is the first."""
+    if h.shape[0] < 3:
+        raise UnsupportedError("CubicSpline: bc_type='periodic' is differentiated for four points or more")
+    before = np.concatenate([h[-1:], h[:-1]])
+    size = h.shape[0]
+    eye = numpy.eye(size)
+    up, down = numpy.roll(eye, 1, axis=1), numpy.roll(eye, -1, axis=1)
+    matrix = _column(2 * (before + h), 2) * eye + _column(before, 2) * up + _column(h, 2) * down
+    earlier = np.concatenate([slopes[-1:], slopes[:-1]])
+    rhs = 3 * (_column(h, 2) * earlier + _column(before, 2) * slopes)
+    cyclic = solve(matrix, rhs, check_finite=False)
+    return np.concatenate([cyclic, cyclic[:1]])
+
+
+class interp1d:  # noqa: N801
+    """Piecewise interpolation of samples; see `scipy.interpolate.interp1d`.
+
+    The kinds 'linear', 'slinear', 'cubic', 'nearest', 'nearest-up', 'zero', 'previous' and 'next' are there;
+    'quadratic' and numbers above 1 other than 3 are not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> interp1d(np.array([0.0, 1.0]), np.array([0.0, 2.0]))(np.array([0.25]))
+    array([0.5])
+    """
+
+    def __init__(
+        self,
+        x: Any,
+        y: Any,
+        kind: Any = "linear",
+        axis: int = -1,
+        copy: bool = True,
+        bounds_error: bool | None = None,
+        fill_value: Any = np.nan,
+        assume_sorted: bool = False,
+    ) -> None:
+        self.x, y = floating(x), floating(y)
+        self.axis = axis % y.ndim
+        y = np.moveaxis(y, axis, 0)
+        if not assume_sorted:
+            order = numpy.argsort(te.value(self.x), kind="stable")
+            self.x, y = self.x[order], y[order]
+        self.kind = {0: "zero", 1: "linear", 3: "cubic", "slinear": "linear"}.get(kind, kind)
+        self.extrapolated = isinstance(fill_value, str) and fill_value == "extrapolate"
+        self.fill = fill_value if isinstance(fill_value, tuple) else (fill_value, fill_value)
+        default = not self.extrapolated and not isinstance(fill_value, tuple) and bool(numpy.all(numpy.isnan(fill_value)))
+        self.bounds_error = default if bounds_error is None else bounds_error
+        self._rest = y.shape[1:]
+        self.y = np.reshape(y, (y.shape[0], -1))
+        self._spline = CubicSpline(self.x, self.y) if self.kind == "cubic" else None
+        if self.kind not in ("linear", "cubic", "zero", "previous", "next", "nearest", "nearest-up"):
+            raise UnsupportedError(f"interp1d: kind={kind!r} is not differentiated; use 'linear' or 'cubic'")
+
+    def __call__(self, x: Any) -> Any:
+        """Evaluate at query points."""
+        query = floating(x)
+        xq = np.reshape(query, (-1,))
+        low, high = te.value(xq) < te.value(self.x[0]), te.value(xq) > te.value(self.x[-1])
+        if self.bounds_error and not self.extrapolated and (low.any() or high.any()):
+            raise ValueError("interp1d: a query point lies outside of the interpolation range")
+        value = self._spline(xq) if self._spline else self._piecewise(xq)
+        if self.extrapolated:  # nothing stands before the first sample, nor after the last
+            value = np.where((low & (self.kind == "previous") | high & (self.kind == "next"))[:, None], np.nan, value)
+        elif low.any() or high.any():
+            value = np.where(low[:, None], self.fill[0], np.where(high[:, None], self.fill[1], value))
+        return _moved(np.reshape(value, (*query.shape, *self._rest)), query.ndim, self.axis)
+
+    def _piecewise(self, xq: Any) -> Any:
+        if self.kind == "linear":
+            at = numpy.clip(numpy.searchsorted(te.value(self.x), te.value(xq)), 1, self.x.shape[0] - 1) - 1
+            slope = (self.y[at + 1] - self.y[at]) / _column(self.x[at + 1] - self.x[at], 2)
+            return self.y[at] + slope * _column(xq - self.x[at], 2)
+        return self.y[_nearby(te.value(self.x), te.value(xq), self.kind)]
+
+
+def _nearby(x: Any, xq: Any, kind: str) -> Any:
+    """The sample that stands for each query point."""
+    last = len(x) - 1
+    if kind in ("zero", "previous"):
+        return numpy.clip(numpy.searchsorted(x, xq, side="right") - 1, 0, last)
+    if kind == "next":
+        return numpy.clip(numpy.searchsorted(x, xq, side="left"), 0, last)
+    middle = (x[1:] + x[:-1]) / 2
+    return numpy.clip(numpy.searchsorted(middle, xq, side="left" if kind == "nearest" else "right"), 0, last)

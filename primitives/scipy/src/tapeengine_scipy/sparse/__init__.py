@@ -1,0 +1,19 @@
+"""Sparse matrices with traced entries, and derivatives of products and linear systems with them.
+
+A matrix of `scipy.sparse` is a constant, and its own operators do not know traced arrays: use `matmul`, or build the
+matrix here. `linalg` has the solvers.
+
+Examples
+--------
+>>> import numpy as np
+>>> import tapeengine as te
+>>> from tapeengine_scipy import sparse
+>>> total = lambda data: (sparse.coo_array((data, ([0, 1], [1, 0])), shape=(2, 2)) @ np.array([1.0, 10.0])).sum()
+>>> te.grad(total)(np.array([2.0, 3.0]))
+array([10.,  1.])
+"""
+
+from tapeengine_scipy.sparse import linalg
+from tapeengine_scipy.sparse.matrix import SparseArray, coo_array, csc_array, csr_array, matmul, with_data
+
+__all__ = ["SparseArray", "coo_array", "csc_array", "csr_array", "linalg", "matmul", "with_data"]

@@ -1,0 +1,189 @@
+"""Derivatives of `scipy.sparse.linalg`: linear systems with sparse matrices.
+
+The matrix may be one of `scipy.sparse`, whose entries are constants, or one of `tapeengine_scipy.sparse` with traced
+entries.
+"""
+
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine as te
+from tapeengine.builders import unbroadcast
+from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy.linalg.factorisations import Factorisation
+from tapeengine_scipy.linalg.solve import floating
+from tapeengine_scipy.sparse.matrix import SparseArray, as_sparse
+from tapeengine_scipy.sparse.pattern import SAMPLED, TIMES, Pattern
+
+__all__ = ["cg", "spsolve"]
+
+# ---- direct: with the factors of SuperLU -------------------------------------------------------------------------------
+
+
+def _factors(pattern: Pattern, options: dict[str, Any]) -> Factorisation:
+    def solve(factors: Any, rhs: Any, transposed: bool) -> Any:
+        return factors.solve(numpy.ascontiguousarray(rhs), "T" if transposed else "N")
+
+    return Factorisation(lambda data: scipy.sparse.linalg.splu(pattern.matrix(data).tocsc(), **options), solve)
+
+
+def _spsolve_primal(
+    data: Any, b: Any, *, pattern: Pattern, transposed: bool = False, factorisation: Factorisation | None = None
+) -> Any:
+    return (factorisation or _factors(pattern, {})).solve((data,), b, transposed)
+
+
+def _dual(ct: Any, data: Any, pattern: Pattern, transposed: bool, factorisation: Any) -> Any:
+    return SPSOLVE(data, ct, pattern=pattern, transposed=not transposed, factorisation=factorisation)
+
+
+def _vjp_data(ct: Any, data: Any, out: Any, pattern: Pattern, transposed: bool, factorisation: Any, data_space: Any) -> Any:
+    dual = _dual(ct, data, pattern, transposed, factorisation)
+    left, right = (out, dual) if transposed else (dual, out)
+    return unbroadcast(-SAMPLED(left, right, pattern=pattern), data_space)
+
+
+def _jvp_data(t: Any, data: Any, out: Any, pattern: Pattern, transposed: bool, factorisation: Any, out_space: Any) -> Any:
+    change = TIMES(t, out, pattern=pattern, transposed=transposed)
+    solution = SPSOLVE(data, change, pattern=pattern, transposed=transposed, factorisation=factorisation)
+    return unbroadcast(-solution, out_space)
+
+
+def _square() -> Pattern:
+    return Pattern([0, 0, 1, 1, 2, 2], [0, 2, 1, 0, 2, 1], (3, 3))
+
+
+def _dominant(shape: tuple[int, ...], static: dict[str, Any]) -> Any:
+    def drawn(generator: numpy.random.Generator) -> Sample:
+        data = generator.standard_normal(6) + numpy.array([4.0, 0, 4.0, 0, 4.0, 0])
+        return Sample((data, uniform(shape)), {"pattern": _square(), **static})
+
+    return drawn
+
+
+SPSOLVE = Primitive(
+    "scipy.sparse.linalg.spsolve",
+    _spsolve_primal,
+    vjp={
+        "data": _vjp_data,
+        "b": lambda ct, data, pattern, transposed, factorisation, b_space: unbroadcast(
+            _dual(ct, data, pattern, transposed, factorisation), b_space
+        ),
+    },
+    jvp={
+        "data": _jvp_data,
+        "b": lambda t, data, pattern, transposed, factorisation, out_space: unbroadcast(
+            SPSOLVE(data, t, pattern=pattern, transposed=transposed, factorisation=factorisation), out_space
+        ),
+    },
+    samples=lambda: (_dominant((3,), {}), _dominant((3, 2), {}), _dominant((3,), {"transposed": True})),
+    doc="A^-1 b with SuperLU's factors; db = A^-T ct, and of the entries: -db[row] x[column]",
+)
+
+
+def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = False) -> Any:  # noqa: N803
+    """Solve a sparse linear system; see `scipy.sparse.linalg.spsolve`. The right-hand side is dense.
+
+    The matrix is factorised once by SuperLU, and derivatives solve with the same factors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse
+    >>> spsolve(scipy.sparse.diags_array([2.0, 4.0]), np.array([2.0, 2.0]))
+    array([1. , 0.5])
+    """
+    matrix, b = as_sparse(A), floating(b)
+    if matrix.shape[0] != matrix.shape[1] or b.shape[0] != matrix.shape[0]:
+        raise ValueError(f"spsolve: shapes {matrix.shape} and {b.shape} do not fit")
+    options = {} if permc_spec is None else {"permc_spec": permc_spec}
+    factors = _factors(matrix.pattern, options)
+    if b.ndim == 2 and b.shape[1] == 1:  # as SciPy does
+        b = b[:, 0]
+    return SPSOLVE(matrix.data, b, pattern=matrix.pattern, factorisation=factors)
+
+
+# ---- iterative: the rules solve with the same method --------------------------------------------------------------------
+
+
+def _cg_primal(data: Any, b: Any, *, matrix: Any, options: dict[str, Any]) -> Any:
+    operator = matrix.matrix(data) if isinstance(matrix, Pattern) else matrix
+    x, info = scipy.sparse.linalg.cg(operator, b, **options)
+    if not numpy.isfinite(x).all():
+        raise numpy.linalg.LinAlgError("cg broke down; is the matrix symmetric and positive definite?")
+    getattr(options, "report", []).append(info)
+    return x
+
+
+def _again(options: dict[str, Any]) -> dict[str, Any]:
+    """The options for the systems of the rules, which start from zero and call nobody back."""
+    return {name: value for name, value in options.items() if name not in ("x0", "callback")}
+
+
+def _diagonal() -> Pattern:
+    return Pattern([0, 1, 2], [0, 1, 2], (3, 3))
+
+
+CG = Primitive(
+    "scipy.sparse.linalg.cg",
+    _cg_primal,
+    vjp={
+        "data": lambda ct, data, out, matrix, options: -SAMPLED(
+            CG(data, ct, matrix=matrix, options=_again(options)), out, pattern=matrix
+        ),
+        "b": lambda ct, data, matrix, options: CG(data, ct, matrix=matrix, options=_again(options)),
+    },
+    jvp={
+        "data": lambda t, data, out, matrix, options: -CG(
+            data, TIMES(t, out, pattern=matrix), matrix=matrix, options=_again(options)
+        ),
+        "b": lambda t, data, matrix, options: CG(data, t, matrix=matrix, options=_again(options)),
+    },
+    samples=lambda: (
+        Sample((numpy.array([4.0, 5.0, 3.0]), uniform((3,))), {"matrix": _diagonal(), "options": {"rtol": 1e-15}}),
+    ),
+    doc="A^-1 b of a symmetric positive definite A by conjugate gradients; db = A^-1 ct by the same",
+)
+
+
+class _Options(dict[str, Any]):
+    """The options of one call, and where the primal leaves what it reports."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        super().__init__(options)
+        self.report: list[Any] = []
+
+
+def cg(
+    A: Any,  # noqa: N803
+    b: Any,
+    x0: Any = None,
+    *,
+    rtol: float = 1e-05,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    M: Any = None,  # noqa: N803
+    callback: Any = None,
+) -> tuple[Any, int]:
+    """Solve a symmetric positive definite system by conjugate gradients; see `scipy.sparse.linalg.cg`.
+
+    `A` may be sparse, dense or a linear operator; only the entries of a `SparseArray` and `b` are differentiated.
+    Derivatives solve with the same matrix, preconditioner and tolerances, and are as exact as those are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse
+    >>> cg(scipy.sparse.diags_array([2.0, 4.0]), np.array([2.0, 2.0]))
+    (array([1. , 0.5]), 0)
+    """
+    given = {"x0": None if x0 is None else te.value(x0), "M": M, "callback": callback}
+    options = _Options({"rtol": rtol, "atol": atol, "maxiter": maxiter, **given})
+    b = floating(b)
+    if isinstance(A, SparseArray):
+        x = CG(A.data, b, matrix=A.pattern, options=options)
+    else:
+        x = CG(numpy.zeros(0), b, matrix=A, options=options)
+    return x, options.report[-1]

@@ -1,0 +1,93 @@
+"""Products with sparse matrices whose entries may be traced; where the entries stand is constant."""
+
+from typing import Any
+
+import numpy
+import scipy
+
+from tapeengine.builders import bilinear, unbroadcast
+from tapeengine.primitive import Sample, uniform
+
+
+class Pattern:
+    """Where the entries of a sparse matrix stand. It never changes.
+
+    Parameters
+    ----------
+    rows, columns : array of int
+        One of each for every entry; entries at one place add up.
+    shape : (int, int)
+    """
+
+    def __init__(self, rows: Any, columns: Any, shape: tuple[int, int]) -> None:
+        self.rows = numpy.asarray(rows)
+        self.columns = numpy.asarray(columns)
+        self.shape = (int(shape[0]), int(shape[1]))
+        self._order = numpy.lexsort((self.columns, self.rows))
+        self._indices = self.columns[self._order].astype(numpy.int32)
+        counts = numpy.bincount(self.rows, minlength=self.shape[0])
+        self._starts = numpy.concatenate([[0], numpy.cumsum(counts)]).astype(numpy.int32)
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return len(self.rows)
+
+    def matrix(self, data: Any) -> Any:
+        """Build the compressed sparse row array with given entries."""
+        return scipy.sparse.csr_array((data[self._order], self._indices, self._starts), shape=self.shape)
+
+    def transposed(self) -> "Pattern":
+        """Return the pattern of the transpose."""
+        return Pattern(self.columns, self.rows, (self.shape[1], self.shape[0]))
+
+
+def _times_primal(data: Any, x: Any, *, pattern: Pattern, transposed: bool = False) -> Any:
+    matrix = pattern.matrix(data)
+    return (matrix.T if transposed else matrix) @ x
+
+
+def _sampled_primal(left: Any, right: Any, *, pattern: Pattern) -> Any:
+    products = left[pattern.rows] * right[pattern.columns]
+    return products if products.ndim == 1 else products.sum(axis=1)
+
+
+def _times_vjp_data(ct: Any, x: Any, pattern: Pattern, transposed: bool, data_space: Any) -> Any:
+    left, right = (x, ct) if transposed else (ct, x)
+    return unbroadcast(SAMPLED(left, right, pattern=pattern), data_space)
+
+
+def _times_vjp_x(ct: Any, data: Any, pattern: Pattern, transposed: bool, x_space: Any) -> Any:
+    return unbroadcast(TIMES(data, ct, pattern=pattern, transposed=not transposed), x_space)
+
+
+def example() -> Pattern:
+    """A pattern for samples: three rows, four columns, with two entries at one place."""
+    return Pattern([0, 0, 1, 2, 2, 2], [1, 3, 0, 2, 2, 3], (3, 4))
+
+
+TIMES = bilinear(
+    "scipy.sparse.matmul",
+    _times_primal,
+    {"data": _times_vjp_data, "x": _times_vjp_x},
+    samples=lambda: (
+        Sample((uniform((6,)), uniform((4,))), {"pattern": example()}),
+        Sample((uniform((6,)), uniform((3, 2))), {"pattern": example(), "transposed": True}),
+    ),
+    doc="A x; dx = A^T ct, and of the entries: ct[row] x[column]",
+)
+SAMPLED = bilinear(
+    "scipy.sparse.sampled_product",
+    _sampled_primal,
+    {
+        "left": lambda ct, right, pattern, left_space: unbroadcast(TIMES(ct, right, pattern=pattern), left_space),
+        "right": lambda ct, left, pattern, right_space: unbroadcast(
+            TIMES(ct, left, pattern=pattern, transposed=True), right_space
+        ),
+    },
+    samples=lambda: (
+        Sample((uniform((3,)), uniform((4,))), {"pattern": example()}),
+        Sample((uniform((3, 2)), uniform((4, 2))), {"pattern": example()}),
+    ),
+    doc="the entries of left right^T at the places of a pattern",
+)
