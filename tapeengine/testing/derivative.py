@@ -27,8 +27,8 @@ class Derivative:
         Where the derivative is taken, an element of `space`.
     evaluate : callable
         The function of `point`.
-    jvp : callable or None
-        Tangent to tangent; None where there is only the transposed derivative.
+    jvp : callable
+        Tangent to tangent.
     vjp : callable
         Cotangent to cotangent.
     rtol : float
@@ -40,7 +40,7 @@ class Derivative:
     space: VectorSpace
     out_space: VectorSpace
     evaluate: Callable[[Any], Any]
-    jvp: Callable[[Any], Any] | None
+    jvp: Callable[[Any], Any]
     vjp: Callable[[Any], Any]
     rtol: float | None = None
 

@@ -48,7 +48,6 @@ def _acts_on_its_own(derivative: Derivative, generator: np.random.Generator) -> 
 
 def _stays_within(derivative: Derivative, half: Any, t: Any) -> bool:
     """Whether a tangent on a part of the elements gives a tangent on that part only."""
-    assert derivative.jvp is not None
     spread = derivative.jvp(np.where(half, t, np.zeros_like(t))[()])
     return bool(np.all(np.where(half, 0, spread) == 0))
 
