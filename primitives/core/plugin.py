@@ -81,7 +81,7 @@ def tapeengine_numpy_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
     Examples
     --------
     >>> import numpy
-    >>> tapeengine_numpy_rules()[numpy.sqrt](4.0)
+    >>> float(tapeengine_numpy_rules()[numpy.sqrt](4.0))
     2.0
     """
     return {function: rule for module in MODULES for function, rule in module.RULES.items()}

@@ -55,7 +55,7 @@ def unary(
     Examples
     --------
     >>> import numpy
-    >>> unary(numpy.square, lambda x: 2 * x)(3.0)
+    >>> float(unary(numpy.square, lambda x: 2 * x)(3.0))
     9.0
     """
     return elementwise(
@@ -85,7 +85,7 @@ def binary(
     Examples
     --------
     >>> import numpy
-    >>> binary(numpy.multiply, lambda y: y, lambda x: x)(3.0, 2.0)
+    >>> float(binary(numpy.multiply, lambda y: y, lambda x: x)(3.0, 2.0))
     6.0
     """
     return elementwise(
