@@ -63,15 +63,16 @@ cdef inline int element(Tape tape, Reverse r, Head *h, uint32_t i) except -1 nog
     """Resolve a special record: element reads and writes here, without the GIL (EC 4.1: no one-hot arrays)."""
     cdef Record *record = record_at(h, i)
     cdef int kind = op_at(h, i)
+    cdef double *cotangent = r.cotangent
     cdef double *place
     if kind == ARRAY or (kind == READ and r.data[record.p2] == NULL):
         return special(tape, r, record, kind, i)
     if kind == READ:
-        (<double *> r.data[record.p2])[<Py_ssize_t> record.d2] += r.cotangent[i]
+        (<double *> r.data[record.p2])[<Py_ssize_t> record.d2] += cotangent[i]
     elif kind == WRITE and r.data[record.p2] != NULL:
         place = <double *> r.data[record.p2] + <Py_ssize_t> record.d2
         if record.d1 != 0.0:
-            r.cotangent[<uint32_t> record.d1] += place[0]
+            cotangent[<uint32_t> record.d1] += place[0]
         place[0] = 0.0
     return 0
 
