@@ -252,7 +252,8 @@ def listed(p: Parser, node: ast.Call, env: Env) -> Term:
     from tapeengine.chad.parse.loops import iteration
 
     first = node.args[0]
-    if isinstance(first, ast.Call):
+    lazy = ("range", "zip", "enumerate", "reversed")
+    if isinstance(first, ast.Call) and isinstance(first.func, ast.Name) and first.func.id in lazy:
         over = iteration(p, first, env)
         i = p.fresh("i", INT)
         return over.around(Build(over.size, i, over.item(i)))

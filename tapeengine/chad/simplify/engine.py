@@ -10,7 +10,7 @@ from tapeengine.chad.simplify import linear, monad, table1
 from tapeengine.chad.simplify.fission import build_pair_split, for_each_sum, replicate_inline
 from tapeengine.chad.simplify.occurrences import Use, occurrences
 from tapeengine.chad.simplify.table1 import Rule, is_cheap
-from tapeengine.chad.target import ForEach, LTuple, Scope
+from tapeengine.chad.target import ForEach, LDense, LTuple, Scope
 from tapeengine.chad.terms import Build, Definition, Let, Module, Proj, Replicate, Term, Tuple, Var
 from tapeengine.chad.traverse import Names, all_names, map_children, substitute
 from tapeengine.chad.types import Linear, Product
@@ -105,7 +105,7 @@ class Pass:
         if isinstance(bound, Tuple | LTuple) and bound.items:
             self.changed = True
             return self.split(var, bound, use, body, values)
-        if isinstance(bound, Build | Replicate):
+        if isinstance(bound, Build | Replicate | LDense):
             whole = Let(var, bound, body)
             divided = build_pair_split(whole, self.names) or replicate_inline(whole)
             if divided is not None:

@@ -9,7 +9,7 @@ computed twice. Loops over contributions then become sums and arrays, as in CHAD
 from __future__ import annotations
 
 from tapeengine.chad.simplify.table1 import is_cheap
-from tapeengine.chad.target import ForEach, LDense, LScatter, LSingle, LTotal, LTuple, One, Return, Then, Zero
+from tapeengine.chad.target import ForEach, LDense, LIndex, LScatter, LSingle, LTotal, LTuple, One, Return, Then, Zero
 from tapeengine.chad.terms import Build, Index, Lambda, Let, Op, Proj, Replicate, Size, Term, Tuple, Var
 from tapeengine.chad.traverse import Names, children, free_variables, freshen, map_children, substitute
 from tapeengine.chad.types import EVM, Function
@@ -65,7 +65,7 @@ def build_pair_split(term: Term, names: Names) -> Term | None:
         return None
     build = term.bound
     bindings, last = unwound(build.body)
-    if not is_cheap(build.size) or not isinstance(last, Tuple) or not any(isinstance(x, Lambda) for x in last.items):
+    if not is_reread(build.size) or not isinstance(last, Tuple) or not any(isinstance(x, Lambda) for x in last.items):
         return None
     if any(isinstance(v.of, Function | EVM) for v, _ in bindings):
         return None
@@ -135,7 +135,9 @@ class Splitter:
 def replicate_inline(term: Term) -> Term | None:
     """Replace a replicate that is only indexed and measured."""
     match term:
-        case Let(var, Replicate(n, t), body) if is_reread(n) and is_cheap(t) and only_indexed(body, var.name):
+        case Let(var, Replicate(n, t) | LDense(Replicate(n, t)), body) if (
+            is_reread(n) and is_cheap(t) and only_indexed(body, var.name)
+        ):
             return elements_replaced(body, var.name, t, n)
     return None
 
@@ -145,7 +147,7 @@ def only_indexed(term: Term, name: str) -> bool:
     match term:
         case Var(other):
             return other != name
-        case Index(Var(other), k) if other == name:
+        case Index(Var(other), k) | LIndex(Var(other), k) if other == name:
             return only_indexed(k, name)
         case Size(Var(other)) if other == name:
             return True
@@ -155,7 +157,7 @@ def only_indexed(term: Term, name: str) -> bool:
 def elements_replaced(term: Term, name: str, element: Term, n: Term) -> Term:
     """Put a term in the place of every element of an array, and another in the place of its size."""
     match term:
-        case Index(Var(other), _) if other == name:
+        case Index(Var(other), _) | LIndex(Var(other), _) if other == name:
             return element
         case Size(Var(other)) if other == name:
             return n
@@ -167,7 +169,7 @@ def elements_replaced(term: Term, name: str, element: Term, n: Term) -> Term:
 # for i < n: one_x d  ~>  one_x (the sum of d over i, see `summed`)
 def for_each_sum(term: Term, names: Names) -> Term | None:
     """A loop of nothing but contributions is one contribution to each slot."""
-    if not isinstance(term, ForEach) or not is_cheap(term.size) or not contributes(term.body):
+    if not isinstance(term, ForEach) or not is_reread(term.size) or not contributes(term.body):
         return None
     n, i = term.size, term.index
     match term.body:
@@ -175,6 +177,8 @@ def for_each_sum(term: Term, names: Names) -> Term | None:
             return Then(ForEach(n, i, first), freshen(ForEach(n, i, second), names))
         case Let(v, e, m) if is_reread(e):
             return ForEach(n, i, substitute(m, {v.name: e}))
+        case Let(_, Tuple() | LTuple(), _):
+            return None
         case Let(v, e, m):
             values = freshen(Build(n, i, e), names)
             var = Var(names(v.name), values.type)

@@ -1,0 +1,357 @@
+"""Laws of the simplification rules, and the outputs of CHAD Figures 1, 2, 9, 11 and 12, up to names."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chad.examples import figure_1a, figure_1b, figure_2a, figure_2b
+from chad.terms_of_ec import programs
+from tapeengine.chad.display import display
+from tapeengine.chad.evaluate import Evaluator
+from tapeengine.chad.forward import forward
+from tapeengine.chad.linear import Sparse
+from tapeengine.chad.reverse import reverse
+from tapeengine.chad.simplify import fission, linear, monad, simplify, simplify_module, table1
+from tapeengine.chad.target import (
+    Bind,
+    Collect,
+    ForEach,
+    LCast,
+    LDense,
+    LInject,
+    LProj,
+    LScale,
+    LSingle,
+    LTotal,
+    LTuple,
+    One,
+    Plus,
+    Return,
+    Run,
+    Scope,
+    Then,
+    Zero,
+)
+from tapeengine.chad.terms import (
+    Apply,
+    Build,
+    Elements,
+    If,
+    Index,
+    Inject,
+    Lambda,
+    Let,
+    Map,
+    Module,
+    Op,
+    Proj,
+    Replicate,
+    Size,
+    Total,
+    Tuple,
+    Var,
+    lit,
+    unit,
+)
+from tapeengine.chad.terms import Branch, Case
+from tapeengine.chad.traverse import Names, size
+from tapeengine.chad.types import BOOL, EVM, FLOAT, INT, UNIT, Array, LArray, LProduct, LReal, LSum, Product, Sum
+
+REAL, PAIR = LReal(), LProduct((LReal(), LReal()))
+x, y, z = (Var(n, FLOAT) for n in "xyz")
+v, w = Var("v", REAL), Var("w", REAL)
+q, r = Var("q", PAIR), Var("r", PAIR)
+p = Var("p", Product((FLOAT, FLOAT)))
+xs = Var("xs", Array(FLOAT))
+n, i, k = Var("n", INT), Var("i", INT), Var("k", INT)
+sin = Op("sin", (x,))
+product = Op("mul", (x, y))
+lin = LScale(v, x)
+WORLD = {"x": 0.7, "y": -1.3, "v": 0.4, "w": 2.0, "q": (1.5, -2.0), "r": (0.25, 3.0), "p": (0.1, 0.2)}
+WORLD |= {"xs": [1.0, -2.0, 0.5], "n": 3, "k": 1}
+ARRAY = LDense(Build(n, i, LScale(v, Index(xs, i))))
+FN = Var("f", Lambda((z,), product).type)
+
+LAWS = [
+    (table1.lam_app_let, Apply(Lambda((z,), Op("mul", (z, z))), (sin,))),
+    (table1.let_rotate, Let(z, Let(Var("t", FLOAT), sin, Op("mul", (Var("t", FLOAT), y))), Op("add", (z, x)))),
+    (
+        table1.let_pair_split,
+        Let(Var("t", p.of), Tuple((sin, product)), Op("mul", (Proj(Var("t", p.of), 0), Proj(Var("t", p.of), 1)))),
+    ),
+    (table1.let_inline, Let(z, sin, Op("mul", (z, x)))),
+    (table1.let_inline, Let(z, x, Op("mul", (z, z)))),
+    (table1.pair_proj, Proj(Tuple((sin, product)), 0)),
+    (table1.pair_proj, Proj(Tuple((sin, product)), 1)),
+    (table1.pair_proj, LProj(LTuple((v, lin)), 1)),
+    (table1.pair_eta, Tuple((Proj(p, 0), Proj(p, 1)))),
+    (table1.pair_eta, LTuple((LProj(q, 0), LProj(q, 1)))),
+    (table1.let_proj, Proj(Let(z, sin, Tuple((z, z))), 0)),
+    (table1.let_proj, Proj(Let(z, sin, Tuple((z, x))), 1)),
+    (table1.plus_zero_1, Plus(Zero(REAL), v)),
+    (table1.plus_zero_2, Plus(v, Zero(REAL))),
+    (table1.plus_pair, Plus(LTuple((v, w)), LTuple((w, lin)))),
+    (table1.plus_let_1, Plus(Let(z, sin, LScale(v, z)), w)),
+    (table1.plus_let_2, Plus(w, Let(z, sin, LScale(v, z)))),
+    (table1.algebra, Op("mul", (lit(0.0), x))),
+    (table1.algebra, Op("mul", (x, lit(1.0)))),
+    (table1.algebra, Op("add", (lit(0.0), x))),
+    (table1.algebra, Op("sub", (x, lit(0.0)))),
+    (table1.algebra, LScale(v, lit(1.0))),
+    (
+        table1.let_lam_pair_split,
+        Let(
+            Var("f", Lambda((z,), Tuple((z, z))).type),
+            Lambda((z,), Tuple((Op("mul", (z, x)), sin))),
+            Op(
+                "add",
+                (
+                    Proj(Apply(Var("f", Lambda((z,), Tuple((z, z))).type), (y,)), 0),
+                    Proj(Apply(Var("f", Lambda((z,), Tuple((z, z))).type), (x,)), 1),
+                ),
+            ),
+        ),
+    ),
+    (table1.map_zero, LDense(Map((z,), Zero(REAL), (xs,)))),
+    (table1.sum_zip, LTotal(LDense(Map((z,), LTuple((LScale(v, z), w)), (xs,))))),
+    (table1.sum_zip, LTotal(LDense(Build(n, i, LTuple((LScale(v, Index(xs, i)), w)))))),
+    (table1.sum_zero, LTotal(Zero(LArray(REAL)))),
+    (table1.sum_singleton, Total(Elements((sin,), FLOAT))),
+    (
+        linear.case_inject,
+        Case(Inject(1, sin, Sum((UNIT, FLOAT))), (Branch(Var("u", UNIT), x), Branch(z, Op("mul", (z, z))))),
+    ),
+    (linear.if_literal, If(lit(False), x, y)),
+    (linear.constant_fold, Op("add", (lit(2.0), lit(3.0)))),
+    (linear.power_partial, Op("powda", (x, lit(3.0)))),
+    (linear.proj_zero, LProj(Zero(PAIR), 0)),
+    (linear.cast_inject, LCast(1, LInject(1, v, LSum((REAL, REAL))), REAL)),
+    (linear.tuple_zero, LSingle(k, Zero(REAL))),
+    (linear.linear_let, LScale(Let(z, sin, LScale(v, z)), x)),
+    (linear.collect_dense, Collect(ARRAY, n)),
+    (linear.index_build, Index(Build(n, i, Op("mul", (Index(xs, i), x))), k)),
+    (linear.size_build, Size(Build(n, i, x))),
+]
+
+
+def run(term, values=WORLD):
+    evaluator = Evaluator(Module("", {}), Sparse())
+    evaluator.slots = {"s": [0.0], "t": [0.0], "u": [None]}
+    result = evaluator(term, values)
+    if isinstance(term.type, EVM):
+        result = result()
+    return settled(result, term), settled_slots(evaluator)
+
+
+def settled(value, term):
+    of = term.type
+    if value is None and isinstance(of, LProduct):
+        return tuple(0.0 for _ in of.items)
+    if isinstance(of, LArray):
+        return Sparse().collect(of, value, 3)
+    return value
+
+
+def flattened(value):
+    return [x for item in value for x in flattened(item)] if isinstance(value, tuple | list) else [value]
+
+
+def settled_slots(evaluator):
+    slots = {name: cells[-1] for name, cells in evaluator.slots.items()}
+    slots["u"] = Sparse().collect(LArray(REAL), slots["u"], 3)
+    return slots
+
+
+@pytest.mark.parametrize(("rule", "term"), LAWS, ids=lambda a: getattr(a, "__name__", ""))
+def test_law(rule, term):
+    result = rule(term)
+    assert result is not None and result != term
+    assert result.type == term.type
+    assert run(result)[0] == pytest.approx(run(term)[0], rel=1e-15)
+
+
+def test_map_pair_split():
+    term = Map((z,), Tuple((Op("mul", (z, x)), Op("sin", (z,)))), (xs,))
+    split = table1.map_pair_split(term)
+    assert list(zip(*run(split)[0], strict=True)) == run(term)[0]
+    assert table1.map_pair_split(Map((z,), z, (xs,))) is None
+
+
+def test_every_rule_of_table_1_has_a_law():
+    tested = {rule for rule, _ in LAWS} | {table1.map_pair_split}
+    rules = {f for rules in (table1.RULES, linear.RULES) for some in rules.values() for f in some}
+    assert rules | {table1.let_rotate, table1.let_pair_split, table1.let_inline, table1.let_lam_pair_split} <= tested
+
+
+ONE_S, ONE_T = One("s", v), One("t", lin)
+MONAD = [
+    (monad.then_laws, Then(Return(unit()), ONE_S)),
+    (monad.then_laws, Then(ONE_S, Return(unit()))),
+    (monad.then_laws, Then(Let(z, sin, One("s", LScale(v, z))), ONE_T)),
+    (monad.then_laws, Then(Then(ONE_S, ONE_T), ONE_S)),
+    (monad.then_laws, Then(ONE_S, Let(z, sin, One("s", LScale(v, z))))),
+    (monad.bind_laws, Bind(z, Return(sin), One("s", LScale(v, z)))),
+    (monad.bind_laws, Bind(z, Then(ONE_S, Return(sin)), One("s", LScale(v, z)))),
+    (monad.bind_laws, Bind(z, Let(y, sin, Return(y)), One("s", LScale(v, z)))),
+    (monad.bind_laws, Bind(z, Bind(y, Return(sin), Return(y)), One("s", LScale(v, z)))),
+    (monad.one_zero, One("s", Zero(REAL))),
+    (monad.one_zero, One("s", Let(z, sin, LScale(v, z)))),
+    (monad.one_zero, ForEach(n, i, Return(unit()))),
+    (monad.scope_sum, Scope("s", REAL, Then(ONE_S, Then(ONE_T, One("s", lin))))),
+    (monad.scope_sum, Scope("s", REAL, ONE_S)),
+    (monad.scope_sum, Scope("s", REAL, Let(z, sin, One("s", LScale(v, z))))),
+    (monad.run_sum, Run((("s", REAL), ("t", REAL)), Then(ONE_S, Then(ONE_T, One("s", lin))))),
+    (lambda t: fission.for_each_sum(t, Names("xyzi")), ForEach(n, i, One("s", LScale(v, Index(xs, i))))),
+    (lambda t: fission.for_each_sum(t, Names("xyzi")), ForEach(n, i, Then(ONE_S, ONE_T))),
+    (lambda t: fission.for_each_sum(t, Names("xyzi")), ForEach(n, i, One("u", LSingle(i, LScale(v, Index(xs, i)))))),
+    (lambda t: fission.for_each_sum(t, Names("xyzi")), ForEach(n, i, One("u", LSingle(k, v)))),
+    (
+        lambda t: fission.for_each_sum(t, Names("xyzi")),
+        ForEach(n, i, One("u", LSingle(Op("isub", (lit(2), i), INT), LScale(v, Index(xs, i))))),
+    ),
+    (
+        lambda t: fission.for_each_sum(t, Names("xyzi")),
+        ForEach(n, i, Let(w, LScale(v, Index(xs, i)), Then(One("s", w), One("t", w)))),
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "term"), MONAD)
+def test_monad_law(rule, term):
+    result = rule(term)
+    assert result is not None and result.type == term.type
+    value, slots = run(result)
+    expected, expected_slots = run(term)
+    assert flattened(value) == pytest.approx(flattened(expected), rel=1e-15)
+    for name, slot in slots.items():
+        assert slot == pytest.approx(expected_slots[name], rel=1e-14)
+
+
+def test_scope_is_kept_where_unknown_functions_may_contribute():
+    f = Var("f", Lambda((v,), ONE_S).type)
+    assert monad.scope_sum(Scope("s", REAL, Then(ONE_S, Apply(f, (v,))))) is None
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs())
+def test_simplify_keeps_the_meaning_and_is_idempotent(program):
+    env, values, term = program
+    simple = simplify(term, Names([v.name for v in env]))
+    evaluate = Evaluator(Module("", {}))
+    assert simple.type == term.type
+    assert evaluate(simple, values) == evaluate(term, values)
+    assert size(simplify(simple)) == size(simple)
+
+
+FIGURE_9A = """\
+def figure_1a(x: float):
+    y = 2.0 * x
+    z = x * y
+    def backpropagator(v):
+        v_1 = v[0]
+        v_2 = v_1 * 2.0
+        v_3 = v_1 * y + v_2 * x
+        return (v_2, v_3, v_3 * -sin(z))
+    return (y, z, cos(z)), backpropagator"""
+
+FIGURE_9B = """\
+def figure_1b(x1: float, x2: float, x3: float, x4: float):
+    y = x1 * x4 + 2.0 * x2
+    w = y * x3 + x4
+    def backpropagator(d):
+        d_w = d * cos(w)
+        d_y = d_w * x3
+        return (d_y * x4, d_y * 2.0, d_w * y, d_w + d_y * x1)
+    return sin(w), backpropagator"""
+
+
+def test_figures_1c_and_9a():
+    """Forward derivative of Fig. 1(a); Fig. 9(a) up to names: y', z' and -sin z * z' are v_2, v_3 and the last item."""
+    assert figure_1a.derivative("forward") == FIGURE_9A
+
+
+def test_figures_1d_and_9b():
+    """Reverse derivative of Fig. 1(b); Fig. 9(b) up to names: w' and y' are d_w and d_y."""
+    assert figure_1b.derivative("reverse") == FIGURE_9B
+
+
+def test_figure_9b_in_every_form():
+    """The ladder ends in one program: with environment vectors as values the result is the same up to names."""
+    copower = figure_1b.derivative("copower").replace("d_1", "d_w").replace("e =", "d_y =")
+    assert copower.replace("e *", "d_y *").replace("(e ", "(d_y ") == FIGURE_9B
+
+
+FIGURE_2D = """\
+def figure_2b(x1: float, x2: Array[float]):
+    n = len(x2)
+    def backpropagator(d):
+        return (sum(dense([d * x2[k] for k in range(n)])), dense([d * x1 for k_1 in range(n)]))
+    return sum([x1 * x2[i] for i in range(n)]), backpropagator"""
+
+
+def test_figures_2d_and_12():
+    """Reverse derivative of Fig. 2(b): x1' = sum (map (\\\\x2i. y' * x2i) x2), x2' = zipWith (\\\\x2i y'. x1 * y') x2 ys'.
+
+    The cotangent of f, a copower in the paper, is gone: the local function is inlined before differentiation.
+    """
+    assert figure_2b.derivative("reverse") == FIGURE_2D
+
+
+FIGURE_2C = """\
+def figure_2a(x: float, n: int):
+    def backpropagator(v):
+        v_1 = v[0]
+        return dense([v_1 * x + v_1 * x for k in range(n)])
+    return [x * x + 1.0 for i in range(n)], backpropagator"""
+
+
+def test_figures_2c_and_11():
+    """Forward derivative of Fig. 2(a): ys' = map (\\\\z. x' * z) zs + zipWith (\\\\z z'. x * z') zs zs'.
+
+    Here zs = replicate x and zs' = replicate x' are inlined, so that z is x and z' is x'.
+    """
+    assert figure_2a.derivative("forward") == FIGURE_2C
+
+
+def test_functions_in_both_modes_without_closing():
+    """The same figures with functions differentiated as such: CHAD 7.4 with tangents, 7.5 with copowers."""
+    by_tangents = display(simplify_module(forward(figure_2a.module)))
+    assert "def y(z):" in by_tangents and "x * z + 1.0, backpropagator" in by_tangents
+    by_copowers = display(simplify_module(reverse(figure_2b.module, "copower")))
+    assert "copowfold" in by_copowers and "singleton" in by_copowers
+
+
+def test_code_of_a_chain_of_functions_stays_linear():
+    """Functions that call one another twice are not copied 2^n times: large ones become definitions."""
+    from tapeengine.chad.close import close
+    from tapeengine.chad.terms import Definition
+
+    def chain(m):
+        body = Var("x", FLOAT)
+        for _ in range(12):
+            body = Op(
+                "add", (Op("sin", (Op("mul", (body, body)) if isinstance(body, Var) else body,)), Var("x", FLOAT))
+            )
+        for _ in range(6):
+            body = Op("mul", (Op("add", (body, Var("x", FLOAT))), Op("sin", (Var("x", FLOAT),))))
+        f = Lambda((Var("x", FLOAT),), body)
+        names = [Var(f"f{j}", f.type) for j in range(m)]
+        lets = []
+        for j, name in enumerate(names):
+            inner = f if j == 0 else twice(names[j - 1], body, j)
+            lets.append((name, inner))
+        term = Apply(names[-1], (Var("a", FLOAT),))
+        for name, bound in reversed(lets):
+            term = Let(name, bound, term)
+        return Module("f", {"f": Definition("f", (Var("a", FLOAT),), FLOAT, term)})
+
+    def twice(g, body, j):
+        arg = Var(f"x_{j}", FLOAT)
+        from tapeengine.chad.traverse import substitute
+
+        return Lambda((arg,), Op("add", (Apply(g, (Apply(g, (arg,)),)), substitute(body, {"x": arg}))))
+
+    sizes = [sum(size(d.body) for d in close(chain(m)).definitions.values()) for m in (2, 4, 8)]
+    assert sizes[2] < 6 * sizes[0]
+    assert BOOL != INT and r != q and FN.of.params == (FLOAT,) and isinstance(Replicate(n, x).type, Array)
+    assert st is not None and product is not None
