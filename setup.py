@@ -14,8 +14,8 @@ from setuptools import Extension, setup
 
 CORE = Path("tapeengine", "_core")
 MODULES = (
-    *("array", "block", "custom", "elementwise", "forward", "functions", "interleave", "linear", "math", "nested"),
-    *("products", "recorded", "records", "scalar", "second", "sweep", "tape", "trace"),
+    *("array", "block", "custom", "elementwise", "forward", "functions", "interleave", "kernel", "linear", "math"),
+    *("nested", "products", "recorded", "records", "scalar", "second", "sweep", "tape", "trace"),
 )
 COMMON = {"language_level": "3", "embedsignature": True, "binding": False, "c_api_binop_methods": True}
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}
@@ -30,7 +30,9 @@ MACROS = {
     "trace": [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")],
 }
 # No contraction to fused multiply-add: values are those of Python's own floats, on every machine.
-FLAGS = ["/O2", "/fp:precise"] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+FLAGS = (
+    ["/O2", "/fp:precise"] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+)
 
 mode = os.environ.get("TAPEENGINE_BUILD", "release")
 if mode not in DIRECTIVES:
@@ -54,5 +56,6 @@ setup(
         extensions,
         build_dir=f"build/cython-{mode}",
         compiler_directives={**COMMON, **DIRECTIVES[mode]},
-    )
+    ),
+    options={"build_ext": {"parallel": os.cpu_count()}},
 )

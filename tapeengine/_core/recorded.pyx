@@ -18,6 +18,8 @@ from tapeengine._core.tape cimport (
 
 import numpy
 
+from tapeengine._core.array import zero_dim
+
 cnp.import_array()
 
 
@@ -60,7 +62,8 @@ cdef class RecordedReverse(Reverse):
         cdef bint first = self.owners[view.storage] is None
         if repeats(view):
             view = once(view)
-            contribution = fitted(contribution, view.shape)
+            contribution = zero_dim(contribution) if type(contribution) is Dual else contribution
+            contribution = fitted(contribution if type(contribution) is Array else numpy.asarray(contribution), view.shape)
         if first:
             self.allocate(view.storage, True)
         target = self.part(view)

@@ -181,7 +181,7 @@ cdef class Reverse:
         cdef bint first = self.data[s] == NULL
         if repeats(view):
             view = once(view)
-            contribution = fitted(contribution, view.shape)
+            contribution = fitted(numpy.asarray(contribution), view.shape)
         if first:
             if view.whole and type(contribution) is ndarray:
                 array = <ndarray> contribution

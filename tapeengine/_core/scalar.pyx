@@ -338,6 +338,15 @@ cdef class Dual:
         """Record a call of a primitive."""
         return arrays().record(primitive, args, static)
 
+    def __getattr__(self, name):
+        """What a numpy scalar has beyond a float, and the methods that numpy calls on the elements of object arrays."""
+        if name.startswith("__"):
+            raise AttributeError(f"a dual number has no attribute {name!r}")
+        ufunc = getattr(numpy, name, None)
+        if isinstance(ufunc, numpy.ufunc) and ufunc in ufunc_opcodes:
+            return lambda *others: scalar_ufunc(ufunc, (self, *others))
+        return getattr(arrays().zero_dim(self), name)
+
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         if method == "__call__" and not options:
             result = scalar_ufunc(ufunc, inputs)

@@ -24,6 +24,7 @@ from tapeengine._core.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, head_of,
 import numpy
 
 import tapeengine._core.functions  # sets the kernels of arrays
+from tapeengine._core.array import zero_dim
 from tapeengine.errors import ResultError, StructureError, TraceError
 
 cdef object floating = numpy.floating
@@ -233,6 +234,8 @@ cdef class Seeds(Matcher):
     cdef int array(self, uint32_t storage, object view, object value) except -1:
         if storage == CONSTANT_ARRAY:
             return numpy.shape(value) == view.shape
+        if type(value) is Dual:
+            value = zero_dim(value)
         if not hasattr(value, "dtype"):
             if (<View> view).ndim or not isinstance(value, (float, int, complex)):
                 return False
