@@ -17,18 +17,23 @@ __all__ = [
     "NotDifferentiable",
     "Primitive",
     "Sample",
+    "checkpoint",
+    "custom_jvp",
+    "custom_vjp",
     "default_engine",
     "elementwise_grad",
     "grad",
     "hessian",
     "hookimpl",
     "hvp",
+    "iterate",
     "jacfwd",
     "jacobian",
     "jacrev",
     "jvp",
     "linearize",
     "primitive",
+    "stop_gradient",
     "value",
     "value_and_grad",
     "vhp",
@@ -38,6 +43,7 @@ __all__ = [
 _METHODS = (
     *("vjp", "grad", "value_and_grad", "elementwise_grad", "jvp", "linearize"),
     *("jacobian", "jacfwd", "jacrev", "hessian", "hvp", "vhp"),
+    *("custom_vjp", "custom_jvp", "stop_gradient", "checkpoint", "iterate"),
 )
 
 
@@ -55,6 +61,8 @@ if TYPE_CHECKING:
     grad, value_and_grad, elementwise_grad = _engine.grad, _engine.value_and_grad, _engine.elementwise_grad
     jacobian, jacfwd, jacrev, hessian = _engine.jacobian, _engine.jacfwd, _engine.jacrev, _engine.hessian
     hvp, vhp = _engine.hvp, _engine.vhp
+    custom_vjp, custom_jvp, stop_gradient = _engine.custom_vjp, _engine.custom_jvp, _engine.stop_gradient
+    checkpoint, iterate = _engine.checkpoint, _engine.iterate
 
 
 def __getattr__(name: str) -> Any:

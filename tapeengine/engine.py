@@ -8,9 +8,11 @@ from typing import Any
 from tapeengine._core import trace
 from tapeengine.duals.dispatch import Rules
 from tapeengine.structure import Structures
-from tapeengine.transforms import gradients, jacobians, second_order
+from tapeengine.transforms import checkpointing, gradients, iteration, jacobians, second_order
 from tapeengine.transforms import tangents as tangents_module
 from tapeengine.transforms.arguments import Argnums
+from tapeengine.transforms.custom_rules import CustomFunction
+from tapeengine.transforms.forms import map_leaves
 from tapeengine.transforms.linear_map import LinearMap
 
 __all__ = ["Engine"]
@@ -264,3 +266,80 @@ class Engine:
     def vhp(self, f: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
         """Return a cotangent times the Hessian of `f`, reverse over reverse; all else is as in `hvp`."""
         return second_order.vhp(self, f, primals, cotangents)
+
+    def custom_vjp(self, f: Callable[..., Any]) -> CustomFunction:
+        """Return `f` as a function whose reverse rule is given with ``defvjp(fwd, bwd)``, a forward one with `defjvp`.
+
+        See `tapeengine.transforms.custom_rules.CustomFunction`.
+        """
+        return CustomFunction(self, f)
+
+    def custom_jvp(self, f: Callable[..., Any]) -> CustomFunction:
+        """Return `f` as a function whose forward rule is given with ``defjvp(jvp)``, and a reverse one with `defvjp`.
+
+        Examples
+        --------
+        >>> engine = Engine()
+        >>> @engine.custom_jvp
+        ... def square(x):
+        ...     return x * x
+        >>> @square.defjvp
+        ... def square_jvp(primals, tangents):
+        ...     return primals[0] ** 2, 2.0 * primals[0] * tangents[0]
+        >>> engine.grad(square)(3.0), engine.grad(engine.grad(square))(3.0)
+        (6.0, 2.0)
+        """
+        return CustomFunction(self, f)
+
+    def stop_gradient(self, x: Any) -> Any:
+        """Return a structure without its derivatives: plain values, constants for every trace.
+
+        Examples
+        --------
+        >>> engine = Engine()
+        >>> engine.grad(lambda x: x * engine.stop_gradient(x))(3.0)
+        3.0
+        """
+        return map_leaves(self.structures, trace.value_of, x)
+
+    def checkpoint(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """Return `f` with its records thrown away: a call leaves one record, and is run again in the reverse pass.
+
+        Traced values in the function's closure are found and count as arguments. The function gets copies of arrays.
+
+        Examples
+        --------
+        >>> engine = Engine()
+        >>> value, backpropagator = engine.vjp(engine.checkpoint(lambda x: x * x * x * x), 2.0)
+        >>> len(backpropagator.tape), backpropagator(1.0)
+        (1, (32.0,))
+        """
+        return checkpointing.checkpoint(self, f)
+
+    def iterate(self, step: Callable[[Any], Any], n: int, x: Any, *, checkpoints: int = 20) -> Any:
+        """Apply a step `n` times; the reverse pass stores at most `checkpoints` states, by binomial checkpointing.
+
+        Parameters
+        ----------
+        step : callable
+            The next state from a state; it may capture traced values.
+        n : int
+            The number of steps.
+        x : structure
+            The first state. The step keeps its form.
+        checkpoints : int
+            The most states that are stored at a time. Reversing ``n <= binomial(checkpoints + r, r)`` steps runs each
+            of them again at most r times.
+
+        Raises
+        ------
+        StructureError
+            Where the step changes the form of the state.
+
+        Examples
+        --------
+        >>> engine = Engine()
+        >>> engine.grad(lambda x: engine.iterate(lambda y: 1.5 * y, 10, x, checkpoints=3))(1.0) == 1.5**10
+        True
+        """
+        return iteration.iterate(self, step, n, x, checkpoints)

@@ -1,0 +1,126 @@
+"""Calls of functions that have a derivative rule of their own: structures in and out, one record on the tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tapeengine._core import custom
+from tapeengine.errors import CotangentError
+from tapeengine.transforms.forms import Form, flatten, form_of, unflatten
+
+if TYPE_CHECKING:
+    from tapeengine.engine import Engine
+
+__all__ = ["Derivative", "FlatRule", "call_with_rule", "filled"]
+
+
+class Derivative(Protocol):
+    """The derivative of one call, on structures."""
+
+    def pull(self, cotangent: Any) -> Any:
+        """The cotangents of the arguments, a tuple; None for an argument whose cotangent is zero."""
+
+    def push(self, tangents: tuple[Any, ...]) -> Any:
+        """The tangent of the result."""
+
+
+class FlatRule:
+    """A `Derivative` for the core, which knows leaves only."""
+
+    __slots__ = ("arguments", "derivative", "name", "result")
+
+    def __init__(self, derivative: Derivative, arguments: Form, result: Form, name: str) -> None:
+        self.derivative = derivative
+        self.arguments = arguments
+        self.result = result
+        self.name = name
+
+    def pull(self, cotangents: list[Any]) -> list[Any]:
+        """The cotangents of the arguments' leaves, from those of the result's; None is zero."""
+        found = self.derivative.pull(filled(self.result, cotangents))
+        return _parts_by_argument(self.arguments, found, f"cotangents that {self.name}'s rule returned")
+
+    def push(self, tangents: list[Any]) -> list[Any]:
+        """The tangents of the result's leaves, from those of the arguments'; None is zero."""
+        tangent = self.derivative.push(filled(self.arguments, tangents))
+        return self.result.parts(tangent, f"tangent that {self.name}'s rule returned")
+
+
+def filled(form: Form, leaves: list[Any]) -> Any:
+    """A structure with zeros in the places where there is no cotangent or tangent."""
+    whole = [
+        space.zeros() if leaf is None and space is not None else leaf
+        for leaf, space in zip(leaves, form.spaces, strict=True)
+    ]
+    return unflatten(form.steps, whole)
+
+
+def _parts_by_argument(form: Form, found: Any, what: str) -> list[Any]:
+    """The leaves of a tuple of cotangents, of which whole entries may be None."""
+    pieces = split_tuple(form)
+    if not isinstance(found, (tuple, list)) or len(found) != len(pieces):
+        raise CotangentError(f"the {what} must be a tuple of {len(pieces)}, of the form {form}, not {found!r}")
+    leaves: list[Any] = []
+    for piece, value in zip(pieces, found, strict=True):
+        leaves.extend([None] * len(piece.spaces) if value is None else piece.parts(value, what))
+    return leaves
+
+
+def split_tuple(form: Form) -> list[Form]:
+    """The forms of a tuple's entries."""
+    ends: list[int] = []  # of each finished structure among the steps, from the stack of open ones
+    starts: list[int] = []
+    for position, step in enumerate(form.steps[:-1]):
+        count = 0 if step is None else step[3]
+        start = starts[len(starts) - count] if count else position
+        del starts[len(starts) - count :], ends[len(ends) - count :]
+        starts.append(start)
+        ends.append(position + 1)
+    pieces, taken = [], 0
+    for start, end in zip(starts, ends, strict=True):
+        steps = form.steps[start:end]
+        leaves = sum(step is None for step in steps)
+        pieces.append(Form(form.structures, form.spaces[taken : taken + leaves], steps))
+        taken += leaves
+    return pieces
+
+
+def call_with_rule(
+    engine: Engine,
+    args: tuple[Any, ...],
+    run: Callable[[tuple[Any, ...]], tuple[Any, Derivative]],
+    name: str,
+) -> tuple[bool, Any]:
+    """Call a function of structures with a rule of its own.
+
+    Parameters
+    ----------
+    engine : Engine
+    args : tuple
+        The arguments, of which leaves may be traced.
+    run : callable
+        ``run(args) -> (result, derivative)``, on values as the trace further out sees them.
+    name : str
+        The function's name, for errors.
+
+    Returns
+    -------
+    traced, result
+        Whether an argument is traced; where none is, nothing was called.
+    """
+    leaves, steps = flatten(engine.structures, args)
+    made: list[Any] = []
+
+    def on_leaves(values: list[Any]) -> tuple[list[Any], FlatRule]:
+        plain = unflatten(steps, values)
+        result, derivative = run(plain)
+        results, form = flatten(engine.structures, result)
+        made.append(form)
+        rule = FlatRule(derivative, form_of(engine.structures, plain), form_of(engine.structures, result), name)
+        return results, rule
+
+    results = custom.call(on_leaves, leaves)
+    if results is None:
+        return False, None
+    return True, unflatten(made[0], results)

@@ -1,0 +1,129 @@
+"""`custom_vjp` and `custom_jvp`: functions whose derivative the user gives, forwards, in reverse, or both."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tapeengine.errors import PrimitiveError
+from tapeengine.transforms.calls import Derivative, call_with_rule
+from tapeengine.transforms.forms import form_of
+
+if TYPE_CHECKING:
+    from tapeengine.engine import Engine
+
+__all__ = ["CustomFunction"]
+
+
+class CustomFunction:
+    """A function with a derivative rule of its own. Made by `Engine.custom_vjp` and `Engine.custom_jvp`.
+
+    A rule may be given for each direction; a direction that has none is the transpose of the other, which is a linear
+    program. Rules may capture traced values, and may be differentiated themselves. The derivative with respect to
+    values that the *function* captures is that of its operations.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> @te.custom_vjp
+    ... def clipped(x):
+    ...     return x * x
+    >>> clipped.defvjp(lambda x: (x * x, x), lambda x, ct: (min(max(2.0 * x * ct, -1.0), 1.0),))
+    >>> te.grad(clipped)(3.0), te.grad(clipped)(0.25)
+    (1.0, 0.5)
+    >>> te.jvp(clipped, (0.25,), (2.0,))
+    (0.0625, 1.0)
+    """
+
+    def __init__(self, engine: Engine, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.engine = engine
+        self.function = function
+        self.fwd: Callable[..., Any] | None = None
+        self.bwd: Callable[..., Any] | None = None
+        self.jvp: Callable[..., Any] | None = None
+
+    def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
+        """Give the reverse rule.
+
+        Parameters
+        ----------
+        fwd : callable
+            ``fwd(*args) -> (value, residuals)``; the residuals are whatever `bwd` needs.
+        bwd : callable
+            ``bwd(residuals, cotangent) -> tuple``: one cotangent for each argument, in its structure; None is zero.
+        """
+        self.fwd, self.bwd = fwd, bwd
+
+    def defjvp(self, jvp: Callable[..., Any]) -> Callable[..., Any]:
+        """Give the forward rule, ``jvp(primals, tangents) -> (value, tangent)``; also as a decorator."""
+        self.jvp = jvp
+        return jvp
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function; on traced values it leaves one record."""
+        if kwargs:
+            bound = inspect.signature(self.function).bind(*args, **kwargs)
+            bound.apply_defaults()
+            args = bound.args
+        traced, result = call_with_rule(self.engine, args, self._run, self._name)
+        return result if traced else self.function(*args)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Bind as a method of an object."""
+        return self if instance is None else functools.partial(self, instance)
+
+    @property
+    def _name(self) -> str:
+        return getattr(self.function, "__name__", repr(self.function))
+
+    def _run(self, args: tuple[Any, ...]) -> tuple[Any, Derivative]:
+        if self.fwd is not None:
+            pair = self.fwd(*args)
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise PrimitiveError(f"{self._name}: fwd must return (value, residuals), not {pair!r}")
+            return pair[0], Call(self, args, pair[0], pair[1])
+        if self.jvp is None:
+            raise PrimitiveError(f"{self._name} has no derivative rule yet: give one with defvjp or defjvp")
+        result = self(*args)
+        return result, Call(self, args, result, None)
+
+
+class Call:
+    """The derivative of one call: the rules that were given, and the transpose of one where the other is missing."""
+
+    __slots__ = ("args", "custom", "residuals", "result")
+
+    def __init__(self, custom: CustomFunction, args: tuple[Any, ...], result: Any, residuals: Any) -> None:
+        self.custom = custom
+        self.args = args
+        self.result = result
+        self.residuals = residuals
+
+    def pull(self, cotangent: Any) -> Any:
+        """The cotangents of the arguments."""
+        if self.custom.bwd is not None:
+            return self.custom.bwd(self.residuals, cotangent)
+        zeros = [form_of(self.custom.engine.structures, arg).zeros() for arg in self.args]
+        _, backpropagator = self.custom.engine.vjp(lambda *tangents: self._tangent(tangents), *zeros)
+        return backpropagator(cotangent)
+
+    def push(self, tangents: tuple[Any, ...]) -> Any:
+        """The tangent of the result."""
+        if self.custom.jvp is not None:
+            return self._tangent(tangents)
+        engine, bwd = self.custom.engine, self.custom.bwd
+        assert bwd is not None
+        zeros = form_of(engine.structures, self.result).zeros()
+        found, backpropagator = engine.vjp(lambda cotangent: tuple(bwd(self.residuals, cotangent)), zeros)
+        kept = tuple(None if part is None else t for part, t in zip(found, tangents, strict=True))
+        return backpropagator(kept)[0]
+
+    def _tangent(self, tangents: tuple[Any, ...]) -> Any:
+        assert self.custom.jvp is not None
+        pair = self.custom.jvp(self.args, tangents)
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise PrimitiveError(f"{self.custom._name}: the jvp rule must return (value, tangent), not {pair!r}")
+        return pair[1]
