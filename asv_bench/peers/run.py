@@ -85,13 +85,15 @@ def one_thread() -> dict[str, str]:
 
 def run_program(tool: str, program: Program, sizes: tuple[int, ...], limit: float) -> list[Row]:
     """Measure a program from its smallest size up, until the tool refuses, fails or takes too long."""
-    rows = []
+    rows: list[Row] = []
     for size in sizes:
+        if rows and rows[-1]["first"] * size / rows[-1]["size"] > limit / 6:
+            break
         row: Row = {"tool": tool, "program": program.name, "size": size, "operations": program.operations(size)}
         row |= run_case(tool, program.name, size, limit)
         rows.append(row)
         print(f"{program.name:20} {size:8} {tool:14} {told(row)}", flush=True)
-        if "ratio" not in row or row["first"] > limit / 10:
+        if "ratio" not in row:
             break
     return rows
 

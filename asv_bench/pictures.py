@@ -1,0 +1,247 @@
+"""Make the pictures of docs/performance.md from docs/peers.json.
+
+    python asv_bench/pictures.py
+
+Each picture is written as SVG and as PNG into docs/performance. The background is opaque, so that the pictures read the
+same on a light and on a dark page.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+ROOT = Path(__file__).resolve().parents[1]
+PEERS = ROOT / "docs" / "peers.json"
+FOLDER = ROOT / "docs" / "performance"
+
+Row = dict[str, Any]
+OURS = "tapeengine"
+COLOURS = {
+    OURS: "#c2410c",
+    "Python tape": "#6b7280",
+    "XAD": "#0f766e",
+    "micrograd": "#a16207",
+    "autograd": "#7c3aed",
+    "torch": "#2563eb",
+    "mygrad": "#be185d",
+    "JAX eager": "#65a30d",
+    "JAX jit": "#15803d",
+    "JAX scan": "#064e3b",
+    "CasADi SX": "#0891b2",
+    "numba by hand": "#111827",
+}
+REWRITTEN = ("JAX scan", "CasADi SX", "numba by hand")
+STYLE = {
+    "figure.facecolor": "#fdfcf9",
+    "axes.facecolor": "#fdfcf9",
+    "axes.edgecolor": "#9ca3af",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "font.size": 9.5,
+    "text.color": "#1f2937",
+    "axes.labelcolor": "#1f2937",
+    "xtick.color": "#374151",
+    "ytick.color": "#374151",
+    "svg.hashsalt": "tapeengine",
+}
+PANELS = {
+    "scalar_loop": "scalar loop with a branch",
+    "particles": "four particles, pairwise forces",
+    "quaternion": "rotation by a quaternion",
+    "network": "network on lists",
+    "index_reads": "sum of squares by index",
+    "recurrence": "recurrence, element by element",
+    "network_arrays": "network on arrays",
+    "particles_arrays": "particles on arrays",
+    "lstm": "LSTM (ADBench)",
+    "gmm": "GMM (ADBench)",
+    "hand": "hand (ADBench), summed",
+    "ba_sum": "bundle adjustment (ADBench)",
+}
+
+
+def measured(rows: Iterable[Row], program: str) -> list[Row]:
+    """Return the rows of a program that have times, by tool and size."""
+    found = [row for row in rows if row["program"] == program and "ratio" in row]
+    return sorted(found, key=lambda row: (row["tool"], row["size"]))
+
+
+def largest(rows: Iterable[Row], program: str) -> dict[str, Row]:
+    """Return each tool's row of the largest size that it finished."""
+    return {row["tool"]: row for row in measured(rows, program)}
+
+
+def power(size: int) -> str:
+    """Write a size as a power of ten where it is one."""
+    digits = len(str(size)) - 1
+    return rf"$10^{digits}$" if size == 10**digits and digits > 1 else str(size)
+
+
+def number(value: float) -> str:
+    """Write a positive number with two or three digits."""
+    return f"{value:,.0f}" if value >= 20 else f"{value:.2g}"
+
+
+def bars(axes: Axes, values: dict[str, float], notes: dict[str, str]) -> None:
+    """Draw one bar for each tool, smallest at the top, with its number at its end."""
+    tools = sorted(values, key=lambda tool: -values[tool])
+    for place, tool in enumerate(tools):
+        hatch = "////" if tool in REWRITTEN else ""
+        face = "#e7e5e4" if tool in REWRITTEN else COLOURS[tool]
+        axes.barh(place, values[tool], color=face, edgecolor=COLOURS[tool], hatch=hatch, height=0.72, linewidth=0.8)
+        text = f" {number(values[tool])}{notes.get(tool, '')}"
+        weight = "bold" if tool == OURS else "normal"
+        axes.text(values[tool], place, text, va="center", fontsize=8, fontweight=weight)
+    axes.set_yticks(range(len(tools)), tools)
+    for label in axes.get_yticklabels():
+        label.set_fontweight("bold" if label.get_text() == OURS else "normal")
+    axes.set_xscale("log")
+    axes.tick_params(axis="y", length=0)
+
+
+def cost(rows: list[Row]) -> Figure:
+    """Draw the cost of value and gradient over the plain program, one panel for each program."""
+    shown = [name for name in PANELS if largest(rows, name)]
+    lines = (len(shown) + 2) // 3
+    figure, grid = plt.subplots(lines, 3, figsize=(13.5, 3.3 * lines), squeeze=False)
+    for axes in grid.flat[len(shown) :]:
+        axes.set_visible(False)
+    for name, axes in zip(shown, grid.flat):
+        best = largest(rows, name)
+        most = max(row["size"] for row in best.values())
+        notes = {tool: f"  at {power(row['size'])}" for tool, row in best.items() if row["size"] < most}
+        bars(axes, {tool: row["ratio"] for tool, row in best.items()}, notes)
+        low, high = axes.get_xlim()
+        axes.set_xlim(min(low, 0.1), high * 14)
+        axes.axvline(1.0, color="#9ca3af", linewidth=0.8, linestyle="--", zorder=0)
+        axes.set_title(f"{PANELS[name]}, n = {power(most)}")
+    figure.suptitle(
+        "Value and gradient, as a multiple of the plain program (log scale; hatched: the program was rewritten)",
+        x=0.01,
+        ha="left",
+    )
+    return figure
+
+
+def lines_by_size(
+    axes: Axes, rows: list[Row], program: str, value: Callable[[Row], float], only: Iterable[str] = COLOURS
+) -> None:
+    """Draw one line for each tool over the sizes, with its name at its end."""
+    ends = []
+    for tool in only:
+        points = [(row["size"], value(row)) for row in measured(rows, program) if row["tool"] == tool]
+        if points:
+            style = "--" if tool in REWRITTEN else "-"
+            width = 2.8 if tool == OURS else 1.4
+            axes.plot(*zip(*points), style, color=COLOURS[tool], linewidth=width, marker="o", markersize=3.5)
+            ends.append((points[-1], tool))
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    name_lines(axes, ends)
+
+
+def name_lines(axes: Axes, ends: list[tuple[tuple[float, float], str]]) -> None:
+    """Write each tool's name right of its line's end, pushed up where two names would overlap."""
+    low, high = axes.get_ylim()
+    step, last = (high / low) ** 0.052, 0.0
+    right = max(x for (x, _), _ in ends)
+    axes.set_xlim(right=right * 12)
+    for (x, y), tool in sorted(ends, key=lambda end: end[0][1]):
+        last = max(y, last * step)
+        weight = "bold" if tool == OURS else "normal"
+        axes.annotate(
+            tool,
+            (x, y),
+            (right * 1.5, last),
+            color=COLOURS[tool],
+            fontsize=9,
+            fontweight=weight,
+            va="center",
+            arrowprops={"arrowstyle": "-", "color": COLOURS[tool], "alpha": 0.35, "linewidth": 0.7},
+        )
+
+
+def growth(rows: list[Row]) -> Figure:
+    """Draw the cost of the scalar loop over its length."""
+    figure, axes = plt.subplots(figsize=(9, 5))
+    lines_by_size(axes, rows, "scalar_loop", lambda row: float(row["ratio"]))
+    axes.set_xlabel("elements of the list (3 operations each)")
+    axes.set_title("Scalar loop: value and gradient over the plain program, as the program grows")
+    return figure
+
+
+def index(rows: list[Row]) -> Figure:
+    """Draw nanoseconds for each element of the loops that read and write an array by index."""
+    figure, both = plt.subplots(1, 2, figsize=(13, 5))
+    for axes, name, title in zip(both, ("index_reads", "recurrence"), ("reads", "writes")):
+        lines_by_size(axes, rows, name, lambda row: 1e9 * float(row["steady"]) / float(row["size"]))
+        axes.set_xlabel("elements of the array")
+        axes.set_title(f"{PANELS[name]} ({title}): ns for each element")
+    return figure
+
+
+def first(rows: list[Row]) -> Figure:
+    """Draw the time from the program to its first derivative, over the length of a loop and for the particles."""
+    figure, both = plt.subplots(1, 2, figsize=(13, 5))
+    lines_by_size(both[0], rows, "unrolled", lambda row: float(row["first"]))
+    both[0].set_xlabel("steps of the loop")
+    both[0].set_title("Loop of array steps: seconds to the first derivative")
+    best = largest(rows, "particles")
+    most = max(row["size"] for row in best.values())
+    notes = {tool: f"  at {row['size']} steps" for tool, row in best.items() if row["size"] < most}
+    bars(both[1], {tool: row["first"] for tool, row in best.items()}, notes)
+    both[1].set_xlim(right=both[1].get_xlim()[1] * 12)
+    both[1].set_title(f"Particles, {most} steps: seconds to the first derivative")
+    return figure
+
+
+def memory(found: dict[str, float]) -> Figure:
+    """Draw the bytes for each operation."""
+    figure, axes = plt.subplots(figsize=(9, 0.8 + 0.42 * len(found)))
+    bars(axes, found, {})
+    axes.set_xlim(right=axes.get_xlim()[1] * 3)
+    axes.set_title("Particles, 1000 steps: growth of the process's peak, bytes for each operation")
+    return figure
+
+
+def save(name: str, figure: Figure, folder: Path) -> None:
+    """Write a picture as SVG and as PNG."""
+    figure.tight_layout()
+    figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+    figure.savefig(folder / f"{name}.png", dpi=110)
+    plt.close(figure)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description="Make the pictures of the performance page.")
+    parser.add_argument("--peers", type=Path, default=PEERS)
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    options = parser.parse_args(arguments)
+    data = json.loads(options.peers.read_text())
+    rows = data["rows"]
+    options.folder.mkdir(parents=True, exist_ok=True)
+    with plt.rc_context(STYLE):
+        for draw in (cost, growth, index, first):
+            save(draw.__name__, draw(rows), options.folder)
+        if data["memory"]:
+            save("memory", memory(data["memory"]), options.folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
