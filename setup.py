@@ -30,9 +30,8 @@ MACROS = {
     "trace": [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")],
 }
 # No contraction to fused multiply-add: values are those of Python's own floats, on every machine.
-FLAGS = (
-    ["/O2", "/fp:precise"] if os.name == "nt" else ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
-)
+FAST = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+FLAGS = ["/O2", "/fp:precise"] if os.name == "nt" else FAST
 
 mode = os.environ.get("TAPEENGINE_BUILD", "release")
 if mode not in DIRECTIVES:
