@@ -1,0 +1,236 @@
+"""Values at the boundary of generated programs: Python's on one side, floats and numpy arrays on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from tapeengine.chad.generate.lower import Lower
+from tapeengine.chad.generate.values import Along, Items, NotGenerated, Tup, Value
+from tapeengine.chad.imperative import Const, Ref
+from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Product, Type, is_discrete
+
+__all__ = ["Boundary", "parameter"]
+
+DTYPES: Mapping[str, Any] = {"float": np.float64, "int": np.int64, "bool": np.bool_}
+ACCEPTED: Mapping[str, str] = {"float": "fiu", "int": "iu", "bool": "b"}
+
+
+def parameter(L: Lower, name: str, of: Type, params: list[Ref]) -> Value:
+    """Make the value of a parameter; each of its leaves becomes a parameter of the generated function."""
+    return _parameter(L, name, of, params, ())
+
+
+def _parameter(L: Lower, name: str, of: Type, params: list[Ref], axes: tuple[str, ...]) -> Value:
+    match of:
+        case Float() | Int() | Bool():
+            ref = L.b.fresh(name, axes, type(of).__name__.lower())
+            params.append(ref)
+            return ref
+        case Product(items, _, fields):
+            parts = fields or tuple(str(i) for i in range(len(items)))
+            made = [_parameter(L, f"{name}_{f}", t, params, axes) for f, t in zip(parts, items, strict=True)]
+            return Tup(tuple(made))
+        case Array(element):
+            axis = L.axes.fresh(Const(0))
+            first = len(params)
+            value = _parameter(L, name, element, params, (*axes, axis))
+            if len(params) == first:
+                raise NotGenerated("an array of empty elements")
+            L.axes.sizes[axis] = L.b.emit(
+                "size", (params[first],), (len(axes),), axes=(), kind="int", hint=f"n_{name}"
+            )
+            return Along(axis, value)
+    raise NotGenerated(f"a parameter of type {type(of).__name__}")
+
+
+class Boundary:
+    """Converts arguments, results and cotangents.
+
+    Parameters
+    ----------
+    classes : mapping of str to type
+        The classes that named products stand for.
+    """
+
+    def __init__(self, classes: Mapping[str, type]) -> None:
+        self.classes = classes
+
+    def leaves_in(self, of: Type, value: Any) -> list[Any]:
+        """Take a Python value apart into floats and arrays.
+
+        Parameters
+        ----------
+        of : Type
+        value
+
+        Raises
+        ------
+        NotGenerated
+            Where the value has no such form: rows of different sizes, or not of this type.
+        """
+        match of:
+            case Float() | Int() | Bool():
+                return [_number(type(of).__name__.lower(), value)]
+            case Product(items, name, fields):
+                if of == UNIT and value is None:
+                    return []
+                parts = self._parts(of, value)
+                return [leaf for t, v in zip(items, parts, strict=True) for leaf in self.leaves_in(t, v)]
+            case Array(element):
+                return self._columns(element, value, 1)
+        raise NotGenerated(f"a value of type {type(of).__name__}")
+
+    def _parts(self, of: Product, value: Any) -> list[Any]:
+        if of.name and type(value).__name__ == of.name:
+            return [getattr(value, f) for f in of.fields]
+        if not of.name and isinstance(value, tuple) and len(value) == len(of.items):
+            return list(value)
+        raise NotGenerated(f"a value that is no {of.name or 'tuple'}")
+
+    def _columns(self, of: Type, value: Any, rank: int) -> list[Any]:
+        """Take an array apart into one numpy array for each leaf of its elements."""
+        match of:
+            case Float() | Int() | Bool():
+                return [_array(type(of).__name__.lower(), value, rank)]
+            case Array(element):
+                return self._columns(element, value, rank + 1)
+            case Product(items) if rank == 1 and isinstance(value, list | tuple):
+                columns = list(zip(*(self._parts(of, v) for v in value), strict=True)) or [()] * len(items)
+                each = zip(items, columns, strict=True)
+                return [leaf for t, column in each for leaf in self._columns(t, list(column), 1)]
+        raise NotGenerated(f"an array of {type(of).__name__}")
+
+    def out(self, of: Type, value: Value, leaves: Iterator[Any], like: Any = None) -> Any:
+        """Put leaves together to a Python value of the form of a `Value`."""
+        return self._at(of, value, [next(leaves) for _ in _places(value)], (), like)
+
+    def _at(self, of: Type, value: Value, arrays: list[Any], index: tuple[int, ...], like: Any) -> Any:
+        match of, value:
+            case Product(items, name), Tup(parts):
+                if of == UNIT:
+                    return None
+                likes = [None] * len(items) if like is None else self._parts(of, like)
+                taken = iter(arrays)
+                made = []
+                for t, v, k in zip(items, parts, likes, strict=True):
+                    made.append(self._at(t, v, [next(taken) for _ in _places(v)], index, k))
+                return self.classes[name](*made) if name else tuple(made)
+            case Array(element), Items(parts):
+                taken = iter(arrays)
+                each = [self._at(element, v, [next(taken) for _ in _places(v)], index, None) for v in parts]
+                return _sequence(element, each)
+            case Array(element), Along(_, inner):
+                if isinstance(_innermost(inner), Ref) and len(arrays) == 1:
+                    return _shaped(arrays[0][index] if index else arrays[0], like)
+                count = arrays[0].shape[len(index)]
+                likes = like if isinstance(like, list | tuple) else [None] * count
+                made = [self._at(element, inner, arrays, (*index, i), likes[i]) for i in range(count)]
+                return tuple(made) if isinstance(like, tuple) else made
+        x = arrays[0][index] if index else arrays[0]
+        return x.item() if isinstance(x, np.ndarray | np.generic) else x
+
+    def cotangent_in(self, of: Type, value: Value, cotangent: Any) -> list[Any]:
+        """Take a cotangent of a result apart; zero stands for None and for discrete parts."""
+        if cotangent is None or is_discrete(of):
+            return [0.0 for _ in _places(value)]
+        match of, value:
+            case Product(items), Tup(parts):
+                each = zip(items, parts, self._parts(of, cotangent), strict=True)
+                return [leaf for t, v, d in each for leaf in self.cotangent_in(t, v, d)]
+            case Array(element), Items(parts):
+                if not isinstance(cotangent, np.ndarray | list | tuple) or len(cotangent) != len(parts):
+                    raise NotGenerated("a cotangent of another size")
+                return [x for v, d in zip(parts, cotangent, strict=True) for x in self.cotangent_in(element, v, d)]
+            case Float(), _:
+                return [_number("float", cotangent)]
+            case Array(), _ if not _has_discrete(of):
+                return self.leaves_in(of, cotangent)
+        raise NotGenerated("a cotangent of arrays with discrete parts")
+
+    def cotangent_out(self, of: Type, value: Value, leaves: Iterator[Any], like: Any) -> Any:
+        """Put the leaves of a cotangent together, in the form of its primal; discrete parts are None."""
+        if is_discrete(of):
+            for _ in _places(value):
+                next(leaves)
+            return None
+        match of, value:
+            case Product(items, name), Tup(parts):
+                each = zip(items, parts, self._parts(of, like), strict=True)
+                made = [self.cotangent_out(t, v, leaves, k) for t, v, k in each]
+                return self.classes[name](*made) if name else tuple(made)
+        if _has_discrete(of) and isinstance(of, Array):
+            raise NotGenerated("an array of elements with discrete parts")
+        return self.out(of, value, leaves, like)
+
+
+def _has_discrete(of: Type) -> bool:
+    match of:
+        case Array(element):
+            return _has_discrete(element)
+        case Product(items):
+            return any(map(_has_discrete, items))
+    return is_discrete(of)
+
+
+def _places(value: Value) -> Iterator[Value]:
+    match value:
+        case Tup(items) | Items(items):
+            for item in items:
+                yield from _places(item)
+        case Along(_, element):
+            yield from _places(element)
+        case _:
+            yield value
+
+
+def _innermost(value: Value) -> Value:
+    while isinstance(value, Along):
+        value = value.element
+    return value
+
+
+def _number(kind: str, value: Any) -> Any:
+    if type(value) is {"float": float, "int": int, "bool": bool}[kind]:
+        return value
+    array = value if isinstance(value, np.generic | np.ndarray) else None
+    if array is not None and array.shape == () and array.dtype.kind in ACCEPTED[kind]:
+        return {"float": float, "int": int, "bool": bool}[kind](array)
+    if kind == "float" and type(value) is int:
+        return float(value)
+    raise NotGenerated(f"a value that is no {kind}")
+
+
+def _array(kind: str, value: Any, rank: int) -> Any:
+    try:
+        array = value if isinstance(value, np.ndarray) else np.array(value, dtype=None if len(value) else DTYPES[kind])
+    except (ValueError, TypeError):
+        raise NotGenerated("an array of rows of different sizes") from None
+    if array.size == 0 and array.ndim < rank:
+        array = array.reshape(array.shape + (0,) * (rank - array.ndim))
+    if array.ndim != rank or (array.dtype.kind not in ACCEPTED[kind]):
+        raise NotGenerated(f"a value that is no array of {kind}")
+    return np.asarray(array, dtype=DTYPES[kind])
+
+
+def _shaped(array: Any, like: Any) -> Any:
+    if isinstance(like, list | tuple):
+        return type(like)(_nested(row, k) for row, k in zip(array, like, strict=True))
+    return array
+
+
+def _nested(row: Any, like: Any) -> Any:
+    if isinstance(row, np.ndarray) and row.ndim:
+        return _shaped(row, like)
+    return row.item()
+
+
+def _sequence(element: Type, values: list[Any]) -> Any:
+    while isinstance(element, Array):
+        element = element.element
+    if isinstance(element, Float | Int | Bool) and len({np.shape(v) for v in values}) <= 1:
+        return np.array(values, dtype=DTYPES[type(element).__name__.lower()])
+    return values
+

@@ -1,0 +1,171 @@
+"""A generated program: its text, and running it."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeengine.chad.generate.boundary import Boundary
+from tapeengine.chad.generate.operations import Operations
+from tapeengine.chad.generate.passes import Passes, passes
+from tapeengine.chad.generate.values import NotGenerated
+from tapeengine.chad.terms import Module
+
+__all__ = ["Compiled", "generate"]
+
+Vjp = tuple[Any, Callable[[Any], tuple[Any, ...]]]
+#: What Python's floats raise where C's answer with an infinity or a NaN.
+POLES = (ZeroDivisionError, ValueError, OverflowError)
+
+
+class Compiled:
+    """A program's forward and reverse pass as Python functions.
+
+    Parameters
+    ----------
+    module : Module
+        Without function values.
+    classes : mapping of str to type
+        The classes that named products stand for.
+
+    Attributes
+    ----------
+    text : str
+        The two functions ``forward(...) -> (results, residuals)`` and ``reverse(residuals, ...) -> cotangents``.
+    """
+
+    def __init__(self, module: Module, classes: Mapping[str, type] | None = None) -> None:
+        self.definition = module.definitions[module.main]
+        self.boundary = Boundary(classes or {})
+        self._module = module
+        self.fast = Running(passes(module))
+        self.text = self.fast.text
+
+    @functools.cached_property
+    def exact(self) -> Running:
+        """The passes that are right also where infinities meet zeros; written at the first such place."""
+        return Running(passes(self._module, exact=True))
+
+    def vjp(self, primals: Sequence[Any]) -> Vjp:
+        """Run the program; give its value and its backpropagator.
+
+        Raises
+        ------
+        NotGenerated
+            Where an argument has no form as numpy arrays, such as rows of different sizes.
+        """
+        each = zip(self.definition.params, primals, strict=True)
+        leaves = [leaf for p, x in each for leaf in self.boundary.leaves_in(p.of, x)]
+        used, (results, residuals) = self._forward(leaves)
+        value = self.boundary.out(self.definition.result, used.passes.value, iter(results))
+
+        def backpropagator(cotangent: Any) -> tuple[Any, ...]:
+            given = self._given(cotangent, used, results)
+            found = used.back(residuals, given)
+            if used is self.fast and not all(map(_is_finite, found)):
+                found = self.exact.back(self.exact.ahead(leaves)[1], given)
+            return self._taken(found, given, primals)
+
+        return value, backpropagator
+
+    def _forward(self, leaves: list[Any]) -> tuple[Running, Any]:
+        try:
+            made = self.fast.ahead(leaves)
+            if all(map(_is_finite, made[0])):
+                return self.fast, made
+        except POLES:
+            pass
+        return self.exact, self.exact.ahead(leaves)
+
+    def _given(self, cotangent: Any, used: Running, results: Sequence[Any]) -> list[Any]:
+        """Take the cotangent of the result apart; None and discrete parts are zero."""
+        given = self.boundary.cotangent_in(self.definition.result, used.passes.value, cotangent)
+        if any(np.shape(g) not in ((), np.shape(r)) for g, r in zip(given, results, strict=True)):
+            raise NotGenerated("a cotangent of another shape")
+        if any(np.shape(g) != np.shape(r) and not (np.ndim(g) == 0 and g == 0.0) for g, r in zip(given, results, strict=True)):
+            raise NotGenerated("a cotangent of another shape")
+        return [np.zeros(np.shape(r)) if np.ndim(r) and not np.ndim(g) else g for g, r in zip(given, results, strict=True)]
+
+    def _taken(self, found: Sequence[Any], given: Sequence[Any], primals: Sequence[Any]) -> tuple[Any, ...]:
+        """Put the cotangents of the parameters together, each in memory of its own."""
+        leaves = iter(list(_owned(found, given)))
+        each = zip(self.definition.params, self.fast.passes.params, primals, strict=True)
+        return tuple(self.boundary.cotangent_out(p.of, v, leaves, x) for p, v, x in each)
+
+
+class Running:
+    """The passes of a program, compiled."""
+
+    def __init__(self, made: Passes) -> None:
+        self.passes = made
+        self.text = made.text()
+        namespace: dict[str, Any] = {"ops": Operations(), "__name__": "generated"}
+        exec(compile(self.text, "<derivative>", "exec"), namespace)
+        self._forward = namespace["forward"]
+        self._reverse = namespace["reverse"]
+        self.has_arrays = "np." in self.text or "ops." in self.text
+
+    def ahead(self, leaves: Sequence[Any]) -> Any:
+        """Run the forward pass."""
+        if not self.has_arrays:
+            return self._forward(*leaves)
+        with np.errstate(all="ignore"):
+            return self._forward(*leaves)
+
+    def back(self, residuals: Any, given: Sequence[Any]) -> Any:
+        """Run the reverse pass."""
+        if not self.has_arrays:
+            return self._reverse(residuals, *given)
+        with np.errstate(all="ignore"):
+            return self._reverse(residuals, *given)
+
+
+def _is_finite(x: Any) -> bool:
+    return math.isfinite(x if isinstance(x, float | int) else np.sum(x))
+
+
+def _owned(found: Sequence[Any], given: Sequence[Any]) -> Iterator[Any]:
+    seen = {id(g) for g in given}
+    for x in found:
+        if isinstance(x, np.ndarray):
+            if x.base is not None or id(x) in seen or not x.flags.writeable:
+                x = np.array(x)
+            seen.add(id(x))
+        yield x
+
+
+def generate(module: Module, classes: Mapping[str, type] | None = None) -> Compiled:
+    """Generate a program's derivative.
+
+    Parameters
+    ----------
+    module : Module
+        Without function values: what `tapeengine.chad.close` gives.
+    classes : mapping of str to type, optional
+        The classes that named products stand for.
+
+    Returns
+    -------
+    Compiled
+
+    Raises
+    ------
+    NotGenerated
+        Where the program has no imperative form.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.terms import Definition, Module, Op, Var
+    >>> from tapeengine.chad.types import FLOAT
+    >>> x = Var("x", FLOAT)
+    >>> square = Definition("square", (x,), FLOAT, Op("mul", (x, x)))
+    >>> compiled = generate(Module("square", {"square": square}))
+    >>> value, backpropagator = compiled.vjp([3.0])
+    >>> value, backpropagator(1.0)
+    (9.0, (6.0,))
+    """
+    return Compiled(module, classes)

@@ -1,0 +1,306 @@
+"""From source terms to the imperative form: dispatch, scalars, products, and the helpers that every rule uses.
+
+A build whose body can be computed for all indices at once becomes an axis (``whole-array operations``); reading an array
+at the index of that build is then a renaming, a slice or a gather. What has no such form becomes a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from tapeengine.chad import terms as S
+from tapeengine.chad.generate.builder import Axes, Builder
+from tapeengine.chad.generate.values import Along, Items, NotGenerated, Pending, Tup, Value, leaves, rebuild
+from tapeengine.chad.imperative import Const, Operand, Ref
+from tapeengine.chad.traverse import Names
+
+__all__ = ["Lower", "Scope"]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where a term stands.
+
+    Attributes
+    ----------
+    env : mapping of str to Value
+        The variables.
+    mask : Operand, optional
+        Where, along the axes, this term counts; everywhere if there is none.
+    is_whole : bool
+        Whether the term is inside a build that has become an axis.
+    """
+
+    env: Mapping[str, Value]
+    mask: Operand | None = None
+    is_whole: bool = False
+
+    def bind(self, **values: Value) -> Scope:
+        """Add variables."""
+        return replace(self, env={**self.env, **values})
+
+
+class Lower:
+    """Writes the primal program in imperative form.
+
+    Parameters
+    ----------
+    module : Module
+        Definitions to call; they are written in place of their calls.
+    exact : bool
+        Whether infinities may occur, so that a product with zero may not stand for "does not count".
+    """
+
+    def __init__(self, module: S.Module, exact: bool = False) -> None:
+        self.module = module
+        self.exact = exact
+        self.axes = Axes()
+        self.b = Builder(Names(RESERVED), self.axes)
+        self.calls: list[str] = []
+        self.labels: dict[str, str] = {}
+        self.naturals: set[str] = set()
+
+    def __call__(self, term: S.Term, scope: Scope) -> Value:
+        """Write a term; give its value."""
+        rule = RULES.get(type(term))
+        if rule is None:
+            raise NotGenerated(f"{type(term).__name__} has no imperative form")
+        return rule(self, term, scope)
+
+    # ------------------------------------------------------------ operands
+
+    def number(self, term: S.Term, scope: Scope) -> Operand:
+        """Write a term of scalar type."""
+        return self.force(self(term, scope))
+
+    def force(self, value: Value) -> Operand:
+        """Do a read that is pending."""
+        if isinstance(value, Const | Ref):
+            return value
+        if isinstance(value, Pending):
+            return self.gather(value)
+        raise NotGenerated(f"a {type(value).__name__} where a scalar is wanted")
+
+    def gather(self, read: Pending) -> Ref:
+        """Read an array at indices: element by element in a loop, or all at once."""
+        base = read.base
+        dims = tuple(base.axes.index(axis) for axis, _ in read.indices)
+        indices = tuple(index for _, index in read.indices)
+        kept = [axis for axis in base.axes if axis not in dict(read.indices)]
+        if not any(index.axes for index in indices):
+            return self.b.emit("item", (base, *indices), dims, axes=kept, kind=base.kind)
+        axes = self.axes.ordered([*kept, *(axis for index in indices for axis in index.axes)])
+        return self.b.emit("gather", (base, *indices), (dims, base.axes), axes=axes, kind=base.kind)
+
+    def all_forced(self, value: Value) -> Value:
+        """Do all reads that are pending in a value."""
+        return rebuild(value, self.force)
+
+    # ------------------------------------------------------------ axes
+
+    def size_of(self, axis: str) -> Operand:
+        """Give the size of an axis."""
+        return self.axes.sizes[axis]
+
+    def index_of(self, operand: Operand) -> tuple[str, Operand] | None:
+        """Give the axis and the offset of an integer that counts along an axis; None for any other."""
+        if not isinstance(operand, Ref) or len(operand.axes) != 1:
+            return None
+        made = self.b.made.get(operand.name)
+        if made is None:
+            return None
+        if made.op == "arange":
+            return operand.axes[0], Const(0)
+        if made.op in ("iadd", "isub"):
+            first, second = made.args
+            if made.op == "iadd" and not first.axes:
+                first, second = second, first
+            inner = self.index_of(first)
+            if inner is not None and not second.axes:
+                combine = self.b.plus if made.op == "iadd" else self.b.minus
+                return operand.axes[0], combine(inner[1], second)
+        return None
+
+    def at(self, value: Value, axis: str, index: Operand, scope: Scope) -> Value:
+        """Give a value at an index along an axis: a renaming, a slice, or a read."""
+        along = self.index_of(index)
+
+        def leaf(x: Operand | Pending) -> Value:
+            if isinstance(x, Pending):
+                return self._at_pending(x, axis, index, scope)
+            if axis not in x.axes:
+                return x
+            assert isinstance(x, Ref)
+            if along is not None and along[0] not in x.axes and scope.mask is None:
+                return self._window(x, axis, *along)
+            if along is not None and along[0] not in x.axes and along[1] == Const(0):
+                if self.size_of(along[0]) == self.size_of(axis):
+                    return self._window(x, axis, *along)
+            return Pending(x, ((axis, self.guarded(index, scope)),))
+
+        return rebuild(value, leaf)
+
+    def guarded(self, index: Operand, scope: Scope) -> Operand:
+        """Keep an index within bounds where it does not count."""
+        if scope.mask is None or not index.axes:
+            return index
+        return self.b.emit("where", (scope.mask, index, Const(0)), kind="int")
+
+    def _at_pending(self, x: Pending, axis: str, index: Operand, scope: Scope) -> Value:
+        def moved(i: Operand) -> Operand:
+            return self.force(self.at(i, axis, index, scope)) if axis in i.axes else i
+
+        indices = tuple((a, moved(i)) for a, i in x.indices)
+        if axis in x.base.axes and axis not in dict(indices):
+            indices = (*indices, (axis, self.guarded(index, scope)))
+        return Pending(x.base, indices)
+
+    # D[t ! i] where i counts along an axis: the bag of one-hots (EC section 7) is one array
+    def _window(self, x: Ref, axis: str, to: str, start: Operand) -> Ref:
+        axes = tuple(to if a == axis else a for a in x.axes)
+        size = self.size_of(to)
+        if start == Const(0) and size == self.size_of(axis):
+            return Ref(x.name, axes, x.kind)
+        return self.b.emit("window", (x, start, size), (x.axes.index(axis),), axes=axes, kind=x.kind)
+
+    def spread(self, value: Operand, axes: tuple[str, ...]) -> Ref | Const:
+        """Give a value that has exactly these axes, in this order."""
+        if value.axes == axes:
+            return value
+        return self.b.emit("broadcast", (value, *(self.size_of(a) for a in axes)), (), axes=axes, kind=value.kind)
+
+    def settled(self, value: Value, outer: tuple[str, ...] = ()) -> Value:
+        """Give a value whose arrays have all their axes, as a loop or a branch hands them on."""
+        match value:
+            case Along(axis, element, None):
+                return Along(axis, self.settled(element, (*outer, axis)))
+            case Tup(items):
+                return Tup(tuple(self.settled(item, outer) for item in items))
+            case Items(items):
+                return Items(tuple(self.settled(item, outer) for item in items))
+            case Along():
+                raise NotGenerated("rows of different sizes are handed on")
+        operand = self.force(value)
+        rest = self.axes.ordered(a for a in operand.axes if a not in outer)
+        return self.spread(operand, (*rest, *outer))
+
+    def stacked(self, value: Value) -> Value:
+        """Give an array that is known item by item as an array along an axis."""
+        if not isinstance(value, Items):
+            return value
+        if not value.items:
+            raise NotGenerated("an empty array of unknown elements")
+        axis = self.axes.fresh(Const(len(value.items)))
+        return Along(axis, self._stacked_parts([self.stacked(item) for item in value.items], axis))
+
+    def _stacked_parts(self, parts: list[Value], axis: str) -> Value:
+        first = parts[0]
+        if isinstance(first, Tup):
+            columns = zip(*(p.items for p in parts if isinstance(p, Tup)), strict=True)
+            return Tup(tuple(self._stacked_parts(list(column), axis) for column in columns))
+        if isinstance(first, Along):
+            inner = [p.element for p in parts if isinstance(p, Along)]
+            sizes = {self.size_of(p.axis) for p in parts if isinstance(p, Along)}
+            if len(sizes) != 1 or any(p.valid for p in parts if isinstance(p, Along)):
+                raise NotGenerated("an array of rows of different sizes")
+            renamed = [self.renamed(e, p.axis, first.axis) for e, p in zip(inner, parts, strict=True)]  # type: ignore[union-attr]
+            return Along(first.axis, self._stacked_parts(renamed, axis))
+        operands = [self.force(p) for p in parts]
+        shared = self.axes.union(*operands)
+        return self.b.emit(
+            "stack", [self.spread(x, shared) for x in operands], (), axes=(*shared, axis), kind=operands[0].kind
+        )
+
+    def renamed(self, value: Value, axis: str, to: str) -> Value:
+        """Give a value with another name for one of its axes."""
+        if axis == to:
+            return value
+
+        def leaf(x: Operand | Pending) -> Value:
+            operand = self.force(x)
+            if isinstance(operand, Const):
+                return operand
+            return Ref(operand.name, tuple(to if a == axis else a for a in operand.axes), operand.kind)
+
+        return rebuild(value, leaf)
+
+    def all_axes(self, value: Value) -> tuple[str, ...]:
+        """Give all axes of a value."""
+        return self.axes.union(*(self.force(x) for x in leaves(value)))
+
+
+#: Words that no generated variable is called: Python's, and the names that the program text uses.
+RESERVED = ("np", "math", "ops", "range", "zip", "len", "reversed", "float", "int", "bool", "max", "min", "abs")
+
+
+def variable(L: Lower, t: S.Var, scope: Scope) -> Value:
+    return scope.env[t.name]
+
+
+def let(L: Lower, t: S.Term, scope: Scope) -> Value:
+    while isinstance(t, S.Let):
+        value = L(t.bound, scope)
+        if isinstance(value, Ref):
+            L.labels.setdefault(value.name, t.var.name)
+        scope = scope.bind(**{t.var.name: value})
+        t = t.body
+    return L(t, scope)
+
+
+def literal(L: Lower, t: S.Literal, scope: Scope) -> Value:
+    return Const(t.value)
+
+
+def op(L: Lower, t: S.Op, scope: Scope) -> Value:
+    args = [L.number(a, scope) for a in t.args]
+    if t.op == "iadd" and not any(a.axes for a in args):
+        return L.b.plus(args[0], args[1])
+    if t.op == "isub" and not any(a.axes for a in args):
+        return L.b.minus(args[0], args[1])
+    if t.op == "real" and isinstance(args[0], Const):
+        return Const(float(args[0].value))
+    return L.b.emit(t.op, args)
+
+
+def tuple_(L: Lower, t: S.Tuple, scope: Scope) -> Value:
+    return Tup(tuple(L(item, scope) for item in t.items))
+
+
+def proj(L: Lower, t: S.Proj, scope: Scope) -> Value:
+    value = L(t.term, scope)
+    assert isinstance(value, Tup)
+    return value.items[t.index]
+
+
+def call(L: Lower, t: S.Call, scope: Scope) -> Value:
+    """A definition is written in place of its call, so that arrays run through it; recursion has no such form."""
+    if t.name in L.calls:
+        raise NotGenerated(f"{t.name} is recursive")
+    definition = L.module.definitions[t.name]
+    values = {p.name: L(a, scope) for p, a in zip(definition.params, t.args, strict=True)}
+    L.calls.append(t.name)
+    try:
+        return L(definition.body, replace(scope, env=values))
+    finally:
+        L.calls.pop()
+
+
+def _rules() -> Mapping[type[S.Term], Callable[..., Value]]:
+    from tapeengine.chad.generate import lower_arrays, lower_control
+
+    rules: dict[Any, Any] = {
+        S.Var: variable,
+        S.Let: let,
+        S.Literal: literal,
+        S.Op: op,
+        S.Tuple: tuple_,
+        S.Proj: proj,
+        S.Call: call,
+    }
+    return MappingProxyType({**rules, **lower_arrays.RULES, **lower_control.RULES})
+
+
+RULES: Mapping[type[S.Term], Callable[..., Value]] = _rules()

@@ -1,0 +1,385 @@
+"""Arrays as whole-array operations: builds and maps become axes, sums of products contractions, reads gathers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from tapeengine.chad import terms as S
+from tapeengine.chad.generate.values import Along, Items, NotGenerated, NotWhole, Tup, Value, rebuild
+from tapeengine.chad.imperative import Const, Loop, Operand, Ref
+from tapeengine.chad.types import INT
+
+if TYPE_CHECKING:
+    from tapeengine.chad.generate.lower import Lower, Scope
+
+__all__ = ["RULES"]
+
+#: Builds of at most this many elements, where the number is a literal, are written item by item.
+UNROLLED = 8
+
+
+def build(L: Lower, t: S.Build, scope: Scope) -> Value:
+    size = L.number(t.size, scope)
+    return build_over(L, size, lambda i, inner: L(t.body, inner.bind(**{t.index.name: i})), scope)
+
+
+Body = Callable[[Operand, "Scope"], Value]
+
+
+# EC section 7: build n (i. t)
+def build_over(L: Lower, size: Operand, body: Body, scope: Scope) -> Value:
+    """Build an array: item by item where it is short, at once where that is possible, else in a loop."""
+    if isinstance(size, Const) and size.value <= UNROLLED:
+        return Items(tuple(body(Const(i), scope) for i in range(int(size.value))))
+    if size.axes:
+        return ragged(L, size, body, scope)
+    size = natural(L, size)
+    mark = L.b.mark()
+    try:
+        axis = L.axes.fresh(size)
+        return Along(axis, body(counter(L, axis), replace(scope, is_whole=True)))
+    except NotWhole:
+        if scope.is_whole:
+            raise
+        L.b.rewind(mark)
+        return build_loop(L, size, body, scope)
+
+
+def natural(L: Lower, size: Operand) -> Operand:
+    """Take a negative size as zero."""
+    if isinstance(size, Const):
+        return Const(max(0, size.value))
+    made = L.b.made.get(size.name)
+    if made is not None and made.op in ("size", "imax") or size.name in L.naturals:
+        return size
+    return L.b.emit("imax", (size, Const(0)))
+
+
+def counter(L: Lower, axis: str) -> Ref:
+    """Give the indices along an axis."""
+    return L.b.emit("arange", (L.size_of(axis),), (), axes=(axis,), kind="int")
+
+
+def ragged(L: Lower, size: Operand, body: Body, scope: Scope) -> Value:
+    """Build rows of different sizes in rows of the largest size, with a mask of what exists."""
+    largest = L.b.emit("largest", (size,), (), axes=(), kind="int")
+    axis = L.axes.fresh(largest)
+    index = counter(L, axis)
+    valid: Operand = L.b.emit("lt", (index, size))
+    mask = valid if scope.mask is None else L.b.emit("and", (scope.mask, valid), kind="bool")
+    return Along(axis, body(index, replace(scope, mask=mask, is_whole=True)), valid)
+
+
+def build_loop(L: Lower, size: Operand, body: Body, scope: Scope) -> Value:
+    """Build an array step by step."""
+    level = L.b.level
+    with L.b.inner() as block:
+        index = L.b.fresh("i", (), "int")
+        made = L.settled(L.stacked(L.all_forced(body(index, scope))))
+    if any(depends(L, a, level) for a in L.all_axes(made)):
+        raise NotGenerated("rows of different sizes made in a loop")
+    axis = L.axes.fresh(size)
+    loop = Loop(block, index, size)
+
+    def collect(x: Any) -> Value:
+        out = L.b.fresh("xs", (axis, *x.axes), x.kind)
+        loop.collected.append((out, x))
+        return out
+
+    result = Along(axis, rebuild(made, collect))
+    L.b.block.append(loop)
+    return result
+
+
+def depends(L: Lower, axis: str, level: int) -> bool:
+    """Tell whether the size of an axis is only known in a block deeper than a level."""
+    size = L.size_of(axis)
+    return isinstance(size, Ref) and L.b.is_inside(size.name, level)
+
+
+def elements(L: Lower, t: S.Elements, scope: Scope) -> Value:
+    if not t.items:
+        raise NotGenerated("an empty array")
+    return Items(tuple(L(item, scope) for item in t.items))
+
+
+def index(L: Lower, t: S.Index, scope: Scope) -> Value:
+    return at(L, L(t.array, scope), L.number(t.index, scope), scope)
+
+
+def at(L: Lower, array: Value, i: Operand, scope: Scope) -> Value:
+    """Read an array."""
+    if isinstance(array, Items):
+        if isinstance(i, Const) and -len(array.items) <= i.value < len(array.items):
+            return array.items[int(i.value)]
+        array = L.stacked(array)
+    assert isinstance(array, Along)
+    return L.at(array.element, array.axis, i, scope)
+
+
+def size(L: Lower, t: S.Size, scope: Scope) -> Value:
+    return size_of(L, L(t.array, scope))
+
+
+def size_of(L: Lower, array: Value) -> Operand:
+    """Give the size of an array."""
+    if isinstance(array, Items):
+        return Const(len(array.items))
+    assert isinstance(array, Along)
+    if array.valid is not None:
+        raise NotWhole("the size of rows of different sizes")
+    return L.size_of(array.axis)
+
+
+def map_(L: Lower, t: S.Map, scope: Scope) -> Value:
+    arrays = [L(a, scope) for a in t.arrays]
+    sizes = [size_of(L, a) for a in arrays]
+    n = sizes[0]
+    for other in sizes[1:]:
+        if other != n:
+            both = isinstance(n, Const) and isinstance(other, Const)
+            n = Const(min(n.value, other.value)) if both else L.b.emit("imin", (n, other))  # type: ignore[union-attr]
+
+    def body(i: Operand, inner: Scope) -> Value:
+        unmasked = replace(inner, mask=None)
+        items = {v.name: at(L, a, i, unmasked) for v, a in zip(t.vars, arrays, strict=True)}
+        return L(t.body, inner.bind(**items))
+
+    if isinstance(n, Ref):
+        L.naturals.add(n.name)
+    return build_over(L, n, body, scope)
+
+
+def total(L: Lower, t: S.Total, scope: Scope) -> Value:
+    return total_of(L, L(t.array, scope), 0 if t.type == INT else 0.0)
+
+
+def total_of(L: Lower, array: Value, nothing: float) -> Operand:
+    """Add up an array: item by item, or as a contraction of the product that its elements are."""
+    if isinstance(array, Items):
+        result: Operand = Const(nothing)
+        for position, item in enumerate(array.items):
+            x = L.force(item)
+            result = L.b.emit("iadd" if x.kind == "int" else "add", (result, x)) if position else x
+        return result
+    assert isinstance(array, Along)
+    element = L.force(array.element)
+    factors = [element] if element.kind == "int" else product(L, element, array.axis)
+    if array.valid is not None:
+        factors = masked(L, factors, array.valid)
+    return contract(L, factors, array.axis)
+
+
+def contract(L: Lower, factors: list[Operand], axis: str) -> Operand:
+    """Sum a product along an axis."""
+    if not any(axis in f.axes for f in factors):
+        kind = factors[0].kind
+        count = L.size_of(axis) if kind == "int" else L.b.emit("real", (L.size_of(axis),))
+        whole = factors[0] if len(factors) == 1 else L.b.emit("mul", factors)
+        return L.b.emit("imul" if kind == "int" else "mul", (count, whole))
+    union = L.axes.union(*factors)
+    out = tuple(a for a in union if a != axis)
+    return L.b.contract(factors, out)
+
+
+def product(L: Lower, x: Operand, axis: str) -> list[Operand]:
+    """Give the factors of a product whose sum along an axis needs no array of the products."""
+    made = L.b.made.get(x.name) if isinstance(x, Ref) else None
+    if L.exact or not isinstance(x, Ref) or made is None or made.op != "mul":
+        return [x]
+    result: list[Operand] = []
+    to = dict(zip(made.out.axes, x.axes, strict=True))
+    for arg in made.args:
+        factor = Ref(arg.name, tuple(to[a] for a in arg.axes), arg.kind) if isinstance(arg, Ref) else arg
+        inner = L.b.made.get(factor.name) if isinstance(factor, Ref) else None
+        smaller = inner is not None and any(len(a.axes) < len(factor.axes) for a in inner.args)
+        result += product(L, factor, axis) if smaller else [factor]
+    return result if len(result) <= 3 else [x]
+
+
+def masked(L: Lower, factors: list[Operand], valid: Operand) -> list[Operand]:
+    """Make a product zero where it does not count, at its smallest factor."""
+    fits = [f for f in factors if set(valid.axes) <= set(f.axes)]
+    if not fits or L.exact:
+        whole = factors[0] if len(factors) == 1 else L.b.emit("mul", factors)
+        return [L.b.emit("where", (valid, whole, Const(0.0)), kind=whole.kind)]
+    chosen = min(fits, key=lambda f: len(f.axes))
+    zero = L.b.emit("where", (valid, chosen, Const(0 if chosen.kind == "int" else 0.0)), kind=chosen.kind)
+    return [zero if f is chosen else f for f in factors]
+
+
+#: Scalar operations whose fold is a whole-array operation.
+FOLDS: Mapping[str, str] = MappingProxyType({"maximum": "largest", "minimum": "smallest", "mul": "prod"})
+
+
+def fold(L: Lower, t: S.Fold, scope: Scope) -> Value:
+    array = L(t.array, scope)
+    if isinstance(array, Items) and array.items:
+        state = array.items[0]
+        for item in array.items[1:]:
+            state = L(t.body, scope.bind(**{t.left.name: state, t.right.name: item}))
+        return state
+    if not isinstance(array, Along) or array.valid is not None:
+        raise NotWhole("a fold of rows of different sizes")
+    which = folded_operation(t)
+    element = array.element if isinstance(array.element, Tup | Items | Along) else L.force(array.element)
+    if which is not None and isinstance(element, Ref) and array.axis in element.axes and element.kind == "float":
+        rest = tuple(a for a in element.axes if a != array.axis)
+        if which == "add":
+            checked = L.b.emit("nonempty", (element,), (element.axes.index(array.axis),), axes=element.axes)
+            return L.b.emit("contract", (checked,), (), axes=rest)
+        return L.b.emit(FOLDS[which], (element,), (element.axes.index(array.axis),), axes=rest)
+    return fold_loop(L, t, array, scope)
+
+
+def folded_operation(t: S.Fold) -> str | None:
+    """Recognise the operation of a fold: ``left op right`` or a choice of the larger or smaller one."""
+    body, names = t.body, {t.left.name: "left", t.right.name: "right"}
+    while isinstance(body, S.Let) and isinstance(body.bound, S.Var):
+        names[body.var.name] = names.get(body.bound.name, "")
+        body = body.body
+
+    def side(x: S.Term) -> str:
+        return names.get(x.name, "") if isinstance(x, S.Var) else ""
+
+    match body:
+        case S.Op(op, (a, b)) if {side(a), side(b)} == {"left", "right"} and (op in FOLDS or op == "add"):
+            return op
+        case S.If(S.Op("gt" | "lt" as op, (a, b)), then, orelse) if {side(a), side(b)} == {"left", "right"}:
+            if (side(a), side(b)) == (side(then), side(orelse)) == ("right", "left"):
+                return "maximum" if op == "gt" else "minimum"
+    return None
+
+
+def fold_loop(L: Lower, t: S.Fold, array: Along, scope: Scope) -> Value:
+    """Fold step by step."""
+    from tapeengine.chad.generate.lower_control import counted
+
+    first = L.at(array.element, array.axis, Const(0), scope)
+    count = L.b.plus(L.size_of(array.axis), Const(-1))
+
+    def step(i: Operand, state: Value, inner: Scope) -> Value:
+        right = L.at(array.element, array.axis, L.b.plus(i, Const(1)), inner)
+        return L(t.body, inner.bind(**{t.left.name: state, t.right.name: right}))
+
+    return counted(L, count, first, step, scope)[0]
+
+
+def scan(L: Lower, t: S.Scan, scope: Scope) -> Value:
+    from tapeengine.chad.generate.lower_control import counted
+
+    array = L.stacked(L(t.array, scope))
+    if not isinstance(array, Along) or array.valid is not None:
+        raise NotWhole("a scan of rows of different sizes")
+    init = L(t.init, scope)
+    element = array.element
+    match t.body:
+        case S.Op("add", (S.Var(a), S.Var(b))) if {a, b} == {t.state.name, t.var.name}:
+            xs = L.force(element) if not isinstance(element, Tup | Items | Along) else None
+            if isinstance(xs, Ref) and array.axis in xs.axes:
+                sums = L.b.emit("cumsum", (xs,), (xs.axes.index(array.axis),), axes=xs.axes)
+                return Along(array.axis, L.b.emit("add", (L.force(init), sums)))
+
+    def step(i: Operand, state: Value, inner: Scope) -> Value:
+        x = L.at(element, array.axis, i, inner)
+        return L(t.body, inner.bind(**{t.state.name: state, t.var.name: x}))
+
+    return counted(L, L.size_of(array.axis), init, step, scope, collect=True)[1]
+
+
+def gather(L: Lower, t: S.Gather, scope: Scope) -> Value:
+    array, indices = L.stacked(L(t.array, scope)), L.stacked(L(t.indices, scope))
+    assert isinstance(array, Along)
+    assert isinstance(indices, Along)
+    return Along(indices.axis, L.at(array.element, array.axis, L.force(indices.element), scope), indices.valid)
+
+
+def scatter(L: Lower, t: S.Scatter, scope: Scope) -> Value:
+    array, indices = L.stacked(L(t.array, scope)), L.stacked(L(t.indices, scope))
+    values = L.stacked(L(t.values, scope))
+    assert isinstance(array, Along)
+    assert isinstance(indices, Along)
+    assert isinstance(values, Along)
+    if scope.is_whole or isinstance(array.element, Tup):
+        raise NotWhole("a scatter inside a build")
+    where = L.force(indices.element)
+    moved = L.settled(L.renamed(values.element, values.axis, indices.axis), (indices.axis,))
+    base = L.settled(array)
+    if not isinstance(base, Along) or not isinstance(base.element, Ref) or not isinstance(moved, Ref):
+        raise NotGenerated("a scatter of rows")
+    if len(base.element.axes) != 1:
+        raise NotGenerated("a scatter of rows")
+    return Along(array.axis, L.b.emit("scatter", (base.element, where, moved), (), axes=(array.axis,)))
+
+
+def replicate(L: Lower, t: S.Replicate, scope: Scope) -> Value:
+    n = L.number(t.size, scope)
+    if n.axes:
+        raise NotWhole("an array whose size depends on an index")
+    return Along(L.axes.fresh(natural(L, n)), L.all_forced(L(t.term, scope)))
+
+
+def filter_(L: Lower, t: S.Filter, scope: Scope) -> Value:
+    if scope.is_whole:
+        raise NotWhole("a filter inside a build")
+    array = L.stacked(L(t.array, scope))
+    assert isinstance(array, Along)
+    inner = replace(scope, is_whole=True)
+    # the elements carry the array's own axis already, so the condition is computed for all of them at once
+    test = L.number(t.condition, inner.bind(**{t.var.name: array.element}))
+    indices = L.b.emit("nonzero", (L.spread(test, (array.axis,)),), (), axes=("?",), kind="int")
+    count = L.b.emit("size", (indices,), (0,), axes=(), kind="int")
+    axis = L.axes.fresh(count)
+    chosen = Ref(indices.name, (axis,), "int")
+    return Along(axis, L.all_forced(L.at(array.element, array.axis, chosen, scope)))
+
+
+def concatenate(L: Lower, t: S.Concatenate, scope: Scope) -> Value:
+    first, second = L(t.first, scope), L(t.second, scope)
+    if isinstance(first, Items) and isinstance(second, Items):
+        return Items((*first.items, *second.items))
+    first, second = L.stacked(first), L.stacked(second)
+    assert isinstance(first, Along)
+    assert isinstance(second, Along)
+    if first.valid is not None or second.valid is not None:
+        raise NotWhole("rows of different sizes are put together")
+    axis = L.axes.fresh(L.b.plus(L.size_of(first.axis), L.size_of(second.axis)))
+    return Along(axis, joined(L, first.element, second.element, first.axis, second.axis, axis))
+
+
+def joined(L: Lower, a: Value, b: Value, axis_a: str, axis_b: str, axis: str) -> Value:
+    """Put two values one after the other along an axis."""
+    match a, b:
+        case Tup(xs), Tup(ys):
+            return Tup(tuple(joined(L, x, y, axis_a, axis_b, axis) for x, y in zip(xs, ys, strict=True)))
+        case Along(), Along():
+            if L.size_of(a.axis) != L.size_of(b.axis):
+                raise NotGenerated("rows of different sizes are put together")
+            return Along(a.axis, joined(L, a.element, L.renamed(b.element, b.axis, a.axis), axis_a, axis_b, axis))
+    x, y = L.force(a), L.force(b)
+    rest = tuple(n for n in L.axes.union(x, y) if n not in (axis_a, axis_b))
+    parts = (L.spread(x, (*rest, axis_a)), L.spread(y, (*rest, axis_b)))
+    sizes = (L.size_of(axis_a), L.size_of(axis_b))
+    return L.b.emit("concatenate", (*parts, *sizes), (), axes=(*rest, axis), kind=x.kind)
+
+
+RULES: Mapping[type[S.Term], Any] = MappingProxyType(
+    {
+        S.Build: build,
+        S.Elements: elements,
+        S.Index: index,
+        S.Size: size,
+        S.Map: map_,
+        S.Total: total,
+        S.Fold: fold,
+        S.Scan: scan,
+        S.Gather: gather,
+        S.Scatter: scatter,
+        S.Replicate: replicate,
+        S.Filter: filter_,
+        S.Concatenate: concatenate,
+    }
+)

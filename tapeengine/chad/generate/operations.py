@@ -1,0 +1,161 @@
+"""What generated programs call beside numpy and `math`: reads and accumulations that take a line of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tapeengine.chad.generate.values import NotGenerated
+from tapeengine.chad.primitives import evaluate_op
+
+__all__ = ["Operations"]
+
+Floats = NDArray[np.float64]
+
+
+class Operations:
+    """The functions that generated programs know as ``ops``.
+
+    ``ops.<opcode>_`` computes an opcode on floats as C does, ``ops.whole_<opcode>`` along axes.
+    """
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("whole_"):
+            found = _elementwise(name.removeprefix("whole_"))
+        elif name.endswith("_") and not name.startswith("_"):
+            opcode = name[:-1]
+            found = lambda *args: evaluate_op(opcode, args)  # noqa: E731
+        else:
+            raise AttributeError(name)
+        setattr(self, name, found)
+        return found
+
+    @staticmethod
+    def maximum_(a: float, b: float) -> float:
+        """The larger one; NaN if the first is NaN."""
+        return a if a >= b or a != a else b
+
+    @staticmethod
+    def minimum_(a: float, b: float) -> float:
+        """The smaller one; NaN if the first is NaN."""
+        return a if a <= b or a != a else b
+
+    @staticmethod
+    def array(values: list[Any], kind: type, rank: int = 1) -> NDArray[Any]:
+        """What a loop collected, as an array of a rank even if it is empty."""
+        made = np.array(values, dtype=kind)
+        return made if made.ndim == rank else made.reshape((len(values),) + (0,) * (rank - 1))
+
+    @staticmethod
+    def window(x: NDArray[Any], start: int, size: int, dim: int) -> NDArray[Any]:
+        """A view of ``size`` elements from ``start`` on along one dimension.
+
+        Raises
+        ------
+        IndexError
+            Where the array ends before.
+        """
+        if start == 0 and size == x.shape[dim]:
+            return x
+        if size > 0 and start < 0:
+            raise NotGenerated("a row of indices that begins with negative ones")
+        if size > 0 and start + size > x.shape[dim]:
+            raise IndexError(f"index {start + size - 1} is out of range for an array of size {x.shape[dim]}")
+        view: NDArray[Any] = x[(slice(None),) * dim + (slice(max(start, 0), max(start, 0) + size),)]
+        return view
+
+    @staticmethod
+    def unwindow(d: Floats, size: int, dim: int) -> Floats:
+        """The array itself, or a longer one with zeros behind it."""
+        if d.shape[dim] == size:
+            return d
+        result = np.zeros((*d.shape[:dim], size, *d.shape[dim + 1 :]))
+        result[(slice(None),) * dim + (slice(0, d.shape[dim]),)] = d
+        return result
+
+    @staticmethod
+    def add_at(d: Floats, index: tuple[Any, ...], value: Any) -> None:
+        """Accumulate at indices that may occur more than once: bincount for vectors, else `numpy.add.at`."""
+        if d.ndim == 1 and index[0].size > 0 and np.shape(value) == index[0].shape and index[0].min() >= 0:
+            d += np.bincount(index[0].ravel(), np.ravel(value), d.size)
+        else:
+            np.add.at(d, index, value)
+
+    @staticmethod
+    def scale(ct: Any, factor: Any) -> Any:
+        """Multiply; exactly zero where the cotangent is zero, whatever the factor."""
+        return np.where(ct == 0, 0.0, ct * factor) if np.ndim(ct) or np.ndim(factor) else 0.0 if ct == 0 else ct * factor
+
+    @staticmethod
+    def scatter(base: Floats, index: NDArray[np.int64], values: Any) -> Floats:
+        """A copy of an array with values added at indices."""
+        result = np.array(base)
+        np.add.at(result, index, values)
+        return result
+
+    @staticmethod
+    def nonempty(x: NDArray[Any], dim: int) -> NDArray[Any]:
+        """The array itself; a fold needs a first element."""
+        if x.shape[dim] == 0:
+            raise IndexError("fold of an empty array")
+        return x
+
+    @staticmethod
+    def others(x: Floats, dim: int) -> Floats:
+        """For each element the product of all others, also where some are zero."""
+        moved = np.moveaxis(x, dim, -1)
+        ones = np.ones_like(moved[..., :1])
+        before = np.concatenate((ones, np.cumprod(moved[..., :-1], axis=-1)), axis=-1)
+        after = np.concatenate((ones, np.cumprod(moved[..., :0:-1], axis=-1)), axis=-1)[..., ::-1]
+        return np.moveaxis(before * after, -1, dim)
+
+    @staticmethod
+    def cumsum_back(x: Floats, dim: int) -> Floats:
+        """Sums of all elements from each on along one dimension."""
+        result: Floats = np.flip(np.cumsum(np.flip(x, dim), dim), dim)
+        return result
+
+    @staticmethod
+    def whole_choose(a: Any, b: Any) -> Any:
+        """1 where a is the larger one, a half at a tie."""
+        return np.where((a > b) | (a != a), 1.0, np.where(a == b, 0.5, 0.0))
+
+    @staticmethod
+    def whole_expit(a: Any) -> Any:
+        """1 / (1 + exp(-a)), without overflow."""
+        e = np.exp(-np.abs(a))
+        return np.where(a >= 0, 1.0, e) / (1.0 + e)
+
+    @staticmethod
+    def whole_softplus(a: Any) -> Any:
+        """log(1 + exp(a)), without overflow."""
+        return np.maximum(a, 0.0) + np.log1p(np.exp(-np.abs(a)))
+
+    @staticmethod
+    def whole_trunc(a: Any) -> Any:
+        """Integers, towards zero."""
+        return np.trunc(a).astype(np.int64)
+
+    @staticmethod
+    def whole_floor(a: Any) -> Any:
+        """Integers, downwards."""
+        return np.floor(a).astype(np.int64)
+
+    @staticmethod
+    def whole_ceil(a: Any) -> Any:
+        """Integers, upwards."""
+        return np.ceil(a).astype(np.int64)
+
+
+def _elementwise(opcode: str) -> Callable[..., Any]:
+    """An opcode element by element, by its row in the opcode table."""
+
+    def compute(*args: Any) -> Any:
+        arrays = np.broadcast_arrays(*args)
+        values = [evaluate_op(opcode, [v.item() for v in each]) for each in zip(*(a.flat for a in arrays), strict=True)]
+        return np.array(values, dtype=type(values[0]) if values else float).reshape(arrays[0].shape)
+
+    return compute
