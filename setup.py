@@ -19,19 +19,12 @@ MODULES = (
 )
 COMMON = {"language_level": "3", "embedsignature": True, "binding": False, "c_api_binop_methods": True}
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}
-DIRECTIVES = {
-    "release": {key: key == "cdivision" for key in SAFE},
-    "check": SAFE,
-    "trace": {**SAFE, "linetrace": True},
-}
-MACROS = {
-    "release": [],
-    "check": [("TAPEENGINE_CHECK", "1")],
-    "trace": [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")],
-}
+FAST = {key: key == "cdivision" for key in SAFE}
+DIRECTIVES = {"release": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
+TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 # No contraction to fused multiply-add: values are those of Python's own floats, on every machine.
-FAST = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
-FLAGS = ["/O2", "/fp:precise"] if os.name == "nt" else FAST
+UNIX = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+FLAGS = ["/O2", "/fp:precise"] if os.name == "nt" else UNIX
 
 mode = os.environ.get("TAPEENGINE_BUILD", "release")
 if mode not in DIRECTIVES:
@@ -44,7 +37,7 @@ extensions = [
         [str(CORE / f"{name}.pyx")],
         include_dirs=[str(CORE), numpy.get_include()],
         depends=[str(path) for path in sorted(CORE.glob("*.h"))],
-        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *MACROS[mode]],
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *(TRACE if mode == "trace" else [])],
         extra_compile_args=FLAGS,
     )
     for name in MODULES
