@@ -100,7 +100,9 @@ def _pack(value: Any, packed: list[Any]) -> _Slot:
     return _Slot(start, tuple(shape), is_complex)
 
 
-def _replaced(value: Any, wanted: Callable[[Any], bool], leaf: Callable[[Any], Any], above: tuple[int, ...] = ()) -> Any:
+def _replaced(
+    value: Any, wanted: Callable[[Any], bool], leaf: Callable[[Any], Any], above: tuple[int, ...] = ()
+) -> Any:
     """Build a structure with `leaf(x)` for each x that is `wanted`; what does not change is the same object."""
     if wanted(value):
         return leaf(value)

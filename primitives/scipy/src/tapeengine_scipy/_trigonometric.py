@@ -44,10 +44,10 @@ def _shaped(weights: Any, ndim: int, axis: int) -> Any:
 def _sums(kind: str) -> Primitive:
     """Build the record of a transform without normalisation."""
 
-    def primal(x: Any, *, type: int, axis: int, workers: Any = None) -> Any:  # noqa: A002
+    def primal(x: Any, *, type: int, axis: int, workers: Any = None) -> Any:
         return getattr(scipy.fft, kind)(x, type=type, axis=axis, workers=workers)
 
-    def transpose(ct: Any, type: int, axis: int, workers: Any, x_space: Any) -> Any:  # noqa: A002
+    def transpose(ct: Any, type: int, axis: int, workers: Any, x_space: Any) -> Any:
         after, before = _end_weights(kind, type, x_space.shape[axis])
         inner = ct * _shaped(before, x_space.ndim, axis)
         outer = made(inner, type=_TRANSPOSED[type], axis=axis, workers=workers)
@@ -70,8 +70,8 @@ def _sums(kind: str) -> Primitive:
     return made
 
 
-DCT = _sums("dct")
-DST = _sums("dst")
+DCT: Primitive = _sums("dct")
+DST: Primitive = _sums("dst")
 _INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 
 
@@ -121,7 +121,7 @@ def _scale(kind: str, type_: int, n: int, norm: Any, forward: bool) -> float:
 
 
 def dct(
-    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,  # noqa: A002
+    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None, orthogonalize: bool | None = None,
 ) -> Any:  # fmt: skip
     """Return the discrete cosine transform; see `scipy.fft.dct`."""
@@ -129,7 +129,7 @@ def dct(
 
 
 def idct(
-    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,  # noqa: A002
+    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None, orthogonalize: bool | None = None,
 ) -> Any:  # fmt: skip
     """Return the inverse of `dct`; see `scipy.fft.idct`."""
@@ -137,7 +137,7 @@ def idct(
 
 
 def dst(
-    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,  # noqa: A002
+    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None, orthogonalize: bool | None = None,
 ) -> Any:  # fmt: skip
     """Return the discrete sine transform; see `scipy.fft.dst`."""
@@ -145,7 +145,7 @@ def dst(
 
 
 def idst(
-    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,  # noqa: A002
+    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None, orthogonalize: bool | None = None,
 ) -> Any:  # fmt: skip
     """Return the inverse of `dst`; see `scipy.fft.idst`."""

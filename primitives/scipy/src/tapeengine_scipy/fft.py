@@ -60,14 +60,12 @@ def _transform(name: str) -> Primitive:
         back = made(ct, n=n, axis=axis, norm=norm, workers=workers)
         return unbroadcast(resized(back, x_space.shape[axis], axis), x_space)
 
-    made = linear(
-        f"scipy.fft.{name}", primal, transpose, samples=_lengths, doc=f"{name}(x); dx = {name}(ct), cut to x"
-    )
+    made = linear(f"scipy.fft.{name}", primal, transpose, samples=_lengths, doc=f"{name}(x); dx = {name}(ct), cut to x")
     return made
 
 
-FFT = _transform("fft")
-IFFT = _transform("ifft")
+FFT: Primitive = _transform("fft")
+IFFT: Primitive = _transform("ifft")
 
 
 def _rfft_primal(x: Any, *, n: int, axis: int, norm: Any = None, workers: Any = None) -> Any:
@@ -79,7 +77,7 @@ def _rfft_transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_space
     return unbroadcast(resized(whole, x_space.shape[axis], axis), x_space)
 
 
-RFFT = linear(
+RFFT: Primitive = linear(
     "scipy.fft.rfft",
     _rfft_primal,
     _rfft_transpose,
@@ -112,7 +110,7 @@ def _irfft_transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_spac
     return unbroadcast(resized(weighted, x_space.shape[axis], axis), x_space)
 
 
-IRFFT = linear(
+IRFFT: Primitive = linear(
     "scipy.fft.irfft",
     _irfft_primal,
     _irfft_transpose,

@@ -146,13 +146,16 @@ def _knot_slopes(h: Any, slopes: Any, ends: Any) -> Any:
         return _parabola_slopes(h, slopes)
     low, first, low_rhs = _end_row(h, slopes, ends[0], 1.0)
     high, last, high_rhs = _end_row(h[::-1], slopes[::-1], ends[1], -1.0)
-    one = lambda value: np.array([value])  # noqa: E731
-    middle = np.concatenate([one(low), 2 * (h[:-1] + h[1:]), one(high)])
-    above = np.concatenate([numpy.zeros(1), one(first), h[:-1]])
-    below = np.concatenate([h[1:], one(last), numpy.zeros(1)])
+    middle = np.concatenate([_one(low), 2 * (h[:-1] + h[1:]), _one(high)])
+    above = np.concatenate([numpy.zeros(1), _one(first), h[:-1]])
+    below = np.concatenate([h[1:], _one(last), numpy.zeros(1)])
     inner = 3 * (_column(h[1:], 2) * slopes[:-1] + _column(h[:-1], 2) * slopes[1:])
     rhs = np.concatenate([low_rhs[None], inner, high_rhs[None]])
     return solve_banded((1, 1), np.stack([above, middle, below]), rhs, check_finite=False)
+
+
+def _one(value: Any) -> Any:
+    return np.array([value])
 
 
 def _end_row(h: Any, slopes: Any, end: Any, sign: float) -> tuple[Any, Any, Any]:
@@ -188,7 +191,7 @@ def _periodic_slopes(h: Any, slopes: Any) -> Any:
     return np.concatenate([cyclic, cyclic[:1]])
 
 
-class interp1d:  # noqa: N801
+class interp1d:
     """Piecewise interpolation of samples; see `scipy.interpolate.interp1d`.
 
     The kinds 'linear', 'slinear', 'cubic', 'nearest', 'nearest-up', 'zero', 'previous' and 'next' are there;
@@ -221,7 +224,8 @@ class interp1d:  # noqa: N801
         self.kind = {0: "zero", 1: "linear", 3: "cubic", "slinear": "linear"}.get(kind, kind)
         self.extrapolated = isinstance(fill_value, str) and fill_value == "extrapolate"
         self.fill = fill_value if isinstance(fill_value, tuple) else (fill_value, fill_value)
-        default = not self.extrapolated and not isinstance(fill_value, tuple) and bool(numpy.all(numpy.isnan(fill_value)))
+        plain_fill = not self.extrapolated and not isinstance(fill_value, tuple)
+        default = plain_fill and bool(numpy.all(numpy.isnan(fill_value)))
         self.bounds_error = default if bounds_error is None else bounds_error
         self._rest = y.shape[1:]
         self.y = np.reshape(y, (y.shape[0], -1))

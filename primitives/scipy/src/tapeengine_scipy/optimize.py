@@ -28,7 +28,7 @@ from tapeengine_scipy.linalg.solve import SOLVE
 
 __all__ = ["brentq", "fsolve", "minimize", "root", "root_scalar"]
 
-# ---- the implicit function ------------------------------------------------------------------------------------------
+# ---- the implicit function -----------------------------------------------------------------------
 
 
 def _implicit_primal(params: Any, *, solver: Callable[[Any], Any], residual: Callable[[Any, Any], Any]) -> Any:
@@ -74,7 +74,7 @@ def _newton(residual: Callable[[Any, Any], Any], start: Any) -> Callable[[Any], 
     return solve
 
 
-IMPLICIT = Primitive(
+IMPLICIT: Primitive = Primitive(
     "scipy.optimize.implicit",
     _implicit_primal,
     vjp={"params": _implicit_vjp},
@@ -102,7 +102,7 @@ def _as_tuple(args: Any) -> tuple[Any, ...]:
     return args if isinstance(args, tuple) else (args,)
 
 
-# ---- equations -------------------------------------------------------------------------------------------------------
+# ---- equations -----------------------------------------------------------------------------------
 
 
 def root(
@@ -128,7 +128,8 @@ def root(
     >>> root(lambda x: x**2 - 4.0, np.array([1.0])).x.round(12)
     array([2.])
     """
-    closed, found, start = Closed((fun, _as_tuple(args), jac)), {}, te.value(x0)
+    closed, start = Closed((fun, _as_tuple(args), jac)), te.value(x0)
+    found: dict[str, Any] = {}
 
     def solve(fun: Any, args: Any, jac: Any) -> Any:
         fun = plain(fun, "root")
@@ -171,7 +172,8 @@ def fsolve(
     >>> fsolve(lambda x: x**2 - 4.0, np.array([1.0])).round(12)
     array([2.])
     """
-    closed, found, start = Closed((func, _as_tuple(args), fprime)), [], te.value(x0)
+    closed, start = Closed((func, _as_tuple(args), fprime)), te.value(x0)
+    found: list[Any] = []
     if not closed.is_traced:
         return scipy.optimize.fsolve(func, start, args, fprime, full_output, *positional, **options)
 
@@ -202,7 +204,8 @@ def brentq(
     >>> round(brentq(lambda x: x**2 - 4.0, 0.0, 10.0), 9)
     2.0
     """
-    closed, found, ends = Closed((f, _as_tuple(args))), [], (te.value(a), te.value(b))
+    closed, ends = Closed((f, _as_tuple(args))), (te.value(a), te.value(b))
+    found: list[Any] = []
     if not closed.is_traced:
         return scipy.optimize.brentq(f, *ends, args, xtol, rtol, maxiter, full_output, disp)
 
@@ -222,7 +225,8 @@ def root_scalar(f: Callable[..., Any], args: Any = (), **options: Any) -> Any:
     >>> round(root_scalar(lambda x: x**2 - 4.0, bracket=(0.0, 10.0)).root, 9)
     2.0
     """
-    closed, found = Closed((f, _as_tuple(args))), {}
+    closed = Closed((f, _as_tuple(args)))
+    found: dict[str, Any] = {}
     options = {name: te.value(option) for name, option in options.items()}
     if not closed.is_traced:
         return scipy.optimize.root_scalar(f, args, **options)
@@ -240,7 +244,7 @@ def root_scalar(f: Callable[..., Any], args: Any = (), **options: Any) -> Any:
     return result
 
 
-# ---- minima: roots of the gradient, where no bound is active -----------------------------------------------------------
+# ---- minima: roots of the gradient, where no bound is active -------------------------------------
 
 _WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
 
@@ -275,7 +279,8 @@ def minimize(
     >>> minimize(lambda x: np.sum((x - 1.0) ** 2), np.zeros(2)).x.round(6)
     array([1., 1.])
     """
-    closed, found, start = Closed((fun, _as_tuple(args), jac)), {}, te.value(x0)
+    closed, start = Closed((fun, _as_tuple(args), jac)), te.value(x0)
+    found: dict[str, Any] = {}
     rest = {"hess": hess, "hessp": hessp, "bounds": bounds, "tol": tol, "callback": callback, "options": options}
     if not closed.is_traced:
         return scipy.optimize.minimize(fun, start, args, method, jac, constraints=constraints, **rest)

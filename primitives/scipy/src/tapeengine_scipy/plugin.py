@@ -34,7 +34,7 @@ def ufunc_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
     import numpy
     import scipy
 
-    rules = {}
+    rules: dict[Any, Callable[..., Any]] = {}
     for primitive in tapeengine_primitives():
         function = getattr(scipy.special, primitive.name.rpartition(".")[2], None)
         if isinstance(function, numpy.ufunc) and primitive.name.startswith("scipy.special."):

@@ -20,7 +20,7 @@ from tapeengine_scipy.linalg.solve import floating
 
 __all__ = ["convolve", "fftconvolve", "lfilter"]
 
-# ---- full convolution; 'same' and 'valid' are slices of it ----------------------------------------------------------
+# ---- full convolution; 'same' and 'valid' are slices of it ---------------------------------------
 
 
 def _full_convolution(in1: Any, in2: Any, *, method: str = "auto") -> Any:
@@ -32,7 +32,7 @@ def _correlation(ct: Any, kernel: Any, *, method: str = "auto") -> Any:
     return scipy.signal.convolve(ct, numpy.flip(kernel), mode="valid", method=method)
 
 
-CONVOLVE = bilinear(
+CONVOLVE: Primitive = bilinear(
     "scipy.signal.convolve",
     _full_convolution,
     {
@@ -47,7 +47,7 @@ CONVOLVE = bilinear(
     ),
     doc="the full convolution; each cotangent is the correlation of ct with the other argument",
 )
-CORRELATE = bilinear(
+CORRELATE: Primitive = bilinear(
     "scipy.signal.correlate",
     _correlation,
     {
@@ -95,7 +95,7 @@ def _part(full: Any, shape1: tuple[int, ...], shape2: tuple[int, ...], mode: str
     return full[tuple(cut)]
 
 
-# ---- convolution by FFT along some axes, broadcasting along the others -----------------------------------------------
+# ---- convolution by FFT along some axes, broadcasting along the others ---------------------------
 
 
 def _full_fft(in1: Any, in2: Any, *, axes: tuple[int, ...]) -> Any:
@@ -115,7 +115,7 @@ def _fft_correlation_vjp_kernel(outer: Any, ct: Any, axes: tuple[int, ...], kern
     return unbroadcast(FFTCORRELATE(ct, outer, axes=axes), kernel_space)
 
 
-FFTCONVOLVE = bilinear(
+FFTCONVOLVE: Primitive = bilinear(
     "scipy.signal.fftconvolve",
     _full_fft,
     {
@@ -128,7 +128,7 @@ FFTCONVOLVE = bilinear(
     ),
     doc="the full convolution by FFT along some axes",
 )
-FFTCORRELATE = bilinear(
+FFTCORRELATE: Primitive = bilinear(
     "scipy.signal.fftcorrelate",
     _fft_correlation,
     {
@@ -162,7 +162,7 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
     return _part(FFTCONVOLVE(in1, in2, axes=along), in1.shape, in2.shape, mode, along)
 
 
-# ---- filters: a * y = b * x, so that a * dy = db * x - da * y + b * dx -----------------------------------------------
+# ---- filters: a * y = b * x, so that a * dy = db * x - da * y + b * dx ---------------------------
 
 
 def _lfilter_primal(b: Any, a: Any, x: Any) -> Any:
@@ -191,7 +191,7 @@ def _lagged(weights: Any, x: Any, *, ahead: bool) -> Any:
     return room
 
 
-LAG_SUMS = bilinear(
+LAG_SUMS: Primitive = bilinear(
     "scipy.signal.lag_sums",
     _lag_sums,
     {
@@ -211,7 +211,7 @@ def _lagged_vjp_weights(ct: Any, x: Any, ahead: bool, weights_space: Any) -> Any
     return unbroadcast(LAG_SUMS(left, right, lags=weights_space.shape[0]), weights_space)
 
 
-LAGGED = bilinear(
+LAGGED: Primitive = bilinear(
     "scipy.signal.lagged",
     _lagged,
     {
@@ -238,7 +238,7 @@ def _lfilter_vjp_a(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
     return unbroadcast(-LAG_SUMS(_backwards(a, ct), out, lags=a_space.size), a_space)
 
 
-LFILTER = Primitive(
+LFILTER: Primitive = Primitive(
     "scipy.signal.lfilter",
     _lfilter_primal,
     vjp={"b": _lfilter_vjp_b, "a": _lfilter_vjp_a, "x": _lfilter_vjp_x},
@@ -276,7 +276,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
 
 
 def _with_state(b: Any, a: Any, x: Any, zi: Any) -> Any:
-    """The state enters as an input that bypasses b: a * y = b * x + zi; what b * x - a * y + zi leaves is the new one."""
+    """The state is an input that bypasses b: a * y = b * x + zi; what b * x - a * y + zi leaves is the new one."""
     length, order = x.shape[-1], zi.shape[-1]
     rows = numpy.broadcast_shapes(x.shape[:-1], zi.shape[:-1])
     late = np.concatenate([x, numpy.zeros((*x.shape[:-1], order))], axis=-1)

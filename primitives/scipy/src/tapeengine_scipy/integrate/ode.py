@@ -65,9 +65,7 @@ def solve_ivp(
         )
     _refuse(events, dense_output, vectorized, start)
     still = tuple(map(te.value, span))
-    found = scipy.integrate.solve_ivp(
-        _plain_system(closed), still, te.value(start), method, te.value(times), **options
-    )
+    found = scipy.integrate.solve_ivp(_plain_system(closed), still, te.value(start), method, te.value(times), **options)
     if not found.success:
         raise UnsupportedError(f"solve_ivp did not reach the end, so its result is not differentiated: {found.message}")
     if differentiate == "steps":
@@ -148,7 +146,7 @@ def odeint(
     y0: Any,
     t: Any,
     args: Any = (),
-    Dfun: Any = None,  # noqa: N803
+    Dfun: Any = None,
     col_deriv: int = 0,
     full_output: int = 0,
     *,
@@ -168,9 +166,7 @@ def odeint(
     given = args if isinstance(args, tuple) else (args,)
     closed, start, times = Closed((func, given)), np.atleast_1d(floating(y0)), floating(t)
     if not (closed.is_traced or is_traced(start) or is_traced(times)):
-        return scipy.integrate.odeint(
-            func, start, times, given, Dfun, col_deriv, full_output, tfirst=tfirst, **options
-        )
+        return scipy.integrate.odeint(func, start, times, given, Dfun, col_deriv, full_output, tfirst=tfirst, **options)
     if full_output:
         raise UnsupportedError("odeint: full_output is not there where values are traced")
 

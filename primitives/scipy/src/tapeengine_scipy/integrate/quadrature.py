@@ -64,7 +64,7 @@ def _at(end: Any, params: Any, integrand: Integrand) -> Any:
     return as_array(integrand(end, params)) if np.isfinite(end) else 0.0
 
 
-INTEGRAL = Primitive(
+INTEGRAL: Primitive = Primitive(
     "scipy.integrate.quad",
     _integral_primal,
     vjp={
@@ -143,4 +143,3 @@ def _integrand(closed: Closed) -> Integrand:
         return func(x, *args)
 
     return integrand
-

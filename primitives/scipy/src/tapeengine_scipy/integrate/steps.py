@@ -5,6 +5,7 @@ lengths of the steps are constants of the derivative.
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy
@@ -36,7 +37,7 @@ def _states(slope: Callable[..., Any], solver: Any, times: Any, y0: Any, outputs
     sign = 1.0 if times[-1] >= times[0] else -1.0
     found = [y0 for _ in outputs[sign * outputs <= sign * times[0]]]
     y, first = y0, slope(times[0], y0)
-    for t, end in zip(times[:-1], times[1:], strict=True):
+    for t, end in pairwise(times):
         stages, after = _step(slope, solver, t, end - t, y, first)
         inside = outputs[(sign * outputs > sign * t) & (sign * outputs <= sign * end)]
         found.extend(after if at == end else _between(solver, y, stages, (at - t), end - t) for at in inside)

@@ -2,9 +2,10 @@
 
 For y' = f(t, y, p), a cotangent of y(t_i) is carried backwards by l' = -(df/dy)^T l and collects the parameters' by
 m' = -(df/dp)^T l, while y itself is integrated backwards from its value at t_i (Chen et al., Neural Ordinary
-Differential Equations, 2018, section 2). The jvp rule integrates the sensitivities s' = (df/dy) s + (df/dp) dp forwards.
+Differential Equations, 2018, section 2). The jvp rule integrates the sensitivities s' = (df/dy) s + (df/dp) dp.
 Each rule is a call of the primitive with a larger system, so that it can be differentiated again. Both are exact up to
-the solver's tolerance only, and so is the identity between them.
+the solver's tolerance only, and so is the identity between them; hence this primitive is not among those that the
+plugin hands to the engine's contract test, and has tests of its own.
 """
 
 from collections.abc import Callable
@@ -67,7 +68,10 @@ def _sensitivities(start: Any, change: Any, times: Any, params: Any, out: Any, s
     def rhs(t: Any, z: Any, both: Any) -> Any:
         point = np.concatenate([z[:size], both[:count]])
         direction = np.concatenate([z[size:], both[count:]])
-        joint = lambda yp: as_vector(system(t, yp[:size], yp[size:]))  # noqa: E731
+
+        def joint(yp: Any) -> Any:
+            return as_vector(system(t, yp[:size], yp[size:]))
+
         return np.concatenate([joint(point), directional(joint, point, direction)])
 
     both = np.concatenate([params, change])
@@ -88,7 +92,7 @@ def _jvp_times(t: Any, times: Any, params: Any, out: Any, system: System, solver
     return slopes * t + moved
 
 
-TRAJECTORY = Primitive(
+TRAJECTORY: Primitive = Primitive(
     "tapeengine_scipy.trajectory",
     _trajectory_primal,
     vjp={

@@ -24,7 +24,7 @@ def _stacks() -> tuple[Any, ...]:
     )
 
 
-INV = Primitive(
+INV: Primitive = Primitive(
     "scipy.linalg.inv",
     _inv_primal,
     vjp={"a": lambda ct, out: -(transpose(out) @ ct @ transpose(out))},
@@ -81,7 +81,7 @@ def _cofactor_vjp(ct: Any, a: Any, out: Any) -> Any:
     return _spread(np.sum(ct * out, axis=(-2, -1))) * inverse - out @ transpose(ct) @ inverse
 
 
-COFACTOR = Primitive(
+COFACTOR: Primitive = Primitive(
     "scipy.linalg.cofactor",
     _cofactor_primal,
     vjp={"a": _cofactor_vjp},
@@ -89,7 +89,7 @@ COFACTOR = Primitive(
     samples=_stacks,
     doc="the matrix of cofactors, det(A) A^-T, also of a singular A (its own derivative wants a regular A)",
 )
-DET = Primitive(
+DET: Primitive = Primitive(
     "scipy.linalg.det",
     _det_primal,
     vjp={"a": lambda ct, a, a_space: unbroadcast(_spread(ct) * COFACTOR(a), a_space)},
@@ -148,7 +148,7 @@ def _block_diag_vjp(ct: Any, index: int, blocks_spaces: Any) -> Any:
     return unbroadcast(np.reshape(part, blocks_spaces[index].shape), blocks_spaces[index])
 
 
-BLOCK_DIAG = linear(
+BLOCK_DIAG: Primitive = linear(
     "scipy.linalg.block_diag",
     _block_diag_primal,
     {"blocks": _block_diag_vjp},

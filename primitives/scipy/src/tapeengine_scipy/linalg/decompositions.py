@@ -25,7 +25,7 @@ from tapeengine_scipy.linalg._transpose import (
 )
 from tapeengine_scipy.linalg.solve import _check_finite, floating, solve_triangular, well_conditioned
 
-# ---- Cholesky: A = L L^H; dL = L half(L^-1 dA L^-H), half takes the lower triangle and halves the diagonal ------------
+# ---- Cholesky: A = L L^H; dL = L half(L^-1 dA L^-H), half takes the lower triangle and halves the diagonal
 
 
 def half(m: Any) -> Any:
@@ -60,7 +60,7 @@ def _positive_hermitian(generator: numpy.random.Generator) -> Sample:
     return Sample((factor @ factor.conj().T,))
 
 
-CHOLESKY = Primitive(
+CHOLESKY: Primitive = Primitive(
     "scipy.linalg.cholesky",
     _cholesky_primal,
     vjp={"a": _cholesky_vjp},
@@ -98,7 +98,7 @@ def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_fin
     return cholesky(a, lower=lower, check_finite=check_finite), lower
 
 
-# ---- LU: with F = L^-1 P^T dA U^-1, dL = L tril(F, -1) and dU = triu(F) U ------------------------------------------------
+# ---- LU: with F = L^-1 P^T dA U^-1, dL = L tril(F, -1) and dU = triu(F) U ------------------------
 
 
 def _lu_primal(a: Any) -> Any:
@@ -133,7 +133,7 @@ def _lu_jvp(t: Any, out: Any) -> Any:
     return _lower_unit(lu) @ np.tril(inner, -1) + np.triu(inner) @ np.triu(lu), None
 
 
-LU_FACTOR = Primitive(
+LU_FACTOR: Primitive = Primitive(
     "scipy.linalg.lu_factor",
     _lu_primal,
     vjp={"a": _lu_vjp},
@@ -185,7 +185,7 @@ def lu_solve(
     return solution[numpy.argsort(order)]
 
 
-# ---- Eigenvalues: with M = V^H dA V, dw = diag(M) and dV = V (F * M), F[i, j] = 1/(w[j] - w[i]) off the diagonal ------
+# ---- Eigenvalues: with M = V^H dA V, dw = diag(M) and dV = V (F * M), F[i, j] = 1/(w[j] - w[i]) off the diagonal
 
 
 def _eigh_primal(a: Any) -> Any:
@@ -217,7 +217,7 @@ def _symmetric(generator: numpy.random.Generator) -> Sample:
     return Sample((a + a.T + 4 * numpy.diag(numpy.arange(3)),))
 
 
-EIGH = Primitive(
+EIGH: Primitive = Primitive(
     "scipy.linalg.eigh",
     _eigh_primal,
     vjp={"a": _eigh_vjp},
@@ -235,7 +235,7 @@ def eigh(
     eigvals_only: bool = False,
     overwrite_a: bool = False,
     overwrite_b: bool = False,
-    type: int = 1,  # noqa: A002
+    type: int = 1,
     check_finite: bool = True,
     subset_by_index: Any = None,
     subset_by_value: Any = None,
@@ -243,8 +243,8 @@ def eigh(
 ) -> Any:
     """Return eigenvalues and eigenvectors of a Hermitian (generalised) problem; see `scipy.linalg.eigh`.
 
-    The driver is always 'evd', and a subset is taken from the whole decomposition. Derivatives of eigenvectors need distinct eigenvalues; those of
-    complex eigenvectors hold for functions that do not depend on the vectors' phases.
+    The driver is always 'evd', and a subset is taken from the whole decomposition. Derivatives of eigenvectors need
+    distinct eigenvalues; those of complex eigenvectors hold for functions that do not depend on the vectors' phases.
 
     Examples
     --------
@@ -291,4 +291,3 @@ def eigvalsh(a: Any, b: Any = None, *, lower: bool = True, check_finite: bool = 
     array([1., 3.])
     """
     return eigh(a, b, lower=lower, eigvals_only=True, check_finite=check_finite)
-

@@ -69,7 +69,10 @@ def positive() -> Factorisation:
 
 def banded(lower: int, upper: int) -> Factorisation:
     """Return a factorisation LU of a band matrix in LAPACK's storage."""
-    return Factorisation(lambda ab: _band_lu(ab, lower, upper), lambda *args: _band_solve(*args, lower, upper))
+    return Factorisation(
+        lambda ab: _band_lu(ab, lower, upper),
+        lambda factors, rhs, transposed: _band_solve(factors, rhs, transposed, lower, upper),
+    )
 
 
 def _lu(a: Any) -> Any:

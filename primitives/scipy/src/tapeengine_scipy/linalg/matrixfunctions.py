@@ -55,7 +55,7 @@ def _matrix_function(
         full = along(_blocks(a, direction), _blocks(t, np.zeros_like(t)))
         return unbroadcast(_corner(full, out_space.shape[-1]), out_space)
 
-    along = Primitive(
+    along: Primitive = Primitive(
         f"{name}_along",
         along_primal,
         vjp={
@@ -85,7 +85,7 @@ def _with_direction(sample: Any) -> Any:
 
 
 def _by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The derivative along a direction of length 1, times its length: a long one would change the algorithm's scaling."""
+    """The derivative along a direction of length 1, times its length: a long one would change the scaling."""
 
     def along(a: Any, direction: Any) -> Any:
         length = numpy.abs(direction).max()
@@ -148,13 +148,13 @@ def _positive_matrices() -> tuple[Any, ...]:
     return (lambda generator: Sample((0.4 * generator.standard_normal((3, 3)) + 3 * numpy.eye(3),)),)
 
 
-EXPM = _matrix_function(
+EXPM: Primitive = _matrix_function(
     "scipy.linalg.expm", _expm, _expm_along, _any_matrices, "exp(A); the vjp is the derivative at A^T along ct"
 )
-LOGM = _matrix_function(
-    "scipy.linalg.logm", _logm, _by_blocks(_inverse_scaling), _positive_matrices, "log(A); the vjp is the derivative at A^T"
+LOGM: Primitive = _matrix_function(
+    "scipy.linalg.logm", _logm, _by_blocks(_inverse_scaling), _positive_matrices, "log(A); the vjp is that at A^T"
 )
-SQRTM = _matrix_function(
+SQRTM: Primitive = _matrix_function(
     "scipy.linalg.sqrtm", _sqrtm, _sqrtm_along, _positive_matrices, "A^(1/2) = R; the jvp X solves R X + X R = dA"
 )
 

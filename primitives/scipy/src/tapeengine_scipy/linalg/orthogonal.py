@@ -27,7 +27,7 @@ def _shaped(*shapes: tuple[int, int]) -> tuple[Any, ...]:
     return tuple(lambda generator, shape=shape: Sample((well_conditioned(generator, *shape),)) for shape in shapes)
 
 
-# ---- QR: A = Q R with as many rows as columns or more -------------------------------------------------------------------
+# ---- QR: A = Q R with as many rows as columns or more --------------------------------------------
 
 
 def _qr_primal(a: Any) -> Any:
@@ -54,7 +54,7 @@ def _qr_jvp(t: Any, out: Any) -> Any:
     return scaled - q @ (inner - skew), np.triu((inner - skew) @ r)
 
 
-QR = Primitive(
+QR: Primitive = Primitive(
     "scipy.linalg.qr",
     _qr_primal,
     vjp={"a": _qr_vjp},
@@ -124,7 +124,7 @@ def _in_mode(q: Any, r: Any, shape: tuple[int, int], mode: str, rest: tuple[Any,
     )
 
 
-# ---- singular values, A = U diag(s) V^T ------------------------------------------------------------------------------------
+# ---- singular values, A = U diag(s) V^T ----------------------------------------------------------
 
 
 def _svd_primal(a: Any) -> Any:
@@ -165,7 +165,7 @@ def _svd_jvp(t: Any, out: Any) -> Any:
     return du, diagonal(inner), transpose(dv)
 
 
-SVD = Primitive(
+SVD: Primitive = Primitive(
     "scipy.linalg.svd",
     _svd_primal,
     vjp={"a": _svd_vjp},
@@ -200,7 +200,7 @@ def svd(
         return scipy.linalg.svd(a, full_matrices, compute_uv, check_finite=False, lapack_driver=lapack_driver)
     _real_only("svd", a)
     if compute_uv and full_matrices and a.shape[0] != a.shape[1]:
-        raise UnsupportedError("svd: full_matrices=True of a matrix that is not square is not differentiated; use False")
+        raise UnsupportedError("svd: full_matrices=True is not differentiated for a matrix that is not square")
     u, s, vh = SVD(a)
     return (u, s, vh) if compute_uv else s
 
@@ -217,7 +217,7 @@ def svdvals(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any
     return svd(a, compute_uv=False, check_finite=check_finite)
 
 
-# ---- polar decomposition, A = U P; with X = U^T dA, P W + W P = X - X^T, dU = U W + (I - U U^T) dA P^-1, dP = X - W P ----
+# ---- polar decomposition, A = U P; with X = U^T dA, P W + W P = X - X^T, dU = U W + (I - U U^T) dA P^-1, dP = X - W P
 
 
 def _polar_primal(a: Any) -> Any:
@@ -248,7 +248,7 @@ def _polar_jvp(t: Any, out: Any) -> Any:
     return du, inner - rotation @ p
 
 
-POLAR = Primitive(
+POLAR: Primitive = Primitive(
     "scipy.linalg.polar",
     _polar_primal,
     vjp={"a": _polar_vjp},

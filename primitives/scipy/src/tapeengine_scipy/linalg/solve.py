@@ -46,9 +46,7 @@ def _solve_jvp_b(t: Any, a: Any, transposed: bool, factorisation: Any, out_space
     return unbroadcast(SOLVE(a, t, transposed=transposed, factorisation=factorisation), out_space)
 
 
-def _solve_jvp_a(
-    t: Any, a: Any, out: Any, transposed: bool, factorisation: Any, b_space: Any, out_space: Any
-) -> Any:
+def _solve_jvp_a(t: Any, a: Any, out: Any, transposed: bool, factorisation: Any, b_space: Any, out_space: Any) -> Any:
     change = _times(t, out, transposed, b_space.ndim > 1)
     return unbroadcast(-SOLVE(a, change, transposed=transposed, factorisation=factorisation), out_space)
 
@@ -68,7 +66,7 @@ def _solve_samples() -> tuple[Any, ...]:
     )
 
 
-SOLVE = Primitive(
+SOLVE: Primitive = Primitive(
     "scipy.linalg.solve",
     _solve_primal,
     vjp={"a": _solve_vjp_a, "b": _solve_vjp_b},
@@ -196,7 +194,7 @@ def _triangular_samples() -> tuple[Any, ...]:
     )
 
 
-TRIANGULAR = Primitive(
+TRIANGULAR: Primitive = Primitive(
     "scipy.linalg.solve_triangular",
     _triangular_primal,
     vjp={"a": _triangular_vjp_a, "b": _triangular_vjp_b},
@@ -249,4 +247,3 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, 
         _check_finite("cho_solve", b)
     half = solve_triangular(c, b, trans=0 if lower else 2, lower=lower, check_finite=False)
     return solve_triangular(c, half, trans=2 if lower else 0, lower=lower, check_finite=False)
-

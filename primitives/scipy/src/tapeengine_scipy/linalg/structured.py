@@ -13,7 +13,7 @@ from tapeengine_scipy.linalg._transpose import conjugate
 from tapeengine_scipy.linalg.factorisations import Factorisation
 from tapeengine_scipy.linalg.solve import _check_finite, floating
 
-# ---- band matrices: ab[upper + i - j, j] == a[i, j] ------------------------------------------------------------------
+# ---- band matrices: ab[upper + i - j, j] == a[i, j] ----------------------------------------------
 
 
 def _band_slices(offset: int, size: int) -> tuple[slice, slice]:
@@ -42,7 +42,7 @@ def _band_times(ab: Any, x: Any, *, lower: int, upper: int, transposed: bool = F
     return product
 
 
-BAND_OUTER = bilinear(
+BAND_OUTER: Primitive = bilinear(
     "scipy.linalg.band_outer",
     _band_outer,
     {
@@ -62,7 +62,7 @@ def _band_times_vjp_ab(ct: Any, x: Any, lower: int, upper: int, transposed: bool
     return BAND_OUTER(left, right, lower=lower, upper=upper)
 
 
-BAND_TIMES = bilinear(
+BAND_TIMES: Primitive = bilinear(
     "scipy.linalg.band_times",
     _band_times,
     {
@@ -121,7 +121,7 @@ def _banded_jvp_ab(
     return unbroadcast(-solution, out_space)
 
 
-BANDED = Primitive(
+BANDED: Primitive = Primitive(
     "scipy.linalg.solve_banded",
     _banded_primal,
     vjp={"ab": _banded_vjp_ab, "b": _banded_vjp_b},
@@ -164,7 +164,7 @@ def solve_banded(
     return BANDED(ab, b, lower=lower, upper=upper, factorisation=factorisations.banded(lower, upper))
 
 
-# ---- Toeplitz matrices: T[i, j] == entries[i - j + columns - 1] -----------------------------------------------------
+# ---- Toeplitz matrices: T[i, j] == entries[i - j + columns - 1] ----------------------------------
 
 
 def _toeplitz(entries: Any, *, columns: int) -> Any:
@@ -180,14 +180,14 @@ def _diagonal_sums(matrix: Any) -> Any:
     return room.reshape(-1)[: columns * (rows + columns - 1)].reshape(columns, -1).sum(axis=0)
 
 
-TOEPLITZ = linear(
+TOEPLITZ: Primitive = linear(
     "scipy.linalg.toeplitz",
     _toeplitz,
     lambda ct: DIAGONAL_SUMS(ct),
     samples=(Sample((uniform((5,)),), {"columns": 2}), Sample((uniform((5,), dtype=complex),), {"columns": 3})),
     doc="a matrix with constant diagonals; the transpose sums the diagonals",
 )
-DIAGONAL_SUMS = linear(
+DIAGONAL_SUMS: Primitive = linear(
     "scipy.linalg.diagonal_sums",
     _diagonal_sums,
     lambda ct, matrix_space: TOEPLITZ(ct, columns=matrix_space.shape[1]),
@@ -238,7 +238,7 @@ def _solve_toeplitz_jvp_entries(t: Any, entries: Any, out: Any, transposed: bool
     return unbroadcast(-SOLVE_TOEPLITZ(entries, change, transposed=transposed), out_space)
 
 
-SOLVE_TOEPLITZ = Primitive(
+SOLVE_TOEPLITZ: Primitive = Primitive(
     "scipy.linalg.solve_toeplitz",
     _solve_toeplitz_primal,
     vjp={

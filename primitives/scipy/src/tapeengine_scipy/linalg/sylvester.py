@@ -91,7 +91,7 @@ def _samples() -> tuple[Any, ...]:
     return drawn({}), drawn({"transposed": True}), drawn({}, complex)
 
 
-SYLVESTER = Primitive(
+SYLVESTER: Primitive = Primitive(
     "scipy.linalg.solve_sylvester",
     _sylvester_primal,
     vjp={"a": _vjp_a, "b": _vjp_b, "q": _vjp_q},

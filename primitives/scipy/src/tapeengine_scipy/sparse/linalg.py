@@ -19,7 +19,7 @@ from tapeengine_scipy.sparse.pattern import SAMPLED, TIMES, Pattern
 
 __all__ = ["cg", "spsolve"]
 
-# ---- direct: with the factors of SuperLU -------------------------------------------------------------------------------
+# ---- direct: with the factors of SuperLU ---------------------------------------------------------
 
 
 def _factors(pattern: Pattern, options: dict[str, Any]) -> Factorisation:
@@ -39,13 +39,17 @@ def _dual(ct: Any, data: Any, pattern: Pattern, transposed: bool, factorisation:
     return SPSOLVE(data, ct, pattern=pattern, transposed=not transposed, factorisation=factorisation)
 
 
-def _vjp_data(ct: Any, data: Any, out: Any, pattern: Pattern, transposed: bool, factorisation: Any, data_space: Any) -> Any:
+def _vjp_data(
+    ct: Any, data: Any, out: Any, pattern: Pattern, transposed: bool, factorisation: Any, data_space: Any
+) -> Any:
     dual = _dual(ct, data, pattern, transposed, factorisation)
     left, right = (out, dual) if transposed else (dual, out)
     return unbroadcast(-SAMPLED(left, right, pattern=pattern), data_space)
 
 
-def _jvp_data(t: Any, data: Any, out: Any, pattern: Pattern, transposed: bool, factorisation: Any, out_space: Any) -> Any:
+def _jvp_data(
+    t: Any, data: Any, out: Any, pattern: Pattern, transposed: bool, factorisation: Any, out_space: Any
+) -> Any:
     change = TIMES(t, out, pattern=pattern, transposed=transposed)
     solution = SPSOLVE(data, change, pattern=pattern, transposed=transposed, factorisation=factorisation)
     return unbroadcast(-solution, out_space)
@@ -63,7 +67,7 @@ def _dominant(shape: tuple[int, ...], static: dict[str, Any]) -> Any:
     return drawn
 
 
-SPSOLVE = Primitive(
+SPSOLVE: Primitive = Primitive(
     "scipy.sparse.linalg.spsolve",
     _spsolve_primal,
     vjp={
@@ -83,7 +87,7 @@ SPSOLVE = Primitive(
 )
 
 
-def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = False) -> Any:  # noqa: N803
+def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = False) -> Any:
     """Solve a sparse linear system; see `scipy.sparse.linalg.spsolve`. The right-hand side is dense.
 
     The matrix is factorised once by SuperLU, and derivatives solve with the same factors.
@@ -105,7 +109,7 @@ def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = F
     return SPSOLVE(matrix.data, b, pattern=matrix.pattern, factorisation=factors)
 
 
-# ---- iterative: the rules solve with the same method --------------------------------------------------------------------
+# ---- iterative: the rules solve with the same method ---------------------------------------------
 
 
 def _cg_primal(data: Any, b: Any, *, matrix: Any, options: dict[str, Any]) -> Any:
@@ -126,18 +130,18 @@ def _diagonal() -> Pattern:
     return Pattern([0, 1, 2], [0, 1, 2], (3, 3))
 
 
-CG = Primitive(
+CG: Primitive = Primitive(
     "scipy.sparse.linalg.cg",
     _cg_primal,
     vjp={
-        "data": lambda ct, data, out, matrix, options: -SAMPLED(
-            CG(data, ct, matrix=matrix, options=_again(options)), out, pattern=matrix
+        "data": lambda ct, data, out, matrix, options: (
+            -SAMPLED(CG(data, ct, matrix=matrix, options=_again(options)), out, pattern=matrix)
         ),
         "b": lambda ct, data, matrix, options: CG(data, ct, matrix=matrix, options=_again(options)),
     },
     jvp={
-        "data": lambda t, data, out, matrix, options: -CG(
-            data, TIMES(t, out, pattern=matrix), matrix=matrix, options=_again(options)
+        "data": lambda t, data, out, matrix, options: (
+            -CG(data, TIMES(t, out, pattern=matrix), matrix=matrix, options=_again(options))
         ),
         "b": lambda t, data, matrix, options: CG(data, t, matrix=matrix, options=_again(options)),
     },
@@ -157,14 +161,14 @@ class _Options(dict[str, Any]):
 
 
 def cg(
-    A: Any,  # noqa: N803
+    A: Any,
     b: Any,
     x0: Any = None,
     *,
     rtol: float = 1e-05,
     atol: float = 0.0,
     maxiter: int | None = None,
-    M: Any = None,  # noqa: N803
+    M: Any = None,
     callback: Any = None,
 ) -> tuple[Any, int]:
     """Solve a symmetric positive definite system by conjugate gradients; see `scipy.sparse.linalg.cg`.

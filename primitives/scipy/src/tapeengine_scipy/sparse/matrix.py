@@ -41,7 +41,7 @@ class SparseArray:
         return self.pattern.shape
 
     @property
-    def T(self) -> "SparseArray":  # noqa: N802
+    def T(self) -> "SparseArray":
         """The transpose, with the same entries."""
         return SparseArray(self.data, self.pattern.transposed())
 

@@ -6,7 +6,7 @@ import numpy
 import scipy
 
 from tapeengine.builders import bilinear, unbroadcast
-from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive import Primitive, Sample, uniform
 
 
 class Pattern:
@@ -66,7 +66,7 @@ def example() -> Pattern:
     return Pattern([0, 0, 1, 2, 2, 2], [1, 3, 0, 2, 2, 3], (3, 4))
 
 
-TIMES = bilinear(
+TIMES: Primitive = bilinear(
     "scipy.sparse.matmul",
     _times_primal,
     {"data": _times_vjp_data, "x": _times_vjp_x},
@@ -76,7 +76,7 @@ TIMES = bilinear(
     ),
     doc="A x; dx = A^T ct, and of the entries: ct[row] x[column]",
 )
-SAMPLED = bilinear(
+SAMPLED: Primitive = bilinear(
     "scipy.sparse.sampled_product",
     _sampled_primal,
     {

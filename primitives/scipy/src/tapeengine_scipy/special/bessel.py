@@ -7,27 +7,30 @@ order of kv is differentiated; the orders of jv, yv, iv, ive and yn are not, and
 from typing import Any
 
 import tapeengine.numpy as np
+from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import ufunc
 from tapeengine_scipy.special.macdonald import macdonald
 
 _ARGUMENT = (0.3, 6.0)
 _SIGNED = (-4.0, 4.0)
 
-j0 = ufunc("j0", {"x": lambda x: -j1(x)}, {"x": _SIGNED}, "d/dx = -j1(x)")
-j1 = ufunc("j1", {"x": lambda x: (j0(x) - jv(2.0, x)) / 2}, {"x": _SIGNED}, "d/dx = (j0(x) - jv(2, x))/2")
-y0 = ufunc("y0", {"x": lambda x: -y1(x)}, {"x": _ARGUMENT}, "d/dx = -y1(x)")
-y1 = ufunc("y1", {"x": lambda x: (y0(x) - yv(2.0, x)) / 2}, {"x": _ARGUMENT}, "d/dx = (y0(x) - yv(2, x))/2")
-i0 = ufunc("i0", {"x": lambda x: i1(x)}, {"x": _SIGNED}, "d/dx = i1(x)")
-i1 = ufunc("i1", {"x": lambda x: (i0(x) + iv(2.0, x)) / 2}, {"x": _SIGNED}, "d/dx = (i0(x) + iv(2, x))/2")
-i0e = ufunc("i0e", {"x": lambda x, out: i1e(x) - np.sign(x) * out}, {"x": _SIGNED}, "exp(-|x|) i0(x)")
-i1e = ufunc(
+j0: Primitive = ufunc("j0", {"x": lambda x: -j1(x)}, {"x": _SIGNED}, "d/dx = -j1(x)")
+j1: Primitive = ufunc("j1", {"x": lambda x: (j0(x) - jv(2.0, x)) / 2}, {"x": _SIGNED}, "d/dx = (j0(x) - jv(2, x))/2")
+y0: Primitive = ufunc("y0", {"x": lambda x: -y1(x)}, {"x": _ARGUMENT}, "d/dx = -y1(x)")
+y1: Primitive = ufunc("y1", {"x": lambda x: (y0(x) - yv(2.0, x)) / 2}, {"x": _ARGUMENT}, "d/dx = (y0(x) - yv(2, x))/2")
+i0: Primitive = ufunc("i0", {"x": lambda x: i1(x)}, {"x": _SIGNED}, "d/dx = i1(x)")
+i1: Primitive = ufunc("i1", {"x": lambda x: (i0(x) + iv(2.0, x)) / 2}, {"x": _SIGNED}, "d/dx = (i0(x) + iv(2, x))/2")
+i0e: Primitive = ufunc("i0e", {"x": lambda x, out: i1e(x) - np.sign(x) * out}, {"x": _SIGNED}, "exp(-|x|) i0(x)")
+i1e: Primitive = ufunc(
     "i1e",
     {"x": lambda x, out: (i0e(x) + ive(2.0, x)) / 2 - np.sign(x) * out},
     {"x": _SIGNED},
     "exp(-|x|) i1(x)",
 )
-k0 = ufunc("k0", {"x": lambda x: -k1(x)}, {"x": _ARGUMENT}, "d/dx = -k1(x)")
-k1 = ufunc("k1", {"x": lambda x: -(k0(x) + kv(2.0, x)) / 2}, {"x": _ARGUMENT}, "d/dx = -(k0(x) + kv(2, x))/2")
+k0: Primitive = ufunc("k0", {"x": lambda x: -k1(x)}, {"x": _ARGUMENT}, "d/dx = -k1(x)")
+k1: Primitive = ufunc(
+    "k1", {"x": lambda x: -(k0(x) + kv(2.0, x)) / 2}, {"x": _ARGUMENT}, "d/dx = -(k0(x) + kv(2, x))/2"
+)
 
 _ORDERED = {"v": (-2.5, 0.0, 0.5, 1.0, 3.2), "z": _ARGUMENT}
 
@@ -36,7 +39,7 @@ def _refused(name: str) -> dict[str, str]:
     return {"v": f"the order v of {name}"}
 
 
-jv = ufunc(
+jv: Primitive = ufunc(
     "jv",
     {"z": lambda v, z: (jv(v - 1, z) - jv(v + 1, z)) / 2},
     _ORDERED,
@@ -44,28 +47,28 @@ jv = ufunc(
     refused=_refused("jv"),
 )
 jn = jv
-yv = ufunc(
+yv: Primitive = ufunc(
     "yv",
     {"z": lambda v, z: (yv(v - 1, z) - yv(v + 1, z)) / 2},
     _ORDERED,
     "d/dz = (yv(v-1, z) - yv(v+1, z))/2",
     refused=_refused("yv"),
 )
-iv = ufunc(
+iv: Primitive = ufunc(
     "iv",
     {"z": lambda v, z: (iv(v - 1, z) + iv(v + 1, z)) / 2},
     _ORDERED,
     "d/dz = (iv(v-1, z) + iv(v+1, z))/2",
     refused=_refused("iv"),
 )
-ive = ufunc(
+ive: Primitive = ufunc(
     "ive",
     {"z": lambda v, z, out: (ive(v - 1, z) + ive(v + 1, z)) / 2 - np.sign(np.real(z)) * out},
     _ORDERED,
     "exp(-|z|) iv(v, z), for real z",
     refused=_refused("ive"),
 )
-yn = ufunc(
+yn: Primitive = ufunc(
     "yn",
     {"x": lambda n, x: (yn(n - 1, x) - yn(n + 1, x)) / 2},
     {"n": (-1, 0, 1, 2), "x": _ARGUMENT},
@@ -77,7 +80,7 @@ def _kv_order_slope(v: Any, z: Any) -> Any:
     return macdonald(v, z, order=1)
 
 
-kv = ufunc(
+kv: Primitive = ufunc(
     "kv",
     {"v": _kv_order_slope, "z": lambda v, z: -(kv(v - 1, z) + kv(v + 1, z)) / 2},
     {"v": (-2.5, 3.2), "z": _ARGUMENT},

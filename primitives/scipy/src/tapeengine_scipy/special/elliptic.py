@@ -6,18 +6,19 @@ their derivatives divide by m; these do not, and hold at m = 0.
 
 import math
 
+from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import ufunc
 
-ellipk = ufunc(
+ellipk: Primitive = ufunc(
     "ellipk",
     {"m": lambda m: math.pi / 8 * hyp2f1(1.5, 1.5, 2.0, m)},
     {"m": (-2.0, 0.9)},
     "K(m); d/dm = (E - (1-m) K)/(2 m (1-m))",
 )
-ellipe = ufunc(
+ellipe: Primitive = ufunc(
     "ellipe", {"m": lambda m: -math.pi / 8 * hyp2f1(0.5, 1.5, 2.0, m)}, {"m": (-2.0, 0.9)}, "E(m); d/dm = (E - K)/(2 m)"
 )
-hyp2f1 = ufunc(
+hyp2f1: Primitive = ufunc(
     "hyp2f1",
     {"z": lambda a, b, c, z: a * b / c * hyp2f1(a + 1, b + 1, c + 1, z)},
     {"a": (0.5, 1.5), "b": (0.5, 1.5), "c": (1.6, 3.0), "z": (-0.9, 0.7)},

@@ -7,14 +7,20 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.builders import discrete
-from tapeengine.primitive import Sample
+from tapeengine.primitive import Primitive, Sample
 from tapeengine_scipy._build import ufunc
 from tapeengine_scipy.special.hurwitz import hurwitz_zeta
 
-gammaln = ufunc("gammaln", {"x": lambda x: digamma(x)}, {"x": (0.2, 6.0)}, "log |gamma(x)|; d/dx = digamma(x)")
-loggamma = ufunc("loggamma", {"z": lambda z: digamma(z)}, {"z": (0.2, 6.0)}, "principal log gamma; d/dz = digamma(z)")
-gamma = ufunc("gamma", {"z": lambda z, out: out * digamma(z)}, {"z": (0.2, 4.0)}, "d/dz = gamma(z) digamma(z)")
-digamma = ufunc("psi", {"z": lambda z: polygamma(1, z)}, {"z": (0.2, 6.0)}, "d/dz = polygamma(1, z)")
+gammaln: Primitive = ufunc(
+    "gammaln", {"x": lambda x: digamma(x)}, {"x": (0.2, 6.0)}, "log |gamma(x)|; d/dx = digamma(x)"
+)
+loggamma: Primitive = ufunc(
+    "loggamma", {"z": lambda z: digamma(z)}, {"z": (0.2, 6.0)}, "principal log gamma; d/dz = digamma(z)"
+)
+gamma: Primitive = ufunc(
+    "gamma", {"z": lambda z, out: out * digamma(z)}, {"z": (0.2, 4.0)}, "d/dz = gamma(z) digamma(z)"
+)
+digamma: Primitive = ufunc("psi", {"z": lambda z: polygamma(1, z)}, {"z": (0.2, 6.0)}, "d/dz = polygamma(1, z)")
 psi = digamma
 gammasgn = discrete(
     "scipy.special.gammasgn",
@@ -32,7 +38,7 @@ def _rgamma_slope(z: Any, out: Any) -> Any:
     return np.where(pole, limit, -digamma(np.where(pole, 1.0, z)) * out)
 
 
-rgamma = ufunc("rgamma", {"z": _rgamma_slope}, {"z": (0.2, 4.0)}, "1/gamma(z); d/dz = -digamma(z)/gamma(z)")
+rgamma: Primitive = ufunc("rgamma", {"z": _rgamma_slope}, {"z": (0.2, 4.0)}, "1/gamma(z); d/dz = -digamma(z)/gamma(z)")
 
 
 def polygamma(n: Any, x: Any) -> Any:
@@ -72,7 +78,7 @@ def multigammaln(a: Any, d: int) -> Any:
     return constant + sum(gammaln(a - 0.5 * j) for j in range(dimension))
 
 
-beta = ufunc(
+beta: Primitive = ufunc(
     "beta",
     {
         "a": lambda a, b, out: out * (digamma(a) - digamma(a + b)),
@@ -81,7 +87,7 @@ beta = ufunc(
     {"a": (0.3, 4.0), "b": (0.3, 4.0)},
     "d/da = beta(a, b) (digamma(a) - digamma(a + b))",
 )
-betaln = ufunc(
+betaln: Primitive = ufunc(
     "betaln",
     {"a": lambda a, b: digamma(a) - digamma(a + b), "b": lambda a, b: digamma(b) - digamma(a + b)},
     {"a": (0.3, 4.0), "b": (0.3, 4.0)},
@@ -102,7 +108,7 @@ def zeta(x: Any, q: Any = None) -> Any:
     return _zeta(x, 1.0 if q is None else q)
 
 
-_zeta = ufunc(
+_zeta: Primitive = ufunc(
     "zeta",
     {"x": lambda x, q: hurwitz_zeta(x, q, order=1), "q": lambda x, q: -x * _zeta(x + 1, q)},
     {"x": (1.5, 6.0), "q": (0.5, 4.0)},

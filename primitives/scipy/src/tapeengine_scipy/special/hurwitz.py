@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 import scipy
 
+from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise
 
 _TERMS = 24
@@ -57,7 +58,7 @@ def _in_q(x: Any, q: Any, order: int) -> Any:
     return slope if order == 0 else slope - order * hurwitz_zeta(x + 1, q, order=order - 1)
 
 
-hurwitz_zeta = elementwise(
+hurwitz_zeta: Primitive = elementwise(
     "scipy.special.hurwitz_zeta",
     _hurwitz_zeta,
     {"x": lambda x, q, order: hurwitz_zeta(x, q, order=order + 1), "q": _in_q},

@@ -16,6 +16,7 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
+from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
 from tapeengine_scipy.special.entropy import xlog1py, xlogy
 from tapeengine_scipy.special.gamma import betaln, digamma, gammaln, polygamma
@@ -32,7 +33,7 @@ def beta_density(a: Any, b: Any, x: Any) -> Any:
     return np.exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) - betaln(a, b))
 
 
-# ---- gamma ----------------------------------------------------------------------------------------------------------
+# ---- gamma ---------------------------------------------------------------------------------------
 
 
 def _central_log_moment(a: Any, order: int) -> Any:
@@ -82,7 +83,7 @@ def _gamma_moment_in_a(a: Any, x: Any, order: int) -> Any:
     return raised if order == 0 else raised - order * polygamma(1, a) * gamma_moment(a, x, order=order - 1)
 
 
-gamma_moment = elementwise(
+gamma_moment: Primitive = elementwise(
     "scipy.special.gamma_moment",
     _gamma_moment,
     {
@@ -93,20 +94,20 @@ gamma_moment = elementwise(
     "central moment of log t under the gamma density over (0, x); the slopes of gammainc in a",
     static={"order": 1},
 )
-gammainc = ufunc(
+gammainc: Primitive = ufunc(
     "gammainc",
     {"a": lambda a, x: gamma_moment(a, x, order=1), "x": gamma_density},
     {"a": (0.3, 5.0), "x": (0.1, 8.0)},
     "d/dx = x^(a-1) exp(-x)/gamma(a); d/da by quadrature of the differentiated integral",
 )
-gammaincc = ufunc(
+gammaincc: Primitive = ufunc(
     "gammaincc",
     {"a": lambda a, x: -gamma_moment(a, x, order=1), "x": lambda a, x: -gamma_density(a, x)},
     {"a": (0.3, 5.0), "x": (0.1, 8.0)},
     "1 - gammainc(a, x)",
 )
 
-# ---- beta -----------------------------------------------------------------------------------------------------------
+# ---- beta ----------------------------------------------------------------------------------------
 
 
 def _beta_cumulant(a: Any, b: Any, i: int, j: int) -> Any:
@@ -187,7 +188,7 @@ def _beta_moment_in_x(a: Any, b: Any, x: Any, order_a: int, order_b: int) -> Any
     return beta_density(a, b, x) * powers
 
 
-beta_moment = elementwise(
+beta_moment: Primitive = elementwise(
     "scipy.special.beta_moment",
     _beta_moment,
     {"a": _beta_moment_in_a, "b": _beta_moment_in_b, "x": _beta_moment_in_x},
@@ -195,7 +196,7 @@ beta_moment = elementwise(
     "central moments of log t and log(1-t) under the beta density over (0, x); the slopes of betainc",
     static={"order_a": 1, "order_b": 0},
 )
-betainc = ufunc(
+betainc: Primitive = ufunc(
     "betainc",
     {
         "a": lambda a, b, x: beta_moment(a, b, x, order_a=1, order_b=0),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 import scipy
 
+from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise
 
 
@@ -29,7 +30,7 @@ def _macdonald(v: Any, z: Any, *, order: int) -> Any:
     return numpy.where(z > 0, total, numpy.nan)[()]
 
 
-macdonald = elementwise(
+macdonald: Primitive = elementwise(
     "scipy.special.macdonald",
     _macdonald,
     {

@@ -41,7 +41,7 @@ def _logsumexp(a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
     return scipy.special.logsumexp(a, axis=axis, keepdims=keepdims)
 
 
-_LOGSUMEXP = Primitive(
+_LOGSUMEXP: Primitive = Primitive(
     "scipy.special.logsumexp",
     _logsumexp,
     vjp={
@@ -67,7 +67,7 @@ def _sum_sign(a: Any, b: Any, *, axis: Any = None, keepdims: bool = False) -> An
     return scipy.special.logsumexp(a, axis=axis, b=b, keepdims=keepdims, return_sign=True)[1]
 
 
-_SUM_SIGN = discrete(
+_SUM_SIGN: Primitive = discrete(
     "scipy.special.logsumexp_sign",
     _sum_sign,
     samples=(Sample((numpy.array([0.1, 0.2, 2.0]), numpy.array([1.0, 1.0, -1.0]))),),
@@ -101,7 +101,7 @@ def _weighted_jvp_b(t: Any, a: Any, b: Any, out: Any, axis: Any, keepdims: bool,
     return broadcast(np.sum(scale(t, weights), axis=axis, keepdims=keepdims), out_space)
 
 
-_WEIGHTED = Primitive(
+_WEIGHTED: Primitive = Primitive(
     "scipy.special.logsumexp_weighted",
     _signed_logsumexp,
     vjp={"a": _weighted_vjp_a, "b": _weighted_vjp_b},

@@ -3,6 +3,7 @@
 from typing import Any
 
 import tapeengine.numpy as np
+from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import ufunc
 from tapeengine_scipy.special.gamma import betaln, gammaln
 from tapeengine_scipy.special.incomplete import beta_moment
@@ -22,7 +23,7 @@ def _in_df(df: Any, t: Any) -> Any:
     return -np.where(t < 0, -by_parameter, by_parameter) - by_argument
 
 
-stdtr = ufunc(
+stdtr: Primitive = ufunc(
     "stdtr",
     {"df": _in_df, "t": t_density},
     {"df": (0.8, 6.0), "t": (-3.0, 3.0)},

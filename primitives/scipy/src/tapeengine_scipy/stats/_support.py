@@ -65,7 +65,8 @@ class Continuous:
         unknown = set(given) - set(names)
         missing = set(self.shapes) - set(given)
         if unknown or missing or len(args) > len(names):
-            raise TypeError(f"{self.name} takes {', '.join(names)}; unknown: {sorted(unknown)}, missing: {sorted(missing)}")
+            found = f"unknown: {sorted(unknown)}, missing: {sorted(missing)}"
+            raise TypeError(f"{self.name} takes {', '.join(names)}; {found}")
         values = [floating(given[name]) for name in names]
         return tuple(values[:-2]), values[-2], values[-1]
 

@@ -1,0 +1,2 @@
+def test_contract(primitive_contract):
+    primitive_contract()
