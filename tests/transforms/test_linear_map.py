@@ -1,0 +1,246 @@
+"""The laws of linear maps (WN Figures 4 and 5), on maps that programs have as derivatives."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tapeengine as te
+import tapeengine.numpy as tnp
+from tapeengine import LinearMap
+from tapeengine.errors import CotangentError, StructureError
+from tapeengine.spaces import space_of
+
+SPACES: dict[str, Any] = {
+    "scalar": 1.5,
+    "vector": np.zeros(3),
+    "matrix": np.zeros((2, 2)),
+    "pair": (0.5, np.zeros(2)),
+    "tree": {"a": [0.1, 0.2], "n": 7, "b": (np.zeros(2), 0.3)},
+}
+space_names = st.sampled_from(sorted(SPACES))
+seeds = st.integers(0, 2**32 - 1)
+factors = st.floats(-4.0, 4.0).map(lambda x: round(x, 3))
+laws = settings(max_examples=25, deadline=None)
+
+
+def numbers(value: Any) -> list[float]:
+    """The numbers of a structure, from left to right."""
+    if value is None or isinstance(value, (int, str)):
+        return []
+    if isinstance(value, dict):
+        return [x for part in value.values() for x in numbers(part)]
+    if isinstance(value, (list, tuple)):
+        return [x for part in value for x in numbers(part)]
+    return [float(x) for x in np.ravel(value)]
+
+
+def element(name: str, seed: int) -> Any:
+    return space_of(SPACES[name]).random(np.random.default_rng(seed))
+
+
+def linear_map(source: str, target: str, seed: int) -> LinearMap:
+    """The derivative of a program with a matrix: a map of which nothing special is known."""
+    rng = np.random.default_rng(seed)
+    like, into = SPACES[source], te.LinearMap.identity(SPACES[target]).domain
+    matrix = rng.standard_normal((into.size, len(numbers(like))))
+
+    def program(x: Any) -> Any:
+        flat = tnp.concatenate([tnp.reshape(tnp.asarray(part), (-1,)) for part in flat_parts(x)])
+        return into.value(matrix @ tnp.sin(flat))
+
+    return te.linearize(program, like)[1]
+
+
+def flat_parts(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [x for part in value.values() for x in flat_parts(part)]
+    if isinstance(value, (list, tuple)):
+        return [x for part in value for x in flat_parts(part)]
+    return [] if isinstance(value, int) else [value]
+
+
+def same(a: Any, b: Any) -> None:
+    np.testing.assert_allclose(numbers(a), numbers(b), rtol=1e-11, atol=1e-11)
+
+
+def equal_maps(m: LinearMap, n: LinearMap, seed: int) -> None:
+    """Extensional equality, forwards and transposed (WN 2.1.2)."""
+    assert m.domain == n.domain and m.codomain == n.codomain
+    rng = np.random.default_rng(seed)
+    x = m.domain.value(rng.standard_normal(m.domain.size))
+    y = m.codomain.value(rng.standard_normal(m.codomain.size))
+    same(m(x), n(x))
+    same(m.T(y), n.T(y))
+
+
+@laws
+@given(space_names, space_names, seeds)
+def test_transpose_is_tied_to_the_map_by_the_inner_product(s: str, t: str, seed: int) -> None:
+    m = linear_map(s, t, seed)
+    x, y = element(s, seed), element(t, seed + 1)
+    left, right = np.dot(numbers(m.T(y)), numbers(x)), np.dot(numbers(y), numbers(m(x)))
+    assert left == pytest.approx(right, rel=1e-12, abs=1e-12)
+
+
+@laws
+@given(space_names, space_names, seeds, factors)
+def test_a_map_is_linear(s: str, t: str, seed: int, k: float) -> None:
+    m = linear_map(s, t, seed)
+    x, y = np.array(numbers(element(s, seed))), np.array(numbers(element(s, seed + 1)))
+    of = m.domain.value
+    np.testing.assert_allclose(numbers(m(of(x + y))), np.add(numbers(m(of(x))), numbers(m(of(y)))), atol=1e-11)
+    np.testing.assert_allclose(numbers(m(of(k * x))), k * np.array(numbers(m(of(x)))), atol=1e-11)
+
+
+@laws
+@given(space_names, space_names, space_names, seeds)
+def test_composition(r: str, s: str, t: str, seed: int) -> None:
+    m, n = linear_map(s, t, seed), linear_map(r, s, seed + 1)
+    x = element(r, seed)
+    same((m @ n)(x), m(n(x)))
+    equal_maps((m @ n).T, n.T @ m.T, seed)
+    np.testing.assert_allclose((m @ n).matrix(), m.matrix() @ n.matrix(), atol=1e-11)
+
+
+@laws
+@given(space_names, space_names, seeds)
+def test_zero_and_identity(s: str, t: str, seed: int) -> None:
+    m = linear_map(s, t, seed)
+    into, on = LinearMap.zero(SPACES[s], SPACES[t]), LinearMap.identity(SPACES[t])
+    equal_maps(on @ m, m, seed)
+    equal_maps(m @ LinearMap.identity(SPACES[s]), m, seed)
+    equal_maps(LinearMap.zero(SPACES[t], SPACES[t]) @ m, into, seed)
+    equal_maps(m @ LinearMap.zero(SPACES[s], SPACES[s]), into, seed)
+    equal_maps(m + into, m, seed)
+    equal_maps(into + m, m, seed)
+    equal_maps(into.T, LinearMap.zero(SPACES[t], SPACES[s]), seed)
+    equal_maps(on.T, on, seed)
+
+
+@laws
+@given(space_names, space_names, seeds)
+def test_sums(s: str, t: str, seed: int) -> None:
+    m, n = linear_map(s, t, seed), linear_map(s, t, seed + 1)
+    x = element(s, seed)
+    np.testing.assert_allclose(numbers((m + n)(x)), np.add(numbers(m(x)), numbers(n(x))), atol=1e-11)
+    equal_maps((m + n).T, m.T + n.T, seed)
+    equal_maps(m - m, LinearMap.zero(SPACES[s], SPACES[t]), seed)
+
+
+@laws
+@given(space_names, seeds, factors, factors)
+def test_scalings(s: str, seed: int, j: float, k: float) -> None:
+    def scaling(factor: float) -> LinearMap:
+        return LinearMap.scaling(factor, SPACES[s])
+
+    equal_maps(scaling(j) @ scaling(k), scaling(j * k), seed)
+    equal_maps(scaling(j) + scaling(k), scaling(j + k), seed)
+    equal_maps(scaling(k).T, scaling(k), seed)
+
+
+@laws
+@given(space_names, space_names, seeds)
+def test_the_transpose_of_the_transpose_is_the_map(s: str, t: str, seed: int) -> None:
+    m = linear_map(s, t, seed)
+    assert m.T.T is m
+    transpose = m.T
+    assert m.T is transpose and transpose.T.T is transpose
+
+
+@laws
+@given(space_names, space_names, space_names, seeds)
+def test_vertical_juxtaposition(r: str, s: str, t: str, seed: int) -> None:
+    m, n, k = linear_map(s, t, seed), linear_map(s, s, seed + 1), linear_map(r, s, seed + 2)
+    both = LinearMap.vstack((m, n))
+    x = element(s, seed)
+    same(both(x), (m(x), n(x)))
+    equal_maps(both.T, LinearMap.hstack((m.T, n.T)), seed)
+    equal_maps(both @ k, LinearMap.vstack((m @ k, n @ k)), seed)
+
+
+@laws
+@given(space_names, space_names, space_names, seeds)
+def test_horizontal_juxtaposition(r: str, s: str, t: str, seed: int) -> None:
+    m, n, k = linear_map(s, t, seed), linear_map(r, t, seed + 1), linear_map(t, s, seed + 2)
+    both = LinearMap.hstack([m, n])
+    x, y = element(s, seed), element(r, seed + 1)
+    np.testing.assert_allclose(numbers(both([x, y])), np.add(numbers(m(x)), numbers(n(y))), atol=1e-11)
+    equal_maps(both.T, LinearMap.vstack([m.T, n.T]), seed)
+    equal_maps(k @ both, LinearMap.hstack([k @ m, k @ n]), seed)
+
+
+@laws
+@given(space_names, space_names, space_names, seeds)
+def test_rows_meet_columns(r: str, s: str, t: str, seed: int) -> None:
+    """(m1 ⋈ m2) ∘ (n1 × n2) = (m1 ∘ n1) ⊕ (m2 ∘ n2), the reason for the sum."""
+    m1, m2 = linear_map(r, t, seed), linear_map(s, t, seed + 1)
+    n1, n2 = linear_map(s, r, seed + 2), linear_map(s, s, seed + 3)
+    equal_maps(LinearMap.hstack((m1, m2)) @ LinearMap.vstack((n1, n2)), m1 @ n1 + m2 @ n2, seed)
+
+
+@laws
+@given(space_names, st.sampled_from(["scalar", "vector", "matrix"]), seeds, st.integers(1, 3))
+def test_arrays_of_maps(s: str, t: str, seed: int, count: int) -> None:
+    """V(m) ⊙ x = build(i, m[i] ⊙ x); H is its transpose."""
+    maps = np.empty(count, object)
+    maps[:] = [linear_map(s, t, seed + i) for i in range(count)]
+    turned = np.empty(count, object)
+    turned[:] = [m.T for m in maps]
+    x = element(s, seed)
+    np.testing.assert_allclose(LinearMap.vstack(maps)(x), np.stack([m(x) for m in maps]), atol=1e-11)
+    equal_maps(LinearMap.vstack(maps).T, LinearMap.hstack(turned), seed)
+    equal_maps(LinearMap.hstack(turned).T, LinearMap.vstack(maps), seed)
+    ys = np.random.default_rng(seed).standard_normal((count, *np.shape(SPACES[t])))
+    total = np.sum([numbers(m.T(y if np.ndim(y) else float(y))) for m, y in zip(maps, ys, strict=True)], axis=0)
+    np.testing.assert_allclose(numbers(LinearMap.hstack(turned)(ys)), total, atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", [tuple, list, lambda maps: dict(enumerate(maps))])
+def test_any_number_of_maps_in_any_container(kind: Callable[..., Any]) -> None:
+    maps = [linear_map("vector", "scalar", i) for i in range(5)]
+    assert LinearMap.vstack(kind(maps)).shape == (5, 3)
+    equal_maps(LinearMap.vstack(kind(maps)).T, LinearMap.hstack(kind([m.T for m in maps])), 0)
+
+
+def test_matrix_is_the_jacobian() -> None:
+    def program(x: Any) -> Any:
+        return tnp.sin(x) * x[0]
+
+    x = np.array([0.3, 0.7, 1.1])
+    np.testing.assert_allclose(te.linearize(program, x)[1].matrix(), te.jacobian(program)(x))
+
+
+def test_scipy_solves_with_a_map() -> None:
+    linalg = pytest.importorskip("scipy.sparse.linalg")
+    m = linear_map("tree", "pair", 5)
+    y = np.array(numbers(element("pair", 3)))
+    operator = m.as_scipy()
+    x = linalg.lsqr(operator, y, atol=1e-14, btol=1e-14)[0]
+    np.testing.assert_allclose(m.matrix() @ x, y, atol=1e-8)
+    square = (m @ m.T + LinearMap.identity(SPACES["pair"])).as_scipy()
+    solved, info = linalg.cg(square, y, rtol=1e-12)
+    assert info == 0
+    np.testing.assert_allclose(square.matvec(solved), y, atol=1e-9)
+
+
+def test_maps_of_different_spaces_do_not_combine() -> None:
+    m, n = linear_map("vector", "scalar", 0), linear_map("pair", "pair", 1)
+    with pytest.raises(StructureError, match=r"f64\[3\]"):
+        m @ n
+    with pytest.raises(StructureError, match="one domain"):
+        m + n
+    with pytest.raises(CotangentError, match=r"must have the form f64\[3\], not \(f64, f64\)"):
+        LinearMap.identity(np.zeros(3))((1.0, 2.0))
+
+
+def test_a_map_can_be_differentiated() -> None:
+    """The derivative of x |-> f'(x) v, by way of linearize within a trace."""
+
+    def along(x: float) -> Any:
+        return te.linearize(lambda t: t * t * t, x)[1](2.0)
+
+    assert te.grad(along)(3.0) == pytest.approx(2.0 * 6.0 * 3.0)
