@@ -70,7 +70,7 @@ def of_dataclass(cls: type) -> Container:
         return [getattr(value, name) for name in fields], rest
 
     def make(rest: Any, children: Sequence[Any]) -> Any:
-        value = object.__new__(cls)
+        value: Any = object.__new__(cls)
         if rest:
             value.__dict__.update(rest)
         for name, child in zip(fields, children, strict=True):

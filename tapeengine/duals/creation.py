@@ -39,7 +39,7 @@ def asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
     return from_values(value, dtype)
 
 
-def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
     """numpy.copy."""
     return a.copy() if type(a) is Array else fresh(numpy.copy(plain(a), order))
 
@@ -102,7 +102,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     a[(places,) * a.ndim] = val
 
 
-def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """numpy.put."""
     a.reshape(-1)[numpy.arange(a.size).take(plain(ind), mode=mode)] = v
 

@@ -51,7 +51,7 @@ def broadcast_arrays(*arrays: Any, subok: bool = False) -> Any:
     return tuple(VIEWS[numpy.broadcast_to](a, shape) for a in arrays)
 
 
-def ravel(a: Any, order: str = "C") -> Any:
+def ravel(a: Any, order: Any = "C") -> Any:
     """numpy.ravel."""
     return view(a, lambda values: numpy.ravel(values, order)) if type(a) is Array else numpy.ravel(a)
 

@@ -101,7 +101,6 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any
     return result
 
 
-zeros, ones, empty, eye, identity, tri, arange = map(
-    making, (numpy.zeros, numpy.ones, numpy.empty, numpy.eye, numpy.identity, numpy.tri, numpy.arange)
-)
-zeros_like, ones_like, empty_like = map(made_like, (numpy.zeros_like, numpy.ones_like, numpy.empty_like))
+zeros, ones, empty, arange = making(numpy.zeros), making(numpy.ones), making(numpy.empty), making(numpy.arange)
+eye, identity, tri = making(numpy.eye), making(numpy.identity), making(numpy.tri)
+zeros_like, ones_like, empty_like = made_like(numpy.zeros_like), made_like(numpy.ones_like), made_like(numpy.empty_like)

@@ -200,7 +200,8 @@ class LinearMap:
     @staticmethod
     def scaling(factor: Any, like: Any) -> LinearMap:
         """Return S(factor), which multiplies every number of a tangent by a factor."""
-        return LinearMap.identity(like) * factor
+        scaled: LinearMap = LinearMap.identity(like) * factor
+        return scaled
 
     @staticmethod
     def vstack(maps: Any) -> LinearMap:
