@@ -56,7 +56,7 @@ class LocalPrimitive:
         """Compute the value; record it where an argument is traced."""
         if not (self._vjp or self._jvp) and any(hasattr(type(arg), "__tapeengine_trace__") for arg in args):
             raise UnsupportedError(
-                f"{self._name} has no rules; give them with {self._function.__name__}.def_vjp(x=...)"
+                f"{self._name} has no rules; give them with {self._name.rpartition('.')[2]}.def_vjp(x=...)"
             )
         return self.record(*args, **static)
 
@@ -142,7 +142,7 @@ def primitive(
     options = {"static": tuple(static), "samples": samples, "doc": doc, "variadic": variadic}
 
     def make(operation: Callable[..., Any]) -> LocalPrimitive:
-        family = operation.__module__.rpartition(".")[2]
-        return LocalPrimitive(operation, name or f"{family}.{operation.__name__}", options)
+        family = (getattr(operation, "__module__", None) or "local").rpartition(".")[2]
+        return LocalPrimitive(operation, name or f"{family}.{getattr(operation, '__name__', '')}", options)
 
     return make if function is None else make(function)

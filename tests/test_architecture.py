@@ -17,6 +17,7 @@ LAYERS: dict[str, int] = {
     "tapeengine.spaces": 0,
     "tapeengine.primitive": 0,
     "tapeengine.builders": 0,
+    "tapeengine.samples": 0,
     "tapeengine.signatures": 0,
     "tapeengine.structure": 0,
     "tapeengine.registry": 1,

@@ -1,5 +1,6 @@
 """`te.primitive`: rules given by name, and the missing one by transposing the other."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,8 @@ def test_errors_name_the_operation() -> None:
         made().def_jvp(x=lambda t, w: t)
     with pytest.raises(PrimitiveError, match=r"family\.operation"):
         primitive(lambda x: x)
+    with pytest.raises(PrimitiveError, match=r"family\.operation"):
+        primitive(functools.partial(lambda x, y: x * y, 2.0))
     with pytest.raises(PrimitiveError, match="both vjp and jvp rules of a variadic"):
         primitive(name="test.f", variadic=True)(lambda *xs: xs).def_vjp(xs=lambda ct, index: ct[index])
 

@@ -9,7 +9,7 @@ import pytest
 import tapeengine.builders
 from tapeengine.builders import SCALE
 from tapeengine.plugins import hookspecs
-from tapeengine.testing import check_primitive, report_primitive
+from tapeengine.testing import check_primitive, check_vjp, report_primitive
 from tapeengine.testing.checks import CHECKS
 
 TEXT = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text()
@@ -38,8 +38,17 @@ def test_every_builder_is_named() -> None:
         assert f"`{name}" in TEXT, name
 
 
-def test_the_record_in_the_text_keeps_the_contract() -> None:
-    [source] = [block for block in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL) if "multiply = " in block]
+def run(contained: str) -> dict[str, Any]:
+    """Run the one example of the text that contains some words; the names that it defines."""
+    [source] = [block for block in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL) if contained in block]
     names: dict[str, Any] = {}
     exec(source, names)
-    check_primitive(names["multiply"], order=1)
+    return names
+
+
+def test_the_record_in_the_text_keeps_the_contract() -> None:
+    check_primitive(run("multiply = ")["multiply"])
+
+
+def test_the_local_operation_in_the_text_is_right() -> None:
+    check_vjp(run("def softclip")["softclip"], 0.7, 1.5)

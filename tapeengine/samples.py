@@ -1,0 +1,108 @@
+"""Where the inputs of a primitive may lie: samples of arguments, with values fixed or to be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapeengine.errors import PrimitiveError
+
+__all__ = ["Sample", "Uniform", "uniform"]
+
+
+class Uniform(NamedTuple):
+    """Values to be drawn uniformly from ``[low, high)``; a complex dtype draws both parts. Made by `uniform`."""
+
+    shape: tuple[int, ...]
+    low: float
+    high: float
+    dtype: Any
+
+    def draw(self, generator: np.random.Generator) -> Any:
+        """Return a fresh array, or a numpy scalar for the shape ``()``."""
+        dtype = np.dtype(self.dtype)
+        values: Any = generator.uniform(self.low, self.high, self.shape)
+        if dtype.kind == "c":
+            values = values + 1j * generator.uniform(self.low, self.high, self.shape)
+        return np.asarray(values).astype(dtype)[()]
+
+
+def uniform(
+    shape: int | tuple[int, ...] = (), low: float = -2.0, high: float = 2.0, dtype: Any = np.float64
+) -> Uniform:
+    """Stand in a `Sample` for values to be drawn uniformly from ``[low, high)``.
+
+    Examples
+    --------
+    >>> uniform(3, 0.5, 1.0).draw(np.random.default_rng(0)).shape
+    (3,)
+    """
+    return Uniform((shape,) if isinstance(shape, int) else tuple(shape), low, high, dtype)
+
+
+class Sample:
+    """Arguments at which a primitive may be checked.
+
+    Parameters
+    ----------
+    args : sequence
+        One entry for each argument (for a variadic primitive as many as wanted): a value, a `uniform(...)`, or a
+        tuple or list of them.
+    static : mapping, optional
+        The static parameters.
+    order : int, optional
+        Up to which derivative the operation is smooth at these arguments: 0 checks the value only, 1 the rules, 2
+        (the default) also the derivatives of the rules.
+    rtol : float, optional
+        The relative accuracy that differences of the primal can reach, for a primal that itself is approximate (an
+        iterative solver).
+    value : optional
+        The value that the operation is known to have at these arguments.
+
+    Examples
+    --------
+    >>> Sample((uniform(2), 3.0), {"axis": 0}).draw(np.random.default_rng(1)).args[1]
+    3.0
+    """
+
+    __slots__ = ("args", "order", "rtol", "static", "value")
+
+    def __init__(
+        self,
+        args: Sequence[Any],
+        static: Mapping[str, Any] | None = None,
+        *,
+        order: int = 2,
+        rtol: float | None = None,
+        value: Any = None,
+    ) -> None:
+        if not isinstance(args, (tuple, list)):
+            raise PrimitiveError(f"a Sample takes a tuple of arguments, as in Sample((x,)), not {type(args).__name__}")
+        self.args = tuple(args)
+        self.static = dict(static or {})
+        self.order = order
+        self.rtol = rtol
+        self.value = value
+
+    def draw(self, generator: np.random.Generator) -> Sample:
+        """Return the sample with a value in the place of each `uniform(...)`."""
+        return Sample(
+            tuple(_draw(arg, generator) for arg in self.args),
+            self.static,
+            order=self.order,
+            rtol=self.rtol,
+            value=self.value,
+        )
+
+    def __repr__(self) -> str:
+        return f"Sample({self.args!r}, {self.static!r})"
+
+
+def _draw(value: Any, generator: np.random.Generator) -> Any:
+    if isinstance(value, Uniform):
+        return value.draw(generator)
+    if type(value) in (tuple, list):
+        return type(value)(_draw(item, generator) for item in value)
+    return value
