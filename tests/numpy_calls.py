@@ -348,6 +348,24 @@ def linalg_products(np: Any, x: Any, y: Any) -> Any:
     return flat + np.linalg.tensordot(x, y, axes=2) + np.linalg.vecdot(x.T, y.T)
 
 
+def moments_and_polynomials(d: Data) -> Iterator[Call]:
+    yield Call("cov", lambda np, x: np.cov(x), (d.a,))
+    yield Call("cov weights", lambda np, x, w: np.cov(x, aweights=w), (d.a, abs(d.row) + 0.1))
+    yield Call("cov complex", lambda np, x: np.cov(x, rowvar=False), (d.complex,))
+    yield Call("corrcoef", lambda np, x: np.corrcoef(x), (d.a,))
+    yield Call("nanmedian", lambda np, x: np.nanmedian(np.where(d.a > -0.5, x, numpy.nan), axis=1), (d.a,))
+    yield Call("nanquantile", lambda np, x: np.nanquantile(x, 0.3, axis=0), (d.a,))
+    yield Call("polymul", lambda np, x, y: np.polymul(x, y), (d.row, d.vector))
+    yield Call("polyadd", lambda np, x, y: np.polyadd(x, y) - np.polysub(y, x), (d.row, d.vector))
+    yield Call("polyder", lambda np, x: np.polyder(x, 2), (d.vector,))
+    yield Call("polyint", lambda np, x: np.polyint(x, 2, k=[1.0, 2.0]), (d.vector,), jax=False)
+    yield Call("polyfit", lambda np, x, y: np.polyfit(x, y, 2), (d.knots, d.heights))
+    yield Call("insert", lambda np, x, y: np.insert(x, 1, y, axis=1), (d.a, d.row[:3]))
+    bins = numpy.array([2, 0, 2, 1, 5])
+    yield Call("bincount", lambda np, x: np.bincount(bins, weights=x), (d.vector,), jax=False)
+    yield Call("apply_along_axis", lambda np, x: np.apply_along_axis(lambda v: v * v[0], 1, x), (d.a,))
+
+
 def ufunc_methods(d: Data) -> Iterator[Call]:
     for name in ["add", "multiply", "maximum", "minimum", "logaddexp", "subtract", "hypot"]:
         jax = name in ("add", "multiply", "maximum", "minimum", "logaddexp")
@@ -362,6 +380,6 @@ def calls() -> list[Call]:
     d = Data()
     families = (
         *(elementwise, two_arguments, reductions, sequences, ordering, joining, products, shaping, fourier),
-        *(linear_algebra, ufunc_methods),
+        *(linear_algebra, moments_and_polynomials, ufunc_methods),
     )
     return [call for family in families for call in family(d)]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import broadcast, linear, unbroadcast
-from tapeengine.primitive import Primitive
+from tapeengine.builders import broadcast, discrete, linear, unbroadcast
+from tapeengine.primitive import Primitive, Sample
 from tapeengine_primitives.ufuncs import binary, binary_samples, unary, unary_samples
 
 __all__ = ["RULES"]
@@ -195,7 +195,22 @@ def modf_rule(x: Any) -> tuple[Any, Any]:
     return np.fmod(x, 1.0), np.trunc(x)
 
 
+def frexp_rule(x: Any) -> tuple[Any, Any]:
+    """Return the mantissa and the exponent, which is discrete."""
+    exponent = EXPONENT(x)
+    return np.ldexp(x, -exponent), exponent
+
+
+EXPONENT = discrete(
+    "numpy.frexp_exponent",
+    lambda x: numpy.frexp(x)[1],
+    samples=(Sample((numpy.array([0.3, -5.0, 0.0]),)),),
+    doc="the binary exponent, constant piece by piece",
+)
+
+
 RULES = {
+    numpy.frexp: frexp_rule,
     numpy.add: ADD,
     numpy.subtract: SUBTRACT,
     numpy.negative: NEGATIVE,

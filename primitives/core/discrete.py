@@ -81,6 +81,7 @@ _OF_TWO: dict[Callable[..., Any], tuple[str, str]] = {
     numpy.array_equal: ("a1 a2", "equal_nan"),
     numpy.array_equiv: ("a1 a2", ""),
     numpy.isclose: ("a b", _SAME),
+    numpy.isin: ("element test_elements", "assume_unique invert"),
 }
 
 
@@ -197,5 +198,6 @@ RULES: dict[Any, Any] = {
     numpy.searchsorted: searchsorted,
     numpy.digitize: digitize,
     numpy.unique: unique,
+    numpy.unique_values: unique,
     numpy.result_type: result_type,
 }

@@ -1,4 +1,4 @@
-"""Interpolation, finite-difference gradients, polynomials and sequences."""
+"""Interpolation, finite-difference gradients, evenly spaced numbers and grids."""
 
 from __future__ import annotations
 
@@ -116,37 +116,6 @@ def _edge(border: Any, second: Any, third: Any, near: Any, far: Any, edge_order:
     return -(2 * near + far) / (near * total) * border + total / (near * far) * second - near / (far * total) * third
 
 
-def polyval(p: Any, x: Any) -> Any:
-    """Evaluate a polynomial by Horner's scheme; see `numpy.polyval`.
-
-    Examples
-    --------
-    >>> float(polyval(numpy.array([1.0, 0.0, 2.0]), 3.0))
-    11.0
-    """
-    coefficients, x = as_array(p), as_array(x)
-    value = numpy.zeros(shape_of(x)) if shape_of(x) else 0.0
-    for position in range(shape_of(coefficients)[0]):
-        value = value * x + coefficients[position]
-    return value
-
-
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
-    """Return the Vandermonde matrix; see `numpy.vander`.
-
-    Examples
-    --------
-    >>> vander(numpy.array([2.0, 3.0]), 3)
-    array([[4., 2., 1.],
-           [9., 3., 1.]])
-    """
-    points = as_array(x)
-    if ndim_of(points) != 1:
-        raise ValueError("x must be a one-dimensional array or sequence.")
-    powers = numpy.arange(shape_of(points)[0] if N is None else N)
-    return points[:, None] ** (powers if increasing else powers[::-1])
-
-
 def linspace(
     start: Any,
     stop: Any,
@@ -229,8 +198,6 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
 RULES = {
     numpy.interp: interp,
     numpy.gradient: gradient,
-    numpy.polyval: polyval,
-    numpy.vander: vander,
     numpy.linspace: linspace,
     numpy.logspace: logspace,
     numpy.geomspace: geomspace,

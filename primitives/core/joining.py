@@ -169,6 +169,39 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     return x[along(axis, numpy.repeat(numpy.arange(shape_of(x)[axis]), counts))]
 
 
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
+    """Put values before the places named; see `numpy.insert`.
+
+    Examples
+    --------
+    >>> insert(numpy.array([1.0, 2.0]), 1, 9.0)
+    array([1., 9., 2.])
+    """
+    x, v = as_array(arr), as_array(values)
+    x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
+    shape, extent = list(shape_of(x)), shape_of(x)[axis]
+    index = numpy.arange(extent)[obj] if isinstance(obj, slice) else numpy.asarray(obj)
+    if index.dtype == bool:
+        index = numpy.flatnonzero(index)
+    if index.ndim == 0:
+        v = np.moveaxis(np.reshape(v, (1,) * (len(shape) - ndim_of(v)) + shape_of(v)), 0, axis)
+    shape[axis] = shape_of(v)[axis] if index.size == 1 and ndim_of(v) == len(shape) else index.size
+    place = numpy.insert(numpy.arange(extent), index, extent + numpy.arange(shape[axis]))
+    return np.concatenate((x, np.broadcast_to(v, tuple(shape))), axis=axis)[along(axis, place)]
+
+
+def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **keywords: Any) -> Any:
+    """Apply a function to the vectors along an axis; see `numpy.apply_along_axis`."""
+    moved = np.moveaxis(as_array(arr), axis, -1)
+    lead = shape_of(moved)[:-1]
+    parts = [as_array(func1d(moved[index], *args, **keywords)) for index in numpy.ndindex(*lead)]
+    found = shape_of(parts[0])
+    value = np.reshape(stack(parts), lead + found)
+    ends = tuple(range(len(lead), len(lead) + len(found)))
+    start = normal_axis(axis, ndim_of(moved))
+    return np.moveaxis(value, ends, tuple(start + position for position in range(len(found))))
+
+
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Move elements round an axis; see `numpy.roll`."""
     plain = tuple(map(int, shift)) if isinstance(shift, Sequence) else shift
@@ -238,6 +271,8 @@ RULES = {
     numpy.append: append,
     numpy.block: block,
     numpy.repeat: repeat,
+    numpy.insert: insert,
+    numpy.apply_along_axis: apply_along_axis,
     numpy.roll: roll,
     numpy.tile: tile,
     numpy.resize: resize,

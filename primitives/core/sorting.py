@@ -135,6 +135,43 @@ def _rank(q: Any, count: int, method: str) -> Any:
     raise ValueError(f"numpy.quantile has no method {method!r}")
 
 
+def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, weights: Any, skip_nan: bool) -> Any:
+    if weights is not None:
+        raise NotImplementedError("quantiles have no derivative rule with weights; sort and interpolate instead")
+    flat, kept = _last_axis(a, axis)
+    q = as_array(q)
+    if not np.all(np.greater_equal(q, 0) & np.less_equal(q, 1)):
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    count: Any = shape_of(flat)[-1]
+    if skip_nan:
+        count = np.sum(~np.isnan(flat), axis=-1, keepdims=True)
+    value = np.moveaxis(_at_ranks(flat, _rank(np.ravel(q), count, method), count), -1, 0)
+    value = value if skip_nan else _with_nan(value, flat)
+    shape = kept if keepdims is True else shape_of(flat)[:-1]
+    return np.reshape(value, shape_of(q) + tuple(shape))
+
+
+def _at_ranks(flat: Any, rank: Any, count: Any) -> Any:
+    """Interpolate between the elements below and above each rank, along the last axis."""
+    below = np.astype(np.floor(rank), int)
+    above = numpy.minimum(below + 1, count - 1)
+    if below.ndim == 1:
+        order = np.argpartition(flat, sorted({*below.tolist(), *above.tolist()}), axis=-1)
+        places = order[..., below], order[..., above]
+    else:
+        order = np.argsort(flat, axis=-1)
+        places = numpy.take_along_axis(order, below, axis=-1), numpy.take_along_axis(order, above, axis=-1)
+    low, high = (np.take_along_axis(flat, place, axis=-1) for place in places)
+    return _between(low, high, rank - below)
+
+
+def _between(low: Any, high: Any, fraction: Any) -> Any:
+    """Interpolate as numpy does, from the nearer end."""
+    step = high - low
+    near = np.less(fraction, 0.5)
+    return np.where(near, low + step * fraction, high - step * (1 - fraction))
+
+
 def quantile(
     a: Any,
     q: Any,
@@ -154,29 +191,7 @@ def quantile(
     >>> float(quantile(numpy.array([1.0, 2.0, 4.0]), 0.75))
     3.0
     """
-    if weights is not None:
-        raise NotImplementedError("numpy.quantile has no derivative with weights; sort and interpolate instead")
-    flat, kept = _last_axis(a, axis)
-    count, q = shape_of(flat)[-1], as_array(q)
-    if not np.all(np.greater_equal(q, 0) & np.less_equal(q, 1)):
-        raise ValueError("Quantiles must be in the range [0, 1]")
-    rank = np.ravel(_rank(q, count, method))
-    below = np.astype(np.floor(rank), int)
-    above = numpy.minimum(below + 1, count - 1)
-    order = np.argpartition(flat, sorted({*below.tolist(), *above.tolist()}), axis=-1)
-    low = np.take_along_axis(flat, order[..., below], axis=-1)
-    high = np.take_along_axis(flat, order[..., above], axis=-1)
-    value = np.moveaxis(_between(low, high, rank - below), -1, 0)
-    value = _with_nan(value, flat)
-    shape = kept if keepdims is True else shape_of(flat)[:-1]
-    return np.reshape(value, shape_of(q) + tuple(shape))
-
-
-def _between(low: Any, high: Any, fraction: Any) -> Any:
-    """Interpolate as numpy does, from the nearer end."""
-    step = high - low
-    near = np.less(fraction, 0.5)
-    return np.where(near, low + step * fraction, high - step * (1 - fraction))
+    return _quantile(a, q, axis, method, keepdims, weights, False)
 
 
 def percentile(
@@ -192,8 +207,44 @@ def percentile(
     interpolation: Any = None,
 ) -> Any:
     """Return percentiles; see `numpy.percentile`."""
-    fraction = as_array(q) / 100.0
-    return quantile(a, fraction, axis, None, False, method, keepdims, weights=weights)
+    return _quantile(a, as_array(q) / 100.0, axis, method, keepdims, weights, False)
+
+
+def nanquantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+    interpolation: Any = None,
+) -> Any:
+    """Return quantiles without NaN; see `numpy.nanquantile`."""
+    return _quantile(a, q, axis, method, keepdims, weights, True)
+
+
+def nanpercentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+    interpolation: Any = None,
+) -> Any:
+    """Return percentiles without NaN; see `numpy.nanpercentile`."""
+    return _quantile(a, as_array(q) / 100.0, axis, method, keepdims, weights, True)
+
+
+def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
+    """Return the median without NaN; see `numpy.nanmedian`."""
+    return _quantile(a, 0.5, axis, "linear", keepdims, None, True)
 
 
 RULES = {
@@ -201,6 +252,9 @@ RULES = {
     numpy.sort_complex: sort_complex,
     numpy.partition: partition,
     numpy.median: median,
+    numpy.nanmedian: nanmedian,
+    numpy.nanquantile: nanquantile,
+    numpy.nanpercentile: nanpercentile,
     numpy.quantile: quantile,
     numpy.percentile: percentile,
 }

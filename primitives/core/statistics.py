@@ -251,7 +251,50 @@ def _nan_extreme(extreme: str, fill: float) -> Any:
     return rule
 
 
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: Any = None,
+) -> Any:
+    """Return the covariance matrix; see `numpy.cov`. Differentiable in the observations and in `aweights`."""
+    parts = [np.atleast_2d(as_array(part)) for part in (m, y) if part is not None]
+    parts = [np.swapaxes(part, 0, 1) if not rowvar and shape_of(part)[0] != 1 else part for part in parts]
+    x = np.concatenate(parts, axis=0) if len(parts) > 1 else parts[0]
+    ddof = int(not bias) if ddof is None else ddof
+    if fweights is None and aweights is None:
+        factor: Any = shape_of(x)[1] - ddof
+        deviation = x - np.mean(x, axis=1, keepdims=True)
+        weighted = deviation
+    else:
+        w = (1.0 if fweights is None else as_array(fweights)) * (1.0 if aweights is None else as_array(aweights))
+        total = np.sum(w)
+        squares = total if aweights is None else np.sum(w * as_array(aweights))
+        factor = total - ddof * squares / total if ddof else total
+        deviation = x - np.sum(x * w, axis=1, keepdims=True) / total
+        weighted = deviation * w
+    value = np.matmul(weighted, np.conjugate(np.swapaxes(deviation, 0, 1))) / factor
+    value = np.reshape(value, ()) if shape_of(value) == (1, 1) else value
+    return value if dtype is None else np.astype(value, dtype)
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+    """Return correlation coefficients; see `numpy.corrcoef`."""
+    value = cov(x, y, rowvar, dtype=dtype)
+    if ndim_of(value) == 0:
+        return value / value
+    deviation = np.sqrt(np.real(np.diagonal(value)))
+    return value / deviation[:, None] / deviation[None, :]
+
+
 RULES = {
+    numpy.cov: cov,
+    numpy.corrcoef: corrcoef,
     numpy.var: var,
     numpy.std: std,
     numpy.average: average,

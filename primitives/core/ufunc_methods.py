@@ -12,13 +12,14 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import discrete, linear
+from tapeengine.builders import discrete
 from tapeengine.primitive import Sample, uniform
 from tapeengine_primitives.joining import along
 from tapeengine_primitives.reductions import masked
+from tapeengine_primitives.scattering import SCATTER_ADD
 from tapeengine_primitives.values import as_array, is_traced, ndim_of, normal_axes, normal_axis, shape_of
 
-__all__ = ["RULES", "SCATTER_ADD"]
+__all__ = ["RULES", "RUNNING_PLACES"]
 
 _FOLDED = (
     numpy.arctan2,
@@ -184,29 +185,6 @@ def _outer(ufunc: Callable[..., Any]) -> Any:
         return ufunc(np.reshape(x, shape_of(x) + (1,) * ndim_of(y)), y, **keywords)
 
     return outer
-
-
-def _scatter_vjp(ct: Any, places: Any, values_space: Any) -> Any:
-    return np.reshape(np.take(ct, places), values_space.shape)
-
-
-SCATTER_ADD = linear(
-    "numpy.scatter_add",
-    lambda values, *, places, size: _scattered(values, places, size),
-    {"values": lambda ct, places, values_space: _scatter_vjp(ct, places, values_space)},
-    samples=(
-        Sample((uniform((4,)),), {"places": numpy.array([0, 2, 0, 1]), "size": 3}),
-        Sample((uniform((3,), dtype=complex),), {"places": numpy.array([1, 1, 1]), "size": 3}),
-        Sample((uniform((3,), dtype=numpy.float32),), {"places": numpy.array([1, 0, 1]), "size": 2}),
-    ),
-    doc="sums of the values with the same place; dvalues[k] = ct[places[k]]",
-)
-
-
-def _scattered(values: Any, places: Any, size: int) -> Any:
-    total = numpy.zeros(size, values.dtype)
-    numpy.add.at(total, places, values)
-    return total
 
 
 def _rounds(places: Any) -> list[Any]:

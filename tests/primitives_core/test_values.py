@@ -162,11 +162,49 @@ def algebra() -> Iterator[Case]:
     yield np.linalg.pinv, (X[0, :, :4] + X[0, :, :4].T,), {"hermitian": True}
 
 
-CASES = [
-    case
-    for family in (reductions, ordering, padding, sequences, products, selection, transforms, algebra)
-    for case in family()
-]
+def insertion() -> Iterator[Case]:
+    yield np.insert, (X, 1, 9.0), {}
+    for place, values, axis in ((1, 9.0, 1), ([1, 3], X[:, :2], 1), (1, X[0], 0), (slice(0, 2), 5.0, 2)):
+        yield np.insert, (X, place, values, axis), {}
+    yield np.insert, (HEIGHTS, 2, [1.0, 2.0]), {}
+    yield np.insert, (HEIGHTS, HEIGHTS > 0, 4.0), {}
+    for function in (lambda v: v * 2, np.sum, lambda v: np.outer(v, v), np.diag):
+        yield np.apply_along_axis, (function, 1, X), {}
+    yield np.bincount, (np.array([1, 4, 1, 1, 0, 2]), HEIGHTS, 7), {}
+    yield np.frexp, (X,), {}
+    yield np.isin, (HEIGHTS, HEIGHTS[:2]), {}
+
+
+def moments() -> Iterator[Case]:
+    counts = np.arange(1, 6)
+    yield np.cov, (X[0],), {}
+    yield np.cov, (X[0], X[1]), {"rowvar": False, "bias": True}
+    yield np.cov, (Z[0],), {"fweights": counts, "aweights": counts / 3}
+    yield np.cov, (HEIGHTS,), {}
+    yield np.corrcoef, (HEIGHTS, KNOTS), {}
+    for axis in AXES:
+        yield np.nanmedian, (HOLES, axis), {"keepdims": True}
+        for method in ("linear", "hazen", "lower", "nearest", "midpoint", "averaged_inverted_cdf"):
+            yield np.nanquantile, (HOLES, [0.2, 0.7], axis), {"method": method}
+            yield np.nanpercentile, (HOLES, 30.0, axis), {"method": method, "keepdims": True}
+
+
+def polynomials() -> Iterator[Case]:
+    yield np.polyadd, (HEIGHTS, KNOTS[:3]), {}
+    yield np.polysub, (HEIGHTS[:2], KNOTS), {}
+    yield np.polymul, (HEIGHTS, KNOTS), {}
+    yield np.polyder, (HEIGHTS, 2), {}
+    yield np.polyint, (HEIGHTS,), {}
+    yield np.polyint, (HEIGHTS, 2, [1.0, 2.0]), {}
+    yield np.polyfit, (KNOTS, HEIGHTS, 2), {}
+    yield np.polyfit, (KNOTS, np.stack([HEIGHTS, KNOTS], 1), 2), {"w": np.arange(1.0, 7.0)}
+
+
+FAMILIES = (
+    *(reductions, ordering, padding, sequences, products, selection, transforms, algebra),
+    *(insertion, moments, polynomials),
+)
+CASES = [case for family in FAMILIES for case in family()]
 
 
 def same(ours: Any, theirs: Any) -> None:

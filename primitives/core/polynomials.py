@@ -1,0 +1,120 @@
+"""Polynomials by their coefficients, highest power first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine_primitives.values import as_array, dtype_of, ndim_of, shape_of
+
+__all__ = ["RULES"]
+
+
+def polyval(p: Any, x: Any) -> Any:
+    """Evaluate a polynomial by Horner's scheme; see `numpy.polyval`.
+
+    Examples
+    --------
+    >>> float(polyval(numpy.array([1.0, 0.0, 2.0]), 3.0))
+    11.0
+    """
+    coefficients, x = as_array(p), as_array(x)
+    value = numpy.zeros(shape_of(x)) if shape_of(x) else 0.0
+    for position in range(shape_of(coefficients)[0]):
+        value = value * x + coefficients[position]
+    return value
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    """Return the Vandermonde matrix; see `numpy.vander`.
+
+    Examples
+    --------
+    >>> vander(numpy.array([2.0, 3.0]), 3)
+    array([[4., 2., 1.],
+           [9., 3., 1.]])
+    """
+    points = as_array(x)
+    if ndim_of(points) != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    powers = numpy.arange(shape_of(points)[0] if N is None else N)
+    return points[:, None] ** (powers if increasing else powers[::-1])
+
+
+def _aligned(a: Any, b: Any) -> tuple[Any, Any]:
+    """Put zeros before the shorter of two polynomials."""
+    first, second = np.atleast_1d(as_array(a)), np.atleast_1d(as_array(b))
+    length = max(shape_of(first)[0], shape_of(second)[0])
+    return _lengthened(first, length), _lengthened(second, length)
+
+
+def _lengthened(p: Any, length: int) -> Any:
+    missing = length - shape_of(p)[0]
+    return np.concatenate((numpy.zeros(missing, dtype_of(p)), p)) if missing else p
+
+
+def polyadd(a1: Any, a2: Any) -> Any:
+    """Add polynomials; see `numpy.polyadd`."""
+    first, second = _aligned(a1, a2)
+    return first + second
+
+
+def polysub(a1: Any, a2: Any) -> Any:
+    """Subtract polynomials; see `numpy.polysub`."""
+    first, second = _aligned(a1, a2)
+    return first - second
+
+
+def polymul(a1: Any, a2: Any) -> Any:
+    """Multiply polynomials; see `numpy.polymul`."""
+    return np.convolve(as_array(a1), as_array(a2))
+
+
+def polyder(p: Any, m: int = 1) -> Any:
+    """Return the m-th derivative of a polynomial; see `numpy.polyder`."""
+    value = as_array(p)
+    for _ in range(m):
+        value = value[:-1] * numpy.arange(shape_of(value)[0] - 1, 0, -1)
+    return value
+
+
+def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+    """Return the m-th integral of a polynomial; see `numpy.polyint`."""
+    value = as_array(p)
+    constants = [0.0] * m if k is None else [k] * m if ndim_of(as_array(k)) == 0 else [k[i] for i in range(len(k))]
+    for constant in constants[:m]:
+        raised = value / numpy.arange(shape_of(value)[0], 0, -1)
+        value = np.concatenate((raised, np.reshape(constant, (1,))))
+    return value
+
+
+def polyfit(
+    x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: bool | str = False
+) -> Any:
+    """Fit a polynomial by least squares; see `numpy.polyfit`. Differentiable in points, values and weights."""
+    if full or cov:
+        raise NotImplementedError("numpy.polyfit has no derivative rule with full or cov; use numpy.linalg.lstsq")
+    points, values = as_array(x) + 0.0, as_array(y) + 0.0
+    matrix = vander(points, int(deg) + 1)
+    if w is not None:
+        weights = as_array(w)
+        matrix = matrix * weights[:, None]
+        values = values * (weights[:, None] if ndim_of(values) == 2 else weights)
+    scale = np.sqrt(np.sum(matrix * matrix, axis=0))
+    cut = shape_of(points)[0] * numpy.finfo(points.dtype).eps if rcond is None else rcond
+    coefficients = np.linalg.lstsq(matrix / scale, values, cut)[0]
+    return np.swapaxes(np.swapaxes(coefficients, 0, -1) / scale, 0, -1)
+
+
+RULES = {
+    numpy.polyval: polyval,
+    numpy.vander: vander,
+    numpy.polyadd: polyadd,
+    numpy.polysub: polysub,
+    numpy.polymul: polymul,
+    numpy.polyder: polyder,
+    numpy.polyint: polyint,
+    numpy.polyfit: polyfit,
+}

@@ -1,0 +1,55 @@
+"""Sums of values that go to the same place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.builders import linear
+from tapeengine.primitive import Sample, uniform
+from tapeengine_primitives.values import as_array
+
+__all__ = ["RULES", "SCATTER_ADD"]
+
+
+def _scatter_vjp(ct: Any, places: Any, values_space: Any) -> Any:
+    return np.reshape(np.take(ct, places), values_space.shape)
+
+
+SCATTER_ADD = linear(
+    "numpy.scatter_add",
+    lambda values, *, places, size: _scattered(values, places, size),
+    {"values": lambda ct, places, values_space: _scatter_vjp(ct, places, values_space)},
+    samples=(
+        Sample((uniform((4,)),), {"places": numpy.array([0, 2, 0, 1]), "size": 3}),
+        Sample((uniform((3,), dtype=complex),), {"places": numpy.array([1, 1, 1]), "size": 3}),
+        Sample((uniform((3,), dtype=numpy.float32),), {"places": numpy.array([1, 0, 1]), "size": 2}),
+    ),
+    doc="sums of the values with the same place; dvalues[k] = ct[places[k]]",
+)
+
+
+def _scattered(values: Any, places: Any, size: int) -> Any:
+    total = numpy.zeros(size, values.dtype)
+    numpy.add.at(total, places, values)
+    return total
+
+
+def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
+    """Count integers, or sum their weights; see `numpy.bincount`. Differentiable in the weights.
+
+    Examples
+    --------
+    >>> bincount(numpy.array([0, 2, 2]), weights=numpy.array([1.0, 2.0, 3.0]))
+    array([1., 0., 5.])
+    """
+    places = numpy.asarray(x)
+    if weights is None:
+        return numpy.bincount(places, minlength=minlength)
+    size = max(minlength, int(places.max(initial=-1)) + 1)
+    return SCATTER_ADD(np.astype(as_array(weights), numpy.float64), places=places, size=size)
+
+
+RULES = {numpy.bincount: bincount}
