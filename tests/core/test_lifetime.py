@@ -246,6 +246,14 @@ def test_two_live_traces_of_different_threads_do_not_mix_ids(core: Any) -> None:
     assert together == alone
 
 
+def output_of(script: str, folder: Path) -> list[str]:
+    """The words that a script prints in a process of its own, which is started in an empty folder."""
+    command = [sys.executable, "-c", script]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.split()
+
+
 INTERRUPTED = """
 import os, resource, signal, threading, time
 import tapeengine as te
@@ -278,11 +286,9 @@ print(interrupted, backpropagator(1.0) == (1.0,), te.grad(lambda x: x * x)(3.0),
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs POSIX signals")
-def test_an_interrupt_in_the_middle_of_a_resolve() -> None:
+def test_an_interrupt_in_the_middle_of_a_resolve(tmp_path: Path) -> None:
     """KeyboardInterrupt comes through at once; the backpropagator works on, and no memory is lost."""
-    script = INTERRUPTED.format(records=10_000_000)
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
-    assert run.stdout.split() == ["6", "True", "6.0", "True"], run.stderr
+    assert output_of(INTERRUPTED.format(records=10_000_000), tmp_path) == ["6", "True", "6.0", "True"]
 
 
 INTERRUPTED_PROGRAM = """
@@ -303,11 +309,8 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs POSIX signals")
-def test_an_interrupt_in_the_middle_of_a_program() -> None:
-    run = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED_PROGRAM], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert run.stdout.split() == ["0", "6.0"], run.stderr
+def test_an_interrupt_in_the_middle_of_a_program(tmp_path: Path) -> None:
+    assert output_of(INTERRUPTED_PROGRAM, tmp_path) == ["0", "6.0"]
 
 
 def test_no_trace_is_left_open(cores: Any) -> None:
