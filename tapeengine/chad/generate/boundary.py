@@ -39,9 +39,7 @@ def _parameter(L: Lower, name: str, of: Type, params: list[Ref], axes: tuple[str
             value = _parameter(L, name, element, params, (*axes, axis))
             if len(params) == first:
                 raise NotGenerated("an array of empty elements")
-            L.axes.sizes[axis] = L.b.emit(
-                "size", (params[first],), (len(axes),), axes=(), kind="int", hint=f"n_{name}"
-            )
+            L.axes.sizes[axis] = L.b.emit("size", (params[first],), (len(axes),), axes=(), kind="int", hint=f"n_{name}")
             return Along(axis, value)
     raise NotGenerated(f"a parameter of type {type(of).__name__}")
 
@@ -233,4 +231,3 @@ def _sequence(element: Type, values: list[Any]) -> Any:
     if isinstance(element, Float | Int | Bool) and len({np.shape(v) for v in values}) <= 1:
         return np.array(values, dtype=DTYPES[type(element).__name__.lower()])
     return values
-

@@ -86,9 +86,14 @@ class Compiled:
         given = self.boundary.cotangent_in(self.definition.result, used.passes.value, cotangent)
         if any(np.shape(g) not in ((), np.shape(r)) for g, r in zip(given, results, strict=True)):
             raise NotGenerated("a cotangent of another shape")
-        if any(np.shape(g) != np.shape(r) and not (np.ndim(g) == 0 and g == 0.0) for g, r in zip(given, results, strict=True)):
+        if any(
+            np.shape(g) != np.shape(r) and not (np.ndim(g) == 0 and g == 0.0)
+            for g, r in zip(given, results, strict=True)
+        ):
             raise NotGenerated("a cotangent of another shape")
-        return [np.zeros(np.shape(r)) if np.ndim(r) and not np.ndim(g) else g for g, r in zip(given, results, strict=True)]
+        return [
+            np.zeros(np.shape(r)) if np.ndim(r) and not np.ndim(g) else g for g, r in zip(given, results, strict=True)
+        ]
 
     def _taken(self, found: Sequence[Any], given: Sequence[Any], primals: Sequence[Any]) -> tuple[Any, ...]:
         """Put the cotangents of the parameters together, each in memory of its own."""

@@ -203,10 +203,9 @@ class Lower:
             return Tup(tuple(self._stacked_parts(list(column), axis) for column in columns))
         if isinstance(first, Along):
             inner = [p.element for p in parts if isinstance(p, Along)]
-            sizes = {self.size_of(p.axis) for p in parts if isinstance(p, Along)}
-            if len(sizes) != 1 or any(p.valid for p in parts if isinstance(p, Along)):
+            if any(p.valid for p in parts if isinstance(p, Along)):
                 raise NotGenerated("an array of rows of different sizes")
-            renamed = [self.renamed(e, p.axis, first.axis) for e, p in zip(inner, parts, strict=True)]  # type: ignore[union-attr]
+            renamed = [self.matched(e, p.axis, first.axis) for e, p in zip(inner, parts, strict=True)]  # type: ignore[union-attr]
             return Along(first.axis, self._stacked_parts(renamed, axis))
         operands = [self.force(p) for p in parts]
         shared = self.axes.union(*operands)
@@ -224,6 +223,22 @@ class Lower:
             if isinstance(operand, Const):
                 return operand
             return Ref(operand.name, tuple(to if a == axis else a for a in operand.axes), operand.kind)
+
+        return rebuild(value, leaf)
+
+    def matched(self, value: Value, axis: str, to: str) -> Value:
+        """Rename an axis to one that has to have the same size, which is checked when the program runs."""
+        size = self.size_of(to)
+        if size == self.size_of(axis):
+            return self.renamed(value, axis, to)
+
+        def leaf(x: Operand | Pending) -> Value:
+            operand = self.force(x)
+            if axis not in operand.axes:
+                return operand
+            axes = tuple(to if a == axis else a for a in operand.axes)
+            dim = operand.axes.index(axis)
+            return self.b.emit("matched", (operand, size), (dim,), axes=axes, kind=operand.kind)
 
         return rebuild(value, leaf)
 

@@ -32,7 +32,7 @@ Body = Callable[[Operand, "Scope"], Value]
 # EC section 7: build n (i. t)
 def build_over(L: Lower, size: Operand, body: Body, scope: Scope) -> Value:
     """Build an array: item by item where it is short, at once where that is possible, else in a loop."""
-    if isinstance(size, Const) and size.value <= UNROLLED:
+    if isinstance(size, Const) and 0 < size.value <= UNROLLED:
         return Items(tuple(body(Const(i), scope) for i in range(int(size.value))))
     if size.axes:
         return ragged(L, size, body, scope)
@@ -53,7 +53,7 @@ def natural(L: Lower, size: Operand) -> Operand:
     if isinstance(size, Const):
         return Const(max(0, size.value))
     made = L.b.made.get(size.name)
-    if made is not None and made.op in ("size", "imax") or size.name in L.naturals:
+    if (made is not None and made.op in ("size", "imax")) or size.name in L.naturals:
         return size
     return L.b.emit("imax", (size, Const(0)))
 
@@ -135,13 +135,8 @@ def size_of(L: Lower, array: Value) -> Operand:
 
 
 def map_(L: Lower, t: S.Map, scope: Scope) -> Value:
-    arrays = [L(a, scope) for a in t.arrays]
-    sizes = [size_of(L, a) for a in arrays]
-    n = sizes[0]
-    for other in sizes[1:]:
-        if other != n:
-            both = isinstance(n, Const) and isinstance(other, Const)
-            n = Const(min(n.value, other.value)) if both else L.b.emit("imin", (n, other))  # type: ignore[union-attr]
+    arrays = matching(L, [L(a, scope) for a in t.arrays])
+    n = size_of(L, arrays[0])
 
     def body(i: Operand, inner: Scope) -> Value:
         unmasked = replace(inner, mask=None)
@@ -151,6 +146,18 @@ def map_(L: Lower, t: S.Map, scope: Scope) -> Value:
     if isinstance(n, Ref):
         L.naturals.add(n.name)
     return build_over(L, n, body, scope)
+
+
+def matching(L: Lower, arrays: list[Value]) -> list[Value]:
+    """Give arrays of one size; where that is not known it is checked when the program runs."""
+    if len(arrays) == 1 or len({size_of(L, a) for a in arrays}) == 1:
+        return arrays
+    if all(isinstance(a, Items) for a in arrays):
+        least = min(len(a.items) for a in arrays if isinstance(a, Items))
+        return [Items(a.items[:least]) for a in arrays if isinstance(a, Items)]
+    stacked = [L.stacked(a) for a in arrays]
+    axis = next(a.axis for a in stacked if isinstance(a, Along))
+    return [Along(axis, L.matched(a.element, a.axis, axis), a.valid) for a in stacked if isinstance(a, Along)]
 
 
 def total(L: Lower, t: S.Total, scope: Scope) -> Value:
@@ -356,9 +363,7 @@ def joined(L: Lower, a: Value, b: Value, axis_a: str, axis_b: str, axis: str) ->
         case Tup(xs), Tup(ys):
             return Tup(tuple(joined(L, x, y, axis_a, axis_b, axis) for x, y in zip(xs, ys, strict=True)))
         case Along(), Along():
-            if L.size_of(a.axis) != L.size_of(b.axis):
-                raise NotGenerated("rows of different sizes are put together")
-            return Along(a.axis, joined(L, a.element, L.renamed(b.element, b.axis, a.axis), axis_a, axis_b, axis))
+            return Along(a.axis, joined(L, a.element, L.matched(b.element, b.axis, a.axis), axis_a, axis_b, axis))
     x, y = L.force(a), L.force(b)
     rest = tuple(n for n in L.axes.union(x, y) if n not in (axis_a, axis_b))
     parts = (L.spread(x, (*rest, axis_a)), L.spread(y, (*rest, axis_b)))

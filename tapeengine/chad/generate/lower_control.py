@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -99,9 +99,9 @@ def chosen(L: Lower, condition: Operand, a: Value, b: Value) -> Value:
         case (Items(xs), Items(ys)) if len(xs) == len(ys):
             return Items(tuple(chosen(L, condition, x, y) for x, y in zip(xs, ys, strict=True)))
         case Along(), Along():
-            if L.size_of(a.axis) != L.size_of(b.axis) or a.valid or b.valid:
-                raise NotWhole("a choice between arrays of different sizes")
-            return Along(a.axis, chosen(L, condition, a.element, L.renamed(b.element, b.axis, a.axis)))
+            if a.valid or b.valid:
+                raise NotWhole("a choice between rows of different sizes")
+            return Along(a.axis, chosen(L, condition, a.element, L.matched(b.element, b.axis, a.axis)))
         case ((Const() | Ref() | Pending()), (Const() | Ref() | Pending())):
             x, y = L.force(a), L.force(b)
             return x if x == y else L.b.emit("where", (condition, x, y), kind=x.kind)
@@ -127,31 +127,65 @@ def counted(
     L: Lower, count: Operand, init: Value, step: Step, scope: Scope, collect: bool = False
 ) -> tuple[Value, Value]:
     """Write a counted loop; give the last state and, if asked for, the array of all states."""
+
+    def body(state: Value, inner: Loop) -> Value:
+        inner.index = L.b.fresh("i", (), "int")
+        return L.all_forced(step(inner.index, state, scope))
+
+    loop, out, last = carrying(L, Loop([], None, count), init, body)
+    return out, collected(L, loop, last, count) if collect else out
+
+
+def carrying(L: Lower, loop: Loop, init: Value, body: Callable[[Value, Loop], Value]) -> tuple[Loop, Value, Value]:
+    """Write a loop that carries a state, whose form is widened until each step keeps it."""
     init = L.all_forced(init)
+    resizes = False
     while True:
         mark = L.b.mark()
         start = L.settled(init)
         with L.b.inner() as block:
-            index = L.b.fresh("i", (), "int")
-            state = rebuild(start, lambda x: L.b.fresh("s", x.axes, x.kind))  # type: ignore[union-attr]
-            reached = L.all_forced(step(index, state, scope))
-            last = fitted(L, state, reached)
-        if last is not None:
+            state = opened(L, start, "s", resizes, {})
+            reached = body(state, loop)
+            fits = fitted(L, state, reached, resizes, {})
+        if isinstance(fits, Fits):
             break
         L.b.rewind(mark)
-        init = widened(L, init, state, reached)
-    loop = Loop(block, index, count)
-    out = carry(L, loop, start, state, last)
+        resizes = resizes or fits == "size"
+        if fits == "form":
+            init = widened(L, init, reached)
+    loop.body = block
     L.b.block.append(loop)
-    return out, collected(L, loop, last, count) if collect else out
-
-
-def carry(L: Lower, loop: Loop, start: Value, state: Value, last: Value) -> Value:
-    """Pair up what a loop carries; give what it leaves."""
-    out = rebuild(state, lambda x: L.b.fresh("r", x.axes, x.kind))  # type: ignore[union-attr]
-    for parts in zip(leaves(state), leaves(start), leaves(last), leaves(out), strict=True):
+    out = opened(L, state, "r", resizes, {})
+    for parts in zip(leaves(state), leaves(start), leaves(fits.value), leaves(out), strict=True):
         loop.carried.append(Carried(*parts))  # type: ignore[arg-type]
-    return out
+    return loop, out, fits.value
+
+
+def opened(L: Lower, value: Value, hint: str, resizes: bool, to: Mapping[str, str]) -> Value:
+    """Make variables of the form of a value; where it resizes, their sizes are read off them."""
+    match value:
+        case Tup(items):
+            return Tup(tuple(opened(L, item, hint, resizes, to) for item in items))
+        case Items(items):
+            return Items(tuple(opened(L, item, hint, resizes, to) for item in items))
+        case Along(axis, element) if resizes:
+            mine = L.axes.fresh(Const(0))
+            made = opened(L, element, hint, resizes, {**to, axis: mine})
+            first = next(leaves(made))
+            assert isinstance(first, Ref)
+            L.axes.sizes[mine] = L.b.emit("size", (first,), (first.axes.index(mine),), axes=(), kind="int")
+            return Along(mine, made)
+        case Along(axis, element):
+            return Along(axis, opened(L, element, hint, resizes, to))
+    assert not isinstance(value, Pending)
+    return L.b.fresh(hint, tuple(to.get(a, a) for a in value.axes), value.kind)
+
+
+@dataclass(frozen=True)
+class Fits:
+    """What a step gives, in the form of the state."""
+
+    value: Value
 
 
 def collected(L: Lower, loop: Loop, last: Value, count: Operand) -> Value:
@@ -166,42 +200,50 @@ def collected(L: Lower, loop: Loop, last: Value, count: Operand) -> Value:
     return Along(axis, rebuild(last, collect))
 
 
-def fitted(L: Lower, state: Value, reached: Value) -> Value | None:
-    """Bring what a step gives into the form of the state; None where the state has to be wider."""
+def fitted(L: Lower, state: Value, reached: Value, resizes: bool, to: Mapping[str, str]) -> Fits | str:
+    """Bring what a step gives into the form of the state; say where that fails: "size" or "form"."""
     match state, reached:
         case (Tup(xs), Tup(ys)) | (Items(xs), Items(ys)) if len(xs) == len(ys):
-            parts = [fitted(L, x, y) for x, y in zip(xs, ys, strict=True)]
-            if any(p is None for p in parts):
-                return None
-            return (Tup if isinstance(state, Tup) else Items)(tuple(p for p in parts if p is not None))
+            parts = [fitted(L, x, y, resizes, to) for x, y in zip(xs, ys, strict=True)]
+            failed = [p for p in parts if isinstance(p, str)]
+            if failed:
+                return "form" if "form" in failed else failed[0]
+            return Fits(
+                (Tup if isinstance(state, Tup) else Items)(tuple(p.value for p in parts if isinstance(p, Fits)))
+            )
         case Along(), Items():
-            return fitted(L, state, L.stacked(reached))
+            return fitted(L, state, L.stacked(reached), resizes, to)
         case Along(), Along():
-            if L.size_of(state.axis) != L.size_of(reached.axis) or reached.valid:
-                raise NotGenerated("a loop that carries an array whose size changes")
-            element = fitted(L, state.element, L.renamed(reached.element, reached.axis, state.axis))
-            return None if element is None else Along(state.axis, element)
+            if reached.valid is not None:
+                raise NotGenerated("a loop that carries rows of different sizes")
+            if resizes:
+                part = fitted(L, state.element, reached.element, resizes, {**to, state.axis: reached.axis})
+                return Fits(Along(reached.axis, part.value)) if isinstance(part, Fits) else part
+            if L.size_of(state.axis) != L.size_of(reached.axis):
+                return "size"
+            part = fitted(L, state.element, L.renamed(reached.element, reached.axis, state.axis), resizes, to)
+            return Fits(Along(state.axis, part.value)) if isinstance(part, Fits) else part
         case Ref(), (Const() | Ref()):
-            return L.spread(reached, state.axes) if set(reached.axes) <= set(state.axes) else None
-    return None
+            axes = tuple(to.get(a, a) for a in state.axes)
+            return Fits(L.spread(reached, axes)) if set(reached.axes) <= set(axes) else "form"
+    return "form"
 
 
-def widened(L: Lower, init: Value, state: Value, reached: Value) -> Value:
-    """Give an initial state with the axes and the form that a step gives."""
+def widened(L: Lower, init: Value, reached: Value) -> Value:
+    """Give an initial state the axes and the form that a step gives."""
     match init, reached:
         case Tup(xs), Tup(ys):
-            assert isinstance(state, Tup)
-            each = zip(xs, state.items, ys, strict=True)
-            return Tup(tuple(widened(L, x, s, y) for x, s, y in each))
+            return Tup(tuple(widened(L, x, y) for x, y in zip(xs, ys, strict=True)))
         case Items(), Items() if same_form(init, reached):
             return init
         case Items(), _:
             return L.stacked(init)
         case Along(), Along():
-            assert isinstance(state, Along)
-            other = L.renamed(reached.element, reached.axis, init.axis)
-            return Along(init.axis, widened(L, init.element, state.element, other))
+            return Along(init.axis, widened(L, init.element, L.renamed(reached.element, reached.axis, init.axis)))
         case ((Const() | Ref()), (Const() | Ref())):
+            missing = set(reached.axes) - set(init.axes)
+            if any(isinstance(n := L.size_of(a), Ref) and L.b.is_inside(n.name, L.b.level) for a in missing):
+                raise NotGenerated("a loop that carries values of different form")
             return L.spread(init, L.axes.union(init, reached))
     raise NotGenerated("a loop that carries values of different form")
 
@@ -209,19 +251,15 @@ def widened(L: Lower, init: Value, state: Value, reached: Value) -> Value:
 def while_(L: Lower, t: S.While, scope: Scope) -> Value:
     if scope.is_whole:
         raise NotWhole("a while loop inside a build")
-    start = L.settled(L.all_forced(L(t.init, scope)))
-    with L.b.inner() as test:
-        state = rebuild(start, lambda x: L.b.fresh("s", x.axes, x.kind))  # type: ignore[union-attr]
+
+    def body(state: Value, loop: Loop) -> Value:
         inner = scope.bind(**{t.state.name: state})
-        condition = L.number(t.condition, inner)
-    with L.b.inner() as block:
-        last = fitted(L, state, L.all_forced(L(t.body, inner)))
-    if last is None:
-        raise NotGenerated("a while loop whose state changes its form")
-    loop = Loop(block, None, None, test, condition)
-    out = carry(L, loop, start, state, last)
-    L.b.block.append(loop)
-    return out
+        with L.b.inner() as test:
+            loop.condition = L.number(t.condition, inner)
+        loop.test = test
+        return L.all_forced(L(t.body, inner))
+
+    return carrying(L, Loop([]), L(t.init, scope), body)[1]
 
 
 RULES: Mapping[type[S.Term], Any] = MappingProxyType({S.If: if_, S.For: for_, S.While: while_})

@@ -68,6 +68,13 @@ class Operations:
         return view
 
     @staticmethod
+    def matched(x: NDArray[Any], size: int, dim: int) -> NDArray[Any]:
+        """The array itself, which has to have a certain size along one dimension."""
+        if x.shape[dim] != size:
+            raise NotGenerated("arrays of different sizes")
+        return x
+
+    @staticmethod
     def unwindow(d: Floats, size: int, dim: int) -> Floats:
         """The array itself, or a longer one with zeros behind it."""
         if d.shape[dim] == size:
@@ -87,7 +94,9 @@ class Operations:
     @staticmethod
     def scale(ct: Any, factor: Any) -> Any:
         """Multiply; exactly zero where the cotangent is zero, whatever the factor."""
-        return np.where(ct == 0, 0.0, ct * factor) if np.ndim(ct) or np.ndim(factor) else 0.0 if ct == 0 else ct * factor
+        return (
+            np.where(ct == 0, 0.0, ct * factor) if np.ndim(ct) or np.ndim(factor) else 0.0 if ct == 0 else ct * factor
+        )
 
     @staticmethod
     def scatter(base: Floats, index: NDArray[np.int64], values: Any) -> Floats:

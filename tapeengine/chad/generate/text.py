@@ -39,9 +39,19 @@ NUMPY: Mapping[str, str] = MappingProxyType(
         **{n: n for n in ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "expm1", "log1p", "log2")},
         **{n: n for n in ("log10", "hypot", "isnan", "isfinite", "maximum", "minimum", "abs", "sign", "cbrt", "exp2")},
         **{n: n for n in ("where", "rint", "logaddexp", "copysign", "fmod", "arctan2")},
-        **{"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "asinh": "arcsinh"},
-        **{"acosh": "arccosh", "atanh": "arctanh", "pow": "power", "not": "logical_not", "and": "logical_and"},
-        **{"imax": "maximum", "imin": "minimum", "iabs": "abs"},
+        "asin": "arcsin",
+        "acos": "arccos",
+        "atan": "arctan",
+        "atan2": "arctan2",
+        "asinh": "arcsinh",
+        "acosh": "arccosh",
+        "atanh": "arctanh",
+        "pow": "power",
+        "not": "logical_not",
+        "and": "logical_and",
+        "imax": "maximum",
+        "imin": "minimum",
+        "iabs": "abs",
     }
 )
 INFIX: Mapping[str, tuple[str, int]] = MappingProxyType(
@@ -467,6 +477,11 @@ class Writer:
         """A part of a dimension."""
         x, start, size = (self.operand(a) for a in s.args)
         return (f"ops.window({x}, {start}, {size}, {s.params[0]})", ATOM)
+
+    def op_matched(self, s: Assign) -> Text:
+        """An array that has to have a certain size."""
+        x, size = (self.operand(a) for a in s.args)
+        return (f"ops.matched({x}, {size}, {s.params[0]})", ATOM)
 
     def op_unwindow(self, s: Assign) -> Text:
         """An array with zeros behind it, up to a size."""
