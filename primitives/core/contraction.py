@@ -36,7 +36,7 @@ def _fitted(value: Any, space: Any) -> Any:
     """Bring a cotangent into its space, where an extent of 1 stood for another one in either operand."""
     shape = shape_of(value)
     if 1 in shape and shape != space.shape:
-        value = np.broadcast_to(value, tuple(map(max, shape, space.shape)))
+        value = np.broadcast_to(value, tuple(b if a == 1 else a for a, b in zip(shape, space.shape, strict=True)))
     return unbroadcast(value, space)
 
 
