@@ -57,14 +57,16 @@ def elementwise(
 
 def _vjp(partial: Callable[..., Any]) -> Callable[..., Any]:
     def vjp(ct: Any, space: Any, *kept: Any) -> Any:
-        return unbroadcast(scale(ct, partial(*kept)), space)
+        with numpy.errstate(divide="ignore", invalid="ignore"):  # `scale` keeps zeros where a partial is not finite
+            return unbroadcast(scale(ct, partial(*kept)), space)
 
     return vjp
 
 
 def _jvp(partial: Callable[..., Any]) -> Callable[..., Any]:
     def jvp(t: Any, space: Any, *kept: Any) -> Any:
-        return broadcast(scale(t, partial(*kept)), space)
+        with numpy.errstate(divide="ignore", invalid="ignore"):
+            return broadcast(scale(t, partial(*kept)), space)
 
     return jvp
 

@@ -32,8 +32,9 @@ gammasgn = discrete(
 
 def _rgamma_slope(z: Any, out: Any) -> Any:
     """-digamma(z)/gamma(z), and its limit (-1)^n n! at the poles z = -n of digamma."""
-    pole = (np.real(z) <= 0) & (z == np.floor(np.real(z)))
-    at_pole = np.where(pole, z, -1.0)
+    place = np.real(z)
+    pole = (place <= 0) & (z == np.floor(place))
+    at_pole = np.where(pole, place, -1.0)
     limit = np.where(np.floor(at_pole / 2) * 2 == at_pole, 1.0, -1.0) * gamma(1 - at_pole)
     return np.where(pole, limit, -digamma(np.where(pole, 1.0, z)) * out)
 

@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+import scipy.signal
+from differences import assert_gradient, assert_second_order
+
+from tapeengine_scipy import signal
+
+RNG = np.random.default_rng(3)
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("shapes", [((7,), (3,)), ((3,), (4,)), ((5, 6), (3, 2)), ((2, 2), (4, 5))])
+def test_convolutions_are_scipys(mode, shapes):
+    x, y = (RNG.standard_normal(shape) for shape in shapes)
+    for name in ("convolve", "fftconvolve"):
+        ours, theirs = getattr(signal, name), getattr(scipy.signal, name)
+        np.testing.assert_allclose(ours(x, y, mode), theirs(x, y, mode), atol=1e-13)
+        assert_gradient(lambda x, f=ours: np.sum(np.sin(f(x, y, mode))), x)
+        assert_gradient(lambda y, f=ours: np.sum(np.sin(f(x, y, mode))), y)
+
+
+def test_convolution_along_axes_broadcasts():
+    x, y = RNG.standard_normal((2, 6)), RNG.standard_normal((1, 3))
+    np.testing.assert_allclose(
+        signal.fftconvolve(x, y, "same", axes=1), scipy.signal.fftconvolve(x, y, "same", axes=1), atol=1e-13
+    )
+    assert_gradient(lambda y: np.sum(np.sin(signal.fftconvolve(x, y, "same", axes=1))), y)
+
+
+@pytest.mark.parametrize("length", [2, 7])
+def test_filter_with_state(length):
+    b, a = RNG.standard_normal(3), np.array([2.0, 0.3, -0.2, 0.1])
+    x, zi = RNG.standard_normal((2, length)), RNG.standard_normal((2, 3))
+    for ours, theirs in zip(signal.lfilter(b, a, x, zi=zi), scipy.signal.lfilter(b, a, x, zi=zi), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-13)
+    np.testing.assert_allclose(signal.lfilter(b, a, x.T, axis=0), scipy.signal.lfilter(b, a, x.T, axis=0), atol=1e-13)
+
+    def total(b, a, x, zi):
+        y, state = signal.lfilter(b, a, x, zi=zi)
+        return np.sum(np.sin(y)) + np.sum(np.cos(state))
+
+    assert_gradient(lambda b: total(b, a, x, zi), b)
+    assert_gradient(lambda a: total(b, a, x, zi), a)
+    assert_gradient(lambda x: total(b, a, x, zi), x)
+    assert_gradient(lambda zi: total(b, a, x, zi), zi)
+    assert_second_order(lambda a: total(b, a, x, zi), a)

@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+import scipy.special
+from differences import assert_gradient, assert_second_order, gradient
+
+import tapeengine as te
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy import special
+
+
+def test_scipys_own_ufuncs_take_traced_values():
+    assert te.grad(lambda x: scipy.special.gammaln(x))(2.5) == pytest.approx(scipy.special.psi(2.5))
+    np.testing.assert_allclose(
+        gradient(lambda x: np.sum(scipy.special.erf(x)), [0.3, -1.0]), 2 / np.sqrt(np.pi) * np.exp([-0.09, -1.0])
+    )
+
+
+@pytest.mark.parametrize("name", special.__all__)
+def test_plain_values_are_scipys(name):
+    ours, theirs = getattr(special, name), getattr(scipy.special, name)
+    x = np.array([0.2, 0.5, 0.9])
+    arguments = {
+        "multigammaln": (x + 3, 3), "polygamma": (2, x), "yn": (2, x), "expn": (2, x), "zeta": (x + 1.5, x),
+        "hyp2f1": (0.5, 1.5, 2.5, x), "betainc": (1.5, 0.7, x),
+    }.get(name)  # fmt: skip
+    if arguments is None:
+        count = theirs.nin if isinstance(theirs, np.ufunc) else 1
+        arguments = (x,) * count
+    np.testing.assert_array_equal(ours(*arguments), theirs(*arguments))
+
+
+def test_reductions_have_scipys_signatures():
+    a, b = np.array([[0.5, -1.0], [2.0, 0.1]]), np.array([[1.0, -2.0], [0.5, 1.0]])
+    for options in ({}, {"axis": 0}, {"axis": 1, "keepdims": True}, {"axis": (0, 1)}):
+        np.testing.assert_allclose(special.logsumexp(a, **options), scipy.special.logsumexp(a, **options))
+        ours, theirs = (f(a, b=b, return_sign=True, **options) for f in (special.logsumexp, scipy.special.logsumexp))
+        np.testing.assert_allclose(ours[0], theirs[0])
+        np.testing.assert_array_equal(ours[1], theirs[1])
+    assert np.isnan(special.logsumexp(np.array([0.0, 1.0]), b=np.array([1.0, -1.0])))
+
+
+def test_logsumexp_of_nothing_but_minus_infinity_has_a_zero_derivative():
+    np.testing.assert_array_equal(gradient(lambda a: special.logsumexp(a), [-np.inf, -np.inf]), [0.0, 0.0])
+
+
+def test_logsumexp_with_weights():
+    b = np.array([1.0, -0.3, 2.0])
+    assert_gradient(lambda a: special.logsumexp(a, b=b), [0.1, 0.5, -0.2])
+    assert_second_order(lambda b: special.logsumexp(np.array([0.1, 0.5, -0.2]), b=b), b)
+
+
+@pytest.mark.parametrize("a", [0.05, 0.7, 3.0, 40.0, 900.0])
+@pytest.mark.parametrize("ratio", [0.3, 0.95, 1.0, 1.2, 3.0])
+def test_gammainc_in_its_parameter(a, ratio):
+    x = a * ratio
+    h = 2e-2 * a / (1 + np.sqrt(a))
+    assert_gradient(lambda p: special.gammainc(p[0], x), [a], rtol=2e-8, h=h)
+
+
+@pytest.mark.parametrize("a", [0.3, 2.0, 50.0])
+@pytest.mark.parametrize("b", [0.3, 2.0, 50.0])
+def test_betainc_in_its_parameters(a, b):
+    for x in (0.02, a / (a + b), 0.6, 0.97):
+        assert_gradient(lambda p, x=x: special.betainc(p[0], p[1], x), [a, b], rtol=2e-8, h=2e-3)
+
+
+def test_values_that_mpmath_computed():
+    # d^n/da^n of the regularised lower incomplete gamma function, to 17 digits
+    first = te.grad(lambda a: special.gammainc(a, 0.05))
+    assert first(0.05) == pytest.approx(-2.2433301202331046, rel=1e-12)
+    assert te.grad(first)(0.05) == pytest.approx(4.4264343244484898, rel=1e-11)
+
+
+def test_second_derivatives_of_the_incomplete_functions():
+    assert_second_order(lambda p: special.gammainc(p[0], p[1]), [1.7, 1.2])
+    assert_second_order(lambda p: special.betainc(p[0], p[1], p[2]), [1.7, 0.8, 0.4])
+    assert_second_order(lambda p: special.kv(p[0], p[1]), [1.7, 1.2])
+    assert_second_order(lambda p: special.zeta(p[0], p[1]), [2.7, 1.2])
+
+
+def test_removable_singularities():
+    assert te.grad(special.ellipk)(0.0) == pytest.approx(np.pi / 8)
+    assert te.grad(special.ellipe)(0.0) == pytest.approx(-np.pi / 8)
+    assert te.grad(special.spence)(1.0) == pytest.approx(-1.0)
+    assert te.grad(te.grad(special.spence))(1.0) == pytest.approx(0.5)
+    assert te.grad(special.j1)(0.0) == pytest.approx(0.5)
+    assert te.grad(special.sinc)(0.0) == 0.0
+    assert te.grad(special.rgamma)(-2.0) == pytest.approx(2.0)
+    assert te.grad(special.rgamma)(-3.0) == pytest.approx(-6.0)
+
+
+def test_zero_cotangents_stay_zero_where_partials_are_infinite():
+    for function in (special.entr, special.logit, special.digamma):
+        value, backpropagator = te.vjp(lambda x, f=function: f(x), np.array([0.0, 0.5]))
+        assert backpropagator(np.array([0.0, 1.0]))[0][0] == 0.0
+
+
+def test_orders_without_a_rule_are_refused():
+    for function in (special.jv, special.yv, special.iv, special.ive):
+        with pytest.raises(UnsupportedError, match="order v"):
+            te.grad(lambda v, f=function: f(v, 1.0))(0.5)
+
+
+def test_complex_arguments():
+    z, step = np.array([0.7 + 0.4j]), 1e-6
+    for function in (special.gamma, special.loggamma, special.rgamma, special.erf, special.exp1, special.spence):
+        ct = te.vjp(function, z)[1](np.array([1.0 + 0j]))[0]
+        np.testing.assert_allclose(ct, (function(z + step) - function(z - step)) / (2 * step), rtol=1e-8)
+
+
+def test_errors_say_what_is_wrong():
+    with pytest.raises(ValueError, match="non-negative integer"):
+        special.polygamma(0.5, 1.0)
+    with pytest.raises(ValueError, match="must exceed"):
+        special.multigammaln(0.2, 3)

@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+import scipy.stats
+from differences import assert_gradient, assert_second_order, gradient
+
+from tapeengine_scipy import stats
+
+RNG = np.random.default_rng(11)
+CONTINUOUS = {
+    "norm": (), "t": (2.5,), "gamma": (1.7,), "beta": (1.3, 2.4), "chi2": (3.0,), "expon": (), "lognorm": (0.7,),
+    "laplace": (), "cauchy": (), "uniform": (), "weibull_min": (1.4,),
+}  # fmt: skip
+DISCRETE = {"poisson": (2.3,), "binom": (5, 0.3), "nbinom": (3, 0.4), "geom": (0.3,)}
+METHODS = ("logpdf", "pdf", "logcdf", "cdf")
+POINTS = np.array([-np.inf, -3.0, -0.5, 0.0, 0.3, 0.7, 1.0, 1.5, 4.0, 30.0, np.inf, np.nan])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_continuous_distributions(name, method):
+    ours, theirs = getattr(getattr(stats, name), method), getattr(getattr(scipy.stats, name), method)
+    shapes = CONTINUOUS[name]
+    for loc, scale in ((0.0, 1.0), (0.2, 1.7)):
+        found = ours(POINTS, *shapes, loc=loc, scale=scale)
+        np.testing.assert_allclose(found, theirs(POINTS, *shapes, loc, scale), rtol=1e-12, atol=1e-15)
+    point = np.array([0.63, *shapes, 0.1, 1.3])
+    assert_gradient(lambda p: ours(p[0], *p[1:]), point)
+    assert_second_order(lambda p: ours(p[0], *p[1:]), point)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_no_derivative_outside_of_the_support_is_nan(name):
+    distribution, shapes = getattr(stats, name), CONTINUOUS[name]
+    for method in ("pdf", "cdf"):
+        slope = gradient(lambda x, m=method: np.sum(getattr(distribution, m)(x, *shapes)), [-3.0, 0.3, 30.0])
+        assert np.all(np.isfinite(slope))
+
+
+def test_bad_parameters_give_nan():
+    assert np.isnan(stats.gamma.pdf(1.0, -1.0))
+    assert np.isnan(stats.norm.pdf(1.0, scale=-1.0))
+    assert np.isnan(stats.binom.pmf(1, 3, 1.5))
+    with pytest.raises(TypeError, match="missing"):
+        stats.gamma.pdf(1.0)
+
+
+@pytest.mark.parametrize("name", DISCRETE)
+def test_discrete_distributions(name):
+    counts, shapes = np.array([-1, 0, 1, 2.5, 3, 7]), DISCRETE[name]
+    for method in ("logpmf", "pmf"):
+        ours, theirs = getattr(getattr(stats, name), method), getattr(getattr(scipy.stats, name), method)
+        np.testing.assert_allclose(ours(counts, *shapes), theirs(counts, *shapes), rtol=1e-12)
+        np.testing.assert_allclose(ours(counts + 2, *shapes, loc=2), theirs(counts + 2, *shapes, 2), rtol=1e-12)
+        assert_gradient(lambda p, f=ours: f(3, *shapes[:-1], p[0]), [shapes[-1]])
+
+
+def test_frozen_parameters():
+    assert stats.norm(1.0, 2.0).pdf(0.3) == stats.norm.pdf(0.3, 1.0, 2.0)
+    assert_gradient(lambda p: stats.gamma(p[0], scale=p[1]).logpdf(0.7), [1.3, 2.0])
+
+
+def test_multivariate_normal():
+    a, x, mean = RNG.standard_normal((3, 3)), RNG.standard_normal((4, 3)), RNG.standard_normal(3)
+    cov = a @ a.T + np.eye(3)
+    theirs = scipy.stats.multivariate_normal
+    np.testing.assert_allclose(stats.multivariate_normal.logpdf(x, mean, cov), theirs.logpdf(x, mean, cov))
+    np.testing.assert_allclose(stats.multivariate_normal(mean, cov).pdf(x[0]), theirs(mean, cov).pdf(x[0]))
+    np.testing.assert_allclose(stats.multivariate_normal.pdf(x[0], mean, [1, 2, 3]), theirs.pdf(x[0], mean, [1, 2, 3]))
+    np.testing.assert_allclose(stats.multivariate_normal.pdf(0.3, 1.0, 2.0), theirs.pdf(0.3, 1.0, 2.0))
+    log_likelihood = lambda a: np.sum(stats.multivariate_normal.logpdf(x, mean, a @ a.T + np.eye(3)))  # noqa: E731
+    assert_gradient(log_likelihood, a)
+    assert_second_order(log_likelihood, a)
+    assert_gradient(lambda m: np.sum(stats.multivariate_normal.logpdf(x, m, cov)), mean)
+
+
+def test_dirichlet_and_multinomial():
+    alpha, p = np.array([1.2, 2.0, 0.7]), np.array([0.2, 0.5, 0.3])
+    for point in (p, p[:2]):
+        np.testing.assert_allclose(stats.dirichlet.logpdf(point, alpha), scipy.stats.dirichlet.logpdf(point, alpha))
+    np.testing.assert_allclose(stats.dirichlet.pdf(p, alpha), scipy.stats.dirichlet.pdf(p, alpha))
+    assert_gradient(lambda alpha: stats.dirichlet.logpdf(p, alpha), alpha)
+    assert_gradient(lambda x: stats.dirichlet.logpdf(x, alpha), p[:2])
+    for counts in ([1, 2, 3], [1, 2, 2], [[1, 2, 3], [6, 0, 0]]):
+        theirs = scipy.stats.multinomial.pmf(counts, 6, p)
+        np.testing.assert_allclose(stats.multinomial.pmf(counts, 6, p), theirs)
+    assert_gradient(lambda p: stats.multinomial.logpmf([1, 2, 3], 6, p), p)
