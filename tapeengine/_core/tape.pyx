@@ -13,8 +13,9 @@ cdef enum:
     LAST_ID = 0xFFFFFFFE
     LAST_TAG = 0xF0000000
 
-cdef Head nobody            # matches no dual: tags begin at 1
+cdef Head nobody            # matches no dual, not even one that was made by hand, whose tag is 0
 memset(&nobody, 0, sizeof(Head))
+nobody.tag = 0xFFFFFFFF
 traces.current = &nobody
 traces.live = NULL
 traces.count = traces.room = 0

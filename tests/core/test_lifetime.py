@@ -373,3 +373,62 @@ def test_coroutines(core: Any) -> None:
         return sum(await asyncio.gather(half(x), half(x * x)))
 
     assert core.grad(lambda x: asyncio.run(both(x)))(3.0) == 0.5 + 3.0
+
+
+MADE_BY_HAND = """
+import tapeengine as te
+import tapeengine.errors
+import tapeengine.math
+
+dual = te.Dual.__new__(te.Dual)
+uses = (lambda: dual + 1.0, lambda: -dual, lambda: te.math.sin(dual), lambda: dual * dual)
+for use in (*uses, *(lambda use=use: te.vjp(lambda x: x * use(), 1.0) for use in uses)):
+    try:
+        use()
+    except te.errors.TraceError:
+        print("refused")
+"""
+
+
+def test_a_dual_made_by_hand_is_refused(cores: Any, tmp_path: Path) -> None:
+    compiled, _ = cores
+    with pytest.raises(TypeError, match="made by transforms"):
+        compiled.Dual()
+    assert output_of(MADE_BY_HAND, tmp_path) == ["refused"] * 8
+
+
+def test_duals_have_no_attributes_of_their_own_and_no_subclasses(cores: Any) -> None:
+    compiled, _ = cores
+
+    def program(x: Any) -> Any:
+        with pytest.raises(AttributeError):
+            x.note = 1
+        with pytest.raises(AttributeError):
+            x.value = 1.0
+        return x
+
+    compiled.vjp(program, 1.0)
+    with pytest.raises(TypeError):
+        type("Special", (compiled.Dual,), {})
+
+
+def test_many_duals_at_once_give_their_memory_back(cores: Any) -> None:
+    compiled, _ = cores
+
+    def many(x: Any) -> Any:
+        return [x * 1.0 for _ in range(300_000)][-1]
+
+    compiled.grad(many)(1.0)
+    before = resident_bytes()
+    for _ in range(5):
+        compiled.grad(many)(1.0)
+    assert resident_bytes() - before < 5_000_000
+
+
+def test_a_recursion_error_passes_through(core: Any) -> None:
+    def endless(x: Any) -> Any:
+        return endless(x * 1.0)
+
+    with pytest.raises(RecursionError):
+        core.vjp(endless, 1.0)
+    assert core.grad(lambda x: x * x)(3.0) == 6.0
