@@ -3,6 +3,7 @@
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from tapeengine._core.array import Array
 from tapeengine._core.scalar import Dual
 from tapeengine._core.trace import value_of as value
 from tapeengine.engine import Engine
@@ -11,6 +12,7 @@ from tapeengine.primitive import NotDifferentiable, Primitive, Sample
 from tapeengine.transforms.linear_map import LinearMap
 
 __all__ = [
+    "Array",
     "Dual",
     "Engine",
     "LinearMap",

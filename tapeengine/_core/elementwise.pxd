@@ -20,7 +20,8 @@ cdef struct Operand:
     Source source
     uint32_t place          # id of the scalar, index of the storage
     Py_ssize_t offset       # in the storage, in bytes
-    te_operand values       # strides in the shape of the result; data where the partials need it
+    Py_ssize_t strides[4]   # of its cotangents, in the shape of the result
+    te_operand values       # where the partials need them: a copy has strides of its own
     bint whole              # all of its storage, in the result's own order
     double constant         # of a scalar
 

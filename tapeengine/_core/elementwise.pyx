@@ -64,7 +64,7 @@ cdef class ElementwiseRecord(ArrayRecord):
         cdef bint assign = False
         cdef char *acc
         cdef Py_ssize_t none[4]
-        cdef Py_ssize_t *strides = operand.values.strides
+        cdef Py_ssize_t *strides = operand.strides
         if operand.source == CONSTANT:
             return 0
         if operand.source == SCALAR:
@@ -91,8 +91,8 @@ cdef class ElementwiseRecord(ArrayRecord):
         v.whole = operand == NULL or operand.whole
         for axis in range(self.axes):
             v.dims[axis] = self.dims[axis]
-            v.dims[self.axes + axis] = operand.values.strides[axis] if operand != NULL else 0
-            if operand != NULL and operand.values.strides[axis] == 0:
+            v.dims[self.axes + axis] = operand.strides[axis] if operand != NULL else 0
+            if operand != NULL and operand.strides[axis] == 0:
                 v.dims[axis] = 1
         if operand == NULL:
             k = 8
@@ -351,6 +351,8 @@ cdef object elementwise(int op, object function, object x, object y):
     # all of the storage only if the view begins at its start
     a.whole = a.whole and a.source == ARRAY_VIEW and a.offset == 0 and (<Array> x).storage.size == PyArray_SIZE(out)
     b.whole = b.whole and b.source == ARRAY_VIEW and b.offset == 0 and (<Array> y).storage.size == PyArray_SIZE(out)
+    a.strides = a.values.strides
+    b.strides = b.values.strides
     record.a = a
     record.b = b
     reads = (te_reads(op, 0) if a.source != CONSTANT else 0) | (te_reads(op, 1) if b.source != CONSTANT else 0)

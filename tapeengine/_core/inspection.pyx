@@ -1,0 +1,142 @@
+"""Looking into a tape: values and partials that are not finite, and reverse sweeps in parts, checked or timed."""
+
+from libc.math cimport isfinite
+from libc.stdint cimport uint32_t
+from libc.stdlib cimport free
+from time import perf_counter
+
+from tapeengine._core.records cimport Reverse
+from tapeengine._core.sweep cimport resolve
+from tapeengine._core.tape cimport (
+    ARRAY, FORM_MASK, SPECIAL, Head, Record, Tape, innermost_here, op_at, record_at, tape_of, value_at,
+)
+from tapeengine._core.trace cimport Backpropagator, Numbers, Seeds, begin_seeds, zeros
+
+import numpy
+
+
+def open_tape():
+    """The tape of the latest trace that this thread has open, or None."""
+    cdef Head *h = innermost_here()
+    return None if h == NULL else tape_of(h)
+
+
+def last_id(Tape tape):
+    """The id of the latest record."""
+    return tape.head.count - 1
+
+
+def value_of_id(Tape tape, uint32_t i):
+    """The value of an id; None where the tape keeps none."""
+    if tape.head.values[0] == NULL or i == 0 or i >= tape.head.count:
+        return None
+    if i > tape.head.inputs and op_at(&tape.head, i) == ARRAY:
+        return None
+    return value_at(&tape.head, i)
+
+
+def first_not_finite(Tape tape, uint32_t first, uint32_t last):
+    """The first scalar record among ids whose value or partial is not finite, as (id, what); None where there is none."""
+    cdef Head *h = &tape.head
+    cdef Record *r
+    cdef uint32_t i
+    first = max(first, h.inputs + 1)
+    for i in range(first, min(last + 1, h.count)):
+        if op_at(h, i) & FORM_MASK == SPECIAL:
+            continue
+        r = record_at(h, i)
+        if tape.keeps_values and not isfinite(value_at(h, i)):
+            return i, "value"
+        if not isfinite(r.d1) or (r.p2 != i and not isfinite(r.d2)):
+            return i, "partial"
+    return None
+
+
+cdef class PartialSweep:
+    """A reverse sweep over plain numbers that can be stopped at any id."""
+
+    cdef Backpropagator back
+    cdef Reverse r
+    cdef double *cotangent
+    cdef uint32_t at
+
+    def __cinit__(self, Backpropagator back, cotangent):
+        cdef Seeds seeds
+        self.back = back
+        self.cotangent = <double *> zeros(back.tape.head.count, sizeof(double))
+        seeds = begin_seeds(back.result, back.structures, "cotangent", self.cotangent)
+        seeds.match(cotangent)
+        self.r = Reverse.__new__(Reverse)
+        self.r.begin(back.tape, self.cotangent)
+        back.seed_arrays(self.r, seeds)
+        self.at = back.tape.head.count - 1
+
+    def __dealloc__(self):
+        free(self.cotangent)
+
+    cdef int down_to(self, uint32_t lowest) except -1:
+        """Resolve the ids that are left, down to `lowest`."""
+        cdef Head *h = &self.back.tape.head
+        cdef uint32_t inputs = h.inputs
+        if lowest > self.at or self.at <= inputs:
+            return 0
+        h.inputs = max(inputs, lowest - 1)      # where a sweep ends
+        try:
+            resolve(self.back.tape, self.r, self.at, NULL)
+        finally:
+            h.inputs = inputs
+        self.at = lowest - 1
+        return 0
+
+    cdef bint buffers_are_finite(self):
+        for owner in self.r.owners or ():
+            if owner is not None and not numpy.isfinite(owner).all():
+                return False
+        return True
+
+
+def bad_cotangent(Backpropagator back, cotangent):
+    """The record whose backpropagator makes the first cotangent that is not finite; 0 where there is none."""
+    cdef PartialSweep sweep = PartialSweep(back, cotangent)
+    cdef Head *h = &back.tape.head
+    cdef Record *r
+    cdef uint32_t i
+    for i in range(h.count - 1, h.inputs, -1):
+        sweep.down_to(i)
+        r = record_at(h, i)
+        if op_at(h, i) & FORM_MASK != SPECIAL:
+            if not isfinite(sweep.cotangent[r.p1]) or not isfinite(sweep.cotangent[r.p2]):
+                return i
+        elif not sweep.buffers_are_finite():
+            return i
+    return 0
+
+
+def reverse_times(Backpropagator back, cotangent, list starts):
+    """The seconds that the reverse sweep spends in each part of the tape, which begin at the ids `starts`."""
+    cdef PartialSweep sweep = PartialSweep(back, cotangent)
+    cdef Py_ssize_t k
+    seconds = [0.0] * len(starts)
+    for k in range(len(starts) - 1, -1, -1):
+        before = perf_counter()
+        sweep.down_to(starts[k])
+        seconds[k] = perf_counter() - before
+    return seconds
+
+
+def swept(Backpropagator back, cotangent, Py_ssize_t parts, progress):
+    """Call a backpropagator in parts, with ``progress(records resolved since the last call)`` after each."""
+    cdef PartialSweep sweep = PartialSweep(back, cotangent)
+    cdef Head *h = &back.tape.head
+    cdef uint32_t records = h.count - 1 - h.inputs, lowest
+    cdef Py_ssize_t k
+    cdef Numbers numbers = Numbers.__new__(Numbers)
+    for k in range(parts - 1, -1, -1):
+        lowest = h.inputs + 1 + <uint32_t> (<unsigned long long> records * k // parts)
+        before = sweep.at
+        sweep.down_to(lowest)
+        if before != sweep.at:
+            progress(before - sweep.at)
+    numbers.cotangent = sweep.cotangent
+    numbers.sweep = sweep.r
+    return back.rebuild(numbers)
