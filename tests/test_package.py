@@ -64,3 +64,9 @@ def test_the_source_distribution_is_complete(tmp_path: Path) -> None:
     assert {"LICENSE", "README.md", "Makefile", "setup.py", "tapeengine/py.typed", "examples/demo.py"} <= names
     assert [name for name in names if name.endswith((".so", ".c", ".pyc")) and "plugin-template" not in name] == []
     assert generated & names == set()
+
+
+def test_the_readmes_example_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    code = (ROOT / "README.md").read_text().partition("```python\n")[2].partition("```")[0]
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out.strip() == code.strip().rpartition("# ")[2]
