@@ -22,7 +22,9 @@ from typing import Any
 import numpy as _numpy
 
 from tapeengine._core.functions import offered as _offered
-from tapeengine.numpy import fft as fft, linalg as linalg, random as random
+from tapeengine.numpy import fft as fft
+from tapeengine.numpy import linalg as linalg
+from tapeengine.numpy import random as random
 from tapeengine.numpy._creation import *  # noqa: F403
 
 

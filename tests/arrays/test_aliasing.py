@@ -144,7 +144,8 @@ def test_operands_that_are_copied_keep_their_place() -> None:
 
 
 STEPS = st.lists(
-    st.tuples(st.integers(0, 3), st.slices(4), st.slices(3), st.sampled_from(["set", "scale", "add", "view"])), max_size=5
+    st.tuples(st.integers(0, 3), st.slices(4), st.slices(3), st.sampled_from(("set", "scale", "add", "view"))),
+    max_size=5,
 )
 
 

@@ -76,7 +76,7 @@ def test_a_chain_keeps_one_array_a_step_and_resolves_with_two_buffers() -> None:
 
     tracemalloc.start()
     try:
-        value, backpropagator = te.vjp(chain, LARGE)
+        _, backpropagator = te.vjp(chain, LARGE)
         forward = tracemalloc.get_traced_memory()[1]
         tracemalloc.reset_peak()
         backpropagator(1.0)
