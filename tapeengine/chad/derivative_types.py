@@ -1,4 +1,4 @@
-"""Which types the primals, tangents and cotangents of a type have (CHAD 7.4 and 7.5; EC Fig. 2, section 7, appendix B)."""
+"""The types of primals, tangents and cotangents of a type (CHAD 7.4 and 7.5; EC Fig. 2, section 7, appendix B)."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tapeengine.chad.close import close
@@ -11,11 +11,14 @@ from tapeengine.chad.convert import Converter
 from tapeengine.chad.derivative_types import cotangent as cotangent_type
 from tapeengine.chad.evaluate.evaluator import Evaluator, deep
 from tapeengine.chad.forward import forward
+from tapeengine.chad.generate import Compiled, NotGenerated, generate
 from tapeengine.chad.linear import Sparse
+from tapeengine.chad.registered import Primitives
 from tapeengine.chad.reverse import FORMS, reverse
 from tapeengine.chad.simplify import simplify_module
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import LProduct
+from tapeengine.primitive import Primitive
 
 __all__ = ["Executable"]
 
@@ -28,15 +31,32 @@ class Executable:
     module : Module
     classes : dict of str to type
         The classes that named products stand for.
+    primitives : mapping of str to Primitive
+        The registry primitives that the program calls.
     """
 
-    def __init__(self, module: Module, classes: dict[str, type]) -> None:
+    def __init__(self, module: Module, classes: dict[str, type], primitives: Mapping[str, Primitive]) -> None:
         self.module = module
+        self.primitives = Primitives(primitives)
         with deep():
             self.closed = close(module)
-            self.reverse = simplify_module(reverse(self.closed))
+        self.classes = classes
         self.converter = Converter(module.types, classes)
         self.definition = module.definitions[module.main]
+
+    @functools.cached_property
+    def reverse(self) -> Module:
+        """The reverse derivative in the form that accumulates."""
+        with deep():
+            return simplify_module(reverse(self.closed))
+
+    @functools.cached_property
+    def generated(self) -> Compiled | None:
+        """The reverse derivative as Python with numpy; None where it has no such form and is evaluated."""
+        try:
+            return generate(self.closed, self.classes)
+        except NotGenerated:
+            return None
 
     @functools.cached_property
     def forward(self) -> Module:
@@ -65,13 +85,30 @@ class Executable:
 
     def run(self, primals: Sequence[Any]) -> Any:
         """Evaluate the program itself."""
-        value = Evaluator(self.module).run(self.module.main, self.inward(primals))
+        value = Evaluator(self.module, primitives=self.primitives).run(self.module.main, self.inward(primals))
         return self.converter.outward(self.definition.result, value)
 
     def vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Run the program; give its value and its backpropagator."""
+        if self.generated is None or len(primals) != len(self.definition.params):
+            return self.evaluated_vjp(primals)
+        try:
+            value, back = self.generated.vjp(primals)
+        except NotGenerated:
+            return self.evaluated_vjp(primals)
+
+        def backpropagator(cotangent: Any) -> tuple[Any, ...]:
+            try:
+                return back(cotangent)
+            except NotGenerated:
+                return self.evaluated_vjp(primals)[1](cotangent)
+
+        return value, backpropagator
+
+    def evaluated_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Evaluate the reverse derivative: the value and the backpropagator."""
         inside = self.inward(primals)
-        evaluator = Evaluator(self.reverse)
+        evaluator = Evaluator(self.reverse, primitives=self.primitives)
         value, back = evaluator.run(self.module.main, inside)
         linear = evaluator.linear
         assert isinstance(linear, Sparse)
@@ -90,7 +127,7 @@ class Executable:
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Evaluate the forward derivative: the value and its tangent."""
         inside = self.inward(primals)
-        evaluator = Evaluator(self.forward)
+        evaluator = Evaluator(self.forward, primitives=self.primitives)
         linear = evaluator.linear
         assert isinstance(linear, Sparse)
         value, ahead = evaluator.run(self.module.main, inside)

@@ -89,7 +89,7 @@ class Forward:
         return go(terms, [])
 
     def result(self, primal: Term, ahead: Callable[[Var], Term], context: Context) -> Term:
-        """Pair a primal with its derivative: ``<primal, \\v. ahead(v)>``."""
+        """Pair a primal with its derivative, the function of ``v`` that gives ``ahead(v)``."""
         v = self.fresh("v", context_type(context))
         return Tuple((primal, Lambda((v,), ahead(v))))
 

@@ -24,11 +24,12 @@ class Linked(Protocol):
         ...
 
 
-def link(program: Linked) -> tuple[Module, dict[str, type]]:
-    """Give the module of a program and all that it calls, and the classes of its named products."""
+def link(program: Linked) -> tuple[Module, dict[str, type], dict[str, Any]]:
+    """Give the module of a program and all that it calls, the classes of its named products, and its primitives."""
     definitions: dict[str, Definition] = {}
     types: dict[str, Sum] = {}
     classes: dict[str, type] = {}
+    primitives: dict[str, Any] = {}
     pending: list[Any] = [program]
     seen: set[str] = set()
     while pending:
@@ -40,13 +41,14 @@ def link(program: Linked) -> tuple[Module, dict[str, type]]:
         definitions.update(parsed.definitions)
         types.update(parsed.types)
         classes.update(parsed.classes)
+        primitives.update(parsed.primitives)
         pending += parsed.programs.values()
     short = short_names(definitions)
     renamed = {
         short[name]: dataclasses.replace(d, name=short[name], body=rename_calls(d.body, short))
         for name, d in definitions.items()
     }
-    return Module(short[program.symbol], renamed, types), classes
+    return Module(short[program.symbol], renamed, types), classes, primitives
 
 
 def short_names(definitions: Mapping[str, Definition]) -> dict[str, str]:

@@ -9,10 +9,10 @@ from typing import Any
 
 from tapeengine.chad.display import display
 from tapeengine.chad.evaluate.evaluator import deep
+from tapeengine.chad.execute import Executable
 from tapeengine.chad.link import link
 from tapeengine.chad.parse import Unresolved, parse_function
 from tapeengine.chad.parse.parser import Parsed, Parser
-from tapeengine.chad.execute import Executable
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Type
 from tapeengine.errors import UnsupportedError
@@ -78,8 +78,8 @@ class Program:
         return self.symbol, tuple(p.of for p in definition.params), definition.result
 
     @functools.cached_property
-    def linked(self) -> tuple[Module, dict[str, type]]:
-        """The module of this program and all that it calls, and its classes."""
+    def linked(self) -> tuple[Module, dict[str, type], dict[str, Any]]:
+        """The module of this program and all that it calls, its classes and its primitives."""
         try:
             with deep():
                 return link(self)
@@ -102,13 +102,16 @@ class Program:
         Parameters
         ----------
         form : {"reverse", "forward", "accumulate", "sparse", "vector", "copower"}
-            ``"reverse"`` is ``"accumulate"``, the environment vector with mutable accumulation (EC Fig. 6); ``"sparse"``
-            and ``"vector"`` are EC Fig. 2, ``"copower"`` is CHAD 7.5, ``"forward"`` CHAD 7.4.
+            ``"reverse"`` is what runs: a forward and a reverse pass in Python with numpy, where the program has that
+            form. ``"accumulate"`` is the environment vector with mutable accumulation (EC Fig. 6); ``"sparse"`` and
+            ``"vector"`` are EC Fig. 2, ``"copower"`` is CHAD 7.5, ``"forward"`` CHAD 7.4.
 
         Returns
         -------
         str
         """
+        if form == "reverse" and self.executable.generated is not None:
+            return self.executable.generated.text
         return display(self.executable.derivative(form))
 
     def __tapeengine_vjp__(self, engine: Any, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:

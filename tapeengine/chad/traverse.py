@@ -1,4 +1,4 @@
-"""What every pass needs, written once for all constructors: children, rebuilding, free variables, substitution, size."""
+"""What every pass needs, once for all constructors: children, rebuilding, free variables, substitution, size."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ __all__ = [
     "all_names",
     "children",
     "count",
-    "freshen",
     "free_variables",
+    "freshen",
     "map_children",
-    "rename_slots",
     "retype",
     "size",
     "substitute",

@@ -291,7 +291,7 @@ def whole_arrays(a: te.Array[te.Vec], b: te.Vec) -> te.Vec:
 @te.program
 def branches(x: float, flag: bool, n: int) -> tuple[float, int, bool]:
     y = x
-    if flag and x > 0 or n < 0:
+    if (flag and x > 0) or n < 0:
         y = y * x
         z = 1
     elif n == 2:

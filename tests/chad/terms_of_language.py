@@ -1,8 +1,8 @@
 """Random well-typed terms of the whole language: those of EC's, arrays, iteration and functions."""
 
+from chad.terms_of_ec import OPS
 from hypothesis import strategies as st
 
-from chad.terms_of_ec import OPS
 from tapeengine.chad.terms import (
     Apply,
     Branch,

@@ -2,10 +2,10 @@
 
 import math
 
+from chad.terms_of_language import cotangents, programs
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from chad.terms_of_language import cotangents, programs
 from tapeengine.chad.close import close
 from tapeengine.chad.derivative_types import cotangent
 from tapeengine.chad.evaluate import Evaluator

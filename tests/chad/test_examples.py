@@ -4,9 +4,9 @@ import dataclasses
 
 import numpy as np
 import pytest
+from chad.examples import EXAMPLES
 
 import tapeengine
-from chad.examples import EXAMPLES
 from tapeengine.chad.evaluate import Evaluator
 from tapeengine.chad.linear import Dense
 from tapeengine.chad.reverse import reverse
@@ -104,6 +104,17 @@ def test_dual_numbers_agree(case):
             np.testing.assert_allclose(leaves(mine), leaves(theirs), rtol=1e-11, atol=1e-12)
 
 
+def test_evaluated_terms_agree_with_what_runs(case):
+    program, args = case
+    value, backpropagator = ENGINE.vjp(program, *args)
+    evaluated_value, evaluated = program.executable.evaluated_vjp(args)
+    np.testing.assert_allclose(leaves(value), leaves(evaluated_value), rtol=1e-13, atol=1e-13)
+    ct = random_like(value, 8)
+    for mine, theirs, arg in zip(backpropagator(ct), evaluated(ct), args, strict=True):
+        if leaves(arg):
+            np.testing.assert_allclose(leaves(mine), leaves(theirs), rtol=1e-11, atol=1e-12)
+
+
 def test_all_forms_agree(case):
     program, args = case
     executable = program.executable
@@ -137,7 +148,7 @@ def test_discrete_cotangents_are_none(case):
 
 def test_derivatives_are_texts(case):
     program, _ = case
-    for form in ("forward", "reverse", "sparse", "copower"):
+    for form in ("forward", "accumulate", "sparse", "copower"):
         text = program.derivative(form)
         assert text.startswith("def ") and "<" + "class" not in text
 

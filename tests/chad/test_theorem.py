@@ -1,9 +1,9 @@
 """The complexity theorem (EC section 6, appendix D, TH2), counted, and the counterexamples to the earlier forms."""
 
 import pytest
+from chad.terms_of_ec import cotangents, programs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from chad.terms_of_ec import cotangents, programs
 
 from tapeengine.chad.derivative_types import cotangent
 from tapeengine.chad.evaluate import Evaluator

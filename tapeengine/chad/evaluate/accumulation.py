@@ -25,7 +25,7 @@ Computation = Callable[[], Any]
 # cost(one t) = 1 + cost(t); running it: 1 + what the sum takes
 def one(E: Evaluator, t: T.One, env: Environment) -> Computation:
     E.step()
-    cotangent = E(t.term, env)
+    cotangent = E.eval(t.term, env)
     of = T.linear_type(t.term)
 
     def run() -> tuple[()]:
@@ -40,7 +40,7 @@ def one(E: Evaluator, t: T.One, env: Environment) -> Computation:
 # cost(scope t) = 1 + cost(0) + cost(t); running it: 1 + running t
 def scope(E: Evaluator, t: T.Scope, env: Environment) -> Computation:
     E.step(2)
-    inner = E(t.body, env)
+    inner = E.eval(t.body, env)
 
     def run() -> Any:
         E.step()
@@ -66,7 +66,7 @@ def _with_slots(E: Evaluator, slots: tuple[tuple[str, Linear], ...], inner: Comp
 # cost(return t) = 1 + cost(t); running it: 1
 def return_(E: Evaluator, t: T.Return, env: Environment) -> Computation:
     E.step()
-    value = E(t.term, env)
+    value = E.eval(t.term, env)
 
     def run() -> Any:
         E.step()
@@ -77,13 +77,13 @@ def return_(E: Evaluator, t: T.Return, env: Environment) -> Computation:
 
 # cost(s >>= \x. t) = 1 + cost(s) + cost(\x. t); running it: 1 + running s + cost(t) + running t
 def bind(E: Evaluator, t: T.Bind, env: Environment) -> Computation:
-    first = E(t.first, env)
+    first = E.eval(t.first, env)
     closure = E.captured(t, env)
     E.step(2 + len(closure))
 
     def run() -> Any:
         E.step()
-        second = E(t.body, {**closure, t.var.name: first()})
+        second = E.eval(t.body, {**closure, t.var.name: first()})
         return second()
 
     return run
@@ -92,7 +92,7 @@ def bind(E: Evaluator, t: T.Bind, env: Environment) -> Computation:
 # s >> t  =  let m = t in s >>= \_. m
 def then(E: Evaluator, t: T.Then, env: Environment) -> Computation:
     E.step(4)
-    first, second = E(t.first, env), E(t.second, env)
+    first, second = E.eval(t.first, env), E.eval(t.second, env)
 
     def run() -> Any:
         E.step(2)
@@ -104,8 +104,8 @@ def then(E: Evaluator, t: T.Then, env: Environment) -> Computation:
 
 def for_each(E: Evaluator, t: T.ForEach, env: Environment) -> Computation:
     E.step()
-    n = E(t.size, env)
-    actions = [E(t.body, {**env, t.index.name: i}) for i in range(n)]
+    n = E.eval(t.size, env)
+    actions = [E.eval(t.body, {**env, t.index.name: i}) for i in range(n)]
 
     def run() -> tuple[()]:
         for action in actions:
@@ -118,15 +118,15 @@ def for_each(E: Evaluator, t: T.ForEach, env: Environment) -> Computation:
 
 def descend(E: Evaluator, t: T.Descend, env: Environment) -> Computation:
     E.step()
-    n = E(t.size, env)
-    init = E(t.init, env)
+    n = E.eval(t.size, env)
+    init = E.eval(t.init, env)
 
     def run() -> Any:
         state = init
         kept: list[Any] = [None] * n
         for i in reversed(range(n)):
             E.step()
-            state, kept[i] = E(t.body, {**env, t.index.name: i, t.state.name: state})()
+            state, kept[i] = E.eval(t.body, {**env, t.index.name: i, t.state.name: state})()
         return state, kept
 
     return run
@@ -135,27 +135,27 @@ def descend(E: Evaluator, t: T.Descend, env: Environment) -> Computation:
 # cost(run s t) = 1 + cost(s) + cost(t) + running it, where t is the tuple of zeros, and 1 + |slots| for (de)serialising
 def run(E: Evaluator, t: T.Run, env: Environment) -> Any:
     E.step(1 + (1 + 2 * len(t.slots)) + (1 + len(t.slots)))
-    return tuple(_with_slots(E, t.slots, E(t.body, env))[1])
+    return tuple(_with_slots(E, t.slots, E.eval(t.body, env))[1])
 
 
 def map_accum(E: Evaluator, t: T.MapAccum, env: Environment) -> Any:
-    n = E(t.size, env)
-    state = E(t.init, env)
+    n = E.eval(t.size, env)
+    state = E.eval(t.init, env)
     E.step(1 + max(n, 0))
     kept = []
     for i in range(n):
-        state, keep = E(t.body, {**env, t.index.name: i, t.state.name: state})
+        state, keep = E.eval(t.body, {**env, t.index.name: i, t.state.name: state})
         kept.append(keep)
     return state, kept
 
 
 def while_accum(E: Evaluator, t: T.WhileAccum, env: Environment) -> Any:
-    state = E(t.init, env)
+    state = E.eval(t.init, env)
     E.step()
     kept = []
-    while E(t.condition, {**env, t.state.name: state}):
+    while E.eval(t.condition, {**env, t.state.name: state}):
         E.step()
-        state, keep = E(t.body, {**env, t.state.name: state})
+        state, keep = E.eval(t.body, {**env, t.state.name: state})
         kept.append(keep)
     return state, kept
 

@@ -76,12 +76,16 @@ class Evaluator:
 
     def __call__(self, term: Term, env: Environment) -> Any:
         """Evaluate a term."""
+        return self.eval(term, env)
+
+    def eval(self, term: Term, env: Environment) -> Any:
+        """Evaluate a term. (Rules call this and not the object, which would take room on C's stack.)"""
         return RULES[type(term)](self, term, env)
 
     def call(self, name: str, args: Sequence[Any]) -> Any:
         """Call a definition of the module."""
         definition = self.module.definitions[name]
-        return self(definition.body, {p.name: a for p, a in zip(definition.params, args, strict=True)})
+        return self.eval(definition.body, {p.name: a for p, a in zip(definition.params, args, strict=True)})
 
     def run(self, name: str, args: Sequence[Any]) -> Any:
         """Call a definition from outside, with room for deep recursion."""

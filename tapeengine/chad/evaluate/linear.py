@@ -25,48 +25,48 @@ def zero(E: Evaluator, t: T.Zero, env: Environment) -> Any:
 # cost(s + t) = 1 + cost(s) + cost(t) + what the sum takes
 def plus(E: Evaluator, t: T.Plus, env: Environment) -> Any:
     E.step()
-    return E.linear.plus(T.linear_type(t), E(t.left, env), E(t.right, env))
+    return E.linear.plus(T.linear_type(t), E.eval(t.left, env), E.eval(t.right, env))
 
 
 # cost(<t, s>) = 1 + cost(t) + cost(s)
 def ltuple(E: Evaluator, t: T.LTuple, env: Environment) -> Any:
     E.step()
-    return tuple([E(item, env) for item in t.items])
+    return tuple([E.eval(item, env) for item in t.items])
 
 
 # cost(lfst t) = 1 + cost(t), and 1 for the zero of a zero
 def lproj(E: Evaluator, t: T.LProj, env: Environment) -> Any:
     E.step()
     assert isinstance(t.term.type, LProduct)
-    return E.linear.proj(t.term.type, E(t.term, env), t.index)
+    return E.linear.proj(t.term.type, E.eval(t.term, env), t.index)
 
 
 # cost(linl t) = 1 + cost(t)
 def linject(E: Evaluator, t: T.LInject, env: Environment) -> Any:
     E.step()
-    return Tagged(t.index, E(t.term, env))
+    return Tagged(t.index, E.eval(t.term, env))
 
 
 # cost(lcastl t) = 1 + cost(t), and 1 for the zero of a zero
 def lcast(E: Evaluator, t: T.LCast, env: Environment) -> Any:
     E.step()
-    return E.linear.cast(t.index, t.of, E(t.term, env))
+    return E.linear.cast(t.index, t.of, E.eval(t.term, env))
 
 
 # an operation on a pair: 2 + cost(t) + cost(s)
 def lscale(E: Evaluator, t: T.LScale, env: Environment) -> Any:
     E.step(2)
-    return E.linear.scale(E(t.term, env), E(t.factor, env))
+    return E.linear.scale(E.eval(t.term, env), E.eval(t.factor, env))
 
 
 def lsingle(E: Evaluator, t: T.LSingle, env: Environment) -> Any:
     E.step()
-    return E.linear.from_entries([(E(t.index, env), E(t.term, env))])
+    return E.linear.from_entries([(E.eval(t.index, env), E.eval(t.term, env))])
 
 
 # constant time, inflated to the size of the array (EC note 35)
 def ldense(E: Evaluator, t: T.LDense, env: Environment) -> Any:
-    array = E(t.array, env)
+    array = E.eval(t.array, env)
     E.step(1 + len(array))
     return E.linear.from_entries(list(enumerate(array)))
 
@@ -74,14 +74,14 @@ def ldense(E: Evaluator, t: T.LDense, env: Environment) -> Any:
 def lindex(E: Evaluator, t: T.LIndex, env: Environment) -> Any:
     E.step()
     assert isinstance(t.term.type, LArray)
-    return E.linear.index(t.term.type, E(t.term, env), E(t.index, env))
+    return E.linear.index(t.term.type, E.eval(t.term, env), E.eval(t.index, env))
 
 
 def lscatter(E: Evaluator, t: T.LScatter, env: Environment) -> Any:
-    indices = E(t.indices, env)
+    indices = E.eval(t.indices, env)
     E.step(1 + len(indices))
     n = len(indices)
-    entries = E.linear.entries(E(t.term, env))
+    entries = E.linear.entries(E.eval(t.term, env))
     of = t.term.type
     assert isinstance(of, LArray)
     result = E.linear.zero(of)
@@ -94,26 +94,26 @@ def lscatter(E: Evaluator, t: T.LScatter, env: Environment) -> Any:
 def ltotal(E: Evaluator, t: T.LTotal, env: Environment) -> Any:
     E.step()
     assert isinstance(t.term.type, LArray)
-    return E.linear.total(t.term.type, E(t.term, env))
+    return E.linear.total(t.term.type, E.eval(t.term, env))
 
 
 def collect(E: Evaluator, t: T.Collect, env: Environment) -> Any:
     E.step()
     assert isinstance(t.term.type, LArray)
-    return E.linear.collect(t.term.type, E(t.term, env), E(t.size, env))
+    return E.linear.collect(t.term.type, E.eval(t.term, env), E.eval(t.size, env))
 
 
 def singleton(E: Evaluator, t: T.Singleton, env: Environment) -> Any:
     E.step()
-    return [(E(t.key, env), E(t.term, env))]
+    return [(E.eval(t.key, env), E.eval(t.term, env))]
 
 
 def copower_fold(E: Evaluator, t: T.CopowerFold, env: Environment) -> Any:
     of = T.linear_type(t)
     result = E.linear.zero(of)
-    for key, value in E(t.term, env):
+    for key, value in E.eval(t.term, env):
         E.step()
-        result = E.linear.plus(of, result, E(t.body, {**env, t.key.name: key, t.value.name: value}))
+        result = E.linear.plus(of, result, E.eval(t.body, {**env, t.key.name: key, t.value.name: value}))
     return result
 
 
@@ -121,32 +121,32 @@ def llambda(E: Evaluator, t: T.LLambda, env: Environment) -> Any:
     closure = E.captured(t, env)
     E.step(1 + len(closure))
     names = [p.name for p in t.params]
-    return lambda *args: E(t.body, {**closure, **dict(zip(names, args, strict=True))})
+    return lambda *args: E.eval(t.body, {**closure, **dict(zip(names, args, strict=True))})
 
 
 def lapply(E: Evaluator, t: T.LApply, env: Environment) -> Any:
     E.step()
-    function = E(t.function, env)
-    return function(*[E(a, env) for a in t.args])
+    function = E.eval(t.function, env)
+    return function(*[E.eval(a, env) for a in t.args])
 
 
 def vjp(E: Evaluator, t: T.Vjp, env: Environment) -> Any:
-    return E.primitives.vjp(t, E.linear, E(t.term, env), [E(a, env) for a in t.args], E(t.out, env))
+    return E.primitives.vjp(t, E.linear, E.eval(t.term, env), [E.eval(a, env) for a in t.args], E.eval(t.out, env))
 
 
 def jvp(E: Evaluator, t: T.Jvp, env: Environment) -> Any:
-    return E.primitives.jvp(t, E.linear, E(t.term, env), [E(a, env) for a in t.args], E(t.out, env))
+    return E.primitives.jvp(t, E.linear, E.eval(t.term, env), [E.eval(a, env) for a in t.args], E.eval(t.out, env))
 
 
 def ev_one(E: Evaluator, t: T.EVOne, env: Environment) -> Any:
     E.step()
-    return E.linear.one(t.of, t.slot, E(t.term, env))
+    return E.linear.one(t.of, t.slot, E.eval(t.term, env))
 
 
 def split(E: Evaluator, t: T.Split, env: Environment) -> Any:
     E.step()
     assert isinstance(t.term.type, EV)
-    return E.linear.split(t.term.type, t.slot, E(t.term, env))
+    return E.linear.split(t.term.type, t.slot, E.eval(t.term, env))
 
 
 RULES: Mapping[type[Term], Callable[..., Any]] = MappingProxyType(

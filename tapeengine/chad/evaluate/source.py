@@ -30,7 +30,7 @@ def variable(E: Evaluator, t: S.Var, env: Environment) -> Any:
 # cost(let x = s in t) = 1 + cost(s) + cost(t)
 def let(E: Evaluator, t: S.Let, env: Environment) -> Any:
     E.step()
-    return E(t.body, {**env, t.var.name: E(t.bound, env)})
+    return E.eval(t.body, {**env, t.var.name: E.eval(t.bound, env)})
 
 
 # cost(r) = 1
@@ -42,11 +42,11 @@ def literal(E: Evaluator, t: S.Literal, env: Environment) -> Any:
 # cost(op(t)) = 1 + cost(t), where the arguments of an n-ary operation are a tuple
 def op(E: Evaluator, t: S.Op, env: Environment) -> Any:
     E.step(1 + (len(t.args) > 1))
-    return evaluate_op(t.op, [E(a, env) for a in t.args])
+    return evaluate_op(t.op, [E.eval(a, env) for a in t.args])
 
 
 def primitive(E: Evaluator, t: S.Primitive, env: Environment) -> Any:
-    args = [E(a, env) for a in t.args]
+    args = [E.eval(a, env) for a in t.args]
     E.step(1 + len(args))
     return E.primitives.primal(t, args)
 
@@ -54,33 +54,33 @@ def primitive(E: Evaluator, t: S.Primitive, env: Environment) -> Any:
 # cost(<t1, ..., tn>) = 1 + cost(t1) + ... + cost(tn)
 def tuple_(E: Evaluator, t: S.Tuple, env: Environment) -> Any:
     E.step()
-    return tuple([E(item, env) for item in t.items])
+    return tuple([E.eval(item, env) for item in t.items])
 
 
 # cost(fst t) = 1 + cost(t)
 def proj(E: Evaluator, t: S.Proj, env: Environment) -> Any:
     E.step()
-    return E(t.term, env)[t.index]
+    return E.eval(t.term, env)[t.index]
 
 
 # cost(inl t) = 1 + cost(t)
 def inject(E: Evaluator, t: S.Inject, env: Environment) -> Any:
     E.step()
-    return Tagged(t.index, E(t.term, env))
+    return Tagged(t.index, E.eval(t.term, env))
 
 
 # cost(case r of {inl x -> s | inr y -> t}) = 1 + cost(r) + cost(the branch taken)
 def case(E: Evaluator, t: S.Case, env: Environment) -> Any:
     E.step()
-    value = E(t.term, env)
+    value = E.eval(t.term, env)
     branch = t.branches[value.option]
-    return E(branch.body, {**env, branch.var.name: value.payload})
+    return E.eval(branch.body, {**env, branch.var.name: value.payload})
 
 
 # as a case on a value of two options
 def if_(E: Evaluator, t: S.If, env: Environment) -> Any:
     E.step()
-    return E(t.then if E(t.condition, env) else t.orelse, env)
+    return E.eval(t.then if E.eval(t.condition, env) else t.orelse, env)
 
 
 # cost(\x. t) = 1 + |FV(\x. t)|
@@ -89,38 +89,43 @@ def lambda_(E: Evaluator, t: S.Lambda, env: Environment) -> Any:
     E.step(1 + len(closure))
     names = [p.name for p in t.params]
     body = t.body
-    return lambda *args: E(body, {**closure, **dict(zip(names, args, strict=True))})
+    if len(names) == 1:
+        (name,) = names
+        return lambda x: E.eval(body, {**closure, name: x})
+    return lambda *args: E.eval(body, {**closure, **dict(zip(names, args, strict=True))})
 
 
 # cost(t s) = 1 + cost(t) + cost(s) + cost(the body)
 def apply(E: Evaluator, t: S.Apply, env: Environment) -> Any:
     E.step()
-    function = E(t.function, env)
-    return function(*[E(a, env) for a in t.args])
+    function = E.eval(t.function, env)
+    if len(t.args) == 1:
+        return function(E.eval(t.args[0], env))
+    return function(*[E.eval(a, env) for a in t.args])
 
 
 def call(E: Evaluator, t: S.Call, env: Environment) -> Any:
     E.step()
-    return E.call(t.name, [E(a, env) for a in t.args])
+    return E.call(t.name, [E.eval(a, env) for a in t.args])
 
 
 def build(E: Evaluator, t: S.Build, env: Environment) -> Any:
-    n = E(t.size, env)
+    n = E.eval(t.size, env)
     E.step(1 + max(n, 0))
     name = t.index.name
-    return [E(t.body, {**env, name: i}) for i in range(n)]
+    return [E.eval(t.body, {**env, name: i}) for i in range(n)]
 
 
 # as a tuple
 def elements(E: Evaluator, t: S.Elements, env: Environment) -> Any:
     E.step()
-    return [E(item, env) for item in t.items]
+    return [E.eval(item, env) for item in t.items]
 
 
 def index(E: Evaluator, t: S.Index, env: Environment) -> Any:
     E.step()
-    array = E(t.array, env)
-    i = E(t.index, env)
+    array = E.eval(t.array, env)
+    i = E.eval(t.index, env)
     if not -len(array) <= i < len(array):
         raise IndexError(f"index {i} is out of range for an array of size {len(array)}")
     return array[i]
@@ -128,56 +133,56 @@ def index(E: Evaluator, t: S.Index, env: Environment) -> Any:
 
 def size(E: Evaluator, t: S.Size, env: Environment) -> Any:
     E.step()
-    return len(E(t.array, env))
+    return len(E.eval(t.array, env))
 
 
 def map_(E: Evaluator, t: S.Map, env: Environment) -> Any:
-    arrays = [E(a, env) for a in t.arrays]
+    arrays = [E.eval(a, env) for a in t.arrays]
     names = [v.name for v in t.vars]
-    result = [E(t.body, {**env, **dict(zip(names, xs, strict=True))}) for xs in zip(*arrays, strict=False)]
+    result = [E.eval(t.body, {**env, **dict(zip(names, xs, strict=True))}) for xs in zip(*arrays, strict=False)]
     E.step(1 + len(result))
     return result
 
 
 def total(E: Evaluator, t: S.Total, env: Environment) -> Any:
-    array = E(t.array, env)
+    array = E.eval(t.array, env)
     E.step(1 + len(array))
     return sum(array, 0.0 if isinstance(t.type, Float) else 0)
 
 
 def fold(E: Evaluator, t: S.Fold, env: Environment) -> Any:
-    array = E(t.array, env)
+    array = E.eval(t.array, env)
     E.step(1 + len(array))
     if len(array) == 0:
         raise IndexError("fold of an empty array")
     state = array[0]
     for x in array[1:]:
-        state = E(t.body, {**env, t.left.name: state, t.right.name: x})
+        state = E.eval(t.body, {**env, t.left.name: state, t.right.name: x})
     return state
 
 
 def scan(E: Evaluator, t: S.Scan, env: Environment) -> Any:
-    state = E(t.init, env)
-    array = E(t.array, env)
+    state = E.eval(t.init, env)
+    array = E.eval(t.array, env)
     E.step(1 + len(array))
     states = []
     for x in array:
-        state = E(t.body, {**env, t.state.name: state, t.var.name: x})
+        state = E.eval(t.body, {**env, t.state.name: state, t.var.name: x})
         states.append(state)
     return states
 
 
 def gather(E: Evaluator, t: S.Gather, env: Environment) -> Any:
-    array = E(t.array, env)
-    indices = E(t.indices, env)
+    array = E.eval(t.array, env)
+    indices = E.eval(t.indices, env)
     E.step(1 + len(indices))
     return [array[i] for i in indices]
 
 
 def scatter(E: Evaluator, t: S.Scatter, env: Environment) -> Any:
-    result = list(E(t.array, env))
-    indices = E(t.indices, env)
-    values = E(t.values, env)
+    result = list(E.eval(t.array, env))
+    indices = E.eval(t.indices, env)
+    values = E.eval(t.values, env)
     E.step(1 + len(result) + len(values))
     for i, x in zip(indices, values, strict=True):
         result[i] = _add(result[i], x)
@@ -189,38 +194,38 @@ def _add(a: Any, b: Any) -> Any:
 
 
 def replicate(E: Evaluator, t: S.Replicate, env: Environment) -> Any:
-    n = E(t.size, env)
+    n = E.eval(t.size, env)
     E.step(1 + max(n, 0))
-    return [E(t.term, env)] * n
+    return [E.eval(t.term, env)] * n
 
 
 def filter_(E: Evaluator, t: S.Filter, env: Environment) -> Any:
-    array = E(t.array, env)
+    array = E.eval(t.array, env)
     E.step(1 + len(array))
-    return [x for x in array if E(t.condition, {**env, t.var.name: x})]
+    return [x for x in array if E.eval(t.condition, {**env, t.var.name: x})]
 
 
 def concatenate(E: Evaluator, t: S.Concatenate, env: Environment) -> Any:
-    result = [*E(t.first, env), *E(t.second, env)]
+    result = [*E.eval(t.first, env), *E.eval(t.second, env)]
     E.step(1 + len(result))
     return result
 
 
 def for_(E: Evaluator, t: S.For, env: Environment) -> Any:
-    n = E(t.size, env)
-    state = E(t.init, env)
+    n = E.eval(t.size, env)
+    state = E.eval(t.init, env)
     E.step(1 + max(n, 0))
     for i in range(n):
-        state = E(t.body, {**env, t.index.name: i, t.state.name: state})
+        state = E.eval(t.body, {**env, t.index.name: i, t.state.name: state})
     return state
 
 
 def while_(E: Evaluator, t: S.While, env: Environment) -> Any:
-    state = E(t.init, env)
+    state = E.eval(t.init, env)
     E.step()
-    while E(t.condition, {**env, t.state.name: state}):
+    while E.eval(t.condition, {**env, t.state.name: state}):
         E.step()
-        state = E(t.body, {**env, t.state.name: state})
+        state = E.eval(t.body, {**env, t.state.name: state})
     return state
 
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from tapeengine.chad.parse import library
 from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.types import class_fields
 from tapeengine.chad.primitives import REAL
+from tapeengine.chad.registered import find
 from tapeengine.chad.terms import Apply, Call, Lambda, Let, Term, Tuple, Var
 from tapeengine.chad.types import Function, Product, Type, show
 
@@ -62,13 +64,26 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         if method is not None:
             return method(p, node, expression(p, node.func.value, env), env)
     if node.keywords:
-        p.error(node, "arguments by name", "give them by position")
+        return registered_call(p, node, found, env)
     types = parameter_types(p, node.func, env)
     if types is not None and len(types) == len(node.args):
         args = [p.coerce(a, expression(p, a, env, t), t) for a, t in zip(node.args, types, strict=True)]
     else:
         args = [expression(p, a, env) for a in node.args]
     return apply_to(p, node, node.func, args, env)
+
+
+def registered_call(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
+    """A call with arguments by name: a registry primitive with static parameters written out."""
+    if find(found) is None:
+        p.error(node, "arguments by name", "give them by position")
+    static = {}
+    for keyword in node.keywords:
+        try:
+            static[str(keyword.arg)] = ast.literal_eval(keyword.value)
+        except ValueError:
+            p.error(keyword.value, f"the parameter {keyword.arg} is not differentiated", "write its value out")
+    return primitive(p, node, found, [expression(p, a, env) for a in node.args], static)
 
 
 def library_name(found: Any) -> str:
@@ -167,7 +182,7 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     if opcode in REAL and name.split(".")[0] in ("math", "numpy", "tapeengine", "scipy", "operator", "builtins"):
         return library.opcode(p, node, opcode, list(args))
     if callable(found):
-        return library.registered(p, node, found, list(args))
+        return primitive(p, node, found, list(args), {})
     p.error(node, f"{name} is not a function of the language", "write it as a te.program")
 
 

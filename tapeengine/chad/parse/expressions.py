@@ -107,7 +107,7 @@ def name(p: Parser, node: ast.Name, env: Env) -> Term:
     if isinstance(value, Term):
         return value
     if value is MISSING and node.id not in p.outer:
-        if node.id in p.names._used:
+        if node.id in p.local_names:
             p.error(node, f"{node.id} has no value on every path to here", "give it a value before the branch or loop")
         from tapeengine.chad.parse.parser import Unresolved
 
@@ -294,7 +294,7 @@ def slice_(p: Parser, node: ast.Slice, xs: Term, env: Env) -> Term:
 
 
 def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: Env) -> Term:
-    """Fields of dataclasses and NamedTuples; constants and functions of modules; ``size``, ``shape`` and ``T`` of arrays."""
+    """Fields of dataclasses; constants and functions of modules; ``size``, ``shape`` and ``T`` of arrays."""
     from tapeengine.chad.parse.calls import as_function
     from tapeengine.chad.parse.parser import MISSING
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tapeengine.chad.parse import arrays, numeric
+from tapeengine.chad.parse import arrays, numeric, whole
 from tapeengine.chad.parse.expressions import condition, expression
+from tapeengine.chad.parse.whole import array, element, numbers
 from tapeengine.chad.terms import (
     Build,
-    Concatenate,
     Filter,
     Fold,
     For,
-    Gather,
     If,
     Index,
     Lambda,
@@ -27,20 +26,18 @@ from tapeengine.chad.terms import (
     Map,
     Op,
     Scan,
-    Scatter,
     Size,
     Term,
     Total,
-    Tuple,
     Var,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product, show
+from tapeengine.chad.types import BOOL, INT, Array
 
 if TYPE_CHECKING:
     from tapeengine.chad.parse.parser import Env, Parser
 
-__all__ = ["FUNCTIONS", "METHODS", "SPECIAL", "opcode", "registered"]
+__all__ = ["FUNCTIONS", "METHODS", "SPECIAL", "opcode"]
 
 
 def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:
@@ -55,29 +52,9 @@ def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:
     return numeric.elementwise(p, node, numeric.scalar_op(name), args)
 
 
-def registered(p: Parser, node: ast.AST, found: Any, args: list[Term]) -> Term:
-    """A primitive of the registry."""
-    from tapeengine.chad.parse.registered import primitive
-
-    return primitive(p, node, found, args)
-
-
 def args_of(p: Parser, node: ast.Call, env: Env) -> list[Term]:
     """Parse the positional arguments."""
     return [expression(p, a, env) for a in node.args]
-
-
-def array(p: Parser, node: ast.AST, term: Term) -> Term:
-    """Insist on an array."""
-    if not isinstance(term.type, Array):
-        p.error(node, f"an array is wanted here, not {show(term.type)}", "give an array or a comprehension")
-    return term
-
-
-def element(term: Term) -> Any:
-    """Give the element type of an array."""
-    assert isinstance(term.type, Array)
-    return term.type.element
 
 
 # ---------------------------------------------------------------- looking at how arguments are written
@@ -93,9 +70,9 @@ def sum_(p: Parser, node: ast.Call, env: Env) -> Term:
         axis = node.args[1]
     first = node.args[0]
     if isinstance(first, ast.GeneratorExp):
-        term = nested_generators(p, first, env, lambda t: Total(_numbers(p, node, t)))
+        term = nested_generators(p, first, env, lambda t: Total(numbers(p, node, t)))
     else:
-        term = _numbers(p, node, array(p, node, expression(p, first, env)))
+        term = numbers(p, node, array(p, node, expression(p, first, env)))
         term = arrays.summed(p, node, term, _whole(p, axis)) if numpy or numeric.rank(term.type) == 1 else _bad(p, node)
     start = node.args[1] if len(node.args) == 2 and not numpy else None
     if start is None:
@@ -114,18 +91,6 @@ def _whole(p: Parser, node: ast.expr | None) -> int | None:
         return int(ast.literal_eval(node))
     except (ValueError, TypeError):
         p.error(node, "an axis is a number written out", "write axis=0 or axis=1")
-
-
-def _numbers(p: Parser, node: ast.AST, term: Term) -> Term:
-    inner: Any = term.type
-    while isinstance(inner, Array):
-        inner = inner.element
-    if inner == BOOL and isinstance(term.type, Array):
-        x = p.fresh("x", term.type.element)
-        return Map((x,), Op("trunc", (x,), INT), (term,))
-    if inner not in (FLOAT, INT):
-        p.error(node, f"sum of {show(inner)}", "sum numbers")
-    return term
 
 
 def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
@@ -265,180 +230,6 @@ def isinstance_(p: Parser, node: ast.Call, env: Env) -> Term:
     return condition(p, node, env)
 
 
-# ---------------------------------------------------------------- functions of terms
-
-
-def length(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``len(xs)``."""
-    if isinstance(args[0].type, Product):
-        return lit(len(args[0].type.items))
-    return Size(array(p, node, args[0]))
-
-
-def to_float(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``float(x)`` of a number."""
-    return p.coerce(node, args[0], FLOAT)
-
-
-def to_int(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
-    """``int``, ``math.floor``, ``math.ceil``, ``round``: discrete."""
-
-    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-        return args[0] if args[0].type == INT else Op(op, (args[0],), INT)
-
-    return handle
-
-
-def to_bool(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``bool(x)``."""
-    return args[0] if args[0].type == BOOL else Op("ne", (args[0], lit(0) if args[0].type == INT else lit(0.0)), BOOL)
-
-
-def test(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
-    """``math.isnan`` and the like."""
-    return lambda p, node, args: Op(op, (p.coerce(node, args[0], FLOAT),), BOOL)
-
-
-def absolute(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``abs(x)``."""
-    return numeric.elementwise(p, node, numeric.absolute, args)
-
-
-def power(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``pow(x, y)``."""
-    return numeric.binary(p, node, ast.Pow(), args[0], args[1])
-
-
-def square(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.square(x)``."""
-    return numeric.elementwise(p, node, numeric.square, args)
-
-
-def dot(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.dot(a, b)``."""
-    return arrays.matmul(p, node, args[0], args[1])
-
-
-def concatenate(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.concatenate((a, b, ...))``."""
-    from tapeengine.chad.terms import Elements
-
-    parts = args[0].items if isinstance(args[0], Tuple | Elements) else None
-    if not parts:
-        p.error(node, "concatenate takes the arrays written out", "write np.concatenate((a, b))")
-    result = array(p, node, parts[0])
-    for part in parts[1:]:
-        result = Concatenate(result, p.coerce(node, part, result.type))
-    return result
-
-
-def mean(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.mean(xs)`` of a vector."""
-
-    def divided(xs: Term) -> Term:
-        return Op("div", (p.coerce(node, Total(xs), FLOAT), Op("real", (Size(xs),), FLOAT)))
-
-    return p.let("xs", _numbers(p, node, array(p, node, args[0])), divided)
-
-
-def product(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``math.prod(xs)``, ``np.prod(xs)``."""
-    of = element(array(p, node, args[0]))
-    one = lit(1) if of == INT else lit(1.0)
-
-    def guarded(xs: Term) -> Term:
-        a, b = p.fresh("a", of), p.fresh("b", of)
-        whole = Fold(a, b, Op("imul" if of == INT else "mul", (a, b), of), xs)
-        return If(Op("eq", (Size(xs), lit(0)), BOOL), one, whole)
-
-    return p.let("xs", args[0], guarded)
-
-
-def cumsum(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.cumsum(xs)``."""
-    of = element(array(p, node, args[0]))
-    a, b = p.fresh("a", of), p.fresh("b", of)
-    zero: Term = lit(0) if of == INT else lit(0.0)
-    return Scan(a, b, zero, Op("iadd" if of == INT else "add", (a, b), of), args[0])
-
-
-def where(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.where(c, a, b)``, element by element."""
-
-    def chosen(p: Parser, node: ast.AST, xs: Any) -> Term:
-        of = p.unify(node, xs[1].type, xs[2].type)
-        return If(xs[0], p.coerce(node, xs[1], of), p.coerce(node, xs[2], of))
-
-    return numeric.elementwise(p, node, chosen, args)
-
-
-def larger(which: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
-    """``np.maximum(a, b)``: a tie is shared equally, as in the opcode table."""
-    return lambda p, node, args: numeric.elementwise(p, node, numeric.scalar_op(which), args)
-
-
-def filled(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
-    """``np.zeros(n)``, ``np.ones(n)``."""
-    return lambda p, node, args: arrays.filled(p, node, args[0], lit(value))
-
-
-def full(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.full(n, x)``, ``te.replicate(n, x)``."""
-    return arrays.filled(p, node, args[0], args[1])
-
-
-def like(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
-    """``np.zeros_like(xs)``."""
-
-    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-        def constant(p: Parser, node: ast.AST, xs: Any) -> Term:
-            return lit(value)
-
-        return numeric.elementwise(p, node, constant, args)
-
-    return handle
-
-
-def arange(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.arange(n)``."""
-    i = p.fresh("i", INT)
-    return Build(p.coerce(node, args[0], INT), i, i)
-
-
-def gather(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``te.gather(xs, indices)``, ``np.take(xs, indices)``."""
-    return Gather(array(p, node, args[0]), p.coerce(node, args[1], Array(INT)))
-
-
-def scatter(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``te.scatter(xs, indices, values)``."""
-    xs = p.convert(args[0], Array(FLOAT)) if element(array(p, node, args[0])) == INT else args[0]
-    assert xs is not None
-    return Scatter(xs, p.coerce(node, args[1], Array(INT)), p.coerce(node, args[2], xs.type))
-
-
-def transpose(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.transpose(xs)``."""
-    return arrays.transpose(p, node, array(p, node, args[0]))
-
-
-def norm(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.linalg.norm(xs)`` of a vector."""
-    return p.let("xs", p.coerce(node, args[0], Array(FLOAT)), lambda xs: Op("sqrt", (arrays.dot(p, xs, xs),)))
-
-
-def outer(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.outer(a, b)``."""
-    x = p.fresh("x", FLOAT)
-    b = p.coerce(node, args[1], Array(FLOAT))
-
-    def rows(b: Term) -> Term:
-        y = p.fresh("y", FLOAT)
-        return Map((x,), Map((y,), Op("mul", (x, y)), (b,)), (p.coerce(node, args[0], Array(FLOAT)),))
-
-    return p.let("b", b, rows)
-
-
 def method(function: Callable[..., Term]) -> Callable[..., Term]:
     """Make a method of a function of terms."""
     return lambda p, node, receiver, env: function(p, node, [receiver, *args_of(p, node, env)])
@@ -447,7 +238,7 @@ def method(function: Callable[..., Term]) -> Callable[..., Term]:
 def sum_method(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
     """``xs.sum(axis)``."""
     axis = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg == "axis"), None)
-    return arrays.summed(p, node, _numbers(p, node, array(p, node, receiver)), _whole(p, axis))
+    return arrays.summed(p, node, numbers(p, node, array(p, node, receiver)), _whole(p, axis))
 
 
 SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyType(
@@ -476,56 +267,56 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
 
 FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
     {
-        "builtins.len": length,
-        "builtins.float": to_float,
-        "builtins.int": to_int("trunc"),
-        "builtins.round": to_int("round"),
-        "builtins.bool": to_bool,
-        "builtins.abs": absolute,
-        "numpy.absolute": absolute,
-        "builtins.pow": power,
-        "math.pow": power,
-        "numpy.power": power,
-        "operator.pow": power,
-        "math.floor": to_int("floor"),
-        "math.ceil": to_int("ceil"),
-        "math.trunc": to_int("trunc"),
-        "math.isnan": test("isnan"),
-        "math.isfinite": test("isfinite"),
-        "math.prod": product,
-        "numpy.prod": product,
-        "numpy.square": square,
-        "numpy.dot": dot,
-        "numpy.matmul": dot,
-        "numpy.concatenate": concatenate,
-        "numpy.mean": mean,
-        "numpy.cumsum": cumsum,
-        "numpy.where": where,
-        "numpy.maximum": larger("maximum"),
-        "numpy.minimum": larger("minimum"),
-        "numpy.zeros": filled(0.0),
-        "numpy.ones": filled(1.0),
-        "numpy.full": full,
-        "numpy.zeros_like": like(0.0),
-        "numpy.ones_like": like(1.0),
-        "numpy.arange": arange,
-        "numpy.take": gather,
-        "numpy.transpose": transpose,
-        "numpy.outer": outer,
-        "numpy.norm": norm,
-        "tapeengine.gather": gather,
-        "tapeengine.scatter": scatter,
-        "tapeengine.replicate": full,
+        "builtins.len": whole.length,
+        "builtins.float": whole.to_float,
+        "builtins.int": whole.to_int("trunc"),
+        "builtins.round": whole.to_int("round"),
+        "builtins.bool": whole.to_bool,
+        "builtins.abs": whole.absolute,
+        "numpy.absolute": whole.absolute,
+        "builtins.pow": whole.power,
+        "math.pow": whole.power,
+        "numpy.power": whole.power,
+        "operator.pow": whole.power,
+        "math.floor": whole.to_int("floor"),
+        "math.ceil": whole.to_int("ceil"),
+        "math.trunc": whole.to_int("trunc"),
+        "math.isnan": whole.test("isnan"),
+        "math.isfinite": whole.test("isfinite"),
+        "math.prod": whole.product,
+        "numpy.prod": whole.product,
+        "numpy.square": whole.square,
+        "numpy.dot": whole.dot,
+        "numpy.matmul": whole.dot,
+        "numpy.concatenate": whole.concatenate,
+        "numpy.mean": whole.mean,
+        "numpy.cumsum": whole.cumsum,
+        "numpy.where": whole.where,
+        "numpy.maximum": whole.larger("maximum"),
+        "numpy.minimum": whole.larger("minimum"),
+        "numpy.zeros": whole.filled(0.0),
+        "numpy.ones": whole.filled(1.0),
+        "numpy.full": whole.full,
+        "numpy.zeros_like": whole.like(0.0),
+        "numpy.ones_like": whole.like(1.0),
+        "numpy.arange": whole.arange,
+        "numpy.take": whole.gather,
+        "numpy.transpose": whole.transpose,
+        "numpy.outer": whole.outer,
+        "numpy.norm": whole.norm,
+        "tapeengine.gather": whole.gather,
+        "tapeengine.scatter": whole.scatter,
+        "tapeengine.replicate": whole.full,
     }
 )
 
 METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
     {
         "sum": sum_method,
-        "dot": method(dot),
-        "mean": method(mean),
-        "cumsum": method(cumsum),
-        "transpose": method(transpose),
-        "take": method(gather),
+        "dot": method(whole.dot),
+        "mean": method(whole.mean),
+        "cumsum": method(whole.cumsum),
+        "transpose": method(whole.transpose),
+        "take": method(whole.gather),
     }
 )

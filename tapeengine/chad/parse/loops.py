@@ -36,7 +36,7 @@ __all__ = ["comprehension", "for_statement", "iteration", "while_statement"]
 
 @dataclass(frozen=True)
 class Iteration:
-    """What a loop runs over: `size` steps; `item` gives the value for an index; `lets` must be bound around the loop."""
+    """What a loop runs over: `size` steps; `item` gives the value for an index; `lets` are bound around the loop."""
 
     size: Term
     item: Callable[[Term], Term]
@@ -246,7 +246,7 @@ def for_statement(p: Parser, node: ast.For, env: Env, after: Callable[[Env], Ter
 
     if node.orelse:
         p.error(node.orelse[0], "else on a loop", "put it after the loop")
-    names = [n for n in carried_names(node.body, env, node, p)]
+    names = carried_names(node.body, env, node, p)
     if not names:
         p.error(node, "this loop changes no variable that exists before it", "give its variables values before it")
     over = iteration(p, node.iter, env)

@@ -17,11 +17,11 @@ def _walk(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
 
 
 def assigned(statements: Sequence[ast.stmt]) -> list[str]:
-    """Give the names that statements assign, in order; not those of comprehensions.
+    r"""Give the names that statements assign, in order; not those of comprehensions.
 
     Examples
     --------
-    >>> assigned(ast.parse("x = 1\\ny, z = f(x)\\nfor i in y: x += 1").body)
+    >>> assigned(ast.parse("x = 1\ny, z = f(x)\nfor i in y: x += 1").body)
     ['x', 'y', 'z', 'i']
     """
     found = []

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.parse.names import assigned
 from tapeengine.chad.parse.types import TypeTable, UnknownType
 from tapeengine.chad.terms import Definition, Elements, Inject, Let, Literal, Map, Op, Proj, Term, Tuple, Var, lit
 from tapeengine.chad.traverse import Names
@@ -51,12 +52,15 @@ class Parsed:
     classes : dict of str to type
     programs : dict of str to object
         The other programs that it calls, by the name used in `Call` terms.
+    primitives : dict of str to Primitive
+        The registry primitives that it calls.
     """
 
     definitions: dict[str, Definition]
     types: dict[str, Sum]
     classes: dict[str, type]
     programs: dict[str, Any]
+    primitives: dict[str, Any]
 
 
 class Parser:
@@ -68,23 +72,21 @@ class Parser:
         A Python function with annotated parameters.
     symbol : str
         The name of its definition.
-    registry : object, optional
-        Gives registry primitives by name.
     """
 
-    def __init__(self, function: Callable[..., Any], symbol: str, registry: Any = None) -> None:
+    def __init__(self, function: Callable[..., Any], symbol: str) -> None:
         self.function = function
         self.symbol = symbol
-        self.registry = registry
         self.names = Names()
         self.definitions: dict[str, Definition] = {}
         self.programs: dict[str, Any] = {}
+        self.primitives: dict[str, Any] = {}
         self.results: list[Type | None] = []
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
         self.tree = self._read()
-        closure = inspect.getclosurevars(function)
-        self.outer: dict[str, Any] = {**vars(builtins), **function.__globals__, **closure.nonlocals}  # type: ignore[attr-defined]
+        self.local_names = set(assigned(self.tree.body))
+        self.outer: dict[str, Any] = {**vars(builtins), **function.__globals__, **_captured(function)}
 
     def _read(self) -> ast.FunctionDef:
         try:
@@ -242,10 +244,22 @@ class Parser:
             self.definitions[self.symbol] = Definition(self.symbol, params, result, Tuple(()))
         term = body(self, self.tree, env, result)
         self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term)
-        return Parsed(self.definitions, self.table.named, self.table.classes, self.programs)
+        return Parsed(self.definitions, self.table.named, self.table.classes, self.programs, self.primitives)
 
 
-def parse_function(function: Callable[..., Any], symbol: str, registry: Any = None) -> Parsed:
+def _captured(function: Any) -> dict[str, Any]:
+    """Give the variables of enclosing functions; one that is not set yet and has this function's name will be it."""
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:
+            if name == function.__name__:
+                found[name] = function
+    return found
+
+
+def parse_function(function: Callable[..., Any], symbol: str) -> Parsed:
     """Parse a Python function into definitions.
 
     Raises
@@ -255,4 +269,4 @@ def parse_function(function: Callable[..., Any], symbol: str, registry: Any = No
     Unresolved
         Where it uses a name that is not defined yet.
     """
-    return Parser(function, symbol, registry).parse()
+    return Parser(function, symbol).parse()

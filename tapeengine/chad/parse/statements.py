@@ -200,6 +200,8 @@ def branching(
     every = [assigned(statements) for statements, _ in each]
     names = [n for n in dict.fromkeys(n for names in every for n in names) if n in env or all(n in a for a in every)]
     if not names:
+        for statements, inner in each:
+            block(p, statements, inner, lambda _: Tuple(()), returned)
         return then(env)
     found: list[list[Type]] = []
 

@@ -69,7 +69,8 @@ def firsts(D: Reverse, n: Term, pairs: Var) -> Term:
     return Build(n, j, Proj(Index(pairs, j), 0))
 
 
-# D[[t1, ..., tn]]  :=  let <x1, x1'> = D[t1] in ... in <[x1, ..., xn], \d. let ds = collect d n in do x1' (ds ! 1); ...>
+# D[[t1, ..., tn]]  :=  let <x1, x1'> = D[t1] in ... in
+#     <[x1, ..., xn], \d. let ds = collect d n in do x1' (ds ! 1); ...>
 def elements(D: Reverse, t: Elements, context: Context) -> Term:
     def body(ps: list[Var]) -> Term:
         def back(ds: Var) -> Term:

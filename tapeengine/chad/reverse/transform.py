@@ -89,7 +89,7 @@ class Reverse:
         return go(terms, [])
 
     def result(self, primal: Term, back: Callable[[Var], Term], of: Linear) -> Term:
-        """Pair a primal with a backpropagator: ``<primal, \\d. back(d)>``."""
+        """Pair a primal with a backpropagator, the function of ``d`` that gives ``back(d)``."""
         d = Var(self.names("d"), of)
         return Tuple((primal, Lambda((d,), back(d))))
 

@@ -11,7 +11,7 @@ from tapeengine.chad.simplify.fission import build_pair_split, for_each_sum, rep
 from tapeengine.chad.simplify.occurrences import Use, occurrences
 from tapeengine.chad.simplify.table1 import Rule, is_cheap
 from tapeengine.chad.target import ForEach, LDense, LTuple, Scope
-from tapeengine.chad.terms import Build, Definition, Let, Module, Proj, Replicate, Term, Tuple, Var
+from tapeengine.chad.terms import Build, Definition, Let, Module, Replicate, Term, Tuple, Var
 from tapeengine.chad.traverse import Names, all_names, map_children, substitute
 from tapeengine.chad.types import Linear, Product
 

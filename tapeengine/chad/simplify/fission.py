@@ -1,6 +1,6 @@
-"""Taking builds and loops of contributions apart into whole-array operations.
+r"""Taking builds and loops of contributions apart into whole-array operations.
 
-``let a = build n (i. (y, \\d. m)) in e`` becomes a build of primals, and the code of the backpropagator at each place
+``let a = build n (i. (y, \d. m)) in e`` becomes a build of primals, and the code of the backpropagator at each place
 where ``a`` is used: Table 1's mapPairSplit and letPairSplit in one, for builds whose bodies have lets. What the
 backpropagator captures is read again where that costs nothing, and kept in an array otherwise, so that nothing is
 computed twice. Loops over contributions then become sums and arrays, as in CHAD Fig. 2(d).
@@ -57,7 +57,8 @@ def only_parts(term: Term, name: str) -> bool:
     return all(only_parts(child, name) for child, _ in children(term))
 
 
-# let a = build n (i. lets in (y, \d. m)) in e  ~>  let y' = build n (i. lets in y) in let v' = build n (i. lets in v) in ...
+# let a = build n (i. lets in (y, \d. m)) in e  ~>
+#     let y' = build n (i. lets in y) in let v' = build n (i. lets in v) in ... in
 #     e[y' ! k / fst (a ! k), (\d. m)[k/i, v' ! k / v] / snd (a ! k), n / size a]
 def build_pair_split(term: Term, names: Names) -> Term | None:
     """Split a build of tuples that is used by its components; n is a variable or a number."""
@@ -195,7 +196,7 @@ def contributes(term: Term) -> bool:
             return True
         case Then(first, second):
             return contributes(first) and contributes(second)
-        case Let(v, e, m):
+        case Let(_, e, m):
             return not isinstance(e.type, Function | EVM) and contributes(m)
         case Return(value):
             return value == Tuple(())

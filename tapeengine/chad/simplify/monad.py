@@ -20,7 +20,8 @@ from tapeengine.chad.types import EVM, UNIT, Linear, LUnit
 __all__ = ["RULES"]
 
 
-# return () >> m  ~>  m        m >> return ()  ~>  m  (where m gives ())        (let x = a in m) >> n  ~>  let x = a in m >> n
+# return () >> m  ~>  m        m >> return ()  ~>  m  (where m gives ())
+# (let x = a in m) >> n  ~>  let x = a in m >> n        m >> (let x = a in n)  ~>  let x = a in m >> n
 # (m >> n) >> o  ~>  m >> (n >> o)
 def then_laws(term: Term) -> Term | None:
     """The monoid laws of sequencing, and lets taken out of it."""

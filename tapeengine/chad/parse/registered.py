@@ -1,0 +1,31 @@
+"""Calls of registry primitives, plugins' included."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tapeengine.chad.registered import find, result_type
+from tapeengine.chad.terms import Primitive, Term
+from tapeengine.chad.types import show
+
+if TYPE_CHECKING:
+    from tapeengine.chad.parse.parser import Parser
+
+__all__ = ["primitive"]
+
+
+def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Mapping[str, Any]) -> Term:
+    """A call of a registry primitive, or of a numpy function that stands for one."""
+    name = getattr(found, "__name__", None) or getattr(found, "name", repr(found))
+    known = find(found)
+    if known is None:
+        p.error(node, f"{name} is not a function of the language", "write it as a te.program, or call a primitive")
+    try:
+        of = result_type(known, [a.type for a in args], static)
+    except Exception as error:  # the primitive's own refusal, whatever it is
+        types = ", ".join(show(a.type) for a in args)
+        p.error(node, f"{known.name} does not take ({types}): {error}", "give arguments that the primitive takes")
+    p.primitives[known.name] = known
+    return Primitive(known.name, tuple(args), tuple(sorted(static.items())), of)

@@ -1,0 +1,231 @@
+"""Functions of terms that programs may call: Python's, math's and numpy's on whole arrays."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tapeengine.chad.parse import arrays, numeric
+from tapeengine.chad.terms import (
+    Build,
+    Concatenate,
+    Elements,
+    Fold,
+    Gather,
+    If,
+    Map,
+    Op,
+    Scan,
+    Scatter,
+    Size,
+    Term,
+    Total,
+    Tuple,
+    lit,
+)
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product, show
+
+if TYPE_CHECKING:
+    from tapeengine.chad.parse.parser import Parser
+
+__all__ = [
+    "absolute", "arange", "array", "concatenate", "cumsum", "dot", "element", "filled", "full", "gather",
+    "larger", "length", "like", "mean", "norm", "numbers", "outer", "power", "product", "scatter", "square",
+    "test", "to_bool", "to_float", "to_int", "transpose", "where",
+]  # fmt: skip
+
+
+def array(p: Parser, node: ast.AST, term: Term) -> Term:
+    """Insist on an array."""
+    if not isinstance(term.type, Array):
+        p.error(node, f"an array is wanted here, not {show(term.type)}", "give an array or a comprehension")
+    return term
+
+
+def element(term: Term) -> Any:
+    """Give the element type of an array."""
+    assert isinstance(term.type, Array)
+    return term.type.element
+
+
+def numbers(p: Parser, node: ast.AST, term: Term) -> Term:
+    """Insist on an array of numbers; bools are counted."""
+    inner: Any = term.type
+    while isinstance(inner, Array):
+        inner = inner.element
+    if inner == BOOL and isinstance(term.type, Array):
+        x = p.fresh("x", term.type.element)
+        return Map((x,), Op("trunc", (x,), INT), (term,))
+    if inner not in (FLOAT, INT):
+        p.error(node, f"sum of {show(inner)}", "sum numbers")
+    return term
+
+
+def length(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``len(xs)``."""
+    if isinstance(args[0].type, Product):
+        return lit(len(args[0].type.items))
+    return Size(array(p, node, args[0]))
+
+
+def to_float(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``float(x)`` of a number."""
+    return p.coerce(node, args[0], FLOAT)
+
+
+def to_int(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
+    """``int``, ``math.floor``, ``math.ceil``, ``round``: discrete."""
+
+    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+        return args[0] if args[0].type == INT else Op(op, (args[0],), INT)
+
+    return handle
+
+
+def to_bool(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``bool(x)``."""
+    return args[0] if args[0].type == BOOL else Op("ne", (args[0], lit(0) if args[0].type == INT else lit(0.0)), BOOL)
+
+
+def test(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
+    """``math.isnan`` and the like."""
+    return lambda p, node, args: Op(op, (p.coerce(node, args[0], FLOAT),), BOOL)
+
+
+def absolute(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``abs(x)``."""
+    return numeric.elementwise(p, node, numeric.absolute, args)
+
+
+def power(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``pow(x, y)``."""
+    return numeric.binary(p, node, ast.Pow(), args[0], args[1])
+
+
+def square(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.square(x)``."""
+    return numeric.elementwise(p, node, numeric.square, args)
+
+
+def dot(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.dot(a, b)``."""
+    return arrays.matmul(p, node, args[0], args[1])
+
+
+def concatenate(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.concatenate((a, b, ...))``."""
+    parts = args[0].items if isinstance(args[0], Tuple | Elements) else None
+    if not parts:
+        p.error(node, "concatenate takes the arrays written out", "write np.concatenate((a, b))")
+    result = array(p, node, parts[0])
+    for part in parts[1:]:
+        result = Concatenate(result, p.coerce(node, part, result.type))
+    return result
+
+
+def mean(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.mean(xs)`` of a vector."""
+
+    def divided(xs: Term) -> Term:
+        return Op("div", (p.coerce(node, Total(xs), FLOAT), Op("real", (Size(xs),), FLOAT)))
+
+    return p.let("xs", numbers(p, node, array(p, node, args[0])), divided)
+
+
+def product(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``math.prod(xs)``, ``np.prod(xs)``."""
+    of = element(array(p, node, args[0]))
+    one = lit(1) if of == INT else lit(1.0)
+
+    def guarded(xs: Term) -> Term:
+        a, b = p.fresh("a", of), p.fresh("b", of)
+        whole = Fold(a, b, Op("imul" if of == INT else "mul", (a, b), of), xs)
+        return If(Op("eq", (Size(xs), lit(0)), BOOL), one, whole)
+
+    return p.let("xs", args[0], guarded)
+
+
+def cumsum(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.cumsum(xs)``."""
+    of = element(array(p, node, args[0]))
+    a, b = p.fresh("a", of), p.fresh("b", of)
+    zero: Term = lit(0) if of == INT else lit(0.0)
+    return Scan(a, b, zero, Op("iadd" if of == INT else "add", (a, b), of), args[0])
+
+
+def where(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.where(c, a, b)``, element by element."""
+
+    def chosen(p: Parser, node: ast.AST, xs: Any) -> Term:
+        of = p.unify(node, xs[1].type, xs[2].type)
+        return If(xs[0], p.coerce(node, xs[1], of), p.coerce(node, xs[2], of))
+
+    return numeric.elementwise(p, node, chosen, args)
+
+
+def larger(which: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
+    """``np.maximum(a, b)``: a tie is shared equally, as in the opcode table."""
+    return lambda p, node, args: numeric.elementwise(p, node, numeric.scalar_op(which), args)
+
+
+def filled(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
+    """``np.zeros(n)``, ``np.ones(n)``."""
+    return lambda p, node, args: arrays.filled(p, node, args[0], lit(value))
+
+
+def full(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.full(n, x)``, ``te.replicate(n, x)``."""
+    return arrays.filled(p, node, args[0], args[1])
+
+
+def like(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
+    """``np.zeros_like(xs)``."""
+
+    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+        def constant(p: Parser, node: ast.AST, xs: Any) -> Term:
+            return lit(value)
+
+        return numeric.elementwise(p, node, constant, args)
+
+    return handle
+
+
+def arange(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.arange(n)``."""
+    i = p.fresh("i", INT)
+    return Build(p.coerce(node, args[0], INT), i, i)
+
+
+def gather(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``te.gather(xs, indices)``, ``np.take(xs, indices)``."""
+    return Gather(array(p, node, args[0]), p.coerce(node, args[1], Array(INT)))
+
+
+def scatter(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``te.scatter(xs, indices, values)``."""
+    xs = p.convert(args[0], Array(FLOAT)) if element(array(p, node, args[0])) == INT else args[0]
+    assert xs is not None
+    return Scatter(xs, p.coerce(node, args[1], Array(INT)), p.coerce(node, args[2], xs.type))
+
+
+def transpose(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.transpose(xs)``."""
+    return arrays.transpose(p, node, array(p, node, args[0]))
+
+
+def norm(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.linalg.norm(xs)`` of a vector."""
+    return p.let("xs", p.coerce(node, args[0], Array(FLOAT)), lambda xs: Op("sqrt", (arrays.dot(p, xs, xs),)))
+
+
+def outer(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.outer(a, b)``."""
+    x = p.fresh("x", FLOAT)
+    b = p.coerce(node, args[1], Array(FLOAT))
+
+    def rows(b: Term) -> Term:
+        y = p.fresh("y", FLOAT)
+        return Map((x,), Map((y,), Op("mul", (x, y)), (b,)), (p.coerce(node, args[0], Array(FLOAT)),))
+
+    return p.let("b", b, rows)

@@ -1,0 +1,153 @@
+"""Registry primitives inside programs: the types of their results, and their rules on the evaluator's values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy
+
+from tapeengine.chad.linear import LinearValues
+from tapeengine.chad.target import Jvp, Vjp
+from tapeengine.chad.terms import Primitive as PrimitiveTerm
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, LArray, Linear, LProduct, LReal, Product, Type
+from tapeengine.primitive import Primitive
+
+__all__ = ["Primitives", "find", "result_type"]
+
+
+def find(function: Any) -> Primitive | None:
+    """Give the registry primitive that a Python function stands for: itself, or what a plugin's numpy rules name."""
+    if isinstance(function, Primitive):
+        return function
+    from tapeengine.plugins import load_plugins
+
+    try:
+        rule = load_plugins().registry.numpy_rules.get(function)
+    except TypeError:
+        return None
+    return rule if isinstance(rule, Primitive) else None
+
+
+def trial(of: Type) -> Any:
+    """Give a value of a type to try a primitive on: small, regular and well-conditioned."""
+    match of:
+        case Array(Array(Array(inner))):
+            return numpy.stack([trial(Array(Array(inner)))] * 3)
+        case Array(Array(_)):
+            return numpy.eye(3) * 2 + numpy.full((3, 3), 0.1)
+        case Array(element):
+            return numpy.array([0, 1, 2]) if element == INT else numpy.array([0.6, 0.4, 0.2])
+        case Product(items):
+            return tuple(map(trial, items))
+    return 1 if of == INT else True if of == BOOL else 0.5
+
+
+def type_of(value: Any) -> Type:
+    """Give the type of a primitive's output."""
+    if isinstance(value, tuple | list):
+        return Product(tuple(map(type_of, value)))
+    array = numpy.asarray(value)
+    kinds: dict[str, Type] = {"f": FLOAT, "i": INT, "u": INT, "b": BOOL}
+    if array.dtype.kind not in kinds:
+        raise TypeError(f"an output of dtype {array.dtype} has no type in the language")
+    of = kinds[array.dtype.kind]
+    for _ in range(array.ndim):
+        of = Array(of)
+    return of
+
+
+def result_type(primitive: Primitive, args: Sequence[Type], static: Mapping[str, Any]) -> Type:
+    """Find the type of a primitive's result by computing it once on small values.
+
+    Raises
+    ------
+    Exception
+        Whatever the primitive raises where it does not take arguments of these types.
+    """
+    with numpy.errstate(all="ignore"):
+        return type_of(primitive.primal(*map(trial, args), **{**primitive.static_defaults, **static}))
+
+
+class Primitives:
+    """Computes registry primitives and their rules on the evaluator's values.
+
+    Parameters
+    ----------
+    table : mapping of str to Primitive
+    """
+
+    def __init__(self, table: Mapping[str, Primitive]) -> None:
+        self.table = table
+
+    def primal(self, t: PrimitiveTerm, args: list[Any]) -> Any:
+        """Compute the value."""
+        primitive = self.table[t.name]
+        given = [outward(a.type, x) for a, x in zip(t.args, args, strict=True)]
+        return inward(t.of, primitive.primal(*given, **{**primitive.static_defaults, **dict(t.static)}))
+
+    def vjp(self, t: Vjp, linear: LinearValues, ct: Any, args: list[Any], out: Any) -> Any:
+        """Apply the vjp rule of one argument."""
+        primitive = self.table[t.name]
+        rule = primitive.vjp_rules[0 if primitive.variadic else t.argument]
+        if rule is None:
+            return linear.zero(t.of)
+        given = [outward(a.type, x) for a, x in zip(t.args, args, strict=True)]
+        output = outward(t.out.type, out)
+        static = {**primitive.static_defaults, **dict(t.static)}
+        dense = dense_like(linear, t.term.type, ct, output)
+        return sparse(linear, t.of, rule(dense, rule.keep(given, static, output, t.argument)))
+
+    def jvp(self, t: Jvp, linear: LinearValues, tangent: Any, args: list[Any], out: Any) -> Any:
+        """Apply the jvp rule of one argument."""
+        primitive = self.table[t.name]
+        rule = primitive.jvp_rules[0 if primitive.variadic else t.argument]
+        if rule is None:
+            return linear.zero(t.of)
+        given = [outward(a.type, x) for a, x in zip(t.args, args, strict=True)]
+        output = outward(t.out.type, out)
+        static = {**primitive.static_defaults, **dict(t.static)}
+        dense = dense_like(linear, t.term.type, tangent, given[t.argument])
+        return sparse(linear, t.of, rule(dense, rule.keep(given, static, output, t.argument)))
+
+
+def outward(of: Type, value: Any) -> Any:
+    """Convert the evaluator's value to numpy's."""
+    if isinstance(of, Product):
+        return tuple(map(outward, of.items, value))
+    return numpy.array(value) if isinstance(of, Array) else value
+
+
+def inward(of: Type, value: Any) -> Any:
+    """Convert numpy's value to the evaluator's."""
+    if isinstance(of, Product):
+        return tuple(map(inward, of.items, value))
+    if isinstance(of, Array):
+        return numpy.asarray(value).tolist()
+    return float(value) if of == FLOAT else bool(value) if of == BOOL else int(value)
+
+
+def dense_like(linear: LinearValues, of: Type, ct: Any, primal: Any) -> Any:
+    """Convert a linear value to numpy's, in the shape of its primal."""
+    match of:
+        case LProduct(items):
+            return tuple(dense_like(linear, t, linear.proj(of, ct, i), primal[i]) for i, t in enumerate(items))
+        case LArray(element):
+            parts = linear.collect(of, ct, len(primal))
+            each = zip(parts, primal, strict=True)
+            return numpy.array([dense_like(linear, element, d, x) for d, x in each], dtype=float).reshape(primal.shape)
+        case LReal():
+            return float(ct)
+    return ct
+
+
+def sparse(linear: LinearValues, of: Linear, value: Any) -> Any:
+    """Convert numpy's value to a linear one."""
+    match of:
+        case LProduct(items):
+            return tuple(sparse(linear, t, v) for t, v in zip(items, value, strict=True))
+        case LArray(element):
+            return linear.from_entries([(i, sparse(linear, element, v)) for i, v in enumerate(value)])
+        case LReal():
+            return float(value)
+    return linear.zero(of)

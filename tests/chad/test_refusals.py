@@ -1,0 +1,312 @@
+"""What lies outside the language is refused where the program is defined; the edges of what lies inside."""
+
+# ruff: noqa: B007, F841
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import tapeengine
+from tapeengine import chad as te
+from tapeengine.chad.errors import ProgramError
+from tapeengine.errors import CotangentError, StructureError, TapeEngineError, UnsupportedError
+
+ENGINE = tapeengine.Engine()
+
+
+def has_break(x: float) -> float:
+    for i in range(3):
+        if x > 1:
+            break
+        x = x * 2
+    return x
+
+
+def has_raise(x: float) -> float:
+    if x < 0:
+        raise ValueError
+    return x
+
+
+def assigns_items(xs: te.Vec) -> te.Vec:
+    xs[0] = 1.0
+    return xs
+
+
+def unannotated(x) -> float:
+    return x
+
+
+def odd_type(x: complex) -> float:
+    return 1.0
+
+
+def unknown_name_in_branch(x: float) -> float:
+    if x > 0:
+        y = x
+    return y
+
+
+def two_types(x: float) -> float:
+    y = x if x > 0 else (x, x)
+    return y
+
+
+def wrong_result(x: float) -> te.Vec:
+    return x * 2
+
+
+def returns_in_loop(xs: te.Vec) -> float:
+    total = 0.0
+    for x in xs:
+        total += x
+        return total
+    return total
+
+
+def calls_unknown(x: float) -> float:
+    return math.dist([x], [x])
+
+
+def has_keywords(x: float) -> float:
+    return math.sin(x=x)
+
+
+def no_return(x: float) -> float:
+    y = x
+
+
+def prints(x: float) -> float:
+    print(x)
+    return x
+
+
+def loop_without_state(xs: te.Vec) -> float:
+    for x in xs:
+        y = x
+    return 0.0
+
+
+def string(x: float) -> float:
+    y = "text"
+    return x
+
+
+def untyped_lambda(x: float) -> float:
+    f = lambda y: y * x  # noqa: E731
+    return f(x)
+
+
+def needs_a_result_type(x: float):
+    return 1.0 if x > 1 else needs_a_result_type(x * 2)
+
+
+REFUSED = {
+    has_break: ("break is not in the language", "while"),
+    has_raise: ("raise is not in the language", "outside"),
+    assigns_items: ("not changed in place", "te.scatter"),
+    unannotated: ("has no type", "annotate"),
+    odd_type: ("outside the language", "float"),
+    unknown_name_in_branch: ("no value on every path", "before"),
+    two_types: ("float in one case", "one type"),
+    wrong_result: ("of type float where Array[float] is wanted", "give"),
+    returns_in_loop: ("return inside a loop", "after the loop"),
+    calls_unknown: ("", ""),
+    has_keywords: ("by name", "position"),
+    no_return: ("not every path", "return"),
+    prints: ("expr is not in the language", "assigns or returns"),
+    loop_without_state: ("changes no variable", "before"),
+    string: ("type str", "argument"),
+    untyped_lambda: ("not known", "annotated parameters"),
+    needs_a_result_type: ("type of its result", "->"),
+}
+
+
+@pytest.mark.parametrize("function", REFUSED, ids=lambda f: f.__name__)
+def test_refused_with_place_and_advice(function):
+    message, advice = REFUSED[function]
+    with pytest.raises(ProgramError) as caught:
+        te.program(function)
+    text = str(caught.value)
+    first = function.__code__.co_firstlineno
+    assert message in text and advice in caught.value.advice
+    assert f'File "{__file__}", line ' in text
+    assert first <= caught.value.lineno <= first + 8
+    lines = text.splitlines()
+    caret = next(i for i, line in enumerate(lines) if line.strip() == "^")
+    source = lines[caret - 1]
+    assert len(lines[caret]) <= len(source) and source[len(lines[caret]) - 1] != " "
+    assert isinstance(caught.value, TapeEngineError)
+
+
+def test_break_is_pointed_at():
+    with pytest.raises(ProgramError) as caught:
+        te.program(has_break)
+    lines = str(caught.value).splitlines()
+    assert lines[2].strip() == "break" and lines[3].index("^") == lines[2].index("break")
+    assert caught.value.lineno == has_break.__code__.co_firstlineno + 3
+
+
+@te.program
+def takes_function(f: Callable[[float], float], x: float) -> float:
+    return f(x)
+
+
+def test_a_program_of_functions_is_differentiated_only_as_a_part():
+    with pytest.raises(UnsupportedError, match="whole programs"):
+        ENGINE.vjp(takes_function, math.sin, 1.0)
+
+
+@te.program
+def mean_square(xs: te.Vec) -> float:
+    return sum(x * x for x in xs) / max(len(xs), 1)
+
+
+@te.program
+def second(xs: te.Vec) -> float:
+    return xs[1] * xs[-1]
+
+
+@te.program
+def loop(x: float, n: int) -> float:
+    y = x
+    for i in range(n):
+        y = y * x + i
+    return y
+
+
+@te.program
+def rows(xs: te.Array[te.Vec]) -> te.Array[te.Vec]:
+    return [[x * 2 for x in row] for row in xs]
+
+
+def test_empty_arrays_and_loops_without_steps():
+    value, back = ENGINE.vjp(mean_square, np.zeros(0))
+    assert value == 0 and back(1.0)[0].shape == (0,)
+    value, back = ENGINE.vjp(loop, 1.5, 0)
+    assert (value, back(2.0)) == (1.5, (2.0, None))
+    value, back = ENGINE.vjp(rows, np.zeros((0, 3)))
+    assert back([])[0].shape == (0, 3)
+    value, back = ENGINE.vjp(rows, np.ones((2, 0)))
+    assert back(np.zeros((2, 0)))[0].shape == (2, 0)
+
+
+def test_out_of_range_raises_as_python():
+    for xs in (np.ones(1), np.zeros(0)):
+        with pytest.raises(IndexError):
+            second(xs)
+        with pytest.raises(IndexError):
+            ENGINE.vjp(second, xs)
+    value, back = ENGINE.vjp(second, np.array([1.0, 2.0, 3.0]))
+    assert value == 6 and back(1.0)[0].tolist() == [0, 3, 2]
+
+
+def test_lists_come_back_as_lists():
+    _, back = ENGINE.vjp(mean_square, [1.0, 2.0])
+    assert back(1.0) == ([1.0, 2.0],)
+
+
+@pytest.mark.parametrize("bad", [np.zeros(3), "text", (1.0,)])
+def test_cotangents_that_do_not_fit_are_refused(bad):
+    _, back = ENGINE.vjp(mean_square, np.ones(3))
+    with pytest.raises(CotangentError, match="value"):
+        back(bad)
+
+
+@pytest.mark.parametrize("bad", [1.0, "text", np.ones((2, 2)), np.ones(2) * 1j, [[1.0]]])
+def test_arguments_of_the_wrong_type_are_refused(bad):
+    with pytest.raises(StructureError, match="argument xs"):
+        ENGINE.vjp(mean_square, bad)
+
+
+def test_the_number_of_arguments_is_checked():
+    with pytest.raises(TypeError, match="takes 1 argument"):
+        ENGINE.vjp(mean_square, np.ones(2), 1.0)
+
+
+def test_a_backpropagator_may_be_called_again():
+    _, back = ENGINE.vjp(loop, 1.5, 3)
+    once = back(1.0)[0]
+    assert back(2.0)[0] == 2 * once and back(1.0)[0] == once
+
+
+def test_arguments_are_not_changed():
+    xs = np.ones(3)
+    _, back = ENGINE.vjp(mean_square, xs)
+    got = back(1.0)[0]
+    got[:] = 7
+    assert xs.tolist() == [1, 1, 1] and back(1.0)[0].tolist() == pytest.approx([2 / 3] * 3)
+
+
+@dataclass(frozen=True)
+class Point:
+    x: float
+    tag: int
+    y: float
+
+
+@te.program
+def norm(p: Point) -> Point:
+    r = math.sqrt(p.x**2 + p.y**2)
+    return Point(p.x / r, p.tag + 1, y=p.y / r)
+
+
+def test_cotangents_of_dataclasses_are_dataclasses():
+    value, back = ENGINE.vjp(norm, Point(3.0, 1, 4.0))
+    assert value == Point(0.6, 2, 0.8)
+    (d,) = back(Point(1.0, None, 0.0))
+    assert d.tag is None and d.x == pytest.approx(16 / 125) and d.y == pytest.approx(-12 / 125)
+
+
+@te.program
+def later(x: float) -> float:
+    return defined_below(x) * 2
+
+
+@te.program
+def defined_below(x: float) -> float:
+    return x * x
+
+
+def test_programs_may_use_programs_defined_below():
+    assert ENGINE.vjp(later, 3.0)[1](1.0) == (12.0,)
+
+
+def test_names_that_are_never_defined_are_named():
+    @te.program
+    def lost(x: float) -> float:
+        return nowhere_to_be_found(x)  # noqa: F821
+
+    with pytest.raises(UnsupportedError, match="nowhere_to_be_found"):
+        ENGINE.vjp(lost, 1.0)
+
+
+def test_deep_recursion():
+    @te.program
+    def power(x: float, n: int) -> float:
+        return 1.0 if n == 0 else x * power(x, n - 1)
+
+    assert ENGINE.vjp(power, 1.0, 2000)[1](1.0)[0] == 2000
+
+
+@te.program
+def solves(a: te.Array[te.Vec], b: te.Vec) -> float:
+    x = np.linalg.solve(a, b)
+    _, logdet = np.linalg.slogdet(a)
+    return np.linalg.det(a) + sum(v * v for v in x) * logdet
+
+
+def test_registry_primitives():
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=(3, 3)), rng.normal(size=3)
+    value, back = ENGINE.vjp(solves, a, b)
+    dual_value, dual = ENGINE.vjp(solves.python, a, b)
+    assert value == pytest.approx(dual_value, rel=1e-13)
+    for mine, theirs in zip(back(1.0), dual(1.0), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-10, atol=1e-12)
+    t = (rng.normal(size=(3, 3)), rng.normal(size=3))
+    _, tangent = solves.__tapeengine_jvp__(ENGINE, (a, b), t)
+    assert tangent == pytest.approx(sum(np.sum(x * y) for x, y in zip(back(1.0), t, strict=True)), rel=1e-11)
