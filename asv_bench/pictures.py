@@ -151,7 +151,8 @@ def lines_by_size(
             ends.append((points[-1], tool))
     axes.set_xscale("log")
     axes.set_yscale("log")
-    name_lines(axes, ends)
+    if ends:
+        name_lines(axes, ends)
 
 
 def name_lines(axes: Axes, ends: list[tuple[tuple[float, float], str]]) -> None:

@@ -12,6 +12,10 @@ from asv_bench.targets.ratios import ones_like
 __all__ = ["TOOLS"]
 
 
+# Found once in a process, as other tools load their operations when they are imported.
+te.default_engine()
+
+
 def prepare(program: Program, size: int) -> Derivative:
     """Differentiate by `te.vjp`."""
     xp: Any = tapeengine.math if program.flavour == "scalars" else tapeengine.numpy

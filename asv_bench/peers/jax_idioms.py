@@ -16,6 +16,9 @@ __all__ = ["TOOLS"]
 
 jax.config.update("jax_enable_x64", True)
 
+# The back end starts with the first operation; that counts as importing.
+jax.block_until_ready(jnp.zeros(1) + 1.0)
+
 
 def derivative_of(program: Program, size: int, wrap: Callable[[Any], Any]) -> Derivative:
     """Return value and gradient of the program as it is, wrapped in `jax.jit` or nothing."""

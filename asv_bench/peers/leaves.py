@@ -37,8 +37,12 @@ def rebuilt(structure: Any, parts: list[Any]) -> Any:
 
 
 def flat(parts: list[Any]) -> np.ndarray:
-    """Return all numbers of the parts as one vector; a part that is None counts as a zero."""
-    return np.concatenate([np.zeros(1) if part is None else np.ravel(np.asarray(part, float)) for part in parts])
+    """Return all numbers of the parts, which may be structures, as one vector; a part that is None is a zero."""
+    single: list[Any] = []
+    for part in parts:
+        contained = isinstance(part, (list, tuple)) or is_dataclass(part)
+        single += leaves(part) if contained else [0.0 if part is None else part]
+    return np.concatenate([np.ravel(np.asarray(part, float)) for part in single])
 
 
 def total(value: Any) -> Any:

@@ -87,7 +87,7 @@ def run_program(tool: str, program: Program, sizes: tuple[int, ...], limit: floa
     """Measure a program from its smallest size up, until the tool refuses, fails or takes too long."""
     rows: list[Row] = []
     for size in sizes:
-        if rows and rows[-1]["first"] * size / rows[-1]["size"] > limit / 6:
+        if rows and foreseen(rows, size) > limit / 2:
             break
         row: Row = {"tool": tool, "program": program.name, "size": size, "operations": program.operations(size)}
         row |= run_case(tool, program.name, size, limit)
@@ -96,6 +96,12 @@ def run_program(tool: str, program: Program, sizes: tuple[int, ...], limit: floa
         if "ratio" not in row:
             break
     return rows
+
+
+def foreseen(rows: list[Row], size: int) -> float:
+    """Guess the seconds that the next size takes: some calls, and a first one that grows as it has grown so far."""
+    first = rows[-1]["first"] * (rows[-1]["first"] / rows[-2]["first"] if len(rows) > 1 else 1.0)
+    return float(first + 4.0 * rows[-1]["steady"] * size / rows[-1]["size"])
 
 
 def told(row: Row) -> str:

@@ -17,7 +17,7 @@ def many_outputs(xp: Any, xs: list[Any], outputs: int) -> list[Any]:
     for k in range(outputs):
         for _ in range(SWEEPS):
             for i in range(count):
-                state[i] = state[i] + 0.01 * sin(state[(i + 1) % count]) * state[(i + 7) % count]
+                state[i] = state[i] + 0.01 * (sin(state[(i + 1) % count]) - state[i])
         results.append(state[k % count] * state[(3 * k + 1) % count])
     return results
 

@@ -53,9 +53,7 @@ def thunks(program: Program, size: int) -> dict[str, Callable[[], Any]]:
 def gradient_ratio(program: Program, size: int, rounds: int = 15) -> Measurement:
     """Measure value and cotangents over the plain program."""
     times = interleaved(thunks(program, size), rounds, sample=0.01)
-    operations = program.operations(size) or math.nan
-    detail = (
-        f"plain {1e6 * times['plain']:.4g} us, derivative {1e6 * times['derivative']:.4g} us, "
-        f"{1e9 * times['derivative'] / operations:.1f} ns an operation"
-    )
+    detail = f"plain {1e6 * times['plain']:.4g} us, derivative {1e6 * times['derivative']:.4g} us"
+    if program.operations(size):
+        detail += f", {1e9 * times['derivative'] / program.operations(size):.1f} ns an operation"
     return Measurement(times["derivative"] / times["plain"], detail)

@@ -8,11 +8,24 @@ __all__ = ["Measurement", "Target"]
 
 @dataclass(frozen=True)
 class Measurement:
-    """A measured figure, and a line of detail to print beside it."""
+    """A measured figure, and a line of detail to print beside it.
+
+    Attributes
+    ----------
+    value
+        The figure that is held to the limit.
+    detail
+        What else was seen.
+    met_otherwise
+        Whether another limit is met, which is enough.
+    holds
+        Whether a further condition of the target holds.
+    """
 
     value: float
     detail: str = ""
     met_otherwise: bool = False
+    holds: bool = True
 
 
 @dataclass(frozen=True)
@@ -26,5 +39,5 @@ class Target:
     measure: Callable[[], Measurement]
 
     def met(self, measurement: Measurement) -> bool:
-        """Say whether the measured value is within the limit, or within the other limit that the target allows."""
-        return measurement.value <= self.limit or measurement.met_otherwise
+        """Say whether the measured value is within the limit, or another one, and what else is asked for holds."""
+        return measurement.holds and (measurement.value <= self.limit or measurement.met_otherwise)
