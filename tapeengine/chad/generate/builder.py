@@ -151,6 +151,13 @@ class Builder:
     def _kind(self, op: str, args: Sequence[Operand]) -> str:
         return KINDS[DISCRETE[op][1]] if op in DISCRETE else "float"  # type: ignore[index]
 
+    def product(self, factors: Sequence[Operand]) -> Operand:
+        """Multiply any number of factors."""
+        result = factors[0]
+        for factor in factors[1:]:
+            result = self.emit("imul" if result.kind == "int" else "mul", (result, factor))
+        return result
+
     def contract(self, factors: Sequence[Operand], axes: Sequence[str]) -> Ref:
         """Sum a product over the axes that are not among ``axes``, two factors at a time, the smallest first."""
         factors = list(factors)

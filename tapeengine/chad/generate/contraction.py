@@ -33,6 +33,8 @@ def contraction(args: Sequence[tuple[str, Axes]], out: Axes) -> tuple[str, int]:
     if len(reduced) == 1:
         return _placed(*reduced[0], out)
     (a, axes_a), (b, axes_b) = reduced
+    if not axes_a and not axes_b:
+        return f"{a} * {b}", PRODUCT
     both = [x for x in axes_a if x in axes_b]
     summed = [x for x in both if x not in out]
     batch = [x for x in both if x in out]
@@ -87,7 +89,8 @@ def _batched(
     made = (batch, free[0], free[1])
     if made == out:
         return f"{left} @ {right}", PRODUCT
-    return _placed(f"({left} @ {right})", made, out)
+    order = ", ".join(str(out.index(x)) for x in made)
+    return f"ops.products({left}, {right}, ({order}))", CALL
 
 
 def _einsum(args: Sequence[tuple[str, Axes]], out: Axes, fast: str) -> str:

@@ -134,11 +134,8 @@ class Lower:
             if axis not in x.axes:
                 return x
             assert isinstance(x, Ref)
-            if along is not None and along[0] not in x.axes and scope.mask is None:
-                return self._window(x, axis, *along)
-            if along is not None and along[0] not in x.axes and along[1] == Const(0):
-                if self.size_of(along[0]) == self.size_of(axis):
-                    return self._window(x, axis, *along)
+            if along is not None and along[0] not in x.axes and (scope.mask is None or along[1] == Const(0)):
+                return self._window(x, axis, *along, scope)
             return Pending(x, ((axis, self.guarded(index, scope)),))
 
         return rebuild(value, leaf)
@@ -159,12 +156,14 @@ class Lower:
         return Pending(x.base, indices)
 
     # D[t ! i] where i counts along an axis: the bag of one-hots (EC section 7) is one array
-    def _window(self, x: Ref, axis: str, to: str, start: Operand) -> Ref:
+    def _window(self, x: Ref, axis: str, to: str, start: Operand, scope: Scope) -> Ref:
         axes = tuple(to if a == axis else a for a in x.axes)
         size = self.size_of(to)
         if start == Const(0) and size == self.size_of(axis):
             return Ref(x.name, axes, x.kind)
-        return self.b.emit("window", (x, start, size), (x.axes.index(axis),), axes=axes, kind=x.kind)
+        # where a mask is in force, nobody may ever read behind the end: then there is no such form
+        read = "window" if scope.mask is None else "prefix"
+        return self.b.emit(read, (x, start, size), (x.axes.index(axis),), axes=axes, kind=x.kind)
 
     def spread(self, value: Operand, axes: tuple[str, ...]) -> Ref | Const:
         """Give a value that has exactly these axes, in this order."""

@@ -65,12 +65,19 @@ def counter(L: Lower, axis: str) -> Ref:
 
 def ragged(L: Lower, size: Operand, body: Body, scope: Scope) -> Value:
     """Build rows of different sizes in rows of the largest size, with a mask of what exists."""
-    largest = L.b.emit("largest", (size,), (), axes=(), kind="int")
-    axis = L.axes.fresh(largest)
+    axis = L.axes.fresh(bound(L, size))
     index = counter(L, axis)
     valid: Operand = L.b.emit("lt", (index, size))
     mask = valid if scope.mask is None else L.b.emit("and", (scope.mask, valid), kind="bool")
     return Along(axis, body(index, replace(scope, mask=mask, is_whole=True)), valid)
+
+
+def bound(L: Lower, size: Operand) -> Operand:
+    """Give a number that none of some sizes exceeds: for a triangle, the side of the square around it."""
+    along = L.index_of(size)
+    if along is not None and isinstance(along[1], Const):
+        return L.b.plus(L.size_of(along[0]), Const(max(0, along[1].value)))
+    return L.b.emit("largest", (size,), (), axes=(), kind="int")
 
 
 def build_loop(L: Lower, size: Operand, body: Body, scope: Scope) -> Value:
@@ -185,7 +192,7 @@ def contract(L: Lower, factors: list[Operand], axis: str) -> Operand:
     if not any(axis in f.axes for f in factors):
         kind = factors[0].kind
         count = L.size_of(axis) if kind == "int" else L.b.emit("real", (L.size_of(axis),))
-        whole = factors[0] if len(factors) == 1 else L.b.emit("mul", factors)
+        whole = L.b.product(factors)
         return L.b.emit("imul" if kind == "int" else "mul", (count, whole))
     union = L.axes.union(*factors)
     out = tuple(a for a in union if a != axis)
@@ -211,7 +218,7 @@ def masked(L: Lower, factors: list[Operand], valid: Operand) -> list[Operand]:
     """Make a product zero where it does not count, at its smallest factor."""
     fits = [f for f in factors if set(valid.axes) <= set(f.axes)]
     if not fits or L.exact:
-        whole = factors[0] if len(factors) == 1 else L.b.emit("mul", factors)
+        whole = L.b.product(factors)
         return [L.b.emit("where", (valid, whole, Const(0.0)), kind=whole.kind)]
     chosen = min(fits, key=lambda f: len(f.axes))
     zero = L.b.emit("where", (valid, chosen, Const(0 if chosen.kind == "int" else 0.0)), kind=chosen.kind)

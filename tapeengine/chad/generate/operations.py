@@ -68,6 +68,25 @@ class Operations:
         return view
 
     @staticmethod
+    def products(a: Floats, b: Floats, order: tuple[int, int, int]) -> Floats:
+        """Products of matrices one by one, with dimension k of ``a @ b`` at place ``order[k]`` in memory."""
+        sizes = (a.shape[0], a.shape[1], b.shape[2])
+        shape = [0, 0, 0]
+        for place, size in zip(order, sizes, strict=True):
+            shape[place] = size
+        result: Floats = np.empty(shape)
+        np.matmul(a, b, out=result.transpose(order))
+        return result
+
+    @staticmethod
+    def prefix(x: NDArray[Any], size: int, dim: int) -> NDArray[Any]:
+        """A view of the first elements, for reads of which not all may happen."""
+        if size > x.shape[dim]:
+            raise NotGenerated("a masked read behind the end of an array")
+        view: NDArray[Any] = x if size == x.shape[dim] else x[(slice(None),) * dim + (slice(0, size),)]
+        return view
+
+    @staticmethod
     def matched(x: NDArray[Any], size: int, dim: int) -> NDArray[Any]:
         """The array itself, which has to have a certain size along one dimension."""
         if x.shape[dim] != size:

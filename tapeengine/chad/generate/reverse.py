@@ -394,6 +394,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "item": item,
         "gather": item,
         "window": window,
+        "prefix": window,
         "broadcast": broadcast,
         "where": where,
         "largest": extreme,

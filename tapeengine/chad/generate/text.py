@@ -225,7 +225,7 @@ class Writer:
         value = self.aligned(s.value, axes)[0]
         if s.op == "item":
             self.line(depth, f"{out}[{self.positions(len(s.out.axes), s.params[:-1], s.args)}] += {value}")
-        elif s.op == "window":
+        elif s.op in ("window", "prefix"):
             start, size = s.args
             self.line(
                 depth, f"ops.window({out}, {self.operand(start)}, {self.operand(size)}, {s.params[0]})[...] += {value}"
@@ -482,6 +482,11 @@ class Writer:
         """An array that has to have a certain size."""
         x, size = (self.operand(a) for a in s.args)
         return (f"ops.matched({x}, {size}, {s.params[0]})", ATOM)
+
+    def op_prefix(self, s: Assign) -> Text:
+        """The first elements along a dimension."""
+        x, _, size = (self.operand(a) for a in s.args)
+        return (f"ops.prefix({x}, {size}, {s.params[0]})", ATOM)
 
     def op_unwindow(self, s: Assign) -> Text:
         """An array with zeros behind it, up to a size."""
