@@ -26,9 +26,8 @@ def test_cubic_splines(count, bc_type):
         np.testing.assert_allclose(ours(query, nu), theirs(query, nu), rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(ours.c, np.moveaxis(theirs.c, 2, 2), rtol=1e-9, atol=1e-10)
     if bc_type != "periodic":
-        total = lambda v: np.sum(  # noqa: E731
-            np.sin(interpolate.CubicSpline(v[:count], v[count:-2], bc_type=bc_type)(v[-2:]))
-        )
+        def total(v):
+            return np.sum(np.sin(interpolate.CubicSpline(v[:count], v[count:-2], bc_type=bc_type)(v[-2:])))
         point = np.concatenate([x, y[0], [x[0] + 0.05, x[0] + 0.21]])
         assert_gradient(total, point, rtol=1e-7)
         assert_second_order(total, point, rtol=1e-6)
@@ -72,9 +71,7 @@ def test_interp1d(kind):
 
 def test_interp1d_in_its_points():
     y = RNG.standard_normal(4)
-    assert_gradient(
-        lambda v: np.sum(np.sin(interpolate.interp1d(v[:4], y)(v[4:]))), [0.0, 1.0, 2.5, 3.0, 0.3, 2.8]
-    )
+    assert_gradient(lambda v: np.sum(np.sin(interpolate.interp1d(v[:4], y)(v[4:]))), [0.0, 1.0, 2.5, 3.0, 0.3, 2.8])
 
 
 def test_interp1d_refuses():

@@ -234,14 +234,13 @@ def root_scalar(f: Callable[..., Any], args: Any = (), **options: Any) -> Any:
         raise UnsupportedError("root_scalar: fprime=True is not differentiated; hand the derivative over as a function")
 
     def solve(f: Any, args: Any) -> Any:
-        found.update(vars(scipy.optimize.root_scalar(plain(f, "root_scalar"), args, **options)))
-        _check(found["converged"], "root_scalar", found["flag"])
-        return [found["root"]]
+        result = found["result"] = scipy.optimize.root_scalar(plain(f, "root_scalar"), args, **options)
+        _check(result.converged, "root_scalar", result.flag)
+        return [result.root]
 
     x = _implicit(closed, solve, lambda x, f, args: f(x[0], *args))[0]
-    result = scipy.optimize.RootResults(x, found["iterations"], found["function_calls"], 0, found.get("method", ""))
-    result.flag, result.converged = found["flag"], found["converged"]
-    return result
+    found["result"].root = x
+    return found["result"]
 
 
 # ---- minima: roots of the gradient, where no bound is active -------------------------------------

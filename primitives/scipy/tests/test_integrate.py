@@ -1,0 +1,151 @@
+import numpy as np
+import pytest
+import scipy.integrate
+from differences import assert_gradient, assert_second_order, gradient
+
+import tapeengine as te
+import tapeengine.numpy as tnp
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy import integrate
+from tapeengine_scipy.integrate.trajectory import TRAJECTORY
+
+RNG = np.random.default_rng(6)
+TIGHT = {"rtol": 1e-10, "atol": 1e-12}
+
+
+def lotka_volterra(t, y, a, b):
+    return [a * y[0] - b * y[0] * y[1], -y[1] + y[0] * y[1]]
+
+
+def weighted_states(p, method="RK45", t_eval=None, differentiate="adjoint", **options):
+    start = tnp.array([p[2], 1.0])
+    solution = integrate.solve_ivp(
+        lotka_volterra, (0.0, 2.0), start, method, t_eval, args=(p[0], p[1]), differentiate=differentiate, **options
+    )
+    weights = np.cos(np.arange(np.size(solution.t)))
+    return np.sum(solution.y[0] * weights) + np.sum(solution.y[1] ** 2 * weights)
+
+
+POINT = [1.1, 0.7, 0.9]
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "Radau", "LSODA"])
+def test_adjoint_of_solve_ivp(method):
+    times = np.linspace(0.1, 1.9, 4)
+    options = {"rtol": 1e-8, "atol": 1e-10} if method == "Radau" else TIGHT
+    assert_gradient(lambda p: weighted_states(p, method, times, **options), POINT, rtol=3e-6, h=2e-2)
+
+
+@pytest.mark.parametrize("method", ["RK45", "RK23"])
+@pytest.mark.parametrize(
+    "times", [None, np.linspace(0.0, 2.0, 5), np.array([0.0, 0.33])], ids=["steps", "even", "early"]
+)
+def test_differentiated_steps(method, times):
+    options = {"rtol": 1e-6, "atol": 1e-8}
+    plain = weighted_states(np.array(POINT), method, times, **options)
+    value, backpropagator = te.vjp(lambda p: weighted_states(p, method, times, "steps", **options), np.array(POINT))
+    assert value == pytest.approx(plain, rel=1e-12)
+    if times is not None:  # with None, the times themselves move with the parameters in the differences
+        adjoint = gradient(lambda p: weighted_states(p, method, times, **options), POINT)
+        np.testing.assert_allclose(backpropagator(1.0)[0], adjoint, rtol=1e-3)
+
+
+def test_steps_are_the_derivative_of_the_computed_numbers():
+    fixed = {"max_step": 0.1, "first_step": 0.1, "rtol": 1e3, "atol": 1e3}
+    assert_gradient(lambda p: weighted_states(p, "RK45", None, "steps", **fixed), POINT, rtol=1e-9)
+
+
+def test_second_order_of_both():
+    times = np.array([0.4, 1.0])
+    assert_second_order(lambda p: weighted_states(p, "RK45", times, **TIGHT), POINT, rtol=1e-5, h=2e-2)
+    fixed = {"max_step": 0.25, "first_step": 0.25, "rtol": 1e3, "atol": 1e3}
+    assert_second_order(lambda p: weighted_states(p, "RK23", times, "steps", **fixed), POINT)
+
+
+def test_backwards_in_time_and_traced_times():
+    end = lambda p: integrate.solve_ivp(  # noqa: E731
+        lambda t, y: -y * t, (p[0], p[1]), np.array([1.0]), **TIGHT
+    ).y[0, -1]
+    exact = lambda a, b: np.exp((a * a - b * b) / 2)  # noqa: E731
+    for a, b in ((0.0, 1.5), (1.5, 0.2)):
+        np.testing.assert_allclose(gradient(end, [a, b]), [a * exact(a, b), -b * exact(a, b)], rtol=1e-7, atol=1e-9)
+
+
+def test_captured_values_in_closures_and_objects():
+    class Decay:
+        def __init__(self, rate):
+            self.rate = rate
+
+        def slope(self, t, y):
+            return -self.rate * y
+
+    end = lambda k: integrate.solve_ivp(  # noqa: E731
+        Decay(k).slope, (0.0, 1.0), np.array([2.0]), t_eval=[1.0], **TIGHT
+    ).y[0, 0]
+    assert te.grad(end)(0.8) == pytest.approx(-2 * np.exp(-0.8), rel=1e-7)
+    assert te.grad(te.grad(end))(0.8) == pytest.approx(2 * np.exp(-0.8), rel=1e-6)
+
+
+def test_the_two_rules_of_a_trajectory_are_transposes_up_to_the_tolerance():
+    solver = integrate.ode._ivp_solver("DOP853", TIGHT)
+    system = lambda t, y, p: lotka_volterra(t, y, p[0], p[1])  # noqa: E731
+    args = [np.array([0.9, 1.0]), np.array([0.0, 0.5, 1.2]), np.array([1.1, 0.7])]
+    out = TRAJECTORY(*args, system=system, solver=solver)
+    ct = RNG.standard_normal(out.shape)
+    static = {"system": system, "solver": solver}
+    for position in range(3):
+        tangent = RNG.standard_normal(args[position].shape)
+        jvp, vjp = TRAJECTORY.jvp_rules[position], TRAJECTORY.vjp_rules[position]
+        forwards = np.sum(ct * jvp(tangent, jvp.keep(args, static, out, position)))
+        backwards = np.sum(tangent * vjp(ct, vjp.keep(args, static, out, position)))
+        assert forwards == pytest.approx(backwards, rel=1e-7)
+
+
+def test_odeint():
+    times = np.array([0.0, 0.5, 1.0])
+    end = lambda k: integrate.odeint(lambda y, t: -k * y, [1.0], times, rtol=1e-11, atol=1e-12)[2, 0]  # noqa: E731
+    assert te.grad(end)(1.0) == pytest.approx(-np.exp(-1), rel=1e-7)
+    assert te.grad(te.grad(end))(1.0) == pytest.approx(np.exp(-1), rel=1e-6)
+    start = lambda y: integrate.odeint(lambda t, y: -2 * y, y, times, tfirst=True)[1, 0]  # noqa: E731
+    assert gradient(start, [1.0])[0] == pytest.approx(np.exp(-1), rel=1e-6)
+
+
+def test_what_has_no_derivative_is_refused():
+    run = lambda k, **options: integrate.solve_ivp(lambda t, y: -k * y, (0.0, 1.0), np.array([1.0]), **options).y[0, -1]  # noqa: E731
+    for options, words in (
+        ({"events": lambda t, y: y[0]}, "events"),
+        ({"dense_output": True}, "dense_output"),
+        ({"method": "LSODA", "differentiate": "steps"}, "RK45 and RK23"),
+    ):
+        with pytest.raises(UnsupportedError, match=words):
+            te.grad(lambda k, o=options: run(k, **o))(1.0)
+    with pytest.raises(ValueError, match="adjoint"):
+        te.grad(lambda k: run(k, differentiate="both"))(1.0)
+
+
+def test_quad():
+    total = lambda p: integrate.quad(lambda x, c: np.exp(-c * x * p[1]), p[0], np.inf, args=(p[2],))[0]  # noqa: E731
+    assert_gradient(total, [0.3, 1.2, 0.8])
+    nested = lambda k: integrate.quad(lambda x: np.sin(k * x), 0.0, k)[0]  # noqa: E731
+    assert te.grad(nested)(1.3) == pytest.approx(2 * np.sin(1.69) - (1 - np.cos(1.69)) / 1.69, rel=1e-10)
+    assert_second_order(lambda p: nested(p[0]), [1.3])
+    value, error = te.vjp(lambda k: integrate.quad(lambda x: k * x, 0.0, 1.0), 2.0)[0]
+    assert value == pytest.approx(1.0)
+    assert error < 1e-10
+    with pytest.raises(UnsupportedError, match="weight"):
+        te.grad(lambda k: integrate.quad(lambda x: k * x, 0.0, 1.0, weight="cos", wvar=1.0)[0])(1.0)
+
+
+@pytest.mark.parametrize("points", [2, 3, 4, 7, 8])
+def test_rules_for_samples(points):
+    y, x = RNG.standard_normal((3, points)), np.cumsum(0.2 + RNG.random(points))
+    for name in ("trapezoid", "simpson", "cumulative_trapezoid"):
+        ours, theirs = getattr(integrate, name), getattr(scipy.integrate, name)
+        np.testing.assert_allclose(ours(y, x=x), theirs(y, x=x))
+        np.testing.assert_allclose(ours(y.T, dx=0.3, axis=0), theirs(y.T, dx=0.3, axis=0))
+        np.testing.assert_allclose(ours(y, x=np.stack([x, 2 * x, 3 * x])), theirs(y, x=np.stack([x, 2 * x, 3 * x])))
+        assert_gradient(lambda y, f=ours: np.sum(np.sin(f(y, x=x))), y)
+        assert_gradient(lambda x, f=ours: np.sum(np.sin(f(y, x=x))), x)
+    np.testing.assert_allclose(
+        integrate.cumulative_trapezoid(y, initial=0), scipy.integrate.cumulative_trapezoid(y, initial=0)
+    )

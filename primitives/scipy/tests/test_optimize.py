@@ -1,0 +1,151 @@
+import functools
+
+import numpy as np
+import pytest
+import scipy.optimize
+from differences import assert_gradient, assert_second_order, gradient
+
+import tapeengine as te
+import tapeengine.numpy as tnp
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy import optimize
+
+WEIGHTS = np.array([1.0, 2.0])
+GLOBAL = []
+
+
+def equations(x, p):
+    return [x[0] ** 3 + p[0] * x[1] - 1.0, x[1] ** 3 - x[0] * p[1] + x[1]]
+
+
+def test_brentq_to_third_order():
+    root = lambda a: optimize.brentq(lambda x: x * x - a, 0.0, 10.0)  # noqa: E731
+    assert root(4.0) == pytest.approx(2.0)
+    assert te.grad(root)(4.0) == pytest.approx(1 / 4)
+    assert te.grad(te.grad(root))(4.0) == pytest.approx(-1 / 32)
+    assert te.grad(te.grad(te.grad(root)))(4.0) == pytest.approx(3 / 256)
+
+
+@pytest.mark.parametrize("how", ["args", "closure", "partial", "default", "method", "nested"])
+def test_parameters_are_found_wherever_the_callable_holds_them(how):
+    class Model:
+        def __init__(self, p):
+            self.settings = {"p": p}
+
+        def residual(self, x):
+            return equations(x, self.settings["p"])
+
+    def program(p):
+        def inner(x):
+            return equations(x, p)
+
+        callables = {
+            "args": (equations, (p,)),
+            "closure": (lambda x: tnp.array(equations(x, p)), ()),
+            "partial": (functools.partial(equations, p=p), ()),
+            "default": (lambda x, p=p: equations(x, p), ()),
+            "method": (Model(p).residual, ()),
+            "nested": (lambda x: inner(x), ()),
+        }
+        fun, args = callables[how]
+        return np.sum(optimize.fsolve(fun, np.array([0.6, 0.3]), args, xtol=1e-13) * WEIGHTS)
+
+    assert_gradient(program, [1.3, 0.7])
+    assert_second_order(program, [1.3, 0.7])
+
+
+def test_a_traced_global_is_refused_with_advice():
+    def program(a):
+        GLOBAL[:] = [a]
+        return optimize.brentq(lambda x, b: x * x - GLOBAL[0] - b, 0.0, 10.0, args=(a,))
+
+    with pytest.raises(UnsupportedError, match="args="):
+        te.grad(program)(2.0)
+
+
+@pytest.mark.parametrize("method", ["hybr", "lm", "krylov"])
+def test_root(method):
+    def program(p):
+        found = optimize.root(equations, np.array([0.6, 0.3]), args=(p,), method=method, tol=1e-13)
+        assert found.success
+        return np.sum(found.x * WEIGHTS)
+
+    if method != "krylov":
+        assert_gradient(program, [1.3, 0.7])
+    np.testing.assert_allclose(gradient(program, [1.3, 0.7]), gradient(lambda p: fsolved(p), [1.3, 0.7]), rtol=1e-5)
+
+
+def fsolved(p):
+    return np.sum(optimize.fsolve(equations, np.array([0.6, 0.3]), (p,), xtol=1e-13) * WEIGHTS)
+
+
+def test_root_with_a_jacobian_and_a_scalar_root():
+    slope = lambda x, a: np.array([[2 * x[0]]])  # noqa: E731
+    program = lambda a: optimize.root(lambda x, a: x**2 - a, np.array([1.0]), args=(a,), jac=slope).x[0]  # noqa: E731
+    assert te.grad(program)(4.0) == pytest.approx(0.25)
+    scalar = lambda a: optimize.root_scalar(lambda x: x * x - a, bracket=(0.0, 9.0)).root  # noqa: E731
+    assert te.grad(scalar)(4.0) == pytest.approx(0.25)
+
+
+def test_no_solution_is_no_derivative():
+    with pytest.raises(UnsupportedError, match="did not converge"):
+        te.grad(lambda a: optimize.root(lambda x: x**2 + a, np.array([1.0])).x[0])(1.0)
+
+
+@pytest.mark.parametrize("method", [None, "BFGS", "Newton-CG", "L-BFGS-B", "Nelder-Mead"])
+def test_minimize(method):
+    options = {"Nelder-Mead": {"xatol": 1e-10, "fatol": 1e-14}, "L-BFGS-B": {"gtol": 1e-10, "ftol": 1e-15}}.get(method)
+
+    def program(k):
+        loss = lambda x: np.sum((x - k) ** 2) + x[0] * x[1] + 0.1 * np.sum(x**4)  # noqa: E731
+        found = optimize.minimize(loss, np.array([0.5, 0.5]), method=method, tol=1e-10, options=options)
+        return np.sum(found.x * WEIGHTS) + found.fun
+
+    expected = gradient(newton_minimum, [0.7, 1.2])
+    np.testing.assert_allclose(gradient(program, [0.7, 1.2]), expected, rtol=1e-4)
+
+
+def newton_minimum(k):
+    slope = lambda x: 2 * (x - k) + x[::-1] + 0.4 * x**3  # noqa: E731
+    x = optimize.fsolve(slope, np.array([0.5, 0.5]), xtol=1e-13)
+    return np.sum(x * WEIGHTS) + np.sum((x - k) ** 2) + x[0] * x[1] + 0.1 * np.sum(x**4)
+
+
+def test_minimize_reference_is_right():
+    assert_gradient(newton_minimum, [0.7, 1.2])
+
+
+def test_components_on_a_bound_are_constant():
+    def program(k, bounds):
+        loss = lambda x: np.sum((x - k) ** 2) + x[0] * x[1]  # noqa: E731
+        return np.sum(optimize.minimize(loss, np.array([0.0, 0.5]), bounds=bounds).x * WEIGHTS)
+
+    for bounds in ([(None, 0.1), (0.0, None)], scipy.optimize.Bounds([-np.inf, 0.0], [0.1, np.inf])):
+        np.testing.assert_allclose(gradient(lambda k, b=bounds: program(k, b), [0.7, 1.2]), [0.0, 2.0], atol=1e-12)
+
+
+def test_minimize_with_jac():
+    both = lambda x, k: (np.sum((x - k) ** 2), 2 * (x - k))  # noqa: E731
+    program = lambda k: np.sum(optimize.minimize(both, np.zeros(2), (k,), jac=True).x * WEIGHTS)  # noqa: E731
+    np.testing.assert_allclose(gradient(program, [0.7, 1.2]), WEIGHTS)
+    loss, slope = (lambda x, k: np.sum((x - k) ** 2)), (lambda x, k: 2 * (x - k))
+    program = lambda k: np.sum(optimize.minimize(loss, np.zeros(2), (k,), jac=slope).x * WEIGHTS)  # noqa: E731
+    np.testing.assert_allclose(gradient(program, [0.7, 1.2]), WEIGHTS)
+
+
+def test_constraints_are_refused():
+    constraint = {"type": "eq", "fun": lambda x: x[0]}
+    with pytest.raises(UnsupportedError, match="constrained"):
+        gradient(
+            lambda k: optimize.minimize(lambda x: np.sum((x - k) ** 2), np.zeros(2), constraints=constraint).fun,
+            [1.0, 2.0],
+        )
+
+
+def test_plain_values_are_scipys():
+    start = np.array([0.6, 0.3])
+    ours, theirs = (
+        module.root(equations, start, args=(np.array([1.3, 0.7]),)) for module in (optimize, scipy.optimize)
+    )
+    np.testing.assert_array_equal(ours.x, theirs.x)
+    assert optimize.brentq(np.cos, 1.0, 2.0) == scipy.optimize.brentq(np.cos, 1.0, 2.0)
