@@ -33,7 +33,7 @@ ADD = linear(
 SUBTRACT = linear(
     "numpy.subtract",
     numpy.subtract,
-    {"x": lambda ct, x_space: unbroadcast(ct, x_space), "y": lambda ct, y_space: unbroadcast(-ct, y_space)},
+    {"x": lambda ct, x_space: unbroadcast(ct, x_space), "y": lambda ct, y_space: -unbroadcast(ct, y_space)},
     jvp={"x": lambda t, out_space: broadcast(t, out_space), "y": lambda t, out_space: broadcast(-t, out_space)},
     args=("x", "y"),
     opcode="sub",

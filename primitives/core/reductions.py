@@ -68,7 +68,7 @@ SUM = linear(
 
 
 def _mean_share(first: Any, space: Any, axis: Any) -> Any:
-    return first / math.prod(space.shape[position] for position in normal_axes(axis, space.ndim))
+    return first / _extent(space, axis)
 
 
 MEAN = linear(
@@ -80,14 +80,27 @@ MEAN = linear(
 )
 
 
-def _ties(x: Any, out: Any, x_space: Any, axis: Any, initial: Any) -> Any:
-    """Return the weight of each element in the derivative of an extreme: one, shared by those that attain it."""
+def _shared(first: Any, x: Any, out: Any, x_space: Any, axis: Any, initial: Any) -> Any:
+    """Give each element that attains an extreme its part of what belongs to the extreme, and the others 0."""
     extreme = spread(out, x_space, axis)
     attained = np.equal(x, extreme)
+    if initial is None and _is_single(attained, out, _extent(x_space, axis)):
+        return np.where(attained, first, numpy.zeros((), x_space.dtype))
     count = np.sum(attained, axis=normal_axes(axis, x_space.ndim), keepdims=True)
     if initial is not None:
         count = count + np.equal(extreme, initial)
-    return attained / np.maximum(count, 1)
+    return scale(first, attained / np.maximum(count, 1))
+
+
+def _is_single(attained: Any, out: Any, extent: int) -> bool:
+    """Tell whether each extreme is attained once: the number of places is right, and no NaN hides a tie elsewhere."""
+    right = numpy.count_nonzero(attained) * extent == numpy.size(attained)
+    return right and not np.any(np.not_equal(out, out))
+
+
+def _extent(space: Any, axis: Any) -> int:
+    """Return how many elements a reduction brings together."""
+    return math.prod(space.shape[position] for position in normal_axes(axis, space.ndim))
 
 
 def _extreme(name: str, function: Any) -> Primitive:
@@ -97,10 +110,10 @@ def _extreme(name: str, function: Any) -> Primitive:
         return function(x, axis=axis, keepdims=keepdims, initial=initial)
 
     def vjp(ct: Any, x: Any, out: Any, x_space: Any, axis: Any, initial: Any) -> Any:
-        return unbroadcast(scale(spread(ct, x_space, axis), _ties(x, out, x_space, axis, initial)), x_space)
+        return unbroadcast(_shared(spread(ct, x_space, axis), x, out, x_space, axis, initial), x_space)
 
     def jvp(t: Any, x: Any, out: Any, x_space: Any, out_space: Any, axis: Any, keepdims: bool, initial: Any) -> Any:
-        shared = scale(t, _ties(x, out, x_space, axis, initial))
+        shared = _shared(t, x, out, x_space, axis, initial)
         return unbroadcast(np.sum(shared, axis=normal_axes(axis, x_space.ndim), keepdims=keepdims), out_space)
 
     return Primitive(

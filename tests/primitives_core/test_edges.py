@@ -267,3 +267,29 @@ def test_unique_gives_the_cotangent_to_first_occurrences() -> None:
 def test_integer_arguments_of_linear_operations() -> None:
     checked(lambda x: np.concatenate([x, np.arange(4)[None]]) * np.stack([np.arange(4), x[0], x[1], x[2]]), A)
     checked(lambda x: np.where(x > 0, x, 1) + np.where(x > 0, np.arange(4), x) + (x + 1) - (2 - x), A)
+
+
+def test_nan_does_not_hide_a_tie() -> None:
+    x = np.array([[np.nan, 1.0], [2.0, 2.0]])
+    assert cotangent(lambda x: np.max(x, axis=1)[1], x).tolist() == [[0.0, 0.0], [0.5, 0.5]]
+
+
+@pytest.mark.parametrize("name", ["sin", "tanh", "sinc", "arcsinh", "expm1", "cbrt", "reciprocal"])
+def test_third_derivatives_against_differences_of_second_ones(name: str) -> None:
+    function, x = getattr(np, name), np.array([0.3, 0.9, 1.7])
+
+    def second(x: Any) -> Any:
+        return te.grad(lambda x: np.sum(te.grad(lambda x: np.sum(function(x)))(x)))(x)
+
+    third = te.grad(lambda x: np.sum(second(x)))(x)
+    step = 1e-5
+    np.testing.assert_allclose(third, (second(x + step) - second(x - step)) / (2 * step), rtol=1e-7)
+
+
+def test_fourth_derivative_of_a_square_at_zero() -> None:
+    def derivative(order: int) -> Callable[[Any], Any]:
+        if order == 0:
+            return lambda x: x**2
+        return te.grad(lambda x: np.sum(derivative(order - 1)(x)))
+
+    assert [float(derivative(k)(np.zeros(1))[0]) for k in (1, 2, 3, 4)] == [0.0, 2.0, 0.0, 0.0]
