@@ -205,6 +205,16 @@ def test_test_folders_are_not_packages() -> None:
 
 def test_words_of_the_field() -> None:
     """The field's words: a record is not a node, a backpropagator not a pullback."""
-    banned = re.compile(r"\b(pullback|pushforward|tracer|wengert)\b", re.IGNORECASE)
+    banned = re.compile(r"\b(pullback|pushforward|wengert)\b", re.IGNORECASE)
     texts = {path: path.read_text() for path in source_files() if not {"tests", "peers"} & set(path.parts)}
     assert [str(path.relative_to(ROOT)) for path, text in texts.items() if banned.search(text)] == []
+
+
+def test_every_extension_is_listed_and_has_a_stub() -> None:
+    """setup.py names each .pyx; a checker of types sees a .pyi beside it."""
+    core = ROOT / "tapeengine" / "_core"
+    names = sorted(path.stem for path in core.glob("*.pyx"))
+    tree = ast.parse((ROOT / "setup.py").read_text())
+    (modules,) = [s.value for s in tree.body if isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) == "MODULES"]
+    assert sorted(eval(ast.unparse(modules))) == names
+    assert [name for name in names if not (core / f"{name}.pyi").exists()] == []
