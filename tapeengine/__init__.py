@@ -19,9 +19,11 @@ __all__ = [
     "NotDifferentiable",
     "Primitive",
     "Sample",
+    "backpropagate",
     "checkpoint",
     "custom_jvp",
     "custom_vjp",
+    "debug",
     "default_engine",
     "elementwise_grad",
     "grad",
@@ -36,6 +38,7 @@ __all__ = [
     "linearize",
     "primitive",
     "stop_gradient",
+    "tape",
     "value",
     "value_and_grad",
     "vhp",
@@ -46,6 +49,7 @@ _METHODS = (
     *("vjp", "grad", "value_and_grad", "elementwise_grad", "jvp", "linearize"),
     *("jacobian", "jacfwd", "jacrev", "hessian", "hvp", "vhp"),
     *("custom_vjp", "custom_jvp", "stop_gradient", "checkpoint", "iterate"),
+    *("debug", "tape", "backpropagate"),
 )
 
 
@@ -65,6 +69,7 @@ if TYPE_CHECKING:
     hvp, vhp = _engine.hvp, _engine.vhp
     custom_vjp, custom_jvp, stop_gradient = _engine.custom_vjp, _engine.custom_jvp, _engine.stop_gradient
     checkpoint, iterate = _engine.checkpoint, _engine.iterate
+    debug, tape, backpropagate = _engine.debug, _engine.tape, _engine.backpropagate
 
 
 def __getattr__(name: str) -> Any:

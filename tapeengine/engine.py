@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tapeengine._core import trace
+from tapeengine._core import inspection, trace
 from tapeengine.duals.dispatch import Rules
 from tapeengine.structure import Structures
 from tapeengine.transforms import checkpointing, gradients, iteration, jacobians, second_order
 from tapeengine.transforms import tangents as tangents_module
 from tapeengine.transforms.arguments import Argnums
 from tapeengine.transforms.custom_rules import CustomFunction
+from tapeengine.transforms.debugging import Debug, Switches, debug_vjp, watched
 from tapeengine.transforms.forms import map_leaves
 from tapeengine.transforms.linear_map import LinearMap
+from tapeengine.transforms.tape_view import TapeView, view_tape
 
 __all__ = ["Engine"]
 
@@ -53,6 +55,7 @@ class Engine:
 
         loaded = load_plugins(plugins)
         self.max_tape_bytes = max_tape_bytes
+        self.switches: Switches | None = None
         self.registry = loaded.registry
         self.structures = Structures(self.registry.structures)
         self.rules: Any = Rules(self.registry.numpy_rules)
@@ -85,11 +88,14 @@ class Engine:
         own = getattr(type(program), "__tapeengine_vjp__", None)
         if own is not None:
             return own(program, self, *primals, **keywords)  # type: ignore[no-any-return]
+        if self.switches is not None:
+            return debug_vjp(self, program, primals, keywords, self.switches.nans)
         found: tuple[Any, Any] = trace.vjp(program, primals, keywords, self.structures, self.max_tape_bytes, self.rules)
         return found
 
     def vjp_with_aux(self, program: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Any, Any]:
         """Return (value, backpropagator, aux) of a program that returns (value, aux); aux is not differentiated."""
+        program = watched(self, program)
         found: tuple[Any, Any, Any] = trace.vjp(
             program, primals, {}, self.structures, self.max_tape_bytes, self.rules, False, True
         )
@@ -97,6 +103,7 @@ class Engine:
 
     def trace(self, program: Callable[..., Any], primals: tuple[Any, ...], *, has_aux: bool = False) -> tuple[Any, ...]:
         """Do what `vjp` does, on a tape that can be swept forwards and at second order as well."""
+        program = watched(self, program)
         found: tuple[Any, ...] = trace.vjp(
             program, primals, {}, self.structures, self.max_tape_bytes, self.rules, True, has_aux
         )
@@ -343,3 +350,52 @@ class Engine:
         True
         """
         return iteration.iterate(self, step, n, x, checkpoints)
+
+    def debug(self, *, nans: bool = False, records: bool = False) -> Debug:
+        """Switch debugging of this engine's traces on or off; also as a context manager, which restores what was.
+
+        Parameters
+        ----------
+        nans : bool
+            Raise `NotFiniteError` at the first value, partial or cotangent that is not finite, with the source line
+            of the operation and the values involved.
+        records : bool
+            Keep the source line of every record: ``backpropagator.line(id)``.
+
+        Examples
+        --------
+        >>> engine = Engine()
+        >>> with engine.debug(records=True):
+        ...     value, backpropagator = engine.vjp(lambda x: x * x, 3.0)
+        >>> backpropagator(1.0), backpropagator.line(2).function
+        ((6.0,), '<lambda>')
+        """
+        return Debug(self, Switches(nans, records) if nans or records else None)
+
+    def tape(self, f: Callable[..., Any], *primals: Any) -> TapeView:
+        """Run a program and return its tape to look at: counts by operation and by line, costs, pictures.
+
+        Examples
+        --------
+        >>> view = Engine().tape(lambda x: x * x + x, 3.0)
+        >>> len(view), view.by_operation
+        (2, {'mul': 1, 'add': 1})
+        """
+        return view_tape(self, f, primals)
+
+    def backpropagate(
+        self, backpropagator: Any, cotangent: Any, progress: Callable[[int], Any], parts: int = 100
+    ) -> tuple[Any, ...]:
+        """Call a backpropagator in parts, telling `progress` after each how many records it has resolved.
+
+        With tqdm: ``bar = tqdm(total=len(backpropagator.tape))`` and ``progress=bar.update``.
+
+        Examples
+        --------
+        >>> engine = Engine()
+        >>> value, backpropagator = engine.vjp(lambda x: x * x * x, 2.0)
+        >>> done = []
+        >>> engine.backpropagate(backpropagator, 1.0, done.append, parts=2), sum(done)
+        ((12.0,), 2)
+        """
+        return inspection.swept(backpropagator, cotangent, parts, progress)

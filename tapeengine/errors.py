@@ -3,6 +3,7 @@
 __all__ = [
     "CotangentError",
     "DroppedDerivativeError",
+    "NotFiniteError",
     "PrimitiveError",
     "RegistryError",
     "ResultError",
@@ -42,6 +43,10 @@ class TraceError(TapeEngineError, RuntimeError):
 
 class DroppedDerivativeError(TapeEngineError, TypeError):
     """An operation would turn a dual number into a plain one and so lose its derivative silently."""
+
+
+class NotFiniteError(TapeEngineError, ArithmeticError):
+    """A value, a partial or a cotangent is infinite or not a number, and the debug switch `nans` is on."""
 
 
 class TapeLimitError(TapeEngineError, MemoryError):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeengine._core import linear
-from tapeengine.transforms.forms import flatten, is_traced
+from tapeengine.transforms.forms import is_traced
 from tapeengine.transforms.gradients import check_scalar
 from tapeengine.transforms.tangents import as_tuple
 
@@ -21,7 +21,7 @@ __all__ = ["hvp", "vhp"]
 def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """See `Engine.hvp`: forward over reverse, on one tape where it holds scalars only."""
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
-    if not hasattr(type(f), "__tapeengine_vjp__") and all_scalar(engine, primals):
+    if not hasattr(type(f), "__tapeengine_vjp__") and not any(map(is_array, primals)):
         value, backpropagator = engine.trace(f, primals)
         check_scalar(value, backpropagator, "hvp")
         products = linear.hessian_product(backpropagator, tangents)
@@ -40,7 +40,6 @@ def vhp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], cotangent
     return products[0] if len(primals) == 1 else products
 
 
-def all_scalar(engine: Engine, primals: tuple[Any, ...]) -> bool:
-    """Whether no primal holds an array or a traced value: then one tape is likely to do."""
-    leaves = flatten(engine.structures, primals)[0]
-    return not any(is_traced(leaf) or isinstance(leaf, np.ndarray) for leaf in leaves)
+def is_array(value: Any) -> bool:
+    """Whether a primal is an array or traced itself: then one tape of scalars will not do."""
+    return is_traced(value) or isinstance(value, np.ndarray)

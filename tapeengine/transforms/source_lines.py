@@ -1,0 +1,124 @@
+"""Which source line left which records: a line tracer around one run of a program.
+
+Nothing of this exists unless it is asked for: the recording itself keeps no lines. The tracer is told of each new line
+of the program, looks how far the tape has come, and gives the records since then to the line before.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from types import FrameType
+from typing import Any, NamedTuple
+
+from tapeengine._core import inspection
+
+__all__ = ["Line", "LineRecorder", "Segment"]
+
+#: Packages whose own lines are no part of a program; their records belong to the line that called them.
+LIBRARIES = frozenset(("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "numpy", "scipy"))
+
+
+class Line(NamedTuple):
+    """A line of a program."""
+
+    file: str
+    number: int
+    function: str
+
+    @property
+    def text(self) -> str:
+        """The source of the line, as far as it can be found."""
+        return linecache.getline(self.file, self.number).strip()
+
+    def __str__(self) -> str:
+        return f"{os.path.basename(self.file)}:{self.number}"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Records that one line left in a row: from the id `start` up to the next segment's, in `seconds`."""
+
+    start: int
+    line: Line
+    seconds: float
+
+
+class LineRecorder:
+    """Runs a program with a line tracer.
+
+    Parameters
+    ----------
+    check : callable, optional
+        ``check(tape, first, last, line, frame)``, called with the ids of the records that a line has left.
+    """
+
+    def __init__(self, check: Callable[[Any, int, int, Line, FrameType], None] | None = None) -> None:
+        self.segments: list[Segment] = []
+        self.check = check
+        self.tape: Any = None
+        self._line: Line | None = None
+        self._next = 1
+        self._clock = 0.0
+
+    def run(self, program: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Run the program; must be called within the trace that is looked at."""
+        self.tape = inspection.open_tape()
+        self._next = inspection.last_id(self.tape) + 1
+        before = sys.gettrace()
+        self._clock = perf_counter()
+        sys.settrace(self._enter)
+        try:
+            result = program(*args, **kwargs)
+        finally:
+            sys.settrace(before)
+        self._close(sys._getframe())
+        return result
+
+    def line_of(self, id: int) -> Line | None:
+        """The line that left a record."""
+        from bisect import bisect_right
+
+        k = bisect_right(self.segments, id, key=lambda segment: segment.start) - 1
+        return self.segments[k].line if k >= 0 else None
+
+    def _enter(self, frame: FrameType, event: str, arg: Any) -> Any:
+        if _is_library(frame):
+            return None
+        return self._at(frame, event, arg)
+
+    def _at(self, frame: FrameType, event: str, arg: Any) -> Any:
+        """Follow a frame of the program: a line begins, a call begins, or one ends."""
+        self._close(frame)
+        if event != "exception":
+            self._line = self._name(frame.f_back if event == "return" else frame)
+        self._clock = perf_counter()
+        return self._at
+
+    def _name(self, frame: FrameType | None) -> Line | None:
+        """The line that a frame is at; a library's frame stands for its caller."""
+        while frame is not None and _is_library(frame):
+            frame = frame.f_back
+        return None if frame is None else Line(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+    def _close(self, frame: FrameType) -> None:
+        """Give the records since the last event to the line that ran."""
+        seconds = perf_counter() - self._clock
+        last = inspection.last_id(self.tape)
+        if last < self._next or self._line is None:
+            return
+        first, self._next = self._next, last + 1
+        self.segments.append(Segment(first, self._line, seconds))
+        if self.check is not None:
+            self.check(self.tape, first, last, self._line, frame)
+
+
+def _is_library(frame: FrameType) -> bool:
+    """Whether a frame's lines are no part of a program."""
+    name = frame.f_globals.get("__name__")
+    known = isinstance(name, str) and name.partition(".")[0] in LIBRARIES
+    return known and not frame.f_code.co_filename.startswith("<doctest")

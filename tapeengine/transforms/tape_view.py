@@ -1,0 +1,145 @@
+"""A recorded tape to look at: counts by operation and by source line, a cost profile, and pictures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tapeengine._core import inspection
+from tapeengine.transforms.forms import map_leaves
+from tapeengine.transforms.source_lines import Line, LineRecorder
+
+if TYPE_CHECKING:
+    from tapeengine.engine import Engine
+
+__all__ = ["Cost", "TapeView", "view_tape"]
+
+BYTES = 25  # of one record
+FOLD = 300  # records: above, a picture shows source lines in their place
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one source line costs: its records, their bytes, and the seconds of both passes."""
+
+    line: Line
+    records: int
+    bytes: int
+    forward: float
+    reverse: float
+
+
+class TapeView:
+    """The tape of one run of a program.
+
+    Attributes
+    ----------
+    value : structure
+        What the program returned.
+    nbytes : int
+        Bytes that the records take, in whole blocks.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> import tapeengine.math as tm
+    >>> view = te.tape(lambda x, y: x * y + tm.sin(x), 2.0, 3.0)
+    >>> len(view), view.by_operation
+    (3, {'mul': 1, 'sin': 1, 'add': 1})
+    """
+
+    def __init__(self, value: Any, backpropagator: Any, recorder: LineRecorder, ones: Any) -> None:
+        self.value = value
+        self.backpropagator = backpropagator
+        self.recorder = recorder
+        self.tape = backpropagator.tape
+        self._ones = ones
+
+    def __len__(self) -> int:
+        return len(self.tape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the records take, in whole blocks."""
+        return int(self.tape.nbytes)
+
+    @property
+    def by_operation(self) -> dict[str, int]:
+        """How many records each operation left."""
+        return dict(Counter(record[1] for record in self.tape.records()))
+
+    @property
+    def by_line(self) -> dict[Line, int]:
+        """How many records each source line left, in the order of the lines' first records."""
+        counts: Counter[Line] = Counter()
+        for line, start, stop in self._pieces():
+            counts[line] += stop - start
+        return dict(counts)
+
+    def records(self) -> list[tuple[int, str, tuple[int, ...], tuple[float, ...]]]:
+        """List (id, operation, ids of the parents, partials), the oldest first."""
+        return list(self.tape.records())
+
+    def value_of(self, id: int) -> float | None:
+        """The value of an id; None for an array."""
+        return inspection.value_of_id(self.tape, id)
+
+    def profile(self) -> list[Cost]:
+        """List what each source line costs, the dearest first; the reverse pass is run once to measure it."""
+        pieces = self._pieces()
+        seconds = inspection.reverse_times(self.backpropagator, self._ones, [start for _, start, _ in pieces])
+        costs: dict[Line, list[float]] = {}
+        for (line, start, stop), segment, reverse in zip(pieces, self.recorder.segments, seconds, strict=True):
+            total = costs.setdefault(line, [0, 0.0, 0.0])
+            total[0] += stop - start
+            total[1] += segment.seconds
+            total[2] += reverse
+        found = [Cost(line, int(n), BYTES * int(n), f, r) for line, (n, f, r) in costs.items()]
+        return sorted(found, key=lambda cost: -(cost.forward + cost.reverse))
+
+    def table(self, most: int = 20) -> str:
+        """Return the profile as a table to print."""
+        rows = [f"{'line':<24}{'records':>9}{'bytes':>11}{'forward':>11}{'reverse':>11}  source"]
+        for cost in self.profile()[:most]:
+            times = f"{1e6 * cost.forward:>8.1f} us{1e6 * cost.reverse:>8.1f} us"
+            rows.append(f"{cost.line!s:<24}{cost.records:>9,}{cost.bytes:>11,}{times}  {cost.line.text[:60]}")
+        rows.append(f"{'whole tape':<24}{len(self):>9,}{BYTES * len(self):>11,}")
+        return "\n".join(rows)
+
+    def to_dot(self, fold: int = FOLD) -> str:
+        """Return the tape as a graph in Graphviz's language; above `fold` records by source line."""
+        from tapeengine.transforms.drawing import graph_of, to_dot
+
+        return to_dot(graph_of(self, fold))
+
+    def svg(self, fold: int = FOLD) -> str:
+        """Return the tape as a picture; above `fold` records by source line."""
+        from tapeengine.transforms.drawing import graph_of
+        from tapeengine.transforms.svg import to_svg
+
+        return to_svg(graph_of(self, fold))
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def __repr__(self) -> str:
+        lines = len({segment.line for segment in self.recorder.segments})
+        return f"<TapeView of {len(self):,} records from {lines} source lines, {self.nbytes:,} bytes>"
+
+    def _pieces(self) -> list[tuple[Line, int, int]]:
+        """The segments of the tape, as (line, first id, id after the last)."""
+        segments = self.recorder.segments
+        ends = [segment.start for segment in segments[1:]] + [self.tape.inputs + len(self.tape) + 1]
+        return [(segment.line, segment.start, end) for segment, end in zip(segments, ends, strict=True)]
+
+
+def view_tape(engine: Engine, f: Callable[..., Any], primals: tuple[Any, ...]) -> TapeView:
+    """See `Engine.tape`."""
+    recorder = LineRecorder()
+    value, backpropagator = engine.trace(lambda *args: recorder.run(f, *args), primals)
+    ones = map_leaves(engine.structures, lambda x: np.ones_like(x) if np.shape(x) else 1.0, value)
+    return TapeView(value, backpropagator, recorder, ones)
