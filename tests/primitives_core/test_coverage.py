@@ -1,9 +1,13 @@
 """Every function that programs use has a rule, or is one of those that the core itself handles."""
 
+from operator import attrgetter
+from pathlib import Path
+
 import numpy
 import pytest
 
 import tapeengine as te
+from tapeengine_primitives import plugin
 
 DIFFERENTIABLE = """abs absolute add amax amin angle append arccos arccosh arcsin arcsinh arctan arctan2 arctanh
 array_split astype atleast_1d atleast_2d atleast_3d average broadcast_to cbrt clip column_stack concatenate conj
@@ -48,3 +52,16 @@ def test_creation_in_te_numpy(name: str) -> None:
     import tapeengine.numpy as np
 
     assert callable(getattr(np, name))
+
+
+def documented() -> set[str]:
+    text = (Path(__file__).parents[2] / "docs" / "numpy.md").read_text().split("## Functions\n")[1]
+    families = [part.partition(".** ") for part in text.split("\n\n")]
+    return {name for title, _, names in families if "Methods" not in title for name in names.split()}
+
+
+def test_the_documentation_lists_every_rule() -> None:
+    functions = [function for function in plugin.tapeengine_numpy_rules() if not isinstance(function, tuple)]
+    since_2_2 = {name for name in ("matvec", "vecmat") if not hasattr(numpy, name)}
+    found = {attrgetter(name)(numpy) for name in documented() - since_2_2}
+    assert found == set(functions)
