@@ -872,7 +872,9 @@ cdef object operate(object ufunc, object x, object y, int op=-1):
         result = kernels.elementwise(op, ufunc, x, y)
         if result is not NotImplemented:
             return result
-    a = x if type(x) is Array else y
+    a, other = (x, y) if type(x) is Array else (y, x)
+    if getattr(type(other), "__array_ufunc__", type) is None:    # numpy's rule: the other class has the last word
+        return NotImplemented
     return need_rules(<Array> a, ufunc.__name__).ufunc(ufunc, "__call__", (x,) if y is None else (x, y), {})
 
 
