@@ -110,6 +110,7 @@ def bars(axes: Axes, values: dict[str, float], notes: dict[str, str]) -> None:
     for label in axes.get_yticklabels():
         label.set_fontweight("bold" if label.get_text() == OURS else "normal")
     axes.set_xscale("log")
+    axes.set_xlim(left=0.6 * min(values.values()))
     axes.tick_params(axis="y", length=0)
 
 

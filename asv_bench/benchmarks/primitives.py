@@ -26,6 +26,20 @@ def cases(registry: Mapping[str, Primitive]) -> dict[str, Any]:
     return found
 
 
+def problem(primitive: Primitive, sample: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return a program of the arguments that have derivatives, and these; those that refuse one are constants."""
+    refusals = primitive.refusals or (None,) * len(sample.args)
+    places = [i for i in range(len(sample.args)) if primitive.variadic or refusals[i] is None]
+
+    def program(*active: Any) -> Any:
+        args = list(sample.args)
+        for place, value in zip(places, active, strict=True):
+            args[place] = value
+        return primitive(*args, **sample.static)
+
+    return program, tuple(sample.args[place] for place in places)
+
+
 REGISTRY = te.default_engine().registry
 CASES = cases(REGISTRY)
 
@@ -37,9 +51,7 @@ class Primitives:
     param_names = ("primitive",)
 
     def setup(self, name: str) -> None:
-        primitive, sample = REGISTRY[name], CASES[name]
-        self.args = tuple(sample.args)
-        self.program = lambda *args: primitive(*args, **sample.static)
+        self.program, self.args = problem(REGISTRY[name], CASES[name])
         value, _ = te.vjp(self.program, *self.args)
         self.cotangent = ones_like(value)
 
