@@ -15,7 +15,7 @@ from tapeengine.spaces import leaves, space_of
 from tapeengine.testing.case import Case
 from tapeengine.testing.checks import CHECKS, ROUNDINGS, check_space
 from tapeengine.testing.derivative import copied, read_only, same_bits
-from tapeengine.testing.kernels import kernel_messages
+from tapeengine.testing.kernels import kernel_messages, opcode_messages
 from tapeengine.testing.report import Report
 from tapeengine.testing.second_order import second_order_messages, untraced
 from tapeengine.testing.zeros import is_elementwise, zero_messages
@@ -30,7 +30,7 @@ def check_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> R
     states), ``inputs`` (nothing writes into arguments, tangents or cotangents), ``space`` (of each tangent and
     cotangent), ``linearity``, ``adjoint`` (jvp and vjp are transposes of each other to 1e-13), ``differences`` (jvp
     against central differences), ``zero`` (a zero cotangent gives exactly zero, elementwise, also where the partial
-    is infinite or NaN), ``repeat`` (a second call gives the same bits), ``kernel`` (the C kernels against the primal
+    is infinite or NaN), ``repeat`` (a second call gives the same bits), ``kernel`` and ``opcode`` (C against the primal
     and the rules) and ``order2`` (the derivatives of the rules).
 
     Parameters
@@ -107,6 +107,8 @@ class _Checker:
         self.report.run("inputs", "", case.where, lambda: _primal_writes(case))
         if case.primitive.kernel is not None:
             self.report.run("kernel", "", case.where, lambda: kernel_messages(case))
+        if case.primitive.opcode is not None:
+            self.report.run("opcode", "", case.where, lambda: opcode_messages(case))
         for position in case.differentiated():
             self._check_argument(case, position, np.random.default_rng((self.seed, position)))
 

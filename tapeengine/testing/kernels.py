@@ -1,19 +1,23 @@
-"""C kernels against Python: the value against the primal, the partials against the vjp rules."""
+"""C against Python: a primitive's kernels, and the core's operation of its opcode, against its primal and rules."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tapeengine.reference import ops
+
 if TYPE_CHECKING:
     from tapeengine.testing.case import Case
 
-__all__ = ["c_function", "kernel_messages"]
+__all__ = ["c_function", "kernel_messages", "opcode_messages"]
 
 _RTOL = 1e-13
+Elements = list[tuple[float, ...]]
 
 
 def c_function(address: int, arity: int) -> Callable[..., float]:
@@ -22,33 +26,54 @@ def c_function(address: int, arity: int) -> Callable[..., float]:
 
 
 def kernel_messages(case: Case) -> Iterator[str]:
-    """Compare at every element of the sample, where all arguments are real."""
+    """Compare the kernels at every element of the sample, where all arguments are real."""
     kernel = case.primitive.kernel
+    partials = [c_function(address, kernel.arity) for address in kernel.partials]
+    yield from _messages(case, "kernel", c_function(kernel.value, kernel.arity), partials)
+
+
+def opcode_messages(case: Case) -> Iterator[str]:
+    """Compare the row of the opcode table at every element of the sample, where all arguments are real."""
+    name = case.primitive.opcode
+    assert name is not None
+    operation = ops.OPERATIONS.get(name)
+    if operation is None or len(operation.partials) != len(case.args):
+        yield f"the core has no opcode {name!r} of {len(case.args)} operands"
+        return
+
+    def slope(which: int, *operands: float) -> float:
+        return ops.partial(name, which, operands, ops.value(name, *operands))
+
+    partials = [partial(slope, which) for which in range(len(case.args))]
+    yield from _messages(case, f"opcode {name}", partial(ops.value, name), partials)
+
+
+def _messages(
+    case: Case, what: str, value: Callable[..., float], partials: Sequence[Callable[..., float]]
+) -> Iterator[str]:
     arrays = [np.asarray(arg) for arg in case.args]
     if any(array.dtype != np.float64 for array in arrays):
         return
-    points = np.broadcast_arrays(*arrays)
-    elements = list(zip(*(array.ravel().tolist() for array in points), strict=True))
-    yield from _differing("value", c_function(kernel.value, kernel.arity), elements, np.asarray(case.out).ravel())
-    for position, address in enumerate(kernel.partials):
-        partial = c_function(address, kernel.arity)
-        yield from _differing(f"partial {position}", partial, elements, _python_partials(case, position, elements))
+    elements = list(zip(*(array.ravel().tolist() for array in np.broadcast_arrays(*arrays)), strict=True))
+    yield from _differing(f"the {what}'s value", value, elements, np.asarray(case.out).ravel())
+    for position, slope in enumerate(partials):
+        if case.primitive.vjp_rules[position] is not None and case.sample.order >= 1:
+            expected = _python_partials(case, position, elements)
+            yield from _differing(f"the {what}'s partial {position}", slope, elements, expected)
 
 
-def _python_partials(case: Case, position: int, elements: list[tuple[float, ...]]) -> Any:
+def _python_partials(case: Case, position: int, elements: Elements) -> Any:
     rule = case.primitive.vjp_rules[position]
     assert rule is not None
-    outs = [case.value(element) for element in elements]
     with np.errstate(all="ignore"):
+        outs = [case.value(element) for element in elements]
         kept = [rule.keep(e, case.static, out, position) for e, out in zip(elements, outs, strict=True)]
         return np.array([rule(1.0, values) for values in kept], dtype=float)
 
 
-def _differing(
-    what: str, function: Callable[..., float], elements: list[tuple[float, ...]], expected: Any
-) -> Iterator[str]:
+def _differing(what: str, function: Callable[..., float], elements: Elements, expected: Any) -> Iterator[str]:
     for element, wanted in zip(elements, expected.tolist(), strict=True):
         found = function(*element)
         if not np.isclose(found, wanted, rtol=_RTOL, atol=1e-300, equal_nan=True):
-            yield f"the kernel's {what} at {element} is {found!r}, and Python's is {wanted!r}"
+            yield f"{what} at {element} is {found!r}, and Python's is {wanted!r}"
             return

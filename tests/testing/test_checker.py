@@ -150,6 +150,9 @@ WRONG = {
         "order2",
         square(vjp=lambda ct, x: scale(ct, 2.0 * np.asarray(x, dtype=float)[()])),
     ),
+    "an opcode of another operation": ("opcode", square(opcode="exp")),
+    "an opcode that is none": ("opcode", square(opcode="square_it")),
+    "an opcode of two operands": ("opcode", square(opcode="mul")),
     "a kernel with another value": ("kernel", square(kernel=kernel(lambda x: x * x + 1e-9, lambda x: 2.0 * x))),
     "a kernel with another partial": ("kernel", square(kernel=kernel(lambda x: x * x, lambda x: x))),
 }
@@ -161,7 +164,7 @@ def test_exactly_one_check_fails(check: str, primitive: Primitive) -> None:
 
 
 def test_every_check_has_a_wrong_record() -> None:
-    ran = set(report_primitive(square(kernel=kernel(lambda x: x * x, lambda x: 2.0 * x))).runs)
+    ran = set(report_primitive(square(kernel=kernel(lambda x: x * x, lambda x: 2.0 * x), opcode="exp")).runs)
     assert ran == {check for check, _ in WRONG.values()}
 
 
