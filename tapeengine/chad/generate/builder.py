@@ -115,6 +115,15 @@ class Builder:
     ) -> Ref:
         """Write ``out = op(args)``, or find the name that has this value already."""
         args = tuple(args)
+        if op == "neg" and isinstance(args[0], Ref) and self.is_negative(args[0]):
+            inner = self.made[args[0].name]
+            to = dict(zip(inner.out.axes, args[0].axes, strict=True))
+            x = inner.args[0]
+            return (
+                Ref(x.name, tuple(to[a] for a in x.axes), x.kind)
+                if isinstance(x, Ref)
+                else self.emit("add", (x, Const(0.0)))
+            )
         axes = self.axes.union(*args) if axes is None else tuple(axes)
         key = self._key(op, args, params, axes)
         for known in self._known:
@@ -151,6 +160,22 @@ class Builder:
     def _kind(self, op: str, args: Sequence[Operand]) -> str:
         return KINDS[DISCRETE[op][1]] if op in DISCRETE else "float"  # type: ignore[index]
 
+    def is_negative(self, x: Operand) -> bool:
+        """Tell whether a value was made by a change of sign."""
+        made = self.made.get(x.name) if isinstance(x, Ref) else None
+        return made is not None and made.op == "neg" and isinstance(made.args[0], Ref)
+
+    def total(self, parts: Sequence[Operand]) -> Operand:
+        """Add values up, subtracting those whose sign was changed."""
+        parts = sorted(parts, key=self.is_negative)
+        result = parts[0]
+        for part in parts[1:]:
+            if self.is_negative(part):
+                result = self.emit("sub", (result, self.emit("neg", (part,))))
+            else:
+                result = self.emit("add", (result, part))
+        return result
+
     def product(self, factors: Sequence[Operand]) -> Operand:
         """Multiply any number of factors."""
         result = factors[0]
@@ -168,7 +193,18 @@ class Builder:
             _, i, j = min(pairs)
             merged = self.emit("mul", (factors[i], factors[j]))
             factors = [f for k, f in enumerate(factors) if k not in (i, j)] + [merged]
-        return self.emit("contract", factors, (), axes=axes, kind=factors[0].kind)
+        return self.correlation(factors, axes) or self.emit("contract", factors, (), axes=axes, kind=factors[0].kind)
+
+    def correlation(self, factors: Sequence[Operand], axes: Sequence[str]) -> Ref | None:
+        """Recognise a sum over windows of a vector."""
+        for x, w in (factors, factors[::-1]) if len(factors) == 2 else ():
+            made = self.made.get(x.name) if isinstance(x, Ref) else None
+            if made is None or made.op != "windows" or not isinstance(made.args[0], Ref) or len(axes) != 1:
+                continue
+            if sorted(x.axes) == sorted((*w.axes, *axes)) and x.kind == w.kind == "float":
+                sizes = self.axes.sizes
+                return self.emit("correlate", (made.args[0], w, sizes[axes[0]]), (), axes=axes)
+        return None
 
     # ------------------------------------------------------------ integers, simplified where they are written
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine.chad.generate.boundary import Boundary
+from tapeengine.chad.generate.entry import entry
 from tapeengine.chad.generate.operations import Operations
 from tapeengine.chad.generate.passes import Passes, passes
 from tapeengine.chad.generate.values import NotGenerated
@@ -44,6 +45,18 @@ class Compiled:
         self._module = module
         self.fast = Running(passes(module))
         self.text = self.fast.text
+        self._enter = entry(
+            [p.of for p in self.definition.params],
+            self.definition.result,
+            classes or {},
+            {
+                "forward": self.fast.forward,
+                "reverse": self.fast.reverse,
+                "general": self._general,
+                "isfinite": math.isfinite,
+                "poles": POLES,
+            },
+        )
 
     @functools.cached_property
     def exact(self) -> Running:
@@ -58,6 +71,13 @@ class Compiled:
         NotGenerated
             Where an argument has no form as numpy arrays, such as rows of different sizes.
         """
+        if self._enter is not None:
+            made: Vjp | None = self._enter(*primals)
+            if made is not None:
+                return made
+        return self._general(primals)
+
+    def _general(self, primals: Sequence[Any]) -> Vjp:
         each = zip(self.definition.params, primals, strict=True)
         leaves = [leaf for p, x in each for leaf in self.boundary.leaves_in(p.of, x)]
         used, (results, residuals) = self._forward(leaves)
@@ -65,12 +85,20 @@ class Compiled:
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
             given = self._given(cotangent, used, results)
-            found = used.back(residuals, given)
-            if used is self.fast and not all(map(_is_finite, found)):
-                found = self.exact.back(self.exact.ahead(leaves)[1], given)
+            found = self._back(used, residuals, given, leaves)
             return self._taken(found, given, primals)
 
         return value, backpropagator
+
+    def _back(self, used: Running, residuals: Any, given: list[Any], leaves: list[Any]) -> Any:
+        try:
+            found = used.back(residuals, given)
+            if used is not self.fast or all(map(_is_finite, found)):
+                return found
+        except POLES:
+            if used is not self.fast:
+                raise
+        return self.exact.back(self.exact.ahead(leaves)[1], given)
 
     def _forward(self, leaves: list[Any]) -> tuple[Running, Any]:
         try:
@@ -110,23 +138,23 @@ class Running:
         self.text = made.text()
         namespace: dict[str, Any] = {"ops": Operations(), "__name__": "generated"}
         exec(compile(self.text, "<derivative>", "exec"), namespace)
-        self._forward = namespace["forward"]
-        self._reverse = namespace["reverse"]
+        self.forward = namespace["forward"]
+        self.reverse = namespace["reverse"]
         self.has_arrays = "np." in self.text or "ops." in self.text
 
     def ahead(self, leaves: Sequence[Any]) -> Any:
         """Run the forward pass."""
         if not self.has_arrays:
-            return self._forward(*leaves)
+            return self.forward(*leaves)
         with np.errstate(all="ignore"):
-            return self._forward(*leaves)
+            return self.forward(*leaves)
 
     def back(self, residuals: Any, given: Sequence[Any]) -> Any:
         """Run the reverse pass."""
         if not self.has_arrays:
-            return self._reverse(residuals, *given)
+            return self.reverse(residuals, *given)
         with np.errstate(all="ignore"):
-            return self._reverse(residuals, *given)
+            return self.reverse(residuals, *given)
 
 
 def _is_finite(x: Any) -> bool:

@@ -136,9 +136,26 @@ class Lower:
             assert isinstance(x, Ref)
             if along is not None and along[0] not in x.axes and (scope.mask is None or along[1] == Const(0)):
                 return self._window(x, axis, *along, scope)
-            return Pending(x, ((axis, self.guarded(index, scope)),))
+            return self._windows(x, index, scope) or Pending(x, ((axis, self.guarded(index, scope)),))
 
         return rebuild(value, leaf)
+
+    def _windows(self, x: Ref, index: Operand, scope: Scope) -> Ref | None:
+        """Read a vector at the sum of two counters: windows that overlap, without a copy."""
+        made = self.b.made.get(index.name) if isinstance(index, Ref) else None
+        if made is None or made.op != "iadd" or len(x.axes) != 1 or scope.mask is not None:
+            return None
+        to = dict(zip(made.out.axes, index.axes, strict=True))
+        parts = [Ref(a.name, tuple(to[n] for n in a.axes), a.kind) if isinstance(a, Ref) else a for a in made.args]
+        first, second = (self.index_of(a) for a in parts)
+        if first is None or second is None or first[0] == second[0]:
+            return None
+        sizes = (self.size_of(first[0]), self.size_of(second[0]))
+        length = self.b.plus(self.b.plus(*sizes), Const(-1))
+        whole = self.axes.fresh(length)
+        start = self.b.plus(first[1], second[1])
+        part = self.b.emit("window", (x, start, length), (0,), axes=(whole,), kind=x.kind)
+        return self.b.emit("windows", (part, *sizes), (), axes=(first[0], second[0]), kind=x.kind)
 
     def guarded(self, index: Operand, scope: Scope) -> Operand:
         """Keep an index within bounds where it does not count."""

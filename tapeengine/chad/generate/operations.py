@@ -87,6 +87,35 @@ class Operations:
         return view
 
     @staticmethod
+    def windows(x: Floats, rows: int, columns: int) -> Floats:
+        """A view whose row i is the part of a vector that begins at i."""
+        if rows == 0 or columns == 0:
+            return np.zeros((rows, columns))
+        return np.lib.stride_tricks.sliding_window_view(x, columns)
+
+    @staticmethod
+    def unwindows(d: Floats) -> Floats:
+        """The transpose of `windows`: each row added where it begins."""
+        rows, columns = d.shape
+        result = np.zeros(max(rows + columns - 1, 0))
+        for j in range(min(d.shape)):
+            if columns <= rows:
+                result[j : j + rows] += d[:, j]
+            else:
+                result[j : j + columns] += d[j]
+        return result
+
+    @staticmethod
+    def correlate(x: Floats, w: Floats, size: int) -> Floats:
+        """Sums of products with each window of a vector, of which there are ``size``."""
+        return np.correlate(x, w, "valid") if size and w.size else np.zeros(size)
+
+    @staticmethod
+    def convolve(d: Floats, w: Floats, size: int) -> Floats:
+        """The transpose of `correlate` with respect to the vector, whose size is given."""
+        return np.convolve(d, w) if d.size and w.size else np.zeros(max(size, 0))
+
+    @staticmethod
     def matched(x: NDArray[Any], size: int, dim: int) -> NDArray[Any]:
         """The array itself, which has to have a certain size along one dimension."""
         if x.shape[dim] != size:

@@ -94,10 +94,7 @@ class Reverse:
             parts = [self.slots.pop(name), *parts]
         if not parts:
             return None
-        total = parts[0]
-        for part in parts[1:]:
-            total = self.b.emit("add", (total, part))
-        return total
+        return self.b.total(parts)
 
     def full(self, ct: Operand, of: Ref) -> Ref | Const:
         """Give a cotangent all the axes of its variable."""
@@ -158,6 +155,10 @@ class Reverse:
         if rule is not None:
             rule(self, s, ct)
             return
+        self.partials(s, ct)
+
+    def partials(self, s: Assign, ct: Operand) -> None:
+        """Contribute the cotangent times each partial derivative."""
         for which, x in enumerate(s.args):
             if isinstance(x, Ref) and x.name in self.active:
                 factor = partial(self.b, s.op, which, s.args, s.out)
@@ -166,8 +167,11 @@ class Reverse:
 
     def with_factor(self, x: Ref, ct: Operand, factor: Operand, axes: tuple[str, ...]) -> None:
         """Contribute a cotangent times a partial derivative, which may be a literal sign."""
+        made = self.b.made.get(factor.name) if isinstance(factor, Ref) else None
         if factor == Const(-1.0):
             self.contribute(x, self.b.emit("neg", (ct,)), (), axes)
+        elif made is not None and made.op == "div" and made.args[0] == Const(1.0) and not self.exact:
+            self.contribute(x, self.b.emit("div", (ct, made.args[1])), (), axes)
         else:
             self.contribute(x, ct, (factor,), axes)
 
@@ -296,6 +300,33 @@ def product(R: Reverse, s: Assign, ct: Operand) -> None:
         R.contribute(x, given, others, axes)
 
 
+# D[t / s]: d / y, and minus that times the quotient
+def quotient(R: Reverse, s: Assign, ct: Operand) -> None:
+    x, y = s.args
+    if R.exact:
+        R.partials(s, ct)
+        return
+    part = R.b.emit("div", (ct, y))
+    R.contribute(x, part, (), s.out.axes)
+    R.contribute(y, R.b.emit("neg", (part,)), (s.out,), s.out.axes)
+
+
+# D[sum (x ! (i + j) * w ! j)]: each factor's cotangent is a correlation or a convolution again
+def correlate(R: Reverse, s: Assign, ct: Operand) -> None:
+    x, w, _ = s.args
+    whole = R.full(ct, s.out)
+    sizes = R.b.axes.sizes
+    if isinstance(w, Ref) and w.name in R.active:
+        R.one(w, R.b.emit("correlate", (x, whole, sizes[w.axes[0]]), (), axes=w.axes))
+    if isinstance(x, Ref) and x.name in R.active:
+        R.one(x, R.b.emit("convolve", (whole, w, sizes[x.axes[0]]), (), axes=x.axes))
+
+
+def windows(R: Reverse, s: Assign, ct: Operand) -> None:
+    x = s.args[0]
+    R.one(x, R.b.emit("unwindows", (R.full(ct, s.out),), (), axes=x.axes))
+
+
 # D[x ! i] for one element, or for an array of indices: the bag of one-hots (EC section 7)
 def item(R: Reverse, s: Assign, ct: Operand) -> None:
     R.one_at(s.args[0], s.op, s.args[1:], (*s.params, s.out.axes), ct)
@@ -390,6 +421,9 @@ def scatter(R: Reverse, s: Assign, ct: Operand) -> None:
 RULES: Mapping[str, Rule] = MappingProxyType(
     {
         "mul": product,
+        "div": quotient,
+        "correlate": correlate,
+        "windows": windows,
         "contract": product,
         "item": item,
         "gather": item,

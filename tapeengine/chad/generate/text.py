@@ -488,6 +488,12 @@ class Writer:
         x, _, size = (self.operand(a) for a in s.args)
         return (f"ops.prefix({x}, {size}, {s.params[0]})", ATOM)
 
+    def called(self, s: Assign) -> Text:
+        """A function of ``ops`` on all operands."""
+        return (f"ops.{s.op}({', '.join(self.operand(x) for x in s.args)})", ATOM)
+
+    op_windows = op_unwindows = op_correlate = op_convolve = called
+
     def op_unwindow(self, s: Assign) -> Text:
         """An array with zeros behind it, up to a size."""
         x, size = (self.operand(a) for a in s.args)
