@@ -235,6 +235,16 @@ class Primitive:
     def __delattr__(self, key: str) -> None:
         raise AttributeError(f"{self.name} is a frozen record; {key} cannot be deleted")
 
+    def __copy__(self) -> Primitive:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Primitive:
+        return self
+
+    def __reduce__(self) -> Any:
+        """Pickle the fields; a pickler that takes functions by value, such as cloudpickle's, takes lambdas as well."""
+        return _restored, tuple(getattr(self, key) for key in _FIELDS)
+
     def __call__(self, *args: Any, **static: Any) -> Any:
         """Compute the value; record it where an argument is traced. Arguments may also be given by name."""
         if len(args) != len(self.args) or self.variadic or (static and not static.keys().isdisjoint(self.args)):
@@ -303,6 +313,17 @@ class Primitive:
             reason = refusals[0 if self.variadic else position]
             if reason is not None and hasattr(type(arg), "__tapeengine_trace__"):
                 raise UnsupportedError(_refusal_text(self.name, self.args[0 if self.variadic else position], reason))
+
+
+_FIELDS = tuple(key for key in Primitive.__slots__ if key != "__weakref__")
+
+
+def _restored(*values: Any) -> Primitive:
+    """Put a pickled primitive together again."""
+    primitive = Primitive.__new__(Primitive)
+    for key, value in zip(_FIELDS, values, strict=True):
+        object.__setattr__(primitive, key, value)
+    return primitive
 
 
 def _refusal(rule: Any) -> str | None:

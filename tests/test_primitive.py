@@ -1,15 +1,18 @@
 """The Primitive record: what is refused when it is built, how it is called, and what its rules keep."""
 
+import copy
+import pickle
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tapeengine.builders import not_differentiable
+from tapeengine.builders import not_differentiable, scale
 from tapeengine.errors import PrimitiveError, TapeEngineError, UnsupportedError
 from tapeengine.primitive import NotDifferentiable, Primitive, Sample, uniform
 from tapeengine.spaces import Space
+from tapeengine.testing import check_primitive
 
 
 class Recorded:
@@ -88,6 +91,26 @@ def test_a_record_is_frozen() -> None:
         primitive.name = "test.other"
     with pytest.raises(AttributeError, match="frozen"):
         del primitive.doc
+
+
+def cube(x: Any) -> Any:
+    return x**3
+
+
+def cube_rule(first: Any, x: Any) -> Any:
+    return scale(first, 3.0 * x**2)
+
+
+def test_a_record_is_copied_as_itself_and_pickled_by_its_fields() -> None:
+    primitive = Primitive(
+        "test.cube", cube, {"x": cube_rule}, {"x": cube_rule}, samples=(Sample((uniform(3),)),), doc="x**3"
+    )
+    assert copy.copy(primitive) is primitive
+    assert copy.deepcopy([primitive])[0] is primitive
+    again = pickle.loads(pickle.dumps(primitive))
+    assert (again.name, again.doc, again.args) == ("test.cube", "x**3", ("x",))
+    assert again(2.0) == 8.0
+    check_primitive(again)
 
 
 def test_rules_keep_exactly_what_they_ask_for() -> None:
