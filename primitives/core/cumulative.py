@@ -174,8 +174,9 @@ def _edge(end: Any, x: Any, axis: int) -> Any:
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """Return the differences of the flattened array, between given ends; see `numpy.ediff1d`."""
-    parts = [to_begin, diff(np.ravel(as_array(ary))), to_end]
-    return np.concatenate([np.ravel(part) for part in parts if part is not None])
+    x = np.ravel(as_array(ary))
+    ends = [None if end is None else np.astype(np.ravel(as_array(end)), dtype_of(x)) for end in (to_begin, to_end)]
+    return np.concatenate([part for part in (ends[0], diff(x), ends[1]) if part is not None])
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:

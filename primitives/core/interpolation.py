@@ -11,7 +11,7 @@ import tapeengine.numpy as np
 from tapeengine.builders import discrete
 from tapeengine.primitive import Sample, uniform
 from tapeengine_primitives.joining import along
-from tapeengine_primitives.values import as_array, is_traced, ndim_of, normal_axes, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, is_traced, ndim_of, normal_axes, real_dtype, shape_of
 
 __all__ = ["RULES", "UNWRAP_STEPS"]
 
@@ -24,7 +24,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     >>> float(interp(0.5, numpy.array([0.0, 1.0]), numpy.array([2.0, 4.0])))
     3.0
     """
-    x, xp, fp = as_array(x), as_array(xp), as_array(fp)
+    x, xp, fp = (_widened(as_array(part)) for part in (x, xp, fp))
     if period is not None:
         x, xp, fp = _periodic(x, xp, fp, abs(period))
         left = right = None
@@ -40,6 +40,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if right is not None:
         value = np.where(np.greater(x, xp[-1]), right, value)
     return value if left is None else np.where(np.less(x, xp[0]), left, value)
+
+
+def _widened(x: Any) -> Any:
+    """Return a value in double precision, which is what numpy interpolates in."""
+    wide = numpy.result_type(dtype_of(x), numpy.float64)
+    return x if dtype_of(x) == wide else np.astype(numpy.asarray(x) if not is_traced(x) else x, wide)
 
 
 def _periodic(x: Any, xp: Any, fp: Any, period: float) -> tuple[Any, Any, Any]:
@@ -79,7 +85,7 @@ def _gradient(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
     extent = shape_of(f)[axis]
     if extent < edge_order + 1:
         raise ValueError(f"numpy.gradient needs {edge_order + 1} elements along axis {axis}, which has {extent}")
-    steps = _steps(spacing, extent)
+    steps = _steps(spacing, extent, real_dtype(f))
 
     def part(start: int | None, stop: int | None) -> Any:
         return f[along(axis, slice(start, stop))]
@@ -99,10 +105,10 @@ def _gradient(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
     return np.concatenate((first, middle, last), axis=axis)
 
 
-def _steps(spacing: Any, extent: int) -> Any:
+def _steps(spacing: Any, extent: int, dtype: Any) -> Any:
     """Return the distances between neighbours."""
     if ndim_of(spacing) == 0:
-        return np.broadcast_to(spacing, (extent - 1,)) if is_traced(spacing) else numpy.full(extent - 1, 1.0 * spacing)
+        return np.broadcast_to(spacing, (extent - 1,)) if is_traced(spacing) else numpy.full(extent - 1, spacing, dtype)
     if shape_of(spacing) != (extent,):
         raise ValueError("when 1d, distances must match the length of the corresponding dimension")
     return np.diff(spacing)
@@ -138,6 +144,8 @@ def linspace(
     intervals = num - 1 if endpoint else num
     ndim = max(ndim_of(start), ndim_of(stop))
     weights = numpy.reshape(numpy.arange(num) / max(intervals, 1), (-1,) + (1,) * ndim)
+    if ndim:
+        weights = weights.astype(numpy.result_type(*(real_dtype(end) for end in (start, stop) if ndim_of(end))))
     value = start * (1 - weights) + stop * weights
     value = np.moveaxis(value, 0, axis) if axis else value
     value = value if dtype is None else np.astype(value, dtype)

@@ -10,7 +10,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.builders import linear, unbroadcast
 from tapeengine.primitive import Sample, uniform
-from tapeengine_primitives.values import as_array, ndim_of, normal_axes, normal_axis, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, is_traced, ndim_of, normal_axes, normal_axis, shape_of
 
 __all__ = ["CONCATENATE", "REPEAT", "ROLL", "RULES", "STACK", "along", "concatenate"]
 
@@ -187,6 +187,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
         v = np.moveaxis(np.reshape(v, (1,) * (len(shape) - ndim_of(v)) + shape_of(v)), 0, axis)
     shape[axis] = shape_of(v)[axis] if index.size == 1 and ndim_of(v) == len(shape) else index.size
     place = numpy.insert(numpy.arange(extent), index, extent + numpy.arange(shape[axis]))
+    v = np.astype(v if is_traced(v) else numpy.asarray(v), dtype_of(x))
     return np.concatenate((x, np.broadcast_to(v, tuple(shape))), axis=axis)[along(axis, place)]
 
 

@@ -11,7 +11,7 @@ import tapeengine.numpy as np
 from tapeengine.builders import unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_primitives.products import conjugated, swapped
-from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axis, shape_of
+from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axis, real_dtype, shape_of
 
 __all__ = ["DET", "INV", "PINV", "RULES", "SLOGDET", "SOLVE", "SlogdetResult", "adjoint", "regular"]
 
@@ -207,7 +207,7 @@ def _pinv_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
 
 
 def _beside(projection: Any) -> Any:
-    return numpy.eye(shape_of(projection)[-1]) - projection
+    return numpy.eye(shape_of(projection)[-1], dtype=real_dtype(projection)) - projection
 
 
 def _pinv_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
@@ -241,7 +241,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
 def _unfolded(a: Any) -> Any:
     """Return the Hermitian matrix of which numpy reads the lower triangle."""
     strict = np.tril(a, -1)
-    return strict + adjoint(strict) + numpy.eye(shape_of(a)[-1]) * np.real(a)
+    return strict + adjoint(strict) + numpy.eye(shape_of(a)[-1], dtype=real_dtype(a)) * np.real(a)
 
 
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
@@ -265,7 +265,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
         deviation = b - np.matmul(a, x)
         squares = np.atleast_1d(np.sum(np.real(conjugated(deviation) * deviation), axis=0))
     else:
-        squares = numpy.zeros(0)
+        squares = numpy.zeros(0, a.dtype)
     return x, squares, rank, s
 
 

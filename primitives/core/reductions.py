@@ -14,7 +14,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.builders import broadcast, linear, scale, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
-from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axes, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axes, real_dtype, shape_of
 
 __all__ = ["MAX", "MEAN", "MIN", "PROD", "RULES", "SUM", "kept_shape", "reduction_samples", "spread"]
 
@@ -232,7 +232,8 @@ def mean_rule(
     if where is True:
         return MEAN(as_array(a), axis=axis, keepdims=bool(keepdims), dtype=dtype)
     count = numpy.sum(numpy.broadcast_to(where, shape_of(a)), axis=axis, keepdims=bool(keepdims))
-    return sum_rule(a, axis, dtype, None, keepdims, None, where) / count
+    total = sum_rule(a, axis, dtype, None, keepdims, None, where)
+    return total / count.astype(real_dtype(total))
 
 
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine_primitives.values import as_array, is_traced, ndim_of, normal_axes, normal_axis, shape_of
+from tapeengine_primitives.values import as_array, is_traced, ndim_of, normal_axes, normal_axis, real_dtype, shape_of
 
 __all__ = ["RULES"]
 
@@ -162,7 +162,8 @@ def _at_ranks(flat: Any, rank: Any, count: Any) -> Any:
         order = np.argsort(flat, axis=-1)
         places = numpy.take_along_axis(order, below, axis=-1), numpy.take_along_axis(order, above, axis=-1)
     low, high = (np.take_along_axis(flat, place, axis=-1) for place in places)
-    return _between(low, high, rank - below)
+    fraction = rank - below
+    return _between(low, high, fraction if is_traced(fraction) else fraction.astype(real_dtype(flat)))
 
 
 def _between(low: Any, high: Any, fraction: Any) -> Any:

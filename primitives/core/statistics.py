@@ -12,7 +12,7 @@ import tapeengine.numpy as np
 from tapeengine.builders import scale, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_primitives.reductions import masked, reduction_samples, spread
-from tapeengine_primitives.values import as_array, dtype_of, is_complex, ndim_of, normal_axes, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, is_complex, ndim_of, normal_axes, real_dtype, shape_of
 
 __all__ = ["RULES", "STD", "VAR"]
 
@@ -112,8 +112,9 @@ def _spread_rule(primitive: Primitive, finish: Callable[[Any], Any]) -> Any:
 def _masked_var(a: Any, where: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool) -> Any:
     """Return the variance of the elements where a mask holds."""
     mask = numpy.broadcast_to(where, shape_of(a))
-    count = numpy.sum(mask, axis=axis, keepdims=True)
-    mean = np.sum(masked(a, mask, 0.0), axis=axis, keepdims=True, dtype=dtype) / count
+    total = np.sum(masked(a, mask, 0.0), axis=axis, keepdims=True, dtype=dtype)
+    count = numpy.sum(mask, axis=axis, keepdims=True).astype(real_dtype(total))
+    mean = total / count
     deviation = np.where(mask, masked(a, mask, 0.0) - mean, 0.0)
     squares = np.real(deviation * np.conjugate(deviation)) if is_complex(a) else np.square(deviation)
     total = np.sum(squares, axis=axis, keepdims=keepdims)
@@ -142,7 +143,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     x, keepdims = as_array(a), keepdims is True
     if weights is None:
         value: Any = np.mean(x, axis=axis, keepdims=keepdims)
-        total: Any = numpy.float64(math.prod(shape_of(x)) / max(math.prod(shape_of(value)), 1))
+        total: Any = dtype_of(value).type(math.prod(shape_of(x)) / max(math.prod(shape_of(value)), 1))
     else:
         w = _fitted_weights(as_array(weights), x, axis)
         total = np.sum(w, axis=axis, keepdims=keepdims)
@@ -211,9 +212,8 @@ def nanmean(
 ) -> Any:
     """Average over axes without NaN; see `numpy.nanmean`."""
     mask = _numbers(a) if where is True or where is np._NoValue else _numbers(a) & where
-    return np.sum(np.where(mask, a, 0.0), axis=axis, dtype=dtype, keepdims=bool(keepdims)) / np.sum(
-        mask, axis=axis, keepdims=bool(keepdims)
-    )
+    total = np.sum(np.where(mask, a, 0.0), axis=axis, dtype=dtype, keepdims=bool(keepdims))
+    return total / numpy.sum(mask, axis=axis, keepdims=bool(keepdims)).astype(real_dtype(total))
 
 
 def nanvar(
@@ -266,6 +266,7 @@ def cov(
     parts = [np.atleast_2d(as_array(part)) for part in (m, y) if part is not None]
     parts = [np.swapaxes(part, 0, 1) if not rowvar and shape_of(part)[0] != 1 else part for part in parts]
     x = np.concatenate(parts, axis=0) if len(parts) > 1 else parts[0]
+    x = np.astype(x, numpy.result_type(x.dtype, numpy.float64 if dtype is None else dtype))
     ddof = int(not bias) if ddof is None else ddof
     if fweights is None and aweights is None:
         factor: Any = shape_of(x)[1] - ddof

@@ -10,7 +10,10 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.spaces import space_of
 
-__all__ = ["as_array", "dtype_of", "is_complex", "is_traced", "ndim_of", "normal_axes", "normal_axis", "shape_of"]
+__all__ = [
+    *("as_array", "dtype_of", "is_complex", "is_traced", "ndim_of", "normal_axes", "normal_axis", "real_dtype"),
+    "shape_of",
+]
 
 
 def is_traced(value: Any) -> bool:
@@ -40,6 +43,11 @@ def dtype_of(value: Any) -> Any:
     """Return the dtype of an array, a number or a dual scalar."""
     found = getattr(value, "dtype", None)
     return space_of(value).dtype if found is None else found  # type: ignore[union-attr]
+
+
+def real_dtype(value: Any) -> Any:
+    """Return the dtype of the real part of a value: what factors have that must not change its precision."""
+    return dtype_of(value).type(0).real.dtype
 
 
 def is_complex(value: Any) -> bool:

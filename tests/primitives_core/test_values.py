@@ -225,3 +225,26 @@ def test_value(case: Case) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         same(RULES[function](*args, **options), function(*args, **options))
+
+
+def narrow(value: Any) -> Any:
+    if isinstance(value, list):
+        return [narrow(item) for item in value]
+    kind = getattr(getattr(value, "dtype", None), "char", "")
+    return value.astype({"d": np.float32, "D": np.complex64}[kind]) if kind in tuple("dD") else value
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{case[0].__name__}-{k}" for k, case in enumerate(CASES)])
+def test_single_precision(case: Case) -> None:
+    """The dtype is numpy's; nanquantile of several q, where numpy gives doubles by the way, keeps single precision."""
+    function, args, options = case
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        args, options = tuple(map(narrow, args)), {key: narrow(value) for key, value in options.items()}
+        ours, theirs = RULES[function](*args, **options), function(*args, **options)
+    several = isinstance(theirs, (tuple, list))
+    for a, b in zip(ours, theirs, strict=True) if several else [(ours, theirs)]:
+        a, b = np.asarray(a), np.asarray(b)
+        assert a.shape == b.shape
+        assert a.dtype == b.dtype or a.dtype.kind == b.dtype.kind == "i" or function is np.nanquantile
+        np.testing.assert_allclose(a, b, rtol=2e-3, atol=1e-4)
