@@ -1,8 +1,8 @@
 """Factorisations that a solve makes once and that its derivative rules solve with again.
 
 A rule cannot see what a primal computed on the way to its value, so the factorisation travels as a static parameter:
-an object that factorises the matrix it is asked for and keeps the result for the next time. It compares matrices by
-value: handed another one (by a replay of the tape at other inputs), it factorises again.
+an object that factorises the matrix it is asked for and keeps the result for the next time. It tells matrices apart by
+their values: handed another one (by a replay of the tape at other inputs), it factorises again.
 """
 
 from collections.abc import Callable
@@ -24,9 +24,12 @@ class Factorisation:
         ``factorise(matrix) -> factors``.
     solve : callable
         ``solve(factors, rhs, transposed) -> solution``.
+    check_finite : bool
+        Whether to refuse infinities and NaNs.
     """
 
-    def __init__(self, factorise: Callable[..., Any], solve: Callable[..., Any]) -> None:
+    def __init__(self, factorise: Callable[..., Any], solve: Callable[..., Any], check_finite: bool = False) -> None:
+        self._check_finite = check_finite
         self._factorise = factorise
         self._solve = solve
         self._matrix: tuple[Any, ...] = ()
@@ -35,36 +38,57 @@ class Factorisation:
 
     def factors(self, *matrix: Any) -> Any:
         """Return the factors of a matrix, given as one array or several."""
-        kept = self._matrix
-        if len(kept) != len(matrix) or not all(map(_same, kept, matrix)):
+        marks = tuple(map(fingerprint, matrix))
+        if len(marks) != len(self._matrix) or not all(map(_same, self._matrix, marks)):
+            self._refuse_infinities(*matrix)
             self._factors = self._factorise(*matrix)
             self._transposed = None
-            self._matrix = tuple(numpy.array(part) for part in matrix)
+            self._matrix = marks
         return self._factors
 
     def solve(self, matrix: tuple[Any, ...], rhs: Any, transposed: bool = False) -> Any:
         """Solve with the matrix, or with its transpose."""
         factors = self.factors(*matrix)
         if not transposed:
+            self._refuse_infinities(rhs)
             return self._solve(factors, rhs, False)
-        last = self._transposed
-        if last is None or not _same(last[0], rhs):
-            last = self._transposed = (numpy.array(rhs), self._solve(factors, rhs, True))
+        mark, last = fingerprint(rhs), self._transposed
+        if last is None or not _same(last[0], mark):
+            last = self._transposed = (mark, self._solve(factors, rhs, True))
         return last[1].copy()
+
+    def _refuse_infinities(self, *values: Any) -> None:
+        if self._check_finite and not all(map(is_finite, values)):
+            raise ValueError("solve: array must not contain infs or NaNs")
+
+
+def is_finite(a: Any) -> bool:
+    """Whether all elements are finite. Their sum is finite only if they are, and needs no array; it may overflow."""
+    return bool(numpy.isfinite(a.sum()) or numpy.isfinite(a).all())
+
+
+def fingerprint(a: Any) -> Any:
+    """Return the product of a matrix with one fixed vector: it tells matrices apart without a copy of them.
+
+    Matrices of one fingerprint differ by less than rounding does to the product. A vector is its own fingerprint.
+    """
+    if a.ndim < 2:
+        return a.copy()
+    return a @ numpy.cos(numpy.arange(1.0, a.shape[-1] + 1.0)).astype(a.dtype)
 
 
 def _same(a: Any, b: Any) -> bool:
     return a.shape == b.shape and a.dtype == b.dtype and bool((a == b).all())
 
 
-def general() -> Factorisation:
+def general(check_finite: bool = False) -> Factorisation:
     """Return a factorisation LU of a matrix, or of a stack of them."""
-    return Factorisation(_lu, _lu_solve)
+    return Factorisation(_lu, _lu_solve, check_finite)
 
 
-def positive() -> Factorisation:
+def positive(check_finite: bool = False) -> Factorisation:
     """Return a Cholesky factorisation of a Hermitian positive definite matrix."""
-    return Factorisation(_cholesky, _cholesky_solve)
+    return Factorisation(_cholesky, _cholesky_solve, check_finite)
 
 
 def banded(lower: int, upper: int) -> Factorisation:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 import scipy
 
+import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.builders import unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
@@ -39,7 +40,7 @@ def _solve_vjp_b(ct: Any, a: Any, transposed: bool, factorisation: Any, b_space:
 def _solve_vjp_a(ct: Any, a: Any, out: Any, transposed: bool, factorisation: Any, a_space: Any, b_space: Any) -> Any:
     dual = SOLVE(a, ct, transposed=not transposed, factorisation=factorisation)
     left, right = (out, dual) if transposed else (dual, out)
-    return unbroadcast(-_outer(left, right, b_space.ndim > 1), a_space)
+    return unbroadcast(_outer(-left, right, b_space.ndim > 1), a_space)
 
 
 def _solve_jvp_b(t: Any, a: Any, transposed: bool, factorisation: Any, out_space: Any) -> Any:
@@ -98,13 +99,11 @@ def solve(
     array([1. , 0.5])
     """
     a, b = floating(a), floating(b)
-    if check_finite:
-        _check_finite("solve", a, b)
     kind = _ASSUMPTIONS.get(assume_a)
     if kind is None:
         raise ValueError(f"solve: {assume_a!r} is not a structure that assume_a knows")
-    factorisation = factorisations.positive() if kind == "positive" else factorisations.general()
-    return SOLVE(_as_assumed(a, kind, lower), b, transposed=transposed, factorisation=factorisation)
+    made = factorisations.positive if kind == "positive" else factorisations.general
+    return SOLVE(_as_assumed(a, kind, lower), b, transposed=transposed, factorisation=made(check_finite))
 
 
 _ASSUMPTIONS = {
@@ -143,7 +142,7 @@ def floating(value: Any) -> Any:
 
 
 def _check_finite(name: str, *values: Any) -> None:
-    if not all(np.all(np.isfinite(value)) for value in values):
+    if not all(factorisations.is_finite(te.value(value)) for value in values):
         raise ValueError(f"{name}: array must not contain infs or NaNs")
 
 
@@ -165,7 +164,7 @@ def _triangular_vjp_a(
 ) -> Any:
     dual = TRIANGULAR(a, ct, transposed=not transposed, lower=lower, unit_diagonal=unit_diagonal)
     left, right = (out, dual) if transposed else (dual, out)
-    return unbroadcast(-_triangle(_outer(left, right, b_space.ndim > 1), lower, unit_diagonal), a_space)
+    return unbroadcast(_triangle(_outer(-left, right, b_space.ndim > 1), lower, unit_diagonal), a_space)
 
 
 def _triangular_vjp_b(ct: Any, a: Any, transposed: bool, lower: bool, unit_diagonal: bool, b_space: Any) -> Any:
