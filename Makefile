@@ -67,8 +67,8 @@ stubtest: types
 	$(BIN)/stubtest --concise --allowlist tests/stubtest_allowlist.txt $(STUBS:tapeengine/_core/%.pyi=tapeengine._core.%)
 
 bench: $(INSTALLED)
-	cd asv_bench && ../$(BIN)/asv machine --yes && ../$(BIN)/asv run
-	$(BIN)/python asv_bench/figures.py
+	cd asv_bench && $(abspath $(BIN))/asv machine --yes && $(abspath $(BIN))/asv run HEAD^!
+	$(BIN)/python asv_bench/figures.py --strict
 
 bench-quick: $(INSTALLED)
 	$(BIN)/python asv_bench/counts.py
@@ -78,7 +78,7 @@ bench-compare: $(INSTALLED)
 	$(BIN)/python asv_bench/compare.py $(BASE)
 
 peers: $(INSTALLED)
-	$(BIN)/python asv_bench/peers/setup.py $(PEERS_ARGS)
+	$(BIN)/python asv_bench/peers/setup.py
 
 dist: $(INSTALLED)
 	$(BIN)/python -m build
