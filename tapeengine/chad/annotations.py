@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Array", "Vec"]
+__all__ = ["Array", "Sum", "Vec"]
 
 
 class Array:
@@ -30,3 +30,20 @@ class Array:
 
 #: An array of floats.
 Vec: Any = Array(float)
+
+
+class Sum:
+    """``Sum[T, U]``: a tagged union of any types, whose members are made by `tapeengine.chad.forms.inject`.
+
+    Examples
+    --------
+    >>> Sum[float, None].options
+    (<class 'float'>, None)
+    """
+
+    def __init__(self, options: tuple[Any, ...]) -> None:
+        self.options = options
+
+    def __class_getitem__(cls, options: Any) -> Any:
+        """Give the annotation for a union of types."""
+        return cls(options if isinstance(options, tuple) else (options,))

@@ -142,7 +142,7 @@ class Converter:
         if numbers in (FLOAT, INT, BOOL):
             shapes = {numpy.shape(m) for m in made}
             if len(shapes) <= 1:
-                kind = {FLOAT: numpy.float64, INT: numpy.int64, BOOL: numpy.bool_}[numbers]  # type: ignore[index]
+                kind = {FLOAT: numpy.float64, INT: numpy.int64, BOOL: numpy.bool_}[numbers]
                 return numpy.array(made, dtype=kind)
         return made
 

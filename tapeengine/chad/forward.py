@@ -61,7 +61,8 @@ class Forward:
 
     def __call__(self, term: Term, context: Context) -> Term:
         """Give D[term] in a context."""
-        return RULES[type(term)](self, term, context)
+        result: Term = RULES[type(term)](self, term, context)
+        return result
 
     def fresh(self, hint: str, of: Type) -> Var:
         """Make a new variable."""

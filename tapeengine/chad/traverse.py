@@ -13,11 +13,13 @@ from tapeengine.chad.types import Type
 __all__ = [
     "Names",
     "all_names",
+    "canonical",
     "children",
     "count",
     "free_variables",
     "freshen",
     "map_children",
+    "rebuild",
     "retype",
     "size",
     "substitute",
@@ -70,6 +72,11 @@ def _layout(cls: Any) -> tuple[tuple[tuple[str, bool, tuple[str, ...]], ...], tu
     return tuple(subterms), tuple(sorted(binders))
 
 
+def _kind(term: Term) -> Any:
+    """Give a term's constructor."""
+    return type(term)
+
+
 def _as_vars(value: Any) -> tuple[Var, ...]:
     return value if isinstance(value, tuple) else (value,)
 
@@ -85,7 +92,7 @@ def children(term: Term) -> Iterator[tuple[Term, tuple[Var, ...]]]:
     >>> [(child.type, [v.name for v in binders]) for child, binders in children(Let(x, lit(1.0), x))]
     [(Float(), []), (Float(), ['x'])]
     """
-    subterms, _ = _layout(type(term))
+    subterms, _ = _layout(_kind(term))
     for name, many, binds in subterms:
         value = getattr(term, name)
         binders = tuple(v for b in binds for v in _as_vars(getattr(term, b)))
@@ -95,17 +102,22 @@ def children(term: Term) -> Iterator[tuple[Term, tuple[Var, ...]]]:
 
 def binders_of(term: Term) -> tuple[Var, ...]:
     """Give the variables that a term binds."""
-    return tuple(v for name in _layout(type(term))[1] for v in _as_vars(getattr(term, name)))
+    return tuple(v for name in _layout(_kind(term))[1] for v in _as_vars(getattr(term, name)))
 
 
 def map_children(term: Term, f: Callable[[Term], Term]) -> Term:
     """Rebuild a term with ``f`` applied to each subterm; the same object where nothing changes."""
     changes: dict[str, Any] = {}
-    for name, many, _ in _layout(type(term))[0]:
+    for name, many, _ in _layout(_kind(term))[0]:
         old = getattr(term, name)
-        new = tuple(map(f, old)) if many else f(old)
-        if any(a is not b for a, b in zip(old, new, strict=True)) if many else new is not old:
-            changes[name] = new
+        if many:
+            several = tuple(map(f, old))
+            if any(a is not b for a, b in zip(old, several, strict=True)):
+                changes[name] = several
+        else:
+            one = f(old)
+            if one is not old:
+                changes[name] = one
     return dataclasses.replace(term, **changes) if changes else term
 
 
@@ -153,7 +165,7 @@ def _freshen(term: Term, names: Names, variables: dict[str, Var]) -> Term:
     if isinstance(term, Var):
         return variables.get(term.name, term)
     changes: dict[str, Any] = {}
-    subterms, binders = _layout(type(term))
+    subterms, binders = _layout(_kind(term))
     for name in binders:
         old = getattr(term, name)
         new = tuple(names.var(v) for v in _as_vars(old))
@@ -223,3 +235,26 @@ def count(term: Term, name: str) -> int:
     if isinstance(term, Var):
         return int(term.name == name)
     return sum(count(child, name) for child, _ in children(term))
+
+
+def canonical(term: Term, params: Iterable[Var] = ()) -> Term:
+    """Rename everything that a term binds by the order in which it is bound: terms that differ in names become equal.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.terms import Let, lit
+    >>> from tapeengine.chad.types import FLOAT
+    >>> x, y = Var("x", FLOAT), Var("y", FLOAT)
+    >>> canonical(Let(x, lit(1.0), x)) == canonical(Let(y, lit(1.0), y))
+    True
+    """
+    names = _Numbered()
+    return _freshen(term, names, {p.name: names.var(p) for p in params})
+
+
+class _Numbered(Names):
+    """Names that are numbers, whatever they are like."""
+
+    def __call__(self, hint: str) -> str:
+        self._count[""] = self._count.get("", 0) + 1
+        return f"v{self._count['']}"

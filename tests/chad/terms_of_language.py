@@ -205,9 +205,9 @@ class Draw:
             case Array(element):
                 return self.array(element, env, depth)
         if of == FLOAT:
-            if self.choose([0, 1]):
+            op = self.choose([*sorted(OPS), "total", "total"])
+            if op == "total":
                 return Total(self.term(Array(FLOAT), env, depth))
-            op = self.choose(sorted(OPS))
             return Op(op, tuple(self.term(FLOAT, env, depth) for _ in range(OPS[op])))
         if of == INT:
             return Op("iadd", (self.term(INT, env, depth), lit(1)), INT)

@@ -1,10 +1,10 @@
 """Every stage gives well-typed terms, and the checker refuses ill-typed ones."""
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-
 from chad.examples import EXAMPLES
 from chad.terms_of_language import programs
+from hypothesis import HealthCheck, Phase, given, settings
+
 from tapeengine.chad.check import IllTyped, check, check_module
 from tapeengine.chad.close import close
 from tapeengine.chad.forward import forward

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tapeengine.chad.parse import arrays, numeric, whole
+from tapeengine.chad.parse import arrays, forms, numeric, whole
 from tapeengine.chad.parse.expressions import condition, expression
 from tapeengine.chad.parse.whole import array, element, numbers
 from tapeengine.chad.terms import (
@@ -262,6 +262,7 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "functools.partial": partial,
         "tapeengine.fold": fold,
         "tapeengine.scan": scan,
+        **forms.SPECIAL,
     }
 )
 

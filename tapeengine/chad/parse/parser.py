@@ -87,6 +87,8 @@ class Parser:
         self.tree = self._read()
         self.local_names = set(assigned(self.tree.body))
         self.outer: dict[str, Any] = {**vars(builtins), **function.__globals__, **_captured(function)}
+        if function.__qualname__ == function.__name__:
+            self.outer[function.__name__] = function
 
     def _read(self) -> ast.FunctionDef:
         try:

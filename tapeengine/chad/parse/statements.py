@@ -72,11 +72,14 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, retur
             return if_statement(p, first, env, then, returned)
         case ast.Match():
             return match_statement(p, first, env, then, returned)
-        case ast.For() | ast.While():
-            from tapeengine.chad.parse.loops import for_statement, while_statement
+        case ast.For():
+            from tapeengine.chad.parse.loops import for_statement
 
-            statement: Any = for_statement if isinstance(first, ast.For) else while_statement
-            return statement(p, first, env, then)
+            return for_statement(p, first, env, then)
+        case ast.While():
+            from tapeengine.chad.parse.loops import while_statement
+
+            return while_statement(p, first, env, then)
         case ast.FunctionDef():
             return local_function(p, first, env, then)
     refuse(p, first)

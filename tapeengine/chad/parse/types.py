@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeengine.chad.annotations import Array as ArrayOf
+from tapeengine.chad.annotations import Sum as SumOf
 from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Named, Product, Sum, Type
 
 __all__ = ["TypeTable", "UnknownType", "class_fields"]
@@ -74,6 +75,8 @@ class TypeTable:
             return self(self.resolve(annotation.__forward_arg__))
         if isinstance(annotation, ArrayOf):
             return Array(self(annotation.element))
+        if isinstance(annotation, SumOf):
+            return Sum(tuple(map(self, annotation.options)))
         try:
             if annotation in simple:
                 return simple[annotation]
@@ -102,7 +105,8 @@ class TypeTable:
                 f"{annotation!r} is no type of the language: use float, int, bool, None, tuple[...], te.Vec, "
                 "te.Array[...], a frozen dataclass, a NamedTuple, a union of dataclasses or Callable[[...], ...]"
             )
-        if dataclasses.is_dataclass(annotation) and not annotation.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        settings = getattr(annotation, "__dataclass_params__", None)
+        if settings is not None and not settings.frozen:
             raise UnknownType(f"the dataclass {annotation.__name__} must be frozen: write @dataclass(frozen=True)")
         hints = annotation.__annotations__
         self.classes[annotation.__name__] = annotation
@@ -114,8 +118,8 @@ class TypeTable:
         for member in resolved:
             if class_fields(member) is None and member not in (None, type(None)):
                 raise UnknownType(f"a union has dataclasses as its members, not {member!r}")
-        key = frozenset(m.__name__ for m in resolved)
-        name = "_or_".join(m.__name__ for m in resolved)
+        key = frozenset(resolved)
+        name = " | ".join("None" if m in (None, type(None)) else m.__name__ for m in resolved)
         if key in self._open:
             self._recursive.add(self._open[key])
             return Named(self._open[key])

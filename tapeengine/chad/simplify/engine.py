@@ -137,7 +137,7 @@ def simplify(term: Term, names: Names | None = None) -> Term:
 
     Examples
     --------
-    >>> from tapeengine.chad.terms import Op, lit
+    >>> from tapeengine.chad.terms import Op, Proj, lit
     >>> from tapeengine.chad.types import FLOAT
     >>> x, y = Var("x", FLOAT), Var("y", FLOAT)
     >>> simplify(Proj(Let(y, Op("mul", (x, lit(1.0))), Tuple((y, y))), 0)) == x

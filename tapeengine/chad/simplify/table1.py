@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from tapeengine.chad.target import LDense, LIndex, LProj, LScale, LTotal, LTuple, Plus, Zero
 from tapeengine.chad.terms import Apply, Build, Elements, Lambda, Let, Literal, Map, Op, Proj, Term, Total, Tuple, Var
-from tapeengine.chad.traverse import Names, all_names, count, freshen, substitute
+from tapeengine.chad.traverse import Names, all_names, freshen, substitute
 from tapeengine.chad.types import Function, Linear, LProduct, Product
 
 __all__ = ["RULES", "Rule", "is_cheap"]
@@ -190,8 +190,7 @@ def let_lam_pair_split(term: Term) -> Term | None:
             names = Names(all_names(term))
             parts = [Lambda(params, items[0])] + [freshen(Lambda(params, item), names) for item in items[1:]]
             variables = [Var(names(f"{f.name}_{i}"), part.type) for i, part in enumerate(parts)]
-            whole = freshen(Lambda(params, _tuple_of(f.of.result, [Apply(v, params) for v in variables])), names)
-            body = substitute(e, {f.name: whole}) if count(e, f.name) == 1 else _split_calls(e, f, variables, names)
+            body = _split_calls(e, f, variables, names)
             for var, part in reversed(list(zip(variables, parts, strict=True))):
                 body = Let(var, part, body)
             return body
