@@ -41,7 +41,7 @@ def test_checkpoint_leaves_one_record_for_each_call_and_recomputes_once() -> Non
         return x
 
     saved = te.checkpoint(program)
-    value, backpropagator = te.vjp(lambda x: saved(saved(x)), 0.7)
+    _value, backpropagator = te.vjp(lambda x: saved(saved(x)), 0.7)
     assert (len(backpropagator.tape), len(calls)) == (2, 2)
     expected = te.vjp(lambda x: program(program(x)), 0.7)[1](1.0)
     calls.clear()
@@ -58,7 +58,7 @@ def test_checkpoint_finds_captured_values_in_nested_functions_and_partials() -> 
 
         return te.checkpoint(partial(lambda c, y: inner(y) * c, b))(x)
 
-    value, backpropagator = te.vjp(program, 0.5, {"k": 2.0}, 3.0)
+    _value, backpropagator = te.vjp(program, 0.5, {"k": 2.0}, 3.0)
     assert len(backpropagator.tape) == 1
     dx, da, db = backpropagator(1.0)
     assert dx == pytest.approx(6.0 * np.cos(1.0))

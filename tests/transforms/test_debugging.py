@@ -1,0 +1,166 @@
+"""The debug switch, the view of a tape, progress, and the command show."""
+
+import itertools
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+import tapeengine.math as tm
+import tapeengine.numpy as tnp
+from tapeengine.errors import NotFiniteError
+
+
+def root_of_zero(x: Any) -> Any:
+    y = x * 2.0
+    z = tm.sqrt(y - y)  # the partial is infinite
+    return z * 0.0 + x
+
+
+def log_of_zero(x: Any) -> Any:
+    y = x - x
+    z = tnp.log(y)  # the values are
+    return tnp.sum(z)
+
+
+def overflow(x: Any) -> Any:
+    y = x * 1e200  # its cotangent overflows
+    return [y, x]
+
+
+def line_with(comment: str) -> int:
+    lines = Path(__file__).read_text().splitlines()
+    return next(i for i, line in enumerate(lines, 1) if line.endswith(f"# {comment}"))
+
+
+@pytest.fixture
+def engine() -> te.Engine:
+    return te.Engine()
+
+
+def test_a_partial_that_is_not_finite_is_named(engine: te.Engine) -> None:
+    with engine.debug(nans=True), pytest.raises(NotFiniteError) as caught:
+        engine.grad(root_of_zero)(3.0)
+    message = str(caught.value)
+    assert f"{__file__}:{line_with('the partial is infinite')} in root_of_zero" in message
+    assert "sqrt of 0.0" in message and "inf" in message
+    assert engine.grad(root_of_zero)(3.0) == 1.0  # off again: a linear map sends zero to zero
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+@pytest.mark.parametrize("transform", ["grad", "jacfwd"])
+def test_an_array_that_is_not_finite_is_named(engine: te.Engine, transform: str) -> None:
+    with engine.debug(nans=True), pytest.raises(NotFiniteError, match=r"z = \[-inf -inf\]") as caught:
+        getattr(engine, transform)(log_of_zero)(np.ones(2))
+    assert f":{line_with('the values are')} in log_of_zero" in str(caught.value)
+
+
+def test_a_cotangent_that_is_not_finite_is_named(engine: te.Engine) -> None:
+    with engine.debug(nans=True):
+        _value, backpropagator = engine.vjp(overflow, 1.0)
+        assert backpropagator([1.0, 1.0]) == (1e200,)
+        with pytest.raises(NotFiniteError, match="cotangent") as caught:
+            backpropagator([1e200, 1.0])
+    assert f":{line_with('its cotangent overflows')} in overflow" in str(caught.value)
+
+
+def test_the_switch_keeps_lines_of_records(engine: te.Engine) -> None:
+    with engine.debug(records=True):
+        _value, backpropagator = engine.vjp(root_of_zero, 3.0)
+    operations = {record[1]: record[0] for record in backpropagator.tape.records()}
+    assert backpropagator.line(operations["sqrt"]).number == line_with("the partial is infinite")
+    assert backpropagator.line(operations["add"]).text == "return z * 0.0 + x"
+    assert not hasattr(engine.vjp(root_of_zero, 3.0)[1], "line")
+
+
+def test_results_are_the_same_with_the_switch_on(engine: te.Engine) -> None:
+    def program(x: Any) -> Any:
+        return tnp.sum(tnp.sin(x) * x[0])
+
+    x = np.array([0.3, 0.4])
+    expected = engine.value_and_grad(program)(x), engine.hessian(program)(x)
+    with engine.debug(nans=True, records=True):
+        found = engine.value_and_grad(program)(x), engine.hessian(program)(x)
+    np.testing.assert_array_equal(found[0][1], expected[0][1])
+    np.testing.assert_array_equal(found[1], expected[1])
+
+
+def spring(x: Any, v: Any, steps: int) -> Any:
+    for _ in range(steps):
+        force = -2.0 * tm.sin(x)
+        v = v + 0.1 * force
+        x = x + 0.1 * v
+    return x * v
+
+
+def test_counts_by_operation_and_line() -> None:
+    view = te.tape(spring, 1.0, 0.0, 10)
+    assert len(view) == 61 == sum(view.by_operation.values()) == sum(view.by_line.values())
+    assert view.by_operation == {"sin": 10, "mul": 31, "add": 20}
+    texts = {line.text: count for line, count in view.by_line.items()}
+    assert texts["force = -2.0 * tm.sin(x)"] == 20 and texts["return x * v"] == 1
+    assert view.nbytes == te.vjp(spring, 1.0, 0.0, 10)[1].tape.nbytes * 33 // 25  # with 8 bytes of values beside 25
+
+
+def test_the_profile_adds_up() -> None:
+    view = te.tape(spring, 1.0, 0.0, 50)
+    costs = view.profile()
+    assert sum(cost.records for cost in costs) == len(view)
+    assert all(cost.bytes == 25 * cost.records and cost.forward >= 0 and cost.reverse >= 0 for cost in costs)
+    assert "force = -2.0 * tm.sin(x)" in view.table() and "records" in view.table()
+
+
+@pytest.mark.parametrize(("steps", "boxes"), [(3, 21), (1000, 5)])
+def test_pictures_show_records_or_lines(steps: int, boxes: int) -> None:
+    """18 records, one product and two inputs; or four lines and the inputs."""
+    view = te.tape(spring, 1.0, 0.0, steps)
+    picture = ElementTree.fromstring(view.svg())
+    frames = [part for part in picture.iter("{http://www.w3.org/2000/svg}rect") if part.get("rx")]
+    assert len(frames) == boxes
+    dot = view.to_dot()
+    assert dot.startswith("digraph tape {") and dot.count("[label=") >= boxes and dot.count("->") >= boxes - 2
+
+
+def test_boxes_of_a_picture_do_not_overlap() -> None:
+    from tapeengine.transforms.drawing import graph_of
+    from tapeengine.transforms.svg import layers_of, placed
+
+    graph = graph_of(te.tape(spring, 1.0, 0.0, 20), 300)
+    layers = layers_of(graph)
+    boxes = placed(graph, layers)
+    for layer in layers:
+        row = [boxes[number] for number in layer]
+        assert all(a[0] + a[2] < b[0] for a, b in itertools.pairwise(row))
+    below = [(boxes[p][1], boxes[n][1]) for n, vertex in graph.vertices.items() for p in vertex.parents]
+    assert all(above < under for above, under in below)
+
+
+def test_progress_adds_up_to_the_records() -> None:
+    _value, backpropagator = te.vjp(spring, 1.0, 0.0, 500)
+    done: list[int] = []
+    found = te.backpropagate(backpropagator, 1.0, done.append, parts=7)
+    assert found == backpropagator(1.0)
+    assert sum(done) == len(backpropagator.tape) and len(done) == 7
+
+
+def test_progress_with_arrays() -> None:
+    _value, backpropagator = te.vjp(lambda x: tnp.sum(tnp.sin(x) * x[0]), np.array([0.1, 0.7]))
+    found = te.backpropagate(backpropagator, 1.0, lambda n: None, parts=3)
+    np.testing.assert_array_equal(found[0], backpropagator(1.0)[0])
+
+
+def test_the_command_shows_a_tape(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import tapeengine.math as tm\n\ndef f(x, ys):\n    return tm.sin(x) * ys[0] + ys[1]\n")
+    command = [sys.executable, "-m", "tapeengine", "show", f"{program}:f", "0.5", "[1.0, 2.0]"]
+    picture = tmp_path / "tape.svg"
+    done = subprocess.run([*command, "--svg", str(picture)], capture_output=True, text=True, check=True)
+    assert "return tm.sin(x) * ys[0] + ys[1]" in done.stdout and "sin 1" in done.stdout
+    assert ElementTree.parse(picture).getroot().tag.endswith("svg")
+    wrong = subprocess.run([*command[:4], f"{program}:g"], capture_output=True, text=True)
+    assert wrong.returncode == 2 and "has no function 'g'; it has f" in wrong.stdout

@@ -1,0 +1,75 @@
+"""The two programs of Siskind and Pearlmutter in all four pairs of modes, and powers at zero to third order."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+import tapeengine.math as tm
+import tapeengine.numpy as tnp
+from asv_bench.programs.nested import PARTICLE, SADDLE, particle, saddle
+
+Gradient = Callable[[Callable[[list[Any]], Any], list[Any]], list[Any]]
+
+
+def reverse(f: Callable[[list[Any]], Any], x: list[Any]) -> Any:
+    return te.grad(f)(x)
+
+
+def forward(f: Callable[[list[Any]], Any], x: list[Any]) -> Any:
+    return te.jacfwd(f)(x)
+
+
+def by_tangents(f: Callable[[list[Any]], Any], x: list[Any]) -> list[Any]:
+    """A run of the program for each entry, as jvp has it."""
+    return [te.jvp(f, (x,), ([float(i == j) for j in range(len(x))],))[1] for i in range(len(x))]
+
+
+MODES = {"r": reverse, "f": forward, "t": by_tangents}
+pairs = pytest.mark.parametrize(("outer", "inner"), [(a, b) for a in MODES for b in MODES])
+
+
+@pairs
+def test_particle(outer: str, inner: str) -> None:
+    np.testing.assert_allclose(particle(MODES[outer], MODES[inner]), PARTICLE, rtol=1e-9)
+
+
+@pytest.mark.slow
+@pairs
+def test_saddle(outer: str, inner: str) -> None:
+    np.testing.assert_allclose(saddle(MODES[outer], MODES[inner]), SADDLE, rtol=1e-9)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 3])
+@pytest.mark.parametrize("transform", [te.grad, te.jacfwd, te.jacrev], ids=["grad", "jacfwd", "jacrev"])
+@pytest.mark.parametrize("power", [lambda x: x**2, lambda x: x**2.0, lambda x: tm.pow(x, 2.0), lambda x: x * x])
+def test_square_at_zero(order: int, transform: Any, power: Any) -> None:
+    f = power
+    for _ in range(order):
+        f = transform(f)
+    assert f(0.0) == [0.0, 0.0, 2.0, 0.0][order]
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 3])
+def test_square_of_arrays_at_zero(order: int) -> None:
+    def f(x: Any) -> Any:
+        return tnp.sum(x**2)
+
+    for _ in range(order):
+        f = te.jacobian(f)
+    assert np.sum(f(np.zeros(2))) == [0.0, 0.0, 4.0, 0.0][order]
+
+
+@pytest.mark.parametrize("norm", [tnp.linalg.norm, lambda x: tm.hypot(x[0], x[1])], ids=["norm", "hypot"])
+def test_norm_at_zero_has_a_zero_gradient(norm: Any) -> None:
+    np.testing.assert_array_equal(te.grad(norm)(np.zeros(2)), [0.0, 0.0])
+    np.testing.assert_array_equal(te.jacfwd(norm)(np.zeros(2)), [0.0, 0.0])
+
+
+def test_perturbations_are_not_confused() -> None:
+    """d/dx [x * d/dy (x + y)] is 1, in every pair of modes."""
+    for outer in (te.grad, te.jacfwd):
+        for inner in (te.grad, te.jacfwd):
+            assert outer(lambda x, inner=inner: x * inner(lambda y: x + y)(2.0))(1.0) == 1.0
