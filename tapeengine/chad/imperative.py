@@ -1,14 +1,14 @@
 """The small imperative form between terms and program text: what a back end has to print, and nothing else.
 
-A function is a list of statements over named values. A value is a scalar, or an array whose dimensions carry the names of
-*axes*; where two operands meet, dimensions of one axis are aligned and missing ones are broadcast. An axis is an index
-of a build, map or loop that has been turned into whole-array operations, so that no statement says how dimensions are
-inserted or transposed: that is left to the back end.
+A function is a list of statements over named values. A value is a scalar, or an array whose dimensions carry the names
+of *axes*; where two operands meet, dimensions of one axis are aligned and missing ones are broadcast. An axis is an
+index of a build, map or loop that has been turned into whole-array operations, so that no statement says how dimensions
+are inserted or transposed: that is left to the back end.
 
 Statements: `Assign` (call an operation; allocation is the operation ``zeros``), `Set` and `Add` (give a variable another
-value), `Store` (write one element), `AddAt` (accumulate into a part of an array), `Loop` and `Branch`. A `Loop` or `Branch` of a forward pass *keeps* values of its steps, which
-the loop or branch of the reverse pass unpacks again: they are the residuals between the two passes (EC section 3: a
-backpropagator's captured variables).
+value), `Store` (write one element), `AddAt` (accumulate into a part of an array), `Loop` and `Branch`. A `Loop` or
+`Branch` of a forward pass *keeps* values of its steps, which the loop or branch of the reverse pass unpacks again: they
+are the residuals between the two passes (EC section 3: a backpropagator's captured variables).
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class Assign:
     ----------
     out : Ref
     op : str
-        A scalar operation of `tapeengine.chad.primitives`, applied elementwise, or one of
-        `tapeengine.chad.generate.operations`.
+        A scalar operation of `tapeengine.chad.primitives`, applied elementwise, or one of those that
+        `tapeengine.chad.generate.text` has a method ``op_<name>`` for.
     args : tuple of Operand
     params : tuple
         Static parameters: dimensions as numbers or names of axes.
@@ -128,7 +128,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What a loop carries: ``var`` in its body, ``init`` before the first step, ``last`` after each, ``out`` at the end."""
+    """What a loop carries: ``var`` in its body, ``init`` before it, ``last`` after each step, ``out`` at the end."""
 
     var: Ref
     init: Operand

@@ -2,8 +2,8 @@
 
 The primal is written first, with builds, maps, sums and reads as whole-array operations where they have such a form
 (`lower`); the reverse pass is then written statement by statement with each operation's transposed derivative
-(`reverse`, EC Fig. 6 and Fig. 8), and both are printed (`text`). What the reverse pass needs of the forward pass is handed
-over as residuals: nothing is computed twice.
+(`reverse`, EC Fig. 6 and Fig. 8), and both are printed (`text`). What the reverse pass needs of the forward pass is
+handed over as residuals: nothing is computed twice.
 """
 
 from tapeengine.chad.generate.compiled import Compiled, generate

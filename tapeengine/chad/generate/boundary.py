@@ -72,7 +72,7 @@ class Boundary:
         match of:
             case Float() | Int() | Bool():
                 return [_number(type(of).__name__.lower(), value)]
-            case Product(items, name, fields):
+            case Product(items):
                 if of == UNIT and value is None:
                     return []
                 parts = self._parts(of, value)
@@ -124,7 +124,7 @@ class Boundary:
                 if isinstance(_innermost(inner), Ref) and len(arrays) == 1:
                     return _shaped(arrays[0][index] if index else arrays[0], like)
                 count = arrays[0].shape[len(index)]
-                likes = like if isinstance(like, list | tuple) else [None] * count
+                likes = list(like) if isinstance(like, list | tuple) else [None] * count
                 made = [self._at(element, inner, arrays, (*index, i), likes[i]) for i in range(count)]
                 return tuple(made) if isinstance(like, tuple) else made
         x = arrays[0][index] if index else arrays[0]

@@ -158,7 +158,7 @@ class Builder:
         return (op, operands, plain(params), tuple(order[a] for a in axes), sizes)
 
     def _kind(self, op: str, args: Sequence[Operand]) -> str:
-        return KINDS[DISCRETE[op][1]] if op in DISCRETE else "float"  # type: ignore[index]
+        return KINDS[DISCRETE[op][1]] if op in DISCRETE else "float"
 
     def is_negative(self, x: Operand) -> bool:
         """Tell whether a value was made by a change of sign."""

@@ -1,7 +1,7 @@
 """From source terms to the imperative form: dispatch, scalars, products, and the helpers that every rule uses.
 
-A build whose body can be computed for all indices at once becomes an axis (``whole-array operations``); reading an array
-at the index of that build is then a renaming, a slice or a gather. What has no such form becomes a loop.
+A build whose body can be computed for all indices at once becomes an axis of whole-array operations; reading an array at
+the index of that build is then a renaming, a slice or a gather. What has no such form becomes a loop.
 """
 
 from __future__ import annotations
@@ -164,6 +164,11 @@ class Lower:
         return self.b.emit("where", (scope.mask, index, Const(0)), kind="int")
 
     def _at_pending(self, x: Pending, axis: str, index: Operand, scope: Scope) -> Value:
+        along = self.index_of(index)
+        is_row = not any(i.axes for _, i in x.indices) and axis in x.base.axes and axis not in dict(x.indices)
+        if is_row and along is not None and along[0] not in x.base.axes:
+            return self.at(self.gather(x), axis, index, scope)
+
         def moved(i: Operand) -> Operand:
             return self.force(self.at(i, axis, index, scope)) if axis in i.axes else i
 

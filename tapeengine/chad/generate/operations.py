@@ -46,7 +46,7 @@ class Operations:
     @staticmethod
     def array(values: list[Any], kind: type, rank: int = 1) -> NDArray[Any]:
         """What a loop collected, as an array of a rank even if it is empty."""
-        made = np.array(values, dtype=kind)
+        made: NDArray[Any] = np.array(values, dtype=kind)
         return made if made.ndim == rank else made.reshape((len(values),) + (0,) * (rank - 1))
 
     @staticmethod

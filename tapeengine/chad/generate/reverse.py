@@ -1,9 +1,10 @@
 """The reverse pass over the imperative form: each statement's transposed derivative, from the last to the first.
 
-This is reverse CHAD with accumulation (EC Fig. 6) on programs in imperative form. A statement ``y = op(x1, ..., xn)`` is
-``let y = op(x1, ..., xn) in ...``: its backpropagator hands the cotangent of ``y``, which `let`'s ``scope`` took out of
-the environment vector, to the variables ``xi`` by ``one``. The environment vector is the set of the variables ``d_x``, each
-given its value where all contributions are known. Whole-array operations contribute whole arrays (EC 8.1, BArray).
+This is reverse CHAD with accumulation (EC Fig. 6) on programs in imperative form. A statement ``y = op(x1, ..., xn)``
+is ``let y = op(x1, ..., xn) in ...``: its backpropagator hands the cotangent of ``y``, which `let`'s ``scope`` took out
+of the environment vector, to the variables ``xi`` by ``one``. The environment vector is the set of the variables
+``d_x``, each given its value where all contributions are known. Whole-array operations contribute whole arrays (EC 8.1,
+BArray).
 """
 
 from __future__ import annotations
@@ -271,7 +272,8 @@ class Reverse:
             s.keeps[which][:] = [self.declared.get(n, x) for n, x in used(body).items() if n in defined(statements)]
             blocks.append(body)
         s.kept = self.b.names("kept") if any(s.keeps) else ""
-        self.b.block.append(Branch(s.condition, *blocks, kept=s.kept, keeps=s.keeps, backwards=True))
+        then, orelse = blocks
+        self.b.block.append(Branch(s.condition, then, orelse, kept=s.kept, keeps=s.keeps, backwards=True))
 
     def _as(self, ct: Ref, out: Ref, x: Operand) -> tuple[str, ...]:
         to = dict(zip(out.axes, x.axes, strict=True)) if isinstance(x, Ref) else {}

@@ -1,7 +1,7 @@
 """What the value of a source term looks like while it is turned into the imperative form.
 
-Products exist at generation time only. An array is an axis and a value that may depend on it, so that an array of tuples
-is a tuple of arrays, and reading it at the index of a loop that became an axis is a renaming.
+Products exist at generation time only. An array is an axis and a value that may depend on it, so that an array of
+tuples is a tuple of arrays, and reading it at the index of a loop that became an axis is a renaming.
 """
 
 from __future__ import annotations
