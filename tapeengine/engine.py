@@ -59,7 +59,7 @@ class Engine:
         self.registry = loaded.registry
         self.structures = Structures(self.registry.structures)
         self.rules: Any = Rules(self.registry.numpy_rules)
-        loaded.configure(self)
+        self.registry = loaded.configure(self)
 
     def vjp(self, program: Callable[..., Any], *primals: Any, **keywords: Any) -> tuple[Any, Any]:
         """Run a program and return its value with its backpropagator.

@@ -42,6 +42,8 @@ class PluginRecord:
         Why it cannot be used; empty where it can.
     disabled : bool
         Whether TAPEENGINE_DISABLE_PLUGINS names it.
+    plugin : object
+        The module or object with the hooks; None where it failed or is disabled.
     """
 
     origin: Origin
@@ -49,6 +51,7 @@ class PluginRecord:
     contribution: Contribution | None = None
     error: str = ""
     disabled: bool = False
+    plugin: Any = None
 
 
 class LoadedPlugins:
@@ -62,16 +65,36 @@ class LoadedPlugins:
         What the others bring.
     """
 
-    def __init__(self, manager: pluggy.PluginManager, records: Iterable[PluginRecord]) -> None:
+    def __init__(
+        self, manager: pluggy.PluginManager, records: Iterable[PluginRecord], *, explicit: bool = False
+    ) -> None:
         self._manager = manager
+        self._explicit = explicit
         self.records = tuple(records)
         failures = [PluginFailure(record.origin, record.error) for record in self.records if record.error]
         found = [record.contribution for record in self.records if record.contribution is not None]
         self.registry = Registry(found, failures)
 
-    def configure(self, engine: Any) -> None:
-        """Call the plugins' `tapeengine_configure`."""
-        self._manager.hook.tapeengine_configure(engine=engine)
+    def configure(self, engine: Any) -> Registry:
+        """Call the plugins' `tapeengine_configure` in their order, and return the registry with those that fail.
+
+        Raises
+        ------
+        RegistryError
+            When one of the plugins that were asked for fails.
+        """
+        failures = []
+        for record in self.records:
+            if record.contribution is not None and "tapeengine_configure" in record.hooks:
+                try:
+                    _ask(self._manager, record.plugin, "tapeengine_configure", engine=engine)
+                except Exception as error:
+                    failures.append(PluginFailure(record.origin, f"its tapeengine_configure raises {_told(error)}"))
+        if failures and self._explicit:
+            raise RegistryError(str(failures[0]))
+        return (
+            Registry(self.registry.contributions, (*self.registry.failures, *failures)) if failures else self.registry
+        )
 
 
 def load_plugins(plugins: Sequence[Any] | None = None) -> LoadedPlugins:
@@ -102,7 +125,7 @@ def load_plugins(plugins: Sequence[Any] | None = None) -> LoadedPlugins:
     for record in records:
         if record.error:
             raise RegistryError(f"{record.origin} failed: {record.error}")
-    return LoadedPlugins(manager, records)
+    return LoadedPlugins(manager, records, explicit=True)
 
 
 def _installed(manager: pluggy.PluginManager) -> list[PluginRecord]:
@@ -147,8 +170,8 @@ def _record(manager: pluggy.PluginManager, origin: Origin, load: Callable[[], An
         plugin = load()
         manager.register(plugin, _free_name(manager, origin))
         hooks = _hooks(manager, plugin)
-        return PluginRecord(origin, hooks, _contribution(manager, origin, plugin, hooks))
-    except Exception as error:
+        return PluginRecord(origin, hooks, _contribution(manager, origin, plugin, hooks), plugin=plugin)
+    except (Exception, SystemExit) as error:
         if plugin is not None and manager.is_registered(plugin):
             manager.unregister(plugin)
         return PluginRecord(origin, error=_told(error))
@@ -160,7 +183,7 @@ def _free_name(manager: pluggy.PluginManager, origin: Origin) -> str:
     return name if not manager.has_plugin(name) else f"{name}:{len(manager.get_plugins())}"
 
 
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     return str(error) if isinstance(error, RegistryError) else f"{type(error).__name__}: {error}"
 
 
@@ -187,13 +210,11 @@ def _contribution(manager: pluggy.PluginManager, origin: Origin, plugin: Any, ho
     return found
 
 
-def _ask(manager: pluggy.PluginManager, plugin: Any, hook: str) -> Any:
-    """Call one hook of one plugin."""
+def _ask(manager: pluggy.PluginManager, plugin: Any, hook: str, **parameters: Any) -> Any:
+    """Call one hook of one plugin; None where it returns None."""
     others = [other for other in manager.get_plugins() if other is not plugin]
-    answers = manager.subset_hook_caller(hook, others)()
-    if not answers:
-        raise RegistryError(f"its {hook} returns None")
-    return answers[0]
+    answers = manager.subset_hook_caller(hook, others)(**parameters)
+    return answers[0] if answers else None
 
 
 def _primitives(answer: Any) -> tuple[Primitive, ...]:

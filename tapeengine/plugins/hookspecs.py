@@ -135,6 +135,6 @@ def tapeengine_configure(engine: Any) -> None:
     ...     @hookimpl
     ...     def tapeengine_configure(self, engine):
     ...         print(f"configures {engine}")
-    >>> load_plugins([Plugin()]).configure("an engine")
+    >>> registry = load_plugins([Plugin()]).configure("an engine")
     configures an engine
     """

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tapeengine import Engine
 from tapeengine.errors import RegistryError
 from tapeengine.plugins import hookimpl, load_plugins
 from tapeengine.plugins.command import table
@@ -56,9 +57,10 @@ BAD = {
         f"{HEAD}\n@hookimpl\ndef tapeengine_primitives():\n    raise ValueError('not today')",
         "ValueError: not today",
     ),
+    "exits when imported": ("raise SystemExit(3)", "SystemExit: 3"),
     "returns nothing": (
         f"{HEAD}\n@hookimpl\ndef tapeengine_primitives():\n    pass",
-        "its tapeengine_primitives returns None",
+        "its tapeengine_primitives returns None, not an iterable of Primitive",
     ),
     "returns a number": (
         f"{HEAD}\n@hookimpl\ndef tapeengine_primitives():\n    return 3",
@@ -127,6 +129,21 @@ def test_what_plugins_bring_and_where_it_comes_from(install: Install) -> None:
     engine: list[str] = []
     loaded.configure(engine)
     assert engine == ["beta"]
+
+
+CONFIGURE = "@hookimpl\ndef tapeengine_configure(engine):\n    engine.max_tape_bytes //= 0\n"
+
+
+def test_a_plugin_that_fails_to_configure_stops_nobody(install: Install) -> None:
+    install("alpha", GOOD + CONFIGURE)
+    install("beta", bringing("b.f") + CONFIGURE.replace("//= 0", "+= 5"))
+    engine = Engine()
+    assert engine.max_tape_bytes == 5
+    [failure] = engine.registry.failures
+    assert str(failure).startswith("plugin alpha (fake-alpha 1.0) failed: its tapeengine_configure raises ZeroDivision")
+    assert list(engine.registry) == ["good.square", "b.f"]
+    with pytest.raises(RegistryError, match=r"plugin alpha .* its tapeengine_configure raises ZeroDivisionError"):
+        Engine(plugins=["beta", "alpha"])
 
 
 def test_first_party_primitives_come_first_and_others_by_name(install: Install) -> None:
