@@ -53,8 +53,19 @@ def scale(ct: Any, partial: Any) -> Any:
 
 
 def unbroadcast(ct: Any, space: Space) -> Any:
-    """Fit a cotangent into the space of an argument that was broadcast: sum over the broadcast axes, real part where
-    real, its dtype.
+    """Fit a cotangent into the space of an argument that was broadcast.
+
+    Parameters
+    ----------
+    ct : float or array
+        A cotangent of the broadcast shape.
+    space : Space
+        The argument's space.
+
+    Returns
+    -------
+    float or array
+        The sum over the broadcast axes, in the argument's shape and dtype; its real part where the argument is real.
 
     Examples
     --------
@@ -66,6 +77,18 @@ def unbroadcast(ct: Any, space: Space) -> Any:
 
 def broadcast(t: Any, space: Space) -> Any:
     """Spread a tangent over the space of an output: the transpose of `unbroadcast`.
+
+    Parameters
+    ----------
+    t : float or array
+        A tangent that broadcasts to the output's shape.
+    space : Space
+        The output's space.
+
+    Returns
+    -------
+    float or array
+        The tangent in the output's shape and dtype.
 
     Examples
     --------
@@ -381,6 +404,16 @@ def discrete(
     a comparison.
 
     It computes on the values of traced arguments, and its result is a constant of the trace.
+
+    Parameters
+    ----------
+    name, primal, static, samples, doc, variadic, args
+        As for `Primitive`.
+
+    Examples
+    --------
+    >>> discrete("example.floor", lambda x: np.floor(x)).vjp_rules
+    (None,)
     """
     return Primitive(name, primal, {}, {}, static=static, samples=samples, doc=doc, variadic=variadic, args=args)
 
@@ -396,7 +429,14 @@ def not_differentiable(
     variadic: bool = False,
     args: Sequence[str] | None = None,
 ) -> Primitive:
-    """Build the record of an operation that plain values may use and traced ones may not; the error repeats the reason.
+    """Build the record of an operation that plain values may use and traced ones may not.
+
+    Parameters
+    ----------
+    name, primal, static, samples, doc, variadic, args
+        As for `Primitive`.
+    reason : str
+        What the error says to those who differentiate it, best with another way to go.
 
     Examples
     --------

@@ -67,10 +67,8 @@ def check_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> R
 def report_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> Report:
     """Do what `check_primitive` does, and return the failures in the report."""
     report = Report(primitive.name)
-    samples = list(primitive.samples_drawn(seed))
-    report.ran("samples")
-    if not samples:
-        report.fail("samples", "", f"seed {seed}", "there are no samples, so nothing can be checked; pass samples=")
+    samples: list[Sample] = []
+    report.run("samples", "", f"seed {seed}", lambda: _sample_messages(primitive, seed, samples))
     found = [_case(report, primitive, position, sample, seed) for position, sample in enumerate(samples)]
     cases = [case for case in found if case is not None]
     elementwise = is_elementwise(cases, np.random.default_rng(seed))
@@ -78,6 +76,13 @@ def report_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> 
     for case in cases:
         checker.check(case)
     return report
+
+
+def _sample_messages(primitive: Primitive, seed: int, samples: list[Sample]) -> Iterator[str]:
+    """Draw all samples into a list."""
+    samples.extend(primitive.samples_drawn(seed))
+    if not samples:
+        yield "there are no samples, so nothing can be checked; pass samples="
 
 
 def _case(report: Report, primitive: Primitive, position: int, sample: Sample, seed: int) -> Case | None:

@@ -70,6 +70,7 @@ def kernel(value: Callable[[float], float], partial: Callable[[float], float]) -
 SCALED = lambda first, x: scale(first, 2.02 * x)  # noqa: E731
 WRONG = {
     "no samples": ("samples", square(samples=())),
+    "a sample that cannot be drawn": ("samples", square(samples=(lambda generator: Sample((generator.nothing(),)),))),
     "the primal raises": ("value", square(samples=(Sample(("text",)),))),
     "the value is not what the sample states": ("value", square(samples=(Sample((2.0,), value=4.5),))),
     "the value has another space than stated": ("value", square(samples=(Sample((2.0,), value=np.array([4.0])),))),
