@@ -26,8 +26,10 @@ def test_cubic_splines(count, bc_type):
         np.testing.assert_allclose(ours(query, nu), theirs(query, nu), rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(ours.c, np.moveaxis(theirs.c, 2, 2), rtol=1e-9, atol=1e-10)
     if bc_type != "periodic":
+
         def total(v):
             return np.sum(np.sin(interpolate.CubicSpline(v[:count], v[count:-2], bc_type=bc_type)(v[-2:])))
+
         point = np.concatenate([x, y[0], [x[0] + 0.05, x[0] + 0.21]])
         assert_gradient(total, point, rtol=1e-7)
         assert_second_order(total, point, rtol=1e-6)

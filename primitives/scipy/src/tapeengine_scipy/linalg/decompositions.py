@@ -51,7 +51,7 @@ def _cholesky_jvp(t: Any, out: Any, out_space: Any) -> Any:
 
 
 def _positive(generator: numpy.random.Generator) -> Sample:
-    factor = well_conditioned(generator, 3, 3)
+    factor = well_conditioned(generator, 2, 2)
     return Sample((factor @ factor.T,))
 
 
