@@ -21,7 +21,7 @@ def polyval(p: Any, x: Any) -> Any:
     11.0
     """
     coefficients, x = as_array(p), as_array(x)
-    value = numpy.zeros(shape_of(x)) if shape_of(x) else 0.0
+    value = numpy.zeros(shape_of(x), dtype_of(x)) if shape_of(x) else 0.0
     for position in range(shape_of(coefficients)[0]):
         value = value * x + coefficients[position]
     return value

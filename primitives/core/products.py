@@ -14,7 +14,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.builders import bilinear, unbroadcast
 from tapeengine.primitive import Sample, uniform
-from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axis, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, is_complex, ndim_of, normal_axis, shape_of
 
 __all__ = ["DOT", "MATMUL", "RULES", "conjugated", "swapped"]
 
@@ -122,7 +122,11 @@ DOT = bilinear(
 def dot(a: Any, b: Any, out: None = None) -> Any:
     """Multiply vectors, matrices or arrays; see `numpy.dot`."""
     x, y = as_array(a), as_array(b)
-    return DOT(x, y) if ndim_of(x) and ndim_of(y) else np.multiply(x, y)
+    if ndim_of(x) and ndim_of(y):
+        return DOT(x, y)
+    wide = numpy.result_type(dtype_of(x), dtype_of(y))  # dot does not treat Python's numbers as weak
+    value = np.multiply(x, y)
+    return value if dtype_of(value) == wide else np.astype(value, wide)
 
 
 def inner(a: Any, b: Any, /) -> Any:

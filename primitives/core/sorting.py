@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine_primitives.values import as_array, is_traced, ndim_of, normal_axes, normal_axis, real_dtype, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, is_traced, ndim_of, normal_axes, normal_axis, shape_of
 
 __all__ = ["RULES"]
 
@@ -123,6 +123,9 @@ _DISCRETE: dict[str, Callable[[int, Any], Any]] = {
 }
 
 
+_PICKING = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
+
+
 def _rank(q: Any, count: int, method: str) -> Any:
     """Return where a quantile stands among sorted elements, counted from 0 and not rounded."""
     if method in _CONTINUOUS:
@@ -146,9 +149,18 @@ def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, weights: An
     if skip_nan:
         count = np.sum(~np.isnan(flat), axis=-1, keepdims=True)
     value = np.moveaxis(_at_ranks(flat, _rank(np.ravel(q), count, method), count), -1, 0)
+    dtype = _quantile_dtype(flat, q, method)
+    value = value if dtype_of(value) == dtype else np.astype(value, dtype)
     value = value if skip_nan else _with_nan(value, flat)
     shape = kept if keepdims is True else shape_of(flat)[:-1]
     return np.reshape(value, shape_of(q) + tuple(shape))
+
+
+def _quantile_dtype(flat: Any, q: Any, method: str) -> Any:
+    """Return numpy's dtype: a number q of Python's is weak, and methods that pick an element do not compute with q."""
+    if is_traced(q) or isinstance(q, (int, float)) or method in _PICKING:
+        return dtype_of(flat)
+    return numpy.result_type(dtype_of(flat), dtype_of(q))
 
 
 def _at_ranks(flat: Any, rank: Any, count: Any) -> Any:
@@ -162,8 +174,7 @@ def _at_ranks(flat: Any, rank: Any, count: Any) -> Any:
         order = np.argsort(flat, axis=-1)
         places = numpy.take_along_axis(order, below, axis=-1), numpy.take_along_axis(order, above, axis=-1)
     low, high = (np.take_along_axis(flat, place, axis=-1) for place in places)
-    fraction = rank - below
-    return _between(low, high, fraction if is_traced(fraction) else fraction.astype(real_dtype(flat)))
+    return _between(low, high, rank - below)
 
 
 def _between(low: Any, high: Any, fraction: Any) -> Any:

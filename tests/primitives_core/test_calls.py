@@ -1,12 +1,14 @@
 """Numpy's functions through numpy's own protocols: values, spaces, adjoint identity, differences, second order."""
 
 import warnings
+from typing import Any
 
 import numpy
 import pytest
 from numpy_calls import Call, calls
 
 import tapeengine as te
+from tapeengine.spaces import space_of
 from tapeengine.testing import check_vjp
 
 CALLS = calls()
@@ -22,3 +24,30 @@ def test_call(call: Call, engine: te.Engine) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_vjp(lambda *primals: call.program(numpy, *primals), *call.primals, engine=engine, order=call.order)
+
+
+def narrow(value: Any) -> Any:
+    """Arrays in single precision; numbers as they are."""
+    kinds = {"d": numpy.float32, "D": numpy.complex64}
+    return value.astype(kinds.get(value.dtype.char, value.dtype)) if isinstance(value, numpy.ndarray) else value
+
+
+@pytest.mark.parametrize("call", CALLS, ids=[call.name for call in CALLS])
+def test_single_precision(call: Call, engine: te.Engine) -> None:
+    """Dtypes are numpy's and the primals', and the numbers those of double precision."""
+
+    def program(*primals: Any) -> Any:
+        return call.program(numpy, *primals)
+
+    primals = tuple(map(narrow, call.primals))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        value, backpropagator = engine.vjp(program, *primals)
+        assert numpy.asarray(value).dtype == numpy.asarray(program(*primals)).dtype
+        ct = space_of(value).random(numpy.random.default_rng(0))
+        wide, expected = engine.vjp(program, *call.primals)
+        wanted = expected(numpy.asarray(ct).astype(numpy.asarray(wide).dtype)[()])
+        for primal, ours, theirs in zip(primals, backpropagator(ct), wanted, strict=True):
+            assert space_of(ours) == space_of(primal)
+            size = max(1.0, numpy.max(numpy.abs(theirs), initial=0.0))
+            assert numpy.max(numpy.abs(ours - theirs), initial=0.0) <= 5e-3 * size
