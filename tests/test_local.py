@@ -1,6 +1,7 @@
 """`te.primitive`: rules given by name, and the missing one by transposing the other."""
 
 import functools
+import importlib
 from typing import Any
 
 import numpy as np
@@ -102,3 +103,8 @@ def test_in_programs_to_second_order(which: str) -> None:
     third = te.grad(te.grad(te.grad(lambda x: product(x, 2.0, 3))))
     assert third(0.7) == pytest.approx(12.0, rel=1e-14)
     assert te.jvp(lambda x: product(x, 2.0), (3.0,), (1.0,)) == (18.0, 12.0)
+
+
+def test_the_decorator_keeps_its_name_beside_the_module_of_the_same_name() -> None:
+    assert te.primitive is primitive
+    assert importlib.import_module("tapeengine.primitive").Primitive is te.Primitive
