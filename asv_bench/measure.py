@@ -6,6 +6,7 @@ The clock is the CPU time of the process, all its threads together: it stands st
 """
 
 import gc
+import os
 import resource
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
-__all__ = ["adbench_time", "first_time", "in_subprocess", "interleaved", "peak_bytes", "ratio"]
+__all__ = ["adbench_time", "first_time", "in_subprocess", "interleaved", "peak_bytes", "peers_python", "ratio"]
 
 Thunk = Callable[[], Any]
 
@@ -110,3 +111,9 @@ def in_subprocess(code: str, *arguments: str, python: str = sys.executable) -> s
     prelude = f"import sys; sys.path.append({str(Path(__file__).resolve().parents[1])!r})\n"
     done = subprocess.run([python, "-c", prelude + code, *arguments], check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout.strip()
+
+
+def peers_python() -> str:
+    """Return the interpreter of the environment that `make peers` makes."""
+    default = Path(__file__).resolve().parents[1] / ".venv-peers"
+    return str(Path(os.environ.get("TAPEENGINE_PEERS", default)) / "bin" / "python")

@@ -142,23 +142,45 @@ def convolution_inputs() -> tuple[Any, ...]:
 
 
 @chad.program
-def particles_typed(px: chad.Vec, py: chad.Vec, vx: chad.Vec, vy: chad.Vec, steps: int) -> float:
-    """Do what `particles.particles` does."""
-    count = len(px)
-    for _ in range(steps):
-        fx = [sum(pull(px[i] - px[j], py[i] - py[j]) for j in range(count)) - px[i] for i in range(count)]
-        fy = [sum(pull(py[i] - py[j], px[i] - px[j]) for j in range(count)) - py[i] for i in range(count)]
-        vx = [vx[i] + 0.01 * fx[i] for i in range(count)]
-        vy = [vy[i] + 0.01 * fy[i] for i in range(count)]
-        px = [px[i] + 0.01 * vx[i] for i in range(count)]
-        py = [py[i] + 0.01 * vy[i] for i in range(count)]
-    return sum(px[i] * py[i] for i in range(count))
+def pair(ax: float, ay: float, bx: float, by: float) -> tuple[float, float]:
+    """Return the force between two particles."""
+    dx = ax - bx
+    dy = ay - by
+    w = 1.0 / (dx * dx + dy * dy + 0.1)
+    return dx * w, dy * w
 
 
 @chad.program
-def pull(along: float, across: float) -> float:
-    """Return one component of the force between two particles."""
-    return along / (along * along + across * across + 0.1)
+def particles_typed(px: chad.Vec, py: chad.Vec, vx: chad.Vec, vy: chad.Vec, steps: int) -> float:
+    """Do what `particles.particles` does, on four particles by name."""
+    xa, xb, xc, xd = px[0], px[1], px[2], px[3]
+    ya, yb, yc, yd = py[0], py[1], py[2], py[3]
+    ua, ub, uc, ud = vx[0], vx[1], vx[2], vx[3]
+    va, vb, vc, vd = vy[0], vy[1], vy[2], vy[3]
+    for _ in range(steps):
+        fx_ab, fy_ab = pair(xa, ya, xb, yb)
+        fx_ac, fy_ac = pair(xa, ya, xc, yc)
+        fx_ad, fy_ad = pair(xa, ya, xd, yd)
+        fx_bc, fy_bc = pair(xb, yb, xc, yc)
+        fx_bd, fy_bd = pair(xb, yb, xd, yd)
+        fx_cd, fy_cd = pair(xc, yc, xd, yd)
+        ua = ua + 0.01 * (fx_ab + fx_ac + fx_ad - xa)
+        va = va + 0.01 * (fy_ab + fy_ac + fy_ad - ya)
+        ub = ub + 0.01 * (-xb - fx_ab + fx_bc + fx_bd)
+        vb = vb + 0.01 * (-yb - fy_ab + fy_bc + fy_bd)
+        uc = uc + 0.01 * (-xc - fx_ac - fx_bc + fx_cd)
+        vc = vc + 0.01 * (-yc - fy_ac - fy_bc + fy_cd)
+        ud = ud + 0.01 * (-xd - fx_ad - fx_bd - fx_cd)
+        vd = vd + 0.01 * (-yd - fy_ad - fy_bd - fy_cd)
+        xa = xa + 0.01 * ua
+        ya = ya + 0.01 * va
+        xb = xb + 0.01 * ub
+        yb = yb + 0.01 * vb
+        xc = xc + 0.01 * uc
+        yc = yc + 0.01 * vc
+        xd = xd + 0.01 * ud
+        yd = yd + 0.01 * vd
+    return xa * ya + xb * yb + xc * yc + xd * yd
 
 
 @chad.program

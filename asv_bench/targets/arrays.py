@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from asv_bench.measure import interleaved
+from asv_bench.measure import in_subprocess, interleaved, peers_python
 from asv_bench.programs import gmm, loops, lstm, network_arrays, particles_arrays, products
 from asv_bench.programs.program import Program
 from asv_bench.targets.ratios import gradient_ratio, thunks
@@ -14,10 +14,26 @@ from asv_bench.targets.target import Measurement, Target
 __all__ = ["TARGETS"]
 
 CHAIN = """
-import sys
+import sys, numpy as np
 from asv_bench.measure import peak_bytes
-from asv_bench.programs.chain import PEAK
-print(PEAK[sys.argv[1]](int(sys.argv[2])))
+def chain(xp, x):
+    for _ in range(10):
+        x = xp.sqrt(xp.exp(xp.sin(x) * 1.1) + 0.5)
+    return x
+def engine(x):
+    import tapeengine as te, tapeengine.numpy as xp
+    return te.vjp(lambda x: chain(xp, x), x)[1](np.ones_like(x))[0]
+def tensors(x):
+    import torch
+    t = torch.tensor(x, requires_grad=True)
+    chain(torch, t).backward(torch.ones_like(t))
+    return t.grad.numpy()
+tool = {"engine": engine, "torch": tensors}[sys.argv[1]]
+tool(np.linspace(0.1, 1.0, 100_000))
+x = np.linspace(0.1, 1.0, int(sys.argv[2]))
+before = peak_bytes()
+slope = tool(x)
+print((peak_bytes() - before) / x.nbytes, float(slope.sum()))
 """
 
 
@@ -44,6 +60,15 @@ def against_hand(program: Program, by_hand: Any, size: int) -> Measurement:
     times = interleaved({"hand": lambda: by_hand(*primals), "derivative": derivative}, rounds=15)
     detail = f"by hand {1e3 * times['hand']:.3g} ms, derivative {1e3 * times['derivative']:.3g} ms"
     return Measurement(times["derivative"] / times["hand"], detail)
+
+
+def chain_memory(elements: int = 2_000_000) -> Measurement:
+    """Measure the peak memory of a vjp of 50 elementwise operations over torch's, each in a process of its own."""
+    found = {tool: in_subprocess(CHAIN, tool, str(elements), python=peers_python()) for tool in ("engine", "torch")}
+    arrays, slopes = zip(*(map(float, told.split()) for told in found.values()), strict=True)
+    if abs(slopes[0] - slopes[1]) > 1e-9 * abs(slopes[1]):
+        raise ArithmeticError(f"the derivatives differ: {slopes}")
+    return Measurement(arrays[0] / arrays[1], f"{arrays[0]:.1f} arrays at the peak, torch {arrays[1]:.1f}")
 
 
 def ratio_target(name: str, what: str, limit: float, program: Program, size: int) -> Target:
@@ -82,4 +107,5 @@ TARGETS = (
         "x by hand",
         partial(against_hand, products.MATMUL, products.matmul_by_hand, 1000),
     ),
+    Target("chain_memory", "peak memory, 50 elementwise operations on arrays", 1.0, "x torch", chain_memory),
 )

@@ -1,10 +1,8 @@
 """Targets for ordinary Python programs on scalars."""
 
-import os
 from functools import partial
-from pathlib import Path
 
-from asv_bench.measure import in_subprocess, interleaved
+from asv_bench.measure import in_subprocess, interleaved, peers_python
 from asv_bench.programs import linear, network, particles, quaternion, scalar_loop
 from asv_bench.targets.ratios import gradient_ratio, thunks
 from asv_bench.targets.target import Measurement, Target
@@ -82,12 +80,6 @@ def growth() -> Measurement:
         costs[exponent] = 1e9 * times["derivative"] / program.operations(size)
     detail = ", ".join(f"10^{e}: {ratios[e]:.2f} x, {costs[e]:.1f} ns" for e in ratios)
     return Measurement(max(ratios.values()) / min(ratios.values()), detail)
-
-
-def peers_python() -> str:
-    """Return the interpreter of the environment that `make peers` makes."""
-    default = Path(__file__).resolve().parents[2] / ".venv-peers"
-    return str(Path(os.environ.get("TAPEENGINE_PEERS", default)) / "bin" / "python")
 
 
 def saddle() -> Measurement:
