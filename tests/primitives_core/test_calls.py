@@ -8,6 +8,7 @@ import pytest
 from numpy_calls import Call, calls
 
 import tapeengine as te
+import tapeengine.numpy
 from tapeengine.spaces import space_of
 from tapeengine.testing import check_vjp
 
@@ -51,3 +52,28 @@ def test_single_precision(call: Call, engine: te.Engine) -> None:
             assert space_of(ours) == space_of(primal)
             size = max(1.0, numpy.max(numpy.abs(theirs), initial=0.0))
             assert numpy.max(numpy.abs(ours - theirs), initial=0.0) <= 5e-3 * size
+
+
+def strided(value: Any) -> Any:
+    """The same array as a view with negative strides of two elements, in Fortran's order."""
+    if not isinstance(value, numpy.ndarray) or value.ndim == 0:
+        return value
+    room = numpy.empty(tuple(2 * extent for extent in value.shape[::-1]), value.dtype).T
+    view = room[(slice(None, None, -2),) * value.ndim]
+    view[...] = value
+    return view
+
+
+@pytest.mark.parametrize("call", CALLS, ids=[call.name for call in CALLS])
+def test_strides_and_te_numpy(call: Call, engine: te.Engine) -> None:
+    """Strided primals and cotangents give the same numbers, and so does `tapeengine.numpy` in the place of numpy."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        value, backpropagator = engine.vjp(lambda *primals: call.program(numpy, *primals), *call.primals)
+        ct = space_of(value).random(numpy.random.default_rng(0))
+        expected = backpropagator(ct)
+        for module, primals in ((numpy, tuple(map(strided, call.primals))), (tapeengine.numpy, call.primals)):
+            found, other = engine.vjp(lambda *primals, np=module: call.program(np, *primals), *primals)
+            numpy.testing.assert_allclose(found, value, rtol=1e-12, atol=1e-12)
+            for ours, theirs in zip(other(strided(ct)), expected, strict=True):
+                numpy.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10)
