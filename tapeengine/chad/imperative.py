@@ -5,8 +5,8 @@ of *axes*; where two operands meet, dimensions of one axis are aligned and missi
 index of a build, map or loop that has been turned into whole-array operations, so that no statement says how dimensions
 are inserted or transposed: that is left to the back end.
 
-Statements: `Assign` (call an operation; allocation is the operation ``zeros``), `Set` and `Add` (give a variable another
-value), `Store` (write one element), `AddAt` (accumulate into a part of an array), `Loop` and `Branch`. A `Loop` or
+Statements: `Assign` (call an operation; allocation is the operation ``zeros``), `Set` and `Add` (give a variable
+another value), `Store` (write one element), `AddAt` (accumulate into a part of an array), `Loop` and `Branch`. A `Loop` or a
 `Branch` of a forward pass *keeps* values of its steps, which the loop or branch of the reverse pass unpacks again: they
 are the residuals between the two passes (EC section 3: a backpropagator's captured variables).
 """

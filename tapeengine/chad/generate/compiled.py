@@ -15,6 +15,7 @@ from tapeengine.chad.generate.operations import Operations
 from tapeengine.chad.generate.passes import Passes, passes
 from tapeengine.chad.generate.values import NotGenerated
 from tapeengine.chad.terms import Module
+from tapeengine.chad.types import Array, Float, Type
 
 __all__ = ["Compiled", "generate"]
 
@@ -43,6 +44,7 @@ class Compiled:
         self.definition = module.definitions[module.main]
         self.boundary = Boundary(classes or {})
         self._module = module
+        self._is_plain = all(_is_float(p.of) for p in self.definition.params)
         self.fast = Running(passes(module))
         self.text = self.fast.text
         self._enter = entry(
@@ -111,21 +113,17 @@ class Compiled:
 
     def _given(self, cotangent: Any, used: Running, results: Sequence[Any]) -> list[Any]:
         """Take the cotangent of the result apart; None and discrete parts are zero."""
+        if type(cotangent) is float and isinstance(self.definition.result, Float):
+            return [cotangent]
         given = self.boundary.cotangent_in(self.definition.result, used.passes.value, cotangent)
-        if any(np.shape(g) not in ((), np.shape(r)) for g, r in zip(given, results, strict=True)):
-            raise NotGenerated("a cotangent of another shape")
-        if any(
-            np.shape(g) != np.shape(r) and not (np.ndim(g) == 0 and g == 0.0)
-            for g, r in zip(given, results, strict=True)
-        ):
-            raise NotGenerated("a cotangent of another shape")
-        return [
-            np.zeros(np.shape(r)) if np.ndim(r) and not np.ndim(g) else g for g, r in zip(given, results, strict=True)
-        ]
+        return [_fitted(g, r) for g, r in zip(given, results, strict=True)]
 
     def _taken(self, found: Sequence[Any], given: Sequence[Any], primals: Sequence[Any]) -> tuple[Any, ...]:
         """Put the cotangents of the parameters together, each in memory of its own."""
-        leaves = iter(list(_owned(found, given)))
+        owned = list(_owned(found, given))
+        if self._is_plain and all(type(x) is np.ndarray or type(x) is float for x in primals):
+            return tuple(d if isinstance(d, np.ndarray) else float(d) for d in owned)
+        leaves = iter(owned)
         each = zip(self.definition.params, self.fast.passes.params, primals, strict=True)
         return tuple(self.boundary.cotangent_out(p.of, v, leaves, x) for p, v, x in each)
 
@@ -155,6 +153,21 @@ class Running:
             return self.reverse(residuals, *given)
         with np.errstate(all="ignore"):
             return self.reverse(residuals, *given)
+
+
+def _fitted(given: Any, result: Any) -> Any:
+    """Give a cotangent the shape of its result; a plain zero stands for all zeros."""
+    if np.shape(given) == np.shape(result):
+        return given
+    if np.ndim(given) == 0 and given == 0.0:
+        return np.zeros(np.shape(result))
+    raise NotGenerated("a cotangent of another shape")
+
+
+def _is_float(of: Type) -> bool:
+    while isinstance(of, Array):
+        of = of.element
+    return isinstance(of, Float)
 
 
 def _is_finite(x: Any) -> bool:

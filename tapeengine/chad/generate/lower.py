@@ -1,7 +1,7 @@
 """From source terms to the imperative form: dispatch, scalars, products, and the helpers that every rule uses.
 
-A build whose body can be computed for all indices at once becomes an axis of whole-array operations; reading an array at
-the index of that build is then a renaming, a slice or a gather. What has no such form becomes a loop.
+A build whose body can be computed for all indices at once becomes an axis of whole-array operations; reading an array
+at the index of that build is then a renaming, a slice or a gather. What has no such form becomes a loop.
 """
 
 from __future__ import annotations
