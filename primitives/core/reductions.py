@@ -68,7 +68,7 @@ SUM = linear(
 
 
 def _mean_share(first: Any, space: Any, axis: Any) -> Any:
-    return first / _extent(space, axis)
+    return first / max(_extent(space, axis), 1)
 
 
 MEAN = linear(

@@ -28,7 +28,8 @@ def _deviation(x: Any, x_space: Any, axis: Any) -> Any:
 
 
 def _var_slope(x: Any, x_space: Any, axis: Any, ddof: float) -> Any:
-    return _deviation(x, x_space, axis) * (2 / max(_count(x_space, axis) - ddof, 0))
+    freedom = _count(x_space, axis) - ddof
+    return _deviation(x, x_space, axis) * (2 / freedom if freedom > 0 else math.nan)
 
 
 def _std_slope(x: Any, out: Any, x_space: Any, axis: Any, ddof: float) -> Any:

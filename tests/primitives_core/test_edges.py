@@ -293,3 +293,10 @@ def test_fourth_derivative_of_a_square_at_zero() -> None:
         return te.grad(lambda x: np.sum(derivative(order - 1)(x)))
 
     assert [float(derivative(k)(np.zeros(1))[0]) for k in (1, 2, 3, 4)] == [0.0, 2.0, 0.0, 0.0]
+
+
+def test_moments_without_freedom() -> None:
+    assert np.isnan(cotangent(lambda x: np.var(x, ddof=2), np.array([1.0, 2.0]))).all()
+    assert np.isfinite(cotangent(np.var, np.array([1.0]))).all()
+    assert cotangent(np.mean, np.zeros((0, 2))).shape == (0, 2)
+    assert cotangent(np.var, np.zeros(0)).shape == (0,)
