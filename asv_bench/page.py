@@ -52,7 +52,7 @@ def targets(rows: list[Row]) -> str:
     for row in rows:
         value = number(row["value"]) if "value" in row else "not measured"
         verdict = "met" if row.get("met") else "**missed**"
-        detail = row.get("detail") or row.get("error", "").strip().splitlines()[-1]
+        detail = row.get("detail", row.get("error", ""))
         lines.append([row["what"], f"{number(row['limit'])} {row['unit']}", value, verdict, detail])
     met = sum(bool(row.get("met")) for row in rows)
     spread = max((row["spread"] for row in rows if "spread" in row), default=1.0)
