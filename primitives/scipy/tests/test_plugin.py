@@ -14,22 +14,22 @@ from tapeengine_scipy import plugin
 
 FUNCTIONS = {
     "special": """beta betainc betaln digamma ellipe ellipk entr erf erfc erfcinv erfcx erfinv exp1 expi expit expn
-        gamma gammainc gammaincc gammaln gammasgn i0 i0e i1 i1e iv ive j0 j1 jn jv k0 k1 kv log_expit log_ndtr log_softmax
-        loggamma logit logsumexp multigammaln ndtr ndtri polygamma psi rel_entr rgamma sinc softmax spence xlog1py xlogy
-        y0 y1 yn yv zeta""",
+        gamma gammainc gammaincc gammaln gammasgn i0 i0e i1 i1e iv ive j0 j1 jn jv k0 k1 kv log_expit
+        log_ndtr log_softmax loggamma logit logsumexp multigammaln ndtr ndtri polygamma psi rel_entr rgamma
+        sinc softmax spence xlog1py xlogy y0 y1 yn yv zeta""",
     "linalg": """block_diag cho_solve cholesky det eigh expm inv khatri_rao logm lu_solve polar qr solve solve_banded
-        solve_continuous_lyapunov solve_discrete_lyapunov solve_sylvester solve_toeplitz solve_triangular sqrtm svd
-        toeplitz""",
+        solve_continuous_lyapunov solve_discrete_lyapunov solve_sylvester solve_toeplitz solve_triangular
+        sqrtm svd toeplitz""",
     "signal": "convolve fftconvolve lfilter",
-    "fft": """fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftn dct idct
-        dst idst""",
+    "fft": """fft fft2 fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftn
+        dct idct dst idst""",
     "interpolate": "CubicSpline interp1d",
     "integrate": "odeint solve_ivp quad trapezoid simpson cumulative_trapezoid",
     "optimize": "root minimize brentq fsolve",
     "sparse": "matmul coo_array csr_array csc_array",
     "sparse.linalg": "spsolve cg",
-    "stats": """norm t gamma beta chi2 expon lognorm laplace cauchy uniform weibull_min multivariate_normal dirichlet
-        poisson binom nbinom geom multinomial""",
+    "stats": """norm t gamma beta chi2 expon lognorm laplace cauchy uniform weibull_min multivariate_normal
+        dirichlet poisson binom nbinom geom multinomial""",
 }
 
 
