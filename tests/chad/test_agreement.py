@@ -214,7 +214,7 @@ def test_the_random_programs_use_the_whole_language():
     }  # fmt: skip
     found = set()
 
-    @settings(max_examples=800, database=None, deadline=None, phases=(Phase.generate,), derandomize=True)
+    @settings(max_examples=1500, database=None, deadline=None, phases=(Phase.generate,), derandomize=True)
     @given(programs(depth=4))
     def collect(program):
         found.update(kinds(program[2]))

@@ -1,5 +1,6 @@
 """Every stage gives well-typed terms, and the checker refuses ill-typed ones."""
 
+import chad.examples_language  # noqa: F401  (registers its programs)
 import pytest
 from chad.examples import EXAMPLES
 from chad.terms_of_language import programs

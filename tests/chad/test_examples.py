@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import chad.examples_language  # noqa: F401  (registers its programs)
 import numpy as np
 import pytest
 from chad.examples import EXAMPLES

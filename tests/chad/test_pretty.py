@@ -3,6 +3,7 @@
 import importlib.util
 import itertools
 
+import chad.examples_language  # noqa: F401  (registers its programs)
 import pytest
 from chad.examples import EXAMPLES
 from chad.terms_of_language import programs
@@ -18,6 +19,7 @@ HEAD = """\
 from collections.abc import Callable
 
 from chad.examples import *
+from chad.examples_language import *
 from tapeengine import chad as te
 from tapeengine.chad import annotations, forms
 import tapeengine.math as math

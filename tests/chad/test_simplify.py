@@ -129,8 +129,9 @@ LAWS = [
     (linear.cast_inject, LCast(1, LInject(1, v, LSum((REAL, REAL))), REAL)),
     (linear.tuple_zero, LSingle(k, Zero(REAL))),
     (linear.linear_let, LScale(Let(z, sin, LScale(v, z)), x)),
+    (linear.tuple_let, LTuple((v, Let(z, sin, LScale(v, z))))),
     (linear.collect_dense, Collect(ARRAY, n)),
-    (linear.index_build, Index(Build(n, i, Op("mul", (Index(xs, i), x))), k)),
+    (linear.index_build, Index(Build(n, i, Op("mul", (Index(xs, i), x))), lit(1))),
     (linear.size_build, Size(Build(n, i, x))),
 ]
 
@@ -356,3 +357,11 @@ def test_code_of_a_chain_of_functions_stays_linear():
     assert sizes[2] < 6 * sizes[0]
     assert BOOL != INT and r != q and FN.of.params == (FLOAT,) and isinstance(Replicate(n, x).type, Array)
     assert st is not None and product is not None
+
+
+def test_an_element_at_a_negative_index_counts_from_the_end():
+    term = Index(Build(n, i, Op("mul", (Index(xs, i), x))), k)
+    assert linear.index_build(term) is None
+    assert linear.index_build(Index(term.array, lit(-1))) is None
+    assert run(linear.index_build(term, {"k"})) == run(term)
+    assert run(simplify(Index(term.array, lit(-1)))) == run(Index(term.array, lit(-1)))

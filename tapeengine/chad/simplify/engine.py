@@ -10,9 +10,9 @@ from tapeengine.chad.simplify import linear, monad, table1
 from tapeengine.chad.simplify.fission import build_pair_split, for_each_sum, replicate_inline
 from tapeengine.chad.simplify.occurrences import Use, occurrences
 from tapeengine.chad.simplify.table1 import Rule, is_cheap
-from tapeengine.chad.target import ForEach, LDense, LTuple, Scope
-from tapeengine.chad.terms import Build, Definition, Let, Module, Replicate, Term, Tuple, Var
-from tapeengine.chad.traverse import Names, all_names, map_children, substitute
+from tapeengine.chad.target import Descend, ForEach, LDense, LTuple, MapAccum, Scope
+from tapeengine.chad.terms import Build, Definition, For, Index, Let, Module, Replicate, Term, Tuple, Var
+from tapeengine.chad.traverse import Names, all_names, children, map_children, substitute
 from tapeengine.chad.types import Linear, Product
 
 __all__ = ["simplify", "simplify_module"]
@@ -48,6 +48,7 @@ class Pass:
     def __init__(self, term: Term, names: Names) -> None:
         self.uses = occurrences(term)
         self.ones = monad.count_ones(term, Counter())
+        self.counting = loop_indices(term)
         self.names = names
         self.changed = False
 
@@ -76,6 +77,8 @@ class Pass:
         """Give the rules for a term; some know more about the program than the term says."""
         if isinstance(term, Scope):
             return (self.scope,)
+        if isinstance(term, Index):
+            return (lambda t: linear.index_build(t, self.counting),)
         if isinstance(term, ForEach):
             return (*RULES[ForEach], lambda t: for_each_sum(t, self.names))
         return RULES.get(type(term), ())
@@ -130,6 +133,15 @@ class Pass:
         for part, item in reversed(kept):
             result = Let(part, item, result)
         return result
+
+
+def loop_indices(term: Term) -> set[str]:
+    """Give the names of all loop indices in a term: none of them is ever negative."""
+    loops = (Build, For, ForEach, Descend, MapAccum)
+    found = {term.index.name} if isinstance(term, loops) else set()
+    for child, _ in children(term):
+        found |= loop_indices(child)
+    return found
 
 
 def simplify(term: Term, names: Names | None = None) -> Term:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from tapeengine.chad.primitives import evaluate_op
@@ -35,6 +35,7 @@ from tapeengine.chad.terms import (
     Replicate,
     Size,
     Term,
+    Tuple,
     Var,
 )
 from tapeengine.chad.types import FLOAT, Linear
@@ -128,6 +129,17 @@ def linear_let(term: Term) -> Term | None:
     return None
 
 
+# <..., let x = a in t, ...>  ~>  let x = a in <..., t, ...>
+def tuple_let(term: Term) -> Term | None:
+    """Take a let out of a tuple."""
+    if isinstance(term, Tuple | LTuple):
+        for i, item in enumerate(term.items):
+            if isinstance(item, Let):
+                items = (*term.items[:i], item.body, *term.items[i + 1 :])
+                return Let(item.var, item.bound, dataclasses.replace(term, items=items))
+    return None
+
+
 # (d * r) * s stays; sum (BArray a)  needs its elements; collect (BArray a) n  ~>  a
 def collect_dense(term: Term) -> Term | None:
     """Collecting what is a whole array already. (Both sizes are those of one primal.)"""
@@ -140,15 +152,23 @@ def collect_dense(term: Term) -> Term | None:
     return None
 
 
-# index (build n (i. t)) k  ~>  let i = k in t   (for k that runs over the same size; the build is not shared)
-def index_build(term: Term) -> Term | None:
-    """An element of a build or replicate that is written in place, at a variable that runs over its size."""
+# index (build n (i. t)) k  ~>  let i = k in t        index (replicate n t) k  ~>  t   (k is not negative)
+def index_build(term: Term, counting: Collection[str] = ()) -> Term | None:
+    """An element of a build or replicate that is written in place.
+
+    A negative index counts from the end, so the index is a number or one of `counting`, the indices of loops.
+    """
     match term:
-        case Index(Build(_, i, body), (Var() | Literal()) as k):
+        case Index(Build(_, i, body), (Var() | Literal()) as k) if is_count(k, counting):
             return Let(i, k, body)
-        case Index(Replicate(_, body), Var()):
+        case Index(Replicate(_, body), (Var() | Literal()) as k) if is_count(k, counting):
             return body
     return None
+
+
+def is_count(k: Var | Literal, counting: Collection[str]) -> bool:
+    """Tell whether an index is known not to be negative."""
+    return k.value >= 0 if isinstance(k, Literal) else k.name in counting
 
 
 # size (build n (i. t))  ~>  n        size (replicate n t)  ~>  n
@@ -167,7 +187,8 @@ RULES: Mapping[type[Term], tuple[Rule, ...]] = MappingProxyType(
         Op: (constant_fold, power_partial),
         LProj: (proj_zero,),
         LCast: (cast_inject, proj_zero, linear_let),
-        LTuple: (tuple_zero,),
+        Tuple: (tuple_let,),
+        LTuple: (tuple_zero, tuple_let),
         LSingle: (tuple_zero,),
         LInject: (tuple_zero, linear_let),
         LScatter: (tuple_zero,),
