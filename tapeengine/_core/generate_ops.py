@@ -1,4 +1,4 @@
-"""Writes ``ops_table.h`` and ``ops_recorded.h``, the opcode table in C, from the rows of ``table``. Run by ``setup.py`` before Cython."""
+"""Writes `ops_table.h` and its like, the opcode table in C, from the rows of `table`. Run by `setup.py` before Cython."""
 
 import ast
 import runpy
