@@ -1,4 +1,4 @@
-"""Writes `ops_table.h` and its like, the opcode table in C, from the rows of `table`. Run by `setup.py` before Cython."""
+"""Writes the opcode table in C from the rows of `table`: `ops_table.h` and its like. Run by `setup.py`."""
 
 import ast
 import runpy
