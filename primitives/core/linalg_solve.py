@@ -244,6 +244,11 @@ def _unfolded(a: Any) -> Any:
     return strict + adjoint(strict) + numpy.eye(shape_of(a)[-1], dtype=real_dtype(a)) * np.real(a)
 
 
+def solve(a: Any, b: Any) -> Any:
+    """Solve a linear system; see `numpy.linalg.solve`."""
+    return SOLVE(as_array(a), as_array(b))
+
+
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
     """Solve a least-squares problem; see `numpy.linalg.lstsq`. Differentiable in both, at constant rank.
 
@@ -318,7 +323,7 @@ def matrix_power(a: Any, n: int) -> Any:
 
 
 RULES = {
-    numpy.linalg.solve: SOLVE,
+    numpy.linalg.solve: solve,
     numpy.linalg.inv: INV,
     numpy.linalg.det: DET,
     numpy.linalg.slogdet: SLOGDET,

@@ -76,6 +76,8 @@ class Rules:
 
     def ufunc(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """A ufunc or one of its methods (`__array_ufunc__`)."""
+        if method != "at" and (list in map(type, inputs) or tuple in map(type, inputs)):
+            inputs = tuple(asarray(item) if isinstance(item, (list, tuple)) else item for item in inputs)
         if method == "__call__" and not options:
             rule = self.find(ufunc)
             if rule is None:

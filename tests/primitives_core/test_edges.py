@@ -300,3 +300,16 @@ def test_moments_without_freedom() -> None:
     assert np.isfinite(cotangent(np.var, np.array([1.0]))).all()
     assert cotangent(np.mean, np.zeros((0, 2))).shape == (0, 2)
     assert cotangent(np.var, np.zeros(0)).shape == (0,)
+
+
+@pytest.mark.parametrize("name", ["matmul", "dot", "inner", "kron", "cross", "tensordot", "power", "arctan2", "hypot"])
+def test_nested_lists_on_either_side(name: str) -> None:
+    function, a = getattr(np, name), abs(A[:, :3])
+    b = (a + 0.5).tolist()
+    checked(lambda x: function(x, b), a)
+    checked(lambda x: function(b, x), a)
+
+
+def test_lists_in_linear_algebra_and_operators() -> None:
+    a, b = A[:, :3] + 3 * np.eye(3), A[:, 0].tolist()
+    checked(lambda x: np.linalg.solve(x, b) + np.linalg.lstsq(x, b)[0] + x @ b + b @ x, a)
