@@ -151,6 +151,7 @@ def test_what_has_no_derivative_is_refused():
         gradient(lambda b: np.sum(linalg.polar(b, side="left")[0]), B)
 
 
+@pytest.mark.filterwarnings("ignore::scipy.linalg.LinAlgWarning")
 def test_errors_are_scipys():
     with pytest.raises(np.linalg.LinAlgError):
         linalg.solve(np.zeros((2, 2)), np.ones(2))

@@ -33,6 +33,7 @@ def test_formats():
     np.testing.assert_allclose((2.0 * sparse.coo_array(A)).toarray(), 2 * A.toarray())
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_errors():
     with pytest.raises(ValueError, match="6 rows"):
         sparse.matmul(A, np.ones(5))
@@ -76,3 +77,13 @@ def test_conjugate_gradients():
         return np.sum(np.sin(sparse.linalg.cg(sparse.with_data(SYMMETRIC, data), B, rtol=1e-13)[0]))
 
     assert_gradient(total, [0.3])
+
+
+def test_sparse_matrices_are_structures():
+    matrix = sparse.coo_array(A)
+    value, backpropagator = te.vjp(lambda m, x: (m @ x, 2.0 * m), matrix, B)
+    assert isinstance(value[1], sparse.SparseArray)
+    ones = sparse.with_data(A, np.ones_like(DATA))
+    cotangent, ct_x = backpropagator((np.ones(6), ones))
+    np.testing.assert_allclose(cotangent.data, B[A.tocoo().col] + 2.0)
+    np.testing.assert_allclose(ct_x, A.T @ np.ones(6))

@@ -1,4 +1,4 @@
-"""The hooks of this plugin: its primitives, and the rules for SciPy's ufuncs."""
+"""The hooks of this plugin: its primitives, the rules for SciPy's ufuncs, and sparse matrices as structures."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeengine.plugins import hookimpl
 from tapeengine.primitive import Primitive
+from tapeengine.structure import Container
 
 MODULES = (
     "special.gamma", "special.incomplete", "special.hurwitz", "special.bessel", "special.macdonald", "special.elliptic",
@@ -40,6 +41,20 @@ def ufunc_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
         if isinstance(function, numpy.ufunc) and primitive.name.startswith("scipy.special."):
             rules[function] = primitive
     return rules
+
+
+@hookimpl
+def tapeengine_structures() -> Mapping[type, Container]:
+    """Return how a sparse matrix is taken apart: its entries are differentiated, its pattern is constant."""
+    from tapeengine_scipy.sparse.matrix import SparseArray
+
+    return {
+        SparseArray: Container(
+            lambda matrix: ([matrix.data], matrix.pattern),
+            lambda pattern, children: SparseArray(children[0], pattern),
+            lambda pattern: [".data"],
+        )
+    }
 
 
 @hookimpl
