@@ -1,6 +1,7 @@
 """tapeengine: derivatives of ordinary Python programs."""
 
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tapeengine._core.array import Array
@@ -51,6 +52,7 @@ _METHODS = (
     *("custom_vjp", "custom_jvp", "stop_gradient", "checkpoint", "iterate"),
     *("debug", "tape", "backpropagate"),
 )
+_MODULES = ("math", "numpy", "plugins", "testing")
 
 
 @cache
@@ -73,9 +75,11 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """Find `hookimpl`, and `vjp` and its like: methods of the default engine, kept here once they are asked for."""
+    """Find what is kept here once it is asked for: submodules, `hookimpl`, methods of the default engine."""
     if name in _METHODS:
         found = getattr(default_engine(), name)
+    elif name in _MODULES:
+        found = import_module(f"tapeengine.{name}")
     elif name == "hookimpl":
         from tapeengine.plugins.hookspecs import hookimpl as found
     else:

@@ -2,7 +2,10 @@
 
 import functools
 import itertools
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -246,3 +249,11 @@ def test_two_engines_nest(engine: te.Engine) -> None:
     other = te.Engine()
     assert engine.grad(lambda x: x * other.grad(lambda y: x + y)(2.0))(1.0) == 1.0
     assert other.grad(engine.grad(lambda x: x**3))(2.0) == 12.0
+
+
+def test_submodules_are_found_when_they_are_asked_for(tmp_path: Path) -> None:
+    script = "import tapeengine as te; print(te.math.sin(0.0), te.numpy.zeros(1)[0], te.errors.TapeEngineError)"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert run.stdout.split() == ["0.0", "0.0", "<class", "'tapeengine.errors.TapeEngineError'>"]
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        te.nothing  # noqa: B018
