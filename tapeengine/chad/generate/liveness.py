@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 
 from tapeengine.chad.imperative import Add, AddAt, Assign, Branch, Loop, Operand, Ref, Set, Statement, Store
 
@@ -101,6 +102,7 @@ def _needed(s: Statement, live: set[str]) -> Statement | None:
 
 
 def _loop(s: Loop, live: set[str]) -> Loop | None:
+    s = copy(s)  # what is live in a loop is found by trying, and a trial must not change the statements inside
     s.collected = [(out, x) for out, x in s.collected if out.name in live]
     wanted = {k.name for k in s.keeps} if not s.backwards else set()
     wanted |= set(names_of([s.condition, *(x for _, x in s.collected)])) | live
@@ -119,6 +121,7 @@ def _loop(s: Loop, live: set[str]) -> Loop | None:
 
 
 def _branch(s: Branch, live: set[str]) -> Branch | None:
+    s = copy(s)
     s.joined = [j for j in s.joined if j.out.name in live]
     for which, name in ((0, "then"), (1, "orelse")):
         wanted = live | set(names_of([j.then if which == 0 else j.orelse for j in s.joined]))

@@ -1,0 +1,91 @@
+"""On random programs without sums, what is generated agrees with what is evaluated."""
+
+import numpy as np
+from chad.generate.test_generated import filled, flat
+from chad.terms_of_language import Draw
+from hypothesis import HealthCheck, Phase, assume, event, given, settings
+from hypothesis import strategies as st
+
+from tapeengine.chad.execute import Executable
+from tapeengine.chad.generate import NotGenerated
+from tapeengine.chad.terms import Definition, Module, Var
+from tapeengine.chad.types import FLOAT, INT, Array, Product
+
+CALM = settings(
+    max_examples=100,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    report_multiple_bugs=False,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+)
+VECTOR = Array(FLOAT)
+TYPES = [FLOAT, FLOAT, VECTOR, VECTOR, Product((FLOAT, INT)), Product((FLOAT, VECTOR)), Array(VECTOR)]
+TYPES += [Array(Product((FLOAT, FLOAT)))]
+numbers = st.floats(-1.5, 1.5).map(lambda x: round(x, 3))
+
+
+class DrawNoSums(Draw):
+    def type(self):
+        return self.choose(TYPES)
+
+    def case(self, of, env, depth):
+        return self.condition(of, env, depth)
+
+
+@st.composite
+def values(draw, of, size):
+    """Values of a type, whose arrays are all of one size."""
+    match of:
+        case Product(items):
+            return tuple(draw(values(t, size)) for t in items)
+        case Array(element):
+            items = [draw(values(element, size)) for _ in range(size)]
+            return items if isinstance(element, Product) else np.array(items, dtype=float)
+    return draw(st.integers(-3, 3)) if of == INT else draw(numbers)
+
+
+@st.composite
+def programs(draw):
+    env = tuple(Var(f"x{i}", t) for i, t in enumerate(draw(st.lists(st.sampled_from(TYPES), min_size=1, max_size=3))))
+    maker = DrawNoSums(draw, functions=True)
+    term = maker.term(maker.type(), env, draw(st.integers(1, 3)))
+    size = draw(st.integers(1, 3))
+    return env, [draw(values(v.of, size)) for v in env], term
+
+
+def attempt(run):
+    """What a run gives, or the kind of what it raises."""
+    try:
+        return run()
+    except (IndexError, ValueError) as error:
+        return type(error)
+
+
+@CALM
+@given(programs(), st.integers(0, 2**32 - 1))
+def test_generated_agrees_with_evaluated(program, seed):
+    env, args, term = program
+    executable = Executable(Module("f", {"f": Definition("f", env, term.type, term)}), {}, {})
+    event(f"generated: {executable.generated is not None}")
+    assume(executable.generated is not None)
+    wanted = attempt(lambda: executable.evaluated_vjp(args))
+    try:
+        got = attempt(lambda: executable.generated.vjp(args))
+    except NotGenerated as reason:
+        event(f"not for these values: {reason}")
+        return
+    if isinstance(wanted, type) or isinstance(got, type):
+        assert wanted == got
+        return
+    assume(np.all(np.isfinite(flat(wanted[0]))) and np.all(np.abs(flat(wanted[0])) < 1e8))
+    np.testing.assert_allclose(flat(got[0]), flat(wanted[0]), rtol=1e-12, atol=1e-12)
+    ct = filled(wanted[0], iter(np.random.default_rng(seed).normal(size=2000)))
+    expected = wanted[1](ct)
+    assume(np.all(np.isfinite(flat(expected))))
+    scale = 1 + np.abs(flat(expected)).max(initial=0)
+    try:
+        cotangents = got[1](ct)
+    except NotGenerated as reason:
+        event(f"not for this cotangent: {reason}")
+        return
+    np.testing.assert_allclose(flat(cotangents), flat(expected), rtol=1e-9, atol=1e-10 * scale)
