@@ -113,3 +113,10 @@ def test_errors_say_what_is_wrong():
         special.polygamma(0.5, 1.0)
     with pytest.raises(ValueError, match="must exceed"):
         special.multigammaln(0.2, 3)
+
+
+def test_lists_of_traced_numbers():
+    assert te.grad(lambda a: special.logsumexp([a, 2 * a, 1.0]))(0.3) == pytest.approx(
+        np.dot([1, 2, 0], scipy.special.softmax([0.3, 0.6, 1.0]))
+    )
+    assert te.grad(lambda a: special.softmax([a, 0.0])[0])(0.0) == pytest.approx(0.25)

@@ -18,13 +18,9 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.spaces import children
+from tapeengine_scipy._values import is_traced
 
 _Rebuild = Callable[[list[Any]], Any]
-
-
-def is_traced(value: Any) -> bool:
-    """Whether a value belongs to a trace."""
-    return hasattr(type(value), "__tapeengine_trace__")
 
 
 class _Slot:

@@ -11,7 +11,7 @@ import scipy
 
 from tapeengine.builders import linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
-from tapeengine_scipy.linalg.solve import floating
+from tapeengine_scipy._values import floating
 
 # Type 1 of dct counts its inner elements twice and both ends once; type 3 counts one end once; type 2 counts all twice.
 _TRANSPOSED = {1: 1, 2: 3, 3: 2, 4: 4}

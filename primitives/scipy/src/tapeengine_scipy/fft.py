@@ -21,8 +21,8 @@ import tapeengine.numpy as np
 from tapeengine.builders import linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_scipy._trigonometric import dct, dst, idct, idst
+from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import conjugate
-from tapeengine_scipy.linalg.solve import floating
 
 __all__ = [
     "dct", "dst", "fft", "fft2", "fftn", "fftshift", "hfft", "idct", "idst", "ifft", "ifft2", "ifftn", "ifftshift",

@@ -18,7 +18,8 @@ import numpy
 import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy.linalg.solve import floating, solve
+from tapeengine_scipy._values import floating
+from tapeengine_scipy.linalg.solve import solve
 from tapeengine_scipy.linalg.structured import solve_banded
 
 __all__ = ["CubicSpline", "interp1d"]

@@ -16,7 +16,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.builders import bilinear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
-from tapeengine_scipy.linalg.solve import floating
+from tapeengine_scipy._values import floating
 
 __all__ = ["convolve", "fftconvolve", "lfilter"]
 

@@ -9,10 +9,10 @@ import scipy
 import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._callables import Closed, is_traced, plain
+from tapeengine_scipy._callables import Closed, plain
+from tapeengine_scipy._values import floating, is_traced
 from tapeengine_scipy.integrate.steps import differentiated_steps
 from tapeengine_scipy.integrate.trajectory import TRAJECTORY
-from tapeengine_scipy.linalg.solve import floating
 
 
 def solve_ivp(

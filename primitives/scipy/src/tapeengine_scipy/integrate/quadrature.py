@@ -14,7 +14,8 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
-from tapeengine_scipy._callables import Closed, as_array, as_vector, is_traced, jacobian, plain
+from tapeengine_scipy._callables import Closed, as_array, as_vector, jacobian, plain
+from tapeengine_scipy._values import is_traced
 
 Integrand = Callable[[Any, Any], Any]
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine_scipy.linalg.solve import floating
+from tapeengine_scipy._values import floating
 
 
 def _last(y: Any, x: Any, axis: int) -> tuple[Any, Any]:

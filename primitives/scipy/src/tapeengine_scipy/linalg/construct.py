@@ -8,8 +8,9 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.builders import linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import transpose
-from tapeengine_scipy.linalg.solve import _check_finite, floating, well_conditioned
+from tapeengine_scipy.linalg.solve import _check_finite, well_conditioned
 
 
 def _inv_primal(a: Any) -> Any:

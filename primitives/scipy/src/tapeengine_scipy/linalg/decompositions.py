@@ -14,6 +14,7 @@ import tapeengine.numpy as np
 from tapeengine.builders import unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
+from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import (
     adjoint,
     conjugate,
@@ -23,7 +24,7 @@ from tapeengine_scipy.linalg._transpose import (
     transpose,
     unfold,
 )
-from tapeengine_scipy.linalg.solve import _check_finite, floating, solve_triangular, well_conditioned
+from tapeengine_scipy.linalg.solve import _check_finite, solve_triangular, well_conditioned
 
 # ---- Cholesky: A = L L^H; dL = L half(L^-1 dA L^-H), half takes the lower triangle and halves the diagonal
 

@@ -14,8 +14,8 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.builders import unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import transpose
-from tapeengine_scipy.linalg.solve import floating
 
 
 def _blocks(a: Any, direction: Any) -> Any:

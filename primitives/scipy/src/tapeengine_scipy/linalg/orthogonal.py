@@ -9,13 +9,10 @@ import tapeengine.numpy as np
 from tapeengine.builders import unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
+from tapeengine_scipy._values import floating, is_traced
 from tapeengine_scipy.linalg._transpose import adjoint, diagonal, is_complex, on_diagonal, transpose
-from tapeengine_scipy.linalg.solve import _check_finite, floating, solve, solve_triangular, well_conditioned
+from tapeengine_scipy.linalg.solve import _check_finite, solve, solve_triangular, well_conditioned
 from tapeengine_scipy.linalg.sylvester import solve_sylvester
-
-
-def _traced(*values: Any) -> bool:
-    return any(hasattr(type(value), "__tapeengine_trace__") for value in values)
 
 
 def _real_only(name: str, a: Any) -> None:
@@ -87,7 +84,7 @@ def qr(
     a = floating(a)
     if check_finite:
         _check_finite("qr", a)
-    if not _traced(a):
+    if not is_traced(a):
         return scipy.linalg.qr(a, mode=mode, pivoting=pivoting, check_finite=False)
     _real_only("qr", a)
     order = _column_order(a) if pivoting else None
@@ -196,7 +193,7 @@ def svd(
     a = floating(a)
     if check_finite:
         _check_finite("svd", a)
-    if not _traced(a):
+    if not is_traced(a):
         return scipy.linalg.svd(a, full_matrices, compute_uv, check_finite=False, lapack_driver=lapack_driver)
     _real_only("svd", a)
     if compute_uv and full_matrices and a.shape[0] != a.shape[1]:
@@ -271,7 +268,7 @@ def polar(a: Any, side: str = "right") -> Any:
     array([[2.]])
     """
     a = floating(a)
-    if not _traced(a):
+    if not is_traced(a):
         return scipy.linalg.polar(a, side=side)
     _real_only("polar", a)
     tall = a if side == "right" else adjoint(a)

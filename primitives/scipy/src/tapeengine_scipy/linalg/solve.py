@@ -13,6 +13,7 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.builders import unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg import factorisations
 from tapeengine_scipy.linalg._transpose import conjugate, on_diagonal, transpose, unfold
 from tapeengine_scipy.linalg.factorisations import Factorisation
@@ -129,16 +130,6 @@ def _as_assumed(a: Any, kind: str, lower: bool) -> Any:
             return on_diagonal(np.diagonal(a, axis1=-2, axis2=-1))
         case _:
             return a
-
-
-def floating(value: Any) -> Any:
-    """Return a traced value as it is, and a plain one as a floating array."""
-    if hasattr(type(value), "__tapeengine_trace__"):
-        return value
-    if isinstance(value, (list, tuple)):
-        value = np.array(value)
-    array = value if hasattr(type(value), "__tapeengine_trace__") else numpy.asarray(value)
-    return array if array.dtype.kind in "fc" else array.astype(float)
 
 
 def _check_finite(name: str, *values: Any) -> None:

@@ -8,10 +8,11 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.builders import bilinear, linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg import factorisations
 from tapeengine_scipy.linalg._transpose import conjugate
 from tapeengine_scipy.linalg.factorisations import Factorisation
-from tapeengine_scipy.linalg.solve import _check_finite, floating
+from tapeengine_scipy.linalg.solve import _check_finite
 
 # ---- band matrices: ab[upper + i - j, j] == a[i, j] ----------------------------------------------
 

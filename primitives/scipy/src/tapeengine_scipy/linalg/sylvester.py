@@ -12,10 +12,11 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.builders import unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import adjoint, is_complex, transpose
 from tapeengine_scipy.linalg.construct import inv, kron
 from tapeengine_scipy.linalg.factorisations import Factorisation
-from tapeengine_scipy.linalg.solve import floating, solve, well_conditioned
+from tapeengine_scipy.linalg.solve import solve, well_conditioned
 
 
 def _schur_pair(a: Any, b: Any) -> Any:

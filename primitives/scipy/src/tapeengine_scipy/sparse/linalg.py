@@ -12,8 +12,8 @@ import scipy
 import tapeengine as te
 from tapeengine.builders import unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg.factorisations import Factorisation
-from tapeengine_scipy.linalg.solve import floating
 from tapeengine_scipy.sparse.matrix import SparseArray, as_sparse
 from tapeengine_scipy.sparse.pattern import SAMPLED, TIMES, Pattern
 

@@ -6,7 +6,7 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine_scipy.linalg.solve import floating
+from tapeengine_scipy._values import floating
 from tapeengine_scipy.sparse.pattern import TIMES, Pattern
 
 

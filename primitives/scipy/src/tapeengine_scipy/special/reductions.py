@@ -8,6 +8,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.builders import broadcast, discrete, scale, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._values import floating
 
 
 def _kept(value: Any, shape: tuple[int, ...], axis: Any) -> Any:
@@ -124,9 +125,10 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     >>> round(float(logsumexp(np.zeros(4))), 6)
     1.386294
     """
+    a = floating(a)
     if b is None and not return_sign:
         return _LOGSUMEXP(a, axis=axis, keepdims=keepdims)
-    weights = numpy.ones(()) if b is None else b
+    weights = numpy.ones(()) if b is None else floating(b)
     sign = _SUM_SIGN(a, weights, axis=axis, keepdims=keepdims)
     log_sum = _WEIGHTED(a, weights, axis=axis, keepdims=keepdims)
     return (log_sum, sign) if return_sign else np.where(sign < 0, np.nan, log_sum)
@@ -150,7 +152,7 @@ def _softmax_samples() -> tuple[Sample, ...]:
     return tuple(Sample((uniform(shape),), {"axis": axis}) for shape, axis in shapes)
 
 
-softmax = Primitive(
+SOFTMAX: Primitive = Primitive(
     "scipy.special.softmax",
     _softmax,
     vjp={"x": _softmax_slope},
@@ -159,7 +161,7 @@ softmax = Primitive(
     samples=_softmax_samples,
     doc="exp(x)/sum(exp(x)); dx = p ct - p sum(p ct)",
 )
-log_softmax = Primitive(
+LOG_SOFTMAX: Primitive = Primitive(
     "scipy.special.log_softmax",
     _log_softmax,
     vjp={"x": lambda ct, out, axis: ct - scale(np.sum(ct, axis=axis, keepdims=True), np.exp(out))},
@@ -168,3 +170,27 @@ log_softmax = Primitive(
     samples=_softmax_samples,
     doc="log(softmax(x)); dx = ct - p sum(ct)",
 )
+
+
+def softmax(x: Any, axis: Any = None) -> Any:
+    """Return the softmax function; see `scipy.special.softmax`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> softmax(np.zeros(2))
+    array([0.5, 0.5])
+    """
+    return SOFTMAX(floating(x), axis)
+
+
+def log_softmax(x: Any, axis: Any = None) -> Any:
+    """Return the logarithm of the softmax function; see `scipy.special.log_softmax`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> log_softmax(np.zeros(2)).round(6)
+    array([-0.693147, -0.693147])
+    """
+    return LOG_SOFTMAX(floating(x), axis)

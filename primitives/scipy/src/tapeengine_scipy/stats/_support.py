@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tapeengine.numpy as np
-from tapeengine_scipy.linalg.solve import floating
+from tapeengine_scipy._values import floating
 
 
 class Frozen:

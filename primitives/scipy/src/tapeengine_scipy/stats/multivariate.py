@@ -10,9 +10,10 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import diagonal, on_diagonal
 from tapeengine_scipy.linalg.decompositions import cholesky
-from tapeengine_scipy.linalg.solve import floating, solve_triangular
+from tapeengine_scipy.linalg.solve import solve_triangular
 from tapeengine_scipy.special.entropy import xlogy
 from tapeengine_scipy.special.gamma import gammaln
 from tapeengine_scipy.stats._support import Frozen

@@ -1,0 +1,22 @@
+"""What functions do with the values that they are given."""
+
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+
+
+def is_traced(value: Any) -> bool:
+    """Whether a value belongs to a trace."""
+    return hasattr(type(value), "__tapeengine_trace__")
+
+
+def floating(value: Any) -> Any:
+    """Return a traced value as it is, and a plain one as a floating array; lists may hold traced scalars."""
+    if is_traced(value):
+        return value
+    if isinstance(value, (list, tuple)):
+        value = np.array(value)
+    array = value if is_traced(value) else numpy.asarray(value)
+    return array if array.dtype.kind in "fc" else array.astype(float)
