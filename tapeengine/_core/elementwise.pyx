@@ -12,7 +12,7 @@ cimport cython
 cimport numpy as cnp
 from numpy cimport (
     NPY_DOUBLE, PyArray_DATA, PyArray_DIMS, PyArray_EMPTY, PyArray_IS_C_CONTIGUOUS, PyArray_ISALIGNED, PyArray_ISNOTSWAPPED,
-    PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp, ufunc,
+    PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
 )
 
 from tapeengine._core.array cimport Array, Storage, head_of_array, keep, kernels, new_array
@@ -32,7 +32,17 @@ cdef enum:
     LARGE = 4096    # elements: from here on numpy's own sums are as fast
 
 
-cdef int loop_of(ufunc f, int arguments) noexcept:
+cdef extern from "numpy/ufuncobject.h":
+    ctypedef void (*Loop)(char **args, const npy_intp *dimensions, const npy_intp *strides, void *data)
+    # numpy's own declarations of these fields differ from version to version; the C struct does not.
+    ctypedef struct ufunc "PyUFuncObject":
+        Loop *functions
+        void **data
+        int ntypes
+        const char *types
+
+
+cdef int loop_of(ufunc *f, int arguments) noexcept:
     """The index of a ufunc's inner loop over doubles, -1 where it has none."""
     cdef int i, k
     for i in range(f.ntypes):
@@ -251,7 +261,7 @@ cdef void place_values(object x, Operand *o, int axes, Py_ssize_t *dims) noexcep
             o.whole = False
 
 
-cdef int compute(ufunc f, int loop, int arguments, int axes, Py_ssize_t *dims, te_operand *a, te_operand *b,
+cdef int compute(ufunc *f, int loop, int arguments, int axes, Py_ssize_t *dims, te_operand *a, te_operand *b,
                  double *out) noexcept:
     """Run a ufunc's inner loop over each row of the last axis."""
     cdef Py_ssize_t n = dims[axes - 1] if axes else 1, rows = 1, row, rest, k, oa, ob
@@ -282,7 +292,7 @@ cdef int compute(ufunc f, int loop, int arguments, int axes, Py_ssize_t *dims, t
 
 cdef bint one_value(object function, double a, double b, int arguments, double *out) except -1:
     """The value of a ufunc at one place, by its inner loop; False where it has none over doubles."""
-    cdef int loop = loop_of(<ufunc> function, arguments)
+    cdef int loop = loop_of(<ufunc *> function, arguments)
     cdef te_operand x, y
     if loop < 0:
         return False
@@ -290,7 +300,7 @@ cdef bint one_value(object function, double a, double b, int arguments, double *
     memset(&y, 0, sizeof(y))
     x.data = <char *> &a
     y.data = <char *> &b
-    compute(<ufunc> function, loop, arguments, 0, NULL, &x, &y, out)
+    compute(<ufunc *> function, loop, arguments, 0, NULL, &x, &y, out)
     return True
 
 
@@ -324,7 +334,7 @@ cdef object elementwise(int op, object function, object x, object y):
         return NotImplemented
     if axes == 0:
         return NotImplemented
-    loop = loop_of(<ufunc> function, arguments)
+    loop = loop_of(<ufunc *> function, arguments)
     if loop < 0:
         return NotImplemented
     place_values(xv, &a, axes, dims)
@@ -346,7 +356,7 @@ cdef object elementwise(int op, object function, object x, object y):
         record.axes = axes
         record.dims = dims
     if PyArray_SIZE(out):
-        compute(<ufunc> function, loop, arguments, record.axes, record.dims, &a.values, &b.values,
+        compute(<ufunc *> function, loop, arguments, record.axes, record.dims, &a.values, &b.values,
                 <double *> PyArray_DATA(out))
     # all of the storage only if the view begins at its start
     a.whole = a.whole and a.source == ARRAY_VIEW and a.offset == 0 and (<Array> x).storage.size == PyArray_SIZE(out)
