@@ -157,3 +157,15 @@ def test_an_elementwise_rule_without_scale_would_be_found() -> None:
     """The builder's use of `scale` is what keeps log's cotangent zero at 0."""
     log = elementwise("test.log", np.log, lambda x: 1.0 / x, args=("x",), samples=samples((3,)))
     assert report_primitive(log, order=1).failures == []
+
+
+def test_unbroadcast_of_large_arrays_with_a_short_last_axis() -> None:
+    ct = np.random.default_rng(3).normal(size=(10, 1000, 10))
+    for shape, axes in (
+        ((10, 1, 10), (1,)),
+        ((10,), (0, 1)),
+        ((1000, 1), (0, 2)),
+        ((1, 1, 10), (0, 1)),
+        ((), (0, 1, 2)),
+    ):
+        np.testing.assert_allclose(unbroadcast(ct, Space(shape)), ct.sum(axis=axes).reshape(shape), rtol=1e-12)
