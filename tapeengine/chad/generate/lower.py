@@ -16,6 +16,7 @@ from tapeengine.chad.generate.builder import Axes, Builder
 from tapeengine.chad.generate.values import Along, Items, NotGenerated, Pending, Tup, Value, leaves, rebuild
 from tapeengine.chad.imperative import Const, Operand, Ref
 from tapeengine.chad.traverse import Names
+from tapeengine.chad.types import Array, Float, Product, Type, show
 
 __all__ = ["Lower", "Scope"]
 
@@ -218,7 +219,10 @@ class Lower:
         return Along(axis, self._stacked_parts([self.stacked(item) for item in value.items], axis))
 
     def _stacked_parts(self, parts: list[Value], axis: str) -> Value:
+        parts = [self.stacked(p) for p in parts]
         first = parts[0]
+        if any(isinstance(p, Tup | Along) and type(p) is not type(first) for p in parts):
+            raise NotGenerated("an array of values of different form")
         if isinstance(first, Tup):
             columns = zip(*(p.items for p in parts if isinstance(p, Tup)), strict=True)
             return Tup(tuple(self._stacked_parts(list(column), axis) for column in columns))
@@ -226,13 +230,26 @@ class Lower:
             inner = [p.element for p in parts if isinstance(p, Along)]
             if any(p.valid for p in parts if isinstance(p, Along)):
                 raise NotGenerated("an array of rows of different sizes")
-            renamed = [self.matched(e, p.axis, first.axis) for e, p in zip(inner, parts, strict=True)]  # type: ignore[union-attr]
+            axes = [p.axis for p in parts if isinstance(p, Along)]
+            renamed = [self.matched(e, a, first.axis) for e, a in zip(inner, axes, strict=True)]
             return Along(first.axis, self._stacked_parts(renamed, axis))
         operands = [self.force(p) for p in parts]
         shared = self.axes.union(*operands)
         return self.b.emit(
             "stack", [self.spread(x, shared) for x in operands], (), axes=(*shared, axis), kind=operands[0].kind
         )
+
+    def empty(self, of: Type, axes: tuple[str, ...] = ()) -> Value:
+        """Give an array without elements, whose rows have no elements either."""
+        match of:
+            case Array(element):
+                axis = self.axes.fresh(Const(0))
+                return Along(axis, self.empty(element, (*axes, axis)))
+            case Product(items) if items:
+                return Tup(tuple(self.empty(item, axes) for item in items))
+            case Float():
+                return self.b.emit("zeros", [Const(0) for _ in axes], (), axes=axes)
+        raise NotGenerated(f"an empty array of {show(of)}")
 
     def renamed(self, value: Value, axis: str, to: str) -> Value:
         """Give a value with another name for one of its axes."""

@@ -109,7 +109,7 @@ def depends(L: Lower, axis: str, level: int) -> bool:
 
 def elements(L: Lower, t: S.Elements, scope: Scope) -> Value:
     if not t.items:
-        raise NotGenerated("an empty array")
+        return L.empty(t.type)
     return Items(tuple(L(item, scope) for item in t.items))
 
 

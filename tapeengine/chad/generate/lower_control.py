@@ -46,37 +46,72 @@ def branch(L: Lower, condition: Operand, t: S.If, scope: Scope) -> Value:
     statement = Branch(condition, then, orelse)
     result = joined(L, statement, a, b, ())
     L.b.block.append(statement)
+    measure(L, result)
     return result
 
 
-def joined(L: Lower, statement: Branch, a: Value, b: Value, outer: tuple[str, ...]) -> Value:
+#: For each array around a value: its axis after a branch, and in either branch.
+Around = tuple[tuple[str, str, str], ...]
+
+
+def joined(L: Lower, statement: Branch, a: Value, b: Value, around: Around) -> Value:
     """Give what two branches give, under one name."""
     match a, b:
         case (Tup(xs), Tup(ys)) if len(xs) == len(ys):
-            return Tup(tuple(joined(L, statement, x, y, outer) for x, y in zip(xs, ys, strict=True)))
+            return Tup(tuple(joined(L, statement, x, y, around) for x, y in zip(xs, ys, strict=True)))
         case (Items(xs), Items(ys)) if len(xs) == len(ys):
-            return Items(tuple(joined(L, statement, x, y, outer) for x, y in zip(xs, ys, strict=True)))
+            return Items(tuple(joined(L, statement, x, y, around) for x, y in zip(xs, ys, strict=True)))
+        case (Items(), Items() | Along()) | (Along(), Items()):
+            x, y = (
+                in_block(L, statement.then, lambda: L.stacked(a)),
+                in_block(L, statement.orelse, lambda: L.stacked(b)),
+            )
+            return joined(L, statement, x, y, around)
         case Along(), Along():
-            if L.size_of(a.axis) != L.size_of(b.axis) or a.valid or b.valid:
-                raise NotGenerated("branches that give arrays of different sizes")
-            other = L.renamed(b.element, b.axis, a.axis)
-            return Along(a.axis, joined(L, statement, a.element, other, (*outer, a.axis)))
+            size = L.size_of(a.axis)
+            axis = L.axes.fresh(size if size == L.size_of(b.axis) else UNKNOWN)
+            return Along(axis, joined(L, statement, a.element, b.element, (*around, (axis, a.axis, b.axis))))
         case ((Const() | Ref()), (Const() | Ref())):
-            axes = L.axes.union(a, b)
-            if a.axes != b.axes and (a.axes or b.axes):
-                a, b = _spread_in(L, statement.then, a, axes), _spread_in(L, statement.orelse, b, axes)
-            out = L.b.fresh("y", a.axes, a.kind)
-            statement.joined.append(Joined(out, a, b))
-            return out
+            return joined_leaf(L, statement, a, b, around)
     raise NotGenerated("branches of different form")
 
 
-def _spread_in(L: Lower, block: list[Statement], x: Operand, axes: tuple[str, ...]) -> Operand:
-    outer, L.b.block = L.b.block, block
-    try:
-        return L.spread(x, axes)
-    finally:
-        L.b.block = outer
+#: Stands for the size of an axis until there is a variable to read it off.
+UNKNOWN = Const(-1)
+
+
+def joined_leaf(L: Lower, statement: Branch, a: Operand, b: Operand, around: Around) -> Ref:
+    """Join two arrays of equally many dimensions."""
+    out, in_a, in_b = (tuple(axes[k] for axes in around) for k in range(3))
+    rest = L.axes.ordered({*(n for n in a.axes if n not in in_a), *(n for n in b.axes if n not in in_b)})
+    x = in_block(L, statement.then, lambda: L.spread(a, (*rest, *in_a)))
+    y = in_block(L, statement.orelse, lambda: L.spread(b, (*rest, *in_b)))
+    made = L.b.fresh("y", (*rest, *out), a.kind)
+    statement.joined.append(Joined(made, x, y))  # type: ignore[arg-type]
+    return made
+
+
+def measure(L: Lower, value: Value) -> None:
+    """Read sizes that differ between branches off what the branch taken gave."""
+    match value:
+        case Tup(items) | Items(items):
+            for item in items:
+                measure(L, item)
+        case Along(axis, element):
+            first = next(leaves(element), None)
+            if L.size_of(axis) == UNKNOWN:
+                if not isinstance(first, Ref):
+                    raise NotGenerated("branches that give arrays of different sizes without elements")
+                L.axes.sizes[axis] = L.b.emit("size", (first,), (first.axes.index(axis),), axes=(), kind="int")
+            measure(L, element)
+
+
+def in_block(L: Lower, block: list[Statement], write: Callable[[], Value]) -> Value:
+    """Write at the end of a block that has been closed."""
+    with L.b.inner() as more:
+        value = write()
+    block.extend(more)
+    return value
 
 
 def choice(L: Lower, condition: Operand, t: S.If, scope: Scope) -> Value:
