@@ -14,7 +14,7 @@ from setuptools import Extension, setup
 
 CORE = Path("tapeengine", "_core")
 MODULES = (
-    *("array", "block", "custom", "elementwise", "forward", "functions", "inspection", "interleave", "kernel"),
+    *("array", "batch", "block", "custom", "elementwise", "forward", "functions", "inspection", "interleave", "kernel"),
     *("linear", "math", "nested", "products", "recorded", "records", "scalar", "second", "sweep", "tape", "trace"),
 )
 COMMON = {"language_level": "3", "embedsignature": True, "binding": False, "c_api_binop_methods": True}

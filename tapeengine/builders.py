@@ -290,9 +290,14 @@ def _no_tangent(space: Any) -> Any:
 
 def _variadic_jvp(made: list[Primitive], signature: Signature) -> Rule:
     def rule(t: Any, index: int, spaces: Sequence[Any], *statics: Any) -> Any:
-        values = [t if position == index else _no_tangent(space) for position, space in enumerate(spaces)]
+        return joint({index: t}, spaces, *statics)
+
+    def joint(tangents: Mapping[int, Any], spaces: Sequence[Any], *statics: Any) -> Any:
+        """The tangents of several arguments at once, in one call of the operation."""
+        values = [tangents[k] if k in tangents else _no_tangent(space) for k, space in enumerate(spaces)]
         return made[0](*values, **dict(zip(signature.static_names, statics, strict=True)))
 
+    rule.joint = joint  # type: ignore[attr-defined]
     return Rule(rule, ("index", f"{signature.args[0]}_spaces", *signature.static_names))
 
 

@@ -88,6 +88,12 @@ cdef int push_primitive(PrimitiveRecord record, Reverse r) except -1:
     """The jvp rules of a primitive's arguments, added up."""
     rules = record.primitive.jvp_rules
     total = None
+    if record.primitive.variadic and hasattr(rules[0].function, "joint"):
+        tangents = {argument: tangent_of(r, place) for argument, place in record.inputs}
+        tangents = {argument: t for argument, t in tangents.items() if t is not None}
+        if tangents:    # what is kept begins with the index of one argument
+            total = rules[0].function.joint(tangents, *record.tangent_kept[0][1:])
+        return put_tangent(r, record.output, total)
     for (argument, place), kept in zip(record.inputs, record.tangent_kept):
         t = tangent_of(r, place)
         if t is None:
@@ -193,23 +199,31 @@ cdef int push_special(Tape tape, Reverse r, uint32_t i) except -1:
     return push_element(r, record, kind, i)
 
 
-cdef int push(Tape tape, Reverse r) except -1:
-    """Fill in the tangents of all records, in place, from those of the inputs."""
+cdef uint32_t push_scalars(Tape tape, Reverse r, uint32_t i, uint32_t end) except? 0:
+    """Sweep the scalar records from i on; stops at a special record, or at `end`, and returns that id."""
     cdef Head *h = &tape.head
-    cdef uint32_t i = h.inputs + 1, end = h.count, highest     # rules may run on this tape and make it longer
+    cdef uint32_t highest
     cdef int until_signals = SIGNAL_CHUNKS
     while i < end:
         highest = min(i | <uint32_t> CHUNK_LAST, end - 1)
         with nogil:
             i = push_chunk(h.chunks[i >> CHUNK_SHIFT], r.cotangent, i, highest)
         if i <= highest:
-            push_special(tape, r, i)
-            i += 1
-            continue
+            return i
         until_signals -= 1
         if until_signals == 0:
             until_signals = SIGNAL_CHUNKS
             PyErr_CheckSignals()
+    return i
+
+
+cdef int push(Tape tape, Reverse r) except -1:
+    """Fill in the tangents of all records, in place, from those of the inputs."""
+    cdef uint32_t end = tape.head.count     # rules may run on this tape and make it longer
+    cdef uint32_t i = push_scalars(tape, r, tape.head.inputs + 1, end)
+    while i < end:
+        push_special(tape, r, i)
+        i = push_scalars(tape, r, i + 1, end)
     return 0
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from tapeengine._core import block, linear
+from tapeengine._core import batch, block, linear
 from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.arguments import Argnums, Arguments
 from tapeengine.transforms.forms import Form, form_of, is_traced, unflatten
@@ -65,8 +65,10 @@ def full_matrix(backpropagator: Any, rows: Form, columns: Form, single: bool, mo
 
 def columns_of(backpropagator: Any, columns: Form, single: bool) -> list[Any]:
     """The tangent of the result for each number of the primals."""
-    tangents = map(columns.basis, range(columns.size))
-    return [linear.jvp(backpropagator, (tangent,) if single else tangent) for tangent in tangents]
+    basis = map(columns.basis, range(columns.size))
+    tangents = [(tangent,) if single else tangent for tangent in basis]
+    found = None if linear.depends_on_outer(backpropagator) else batch.columns(backpropagator, tangents)
+    return [linear.jvp(backpropagator, tangent) for tangent in tangents] if found is None else found
 
 
 def rows_of(backpropagator: Any, rows: Form, single: bool) -> list[Any]:
