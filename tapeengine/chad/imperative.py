@@ -6,9 +6,9 @@ index of a build, map or loop that has been turned into whole-array operations, 
 are inserted or transposed: that is left to the back end.
 
 Statements: `Assign` (call an operation; allocation is the operation ``zeros``), `Set` and `Add` (give a variable
-another value), `Store` (write one element), `AddAt` (accumulate into a part of an array), `Loop` and `Branch`. A `Loop` or a
-`Branch` of a forward pass *keeps* values of its steps, which the loop or branch of the reverse pass unpacks again: they
-are the residuals between the two passes (EC section 3: a backpropagator's captured variables).
+another value), `Store` (write one element), `AddAt` (accumulate into a part of an array), `Loop` and `Branch`. A `Loop`
+or a `Branch` of a forward pass *keeps* values of its steps, which the loop or branch of the reverse pass unpacks again:
+they are the residuals between the two passes (EC section 3: a backpropagator's captured variables).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Assign:
     out : Ref
     op : str
         A scalar operation of `tapeengine.chad.primitives`, applied elementwise, or one of those that
-        `tapeengine.chad.generate.text` has a method ``op_<name>`` for.
+        `tapeengine.chad.generate.expressions` has a method ``op_<name>`` for.
     args : tuple of Operand
     params : tuple
         Static parameters: dimensions as numbers or names of axes.

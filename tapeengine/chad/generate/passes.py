@@ -8,10 +8,11 @@ from tapeengine.chad.evaluate.evaluator import deep
 from tapeengine.chad.generate.activity import activate, declarations
 from tapeengine.chad.generate.boundary import parameter
 from tapeengine.chad.generate.builder import Builder
+from tapeengine.chad.generate.expressions import MATH
 from tapeengine.chad.generate.liveness import defined, needed, used
 from tapeengine.chad.generate.lower import RESERVED, Lower, Scope
 from tapeengine.chad.generate.reverse import Reverse
-from tapeengine.chad.generate.text import MATH, Writer
+from tapeengine.chad.generate.text import Writer
 from tapeengine.chad.generate.values import Value, leaves
 from tapeengine.chad.imperative import Const, Function, Operand, Ref
 from tapeengine.chad.terms import Module
