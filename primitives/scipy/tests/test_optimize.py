@@ -149,3 +149,18 @@ def test_plain_values_are_scipys():
     )
     np.testing.assert_array_equal(ours.x, theirs.x)
     assert optimize.brentq(np.cos, 1.0, 2.0) == scipy.optimize.brentq(np.cos, 1.0, 2.0)
+
+
+def test_large_and_shared_captures_are_visited_once():
+    shared = [1.0]
+    for _ in range(60):
+        shared = [shared, shared]  # 2^60 paths
+
+    class Model:
+        def __init__(self, a):
+            self.a, self.table, self.itself = a, shared, self
+
+        def residual(self, x):
+            return x * x - self.a
+
+    assert te.grad(lambda a: optimize.brentq(Model(a).residual, 0.0, 10.0))(4.0) == pytest.approx(0.25)

@@ -74,7 +74,8 @@ class Closed:
                 slots[id(value)] = _pack(value, packed)
             return slots[id(value)]
 
-        self._held = _replaced(held, is_traced, take)
+        self._held = _replaced(held, take, set())
+        self._built = _template(self._held, set())
         self.params = np.concatenate(packed) if packed else numpy.zeros(0)
 
     @property
@@ -84,7 +85,7 @@ class Closed:
 
     def at(self, params: Any) -> Any:
         """Build the structure with the values of a vector of parameters."""
-        return _replaced(self._held, lambda value: isinstance(value, _Slot), lambda slot: slot.read(params))
+        return self._held if self._built is None else self._built(params)
 
 
 def _pack(value: Any, packed: list[Any]) -> _Slot:
@@ -96,20 +97,41 @@ def _pack(value: Any, packed: list[Any]) -> _Slot:
     return _Slot(start, tuple(shape), is_complex)
 
 
-def _replaced(
-    value: Any, wanted: Callable[[Any], bool], leaf: Callable[[Any], Any], above: tuple[int, ...] = ()
-) -> Any:
-    """Build a structure with `leaf(x)` for each x that is `wanted`; what does not change is the same object."""
-    if wanted(value):
-        return leaf(value)
-    split = None if id(value) in above else _split(value)
+def _replaced(value: Any, take: Callable[[Any], Any], clean: set[int], above: tuple[int, ...] = ()) -> Any:
+    """Build a structure with `take(x)` for each traced x; what holds none is the same object.
+
+    `clean` collects what was found to hold none, so that shared parts are visited once.
+    """
+    if is_traced(value):
+        return take(value)
+    split = None if id(value) in clean or id(value) in above else _split(value)
     if split is None:
         return value
     parts, rebuild = split
-    changed = [_replaced(part, wanted, leaf, (*above, id(value))) for part in parts]
+    changed = [_replaced(part, take, clean, (*above, id(value))) for part in parts]
     if all(one is other for one, other in zip(parts, changed, strict=True)):
+        clean.add(id(value))
         return value
     return rebuild(changed)
+
+
+def _template(value: Any, clean: set[int], above: tuple[int, ...] = ()) -> Callable[[Any], Any] | None:
+    """Return how to build a structure with slots from the parameters, or None where it has no slots.
+
+    Built once, so that a call only touches what leads to a slot.
+    """
+    if isinstance(value, _Slot):
+        return value.read
+    split = None if id(value) in clean or id(value) in above else _split(value)
+    if split is None:
+        return None
+    parts, rebuild = split
+    made = [_template(part, clean, (*above, id(value))) for part in parts]
+    if not any(made):
+        clean.add(id(value))
+        return None
+    pairs = list(zip(parts, made, strict=True))
+    return lambda params: rebuild([part if build is None else build(params) for part, build in pairs])
 
 
 def _split(value: Any) -> tuple[list[Any], _Rebuild] | None:
