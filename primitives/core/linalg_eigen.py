@@ -14,7 +14,7 @@ import tapeengine.numpy as np
 from tapeengine.builders import scale, unbroadcast
 from tapeengine.primitive import Primitive, Sample
 from tapeengine_primitives.linalg_factor import fold, gaps, on_diagonal, unfold
-from tapeengine_primitives.linalg_solve import adjoint, regular
+from tapeengine_primitives.linalg_solve import conj_transpose, regular
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.values import as_array
 
@@ -34,7 +34,7 @@ def _eigh_vjp(ct: Any, out: Any, a_space: Any, UPLO: str) -> Any:
 def _eigh_jvp(t: Any, out: Any, out_space: Any, UPLO: str) -> Any:
     """With P = V^H dA V: dw = diag(P), dV = V (F P)."""
     w, v = out
-    p = adjoint(v) @ unfold(t, UPLO.upper() == "L") @ v
+    p = conj_transpose(v) @ unfold(t, UPLO.upper() == "L") @ v
     dw = unbroadcast(np.real(np.diagonal(p, 0, -2, -1)), out_space.spaces[0])
     return EighResult(dw, unbroadcast(v @ scale(p, gaps(w)), out_space.spaces[1]))
 

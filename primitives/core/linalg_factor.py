@@ -14,7 +14,7 @@ import tapeengine.numpy as np
 from tapeengine.builders import scale, unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
-from tapeengine_primitives.linalg_solve import adjoint, regular
+from tapeengine_primitives.linalg_solve import conj_transpose, regular
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.values import as_array, is_complex, shape_of
 
@@ -26,7 +26,7 @@ SVDResult = type(numpy.linalg.svd(numpy.eye(1)))
 
 def fold(g: Any, lower: bool) -> Any:
     """Return the cotangent of the triangle that a Hermitian matrix is built from: the transpose of `unfold`."""
-    both = g + adjoint(g)
+    both = g + conj_transpose(g)
     strict = np.tril(both, -1) if lower else np.triu(both, 1)
     return strict + on_diagonal(np.real(np.diagonal(g, 0, -2, -1)))
 
@@ -34,7 +34,7 @@ def fold(g: Any, lower: bool) -> Any:
 def unfold(t: Any, lower: bool) -> Any:
     """Return the Hermitian matrix of which one triangle is given; the diagonal's imaginary part is not read."""
     strict = np.tril(t, -1) if lower else np.triu(t, 1)
-    return strict + adjoint(strict) + on_diagonal(np.real(np.diagonal(t, 0, -2, -1)))
+    return strict + conj_transpose(strict) + on_diagonal(np.real(np.diagonal(t, 0, -2, -1)))
 
 
 def on_diagonal(x: Any) -> Any:
@@ -49,19 +49,19 @@ def _half(x: Any) -> Any:
 
 def _cholesky_vjp(ct: Any, out: Any, a_space: Any, upper: bool) -> Any:
     """W = L^-T half(L^T ct) conj(L)^-1, folded into the triangle that was read."""
-    factor, ct = (adjoint(out), adjoint(ct)) if upper else (out, ct)
+    factor, ct = (conj_transpose(out), conj_transpose(ct)) if upper else (out, ct)
     left = np.linalg.solve(swapped(factor), _half(np.matmul(swapped(factor), ct)))
-    whole = swapped(np.linalg.solve(adjoint(factor), swapped(left)))
+    whole = swapped(np.linalg.solve(conj_transpose(factor), swapped(left)))
     return unbroadcast(fold(whole, lower=not upper), a_space)
 
 
 def _cholesky_jvp(t: Any, out: Any, out_space: Any, upper: bool) -> Any:
     """dL = L half(L^-1 dA L^-H), where half takes the lower triangle and half of the diagonal."""
-    factor = adjoint(out) if upper else out
+    factor = conj_transpose(out) if upper else out
     left = np.linalg.solve(factor, unfold(t, lower=not upper))
-    inner = adjoint(np.linalg.solve(factor, adjoint(left)))
+    inner = conj_transpose(np.linalg.solve(factor, conj_transpose(left)))
     change = np.matmul(factor, _half(inner))
-    return unbroadcast(adjoint(change) if upper else change, out_space)
+    return unbroadcast(conj_transpose(change) if upper else change, out_space)
 
 
 def _positive(upper: bool, *shape: int, dtype: Any = numpy.float64) -> Any:
@@ -96,7 +96,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
 def _turn(m: Any) -> Any:
     """Return the antihermitian part of Q^H dQ: strict lower triangle, and i times the imaginary diagonal."""
     strict = np.tril(m, -1)
-    turn = strict - adjoint(strict)
+    turn = strict - conj_transpose(strict)
     return turn + 1j * on_diagonal(np.imag(np.diagonal(m, 0, -2, -1))) if is_complex(m) else turn
 
 
@@ -109,7 +109,7 @@ def _qr_jvp(t: Any, out: Any) -> Any:
     """With M = Q^H dA R^-1 and its turn W: dQ = Q (W - M) + dA R^-1 and dR = (M - W) R."""
     q, r = out
     change = _right_solved(t, r)
-    m = np.matmul(adjoint(q), change)
+    m = np.matmul(conj_transpose(q), change)
     rest = _turn(m) - m
     return QRResult(np.matmul(q, rest) + change, -np.matmul(rest, r))
 
@@ -118,7 +118,7 @@ def _qr_vjp(ct: Any, out: Any, a_space: Any) -> Any:
     """The transpose of `_qr_jvp`."""
     q, r = out
     weight = np.matmul(swapped(q), ct[0]) - np.matmul(ct[1], swapped(r))
-    strict = np.tril(weight - adjoint(weight), -1)
+    strict = np.tril(weight - conj_transpose(weight), -1)
     if is_complex(weight):
         strict = strict + 1j * on_diagonal(np.imag(np.diagonal(weight, 0, -2, -1)))
     inner = ct[0] + np.matmul(conjugated(q), strict - weight)
@@ -156,7 +156,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
         q, r = QR(a)
     else:
         q, r = QR(a[..., :rows])
-        r = np.concatenate((r, np.matmul(adjoint(q), a[..., rows:])), axis=-1)
+        r = np.concatenate((r, np.matmul(conj_transpose(q), a[..., rows:])), axis=-1)
     return r if mode == "r" else QRResult(q, r)
 
 
@@ -172,42 +172,42 @@ def _svd_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
     dV = V (F (S P + P^H S)), and the parts outside of the spaces of U and V.
     """
     u, s, vh = out
-    v, row = adjoint(vh), np.expand_dims(s, -2)
-    p, f = adjoint(u) @ t @ v, gaps(s * s)
+    v, row = conj_transpose(vh), np.expand_dims(s, -2)
+    p, f = conj_transpose(u) @ t @ v, gaps(s * s)
     column = np.expand_dims(s, -1)
-    turn_u = scale(p * row + column * adjoint(p), f)
-    turn_v = scale(column * p + adjoint(p) * row, f)
+    turn_u = scale(p * row + column * conj_transpose(p), f)
+    turn_v = scale(column * p + conj_transpose(p) * row, f)
     if is_complex(a):
         turn_u = turn_u + 1j * on_diagonal(scale(np.imag(np.diagonal(p, 0, -2, -1)), 1 / s))
     du, dv = u @ turn_u, v @ turn_v
     if a.shape[-2] > a.shape[-1]:
         du = du + scale(_outside(u, t @ v), 1 / row)
     if a.shape[-1] > a.shape[-2]:
-        dv = dv + scale(_outside(v, adjoint(t) @ u), 1 / row)
-    return SVDResult(du, unbroadcast(np.real(np.diagonal(p, 0, -2, -1)), out_space.spaces[1]), adjoint(dv))
+        dv = dv + scale(_outside(v, conj_transpose(t) @ u), 1 / row)
+    return SVDResult(du, unbroadcast(np.real(np.diagonal(p, 0, -2, -1)), out_space.spaces[1]), conj_transpose(dv))
 
 
 def _outside(u: Any, x: Any) -> Any:
     """Return (I - U U^H) x."""
-    return x - u @ (adjoint(u) @ x)
+    return x - u @ (conj_transpose(u) @ x)
 
 
 def _svd_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
     """The transpose of `_svd_jvp`."""
     u, s, vh = out
-    v, row = adjoint(vh), np.expand_dims(s, -2)
+    v, row = conj_transpose(vh), np.expand_dims(s, -2)
     column, f = np.expand_dims(s, -1), gaps(s * s)
-    ct_u, ct_v = ct[0], adjoint(ct[2])
+    ct_u, ct_v = ct[0], conj_transpose(ct[2])
     first = swapped(u) @ ct_u
     left, right = scale(first, f), scale(swapped(v) @ ct_v, f)
-    inner = on_diagonal(ct[1]) + (left + adjoint(left)) * row + column * (right + adjoint(right))
+    inner = on_diagonal(ct[1]) + (left + conj_transpose(left)) * row + column * (right + conj_transpose(right))
     if is_complex(a):
         inner = inner + 1j * on_diagonal(scale(np.imag(np.diagonal(first, 0, -2, -1)), 1 / s))
     total = conjugated(u) @ inner @ swapped(v)
     if a_space.shape[-2] > a_space.shape[-1]:
         total = total + conjugated(_outside(u, conjugated(scale(ct_u, 1 / row)))) @ swapped(v)
     if a_space.shape[-1] > a_space.shape[-2]:
-        total = total + adjoint(conjugated(_outside(v, conjugated(scale(ct_v, 1 / row)))) @ swapped(u))
+        total = total + conj_transpose(conjugated(_outside(v, conjugated(scale(ct_v, 1 / row)))) @ swapped(u))
     return unbroadcast(total, a_space)
 
 
@@ -252,7 +252,7 @@ def _hermitian_svd(a: Any) -> Any:
     sign = np.take_along_axis(np.sign(w), order, axis=-1)
     s = np.take_along_axis(np.abs(w), order, axis=-1)
     u = np.take_along_axis(u, order[..., None, :], axis=-1)
-    return SVDResult(u, s, adjoint(u * np.expand_dims(sign, -2)))
+    return SVDResult(u, s, conj_transpose(u * np.expand_dims(sign, -2)))
 
 
 def svdvals(x: Any, /) -> Any:

@@ -13,12 +13,12 @@ from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axis, real_dtype, shape_of
 
-__all__ = ["DET", "INV", "PINV", "RULES", "SLOGDET", "SOLVE", "SlogdetResult", "adjoint", "regular"]
+__all__ = ["DET", "INV", "PINV", "RULES", "SLOGDET", "SOLVE", "SlogdetResult", "conj_transpose", "regular"]
 
 SlogdetResult = type(numpy.linalg.slogdet(numpy.eye(1)))
 
 
-def adjoint(a: Any) -> Any:
+def conj_transpose(a: Any) -> Any:
     """Return the matrices transposed and conjugated."""
     return conjugated(swapped(a))
 
@@ -138,7 +138,7 @@ def _cofactor_slope(t: Any, a: Any, a_space: Any) -> Any:
     u, s, vh = np.linalg.svd(a)
     rows = [[_without(s, i, j) if i != j else 0.0 * s[..., 0] for j in range(extent)] for i in range(extent)]
     products = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-    e = adjoint(u) @ t @ adjoint(vh)
+    e = conj_transpose(u) @ t @ conj_transpose(vh)
     on_diagonal = np.matmul(products, np.expand_dims(np.diagonal(e, 0, -2, -1), -1))
     inner = numpy.eye(extent) * on_diagonal - products * swapped(e)
     phase = np.expand_dims(np.linalg.det(u) * np.linalg.det(vh), (-1, -2))
@@ -201,8 +201,8 @@ def _pinv_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
     """The transpose of `_pinv_jvp`, term by term."""
     p = out
     first = -swapped(p) @ ct @ swapped(p)
-    rows = conjugated(_beside(a @ p)) @ adjoint(ct) @ conjugated(p @ adjoint(p))
-    columns = conjugated(adjoint(p) @ p) @ adjoint(ct) @ conjugated(_beside(p @ a))
+    rows = conjugated(_beside(a @ p)) @ conj_transpose(ct) @ conjugated(p @ conj_transpose(p))
+    columns = conjugated(conj_transpose(p) @ p) @ conj_transpose(ct) @ conjugated(_beside(p @ a))
     return unbroadcast(first + rows + columns, a_space)
 
 
@@ -212,8 +212,8 @@ def _beside(projection: Any) -> Any:
 
 def _pinv_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
     """dP = -P dA P + P P^H dA^H (I - A P) + (I - P A) dA^H P^H P, at constant rank (Golub and Pereyra)."""
-    p, back = out, adjoint(t)
-    change = -p @ t @ p + p @ adjoint(p) @ back @ _beside(a @ p) + _beside(p @ a) @ back @ adjoint(p) @ p
+    p, back = out, conj_transpose(t)
+    change = -p @ t @ p + p @ conj_transpose(p) @ back @ _beside(a @ p) + _beside(p @ a) @ back @ conj_transpose(p) @ p
     return unbroadcast(change, out_space)
 
 
@@ -241,7 +241,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
 def _unfolded(a: Any) -> Any:
     """Return the Hermitian matrix of which numpy reads the lower triangle."""
     strict = np.tril(a, -1)
-    return strict + adjoint(strict) + numpy.eye(shape_of(a)[-1], dtype=real_dtype(a)) * np.real(a)
+    return strict + conj_transpose(strict) + numpy.eye(shape_of(a)[-1], dtype=real_dtype(a)) * np.real(a)
 
 
 def solve(a: Any, b: Any) -> Any:

@@ -9,6 +9,7 @@ from numpy_calls import Call, calls
 import tapeengine as te
 from tapeengine.spaces import space_of
 
+pytestmark = pytest.mark.slow
 jax = pytest.importorskip("jax")
 jax.config.update("jax_enable_x64", True)
 
