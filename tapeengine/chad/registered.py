@@ -17,16 +17,25 @@ __all__ = ["Primitives", "find", "result_type"]
 
 
 def find(function: Any) -> Primitive | None:
-    """Give the registry primitive that a Python function stands for: itself, or what a plugin's numpy rules name."""
+    """Give the registry primitive that a Python function stands for.
+
+    It is the function itself, or what a plugin's numpy rules name, or the only primitive of that library and name.
+    """
     if isinstance(function, Primitive):
         return function
     from tapeengine.plugins import load_plugins
 
+    registry = load_plugins().registry
     try:
-        rule = load_plugins().registry.numpy_rules.get(function)
+        rule = registry.numpy_rules.get(function)
     except TypeError:
         return None
-    return rule if isinstance(rule, Primitive) else None
+    if isinstance(rule, Primitive):
+        return rule
+    name = str(getattr(function, "__name__", ""))
+    library = str(getattr(function, "__module__", None) or "").split(".")[0]
+    ends = [p for n, p in registry.items() if n.endswith(f".{name}") and library in ("", n.split(".")[0])]
+    return ends[0] if len(ends) == 1 else None
 
 
 def trial(of: Type) -> Any:

@@ -310,3 +310,19 @@ def test_registry_primitives():
     t = (rng.normal(size=(3, 3)), rng.normal(size=3))
     _, tangent = solves.__tapeengine_jvp__(ENGINE, (a, b), t)
     assert tangent == pytest.approx(sum(np.sum(x * y) for x, y in zip(back(1.0), t, strict=True)), rel=1e-11)
+
+
+def test_primitives_of_plugins():
+    special = pytest.importorskip("scipy.special")
+    pytest.importorskip("tapeengine_scipy")
+
+    @te.program
+    def quantile(x: float, ys: te.Vec) -> float:
+        return special.erfinv(x) * sum(special.j1(ys))
+
+    args = (0.4, np.array([0.5, 1.5]))
+    value, back = ENGINE.vjp(quantile, *args)
+    dual_value, dual = ENGINE.vjp(quantile.python, *args)
+    assert value == pytest.approx(dual_value, rel=1e-13)
+    for mine, theirs in zip(back(1.0), dual(1.0), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12)

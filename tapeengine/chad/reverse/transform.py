@@ -1,4 +1,4 @@
-"""The reverse transformation: dispatch, the helpers that every rule uses, and definitions.
+"""The reverse transformation: dispatch, what every rule uses, and definitions.
 
 For a context ``x1: t1, ..., xn: tn`` and a term of type ``t`` the transformation gives (EC equation 1)
 

@@ -62,13 +62,13 @@ def only_parts(term: Term, name: str) -> bool:
 #     e[y' ! k / fst (a ! k), (\d. m)[k/i, v' ! k / v] / snd (a ! k), n / size a]
 def build_pair_split(term: Term, names: Names) -> Term | None:
     """Split a build of tuples that is used by its components; n is a variable or a number."""
-    if not isinstance(term, Let) or not isinstance(term.bound, Build) or not only_parts(term.body, term.var.name):
+    if not isinstance(term, Let) or not isinstance(term.bound, Build):
         return None
     build = term.bound
     bindings, last = unwound(build.body)
     if not is_reread(build.size) or not isinstance(last, Tuple) or not any(isinstance(x, Lambda) for x in last.items):
         return None
-    if any(isinstance(v.of, Function | EVM) for v, _ in bindings):
+    if any(isinstance(v.of, Function | EVM) for v, _ in bindings) or not only_parts(term.body, term.var.name):
         return None
     return Splitter(term.var, build, bindings, last, names).around(term.body)
 
