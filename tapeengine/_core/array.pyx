@@ -30,6 +30,7 @@ from tapeengine._core.tape cimport (
 
 import numpy
 
+from tapeengine._core.scalar import opcode_of
 from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedError
 
 cnp.import_array()
@@ -878,6 +879,16 @@ cdef object operate(object ufunc, object x, object y, int op=-1):
     return need_rules(<Array> a, ufunc.__name__).ufunc(ufunc, "__call__", (x,) if y is None else (x, y), {})
 
 
+cdef object by_kernel(object ufunc, tuple inputs):
+    """A call of a ufunc by the kernels; NotImplemented where they do not fit."""
+    if ufunc is np_matmul:
+        return kernels.product(inputs[0], inputs[1])
+    op = opcode_of(ufunc)
+    if op is None:
+        return NotImplemented
+    return kernels.elementwise(op, ufunc, inputs[0], inputs[1] if len(inputs) == 2 else None)
+
+
 cdef object in_place(Array a, object ufunc, object y, int op=-1):
     """a op= y: the operation and a write."""
     result = operate(ufunc, a, y, op)
@@ -1115,6 +1126,10 @@ cdef class Array:
 
     # -- numpy's protocols --------------------------------------------------------------------------------------------
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        if not options and method == "__call__":
+            result = by_kernel(ufunc, inputs)
+            if result is not NotImplemented:
+                return result
         return need_rules(self, ufunc.__name__).ufunc(ufunc, method, inputs, options)
 
     def __array_function__(self, function, types, args, options):

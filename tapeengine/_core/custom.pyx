@@ -42,13 +42,6 @@ cdef int stage(Reverse r, object place, object value) except -1:
 cdef class CustomRecord(ArrayRecord):
     """One call: where its arguments and results are, and the rule."""
 
-    cdef object rule        # pull(cotangents of the results) and push(tangents of the arguments), lists by leaf
-    cdef list inputs        # [(number of the leaf, place)]
-    cdef list outputs       # places by leaf; None for what is discrete
-    cdef list captured      # [(number of the output, place of the captured computation that it came from)]
-    cdef Py_ssize_t count   # leaves of the arguments
-    cdef uint32_t tag
-
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         cotangents = [staged(r, place) for place in self.outputs]
         if all(c is None for c in cotangents):

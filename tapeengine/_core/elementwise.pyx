@@ -29,7 +29,6 @@ cnp.import_umath()
 cdef object array_class = numpy.ndarray
 cdef enum:
     AXES = 4
-    LARGE = 4096    # elements: from here on numpy's own sums are as fast
 
 
 cdef extern from "numpy/ufuncobject.h":
@@ -497,7 +496,7 @@ cdef object total(object x, int axis, bint keepdims, bint mean):
     if not plain_double(current) or tape_of(h).keeps_values or tape_of(h).link_sources is not None:
         return NotImplemented
     values = <ndarray> current
-    if PyArray_SIZE(values) == 0 or PyArray_NDIM(values) == 0 or PyArray_SIZE(values) > LARGE:
+    if PyArray_SIZE(values) == 0 or PyArray_NDIM(values) == 0:
         return NotImplemented
     if not PyArray_IS_C_CONTIGUOUS(values):
         return NotImplemented

@@ -5,10 +5,12 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport free
 from time import perf_counter
 
-from tapeengine._core.records cimport Reverse
+from tapeengine._core.custom cimport CustomRecord
+from tapeengine._core.elementwise cimport ElementwiseRecord
+from tapeengine._core.records cimport AddRecord, PrimitiveRecord, ReadRecord, Reverse, View, WriteRecord
 from tapeengine._core.sweep cimport resolve
 from tapeengine._core.tape cimport (
-    ARRAY, FORM_MASK, SPECIAL, Head, Record, Tape, innermost_here, op_at, record_at, tape_of, value_at,
+    ARRAY, FORM_MASK, READ, SPECIAL, WRITE, Head, Record, Tape, innermost_here, op_at, op_names, record_at, tape_of, value_at,
 )
 from tapeengine._core.trace cimport Backpropagator, Numbers, Seeds, begin_seeds, zeros
 
@@ -33,6 +35,77 @@ def value_of_id(Tape tape, uint32_t i):
     if i > tape.head.inputs and op_at(&tape.head, i) == ARRAY:
         return None
     return value_at(&tape.head, i)
+
+
+def operation(Tape tape, uint32_t i):
+    """The name of a record's operation, also of one on arrays."""
+    if op_at(&tape.head, i) != ARRAY:
+        return tape.record(i)[1]
+    entry = tape.arrays[record_at(&tape.head, i).p2]
+    if type(entry) is PrimitiveRecord:
+        return (<PrimitiveRecord> entry).primitive.name
+    if type(entry) is ElementwiseRecord:
+        return op_names[(<ElementwiseRecord> entry).op].decode() + " of arrays"
+    name = type(entry).__name__.removesuffix("Record").lower()
+    return name if name == "custom" else name + " of arrays"
+
+
+def array_parents(Tape tape):
+    """For each record that reads arrays, the records that made or last wrote what it reads; {id: ids}."""
+    cdef Head *h = &tape.head
+    cdef Record *r
+    cdef uint32_t i
+    writers, found = {}, {}
+    for i in range(h.inputs + 1, h.count):
+        r = record_at(h, i)
+        kind = op_at(h, i)
+        if kind == READ or kind == WRITE:
+            scalar = [<uint32_t> r.d1] if kind == WRITE and r.d1 != 0.0 else []
+            found[i] = tuple([*scalar, *[writers[r.p2]] if r.p2 in writers else []])
+            if kind == WRITE:
+                writers[r.p2] = i
+        elif kind == ARRAY:
+            reads, writes = places(tape.arrays[r.p2])
+            found[i] = tuple([place if type(place) is int else writers[place[0]]
+                              for place in reads if type(place) is int or place[0] in writers])
+            for storage in writes:
+                writers[storage] = i
+    return found
+
+
+cdef tuple places(object entry):
+    """What a record reads, ids of scalars and (storage,), and the storages that it writes."""
+    cdef ElementwiseRecord e
+    if type(entry) is PrimitiveRecord:
+        return [place_of(p) for _, p in (<PrimitiveRecord> entry).inputs], outputs((<PrimitiveRecord> entry).output)
+    if type(entry) is ReadRecord:
+        return [((<ReadRecord> entry).source.storage,)], [(<ReadRecord> entry).result.storage]
+    if type(entry) is WriteRecord:
+        target = (<WriteRecord> entry).target.storage
+        value = (<WriteRecord> entry).value
+        return [(target,), *([] if value is None else [place_of(value)])], [target]
+    if type(entry) is AddRecord:
+        target = (<AddRecord> entry).target.storage
+        return [(target,), place_of((<AddRecord> entry).value)], [target]
+    if type(entry) is ElementwiseRecord:
+        e = <ElementwiseRecord> entry
+        reads = [(e.a.place,)] if e.a.source == 2 else [e.a.place] if e.a.source == 1 else []
+        reads += [(e.b.place,)] if e.b.source == 2 else [e.b.place] if e.b.source == 1 else []
+        return [int(x) if type(x) is not tuple else x for x in reads], [e.result]
+    if type(entry) is CustomRecord:
+        reads = [place_of(p) for _, p in (<CustomRecord> entry).inputs + (<CustomRecord> entry).captured]
+        return reads, [(<View> p).storage for p in (<CustomRecord> entry).outputs if type(p) is View]
+    return [], []
+
+
+cdef object place_of(object place):
+    return ((<View> place).storage,) if type(place) is View else int(place)
+
+
+cdef list outputs(object output):
+    if type(output) is View:
+        return [(<View> output).storage]
+    return [s for part in output[1] for s in outputs(part)] if type(output) is tuple else []
 
 
 def first_not_finite(Tape tape, uint32_t first, uint32_t last):
