@@ -262,11 +262,6 @@ class Expressions:
         x, start, size = (self.operand(a) for a in s.args)
         return (f"ops.window({x}, {start}, {size}, {s.params[0]})", ATOM)
 
-    def op_matched(self, s: Assign) -> Text:
-        """An array that has to have a certain size."""
-        x, size = (self.operand(a) for a in s.args)
-        return (f"ops.matched({x}, {size}, {s.params[0]})", ATOM)
-
     def op_prefix(self, s: Assign) -> Text:
         """The first elements along a dimension."""
         x, _, size = (self.operand(a) for a in s.args)
@@ -276,7 +271,7 @@ class Expressions:
         """A function of ``ops`` on all operands."""
         return (f"ops.{s.op}({', '.join(self.operand(x) for x in s.args)})", ATOM)
 
-    op_windows = op_unwindows = op_correlate = op_convolve = called
+    op_same_size = op_windows = op_unwindows = op_correlate = op_convolve = called
 
     def op_unwindow(self, s: Assign) -> Text:
         """An array with zeros behind it, up to a size."""

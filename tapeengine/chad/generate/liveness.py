@@ -92,6 +92,8 @@ def needed(block: list[Statement], wanted: Iterable[str]) -> list[Statement]:
 
 def _needed(s: Statement, live: set[str]) -> Statement | None:
     match s:
+        case Assign(op="same_size"):
+            return s
         case Assign() | Set() | Add() | AddAt() | Store():
             return s if s.out.name in live else None
         case Loop():

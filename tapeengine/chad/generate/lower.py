@@ -266,19 +266,12 @@ class Lower:
 
     def matched(self, value: Value, axis: str, to: str) -> Value:
         """Rename an axis to one that has to have the same size, which is checked when the program runs."""
-        size = self.size_of(to)
-        if size == self.size_of(axis):
-            return self.renamed(value, axis, to)
-
-        def leaf(x: Operand | Pending) -> Value:
-            operand = self.force(x)
-            if axis not in operand.axes:
-                return operand
-            axes = tuple(to if a == axis else a for a in operand.axes)
-            dim = operand.axes.index(axis)
-            return self.b.emit("matched", (operand, size), (dim,), axes=axes, kind=operand.kind)
-
-        return rebuild(value, leaf)
+        sizes = self.size_of(to), self.size_of(axis)
+        if sizes[0] != sizes[1]:
+            if all(isinstance(n, Const) for n in sizes):
+                raise NotGenerated("arrays of different sizes")
+            self.b.emit("same_size", sizes, (), axes=(), kind="int")
+        return self.renamed(value, axis, to)
 
     def all_axes(self, value: Value) -> tuple[str, ...]:
         """Give all axes of a value."""

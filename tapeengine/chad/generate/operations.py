@@ -116,11 +116,11 @@ class Operations:
         return np.convolve(d, w) if d.size and w.size else np.zeros(max(size, 0))
 
     @staticmethod
-    def matched(x: NDArray[Any], size: int, dim: int) -> NDArray[Any]:
-        """The array itself, which has to have a certain size along one dimension."""
-        if x.shape[dim] != size:
+    def same_size(first: int, second: int) -> int:
+        """The size of two arrays, which has to be the same."""
+        if first != second:
             raise NotGenerated("arrays of different sizes")
-        return x
+        return first
 
     @staticmethod
     def unwindow(d: Floats, size: int, dim: int) -> Floats:

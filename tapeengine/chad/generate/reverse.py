@@ -382,15 +382,6 @@ def same(R: Reverse, s: Assign, ct: Operand) -> None:
     R.one(s.args[0], ct)
 
 
-# the same value under axes of another name
-def matched(R: Reverse, s: Assign, ct: Operand) -> None:
-    x = s.args[0]
-    if isinstance(ct, Ref):
-        to = dict(zip(s.out.axes, x.axes, strict=True))
-        ct = Ref(ct.name, tuple(to[a] for a in ct.axes), ct.kind)
-    R.one(x, ct)
-
-
 # D[[t1, ..., tn]]: ds ! i for each i
 def stack(R: Reverse, s: Assign, ct: Operand) -> None:
     axis = s.out.axes[-1]
@@ -438,7 +429,6 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "prod": prod,
         "cumsum": cumsum,
         "nonempty": same,
-        "matched": matched,
         "stack": stack,
         "concatenate": concatenate,
         "scatter": scatter,

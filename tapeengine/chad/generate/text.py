@@ -136,6 +136,9 @@ class Writer(Expressions):
     def write_assign(self, s: Assign, depth: int) -> None:
         """Write ``out = op(args)``, or hold it back until its only use."""
         text = self.operation(s)
+        if s.op == "same_size":
+            self.line(depth, text[0])
+            return
         if self.counts.get(s.out.name, 0) == 1 and s.op not in ("zeros",) and len(text[0]) < LONGEST:
             self.inline[s.out.name] = text
             return

@@ -174,3 +174,16 @@ def test_recursion_is_evaluated():
         generate(power.executable.closed)
     value, backpropagator = power.executable.vjp((2.0, 5))
     assert (value, backpropagator(1.0)) == (32.0, (80.0, None))
+
+
+def test_a_map_over_arrays_of_different_sizes_is_evaluated():
+    """The size counts even where an element does not: what was generated once gave the size of the first array."""
+
+    @te.program
+    def f(x: te.Vec, y: te.Vec) -> float:
+        return sum(map(lambda a, b: a, x, y))
+
+    for y in (np.ones(2), np.ones(1)):
+        value, backpropagator = f.executable.vjp((np.array([2.0, 3.0]), y))
+        assert value == sum([2.0, 3.0][: len(y)])
+        assert backpropagator(1.0)[0].tolist() == [1.0, 1.0][: len(y)] + [0.0] * (2 - len(y))
