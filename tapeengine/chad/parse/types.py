@@ -92,7 +92,7 @@ class TypeTable:
             if Ellipsis in args:
                 raise UnknownType("a tuple of any length is an Array: write te.Array[...]")
             return Product(tuple(map(self, args)))
-        if origin is list:
+        if origin is list or getattr(origin, "__name__", "") == "Array":
             return Array(self(args[0]))
         if origin is not None and getattr(origin, "__name__", "") == "Callable":
             return Function(tuple(map(self, args[0])), self(args[1]))
