@@ -59,8 +59,8 @@ def targets(rows: list[Row]) -> str:
     return f"""\
 ## Limits that this project sets itself
 
-{met} of {len(rows)} are met. Measured in {max(row.get("runs", 1) for row in rows)} runs one after the other, of which
-the smaller figure counts; the runs differ by up to {100 * (spread - 1):.0f} %, which is the noise of this page.
+{met} of {len(rows)} are met. Where a target was measured in several runs the smallest figure counts; these runs
+differ by up to {100 * (spread - 1):.0f} %, which is the noise of this page.
 
     python asv_bench/figures.py --runs 2 --json docs/figures.json
 
@@ -141,12 +141,15 @@ def peers(data: dict[str, Any]) -> str:
     found, tools = best(data["rows"]), list(data["tools"])
     machine = data["machine"]
     where = f"{machine['processor']}, {machine['cores']} cores, {machine['system']}"
+    load = f"While this was measured, {machine['load']} processes wanted a core on average."
     versions = ", ".join(f"{tool} {version}" for tool, version in data["tools"].items())
     memory = sorted(data["memory"].items(), key=lambda item: item[1])
     return f"""\
 ## The same programs in other tools
 
 Commit {data["commit"]}, {data["day"]}, {where}, Python {machine["python"]}, numpy {machine["numpy"]}. {versions}.
+{load} Ratios are of CPU time and little disturbed by that; seconds to the first derivative are by the
+clock on the wall, and suffer for all tools alike.
 
     make peers
 

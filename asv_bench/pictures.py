@@ -64,7 +64,7 @@ PANELS = {
     "quaternion": "rotation by a quaternion",
     "network": "network on lists",
     "index_reads": "sum of squares by index",
-    "recurrence": "recurrence, element by element",
+    "recurrence": "recurrence by index",
     "network_arrays": "network on arrays",
     "particles_arrays": "particles on arrays",
     "lstm": "LSTM (ADBench)",

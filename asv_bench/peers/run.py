@@ -143,6 +143,7 @@ def machine() -> dict[str, Any]:
     return {
         "processor": names[0] if names else platform.processor(),
         "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[1], 1),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "numpy": importlib.metadata.version("numpy"),

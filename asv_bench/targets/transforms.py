@@ -26,7 +26,7 @@ def stored(x):
     return tnp.sum(x)
 def checkpointed(steps):
     return lambda x: tnp.sum(te.iterate(step, steps, x, checkpoints=20))
-x = np.linspace(-1.0, 1.0, 1000)
+x = np.linspace(-1.0, 1.0, 200)
 which, steps = sys.argv[1], int(sys.argv[2])
 te.vjp(checkpointed(100), x)[1](1.0)
 before = peak_bytes()
