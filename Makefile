@@ -64,7 +64,7 @@ types: $(INSTALLED)
 	$(BIN)/mypy
 
 stubtest: types
-	$(BIN)/stubtest --concise --allowlist tests/stubtest_allowlist.txt $(STUBS:tapeengine/_core/%.pyi=tapeengine._core.%)
+	$(BIN)/stubtest --concise --mypy-config-file pyproject.toml --allowlist tests/stubtest_allowlist.txt $(STUBS:tapeengine/_core/%.pyi=tapeengine._core.%)
 
 bench: $(INSTALLED)
 	cd asv_bench && $(abspath $(BIN))/asv machine --yes && $(abspath $(BIN))/asv run HEAD^!
