@@ -10,7 +10,8 @@ from tapeengine._core.elementwise cimport ElementwiseRecord
 from tapeengine._core.records cimport AddRecord, PrimitiveRecord, ReadRecord, Reverse, View, WriteRecord
 from tapeengine._core.sweep cimport resolve
 from tapeengine._core.tape cimport (
-    ARRAY, FORM_MASK, READ, SPECIAL, WRITE, Head, Record, Tape, innermost_here, op_at, op_names, record_at, tape_of, value_at,
+    ARRAY, FORM_MASK, READ, SPECIAL, WRITE, Head, Record, Tape, innermost_here, op_at, op_names, record_at, tape_of,
+    value_at,
 )
 from tapeengine._core.trace cimport Backpropagator, Numbers, Seeds, begin_seeds, zeros
 
@@ -61,7 +62,7 @@ def array_parents(Tape tape):
         kind = op_at(h, i)
         if kind == READ or kind == WRITE:
             scalar = [<uint32_t> r.d1] if kind == WRITE and r.d1 != 0.0 else []
-            found[i] = tuple([*scalar, *[writers[r.p2]] if r.p2 in writers else []])
+            found[i] = tuple(scalar + ([writers[r.p2]] if r.p2 in writers else []))
             if kind == WRITE:
                 writers[r.p2] = i
         elif kind == ARRAY:
@@ -83,7 +84,7 @@ cdef tuple places(object entry):
     if type(entry) is WriteRecord:
         target = (<WriteRecord> entry).target.storage
         value = (<WriteRecord> entry).value
-        return [(target,), *([] if value is None else [place_of(value)])], [target]
+        return [(target,)] + ([] if value is None else [place_of(value)]), [target]
     if type(entry) is AddRecord:
         target = (<AddRecord> entry).target.storage
         return [(target,), place_of((<AddRecord> entry).value)], [target]

@@ -38,6 +38,7 @@ def layers_of(graph: Graph) -> list[list[int]]:
     depth: dict[int, int] = {}
     for number, vertex in graph.vertices.items():
         depth[number] = 1 + max((depth[p] for p in vertex.parents if p in depth), default=-1)
+    lower_to_use(graph, depth)
     layers: list[list[int]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
     for number, level in depth.items():
         layers[level].append(number)
@@ -46,6 +47,17 @@ def layers_of(graph: Graph) -> list[list[int]]:
         layer.sort(key=lambda number: _centre([position[p] for p in graph.vertices[number].parents], position[number]))
         position.update({number: float(k) for k, number in enumerate(layer)})
     return layers
+
+
+def lower_to_use(graph: Graph, depth: dict[int, int]) -> None:
+    """Move what depends on inputs alone down to just above where it is used."""
+    first_use: dict[int, int] = {}
+    for number, vertex in graph.vertices.items():
+        for parent in vertex.parents:
+            first_use[parent] = min(first_use.get(parent, depth[number]), depth[number])
+    for number, vertex in graph.vertices.items():
+        if vertex.parents and all(depth.get(parent, 0) == 0 for parent in vertex.parents) and number in first_use:
+            depth[number] = max(depth[number], first_use[number] - 1)
 
 
 def _centre(positions: list[float], own: float) -> float:

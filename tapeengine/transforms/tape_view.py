@@ -70,7 +70,7 @@ class TapeView:
     @property
     def by_operation(self) -> dict[str, int]:
         """How many records each operation left."""
-        return dict(Counter(record[1] for record in self.tape.records()))
+        return dict(Counter(record[1] for record in self.records()))
 
     @property
     def by_line(self) -> dict[Line, int]:
@@ -81,8 +81,15 @@ class TapeView:
         return dict(counts)
 
     def records(self) -> list[tuple[int, str, tuple[int, ...], tuple[float, ...]]]:
-        """List (id, operation, ids of the parents, partials), the oldest first."""
-        return list(self.tape.records())
+        """List (id, operation, ids of the parents, partials), the oldest first.
+
+        The parents of a record that reads arrays are the records that made or last wrote these; it has no partials.
+        """
+        reads = inspection.array_parents(self.tape)
+        return [
+            (id, inspection.operation(self.tape, id), reads.get(id, parents), partials)
+            for id, _, parents, partials in self.tape.records()
+        ]
 
     def value_of(self, id: int) -> float | None:
         """The value of an id; None for an array."""
