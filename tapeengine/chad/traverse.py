@@ -81,7 +81,7 @@ def _as_vars(value: Any) -> tuple[Var, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def children(term: Term) -> Iterator[tuple[Term, tuple[Var, ...]]]:
+def children(term: Term) -> tuple[tuple[Term, tuple[Var, ...]], ...]:
     """Go through the subterms of a term, each with the binders in scope in it.
 
     Examples
@@ -92,6 +92,14 @@ def children(term: Term) -> Iterator[tuple[Term, tuple[Var, ...]]]:
     >>> [(child.type, [v.name for v in binders]) for child, binders in children(Let(x, lit(1.0), x))]
     [(Float(), []), (Float(), ['x'])]
     """
+    known: tuple[tuple[Term, tuple[Var, ...]], ...] | None = term.__dict__.get("_children")
+    if known is None:
+        known = tuple(_children(term))
+        object.__setattr__(term, "_children", known)  # terms never change, and are gone through again and again
+    return known
+
+
+def _children(term: Term) -> Iterator[tuple[Term, tuple[Var, ...]]]:
     subterms, _ = _layout(_kind(term))
     for name, many, binds in subterms:
         value = getattr(term, name)
