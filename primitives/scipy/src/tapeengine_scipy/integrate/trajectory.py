@@ -45,12 +45,12 @@ def _backwards(ct: Any, times: Any, params: Any, out: Any, system: System, solve
     """The cotangents of the first state and of the parameters."""
     size, count = out.shape
     rhs = _adjoint_system(system, size)
-    dual, collected = ct[:, count - 1], np.zeros_like(params)
+    ct_y, collected = ct[:, count - 1], np.zeros_like(params)
     for i in range(count - 1, 0, -1):
-        start = np.concatenate([out[:, i], dual, collected])
+        start = np.concatenate([out[:, i], ct_y, collected])
         end = TRAJECTORY(start, np.stack([times[i], times[i - 1]]), params, system=rhs, solver=solver)[:, 1]
-        dual, collected = end[size : 2 * size] + ct[:, i - 1], end[2 * size :]
-    return dual, collected
+        ct_y, collected = end[size : 2 * size] + ct[:, i - 1], end[2 * size :]
+    return ct_y, collected
 
 
 def _vjp_times(ct: Any, times: Any, params: Any, out: Any, system: System, solver: Any) -> Any:

@@ -12,7 +12,7 @@ def transpose(a: Any) -> Any:
     return np.swapaxes(a, -1, -2)
 
 
-def adjoint(a: Any) -> Any:
+def conjugate_transpose(a: Any) -> Any:
     """Conjugate and swap the last two axes."""
     return np.conj(np.swapaxes(a, -1, -2)) if is_complex(a) else np.swapaxes(a, -1, -2)
 
@@ -43,7 +43,7 @@ def fold(full: Any, lower: bool = True) -> Any:
     `full` is the cotangent of the whole Hermitian matrix; an entry off the diagonal stands in it twice, once
     conjugated, and of the diagonal only the real part is read.
     """
-    both = full + adjoint(full)
+    both = full + conjugate_transpose(full)
     off = np.tril(both, -1) if lower else np.triu(both, 1)
     return off + on_diagonal(np.real(diagonal(full)))
 
@@ -51,4 +51,4 @@ def fold(full: Any, lower: bool = True) -> Any:
 def unfold(triangle: Any, lower: bool = True) -> Any:
     """Return the Hermitian matrix of which `triangle` is one half; the transpose of `fold`."""
     off = np.tril(triangle, -1) if lower else np.triu(triangle, 1)
-    return off + adjoint(off) + on_diagonal(np.real(diagonal(triangle)))
+    return off + conjugate_transpose(off) + on_diagonal(np.real(diagonal(triangle)))

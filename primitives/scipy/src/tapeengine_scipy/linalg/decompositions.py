@@ -16,8 +16,8 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import (
-    adjoint,
     conjugate,
+    conjugate_transpose,
     diagonal,
     fold,
     on_diagonal,
@@ -42,12 +42,12 @@ def _cholesky_vjp(ct: Any, out: Any, a_space: Any) -> Any:
     inner = half(transpose(out) @ np.tril(ct))
     left = solve_triangular(out, inner, trans=1, lower=True, check_finite=False)
     full = transpose(solve_triangular(conjugate(out), transpose(left), trans=1, lower=True, check_finite=False))
-    return unbroadcast(0.5 * fold(full + adjoint(full)), a_space)
+    return unbroadcast(0.5 * fold(full + conjugate_transpose(full)), a_space)
 
 
 def _cholesky_jvp(t: Any, out: Any, out_space: Any) -> Any:
     left = solve_triangular(out, unfold(t), lower=True, check_finite=False)
-    inner = adjoint(solve_triangular(out, adjoint(left), lower=True, check_finite=False))
+    inner = conjugate_transpose(solve_triangular(out, conjugate_transpose(left), lower=True, check_finite=False))
     return unbroadcast(out @ half(inner), out_space)
 
 
@@ -84,7 +84,7 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
     a = floating(a)
     if check_finite:
         _check_finite("cholesky", a)
-    return CHOLESKY(a) if lower else adjoint(CHOLESKY(adjoint(a)))
+    return CHOLESKY(a) if lower else conjugate_transpose(CHOLESKY(conjugate_transpose(a)))
 
 
 def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, bool]:
@@ -120,8 +120,8 @@ def _lower_unit(lu: Any) -> Any:
 
 def _lu_vjp(ct: Any, out: Any, a_space: Any) -> Any:
     lu, pivots = out
-    low, up, dual = _lower_unit(lu), np.triu(lu), ct[0]
-    inner = np.tril(transpose(low) @ np.tril(dual, -1), -1) + np.triu(np.triu(dual) @ transpose(up))
+    low, up, ct_lu = _lower_unit(lu), np.triu(lu), ct[0]
+    inner = np.tril(transpose(low) @ np.tril(ct_lu, -1), -1) + np.triu(np.triu(ct_lu) @ transpose(up))
     left = solve_triangular(lu, inner, trans=1, lower=True, unit_diagonal=True, check_finite=False)
     full = transpose(solve_triangular(lu, transpose(left), check_finite=False))
     return unbroadcast(full[numpy.argsort(_order(pivots))], a_space)
@@ -204,12 +204,12 @@ def _eigh_vjp(ct: Any, out: Any, a_space: Any) -> Any:
     (w, v), (ct_w, ct_v) = out, ct
     inner = on_diagonal(ct_w) + _inverse_gaps(w) * (transpose(v) @ ct_v)
     full = conjugate(v) @ inner @ transpose(v)
-    return unbroadcast(0.5 * fold(full + adjoint(full)), a_space)
+    return unbroadcast(0.5 * fold(full + conjugate_transpose(full)), a_space)
 
 
 def _eigh_jvp(t: Any, out: Any) -> Any:
     w, v = out
-    inner = adjoint(v) @ unfold(t) @ v
+    inner = conjugate_transpose(v) @ unfold(t) @ v
     return np.real(diagonal(inner)), v @ (_inverse_gaps(w) * inner)
 
 
@@ -258,7 +258,7 @@ def eigh(
         _check_finite("eigh", a)
     if type != 1 and b is not None:
         raise UnsupportedError("eigh: only problems of type 1, A v = w B v, are differentiated")
-    w, v = _generalised(a, b, lower) if b is not None else EIGH(a if lower else adjoint(a))
+    w, v = _generalised(a, b, lower) if b is not None else EIGH(a if lower else conjugate_transpose(a))
     w, v = _subset(w, v, subset_by_index, subset_by_value)
     return w if eigvals_only else (w, v)
 
@@ -266,9 +266,11 @@ def eigh(
 def _generalised(a: Any, b: Any, lower: bool) -> Any:
     """A v = w B v as a standard problem of L^-1 A L^-H, with B = L L^H."""
     b = floating(b)
-    factor = cholesky(b if lower else adjoint(b), lower=True, check_finite=False)
+    factor = cholesky(b if lower else conjugate_transpose(b), lower=True, check_finite=False)
     left = solve_triangular(factor, unfold(a, lower), lower=True, check_finite=False)
-    w, y = EIGH(adjoint(solve_triangular(factor, adjoint(left), lower=True, check_finite=False)))
+    w, y = EIGH(
+        conjugate_transpose(solve_triangular(factor, conjugate_transpose(left), lower=True, check_finite=False))
+    )
     return w, solve_triangular(factor, y, trans=2, lower=True, check_finite=False)
 
 

@@ -10,7 +10,7 @@ from tapeengine.builders import unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
 from tapeengine_scipy._values import floating, is_traced
-from tapeengine_scipy.linalg._transpose import adjoint, diagonal, is_complex, on_diagonal, transpose
+from tapeengine_scipy.linalg._transpose import conjugate_transpose, diagonal, is_complex, on_diagonal, transpose
 from tapeengine_scipy.linalg.solve import _check_finite, solve, solve_triangular, well_conditioned
 from tapeengine_scipy.linalg.sylvester import solve_sylvester
 
@@ -271,8 +271,8 @@ def polar(a: Any, side: str = "right") -> Any:
     if not is_traced(a):
         return scipy.linalg.polar(a, side=side)
     _real_only("polar", a)
-    tall = a if side == "right" else adjoint(a)
+    tall = a if side == "right" else conjugate_transpose(a)
     if tall.shape[0] < tall.shape[1]:
         raise UnsupportedError(f"polar: side={side!r} has a singular factor for shape {a.shape}; use the other side")
     u, p = POLAR(tall)
-    return (u, p) if side == "right" else (adjoint(u), p)
+    return (u, p) if side == "right" else (conjugate_transpose(u), p)

@@ -39,8 +39,8 @@ def _solve_vjp_b(ct: Any, a: Any, transposed: bool, factorisation: Any, b_space:
 
 
 def _solve_vjp_a(ct: Any, a: Any, out: Any, transposed: bool, factorisation: Any, a_space: Any, b_space: Any) -> Any:
-    dual = SOLVE(a, ct, transposed=not transposed, factorisation=factorisation)
-    left, right = (out, dual) if transposed else (dual, out)
+    ct_b = SOLVE(a, ct, transposed=not transposed, factorisation=factorisation)
+    left, right = (out, ct_b) if transposed else (ct_b, out)
     return unbroadcast(_outer(-left, right, b_space.ndim > 1), a_space)
 
 
@@ -153,14 +153,14 @@ def _triangle(a: Any, lower: bool, unit_diagonal: bool) -> Any:
 def _triangular_vjp_a(
     ct: Any, a: Any, out: Any, transposed: bool, lower: bool, unit_diagonal: bool, a_space: Any, b_space: Any
 ) -> Any:
-    dual = TRIANGULAR(a, ct, transposed=not transposed, lower=lower, unit_diagonal=unit_diagonal)
-    left, right = (out, dual) if transposed else (dual, out)
+    ct_b = TRIANGULAR(a, ct, transposed=not transposed, lower=lower, unit_diagonal=unit_diagonal)
+    left, right = (out, ct_b) if transposed else (ct_b, out)
     return unbroadcast(_triangle(_outer(-left, right, b_space.ndim > 1), lower, unit_diagonal), a_space)
 
 
 def _triangular_vjp_b(ct: Any, a: Any, transposed: bool, lower: bool, unit_diagonal: bool, b_space: Any) -> Any:
-    dual = TRIANGULAR(a, ct, transposed=not transposed, lower=lower, unit_diagonal=unit_diagonal)
-    return unbroadcast(dual, b_space)
+    ct_b = TRIANGULAR(a, ct, transposed=not transposed, lower=lower, unit_diagonal=unit_diagonal)
+    return unbroadcast(ct_b, b_space)
 
 
 def _triangular_jvp_a(

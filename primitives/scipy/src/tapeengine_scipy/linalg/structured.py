@@ -97,15 +97,15 @@ def _banded_primal(
 
 
 def _banded_vjp_b(ct: Any, ab: Any, lower: int, upper: int, transposed: bool, factorisation: Any, b_space: Any) -> Any:
-    dual = BANDED(ab, ct, lower=lower, upper=upper, transposed=not transposed, factorisation=factorisation)
-    return unbroadcast(dual, b_space)
+    ct_b = BANDED(ab, ct, lower=lower, upper=upper, transposed=not transposed, factorisation=factorisation)
+    return unbroadcast(ct_b, b_space)
 
 
 def _banded_vjp_ab(
     ct: Any, ab: Any, out: Any, lower: int, upper: int, transposed: bool, factorisation: Any, ab_space: Any
 ) -> Any:
-    dual = BANDED(ab, ct, lower=lower, upper=upper, transposed=not transposed, factorisation=factorisation)
-    left, right = (out, dual) if transposed else (dual, out)
+    ct_b = BANDED(ab, ct, lower=lower, upper=upper, transposed=not transposed, factorisation=factorisation)
+    left, right = (out, ct_b) if transposed else (ct_b, out)
     return unbroadcast(-BAND_OUTER(left, right, lower=lower, upper=upper), ab_space)
 
 
@@ -228,8 +228,8 @@ def _toeplitz_outer(left: Any, right: Any) -> Any:
 
 
 def _solve_toeplitz_vjp_entries(ct: Any, entries: Any, out: Any, transposed: bool, entries_space: Any) -> Any:
-    dual = SOLVE_TOEPLITZ(entries, ct, transposed=not transposed)
-    left, right = (out, dual) if transposed else (dual, out)
+    ct_b = SOLVE_TOEPLITZ(entries, ct, transposed=not transposed)
+    left, right = (out, ct_b) if transposed else (ct_b, out)
     return unbroadcast(-_toeplitz_outer(left, right), entries_space)
 
 

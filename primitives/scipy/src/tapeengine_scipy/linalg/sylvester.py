@@ -13,7 +13,7 @@ import tapeengine.numpy as np
 from tapeengine.builders import unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_scipy._values import floating
-from tapeengine_scipy.linalg._transpose import adjoint, is_complex, transpose
+from tapeengine_scipy.linalg._transpose import conjugate_transpose, is_complex, transpose
 from tapeengine_scipy.linalg.construct import inv, kron
 from tapeengine_scipy.linalg.factorisations import Factorisation
 from tapeengine_scipy.linalg.solve import solve, well_conditioned
@@ -49,22 +49,22 @@ def _sylvester_primal(
     return factorisation.solve((a, b), q, transposed)
 
 
-def _dual(ct: Any, a: Any, b: Any, transposed: bool, factorisation: Any) -> Any:
+def _ct_q(ct: Any, a: Any, b: Any, transposed: bool, factorisation: Any) -> Any:
     return SYLVESTER(a, b, ct, transposed=not transposed, factorisation=factorisation)
 
 
 def _vjp_a(ct: Any, a: Any, b: Any, out: Any, transposed: bool, factorisation: Any, a_space: Any) -> Any:
-    dual = _dual(ct, a, b, transposed, factorisation)
-    return unbroadcast(-(out @ transpose(dual) if transposed else dual @ transpose(out)), a_space)
+    ct_q = _ct_q(ct, a, b, transposed, factorisation)
+    return unbroadcast(-(out @ transpose(ct_q) if transposed else ct_q @ transpose(out)), a_space)
 
 
 def _vjp_b(ct: Any, a: Any, b: Any, out: Any, transposed: bool, factorisation: Any, b_space: Any) -> Any:
-    dual = _dual(ct, a, b, transposed, factorisation)
-    return unbroadcast(-(transpose(dual) @ out if transposed else transpose(out) @ dual), b_space)
+    ct_q = _ct_q(ct, a, b, transposed, factorisation)
+    return unbroadcast(-(transpose(ct_q) @ out if transposed else transpose(out) @ ct_q), b_space)
 
 
 def _vjp_q(ct: Any, a: Any, b: Any, transposed: bool, factorisation: Any, q_space: Any) -> Any:
-    return unbroadcast(_dual(ct, a, b, transposed, factorisation), q_space)
+    return unbroadcast(_ct_q(ct, a, b, transposed, factorisation), q_space)
 
 
 def _jvp_a(t: Any, a: Any, b: Any, out: Any, transposed: bool, factorisation: Any, out_space: Any) -> Any:
@@ -124,7 +124,7 @@ def solve_continuous_lyapunov(a: Any, q: Any) -> Any:
     array([[2.]])
     """
     a = floating(a)
-    return solve_sylvester(a, adjoint(a), q)
+    return solve_sylvester(a, conjugate_transpose(a), q)
 
 
 def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Any:
@@ -147,14 +147,14 @@ def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Any:
 
 def _discrete_direct(a: Any, q: Any) -> Any:
     size = a.shape[0]
-    conjugated = transpose(adjoint(a))
+    conjugated = transpose(conjugate_transpose(a))
     return np.reshape(solve(numpy.eye(size * size) - kron(a, conjugated), np.ravel(q)), (size, size))
 
 
 def _discrete_bilinear(a: Any, q: Any) -> Any:
     """Map the equation to a continuous one by the Cayley transform of A^H."""
     eye = numpy.eye(a.shape[0])
-    inverse = inv(adjoint(a) + eye)
-    b = (adjoint(a) - eye) @ inverse
+    inverse = inv(conjugate_transpose(a) + eye)
+    b = (conjugate_transpose(a) - eye) @ inverse
     c = 2 * inv(a + eye) @ q @ inverse
-    return solve_continuous_lyapunov(adjoint(b), -c)
+    return solve_continuous_lyapunov(conjugate_transpose(b), -c)

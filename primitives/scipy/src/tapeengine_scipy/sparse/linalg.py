@@ -35,15 +35,15 @@ def _spsolve_primal(
     return (factorisation or _factors(pattern, {})).solve((data,), b, transposed)
 
 
-def _dual(ct: Any, data: Any, pattern: Pattern, transposed: bool, factorisation: Any) -> Any:
+def _ct_b(ct: Any, data: Any, pattern: Pattern, transposed: bool, factorisation: Any) -> Any:
     return SPSOLVE(data, ct, pattern=pattern, transposed=not transposed, factorisation=factorisation)
 
 
 def _vjp_data(
     ct: Any, data: Any, out: Any, pattern: Pattern, transposed: bool, factorisation: Any, data_space: Any
 ) -> Any:
-    dual = _dual(ct, data, pattern, transposed, factorisation)
-    left, right = (out, dual) if transposed else (dual, out)
+    ct_b = _ct_b(ct, data, pattern, transposed, factorisation)
+    left, right = (out, ct_b) if transposed else (ct_b, out)
     return unbroadcast(-SAMPLED(left, right, pattern=pattern), data_space)
 
 
@@ -73,7 +73,7 @@ SPSOLVE: Primitive = Primitive(
     vjp={
         "data": _vjp_data,
         "b": lambda ct, data, pattern, transposed, factorisation, b_space: unbroadcast(
-            _dual(ct, data, pattern, transposed, factorisation), b_space
+            _ct_b(ct, data, pattern, transposed, factorisation), b_space
         ),
     },
     jvp={
