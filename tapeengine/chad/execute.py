@@ -45,6 +45,18 @@ class Executable:
         self.definition = module.definitions[module.main]
 
     @functools.cached_property
+    def reverse_terms(self) -> Module:
+        """The reverse derivative as it is evaluated; simplifying it is for readers and takes longer than it saves."""
+        with deep():
+            return reverse(self.closed)
+
+    @functools.cached_property
+    def forward_terms(self) -> Module:
+        """The forward derivative as it is evaluated."""
+        with deep():
+            return forward(self.closed)
+
+    @functools.cached_property
     def reverse(self) -> Module:
         """The reverse derivative in the form that accumulates."""
         with deep():
@@ -108,7 +120,7 @@ class Executable:
     def evaluated_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Evaluate the reverse derivative: the value and the backpropagator."""
         inside = self.inward(primals)
-        evaluator = Evaluator(self.reverse, primitives=self.primitives)
+        evaluator = Evaluator(self.reverse_terms, primitives=self.primitives)
         value, back = evaluator.run(self.module.main, inside)
         linear = evaluator.linear
         assert isinstance(linear, Sparse)
@@ -127,7 +139,7 @@ class Executable:
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Evaluate the forward derivative: the value and its tangent."""
         inside = self.inward(primals)
-        evaluator = Evaluator(self.forward, primitives=self.primitives)
+        evaluator = Evaluator(self.forward_terms, primitives=self.primitives)
         linear = evaluator.linear
         assert isinstance(linear, Sparse)
         value, ahead = evaluator.run(self.module.main, inside)
