@@ -14,8 +14,9 @@ from setuptools import Extension, setup
 
 CORE = Path("tapeengine", "_core")
 MODULES = (
-    *("array", "batch", "block", "custom", "elementwise", "forward", "functions", "inspection", "interleave", "kernel"),
-    *("linear", "math", "nested", "products", "recorded", "records", "scalar", "second", "sweep", "tape", "trace"),
+    *("array", "assignment", "batch", "block", "calls", "creation", "custom", "elementwise", "forward", "functions"),
+    *("indexing", "inspection", "interleave", "kernel", "linear", "math", "nested", "operators", "products"),
+    *("recorded", "records", "scalar", "second", "storing", "sums", "sweep", "tape", "trace"),
 )
 COMMON = {"language_level": "3", "embedsignature": True, "binding": False, "c_api_binop_methods": True}
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}

@@ -19,7 +19,10 @@ __all__ = [
     "LinearMap",
     "NotDifferentiable",
     "Primitive",
+    "Program",
+    "ProgramError",
     "Sample",
+    "Vec",
     "backpropagate",
     "checkpoint",
     "custom_jvp",
@@ -27,6 +30,8 @@ __all__ = [
     "debug",
     "default_engine",
     "elementwise_grad",
+    "fold",
+    "gather",
     "grad",
     "hessian",
     "hookimpl",
@@ -38,6 +43,10 @@ __all__ = [
     "jvp",
     "linearize",
     "primitive",
+    "program",
+    "replicate",
+    "scan",
+    "scatter",
     "stop_gradient",
     "tape",
     "value",
@@ -52,7 +61,8 @@ _METHODS = (
     *("custom_vjp", "custom_jvp", "stop_gradient", "checkpoint", "iterate"),
     *("debug", "tape", "backpropagate"),
 )
-_MODULES = ("math", "numpy", "plugins", "testing")
+_MODULES = ("chad", "math", "numpy", "plugins", "testing")
+_CHAD = ("program", "Program", "ProgramError", "Vec", "fold", "scan", "gather", "scatter", "replicate")
 
 
 @cache
@@ -62,6 +72,7 @@ def default_engine() -> Engine:
 
 
 if TYPE_CHECKING:
+    from tapeengine.chad import Program, ProgramError, Vec, fold, gather, program, replicate, scan, scatter
     from tapeengine.plugins.hookspecs import hookimpl
 
     _engine = default_engine()
@@ -80,6 +91,8 @@ def __getattr__(name: str) -> Any:
         found = getattr(default_engine(), name)
     elif name in _MODULES:
         found = import_module(f"tapeengine.{name}")
+    elif name in _CHAD:
+        found = getattr(import_module("tapeengine.chad"), name)
     elif name == "hookimpl":
         from tapeengine.plugins.hookspecs import hookimpl as found
     else:

@@ -8,11 +8,11 @@ cotangents that the rule gives to the arguments. Rules run with their trace open
 
 from libc.stdint cimport uint32_t
 
-from tapeengine._core.array cimport (
-    Array, geometry, head_of_array, innermost_tag, scalar_value, stripped, wrapped, wrapped_parts,
-)
+from tapeengine._core.array cimport Array
+from tapeengine._core.calls cimport innermost_tag, scalar_value, stripped, wrapped, wrapped_parts
 from tapeengine._core.records cimport ArrayRecord, Reverse, View
 from tapeengine._core.scalar cimport Dual, head_of_dual
+from tapeengine._core.storing cimport geometry, head_of_array
 from tapeengine._core.tape cimport ARRAY, Head, Tape, head_of, record_special, tape_of
 
 import numpy

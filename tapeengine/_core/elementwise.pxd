@@ -40,6 +40,5 @@ cdef class ElementwiseRecord(ArrayRecord):
     cdef int contribute_recorded(self, Reverse r, Operand *operand, int which, object ct) except -1
 
 cdef object elementwise(int op, object ufunc, object x, object y)
-cdef object total(object x, int axis, bint keepdims, bint mean)
 cdef bint plain_double(object x) noexcept
 cdef bint one_value(object function, double a, double b, int arguments, double *out) except -1

@@ -20,7 +20,7 @@ from tapeengine._core.tape cimport (
 
 import numpy
 
-from tapeengine._core.array import add_at
+from tapeengine._core.assignment import add_at
 
 cdef enum:
     SIGNAL_CHUNKS = 32      # chunks between two looks for an interrupt: about a million records

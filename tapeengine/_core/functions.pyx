@@ -6,14 +6,16 @@ They reach a traced argument without numpy's protocols, which cost more than a s
 cimport cython
 from cpython.long cimport PyLong_CheckExact
 
-from tapeengine._core.array cimport Array, kernels
-from tapeengine._core.elementwise cimport elementwise, one_value, total
+from tapeengine._core.array cimport Array
+from tapeengine._core.elementwise cimport elementwise, one_value
+from tapeengine._core.sums cimport total
 from tapeengine._core.products cimport product
+from tapeengine._core.storing cimport kernels
 from tapeengine._core.scalar cimport Dual, as_double, binary_of, unary_of
 
 import numpy
 
-from tapeengine._core.array import rules_of
+from tapeengine._core.storing import rules_of
 from tapeengine._core.scalar import opcode_of
 
 kernels.product = product

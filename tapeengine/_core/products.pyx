@@ -5,10 +5,11 @@ cimport cython
 cimport numpy as cnp
 from numpy cimport NPY_DOUBLE, PyArray_DATA, PyArray_IS_C_CONTIGUOUS, PyArray_NDIM, PyArray_SIZE, ndarray
 
-from tapeengine._core.array cimport Array, head_of_array, keep, new_array
+from tapeengine._core.array cimport Array
 from tapeengine._core.elementwise cimport plain_double
 from tapeengine._core.records cimport ArrayRecord, Reverse, View, view_of
 from tapeengine._core.scalar cimport new_dual
+from tapeengine._core.storing cimport keep, new_array
 from tapeengine._core.tape cimport ARRAY, Head, head_of, record_special, tape_of
 
 import numpy

@@ -8,9 +8,10 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
-from tapeengine._core.array cimport Array, geometry, head_of_array, new_array, view_by
+from tapeengine._core.array cimport Array
 from tapeengine._core.nested cimport Copies, add_recorded, carried, pass_on, te_scalar
 from tapeengine._core.records cimport ArrayRecord, Reverse, View, fitted, once, repeats
+from tapeengine._core.storing cimport new_array, view_by
 from tapeengine._core.scalar cimport Dual, new_dual
 from tapeengine._core.tape cimport (
     ARRAY, FORM_MASK, READ, SPECIAL, WRITE, Head, Place, Record, Tape, op_at, record_at,
@@ -18,7 +19,7 @@ from tapeengine._core.tape cimport (
 
 import numpy
 
-from tapeengine._core.array import zero_dim
+from tapeengine._core.calls import zero_dim
 
 cnp.import_array()
 

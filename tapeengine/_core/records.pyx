@@ -181,10 +181,10 @@ cdef class Reverse:
         cdef bint first = self.data[s] == NULL
         if repeats(view):
             view = once(view)
-            contribution = fitted(numpy.asarray(contribution), view.shape)
+            return self.add(view, fitted(numpy.asarray(contribution), view.shape))
         if first:
             if view.whole and type(contribution) is ndarray:
-                array = <ndarray> contribution
+                array = <ndarray> contribution  # the second reference, after the caller's: nobody else holds it
                 if (Py_REFCNT(contribution) <= 2 and contribution.base is None and PyArray_TYPE(array) == view.type
                         and PyArray_IS_C_CONTIGUOUS(array) and PyArray_SIZE(array) == self.tape.places[s].size
                         and PyArray_CHKFLAGS(array, NPY_ARRAY_WRITEABLE)):

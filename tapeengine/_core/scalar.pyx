@@ -231,11 +231,11 @@ cdef object arrays_module = None
 
 
 cdef object arrays():
-    """The module of traced arrays, which stands above this one."""
+    """The module of calls on traced values, which stands above this one."""
     global arrays_module
     if arrays_module is None:
-        from tapeengine._core import array
-        arrays_module = array
+        from tapeengine._core import calls
+        arrays_module = calls
     return arrays_module
 
 

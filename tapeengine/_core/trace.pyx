@@ -10,13 +10,14 @@ cimport cython
 from numpy cimport PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, ndarray
 cimport numpy as cnp
 
-from tapeengine._core.array cimport Array, Storage, array_over, geometry, head_of_array, new_array, snapshot
+from tapeengine._core.array cimport Array
 from tapeengine._core.interleave cimport (
     ARRAY, DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Leaves, Matcher, Walk, build, summary,
 )
 from tapeengine._core.nested cimport Copies, carried, copy_out, lifted, outer_of, te_scalar
 from tapeengine._core.recorded cimport RecordedReverse, resolve_recorded
 from tapeengine._core.records cimport Reverse, View
+from tapeengine._core.storing cimport geometry, head_of_array, new_array, snapshot
 from tapeengine._core.scalar cimport Dual, as_double, head_of_dual, new_dual
 from tapeengine._core.sweep cimport Counts, resolve
 from tapeengine._core.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, head_of, reserve, traces
@@ -24,7 +25,7 @@ from tapeengine._core.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, head_of,
 import numpy
 
 import tapeengine._core.functions  # sets the kernels of arrays
-from tapeengine._core.array import zero_dim
+from tapeengine._core.calls import zero_dim
 from tapeengine.errors import ResultError, StructureError, TraceError
 
 cdef object floating = numpy.floating

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.array import Array, add_at, fresh, from_values
+from tapeengine._core.array import Array
+from tapeengine._core.assignment import add_at
+from tapeengine._core.creation import fresh, from_values
 from tapeengine._core.trace import value_of
 
 __all__ = ["CREATION", "array", "asarray", "copy", "plain"]

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.array import Array, rules_of, view
+from tapeengine._core.array import Array
 from tapeengine._core.functions import mean_method, sum_method
+from tapeengine._core.indexing import view
+from tapeengine._core.storing import rules_of
 
 __all__ = ["METHODS"]
 

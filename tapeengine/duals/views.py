@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.array import Array, view, zero_dim
+from tapeengine._core.array import Array
+from tapeengine._core.calls import zero_dim
+from tapeengine._core.indexing import view
 from tapeengine._core.scalar import Dual
 
 __all__ = ["VIEWS"]

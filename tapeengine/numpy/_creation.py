@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.array import Array, fresh, from_values
+from tapeengine._core.array import Array
+from tapeengine._core.creation import fresh, from_values
 from tapeengine._core.scalar import Dual
 
 __all__ = [

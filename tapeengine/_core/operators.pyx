@@ -1,0 +1,61 @@
+"""The operators of traced arrays: the kernels first, then the rules of the trace."""
+
+from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
+cimport numpy as cnp
+
+from tapeengine._core.array cimport Array
+from tapeengine._core.assignment cimport put
+from tapeengine._core.scalar cimport Dual
+from tapeengine._core.storing cimport kernels, need_rules, plain
+
+import numpy
+
+from tapeengine._core.scalar import opcode_of
+
+cnp.import_array()
+
+cdef object operate(object ufunc, object x, object y, int op=-1):
+    """A binary operator, one of whose operands is a traced array."""
+    if op >= 0 and kernels.elementwise != NULL:
+        result = kernels.elementwise(op, ufunc, x, y)
+        if result is not NotImplemented:
+            return result
+    a, other = (x, y) if type(x) is Array else (y, x)
+    if getattr(type(other), "__array_ufunc__", type) is None:    # numpy's rule: the other class has the last word
+        return NotImplemented
+    return need_rules(<Array> a, ufunc.__name__).ufunc(ufunc, "__call__", (x,) if y is None else (x, y), {})
+
+
+cdef object ufunc_call(object ufunc, tuple inputs):
+    """A call of a ufunc by the kernels; NotImplemented where they do not fit."""
+    if ufunc is numpy.matmul:
+        return kernels.product(inputs[0], inputs[1])
+    op = opcode_of(ufunc)
+    if op is None:
+        return NotImplemented
+    return kernels.elementwise(op, ufunc, inputs[0], inputs[1] if len(inputs) == 2 else None)
+
+
+cdef object in_place(Array a, object ufunc, object y, int op=-1):
+    """a op= y: the operation and a write."""
+    result = operate(ufunc, a, y, op)
+    if result.shape != a.shape:
+        raise ValueError(f"non-broadcastable output operand with shape {a.shape} doesn't match the broadcast shape "
+                         f"{result.shape}")
+    put(a, Ellipsis, result)
+    return a
+
+
+cdef dict comparisons = {
+    Py_LT: numpy.less, Py_GT: numpy.greater, Py_LE: numpy.less_equal, Py_GE: numpy.greater_equal,
+    Py_EQ: numpy.equal, Py_NE: numpy.not_equal,
+}
+
+
+cdef object numbers_of(object x):
+    return plain(x) if type(x) is Array else (<Dual> x).v if type(x) is Dual else x
+
+
+cdef object compared(object x, object y, int kind):
+    """A comparison: numpy's on the values."""
+    return comparisons[kind](numbers_of(x), numbers_of(y))

@@ -1,0 +1,193 @@
+"""Storages: making them, viewing them, and who keeps what they hold.
+
+A storage is copied once, at its first write, if a rule or the caller still needs what it held; from then on rules keep
+copies of the parts that they need. A snapshot is what an inner trace keeps of an outer array.
+"""
+
+from libc.stdint cimport uint32_t
+cimport numpy as cnp
+from numpy cimport (
+    NPY_DOUBLE, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISWRITEABLE,
+    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
+)
+
+from tapeengine._core.array cimport Array, Storage
+from tapeengine._core.records cimport ReadRecord, View, strided, view_of
+from tapeengine._core.scalar cimport Dual, head_of_dual
+from tapeengine._core.tape cimport ARRAY, Head, head_of, innermost_here, record_special, tape_of
+
+import numpy
+
+from tapeengine.errors import TraceError, UnsupportedError
+
+cdef enum:
+    SMALL = 32768   # bytes: a constant array up to this size is copied where a rule keeps it
+
+cnp.import_array()
+
+cdef object array_class = numpy.ndarray
+
+
+cdef ndarray plain(object value):
+    """The plain numbers of an array of any level."""
+    while type(value) is Array:
+        value = (<Array> value).current()
+    return <ndarray> value
+
+
+cdef Head *head_of_array(Array a) except NULL:
+    cdef Head *h = head_of(a.storage.tag)
+    if h == NULL:
+        raise TraceError(
+            f"a traced array of shape {a.shape} is used after its trace has ended. A program must hand on what it "
+            "computes by returning it; keep plain arrays elsewhere (tapeengine.value(x) gives one)"
+        )
+    return h
+
+
+cdef bint dense(ndarray value) noexcept:
+    return PyArray_IS_C_CONTIGUOUS(value) or PyArray_IS_F_CONTIGUOUS(value)
+
+
+cdef Array new_array(Head *h, object value, bint active):
+    """A traced array with a storage of its own around fresh values."""
+    cdef ndarray numbers = plain(value)
+    cdef Storage s = Storage.__new__(Storage)
+    if type(value) is Array:
+        tape_of(h).note_outer((<Array> value).storage.tag)
+    if not dense(numbers):
+        value = value.copy()
+        numbers = plain(value)
+    s.base = value
+    s.data = <char *> PyArray_DATA(numbers)
+    s.size = PyArray_SIZE(numbers)
+    s.type = PyArray_TYPE(numbers)
+    s.tag = h.tag
+    s.active = active
+    s.index = tape_of(h).add_place(s.size, s.type, <int> PyArray_ITEMSIZE(numbers))
+    return array_over(s, value, 0)
+
+
+cdef Array array_over(Storage s, object value, Py_ssize_t offset):
+    cdef Array a = Array.__new__(Array)
+    a.values = value
+    a.storage = s
+    a.offset = offset
+    a.epoch = s.epoch
+    return a
+
+
+cdef View geometry(Array a):
+    return view_of(plain(a.current()), a.storage.index, a.offset, a.storage.size)
+
+
+cdef Array view_by(Array a, View view):
+    """The view of a's storage with the geometry of another storage's view; a is all of its storage, in C order."""
+    cdef Array b
+    value = a.current()
+    if type(value) is Array:
+        value = view_by(<Array> value, view)
+    else:
+        value = strided(<char *> PyArray_DATA(<ndarray> value), view, value)
+    return array_over(a.storage, value, a.offset + view.offset)
+
+
+cdef int make_writable(Storage s) except -1:
+    """Before a write: leave what others keep untouched, and have them copy from now on."""
+    if s.frozen is not None:
+        detach(s)
+    if s.kept:
+        s.base = s.base.copy(order="K") if type(s.base) is array_class else s.base.copy()
+        s.data = <char *> PyArray_DATA(plain(s.base))
+        s.epoch += 1
+        s.kept = False
+    s.written = True
+    return 0
+
+
+cdef Array snapshot(Array a):
+    """A read-only view of what an array holds now; later writes do not show in it."""
+    cdef Storage s = a.storage
+    cdef Storage f = s.frozen
+    if f is None:
+        f = Storage.__new__(Storage)
+        f.base, f.data, f.size, f.tag, f.index, f.type, f.active = s.base, s.data, s.size, s.tag, s.index, s.type, s.active
+        f.kept = s.kept = True
+        s.frozen = f
+    return array_over(f, a.current(), a.offset)
+
+
+cdef int detach(Storage s) except -1:
+    """Before a write: give the snapshots a place of their own on the tape, by a recorded copy."""
+    cdef Storage f = s.frozen
+    cdef Head *h = head_of(s.tag)
+    cdef ReadRecord record
+    s.frozen = None
+    if not s.active or h == NULL:
+        return 0
+    record = ReadRecord.__new__(ReadRecord)
+    record.source = everything(s)
+    f.index = tape_of(h).add_place(s.size, s.type, <int> PyArray_ITEMSIZE(plain(s.base)))
+    record.result = everything(f)
+    record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
+    tape_of(h).arrays.append(record)
+    return 0
+
+
+cdef View everything(Storage s):
+    """The geometry of all of a storage, in the order of its memory."""
+    return view_of(plain(s.base).reshape(-1, order="A" if PyArray_IS_C_CONTIGUOUS(plain(s.base)) else "F"), s.index, 0,
+                   s.size)
+
+
+cdef object keep(object x):
+    """What a rule keeps of an argument: the values themselves where nobody will write to them, else a copy."""
+    cdef Array a
+    if type(x) is Array:
+        a = <Array> x
+        if type(a.current()) is Array:
+            return snapshot(<Array> a.current())
+        if a.storage.written:
+            return a.current().copy()
+        a.storage.kept = True
+        return a.current()
+    if type(x) is array_class and x.flags.writeable and x.nbytes <= SMALL:
+        return x.copy()
+    return x
+
+
+cdef bint is_traced(object x) noexcept:
+    return type(x) is Dual or type(x) is Array
+
+
+cdef object differentiable(ndarray value):
+    kind = value.dtype.kind
+    return kind == "f" or kind == "c"
+
+
+cdef object constant(object out):
+    """Fresh values that depend on nothing, as an array that may be written to; outside traces as they are."""
+    cdef Head *h = innermost_here()
+    if h == NULL or type(out) is not array_class or not differentiable(out):
+        return out
+    return new_array(h, out, False)
+
+
+def rules_of(x):
+    """The rules that the trace of a traced value looks functions up in."""
+    cdef Head *h
+    if type(x) is Dual:
+        return tape_of(head_of_dual(<Dual> x)).rules
+    h = head_of((<Array> x).storage.tag)
+    if h == NULL and not (<Array> x).storage.active:
+        h = innermost_here()
+    if h == NULL:
+        h = head_of_array(<Array> x)
+    return tape_of(h).rules
+
+
+cdef object need_rules(Array a, object name):
+    rules = rules_of(a)
+    if rules is None:
+        raise UnsupportedError(f"{name} needs an engine with numpy rules; install the primitives of tapeengine")
+    return rules

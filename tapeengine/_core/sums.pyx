@@ -1,0 +1,171 @@
+"""Sums and means of float64 arrays: values as numpy adds them (pairwise along the last axis), rules that add in place."""
+
+from libc.stdint cimport uint32_t
+from libc.string cimport memset
+cimport cython
+cimport numpy as cnp
+from numpy cimport (
+    NPY_DOUBLE, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_NDIM, PyArray_SIZE, ndarray,
+)
+
+from tapeengine._core.array cimport Array
+from tapeengine._core.elementwise cimport plain_double, te_pairwise
+from tapeengine._core.records cimport ArrayRecord, Reverse, View, view_of
+from tapeengine._core.scalar cimport Dual, new_dual
+from tapeengine._core.storing cimport head_of_array, new_array
+from tapeengine._core.tape cimport ARRAY, Head, record_special, tape_of
+
+import numpy
+
+from tapeengine._core.calls import zero_dim
+
+cnp.import_array()
+
+cdef object array_class = numpy.ndarray
+
+
+@cython.final
+@cython.no_gc
+cdef class SumRecord(ArrayRecord):
+    """A sum over all axes or over one, by a divisor."""
+
+    cdef View source, result    # result None: the scalar that the record itself is
+    cdef int axis
+    cdef double divisor
+
+    cdef int reverse(self, Reverse r, uint32_t id) except -1:
+        if self.result is None:
+            ct = r.scalar(id)
+            if type(ct) is float and <double> ct == 0.0:
+                return 0
+            ct = ct / self.divisor if self.divisor != 1.0 else ct
+        else:
+            ct = r.part(self.result)
+            if ct is None:
+                return 0
+            if self.divisor != 1.0:
+                ct = ct / self.divisor
+        self.spread(r, ct)
+        if self.result is not None:
+            r.drop(self.result.storage)
+        return 0
+
+    cdef int forward(self, Reverse r, uint32_t id) except -1:
+        t = r.part(self.source)
+        if t is None:
+            return 0
+        t = numpy.sum(t, axis=None if self.result is None else self.axis)
+        t = t / self.divisor if self.divisor != 1.0 else t
+        if self.result is None:
+            return r.add_scalar(id, t)
+        return r.add(self.result, numpy.reshape(t, self.result.shape))
+
+    cdef int spread(self, Reverse r, object ct) except -1:
+        """Add the cotangent to every summed element."""
+        cdef Py_ssize_t outer = 1, n, inner = 1, i, j, k
+        cdef View v = self.source
+        cdef double *acc
+        cdef double *c
+        cdef double one
+        cdef bint first
+        if r.recorded or not v.whole or (self.result is not None and type(ct) is not array_class):
+            if self.result is not None:
+                ct = numpy.expand_dims(ct, self.axis)
+            elif type(ct) is Dual:
+                ct = zero_dim(ct)
+            return r.add(v, numpy.broadcast_to(ct, v.shape))
+        first = r.data[v.storage] == NULL
+        if first:
+            r.allocate(v.storage, False)
+        acc = <double *> r.data[v.storage]
+        if self.result is None:
+            one = ct
+            n = 1
+            for k in range(v.ndim):
+                n *= v.dims[k]
+            if first:
+                for i in range(n):
+                    acc[i] = one
+            else:
+                for i in range(n):
+                    acc[i] += one
+            return 0
+        if not PyArray_IS_C_CONTIGUOUS(<ndarray> ct):
+            ct = numpy.ascontiguousarray(ct)
+        c = <double *> PyArray_DATA(<ndarray> ct)
+        for k in range(self.axis):
+            outer *= v.dims[k]
+        n = v.dims[self.axis]
+        for k in range(self.axis + 1, v.ndim):
+            inner *= v.dims[k]
+        if first:
+            memset(acc, 0, outer * n * inner * sizeof(double))
+        for i in range(outer):
+            for j in range(n):
+                for k in range(inner):
+                    acc[(i * n + j) * inner + k] += c[i * inner + k]
+        return 0
+
+
+cdef object total(object x, int axis, bint keepdims, bint mean):
+    """The sum of a traced float64 array over one axis (or all: axis < 0), or its mean; NotImplemented elsewhere."""
+    cdef SumRecord record
+    cdef Array a = <Array> x
+    cdef Head *h
+    cdef ndarray values, out
+    cdef Py_ssize_t n, i, j, k, outer = 1, inner = 1
+    cdef double *p
+    cdef double *q
+    cdef double v, divisor = 1.0
+    cdef uint32_t id
+    if a.storage.type != NPY_DOUBLE or not a.storage.active or keepdims:
+        return NotImplemented
+    current = a.current()
+    h = head_of_array(a)
+    if not plain_double(current) or tape_of(h).keeps_values or tape_of(h).link_sources is not None:
+        return NotImplemented
+    values = <ndarray> current
+    if PyArray_SIZE(values) == 0 or PyArray_NDIM(values) == 0:
+        return NotImplemented
+    if not PyArray_IS_C_CONTIGUOUS(values):
+        return NotImplemented
+    if mean:
+        divisor = <double> (PyArray_SIZE(values) if axis < 0 else PyArray_DIMS(values)[axis])
+    p = <double *> PyArray_DATA(values)
+    record = SumRecord.__new__(SumRecord)
+    record.source = view_of(values, a.storage.index, a.offset, a.storage.size)
+    record.axis = axis
+    record.divisor = divisor
+    if axis >= PyArray_NDIM(values):
+        return NotImplemented
+    if axis < 0 or PyArray_NDIM(values) == 1:
+        v = te_pairwise(p, PyArray_SIZE(values))
+        v = v if divisor == 1.0 else v / divisor
+        id = record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, v)
+        tape_of(h).arrays.append(record)
+        return new_dual(v, id, h.tag)
+    for k in range(axis):
+        outer *= PyArray_DIMS(values)[k]
+    n = PyArray_DIMS(values)[axis]
+    for k in range(axis + 1, PyArray_NDIM(values)):
+        inner *= PyArray_DIMS(values)[k]
+    shape = (<object> values).shape
+    out = numpy.empty(shape[:axis] + shape[axis + 1:])
+    q = <double *> PyArray_DATA(out)
+    for i in range(outer):
+        if inner == 1:
+            q[i] = te_pairwise(p + i * n, n)
+        else:
+            for k in range(inner):
+                q[i * inner + k] = p[i * n * inner + k]
+            for j in range(1, n):
+                for k in range(inner):
+                    q[i * inner + k] += p[(i * n + j) * inner + k]
+        if divisor != 1.0:
+            for k in range(inner):
+                q[i * inner + k] /= divisor
+    result = new_array(h, out, True)
+    record.result = view_of(out, (<Array> result).storage.index, 0, PyArray_SIZE(out))
+    record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
+    tape_of(h).arrays.append(record)
+    return result
