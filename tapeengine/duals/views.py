@@ -55,7 +55,7 @@ def broadcast_arrays(*arrays: Any, subok: bool = False) -> Any:
 
 def ravel(a: Any, order: Any = "C") -> Any:
     """numpy.ravel."""
-    return view(a, lambda values: numpy.ravel(values, order)) if type(a) is Array else numpy.ravel(a)
+    return view(a, lambda values: numpy.ravel(values, order)) if type(a) is Array else numpy.ravel(a, order)
 
 
 def views() -> dict[Callable[..., Any], Callable[..., Any]]:
