@@ -57,7 +57,7 @@ def report(target: Target, runs: int) -> Row:
     verdict = "met" if target.met(best) else "MISSED"
     limit = f"limit {target.limit:6.3g} {target.unit:16}"
     print(f"{target.name:18} {best.value:8.3g}  {limit} {verdict:6}  {best.detail}", flush=True)
-    spread = worst.value / best.value if best.value < math.inf else 1.0
+    spread = worst.value / best.value if 0.0 < best.value < math.inf else 1.0
     found = {"value": best.value, "met": target.met(best), "detail": best.detail, "runs": runs, "spread": spread}
     return row | found
 

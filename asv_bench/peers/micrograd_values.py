@@ -41,7 +41,7 @@ def prepare(program: Program, size: int) -> Derivative:
         try:
             value = total(run(*rebuilt(primals, inputs)))
         except AttributeError as error:
-            raise NotExpressible(str(error)) from error
+            raise NotExpressible(f"micrograd has no {error.name}") from error
         value.backward()
         return value.data, [variable.grad for variable in inputs]
 
