@@ -149,7 +149,7 @@ def peers(data: dict[str, Any]) -> str:
 
 Commit {data["commit"]}, {data["day"]}, {where}, Python {machine["python"]}, numpy {machine["numpy"]}. {versions}.
 {load} Ratios are of CPU time and little disturbed by that; seconds to the first derivative are by the
-clock on the wall, and suffer for all tools alike.
+clock on the wall, and suffer for all tools alike. Cases that were not run again are kept from earlier commits.
 
     make peers
 

@@ -70,7 +70,7 @@ PANELS = {
     "lstm": "LSTM (ADBench)",
     "gmm": "GMM (ADBench)",
     "hand": "hand (ADBench), summed",
-    "ba_sum": "bundle adjustment (ADBench)",
+    "ba_sum": "BA (ADBench)",
 }
 
 
