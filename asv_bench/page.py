@@ -94,17 +94,21 @@ def cost(found: dict[str, dict[str, Row]], tools: list[str]) -> str:
     return table(["program and size", *tools], lines)
 
 
-def wins(found: dict[str, dict[str, Row]]) -> str:
-    """Return the lines that name each tool that is faster than this one."""
+def wins(rows: list[Row]) -> str:
+    """Return the lines that name each tool that is faster than this one, at the largest size that both finished."""
+    ratios: dict[tuple[str, str], dict[int, float]] = {}
+    for row in rows:
+        if "ratio" in row:
+            ratios.setdefault((row["program"], row["tool"]), {})[row["size"]] = row["ratio"]
     lines = []
-    for name, rows in found.items():
-        for tool, row in rows.items():
-            ours = rows.get(OURS)
-            if ours and row["size"] == ours["size"] and row["ratio"] < ours["ratio"]:
-                kind = "rewritten" if tool in REWRITTEN else "as it is"
-                times = f"{ours['ratio'] / row['ratio']:.2g} times"
-                lines.append(f"* {name} {row['size']}: {tool} ({kind}), {times} as fast in the steady state.")
-    return "\n".join(lines)
+    for (name, tool), theirs in ratios.items():
+        ours = ratios.get((name, OURS), {})
+        size = max(theirs.keys() & ours.keys(), default=0)
+        if size and theirs[size] < ours[size]:
+            kind = "rewritten" if tool in REWRITTEN else "as it is"
+            times = f"{number(ours[size] / theirs[size])} times"
+            lines.append(f"* {name} {size}: {tool} ({kind}), {times} as fast in the steady state.")
+    return "\n".join(sorted(lines))
 
 
 def compiled_first(found: dict[str, dict[str, Row]]) -> str:
@@ -164,7 +168,7 @@ JAX scan, CasADi SX and numba by hand run another program than the one written i
 
 Where another tool is faster:
 
-{wins(found) or "* nowhere on this list."}
+{wins(data["rows"]) or "* nowhere on this list."}
 
 ### Growth
 
