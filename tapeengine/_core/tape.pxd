@@ -42,9 +42,14 @@ cdef struct Record:     # DN 10.2: the defunctionalised backpropagator, Contrib 
     double d1, d2       # partials with respect to the parents
     uint32_t p1, p2     # ids of the parents; p2 == own id where there is no second one
 
+cdef struct Slab:       # a large block of chunks
+    Py_ssize_t taken    # chunks handed out so far
+    Py_ssize_t used     # of these, chunks that have not been given back
+
 cdef struct Chunk:
     Record rec[1 << 15]
     uint8_t op[1 << 15]
+    Slab *slab          # that the chunk lies in, NULL for a chunk of its own
 
 cdef struct Head:
     uint32_t tag        # names the trace in its duals; 0: the trace is over

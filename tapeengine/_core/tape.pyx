@@ -8,8 +8,13 @@ cimport cython
 
 from tapeengine.errors import TapeLimitError
 
+cdef extern from "memory.h":
+    void *te_block(size_t bytes)
+
 cdef enum:
     SPARE_CHUNKS = 16       # chunks kept for the next trace: about 13 MB that need not be faulted in again
+    SLAB_CHUNKS = 20        # 16.4 of 16.8 MB
+    SLAB_HEAD = 64          # bytes before the first chunk
     LAST_ID = 0xFFFFFFFE
     LAST_TAG = 0xF0000000
 
@@ -25,21 +30,58 @@ cdef Chunk *spare[SPARE_CHUNKS]
 cdef int spare_count = 0
 
 
-cdef Chunk *new_chunk() noexcept:
+cdef Slab *open_slab = NULL     # the one that chunks are taken from
+
+
+cdef Chunk *new_chunk(bint long_tape) noexcept:
+    """A chunk: a spare one, one of its own, or for a tape that is long already one of a slab."""
     global spare_count
+    cdef Chunk *chunk
+    if long_tape:
+        return chunk_of_slab()
     if spare_count:
         spare_count -= 1
         return spare[spare_count]
-    return <Chunk *> malloc(sizeof(Chunk))
+    chunk = <Chunk *> malloc(sizeof(Chunk))
+    if chunk != NULL:
+        chunk.slab = NULL
+    return chunk
+
+
+cdef Chunk *chunk_of_slab() noexcept:
+    global open_slab
+    cdef Chunk *chunk
+    if open_slab == NULL or open_slab.taken == SLAB_CHUNKS:
+        open_slab = <Slab *> te_block(SLAB_HEAD + SLAB_CHUNKS * sizeof(Chunk))
+        if open_slab == NULL:
+            return NULL
+        open_slab.taken = open_slab.used = 0
+    chunk = <Chunk *> (<char *> open_slab + SLAB_HEAD + open_slab.taken * sizeof(Chunk))
+    chunk.slab = open_slab
+    open_slab.taken += 1
+    open_slab.used += 1
+    return chunk
 
 
 cdef void free_chunk(Chunk *chunk) noexcept:
     global spare_count
-    if spare_count < SPARE_CHUNKS:
+    if chunk.slab != NULL:
+        free_in_slab(chunk.slab)
+    elif spare_count < SPARE_CHUNKS:
         spare[spare_count] = chunk
         spare_count += 1
     else:
         free(chunk)
+
+
+cdef void free_in_slab(Slab *slab) noexcept:
+    """Give one chunk of a slab back; the last one frees it."""
+    global open_slab
+    slab.used -= 1
+    if slab.used == 0:
+        if slab == open_slab:
+            open_slab = NULL
+        free(slab)
 
 
 cdef Head *find(uint32_t tag) noexcept:
@@ -138,7 +180,7 @@ cdef int add_chunk(Head *h, bint inputs_only) except -1:
         grow_tables(h)
     cdef Chunk *chunk = NULL
     if not inputs_only:
-        chunk = new_chunk()
+        chunk = new_chunk(h.used >= SPARE_CHUNKS)
         if chunk == NULL:
             raise no_memory(h)
     cdef double *values = NULL

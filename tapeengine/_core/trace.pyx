@@ -4,7 +4,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.list cimport PyList_New, PyList_SET_ITEM
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free
 cimport cython
 
 from numpy cimport PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, ndarray
@@ -27,6 +27,9 @@ import numpy
 import tapeengine._core.functions  # sets the kernels of arrays
 from tapeengine._core.calls import zero_dim
 from tapeengine.errors import ResultError, StructureError, TraceError
+
+cdef extern from "memory.h":
+    void *te_zeros(size_t count, size_t size)
 
 cdef object floating = numpy.floating
 cdef object array_class = numpy.ndarray
@@ -296,7 +299,7 @@ cdef class Recorded(Leaves):
 
 
 cdef void *zeros(size_t count, size_t size) except NULL:
-    cdef void *block = calloc(count, size)
+    cdef void *block = te_zeros(count, size)
     if block == NULL:
         raise MemoryError(f"no memory for the accumulation array of {count:,} records ({count * size:,} bytes)")
     return block
