@@ -15,7 +15,7 @@ from tapeengine._core.elementwise cimport ElementwiseRecord
 from tapeengine._core.forward cimport push_scalars, push_special
 from tapeengine._core.interleave cimport build
 from tapeengine._core.linear cimport staged
-from tapeengine._core.records cimport PrimitiveRecord, Reverse, View
+from tapeengine._core.records cimport PrimitiveRecord, ReadRecord, Reverse, View, WriteRecord
 from tapeengine._core.tape cimport ARRAY, Head, Record, Tape, op_at, record_at
 from tapeengine._core.trace cimport Backpropagator, Numbers, Seeds, zeros
 
@@ -35,6 +35,11 @@ cdef double TOLERANCE = 1e-12
 cdef object combined(object weights, object tangents):
     """One tangent: a random combination of all of them."""
     return numpy.tensordot(weights, tangents, 1).astype(tangents.dtype, copy=False)[()]
+
+
+cdef tuple along_block(object index):
+    """An index into one array as an index into a block of them."""
+    return (slice(None), *(index if type(index) is tuple else (index,)))
 
 
 cdef class Joint:
@@ -221,6 +226,39 @@ cdef class Batch:
             total = part if total is None else total + part
         return self.put(output, total)
 
+    cdef bint read(self, ReadRecord record) except -1:
+        """Sweep a read for all tangents at once; False where numpy would put their axis elsewhere."""
+        t = self.part(record.source)
+        if t is None:
+            return True
+        found = t.copy() if record.index is None else t[along_block(record.index)]
+        if found.shape != (self.width, *record.result.shape):
+            return False
+        self.put(record.result, found if found.base is None else found.copy())
+        return True
+
+    cdef bint write(self, WriteRecord record) except -1:
+        """Sweep a write for all tangents at once; False where numpy would put their axis elsewhere."""
+        t = None if record.value is None else self.tangents(record.value)
+        target = self.part(record.target)
+        if target is None and t is None:
+            return True
+        if target is None:
+            self.allocate(record.target.storage)
+            target = self.part(record.target)
+        index = Ellipsis if record.index is None else along_block(record.index)
+        written = target[index]
+        one = target[0][Ellipsis if record.index is None else record.index]
+        if written.shape != (self.width, *one.shape):
+            return False
+        if t is None:
+            target[index] = 0.0
+        elif len(record.shape) > one.ndim:
+            return False
+        else:
+            target[index] = t.reshape((self.width,) + (1,) * (one.ndim - len(record.shape)) + record.shape)
+        return True
+
     cdef int put(self, View output, object total) except -1:
         """Stage the tangents of an output; a fresh array becomes the block of its storage."""
         cdef uint32_t s = output.storage
@@ -244,6 +282,10 @@ cdef class Batch:
             if type(entry) is ElementwiseRecord:
                 return self.elementwise(<ElementwiseRecord> entry)
             if type(entry) is PrimitiveRecord and self.primitive(<PrimitiveRecord> entry):
+                return 0
+            if type(entry) is ReadRecord and self.read(<ReadRecord> entry):
+                return 0
+            if type(entry) is WriteRecord and self.write(<WriteRecord> entry):
                 return 0
         for k in range(self.width):
             push_special(self.tape, <Reverse> self.rows[k], i)

@@ -14,6 +14,7 @@ cdef extern from "memory.h":
 cdef enum:
     SPARE_CHUNKS = 16       # chunks kept for the next trace: about 13 MB that need not be faulted in again
     SLAB_CHUNKS = 20        # 16.4 of 16.8 MB
+    RECORD_BYTES = 25       # a record and its opcode
     SLAB_HEAD = 64          # bytes before the first chunk
     LAST_ID = 0xFFFFFFFE
     LAST_TAG = 0xF0000000
@@ -136,7 +137,7 @@ cdef size_t bytes_of(Head *h) noexcept:
     cdef size_t total = 0
     cdef Py_ssize_t i
     for i in range(h.used):
-        total += (h.chunks[i] != NULL) * sizeof(Chunk) + (h.values[i] != NULL) * CHUNK * sizeof(double)
+        total += (h.chunks[i] != NULL) * CHUNK * RECORD_BYTES + (h.values[i] != NULL) * CHUNK * sizeof(double)
     return total
 
 
