@@ -7,7 +7,6 @@ rule refuses the shape, the tangents are taken one by one.
 """
 
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport free
 cimport numpy as cnp
 from numpy cimport PyArray_DATA, ndarray
 
@@ -17,7 +16,7 @@ from tapeengine._core.interleave cimport build
 from tapeengine._core.linear cimport staged
 from tapeengine._core.records cimport PrimitiveRecord, ReadRecord, Reverse, View, WriteRecord
 from tapeengine._core.tape cimport ARRAY, Head, Record, Tape, op_at, record_at
-from tapeengine._core.trace cimport Backpropagator, Numbers, Seeds, zeros
+from tapeengine._core.trace cimport Backpropagator, Numbers, Seeds, free_zeros, zeros
 
 import numpy
 
@@ -67,7 +66,7 @@ cdef class Batch:
     cdef object weights     # of the random combination
 
     def __dealloc__(self):
-        free(self.scalars)
+        free_zeros(self.scalars)
 
     cdef int begin(self, Backpropagator back, list tangents) except -1:
         cdef Reverse r

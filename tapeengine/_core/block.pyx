@@ -5,11 +5,10 @@ eight of them cost little more than one.
 """
 
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport free
 from libc.string cimport memset
 
 from tapeengine._core.tape cimport FORM_MASK, SPECIAL, Head, Record, Tape, op_at, record_at
-from tapeengine._core.trace cimport Backpropagator, zeros
+from tapeengine._core.trace cimport Backpropagator, free_zeros, zeros
 
 import numpy
 
@@ -115,5 +114,5 @@ def matrix(Backpropagator back, outputs, bint forward):
             else:
                 reverse_rows(h, block, ids, rows)
     finally:
-        free(block)
+        free_zeros(block)
     return result

@@ -2,7 +2,6 @@
 
 from libc.math cimport isfinite
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport free
 from time import perf_counter
 
 from tapeengine._core.custom cimport CustomRecord
@@ -13,7 +12,7 @@ from tapeengine._core.tape cimport (
     ARRAY, FORM_MASK, READ, SPECIAL, WRITE, Head, Record, Tape, innermost_here, op_at, op_names, record_at, tape_of,
     value_at,
 )
-from tapeengine._core.trace cimport Backpropagator, Numbers, Seeds, begin_seeds, zeros
+from tapeengine._core.trace cimport Backpropagator, Numbers, Seeds, begin_seeds, free_zeros, zeros
 
 import numpy
 
@@ -146,7 +145,7 @@ cdef class PartialSweep:
         self.at = back.tape.head.count - 1
 
     def __dealloc__(self):
-        free(self.cotangent)
+        free_zeros(self.cotangent)
 
     cdef int down_to(self, uint32_t lowest) except -1:
         """Resolve the ids that are left, down to `lowest`."""

@@ -4,7 +4,6 @@ The backpropagator holds the tape; these functions are further interpreters of t
 """
 
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport free
 
 from tapeengine._core.forward cimport push, push_recorded
 from tapeengine._core.interleave cimport ARRAY, FLOAT, FLOATS, NUMPY, Layout, build
@@ -13,7 +12,7 @@ from tapeengine._core.recorded cimport RecordedReverse
 from tapeengine._core.records cimport Reverse
 from tapeengine._core.second cimport resolve_second
 from tapeengine._core.tape cimport Head, Tape
-from tapeengine._core.trace cimport Backpropagator, Numbers, Recorded, Seeds, begin_seeds, zeros
+from tapeengine._core.trace cimport Backpropagator, Numbers, Recorded, Seeds, begin_seeds, free_zeros, zeros
 
 from tapeengine.errors import CotangentError
 
@@ -53,7 +52,7 @@ def jvp(Backpropagator back, tuple tangents):
         numbers.sweep = r
         return build(back.result, numbers)
     finally:
-        free(array)
+        free_zeros(array)
 
 
 cdef object jvp_recorded(Backpropagator back, Seeds seeds, Head *outer):
@@ -75,7 +74,7 @@ cdef object jvp_recorded(Backpropagator back, Seeds seeds, Head *outer):
         leaves.sweep = r
         return build(back.result, leaves)
     finally:
-        free(array)
+        free_zeros(array)
 
 
 def hessian_product(Backpropagator back, tuple tangents):
@@ -109,7 +108,7 @@ def hessian_product(Backpropagator back, tuple tangents):
         numbers.sweep = r
         return back.rebuild(numbers)
     finally:
-        free(array)
+        free_zeros(array)
 
 
 def depends_on_outer(Backpropagator back):

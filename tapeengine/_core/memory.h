@@ -1,35 +1,44 @@
-/* Memory in large blocks: on Linux in huge pages, of which a page fault gives 512 times as much. */
+/* Zeroed memory in large blocks: on Linux in huge pages, of which one page fault gives 512 times as much. Large blocks are
+   mappings of their own, so that the advice about pages never touches memory that malloc hands to others. */
 #ifndef TAPEENGINE_MEMORY_H
 #define TAPEENGINE_MEMORY_H
 
 #include <stdlib.h>
-#include <string.h>
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
 
-#define TE_HUGE ((size_t)1 << 21)  /* bytes of a huge page */
+#define TE_LARGE ((size_t)1 << 22) /* bytes from which a block is mapped: two huge pages */
+#define TE_HEAD ((size_t)64)       /* bytes before a block, which hold the size of its mapping; 0: from calloc */
 
-/* An uninitialised block for free(); NULL where there is no memory. */
-static inline void *te_block(size_t bytes) {
+/* count * size bytes of zeros for te_free; NULL where there is no memory. */
+static inline void *te_zeros(size_t count, size_t size) {
+    size_t bytes = count * size + TE_HEAD;
+    char *block;
+    if (size && count > ((size_t)-1 - TE_HEAD) / size) return NULL;
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    if (bytes >= 2 * TE_HUGE) {
-        size_t rounded = (bytes + TE_HUGE - 1) & ~(TE_HUGE - 1);
-        void *block = NULL;
-        if (posix_memalign(&block, TE_HUGE, rounded)) return NULL;
-        madvise(block, rounded, MADV_HUGEPAGE);
-        return block;
+    if (bytes >= TE_LARGE) {
+        block = (char *)mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (block == (char *)MAP_FAILED) return NULL;
+        madvise(block, bytes, MADV_HUGEPAGE);
+        *(size_t *)block = bytes;
+        return block + TE_HEAD;
     }
 #endif
-    return malloc(bytes);
+    block = (char *)calloc(1, bytes);
+    return block ? block + TE_HEAD : NULL;
 }
 
-/* A block of zeros for free(). */
-static inline void *te_zeros(size_t count, size_t size) {
-    if (size && count > (size_t)-1 / size) return NULL;
-    if (count * size < 2 * TE_HUGE) return calloc(count, size);
-    void *block = te_block(count * size);
-    return block ? memset(block, 0, count * size) : NULL;
+static inline void te_free(void *data) {
+    char *block = (char *)data - TE_HEAD;
+    if (!data) return;
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    if (*(size_t *)block) {
+        munmap(block, *(size_t *)block);
+        return;
+    }
+#endif
+    free(block);
 }
 
 #endif

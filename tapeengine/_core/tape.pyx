@@ -9,7 +9,8 @@ cimport cython
 from tapeengine.errors import TapeLimitError
 
 cdef extern from "memory.h":
-    void *te_block(size_t bytes)
+    void *te_zeros(size_t count, size_t size)
+    void te_free(void *data)
 
 cdef enum:
     SPARE_CHUNKS = 16       # chunks kept for the next trace: about 13 MB that need not be faulted in again
@@ -53,7 +54,7 @@ cdef Chunk *chunk_of_slab() noexcept:
     global open_slab
     cdef Chunk *chunk
     if open_slab == NULL or open_slab.taken == SLAB_CHUNKS:
-        open_slab = <Slab *> te_block(SLAB_HEAD + SLAB_CHUNKS * sizeof(Chunk))
+        open_slab = <Slab *> te_zeros(1, SLAB_HEAD + SLAB_CHUNKS * sizeof(Chunk))
         if open_slab == NULL:
             return NULL
         open_slab.taken = open_slab.used = 0
@@ -82,7 +83,7 @@ cdef void free_in_slab(Slab *slab) noexcept:
     if slab.used == 0:
         if slab == open_slab:
             open_slab = NULL
-        free(slab)
+        te_free(slab)
 
 
 cdef Head *find(uint32_t tag) noexcept:

@@ -30,5 +30,6 @@ cdef class Backpropagator:
     cdef Head *outer(self, Seeds seeds) noexcept
     cdef object run_recorded(self, Seeds seeds, Head *outer)
 
+cdef void free_zeros(void *block) noexcept
 cdef void *zeros(size_t count, size_t size) except NULL
 cdef Seeds begin_seeds(Layout layout, object structures, object root, double *array)

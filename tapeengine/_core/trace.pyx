@@ -4,7 +4,6 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.list cimport PyList_New, PyList_SET_ITEM
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport free
 cimport cython
 
 from numpy cimport PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, ndarray
@@ -30,6 +29,7 @@ from tapeengine.errors import ResultError, StructureError, TraceError
 
 cdef extern from "memory.h":
     void *te_zeros(size_t count, size_t size)
+    void te_free(void *data)
 
 cdef object floating = numpy.floating
 cdef object array_class = numpy.ndarray
@@ -298,6 +298,10 @@ cdef class Recorded(Leaves):
         return self.sweep.zeros(<View> view) if part is None else part
 
 
+cdef void free_zeros(void *block) noexcept:
+    te_free(block)
+
+
 cdef void *zeros(size_t count, size_t size) except NULL:
     cdef void *block = te_zeros(count, size)
     if block == NULL:
@@ -376,7 +380,7 @@ cdef class Backpropagator:
             numbers.sweep = r
             return self.rebuild(numbers)
         finally:
-            free(array)
+            free_zeros(array)
 
     cdef int seed_arrays(self, Reverse r, Seeds seeds) except -1:
         """Stage the cotangents of arrays; a sweep then begins at the last record."""
@@ -420,7 +424,7 @@ cdef class Backpropagator:
             leaves.sweep = r
             return self.rebuild(leaves)
         finally:
-            free(array)
+            free_zeros(array)
 
 
 def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, bint keep=False, bint has_aux=False):
