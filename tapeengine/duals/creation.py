@@ -12,7 +12,7 @@ from tapeengine._core.assignment import add_at
 from tapeengine._core.creation import fresh, from_values
 from tapeengine._core.trace import value_of
 
-__all__ = ["CREATION", "array", "asarray", "copy", "plain"]
+__all__ = ["CREATION", "asarray", "copy", "plain"]
 
 
 def plain(x: Any) -> Any:
@@ -20,17 +20,6 @@ def plain(x: Any) -> Any:
     if isinstance(x, (list, tuple)):
         return type(x)(plain(item) for item in x) if type(x) in (list, tuple) else x
     return value_of(x)
-
-
-def array(value: Any, dtype: Any = None, *, copy: bool = True, ndmin: int = 0, **options: Any) -> Any:
-    """numpy.array: nested lists may hold traced numbers and arrays; a traced array is copied."""
-    if type(value) is Array and copy is not True and (dtype is None or value.dtype == dtype):
-        result = value
-    else:
-        result = from_values(value, dtype, **options)
-    while result.ndim < ndmin:
-        result = result[None]
-    return result
 
 
 def asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
