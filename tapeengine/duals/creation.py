@@ -41,6 +41,7 @@ def like(function: Callable[..., Any]) -> Callable[..., Any]:
     def made(a: Any, *args: Any, **options: Any) -> Any:
         return fresh(function(plain(a), *args, **options))
 
+    made.__name__, made.__doc__ = function.__name__, f"numpy.{function.__name__}."
     return made
 
 

@@ -10,6 +10,8 @@ import numpy
 from tapeengine._core.array import Array
 from tapeengine._core.creation import fresh, from_values
 from tapeengine._core.scalar import Dual
+from tapeengine.duals.creation import full_like as full_like
+from tapeengine.duals.creation import like
 
 __all__ = [
     *("arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "eye"),
@@ -76,16 +78,6 @@ def making(function: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-def made_like(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A creation function that takes shape and dtype from another array."""
-
-    def made(a: Any, *args: Any, **options: Any) -> Any:
-        return fresh(function(array(a).value if holds_traced(a) else a, *args, **options))
-
-    made.__name__, made.__doc__ = function.__name__, f"numpy.{function.__name__}."
-    return made
-
-
 def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     """numpy.full, with a fill value that may be traced."""
     if not holds_traced(fill_value):
@@ -95,13 +87,6 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     return result
 
 
-def full_like(a: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
-    """numpy.full_like, with a fill value that may be traced."""
-    result = empty_like(a, dtype=dtype, **options)
-    result[...] = fill_value
-    return result
-
-
 zeros, ones, empty, arange = making(numpy.zeros), making(numpy.ones), making(numpy.empty), making(numpy.arange)
 eye, identity, tri = making(numpy.eye), making(numpy.identity), making(numpy.tri)
-zeros_like, ones_like, empty_like = made_like(numpy.zeros_like), made_like(numpy.ones_like), made_like(numpy.empty_like)
+zeros_like, ones_like, empty_like = like(numpy.zeros_like), like(numpy.ones_like), like(numpy.empty_like)
