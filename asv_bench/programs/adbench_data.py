@@ -75,10 +75,13 @@ def ba(cameras: int = 49, points: int = 7776, observations: int = 31843) -> Data
     }
 
 
-def hand(points: int = 100) -> Data:
-    """Return the data of the hand model: its bones, vertices and weights, and the points to reach."""
+def hand(points: int = 100, complicated: bool = False) -> Data:
+    """Return the data of the hand model: its bones, vertices and weights, and the points to reach.
+
+    In the complicated form `corr` numbers triangles, and `us` (points, 2) weighs their corners.
+    """
     if loaders() and points == 100:
-        return loaders().load_hand()  # type: ignore[no-any-return]
+        return loaders().load_hand(complicated)  # type: ignore[no-any-return]
     generator, vertices = draws.generator(44), 544
     positions = np.ones((vertices, 4))
     positions[:, :3] = generator.standard_normal((vertices, 3))
@@ -93,8 +96,8 @@ def hand(points: int = 100) -> Data:
         "base_positions": positions,
         "weights": weights / weights.sum(axis=1, keepdims=True),
         "triangles": generator.integers(0, vertices, (points, 3)),
-        "corr": generator.integers(0, vertices, points),
+        "corr": generator.integers(0, points if complicated else vertices, points),
         "points": generator.standard_normal((points, 3)),
-        "us": None,
+        "us": generator.random((points, 2)) / 2.0 if complicated else None,
         "theta": 0.2 * generator.standard_normal(26),
     }

@@ -55,6 +55,7 @@ PROGRAMS = MappingProxyType(
             lstm.PROGRAM,
             ba.SUM,
             hand.PROGRAM,
+            hand.COMPLICATED,
         )
     }
 )

@@ -1,4 +1,8 @@
-"""ADBench's hand tracking, simple form: 26 angles move 22 bones, and the skin follows."""
+"""ADBench's hand tracking: 26 angles move 22 bones, and the skin follows.
+
+In the simple form each measured point belongs to a vertex of the skin; in the complicated form to a place on a triangle
+of the skin, which is found as well.
+"""
 
 from typing import Any
 
@@ -7,7 +11,7 @@ import numpy as np
 from asv_bench.programs import adbench_data
 from asv_bench.programs.program import Program
 
-__all__ = ["PROGRAM", "hand"]
+__all__ = ["COMPLICATED", "PROGRAM", "hand", "hand_complicated"]
 
 BONES = 22
 
@@ -88,18 +92,31 @@ def global_rotation(xp: Any, r: Any) -> Any:
     )
 
 
-def errors(xp: Any, rows: Any, rotations: Any, data: dict[str, Any]) -> Any:
-    """Return the distance vectors from the skin to the points, as one long vector."""
+def skin(xp: Any, rows: Any, rotations: Any, data: dict[str, Any], vertices: Any) -> Any:
+    """Return where these vertices of the skin are, as (3, number of vertices)."""
     relatives = data["base_relatives"] @ rotations
     absolutes: list[Any] = []
     for i, parent in enumerate(data["parents"]):
         absolutes.append(relatives[i] if parent == -1 else absolutes[parent] @ relatives[i])
     transforms = xp.stack(absolutes) @ data["inverse_base_absolutes"]
-    corr = data["corr"]
-    moved = transforms @ data["base_positions"][corr].T
-    skin = xp.sum(moved * data["weights"][corr].T[:, None, :], axis=0)[:3]
-    skin = (global_rotation(xp, rows[0]) * rows[1]) @ skin + rows[2][:, None]
-    return (data["points"].T - skin).T.reshape(-1)
+    moved = transforms @ data["base_positions"][vertices].T
+    positions = xp.sum(moved * data["weights"][vertices].T[:, None, :], axis=0)[:3]
+    return (global_rotation(xp, rows[0]) * rows[1]) @ positions + rows[2][:, None]
+
+
+def errors(xp: Any, rows: Any, rotations: Any, data: dict[str, Any]) -> Any:
+    """Return the distance vectors from the skin to the points, as one long vector."""
+    positions = skin(xp, rows, rotations, data, data["corr"])
+    return (data["points"].T - positions).T.reshape(-1)
+
+
+def errors_complicated(xp: Any, us: Any, rows: Any, rotations: Any, data: dict[str, Any]) -> Any:
+    """Return the distance vectors from places on triangles to the points; `us` (N, 2) weighs their corners."""
+    corners = data["triangles"][data["corr"]]
+    first, second, third = (skin(xp, rows, rotations, data, corners[:, i]) for i in range(3))
+    u, v = us[:, 0], us[:, 1]
+    positions = u * first + v * second + (1.0 - u - v) * third
+    return (data["points"].T - positions).T.reshape(-1)
 
 
 def hand(xp: Any, theta: Any, data: dict[str, Any]) -> Any:
@@ -114,10 +131,37 @@ def hand_functional(xp: Any, theta: Any, data: dict[str, Any]) -> Any:
     return errors(xp, rows, bone_rotations_functional(xp, rows[3:]), data)
 
 
+def hand_complicated(xp: Any, us: Any, theta: Any, data: dict[str, Any]) -> Any:
+    """Return the errors (3N,) for the weights `us` (N, 2) of the corners and the 26 angles `theta`."""
+    rows = pose(xp, theta)
+    return errors_complicated(xp, us, rows, bone_rotations(xp, rows[3:]), data)
+
+
+def complicated_functional(xp: Any, us: Any, theta: Any, data: dict[str, Any]) -> Any:
+    """Return the errors of the complicated form without item assignment."""
+    rows = pose_functional(xp, theta)
+    return errors_complicated(xp, us, rows, bone_rotations_functional(xp, rows[3:]), data)
+
+
 def inputs(size: int) -> tuple[Any, dict[str, Any]]:
     """Return the angles, and the data of a hand with `size` points."""
     data = adbench_data.hand(size)
     return data["theta"], data
 
 
+def complicated_inputs(size: int) -> tuple[Any, Any, dict[str, Any]]:
+    """Return weights and angles, and the data of a hand with `size` points on triangles."""
+    data = adbench_data.hand(size, complicated=True)
+    return data["us"], data["theta"], data
+
+
 PROGRAM = Program("hand", hand, inputs, (100,), "arrays", functional=hand_functional, active=1)
+COMPLICATED = Program(
+    "hand_complicated",
+    hand_complicated,
+    complicated_inputs,
+    (100,),
+    "arrays",
+    functional=complicated_functional,
+    active=2,
+)

@@ -1,6 +1,7 @@
 """The plain benchmark programs compute what they should: known results, and one program against another."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -106,7 +107,12 @@ def test_particle_with_differences_comes_close_to_the_known_control():
 @with_files
 @pytest.mark.parametrize(
     ("program", "reference"),
-    [(gmm.PROGRAM, "gmm_d10_K10"), (lstm.PROGRAM, "lstm_l2_c1024"), (hand.PROGRAM, "hand_simple")],
+    [
+        (gmm.PROGRAM, "gmm_d10_K10"),
+        (lstm.PROGRAM, "lstm_l2_c1024"),
+        (hand.PROGRAM, "hand_simple"),
+        (hand.COMPLICATED, "hand_complicated"),
+    ],
     ids=lambda x: getattr(x, "name", x),
 )
 def test_adbench_values(program, reference):
@@ -123,13 +129,21 @@ def test_bundle_adjustment_values():
     assert loaders.rho(weight_error, known["w_err"]) < 1e-12
 
 
-@pytest.mark.parametrize("name", ["gmm", "lstm", "hand", "ba"])
+FORMS = {
+    "gmm": adbench_data.gmm,
+    "lstm": adbench_data.lstm,
+    "hand": adbench_data.hand,
+    "hand_complicated": partial(adbench_data.hand, complicated=True),
+    "ba": adbench_data.ba,
+}
+
+
+@with_files
+@pytest.mark.parametrize("name", FORMS)
 def test_generated_data_has_the_form_of_the_files(name, monkeypatch):
-    if adbench_data.loaders() is None:
-        pytest.skip("TAPEENGINE_TEST_DATA names no folder")
-    from_files = getattr(adbench_data, name)()
+    from_files = FORMS[name]()
     monkeypatch.setattr(adbench_data, "loaders", lambda: None)
-    generated = getattr(adbench_data, name)()
+    generated = FORMS[name]()
     for key, value in from_files.items():
         if isinstance(value, np.ndarray) and key != "triangles":
             assert generated[key].shape == value.shape, key
