@@ -106,11 +106,23 @@ def _fits(value: Any, space: Space) -> bool:
 def _scale(ct: Any, partial: Any) -> Any:
     if type(ct) is float and type(partial) is float:
         return ct * partial if ct else 0.0
+    product, may_be_nan = _times(ct, partial)
+    return np.where(np.equal(ct, 0), np.zeros((), product.dtype), product)[()] if may_be_nan else product
+
+
+def _times(x: Any, y: Any) -> tuple[Any, bool]:
     with np.errstate(invalid="ignore", over="ignore"):
-        product = np.multiply(ct, partial)
+        product = np.multiply(x, y)
         square = np.vdot(product, product)
     # The square is NaN if an element is, and for real numbers only then: nothing else needs a second look.
-    return product if square == square else np.where(np.equal(ct, 0), np.zeros((), product.dtype), product)[()]
+    return product, bool(square != square)
+
+
+def _product(x: Any, y: Any) -> Any:
+    product, may_be_nan = _times(x, y)
+    if not may_be_nan:
+        return product
+    return np.where(np.equal(x, 0) | np.equal(y, 0), np.zeros((), product.dtype), product)[()]
 
 
 def _unbroadcast(ct: Any, *, space: Space) -> Any:
@@ -179,7 +191,8 @@ SCALE = Primitive(
     },
     jvp={
         "ct": lambda t, partial, out_space: broadcast(scale(t, partial), out_space),
-        "partial": lambda t, ct, out_space: broadcast(scale(t, ct), out_space),
+        # An infinite tangent of the partial, too, is nothing where the cotangent is zero.
+        "partial": lambda t, ct, out_space: broadcast(PRODUCT(t, ct), out_space),
     },
     samples=(
         Sample((1.5, -2.0)),
@@ -189,6 +202,26 @@ SCALE = Primitive(
         Sample((np.array([0.0, 2.0]), np.array([np.inf, 3.0])), order=0),
     ),
     doc="ct * partial, zero where ct is zero",
+)
+
+PRODUCT = Primitive(
+    "tapeengine.product",
+    _product,
+    vjp={
+        "x": lambda cotangent, y, x_space: unbroadcast(PRODUCT(cotangent, y), x_space),
+        "y": lambda cotangent, x, y_space: unbroadcast(PRODUCT(cotangent, x), y_space),
+    },
+    jvp={
+        "x": lambda t, y, out_space: broadcast(PRODUCT(t, y), out_space),
+        "y": lambda t, x, out_space: broadcast(PRODUCT(t, x), out_space),
+    },
+    samples=(
+        Sample((1.5, -2.0)),
+        Sample((uniform((2, 3)), uniform((3,)))),
+        Sample((uniform((2,)), uniform((2,), dtype=complex))),
+        Sample((np.array([0.0, np.inf, 2.0]), np.array([np.inf, 0.0, 3.0])), order=0),
+    ),
+    doc="x * y, zero where either is zero",
 )
 
 UNBROADCAST = Primitive(

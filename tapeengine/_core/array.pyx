@@ -271,7 +271,8 @@ cdef class Array:
             raise DroppedDerivativeError(
                 f"this would turn a traced array of shape {self.shape} into a plain one and lose its derivative. Use "
                 "tapeengine.numpy's functions to build arrays of it (np.array, np.stack, np.zeros and assignment), and "
-                "numpy functions that have a rule; tapeengine.value(x) drops the derivative on purpose")
+                "numpy functions that have a rule; another library's functions have rules where a plugin brings them "
+                "(tapeengine_scipy.linalg for scipy.linalg); tapeengine.value(x) drops the derivative on purpose")
         return numpy.array(plain(self.current()), dtype=dtype)
 
     def __float__(self):

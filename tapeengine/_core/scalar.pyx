@@ -441,8 +441,9 @@ cdef class Dual:
     def __float__(self):
         raise drop(self, "this would turn a dual number ({value}) into a plain float and lose its derivative. Use the "
                    "functions of tapeengine.math instead of math's (tapeengine.math.sin for math.sin) and "
-                   "tapeengine.numpy instead of numpy to build or fill arrays; tapeengine.value(x) drops the "
-                   "derivative on purpose")
+                   "tapeengine.numpy instead of numpy to build or fill arrays; another library's functions have "
+                   "rules where a plugin brings them (tapeengine_scipy.stats for scipy.stats); "
+                   "tapeengine.value(x) drops the derivative on purpose")
 
     def __complex__(self):
         raise drop(self, "this would turn a dual number ({value}) into a plain complex number and lose its derivative. "

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine.builders import BROADCAST, SCALE, UNBROADCAST, broadcast, elementwise, linear, scale, unbroadcast
+from tapeengine.builders import BROADCAST, PRODUCT, SCALE, UNBROADCAST, broadcast, elementwise, linear, scale, unbroadcast
 from tapeengine.plugins.kernels import scalar_kernel
 from tapeengine.primitive import NotDifferentiable, Primitive, Sample, uniform
 from tapeengine.testing import CheckError, check_primitive, report_primitive
@@ -177,7 +177,7 @@ def test_a_right_record_passes_every_check() -> None:
     ) | {"samples": 1, "value": 2, "inputs": 4}
 
 
-@pytest.mark.parametrize("primitive", [SCALE, UNBROADCAST, BROADCAST], ids=lambda p: p.name)
+@pytest.mark.parametrize("primitive", [SCALE, PRODUCT, UNBROADCAST, BROADCAST], ids=lambda p: p.name)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_linear_helpers_keep_the_contract(primitive: Primitive, seed: int) -> None:
     check_primitive(primitive, seed=seed, order=1)

@@ -68,6 +68,26 @@ def test_norm_at_zero_has_a_zero_gradient(norm: Any) -> None:
     np.testing.assert_array_equal(te.jacfwd(norm)(np.zeros(2)), [0.0, 0.0])
 
 
+GUARDED = {
+    "sqrt": lambda x: tnp.where(x > 0, tnp.sqrt(x), 0.0),
+    "log": lambda x: tnp.where(x > 0, tnp.log(x), 0.0),
+    "power": lambda x: tnp.where(x > 0, tnp.abs(x) ** 0.5, 0.0),
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("guarded", GUARDED.values(), ids=GUARDED)
+@pairs
+def test_what_where_leaves_out_has_zero_second_derivatives(outer: str, inner: str, guarded: Any) -> None:
+    """A linear map sends zero to zero: also the one whose coefficient is the other's infinite derivative."""
+    assert MODES[outer](lambda x: MODES[inner](lambda x: guarded(x[0]), x)[0], [0.0]) == [0.0]
+    transforms = {"r": te.jacrev, "f": te.jacfwd, "t": te.jacfwd}
+    gradient = transforms[inner](lambda x: tnp.sum(guarded(x)))
+    np.testing.assert_array_equal(transforms[outer](gradient)(np.zeros(2)), np.zeros((2, 2)))
+    third = te.jacfwd(transforms[outer](gradient))(np.zeros(2))
+    np.testing.assert_array_equal(third, np.zeros((2, 2, 2)))
+
+
 def test_perturbations_are_not_confused() -> None:
     """d/dx [x * d/dy (x + y)] is 1, in every pair of modes."""
     for outer in (te.grad, te.jacfwd):
