@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine.builders import BROADCAST, PRODUCT, SCALE, UNBROADCAST, broadcast, elementwise, linear, scale, unbroadcast
+from tapeengine.builders import (
+    BROADCAST,
+    PRODUCT,
+    SCALE,
+    UNBROADCAST,
+    broadcast,
+    elementwise,
+    linear,
+    scale,
+    unbroadcast,
+)
 from tapeengine.plugins.kernels import scalar_kernel
 from tapeengine.primitive import NotDifferentiable, Primitive, Sample, uniform
 from tapeengine.testing import CheckError, check_primitive, report_primitive
