@@ -204,7 +204,7 @@ SCALE = Primitive(
     doc="ct * partial, zero where ct is zero",
 )
 
-PRODUCT = Primitive(
+PRODUCT: Primitive = Primitive(
     "tapeengine.product",
     _product,
     vjp={
