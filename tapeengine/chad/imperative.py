@@ -6,9 +6,17 @@ index of a build, map or loop that has been turned into whole-array operations, 
 are inserted or transposed: that is left to the back end.
 
 Statements: `Assign` (call an operation; allocation is the operation ``zeros``), `Set` and `Add` (give a variable
-another value), `Store` (write one element), `AddAt` (accumulate into a part of an array), `Loop` and `Branch`. A `Loop`
-or a `Branch` of a forward pass *keeps* values of its steps, which the loop or branch of the reverse pass unpacks again:
-they are the residuals between the two passes (EC section 3: a backpropagator's captured variables).
+another value), `Store` (write one element), `AddAt` (accumulate into a part of an array), `Unpack` (take a box apart),
+`Call` (of a definition that is recursive), `Loop` and `Branch`. A `Call`, `Loop` or `Branch` of a forward pass *keeps*
+values, which the call, loop or branch of the reverse pass takes up again: they are the residuals between the two passes
+(EC section 3: a backpropagator's captured variables).
+
+Values of kind "box" and "list" have no axes. A box is a tuple of leaves, or None; a list holds boxes and lists. They
+stand for what has no form as scalars and arrays: members of recursive sum types (their first leaf is the number of the
+option) and arrays of such members. The cotangent of a box is a tuple of the cotangents of its leaves or None, which is
+zero; that of a list is a list of cotangents, each of which may be None, or None (EC 4.1: sparse cotangents). Within
+the cotangent of a box that of a float is a float, of an array an array or None, of what is discrete None. A scalar
+program has neither.
 """
 
 from __future__ import annotations
@@ -20,6 +28,7 @@ __all__ = [
     "AddAt",
     "Assign",
     "Branch",
+    "Call",
     "Carried",
     "Const",
     "Function",
@@ -30,6 +39,7 @@ __all__ = [
     "Set",
     "Statement",
     "Store",
+    "Unpack",
 ]
 
 
@@ -41,7 +51,7 @@ class Ref:
     ----------
     name : str
     axes : tuple of str
-    kind : {"float", "int", "bool"}
+    kind : {"float", "int", "bool", "box", "list"}
     """
 
     name: str
@@ -127,6 +137,53 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True)
+class Unpack:
+    """``out, ... = value``: take a box apart.
+
+    Attributes
+    ----------
+    outs : tuple of Ref
+        One for each leaf.
+    value : Operand
+    is_cotangent : bool
+        Whether ``value`` is the cotangent of a box. Where that is None, floats become 0.0 and all else None.
+    """
+
+    outs: tuple[Ref, ...]
+    value: Operand
+    is_cotangent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Call the forward or the reverse pass of a recursive definition.
+
+    The forward pass is called with the leaves of all arguments; it gives the leaves of its result, ``outs``, and its
+    residuals, ``kept``, as one value. The reverse pass is called with ``kept``, with a cotangent ``args`` for each
+    active leaf of the result, and with an accumulator ``into`` for each active parameter that is an array or a list,
+    to which it adds in place; it gives a cotangent ``outs`` for each active parameter that is a float or a box.
+
+    Attributes
+    ----------
+    name : str
+        The definition.
+    outs : tuple of Ref
+    args : tuple of Operand
+    kept : str
+    into : tuple of Ref
+    backwards : bool
+        Whether this is a call of the reverse pass.
+    """
+
+    name: str
+    outs: tuple[Ref, ...]
+    args: tuple[Operand, ...]
+    kept: str
+    into: tuple[Ref, ...] = ()
+    backwards: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Carried:
     """What a loop carries: ``var`` in its body, ``init`` before it, ``last`` after each step, ``out`` at the end."""
 
@@ -206,7 +263,7 @@ class Branch:
     backwards: bool = False
 
 
-Statement = Assign | Set | Add | AddAt | Store | Loop | Branch
+Statement = Assign | Set | Add | AddAt | Store | Unpack | Call | Loop | Branch
 
 
 @dataclass

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from copy import copy
 
-from tapeengine.chad.imperative import Add, AddAt, Assign, Branch, Loop, Operand, Ref, Set, Statement, Store
+from tapeengine.chad.imperative import (
+    Add,
+    AddAt,
+    Assign,
+    Branch,
+    Call,
+    Loop,
+    Operand,
+    Ref,
+    Set,
+    Statement,
+    Store,
+    Unpack,
+)
 
 __all__ = ["defined", "needed", "used"]
 
@@ -17,6 +30,10 @@ def defined(block: Iterable[Statement]) -> set[str]:
         match s:
             case Assign() | Set():
                 names.add(s.out.name)
+            case Unpack():
+                names |= {out.name for out in s.outs}
+            case Call():
+                names |= {out.name for out in s.outs} | ({s.kept} if not s.backwards else set())
             case Loop():
                 names |= defined(s.test) | defined(s.body) | {c.var.name for c in s.carried}
                 names |= {c.out.name for c in s.carried} | {out.name for out, _ in s.collected} | {s.kept}
@@ -55,6 +72,11 @@ def uses(s: Statement) -> dict[str, Ref]:
             return names_of((s.out, s.value, *s.args))
         case Store():
             return names_of((s.out, s.index, s.value))
+        case Unpack():
+            return names_of((s.value,))
+        case Call():
+            kept = {s.kept: Ref(s.kept, (), "box")} if s.backwards else {}
+            return names_of((*s.args, *s.into)) | kept
         case Loop():
             inner = names_of((s.count, s.condition)) | used(s.test) | used(s.body)
             inner |= names_of([x for c in s.carried for x in (c.init, c.last)])
@@ -96,6 +118,11 @@ def _needed(s: Statement, live: set[str]) -> Statement | None:
             return s
         case Assign() | Set() | Add() | AddAt() | Store():
             return s if s.out.name in live else None
+        case Unpack():
+            return s if any(out.name in live for out in s.outs) else None
+        case Call():
+            wanted = {out.name for out in (*s.outs, *s.into)} | (set() if s.backwards else {s.kept})
+            return s if not live.isdisjoint(wanted) else None
         case Loop():
             return _loop(s, live)
         case Branch():
@@ -117,7 +144,7 @@ def _loop(s: Loop, live: set[str]) -> Loop | None:
         wanted |= set(used(needed(s.body, wanted))) | set(used(needed(s.test, wanted)))
     s.carried = [c for c in s.carried if c.out.name in live or c.var.name in wanted]
     s.body, s.test = needed(s.body, wanted), needed(s.test, wanted)
-    has_effect = any(isinstance(t, Add | AddAt | Store | Loop | Branch) for t in s.body)
+    has_effect = any(isinstance(t, Add | AddAt | Store | Call | Loop | Branch) for t in s.body)
     is_kept = s.kept in live and not s.backwards
     return s if s.carried or s.collected or has_effect or is_kept else None
 
