@@ -66,7 +66,7 @@ class Executable:
     def generated(self) -> Compiled | None:
         """The reverse derivative as Python with numpy; None where it has no such form and is evaluated."""
         try:
-            return generate(self.closed, self.classes)
+            return generate(self.closed, self.classes, self.primitives.table)
         except NotGenerated:
             return None
 

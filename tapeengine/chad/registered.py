@@ -13,7 +13,7 @@ from tapeengine.chad.terms import Primitive as PrimitiveTerm
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, LArray, Linear, LProduct, LReal, Product, Type
 from tapeengine.primitive import Primitive
 
-__all__ = ["Primitives", "find", "result_type"]
+__all__ = ["Primitives", "find", "is_elementwise", "result_type"]
 
 
 def find(function: Any) -> Primitive | None:
@@ -76,6 +76,37 @@ def result_type(primitive: Primitive, args: Sequence[Type], static: Mapping[str,
     """
     with numpy.errstate(all="ignore"):
         return type_of(primitive.primal(*map(trial, args), **{**primitive.static_defaults, **static}))
+
+
+def is_elementwise(primitive: Primitive, args: Sequence[Type], static: Mapping[str, Any]) -> bool:
+    """Tell whether a primitive of numbers gives on arrays of them what it gives one by one, and its rules as well.
+
+    It is tried once on small values.
+    """
+    if not all(of in (FLOAT, INT, BOOL) for of in args):
+        return False
+    statics = {**primitive.static_defaults, **static}
+    few = [[0.3, 0.4, 0.5, 0.7] if of == FLOAT else [1, 2, 1, 3] if of == INT else [True, False] * 2 for of in args]
+    try:
+        with numpy.errstate(all="ignore"):
+            whole = _with_rules(primitive, [numpy.array(x) for x in few], statics)
+            each = [_with_rules(primitive, list(xs), statics) for xs in zip(*few, strict=True)]
+    except Exception:  # whatever a primitive raises that takes no arrays
+        return False
+    columns = (numpy.array(column) for column in zip(*each, strict=True))
+    return all(
+        numpy.shape(w) == c.shape == (4,) and numpy.allclose(w, c, rtol=1e-12, equal_nan=True)
+        for w, c in zip(whole, columns, strict=True)
+    )
+
+
+def _with_rules(primitive: Primitive, args: list[Any], static: Mapping[str, Any]) -> list[Any]:
+    """Compute a primitive and its vjp rules at a cotangent of ones."""
+    out = primitive.primal(*args, **static)
+    ones = numpy.ones(numpy.shape(out))[()]
+    rules = [primitive.vjp_rules[0]] * len(args) if primitive.variadic else primitive.vjp_rules
+    indexed = [(i, rule) for i, rule in enumerate(rules) if rule is not None and i < len(args)]
+    return [out, *(rule(ones, rule.keep(args, static, out, i)) for i, rule in indexed)]
 
 
 class Primitives:

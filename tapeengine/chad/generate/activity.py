@@ -15,7 +15,7 @@ def activate(block: Iterable[Statement], active: set[str]) -> None:
     for s in block:
         match s:
             case Assign(out, op, args):
-                if out.kind == "float" and op not in DISCRETE and any(_is_active(x, active) for x in args):
+                if out.kind in ("float", "tuple") and op not in DISCRETE and any(_is_active(x, active) for x in args):
                     active.add(out.name)
             case Loop():
                 _loop(s, active)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from tapeengine.chad.generate.boundary import Boundary
 from tapeengine.chad.generate.entry import entry
 from tapeengine.chad.generate.operations import Operations
 from tapeengine.chad.generate.passes import Passes, passes
+from tapeengine.chad.generate.registered import called
 from tapeengine.chad.generate.values import NotGenerated
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Array, Float, Type
+from tapeengine.primitive import Primitive
 
 __all__ = ["Compiled", "generate"]
 
@@ -33,6 +36,8 @@ class Compiled:
         Without function values.
     classes : mapping of str to type
         The classes that named products stand for.
+    primitives : mapping of str to Primitive
+        The registry primitives that the program calls.
 
     Attributes
     ----------
@@ -40,12 +45,18 @@ class Compiled:
         The two functions ``forward(...) -> (results, residuals)`` and ``reverse(residuals, ...) -> cotangents``.
     """
 
-    def __init__(self, module: Module, classes: Mapping[str, type] | None = None) -> None:
+    def __init__(
+        self,
+        module: Module,
+        classes: Mapping[str, type] | None = None,
+        primitives: Mapping[str, Primitive] = MappingProxyType({}),
+    ) -> None:
         self.definition = module.definitions[module.main]
         self.boundary = Boundary(classes or {})
         self._module = module
         self._is_plain = all(_is_float(p.of) for p in self.definition.params)
-        self.fast = Running(passes(module))
+        self._primitives = primitives
+        self.fast = Running(passes(module, primitives=primitives))
         self.text = self.fast.text
         self._enter = entry(
             [p.of for p in self.definition.params],
@@ -63,7 +74,7 @@ class Compiled:
     @functools.cached_property
     def exact(self) -> Running:
         """The passes that are right also where infinities meet zeros; written at the first such place."""
-        return Running(passes(self._module, exact=True))
+        return Running(passes(self._module, exact=True, primitives=self._primitives))
 
     def vjp(self, primals: Sequence[Any]) -> Vjp:
         """Run the program; give its value and its backpropagator.
@@ -134,11 +145,11 @@ class Running:
     def __init__(self, made: Passes) -> None:
         self.passes = made
         self.text = made.text()
-        namespace: dict[str, Any] = {"ops": Operations(), "__name__": "generated"}
+        namespace: dict[str, Any] = {**called(made.primitives), "ops": Operations(), "__name__": "generated"}
         exec(compile(self.text, "<derivative>", "exec"), namespace)
         self.forward = namespace["forward"]
         self.reverse = namespace["reverse"]
-        self.has_arrays = "np." in self.text or "ops." in self.text
+        self.has_arrays = "np." in self.text or "ops." in self.text or bool(made.primitives)
 
     def ahead(self, leaves: Sequence[Any]) -> Any:
         """Run the forward pass."""
@@ -184,7 +195,11 @@ def _owned(found: Sequence[Any], given: Sequence[Any]) -> Iterator[Any]:
         yield x
 
 
-def generate(module: Module, classes: Mapping[str, type] | None = None) -> Compiled:
+def generate(
+    module: Module,
+    classes: Mapping[str, type] | None = None,
+    primitives: Mapping[str, Primitive] = MappingProxyType({}),
+) -> Compiled:
     """Generate a program's derivative.
 
     Parameters
@@ -193,6 +208,8 @@ def generate(module: Module, classes: Mapping[str, type] | None = None) -> Compi
         Without function values: what `tapeengine.chad.close` gives.
     classes : mapping of str to type, optional
         The classes that named products stand for.
+    primitives : mapping of str to Primitive, optional
+        The registry primitives that the program calls.
 
     Returns
     -------
@@ -214,4 +231,4 @@ def generate(module: Module, classes: Mapping[str, type] | None = None) -> Compi
     >>> value, backpropagator(1.0)
     (9.0, (6.0,))
     """
-    return Compiled(module, classes)
+    return Compiled(module, classes, primitives)

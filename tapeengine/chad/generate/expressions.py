@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from tapeengine.chad.generate.contraction import contraction
+from tapeengine.chad.generate.registered import identifier, vjp_identifier
 from tapeengine.chad.imperative import Assign, Const, Operand, Ref
+from tapeengine.primitive import Primitive
 
 __all__ = ["MATH", "Expressions", "Text"]
 
@@ -81,6 +83,8 @@ class Expressions:
         Names to write instead of the form's own.
     exact : bool
         Whether scalar operations answer with an infinity or a NaN where Python would raise.
+    primitives : mapping of str to Primitive
+        The registry primitives that the program calls.
 
     Attributes
     ----------
@@ -90,9 +94,12 @@ class Expressions:
         Expressions to write in place of the variables that they were held back for.
     """
 
-    def __init__(self, labels: Mapping[str, str], exact: bool) -> None:
+    def __init__(
+        self, labels: Mapping[str, str], exact: bool, primitives: Mapping[str, Primitive] = MappingProxyType({})
+    ) -> None:
         self.labels = labels
         self.exact = exact
+        self.primitives = primitives
         self.math: set[str] = set()
         self.inline: dict[str, Text] = {}
 
@@ -271,7 +278,7 @@ class Expressions:
         """A function of ``ops`` on all operands."""
         return (f"ops.{s.op}({', '.join(self.operand(x) for x in s.args)})", ATOM)
 
-    op_same_size = op_windows = op_unwindows = op_correlate = op_convolve = called
+    op_space = op_same_size = op_windows = op_unwindows = op_correlate = op_convolve = called
 
     def op_unwindow(self, s: Assign) -> Text:
         """An array with zeros behind it, up to a size."""
@@ -298,6 +305,34 @@ class Expressions:
     def op_scatter(self, s: Assign) -> Text:
         """Values added into a copy of an array."""
         return (f"ops.scatter({', '.join(self.operand(x) for x in s.args)})", ATOM)
+
+    def op_primitive(self, s: Assign) -> Text:
+        """The value of a registry primitive."""
+        return self.registered(identifier(str(s.params[0])), s.args, s.params[1])
+
+    def op_vjp(self, s: Assign) -> Text:
+        """The vjp rule of a registry primitive."""
+        name, static, argument = s.params
+        found = self.primitives[str(name)]
+        assert isinstance(argument, int)
+        index = (("index", argument),) if found.variadic else ()
+        return self.registered(vjp_identifier(found, argument), s.args, (*static, *index))  # type: ignore[misc]
+
+    def registered(self, function: str, args: Sequence[Operand], static: object) -> Text:
+        """A call of the registry, with static parameters by name."""
+        assert isinstance(static, tuple)
+        given = [self.operand(x) for x in args] + [f"{self.name(k)}={v!r}" for k, v in static]
+        return (f"{function}({', '.join(given)})", ATOM)
+
+    def op_part(self, s: Assign) -> Text:
+        """A part of a tuple."""
+        return (f"{self.tight(s.args[0])}[{s.params[0]}]", ATOM)
+
+    def op_cotangents(self, s: Assign) -> Text:
+        """The cotangent of a tuple, zero for all but the given parts."""
+        whole, *parts = s.args
+        given = ", ".join(f"{i}: {self.operand(x)}" for i, x in zip(s.params, parts, strict=True))
+        return (f"ops.cotangents({self.operand(whole)}, {{{given}}})", ATOM)
 
     def op_nonzero(self, s: Assign) -> Text:
         """The indices where a condition holds."""

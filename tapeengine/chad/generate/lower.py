@@ -13,10 +13,12 @@ from typing import Any
 
 from tapeengine.chad import terms as S
 from tapeengine.chad.generate.builder import Axes, Builder
+from tapeengine.chad.generate.registered import called
 from tapeengine.chad.generate.values import Along, Items, NotGenerated, Pending, Tup, Value, leaves, rebuild
 from tapeengine.chad.imperative import Const, Operand, Ref
 from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import Array, Float, Product, Type, show
+from tapeengine.primitive import Primitive
 
 __all__ = ["Lower", "Scope"]
 
@@ -53,13 +55,18 @@ class Lower:
         Definitions to call; they are written in place of their calls.
     exact : bool
         Whether infinities may occur, so that a product with zero may not stand for "does not count".
+    primitives : mapping of str to Primitive
+        The registry primitives that the program calls.
     """
 
-    def __init__(self, module: S.Module, exact: bool = False) -> None:
+    def __init__(
+        self, module: S.Module, exact: bool = False, primitives: Mapping[str, Primitive] = MappingProxyType({})
+    ) -> None:
         self.module = module
         self.exact = exact
+        self.primitives = primitives
         self.axes = Axes()
-        self.b = Builder(Names(RESERVED), self.axes)
+        self.b = Builder(Names((*RESERVED, *called(primitives))), self.axes)
         self.calls: list[str] = []
         self.labels: dict[str, str] = {}
         self.naturals: set[str] = set()
@@ -335,7 +342,7 @@ def call(L: Lower, t: S.Call, scope: Scope) -> Value:
 
 
 def _rules() -> Mapping[type[S.Term], Callable[..., Value]]:
-    from tapeengine.chad.generate import lower_arrays, lower_control
+    from tapeengine.chad.generate import lower_arrays, lower_control, lower_registered
 
     rules: dict[Any, Any] = {
         S.Var: variable,
@@ -346,7 +353,7 @@ def _rules() -> Mapping[type[S.Term], Callable[..., Value]]:
         S.Proj: proj,
         S.Call: call,
     }
-    return MappingProxyType({**rules, **lower_arrays.RULES, **lower_control.RULES})
+    return MappingProxyType({**rules, **lower_arrays.RULES, **lower_control.RULES, **lower_registered.RULES})
 
 
 RULES: Mapping[type[S.Term], Callable[..., Value]] = _rules()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from tapeengine.chad.generate.values import NotGenerated
 from tapeengine.chad.primitives import evaluate_op
+from tapeengine.spaces import ProductSpace, Space, space_of
 
 __all__ = ["Operations"]
 
 Floats = NDArray[np.float64]
+AnySpace = Space | ProductSpace
 
 
 class Operations:
@@ -152,6 +154,16 @@ class Operations:
         result = np.array(base)
         np.add.at(result, index, values)
         return result
+
+    @staticmethod
+    def space(x: Any) -> AnySpace:
+        """The vector space of a value, for rules that need no more of it."""
+        return space_of(x)
+
+    @staticmethod
+    def cotangents(whole: tuple[Any, ...], given: Mapping[int, Any]) -> tuple[Any, ...]:
+        """The cotangent of a tuple: zeros for the parts that have none."""
+        return tuple(given[i] if i in given else np.zeros(np.shape(x))[()] for i, x in enumerate(whole))
 
     @staticmethod
     def nonempty(x: NDArray[Any], dim: int) -> NDArray[Any]:

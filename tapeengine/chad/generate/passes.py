@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from tapeengine.chad.evaluate.evaluator import deep
 from tapeengine.chad.generate.activity import activate, declarations
@@ -11,12 +13,14 @@ from tapeengine.chad.generate.builder import Builder
 from tapeengine.chad.generate.expressions import MATH
 from tapeengine.chad.generate.liveness import defined, needed, used
 from tapeengine.chad.generate.lower import RESERVED, Lower, Scope
+from tapeengine.chad.generate.registered import called
 from tapeengine.chad.generate.reverse import Reverse
 from tapeengine.chad.generate.text import Writer
 from tapeengine.chad.generate.values import Value, leaves
 from tapeengine.chad.imperative import Const, Function, Operand, Ref
 from tapeengine.chad.terms import Module
 from tapeengine.chad.traverse import Names
+from tapeengine.primitive import Primitive
 
 __all__ = ["Passes", "passes"]
 
@@ -37,6 +41,8 @@ class Passes:
     labels : dict of str to str
         Names of the source program.
     exact : bool
+    primitives : mapping of str to Primitive
+        The registry primitives that the program calls.
     """
 
     forward: Function
@@ -46,10 +52,11 @@ class Passes:
     value: Value
     labels: dict[str, str]
     exact: bool
+    primitives: Mapping[str, Primitive]
 
     def text(self) -> str:
         """Write both passes as Python."""
-        ahead, back = Writer(self.labels, self.exact), Writer(self.labels, self.exact)
+        ahead, back = (Writer(self.labels, self.exact, self.primitives) for _ in range(2))
         forward = ahead.function(self.forward, self.residuals, takes_residuals=False)
         reverse = back.function(self.reverse, self.residuals, takes_residuals=True)
         used_math = ", ".join(sorted(ahead.math | back.math))
@@ -58,7 +65,7 @@ class Passes:
         return f"{head}\n\n{forward}\n\n{reverse}".lstrip("\n")
 
 
-def passes(module: Module, exact: bool = False) -> Passes:
+def passes(module: Module, exact: bool = False, primitives: Mapping[str, Primitive] = MappingProxyType({})) -> Passes:
     """Write the passes of a module's main definition.
 
     Parameters
@@ -67,6 +74,8 @@ def passes(module: Module, exact: bool = False) -> Passes:
         Without function values.
     exact : bool
         Whether to write the form that is right also where infinities meet zeros.
+    primitives : mapping of str to Primitive
+        The registry primitives that the program calls.
 
     Raises
     ------
@@ -74,7 +83,7 @@ def passes(module: Module, exact: bool = False) -> Passes:
         Where the program has no imperative form.
     """
     definition = module.definitions[module.main]
-    L = Lower(module, exact)
+    L = Lower(module, exact, primitives)
     L.calls.append(module.main)
     with deep():
         refs: list[Ref] = []
@@ -94,7 +103,7 @@ def _reverse(L: Lower, refs: list[Ref], results: list[Operand], exact: bool) -> 
     declarations(L.b.block, declared)
     b = Builder(L.b.names, L.axes)
     b.know(L.b.block)
-    R = Reverse(b, declared, active, exact)
+    R = Reverse(b, declared, active, exact, L.primitives)
     R.local = set(declared)
     cts = []
     for i, x in enumerate(results):
@@ -124,12 +133,12 @@ def _divided(
     residuals = [x for n, x in wanted.items() if n in ahead]
     live = {x.name for x in [*results, *residuals] if isinstance(x, Ref)}
     forward = Function("forward", refs, needed(L.b.block, live), list(results))
-    return Passes(forward, reverse, residuals, params, value, _labels(L), exact)
+    return Passes(forward, reverse, residuals, params, value, _labels(L), exact, L.primitives)
 
 
 def _labels(L: Lower) -> dict[str, str]:
     """Give variables the names that the program gives them, each once."""
-    names = Names({*RESERVED, *MATH.values(), *L.b.depth, "residuals", "forward", "reverse"})
+    names = Names({*RESERVED, *called(L.primitives), *MATH.values(), *L.b.depth, "residuals", "forward", "reverse"})
     return {n: names(_plain(label)) for n, label in L.labels.items() if n.rstrip("0123456789_") == "t"}
 
 

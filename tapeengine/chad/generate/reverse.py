@@ -16,7 +16,10 @@ from typing import Any
 from tapeengine.chad.generate.builder import Builder
 from tapeengine.chad.generate.liveness import defined, names_of, needed, used
 from tapeengine.chad.generate.partials import partial
+from tapeengine.chad.generate.reverse_registered import RULES as REGISTERED
+from tapeengine.chad.generate.reverse_registered import together
 from tapeengine.chad.imperative import Add, AddAt, Assign, Branch, Carried, Const, Loop, Operand, Ref, Set, Statement
+from tapeengine.primitive import Primitive
 
 __all__ = ["Reverse"]
 
@@ -36,13 +39,29 @@ class Reverse:
         The variables that depend on what is differentiated.
     exact : bool
         Whether products with a zero cotangent are zero whatever the other factor is.
+    primitives : mapping of str to Primitive
+        The registry primitives that the program calls.
+
+    Attributes
+    ----------
+    parts : dict of str to dict of int to Operand
+        For each tuple that a primitive gave the cotangents of its parts so far.
     """
 
-    def __init__(self, builder: Builder, declared: Mapping[str, Ref], active: set[str], exact: bool) -> None:
+    def __init__(
+        self,
+        builder: Builder,
+        declared: Mapping[str, Ref],
+        active: set[str],
+        exact: bool,
+        primitives: Mapping[str, Primitive] = MappingProxyType({}),
+    ) -> None:
         self.b = builder
         self.declared = declared
         self.active = active
         self.exact = exact
+        self.primitives = primitives
+        self.parts: dict[str, dict[int, Operand]] = {}
         self.given: dict[str, list[Operand]] = {}
         self.slots: dict[str, Ref] = {}
         self.local: set[str] = set()
@@ -149,7 +168,7 @@ class Reverse:
         """Write the transposed derivative of an operation."""
         if s.out.name not in self.active:
             return
-        ct = self.take(s.out.name)
+        ct = together(self, s.out) if s.out.kind == "tuple" else self.take(s.out.name)
         if ct is None:
             return
         rule = RULES.get(s.op)
@@ -432,5 +451,6 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "stack": stack,
         "concatenate": concatenate,
         "scatter": scatter,
+        **REGISTERED,
     }
 )

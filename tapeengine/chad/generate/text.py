@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from tapeengine.chad.generate.expressions import Expressions
 from tapeengine.chad.generate.liveness import defined, used
@@ -20,6 +21,7 @@ from tapeengine.chad.imperative import (
     Statement,
     Store,
 )
+from tapeengine.primitive import Primitive
 
 __all__ = ["Writer"]
 
@@ -36,10 +38,14 @@ class Writer(Expressions):
         Names to write instead of the form's own.
     exact : bool
         Whether scalar operations answer with an infinity or a NaN where Python would raise.
+    primitives : mapping of str to Primitive
+        The registry primitives that the program calls.
     """
 
-    def __init__(self, labels: Mapping[str, str], exact: bool) -> None:
-        super().__init__(labels, exact)
+    def __init__(
+        self, labels: Mapping[str, str], exact: bool, primitives: Mapping[str, Primitive] = MappingProxyType({})
+    ) -> None:
+        super().__init__(labels, exact, primitives)
         self.counts: dict[str, int] = {}
         self.lines: list[str] = []
 

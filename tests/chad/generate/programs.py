@@ -1,10 +1,10 @@
 """Programs whose generated form is of interest, each with arguments."""
 
-import math
 from typing import NamedTuple
 
 import numpy
 
+import tapeengine.math as math
 import tapeengine.numpy as np
 from tapeengine import chad as te
 
@@ -185,7 +185,7 @@ def product_and_prefix(x: te.Vec) -> tuple[float, te.Vec]:
     sums = [0.0 * x[0]]
     for v in x:
         p = p * v
-        sums = np.concatenate([sums, [sums[-1] + v]])
+        sums = np.concatenate([np.array(sums), np.array([sums[-1] + v])])
     return p, sums
 
 

@@ -1,5 +1,6 @@
 """Generated programs agree with the evaluator, with dual numbers and with differences."""
 
+import chad.generate.programs_arrays  # noqa: F401  (registers its programs)
 import numpy as np
 import pytest
 from chad.generate.programs import PROGRAMS
@@ -60,6 +61,16 @@ def test_agrees_with_the_evaluator(case):
     got, expected = backpropagator(ct), evaluated(ct)
     assert [g is None for g in got] == [e is None for e in expected]
     assert flat(got) == pytest.approx(flat(expected), rel=1e-11, abs=1e-13)
+
+
+def test_agrees_with_dual_numbers(case):
+    program, args = case
+    value, backpropagator = program.executable.generated.vjp(args)
+    wanted, dual = ENGINE.vjp(program.python, *args)
+    assert flat(value) == pytest.approx(flat(wanted), rel=1e-12, abs=1e-13)
+    ct = filled(wanted, iter(np.random.default_rng(3).normal(size=1000)))
+    as_value = filled(value, iter(flat(ct)))
+    assert flat(backpropagator(as_value)) == pytest.approx(flat(dual(ct)), rel=1e-10, abs=1e-12)
 
 
 def test_agrees_with_differences(case):
