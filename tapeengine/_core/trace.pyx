@@ -208,8 +208,15 @@ cdef class Outputs(Walk):
         return value
 
     cdef object objects(self, object value):
-        raise StructureError(
-            f"{self.path()} is an array of objects. Return a tapeengine.numpy.array of them, or a list")
+        """What numpy.array makes of duals: the values of the traced array that they are the elements of."""
+        from tapeengine.numpy import array
+        try:
+            found = array(value.tolist())
+        except ValueError:
+            found = value
+        if found.dtype == object:
+            raise StructureError(f"{self.path()} is an array of objects that are not numbers. Return a list of them")
+        return self.leaf(found)
 
 
 @cython.final

@@ -1,0 +1,43 @@
+"""Results of programs that are arrays of dual numbers: what `numpy.array` makes of a list of them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tapeengine as te
+import tapeengine.numpy as tnp
+from tapeengine.errors import StructureError
+
+X = np.array([1.5, -2.0])
+
+
+def rows(x: Any) -> list[list[Any]]:
+    return [[x[0] * x[1], x[1] * x[1]], [3.0, x[0]]]
+
+
+@pytest.mark.parametrize(
+    "transform", [te.jacrev, te.jacfwd, lambda f: te.jacfwd(te.jacrev(f))], ids=["jacrev", "jacfwd", "second"]
+)
+def test_numpys_array_of_duals_is_a_result_as_tapeengines_is(transform: Any) -> None:
+    np.testing.assert_array_equal(transform(lambda x: np.array(rows(x)))(X), transform(lambda x: tnp.array(rows(x)))(X))
+
+
+@given(st.lists(st.floats(-3, 3), min_size=1, max_size=4))
+def test_its_value_and_its_cotangents(values: list[float]) -> None:
+    value, backpropagator = te.vjp(lambda *xs: (np.array([x * x for x in xs]), 2.0), *values)
+    assert value[0].dtype == float
+    np.testing.assert_array_equal(value[0], np.square(values))
+    assert backpropagator((np.ones(len(values)), 1.0)) == tuple(2.0 * x for x in values)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [np.array(["a", None], object), np.array([object()]), np.array([np.zeros(2), np.zeros(3)], object)],
+    ids=["strings", "objects", "ragged"],
+)
+def test_an_array_of_other_objects_is_refused(result: Any) -> None:
+    with pytest.raises(StructureError, match=r"value\[1\] is an array of objects that are not numbers"):
+        te.vjp(lambda x: (x, result), 1.0)
