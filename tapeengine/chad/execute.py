@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ from tapeengine.chad.convert import Converter
 from tapeengine.chad.derivative_types import cotangent as cotangent_type
 from tapeengine.chad.evaluate.evaluator import Evaluator, deep
 from tapeengine.chad.forward import forward
-from tapeengine.chad.generate import Compiled, NotGenerated, generate
+from tapeengine.chad.generate import Compiled, CompiledTangent, NotGenerated, generate
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.registered import Primitives
 from tapeengine.chad.reverse import FORMS, reverse
@@ -71,6 +72,14 @@ class Executable:
             return None
 
     @functools.cached_property
+    def generated_forward(self) -> CompiledTangent | None:
+        """The forward derivative as Python with numpy; None where it has no such form and is evaluated."""
+        try:
+            return CompiledTangent(self.closed, self.classes)
+        except NotGenerated:
+            return None
+
+    @functools.cached_property
     def forward(self) -> Module:
         """The forward derivative."""
         with deep():
@@ -78,12 +87,12 @@ class Executable:
 
     def derivative(self, form: str) -> Module:
         """Give the simplified derivative in one form; see `Program.derivative`."""
-        if form == "forward":
+        if form in ("forward", "tangent"):
             return self.forward
         if form in ("reverse", "accumulate"):
             return self.reverse
         if form not in FORMS:
-            raise ValueError(f"{form!r} is no form of derivative: choose forward, reverse, {', '.join(FORMS)}")
+            raise ValueError(f"{form!r} is no form of derivative: choose forward, tangent, reverse, {', '.join(FORMS)}")
         with deep():
             return simplify_module(reverse(self.module if form == "copower" else self.closed, form))
 
@@ -137,8 +146,17 @@ class Executable:
         return self.converter.outward(self.definition.result, value), backpropagator
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        """Run the program with tangents of its arguments; give its value and its tangent."""
+        if self.generated_forward is not None and len(primals) == len(tangents) == len(self.definition.params):
+            with contextlib.suppress(NotGenerated):
+                return self.generated_forward.jvp(primals, tangents)
+        return self.evaluated_jvp(primals, tangents)
+
+    def evaluated_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Evaluate the forward derivative: the value and its tangent."""
         inside = self.inward(primals)
+        if len(tangents) != len(primals):
+            raise TypeError(f"{self.definition.name} takes a tangent for each of its {len(primals)} arguments")
         evaluator = Evaluator(self.forward_terms, primitives=self.primitives)
         linear = evaluator.linear
         assert isinstance(linear, Sparse)

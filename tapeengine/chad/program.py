@@ -101,10 +101,11 @@ class Program:
 
         Parameters
         ----------
-        form : {"reverse", "forward", "accumulate", "sparse", "vector", "copower"}
-            ``"reverse"`` is what runs: a forward and a reverse pass in Python with numpy, where the program has that
-            form. ``"accumulate"`` is the environment vector with mutable accumulation (EC Fig. 6); ``"sparse"`` and
-            ``"vector"`` are EC Fig. 2, ``"copower"`` is CHAD 7.5, ``"forward"`` CHAD 7.4.
+        form : {"reverse", "forward", "accumulate", "sparse", "vector", "copower", "tangent"}
+            ``"reverse"`` and ``"forward"`` are what runs, in Python with numpy where the program has that form: a
+            forward and a reverse pass; or one function that gives each value with its tangent. The others are terms:
+            ``"accumulate"`` is the environment vector with mutable accumulation (EC Fig. 6); ``"sparse"`` and
+            ``"vector"`` are EC Fig. 2, ``"copower"`` is CHAD 7.5, ``"tangent"`` CHAD 7.4.
 
         Returns
         -------
@@ -112,6 +113,8 @@ class Program:
         """
         if form == "reverse" and self.executable.generated is not None:
             return self.executable.generated.text
+        if form == "forward" and self.executable.generated_forward is not None:
+            return self.executable.generated_forward.text
         return display(self.executable.derivative(form))
 
     def __tapeengine_vjp__(self, engine: Any, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:

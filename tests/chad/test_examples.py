@@ -149,7 +149,7 @@ def test_discrete_cotangents_are_none(case):
 
 def test_derivatives_are_texts(case):
     program, _ = case
-    for form in ("forward", "accumulate", "sparse", "copower"):
+    for form in ("tangent", "accumulate", "sparse", "copower"):
         text = program.derivative(form)
         assert text.startswith("def ") and "<" + "class" not in text
 

@@ -269,7 +269,7 @@ def figure_1b(x1: float, x2: float, x3: float, x4: float):
 
 def test_figures_1c_and_9a():
     """Forward derivative of Fig. 1(a); Fig. 9(a) up to names: y', z' and -sin z * z' are v_2, v_3 and the last item."""
-    assert figure_1a.derivative("forward") == FIGURE_9A
+    assert figure_1a.derivative("tangent") == FIGURE_9A
 
 
 def test_figures_1d_and_9b():
@@ -312,7 +312,7 @@ def test_figures_2c_and_11():
 
     Here zs = replicate x and zs' = replicate x' are inlined, so that z is x and z' is x'.
     """
-    assert figure_2a.derivative("forward") == FIGURE_2C
+    assert figure_2a.derivative("tangent") == FIGURE_2C
 
 
 def test_functions_in_both_modes_without_closing():
