@@ -7,7 +7,7 @@ themselves be arrays of an outer trace: the call is then recorded there as well,
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 from numpy cimport (
-    NPY_DOUBLE, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISWRITEABLE,
+    NPY_DOUBLE, NPY_OBJECT, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISWRITEABLE,
     PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )
 
@@ -62,6 +62,9 @@ cdef object apply(object primitive, tuple args, dict static):
     cdef Head *h
     cdef list values
     cdef bint outer = False
+    for x in args:
+        if type(x) is array_class and PyArray_TYPE(<ndarray> x) == NPY_OBJECT:
+            return apply(primitive, tuple([of_numbers(a) for a in args]), static)
     if tag == 0:
         values = [(<Array> x).current() if type(x) is Array else x for x in args]
         return constant(primitive.primal(*values, **static))
@@ -77,6 +80,17 @@ cdef object apply(object primitive, tuple args, dict static):
         outer = outer or is_traced(x)
     out = primitive(*values, **static) if outer else primitive.primal(*values, **static)
     return record_call(h, primitive, args, values, static, out)
+
+
+cdef object of_numbers(object x):
+    """What numpy.array made of dual numbers, as the traced array that they are the elements of."""
+    if not (type(x) is array_class and PyArray_TYPE(<ndarray> x) == NPY_OBJECT):
+        return x
+    from tapeengine.numpy import array
+    found = array(x.tolist())
+    if found.dtype == object:
+        raise TypeError("an array of objects that are not numbers meets a traced value")
+    return found
 
 
 cdef object record_call(Head *h, object primitive, tuple args, list values, dict static, object out):

@@ -1,4 +1,4 @@
-"""Results of programs that are arrays of dual numbers: what `numpy.array` makes of a list of them."""
+"""Arrays of dual numbers, as `numpy.array` makes of a list of them: as results, and where they meet traced arrays."""
 
 from typing import Any
 
@@ -41,3 +41,28 @@ def test_its_value_and_its_cotangents(values: list[float]) -> None:
 def test_an_array_of_other_objects_is_refused(result: Any) -> None:
     with pytest.raises(StructureError, match=r"value\[1\] is an array of objects that are not numbers"):
         te.vjp(lambda x: (x, result), 1.0)
+
+
+MEETINGS = {
+    "product": lambda x, a: a * x,
+    "sum of traced and not": lambda x, a: np.add(x, a) + 1.0,
+    "matrix product": lambda x, a: a @ x,
+    "dot": lambda x, a: np.dot(x, a),
+    "where": lambda x, a: np.where(x > 0, a, x),
+    "stack": lambda x, a: np.stack([x, a]),
+}
+
+
+@pytest.mark.parametrize("meeting", MEETINGS.values(), ids=MEETINGS)
+def test_it_meets_a_traced_array_as_tapeengines_does(meeting: Any) -> None:
+    def program(array: Any) -> Any:
+        return lambda x: meeting(x, array([x[0] * x[1], x[1] * 2.0]))
+
+    for transform in (te.jacrev, te.jacfwd):
+        found, expected = transform(program(np.array))(X), transform(program(tnp.array))(X)
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_objects_that_are_not_numbers_do_not_meet_it() -> None:
+    with pytest.raises(TypeError, match="objects that are not numbers"):
+        te.grad(lambda x: np.sum(x * np.array([object(), "a"], object)))(X)
