@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeengine.chad.generate.boundary_rows import DTYPES, places, rows_in
 from tapeengine.chad.generate.lower import Lower
 from tapeengine.chad.generate.values import Along, Items, NotGenerated, Tup, Value
 from tapeengine.chad.imperative import Const, Ref
@@ -14,7 +15,6 @@ from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Product, Type, 
 
 __all__ = ["Boundary", "parameter"]
 
-DTYPES: Mapping[str, Any] = {"float": np.float64, "int": np.int64, "bool": np.bool_}
 ACCEPTED: Mapping[str, str] = {"float": "fiu", "int": "iu", "bool": "b"}
 
 
@@ -40,8 +40,17 @@ def _parameter(L: Lower, name: str, of: Type, params: list[Ref], axes: tuple[str
             if len(params) == first:
                 raise NotGenerated("an array of empty elements")
             L.axes.sizes[axis] = L.b.emit("size", (params[first],), (len(axes),), axes=(), kind="int", hint=f"n_{name}")
-            return Along(axis, value)
+            return Along(axis, value, _sizes(L, name, params, axes, axis) if L.general and axes else None)
     raise NotGenerated(f"a parameter of type {type(of).__name__}")
+
+
+def _sizes(L: Lower, name: str, params: list[Ref], axes: tuple[str, ...], axis: str) -> Ref:
+    """Make the parameter that says how long the rows along an axis are."""
+    sizes = L.b.fresh(f"{name}_sizes", axes, "int")
+    params.append(sizes)
+    L.naturals.add(sizes.name)
+    L.bounds[sizes.name] = L.size_of(axis)
+    return sizes
 
 
 class Boundary:
@@ -81,6 +90,10 @@ class Boundary:
                 return self._columns(element, value, 1)
         raise NotGenerated(f"a value of type {type(of).__name__}")
 
+    def rows_in(self, of: Type, form: Value, value: Any) -> list[Any]:
+        """Take a Python value with rows of different sizes apart into floats, arrays and sizes of rows."""
+        return rows_in(of, form, value, self._parts, _number, fill=1.0)
+
     def _parts(self, of: Product, value: Any) -> list[Any]:
         if of.name and type(value).__name__ == of.name:
             return [getattr(value, f) for f in of.fields]
@@ -103,9 +116,13 @@ class Boundary:
 
     def out(self, of: Type, value: Value, leaves: Iterator[Any], like: Any = None) -> Any:
         """Put leaves together to a Python value of the form of a `Value`."""
-        return self._at(of, value, [next(leaves) for _ in _places(value)], (), like)
+        return self._at(of, value, [next(leaves) for _ in places(value)], (), like)
 
-    def _at(self, of: Type, value: Value, arrays: list[Any], index: tuple[int, ...], like: Any) -> Any:
+    def _at(
+        self, of: Type, value: Value, arrays: list[Any], index: tuple[int, ...], like: Any, is_cotangent: bool = False
+    ) -> Any:
+        if is_cotangent and is_discrete(of):
+            return None
         match of, value:
             case Product(items, name), Tup(parts):
                 if of == UNIT:
@@ -114,26 +131,40 @@ class Boundary:
                 taken = iter(arrays)
                 made = []
                 for t, v, k in zip(items, parts, likes, strict=True):
-                    made.append(self._at(t, v, [next(taken) for _ in _places(v)], index, k))
+                    made.append(self._at(t, v, [next(taken) for _ in places(v)], index, k, is_cotangent))
                 return self.classes[name](*made) if name else tuple(made)
             case Array(element), Items(parts):
                 taken = iter(arrays)
-                each = [self._at(element, v, [next(taken) for _ in _places(v)], index, None) for v in parts]
+                each = [
+                    self._at(element, v, [next(taken) for _ in places(v)], index, None, is_cotangent) for v in parts
+                ]
                 return _sequence(element, each)
-            case Array(element), Along(_, inner):
-                if isinstance(_innermost(inner), Ref) and len(arrays) == 1:
-                    return _shaped(arrays[0][index] if index else arrays[0], like)
-                count = arrays[0].shape[len(index)]
-                likes = list(like) if isinstance(like, list | tuple) else [None] * count
-                made = [self._at(element, inner, arrays, (*index, i), likes[i]) for i in range(count)]
-                return tuple(made) if isinstance(like, tuple) else made
+            case Array(), Along():
+                return self._array_at(of, value, arrays, index, like, is_cotangent)
         x = arrays[0][index] if index else arrays[0]
         return x.item() if isinstance(x, np.ndarray | np.generic) else x
+
+    def _array_at(
+        self, of: Array, value: Along, arrays: list[Any], index: tuple[int, ...], like: Any, is_cotangent: bool
+    ) -> Any:
+        whole, inner = arrays[0][index] if index else arrays[0], value.element
+        if value.sizes is None and len(arrays) == 1 and isinstance(_innermost(inner), Ref):
+            return _shaped(whole, like)
+        size = whole.shape[0] if value.sizes is None else int(arrays[-1][index] if index else arrays[-1])
+        count = size if like is None else len(like)
+        if isinstance(inner, Ref):
+            return _shaped(whole[:count], like)
+        own = arrays if value.sizes is None else arrays[:-1]
+        likes = list(like) if isinstance(like, list | tuple | np.ndarray) else [None] * count
+        each = (self._at(of.element, inner, own, (*index, i), likes[i], is_cotangent) for i in range(count))
+        if isinstance(like, list | tuple):
+            return type(like)(each)
+        return _sequence(of.element, list(each))
 
     def cotangent_in(self, of: Type, value: Value, cotangent: Any) -> list[Any]:
         """Take a cotangent of a result apart; zero stands for None and for discrete parts."""
         if cotangent is None or is_discrete(of):
-            return [0.0 for _ in _places(value)]
+            return [0.0 for _ in places(value)]
         match of, value:
             case Product(items), Tup(parts):
                 each = zip(items, parts, self._parts(of, cotangent), strict=True)
@@ -144,44 +175,19 @@ class Boundary:
                 return [x for v, d in zip(parts, cotangent, strict=True) for x in self.cotangent_in(element, v, d)]
             case Float(), _:
                 return [_number("float", cotangent)]
-            case Array(), _ if not _has_discrete(of):
+            case Array(), Along() if isinstance(_innermost(value), Ref) and not _is_ragged(value):
                 return self.leaves_in(of, cotangent)
-        raise NotGenerated("a cotangent of arrays with discrete parts")
+            case Array(), Along():
+                return rows_in(of, value, cotangent, self._parts, _or_zero, fill=0.0)
+        raise NotGenerated("a cotangent of another form")
 
     def cotangent_out(self, of: Type, value: Value, leaves: Iterator[Any], like: Any) -> Any:
         """Put the leaves of a cotangent together, in the form of its primal; discrete parts are None."""
-        if is_discrete(of):
-            for _ in _places(value):
-                next(leaves)
-            return None
-        match of, value:
-            case Product(items, name), Tup(parts):
-                each = zip(items, parts, self._parts(of, like), strict=True)
-                made = [self.cotangent_out(t, v, leaves, k) for t, v, k in each]
-                return self.classes[name](*made) if name else tuple(made)
-        if _has_discrete(of) and isinstance(of, Array):
-            raise NotGenerated("an array of elements with discrete parts")
-        return self.out(of, value, leaves, like)
+        return self._at(of, value, [next(leaves) for _ in places(value)], (), like, is_cotangent=True)
 
 
-def _has_discrete(of: Type) -> bool:
-    match of:
-        case Array(element):
-            return _has_discrete(element)
-        case Product(items):
-            return any(map(_has_discrete, items))
-    return is_discrete(of)
-
-
-def _places(value: Value) -> Iterator[Value]:
-    match value:
-        case Tup(items) | Items(items):
-            for item in items:
-                yield from _places(item)
-        case Along(_, element):
-            yield from _places(element)
-        case _:
-            yield value
+def _is_ragged(value: Value) -> bool:
+    return any(place.is_ragged for place in places(value))
 
 
 def _innermost(value: Value) -> Value:
@@ -199,6 +205,11 @@ def _number(kind: str, value: Any) -> Any:
     if kind == "float" and type(value) is int:
         return float(value)
     raise NotGenerated(f"a value that is no {kind}")
+
+
+def _or_zero(kind: str, value: Any) -> Any:
+    """Make a number of a part of a cotangent; None is zero, and so is what is discrete."""
+    return 0 if value is None or kind != "float" else _number(kind, value)
 
 
 def _array(kind: str, value: Any, rank: int) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine.chad.generate.boundary import Boundary
+from tapeengine.chad.generate.boundary_rows import Place, places
 from tapeengine.chad.generate.entry import entry
 from tapeengine.chad.generate.operations import Operations
 from tapeengine.chad.generate.passes import Passes, passes
@@ -56,7 +56,11 @@ class Compiled:
         self._module = module
         self._is_plain = all(_is_float(p.of) for p in self.definition.params)
         self._primitives = primitives
-        self.fast = Running(passes(module, primitives=primitives))
+        self._made: dict[tuple[bool, bool], Running] = {}
+        try:
+            self.fast = self.running()
+        except NotGenerated:
+            self.fast = self.running(general=True)
         self.text = self.fast.text
         self._enter = entry(
             [p.of for p in self.definition.params],
@@ -71,10 +75,19 @@ class Compiled:
             },
         )
 
-    @functools.cached_property
-    def exact(self) -> Running:
-        """The passes that are right also where infinities meet zeros; written at the first such place."""
-        return Running(passes(self._module, exact=True, primitives=self._primitives))
+    def running(self, exact: bool = False, general: bool = False) -> Running:
+        """Give the passes of one form; each is written at its first use.
+
+        Parameters
+        ----------
+        exact : bool
+            Whether they are right also where infinities meet zeros.
+        general : bool
+            Whether they take rows of different sizes, and the other things that `passes` says.
+        """
+        if (exact, general) not in self._made:
+            self._made[exact, general] = Running(passes(self._module, exact, self._primitives, general), general)
+        return self._made[exact, general]
 
     def vjp(self, primals: Sequence[Any]) -> Vjp:
         """Run the program; give its value and its backpropagator.
@@ -91,59 +104,87 @@ class Compiled:
         return self._general(primals)
 
     def _general(self, primals: Sequence[Any]) -> Vjp:
-        each = zip(self.definition.params, primals, strict=True)
-        leaves = [leaf for p, x in each for leaf in self.boundary.leaves_in(p.of, x)]
-        used, (results, residuals) = self._forward(leaves)
+        if not self.fast.general:
+            try:
+                return self._run(self.fast, primals)
+            except NotGenerated:
+                pass
+        return self._run(self.running(general=True), primals)
+
+    def _run(self, running: Running, primals: Sequence[Any]) -> Vjp:
+        leaves = self._leaves(running, primals)
+        used, (results, residuals) = self._forward(running, leaves)
         value = self.boundary.out(self.definition.result, used.passes.value, iter(results))
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
             given = self._given(cotangent, used, results)
             found = self._back(used, residuals, given, leaves)
-            return self._taken(found, given, primals)
+            return self._taken(found, given, primals, used)
 
         return value, backpropagator
+
+    def _leaves(self, running: Running, primals: Sequence[Any]) -> list[Any]:
+        """Take the arguments apart."""
+        params = self.definition.params
+        if not running.general:
+            return [leaf for p, x in zip(params, primals, strict=True) for leaf in self.boundary.leaves_in(p.of, x)]
+        each = zip(params, running.passes.params, primals, strict=True)
+        return [leaf for p, form, x in each for leaf in self.boundary.rows_in(p.of, form, x)]
 
     def _back(self, used: Running, residuals: Any, given: list[Any], leaves: list[Any]) -> Any:
         try:
             found = used.back(residuals, given)
-            if used is not self.fast or all(map(_is_finite, found)):
+            if used.passes.exact or all(map(_is_finite, found)):
                 return found
         except POLES:
-            if used is not self.fast:
+            if used.passes.exact:
                 raise
-        return self.exact.back(self.exact.ahead(leaves)[1], given)
+        exact = self.running(exact=True, general=used.general)
+        return exact.back(exact.ahead(leaves)[1], given)
 
-    def _forward(self, leaves: list[Any]) -> tuple[Running, Any]:
+    def _forward(self, running: Running, leaves: list[Any]) -> tuple[Running, Any]:
         try:
-            made = self.fast.ahead(leaves)
+            made = running.ahead(leaves)
             if all(map(_is_finite, made[0])):
-                return self.fast, made
+                return running, made
         except POLES:
             pass
-        return self.exact, self.exact.ahead(leaves)
+        exact = self.running(exact=True, general=running.general)
+        return exact, exact.ahead(leaves)
 
     def _given(self, cotangent: Any, used: Running, results: Sequence[Any]) -> list[Any]:
         """Take the cotangent of the result apart; None and discrete parts are zero."""
         if type(cotangent) is float and isinstance(self.definition.result, Float):
             return [cotangent]
         given = self.boundary.cotangent_in(self.definition.result, used.passes.value, cotangent)
-        return [_fitted(g, r) for g, r in zip(given, results, strict=True)]
+        each = zip(given, results, places(used.passes.value), strict=True)
+        return [_fitted(g, r, place) for g, r, place in each]
 
-    def _taken(self, found: Sequence[Any], given: Sequence[Any], primals: Sequence[Any]) -> tuple[Any, ...]:
+    def _taken(
+        self, found: Sequence[Any], given: Sequence[Any], primals: Sequence[Any], used: Running
+    ) -> tuple[Any, ...]:
         """Put the cotangents of the parameters together, each in memory of its own."""
         owned = list(_owned(found, given))
-        if self._is_plain and all(type(x) is np.ndarray or type(x) is float for x in primals):
+        if self._is_plain and not used.general and all(type(x) is np.ndarray or type(x) is float for x in primals):
             return tuple(d if isinstance(d, np.ndarray) else float(d) for d in owned)
         leaves = iter(owned)
-        each = zip(self.definition.params, self.fast.passes.params, primals, strict=True)
+        each = zip(self.definition.params, used.passes.params, primals, strict=True)
         return tuple(self.boundary.cotangent_out(p.of, v, leaves, x) for p, v, x in each)
 
 
 class Running:
-    """The passes of a program, compiled."""
+    """The passes of a program, compiled.
 
-    def __init__(self, made: Passes) -> None:
+    Parameters
+    ----------
+    made : Passes
+    general : bool
+        Whether they are of the general form.
+    """
+
+    def __init__(self, made: Passes, general: bool = False) -> None:
         self.passes = made
+        self.general = general
         self.text = made.text()
         namespace: dict[str, Any] = {**called(made.primitives), "ops": Operations(), "__name__": "generated"}
         exec(compile(self.text, "<derivative>", "exec"), namespace)
@@ -166,12 +207,18 @@ class Running:
             return self.reverse(residuals, *given)
 
 
-def _fitted(given: Any, result: Any) -> Any:
-    """Give a cotangent the shape of its result; a plain zero stands for all zeros."""
-    if np.shape(given) == np.shape(result):
+def _fitted(given: Any, result: Any, place: Place) -> Any:
+    """Give a cotangent the shape of its result; a plain zero stands for all zeros, rows are filled up."""
+    if np.shape(given) == np.shape(result) and not place.is_sizes:
         return given
-    if np.ndim(given) == 0 and given == 0.0:
+    if np.ndim(given) == 0 and type(given) is float and given == 0.0:
         return np.zeros(np.shape(result))
+    if place.is_ragged or place.is_sizes:
+        filled = np.zeros(np.shape(result))
+        if np.ndim(given) == filled.ndim and all(a <= b for a, b in zip(np.shape(given), filled.shape, strict=True)):
+            filled[tuple(map(slice, np.shape(given)))] = given
+            if place.is_ragged or np.array_equal(filled, result):
+                return filled
     raise NotGenerated("a cotangent of another shape")
 
 

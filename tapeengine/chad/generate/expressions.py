@@ -216,13 +216,19 @@ class Expressions:
 
     def op_scale(self, s: Assign) -> Text:
         """A product that is zero where its first factor is."""
+        return self.along(s)
+
+    def along(self, s: Assign) -> Text:
+        """A function of ``ops`` along the axes of the result."""
         parts = [self.aligned(x, s.out.axes)[0] for x in s.args]
-        return (f"ops.scale({', '.join(parts)})", ATOM)
+        return (f"ops.{s.op}({', '.join(parts)})", ATOM)
+
+    op_within = op_nonempty_rows = along
 
     def op_zeros(self, s: Assign) -> Text:
         """Zeros to accumulate into."""
-        sizes = ", ".join(self.operand(x) for x in s.args)
-        return (f"np.zeros(({sizes},))" if len(s.args) == 1 else f"np.zeros(({sizes}))", ATOM)
+        sizes = ", ".join(self.operand(x) for x in s.args) + ("," if len(s.args) == 1 else "")
+        return (f"np.zeros(({sizes}))" if s.out.kind == "float" else f"np.zeros(({sizes}), {s.out.kind})", ATOM)
 
     def op_arange(self, s: Assign) -> Text:
         """The indices along an axis."""
@@ -284,6 +290,8 @@ class Expressions:
         """An array with zeros behind it, up to a size."""
         x, size = (self.operand(a) for a in s.args)
         return (f"ops.unwindow({x}, {size}, {s.params[0]})", ATOM)
+
+    op_pad = op_unwindow
 
     def op_contract(self, s: Assign) -> Text:
         """A sum of products."""

@@ -14,10 +14,11 @@ from typing import Any
 from tapeengine.chad import terms as S
 from tapeengine.chad.generate.builder import Axes, Builder
 from tapeengine.chad.generate.registered import called
+from tapeengine.chad.generate.rows import evened
 from tapeengine.chad.generate.values import Along, Items, NotGenerated, Pending, Tup, Value, leaves, rebuild
 from tapeengine.chad.imperative import Const, Operand, Ref
 from tapeengine.chad.traverse import Names
-from tapeengine.chad.types import Array, Float, Product, Type, show
+from tapeengine.chad.types import Array, Bool, Float, Int, Product, Type, show
 from tapeengine.primitive import Primitive
 
 __all__ = ["Lower", "Scope"]
@@ -57,19 +58,28 @@ class Lower:
         Whether infinities may occur, so that a product with zero may not stand for "does not count".
     primitives : mapping of str to Primitive
         The registry primitives that the program calls.
+    general : bool
+        Whether parameters may have rows of different sizes, arrays that run side by side may differ in size, and
+        indices that count along an axis may be negative or, where they do not count, out of range.
     """
 
     def __init__(
-        self, module: S.Module, exact: bool = False, primitives: Mapping[str, Primitive] = MappingProxyType({})
+        self,
+        module: S.Module,
+        exact: bool = False,
+        primitives: Mapping[str, Primitive] = MappingProxyType({}),
+        general: bool = False,
     ) -> None:
         self.module = module
         self.exact = exact
+        self.general = general
         self.primitives = primitives
         self.axes = Axes()
         self.b = Builder(Names((*RESERVED, *called(primitives))), self.axes)
         self.calls: list[str] = []
         self.labels: dict[str, str] = {}
         self.naturals: set[str] = set()
+        self.bounds: dict[str, Operand] = {}
 
     def __call__(self, term: S.Term, scope: Scope) -> Value:
         """Write a term; give its value."""
@@ -142,16 +152,22 @@ class Lower:
             if axis not in x.axes:
                 return x
             assert isinstance(x, Ref)
-            if along is not None and along[0] not in x.axes and (scope.mask is None or along[1] == Const(0)):
+            if along is not None and along[0] not in x.axes and self._is_window(*along, axis, scope):
                 return self._window(x, axis, *along, scope)
             return self._windows(x, index, scope) or Pending(x, ((axis, self.guarded(index, scope)),))
 
         return rebuild(value, leaf)
 
+    def _is_window(self, to: str, start: Operand, axis: str, scope: Scope) -> bool:
+        """Tell whether a read along another axis can be a slice: the general form has only slices of everything."""
+        if self.general:
+            return start == Const(0) and self.size_of(to) == self.size_of(axis)
+        return scope.mask is None or start == Const(0)
+
     def _windows(self, x: Ref, index: Operand, scope: Scope) -> Ref | None:
         """Read a vector at the sum of two counters: windows that overlap, without a copy."""
         made = self.b.made.get(index.name) if isinstance(index, Ref) else None
-        if made is None or made.op != "iadd" or len(x.axes) != 1 or scope.mask is not None:
+        if made is None or made.op != "iadd" or len(x.axes) != 1 or scope.mask is not None or self.general:
             return None
         to = dict(zip(made.out.axes, index.axes, strict=True))
         parts = [Ref(a.name, tuple(to[n] for n in a.axes), a.kind) if isinstance(a, Ref) else a for a in made.args]
@@ -174,7 +190,7 @@ class Lower:
     def _at_pending(self, x: Pending, axis: str, index: Operand, scope: Scope) -> Value:
         along = self.index_of(index)
         is_row = not any(i.axes for _, i in x.indices) and axis in x.base.axes and axis not in dict(x.indices)
-        if is_row and along is not None and along[0] not in x.base.axes:
+        if is_row and along is not None and along[0] not in x.base.axes and not self.general:
             return self.at(self.gather(x), axis, index, scope)
 
         def moved(i: Operand) -> Operand:
@@ -204,14 +220,14 @@ class Lower:
     def settled(self, value: Value, outer: tuple[str, ...] = ()) -> Value:
         """Give a value whose arrays have all their axes, as a loop or a branch hands them on."""
         match value:
-            case Along(axis, element, None):
-                return Along(axis, self.settled(element, (*outer, axis)))
+            case Along(axis, element, sizes):
+                of_rows = None if sizes is None else self.settled(sizes, outer)
+                assert of_rows is None or isinstance(of_rows, Const | Ref)
+                return Along(axis, self.settled(element, (*outer, axis)), of_rows)
             case Tup(items):
                 return Tup(tuple(self.settled(item, outer) for item in items))
             case Items(items):
                 return Items(tuple(self.settled(item, outer) for item in items))
-            case Along():
-                raise NotGenerated("rows of different sizes are handed on")
         operand = self.force(value)
         rest = self.axes.ordered(a for a in operand.axes if a not in outer)
         return self.spread(operand, (*rest, *outer))
@@ -234,12 +250,10 @@ class Lower:
             columns = zip(*(p.items for p in parts if isinstance(p, Tup)), strict=True)
             return Tup(tuple(self._stacked_parts(list(column), axis) for column in columns))
         if isinstance(first, Along):
-            inner = [p.element for p in parts if isinstance(p, Along)]
-            if any(p.valid for p in parts if isinstance(p, Along)):
-                raise NotGenerated("an array of rows of different sizes")
-            axes = [p.axis for p in parts if isinstance(p, Along)]
-            renamed = [self.matched(e, a, first.axis) for e, a in zip(inner, axes, strict=True)]
-            return Along(first.axis, self._stacked_parts(renamed, axis))
+            rows = evened(self, [p for p in parts if isinstance(p, Along)])
+            sizes = None if rows[0].sizes is None else self._stacked_parts([r.sizes for r in rows if r.sizes], axis)
+            assert sizes is None or isinstance(sizes, Ref)
+            return Along(rows[0].axis, self._stacked_parts([r.element for r in rows], axis), sizes)
         operands = [self.force(p) for p in parts]
         shared = self.axes.union(*operands)
         return self.b.emit(
@@ -254,8 +268,9 @@ class Lower:
                 return Along(axis, self.empty(element, (*axes, axis)))
             case Product(items) if items:
                 return Tup(tuple(self.empty(item, axes) for item in items))
-            case Float():
-                return self.b.emit("zeros", [Const(0) for _ in axes], (), axes=axes)
+            case Float() | Int() | Bool():
+                kind = type(of).__name__.lower()
+                return self.b.emit("zeros", [Const(0) for _ in axes], (), axes=axes, kind=kind)
         raise NotGenerated(f"an empty array of {show(of)}")
 
     def renamed(self, value: Value, axis: str, to: str) -> Value:
@@ -275,7 +290,7 @@ class Lower:
         """Rename an axis to one that has to have the same size, which is checked when the program runs."""
         sizes = self.size_of(to), self.size_of(axis)
         if sizes[0] != sizes[1]:
-            if all(isinstance(n, Const) for n in sizes):
+            if self.general or all(isinstance(n, Const) for n in sizes):
                 raise NotGenerated("arrays of different sizes")
             self.b.emit("same_size", sizes, (), axes=(), kind="int")
         return self.renamed(value, axis, to)

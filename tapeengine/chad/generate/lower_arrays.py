@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tapeengine.chad import terms as S
-from tapeengine.chad.generate.values import Along, Items, NotGenerated, NotWhole, Tup, Value, rebuild
+from tapeengine.chad.generate.lower_control import UNKNOWN, counted, measure
+from tapeengine.chad.generate.rows import evened, narrowed, validity, within
+from tapeengine.chad.generate.values import Along, Items, NotGenerated, NotWhole, Tup, Value
 from tapeengine.chad.imperative import Const, Loop, Operand, Ref
 from tapeengine.chad.types import INT
 
@@ -52,6 +55,9 @@ def natural(L: Lower, size: Operand) -> Operand:
     """Take a negative size as zero."""
     if isinstance(size, Const):
         return Const(max(0, size.value))
+    along = L.index_of(size)
+    if along is not None and isinstance(along[1], Const) and along[1].value >= 0:
+        return size
     made = L.b.made.get(size.name)
     if (made is not None and made.op in ("size", "imax")) or size.name in L.naturals:
         return size
@@ -69,11 +75,16 @@ def ragged(L: Lower, size: Operand, body: Body, scope: Scope) -> Value:
     index = counter(L, axis)
     valid: Operand = L.b.emit("lt", (index, size))
     mask = valid if scope.mask is None else L.b.emit("and", (scope.mask, valid), kind="bool")
-    return Along(axis, body(index, replace(scope, mask=mask, is_whole=True)), valid)
+    for n in (size, natural(L, size)):
+        if isinstance(n, Ref):
+            L.bounds.setdefault(n.name, L.size_of(axis))
+    return Along(axis, body(index, replace(scope, mask=mask, is_whole=True)), natural(L, size))
 
 
 def bound(L: Lower, size: Operand) -> Operand:
     """Give a number that none of some sizes exceeds: for a triangle, the side of the square around it."""
+    if isinstance(size, Ref) and size.name in L.bounds:
+        return L.bounds[size.name]
     along = L.index_of(size)
     if along is not None and isinstance(along[1], Const):
         return L.b.plus(L.size_of(along[0]), Const(max(0, along[1].value)))
@@ -86,19 +97,50 @@ def build_loop(L: Lower, size: Operand, body: Body, scope: Scope) -> Value:
     with L.b.inner() as block:
         index = L.b.fresh("i", (), "int")
         made = L.settled(L.stacked(L.all_forced(body(index, scope))))
-    if any(depends(L, a, level) for a in L.all_axes(made)):
-        raise NotGenerated("rows of different sizes made in a loop")
     axis = L.axes.fresh(size)
     loop = Loop(block, index, size)
+    to = {a: L.axes.fresh(UNKNOWN) for a in L.all_axes(made) if depends(L, a, level)}
 
-    def collect(x: Any) -> Value:
-        out = L.b.fresh("xs", (axis, *x.axes), x.kind)
+    def collect(x: Any) -> Ref:
+        out = L.b.fresh("xs", (axis, *(to.get(a, a) for a in x.axes)), x.kind)
         loop.collected.append((out, x))
         return out
 
-    result = Along(axis, rebuild(made, collect))
+    result = Along(axis, collected_rows(L, made, to, collect))
     L.b.block.append(loop)
+    measure(L, result)
+    remember(L, result)
     return result
+
+
+def remember(L: Lower, value: Value) -> None:
+    """Remember that no row is longer than the axis that rows of different sizes lie along."""
+    match value:
+        case Tup(items) | Items(items):
+            for item in items:
+                remember(L, item)
+        case Along(axis, element, sizes):
+            if isinstance(sizes, Ref):
+                L.bounds[sizes.name] = L.size_of(axis)
+            remember(L, element)
+
+
+def collected_rows(L: Lower, value: Value, to: Mapping[str, str], collect: Callable[[Any], Ref]) -> Value:
+    """Give what a loop collects; arrays whose size is known in its steps only are collected with their sizes."""
+    match value:
+        case Tup(items):
+            return Tup(tuple(collected_rows(L, item, to, collect) for item in items))
+        case Items(items):
+            return Items(tuple(collected_rows(L, item, to, collect) for item in items))
+        case Along(axis, element, sizes) if axis in to:
+            made = collected_rows(L, element, to, collect)
+            each = collect(L.size_of(axis) if sizes is None else sizes)
+            L.naturals.add(each.name)
+            return Along(to[axis], made, each)
+        case Along(axis, element, sizes):
+            made = collected_rows(L, element, to, collect)
+            return Along(axis, made, None if sizes is None else collect(sizes))
+    return collect(value)
 
 
 def depends(L: Lower, axis: str, level: int) -> bool:
@@ -117,14 +159,16 @@ def index(L: Lower, t: S.Index, scope: Scope) -> Value:
     return at(L, L(t.array, scope), L.number(t.index, scope), scope)
 
 
-def at(L: Lower, array: Value, i: Operand, scope: Scope) -> Value:
-    """Read an array."""
+def at(L: Lower, array: Value, i: Operand, scope: Scope, is_within: bool = False) -> Value:
+    """Read an array; ``is_within`` says that an index is known not to be out of range."""
     if isinstance(array, Items):
         if isinstance(i, Const) and -len(array.items) <= i.value < len(array.items):
             return array.items[int(i.value)]
         array = L.stacked(array)
     assert isinstance(array, Along)
-    return L.at(array.element, array.axis, i, scope)
+    if array.sizes is not None and not is_within:
+        i = within(L, i, L.force(array.sizes), scope)
+    return narrowed(L, L.at(array.element, array.axis, i, scope))
 
 
 def size(L: Lower, t: S.Size, scope: Scope) -> Value:
@@ -136,18 +180,15 @@ def size_of(L: Lower, array: Value) -> Operand:
     if isinstance(array, Items):
         return Const(len(array.items))
     assert isinstance(array, Along)
-    if array.valid is not None:
-        raise NotWhole("the size of rows of different sizes")
-    return L.size_of(array.axis)
+    return L.size_of(array.axis) if array.sizes is None else L.force(array.sizes)
 
 
 def map_(L: Lower, t: S.Map, scope: Scope) -> Value:
-    arrays = matching(L, [L(a, scope) for a in t.arrays])
-    n = size_of(L, arrays[0])
+    arrays, n = matching(L, [L(a, scope) for a in t.arrays])
 
     def body(i: Operand, inner: Scope) -> Value:
         unmasked = replace(inner, mask=None)
-        items = {v.name: at(L, a, i, unmasked) for v, a in zip(t.vars, arrays, strict=True)}
+        items = {v.name: at(L, a, i, unmasked, is_within=True) for v, a in zip(t.vars, arrays, strict=True)}
         return L(t.body, inner.bind(**items))
 
     if isinstance(n, Ref):
@@ -155,16 +196,25 @@ def map_(L: Lower, t: S.Map, scope: Scope) -> Value:
     return build_over(L, n, body, scope)
 
 
-def matching(L: Lower, arrays: list[Value]) -> list[Value]:
-    """Give arrays of one size; where that is not known it is checked when the program runs."""
-    if len(arrays) == 1 or len({size_of(L, a) for a in arrays}) == 1:
-        return arrays
-    if all(isinstance(a, Items) for a in arrays):
-        least = min(len(a.items) for a in arrays if isinstance(a, Items))
-        return [Items(a.items[:least]) for a in arrays if isinstance(a, Items)]
-    stacked = [L.stacked(a) for a in arrays]
-    axis = next(a.axis for a in stacked if isinstance(a, Along))
-    return [Along(axis, L.matched(a.element, a.axis, axis), a.valid) for a in stacked if isinstance(a, Along)]
+def matching(L: Lower, arrays: list[Value]) -> tuple[list[Value], Operand]:
+    """Give arrays that run side by side, and the size of the shortest.
+
+    Where that is not known they are taken to be of one size, which is checked when the program runs; the general form
+    takes the smallest size.
+    """
+    sizes = list(dict.fromkeys(size_of(L, a) for a in arrays))
+    if len(sizes) == 1:
+        return arrays, sizes[0]
+    if all(isinstance(n, Const) for n in sizes):
+        return arrays, Const(min(n.value for n in sizes if isinstance(n, Const)))
+    stacked = [a if isinstance(a, Along) else L.stacked(a) for a in arrays]
+    rows = [a for a in stacked if isinstance(a, Along)]
+    if L.general or any(r.sizes is not None for r in rows):
+        for n in sizes[1:]:
+            sizes[0] = L.b.emit("imin", (sizes[0], n))
+        return list(rows), sizes[0]
+    even = [Along(rows[0].axis, L.matched(a.element, a.axis, rows[0].axis)) for a in rows]
+    return list(even), L.size_of(rows[0].axis)
 
 
 def total(L: Lower, t: S.Total, scope: Scope) -> Value:
@@ -182,8 +232,8 @@ def total_of(L: Lower, array: Value, nothing: float) -> Operand:
     assert isinstance(array, Along)
     element = L.force(array.element)
     factors = [element] if element.kind == "int" else product(L, element, array.axis)
-    if array.valid is not None:
-        factors = masked(L, factors, array.valid)
+    if array.sizes is not None:
+        factors = masked(L, factors, validity(L, array))
     return contract(L, factors, array.axis)
 
 
@@ -236,17 +286,33 @@ def fold(L: Lower, t: S.Fold, scope: Scope) -> Value:
         for item in array.items[1:]:
             state = L(t.body, scope.bind(**{t.left.name: state, t.right.name: item}))
         return state
-    if not isinstance(array, Along) or array.valid is not None:
-        raise NotWhole("a fold of rows of different sizes")
+    array = narrowed(L, L.stacked(array))
+    assert isinstance(array, Along)
     which = folded_operation(t)
     element = array.element if isinstance(array.element, Tup | Items | Along) else L.force(array.element)
     if which is not None and isinstance(element, Ref) and array.axis in element.axes and element.kind == "float":
+        if array.sizes is not None:
+            element = neutral(L, array, element, which, scope)
         rest = tuple(a for a in element.axes if a != array.axis)
         if which == "add":
             checked = L.b.emit("nonempty", (element,), (element.axes.index(array.axis),), axes=element.axes)
             return L.b.emit("contract", (checked,), (), axes=rest)
         return L.b.emit(FOLDS[which], (element,), (element.axes.index(array.axis),), axes=rest)
+    if array.sizes is not None:
+        raise NotWhole("a fold of rows of different sizes")
     return fold_loop(L, t, array, scope)
+
+
+#: What folding with an operation leaves as it is.
+NEUTRAL: Mapping[str, float] = MappingProxyType({"maximum": -inf, "minimum": inf, "mul": 1.0, "add": 0.0})
+
+
+def neutral(L: Lower, array: Along, element: Ref, which: str, scope: Scope) -> Ref:
+    """Fill rows up with what folding leaves as it is; where a row counts, it has to have a first element."""
+    sizes = L.force(array.sizes) if array.sizes is not None else Const(1)
+    mask = () if scope.mask is None else (scope.mask,)
+    checked = L.b.emit("nonempty_rows", (element, sizes, *mask), (), axes=element.axes)
+    return L.b.emit("where", (validity(L, array), checked, Const(NEUTRAL[which])), axes=element.axes)
 
 
 def folded_operation(t: S.Fold) -> str | None:
@@ -270,8 +336,6 @@ def folded_operation(t: S.Fold) -> str | None:
 
 def fold_loop(L: Lower, t: S.Fold, array: Along, scope: Scope) -> Value:
     """Fold step by step."""
-    from tapeengine.chad.generate.lower_control import counted
-
     first = L.at(array.element, array.axis, Const(0), scope)
     count = L.b.plus(L.size_of(array.axis), Const(-1))
 
@@ -283,11 +347,8 @@ def fold_loop(L: Lower, t: S.Fold, array: Along, scope: Scope) -> Value:
 
 
 def scan(L: Lower, t: S.Scan, scope: Scope) -> Value:
-    from tapeengine.chad.generate.lower_control import counted
-
     array = L.stacked(L(t.array, scope))
-    if not isinstance(array, Along) or array.valid is not None:
-        raise NotWhole("a scan of rows of different sizes")
+    assert isinstance(array, Along)
     init = L(t.init, scope)
     element = array.element
     match t.body:
@@ -295,7 +356,9 @@ def scan(L: Lower, t: S.Scan, scope: Scope) -> Value:
             xs = L.force(element) if not isinstance(element, Tup | Items | Along) else None
             if isinstance(xs, Ref) and array.axis in xs.axes:
                 sums = L.b.emit("cumsum", (xs,), (xs.axes.index(array.axis),), axes=xs.axes)
-                return Along(array.axis, L.b.emit("add", (L.force(init), sums)))
+                return Along(array.axis, L.b.emit("add", (L.force(init), sums)), array.sizes)
+    if array.sizes is not None:
+        raise NotWhole("a scan of rows of different sizes")
 
     def step(i: Operand, state: Value, inner: Scope) -> Value:
         x = L.at(element, array.axis, i, inner)
@@ -308,7 +371,10 @@ def gather(L: Lower, t: S.Gather, scope: Scope) -> Value:
     array, indices = L.stacked(L(t.array, scope)), L.stacked(L(t.indices, scope))
     assert isinstance(array, Along)
     assert isinstance(indices, Along)
-    return Along(indices.axis, L.at(array.element, array.axis, L.force(indices.element), scope), indices.valid)
+    i = L.force(indices.element)
+    if array.sizes is not None:
+        i = within(L, i, L.force(array.sizes), scope)
+    return Along(indices.axis, L.at(array.element, array.axis, i, scope), indices.sizes)
 
 
 def scatter(L: Lower, t: S.Scatter, scope: Scope) -> Value:
@@ -317,16 +383,29 @@ def scatter(L: Lower, t: S.Scatter, scope: Scope) -> Value:
     assert isinstance(array, Along)
     assert isinstance(indices, Along)
     assert isinstance(values, Along)
-    if scope.is_whole or isinstance(array.element, Tup):
+    if scope.is_whole:
         raise NotWhole("a scatter inside a build")
-    where = L.force(indices.element)
-    moved = L.settled(L.renamed(values.element, values.axis, indices.axis), (indices.axis,))
-    base = L.settled(array)
-    if not isinstance(base, Along) or not isinstance(base.element, Ref) or not isinstance(moved, Ref):
-        raise NotGenerated("a scatter of rows")
-    if len(base.element.axes) != 1:
-        raise NotGenerated("a scatter of rows")
-    return Along(array.axis, L.b.emit("scatter", (base.element, where, moved), (), axes=(array.axis,)))
+    if array.sizes is not None:
+        raise NotGenerated("a scatter into rows of different sizes")
+    moved = L.renamed(values.element, values.axis, indices.axis)
+    return Along(array.axis, scattered(L, array.element, L.force(indices.element), moved, (array.axis, indices.axis)))
+
+
+def scattered(L: Lower, base: Value, where: Operand, values: Value, axes: tuple[str, str]) -> Value:
+    """Add values, whose axis is the second one, into an array along the first one."""
+    match base, values:
+        case Tup(xs), Tup(ys):
+            return Tup(tuple(scattered(L, x, where, y, axes) for x, y in zip(xs, ys, strict=True)))
+        case (Items(), _) | (_, Items()):
+            return scattered(L, L.stacked(base), where, L.stacked(values), axes)
+        case Along(axis, element, None), Along(other, added, None):
+            return Along(axis, scattered(L, element, where, L.matched(added, other, axis), axes))
+        case Along(), Along():
+            raise NotGenerated("a scatter of rows of different sizes")
+    x, y = L.force(base), L.force(values)
+    rest = tuple(a for a in L.axes.union(x, y) if a not in axes)
+    parts = (L.spread(x, (axes[0], *rest)), where, L.spread(y, (axes[1], *rest)))
+    return L.b.emit("scatter", parts, (), axes=(axes[0], *rest), kind=x.kind)
 
 
 def replicate(L: Lower, t: S.Replicate, scope: Scope) -> Value:
@@ -358,7 +437,7 @@ def concatenate(L: Lower, t: S.Concatenate, scope: Scope) -> Value:
     first, second = L.stacked(first), L.stacked(second)
     assert isinstance(first, Along)
     assert isinstance(second, Along)
-    if first.valid is not None or second.valid is not None:
+    if first.sizes is not None or second.sizes is not None:
         raise NotWhole("rows of different sizes are put together")
     axis = L.axes.fresh(L.b.plus(L.size_of(first.axis), L.size_of(second.axis)))
     return Along(axis, joined(L, first.element, second.element, first.axis, second.axis, axis))
@@ -370,7 +449,10 @@ def joined(L: Lower, a: Value, b: Value, axis_a: str, axis_b: str, axis: str) ->
         case Tup(xs), Tup(ys):
             return Tup(tuple(joined(L, x, y, axis_a, axis_b, axis) for x, y in zip(xs, ys, strict=True)))
         case Along(), Along():
-            return Along(a.axis, joined(L, a.element, L.matched(b.element, b.axis, a.axis), axis_a, axis_b, axis))
+            a, b = evened(L, [a, b])
+            both = None if a.sizes is None or b.sizes is None else joined(L, a.sizes, b.sizes, axis_a, axis_b, axis)
+            assert both is None or isinstance(both, Ref)
+            return Along(a.axis, joined(L, a.element, b.element, axis_a, axis_b, axis), both)
     x, y = L.force(a), L.force(b)
     rest = tuple(n for n in L.axes.union(x, y) if n not in (axis_a, axis_b))
     parts = (L.spread(x, (*rest, axis_a)), L.spread(y, (*rest, axis_b)))

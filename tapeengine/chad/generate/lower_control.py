@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tapeengine.chad import terms as S
+from tapeengine.chad.generate.rows import evened, narrowed, with_sizes
 from tapeengine.chad.generate.values import (
     Along,
     Items,
@@ -25,7 +26,7 @@ from tapeengine.chad.imperative import Branch, Carried, Const, Joined, Loop, Ope
 if TYPE_CHECKING:
     from tapeengine.chad.generate.lower import Lower, Scope
 
-__all__ = ["RULES", "counted"]
+__all__ = ["RULES", "UNKNOWN", "counted", "measure"]
 
 
 def if_(L: Lower, t: S.If, scope: Scope) -> Value:
@@ -47,7 +48,7 @@ def branch(L: Lower, condition: Operand, t: S.If, scope: Scope) -> Value:
     result = joined(L, statement, a, b, ())
     L.b.block.append(statement)
     measure(L, result)
-    return result
+    return narrowed(L, result)
 
 
 #: For each array around a value: its axis after a branch, and in either branch.
@@ -70,7 +71,13 @@ def joined(L: Lower, statement: Branch, a: Value, b: Value, around: Around) -> V
         case Along(), Along():
             size = L.size_of(a.axis)
             axis = L.axes.fresh(size if size == L.size_of(b.axis) else UNKNOWN)
-            return Along(axis, joined(L, statement, a.element, b.element, (*around, (axis, a.axis, b.axis))))
+            made = joined(L, statement, a.element, b.element, (*around, (axis, a.axis, b.axis)))
+            if a.sizes is None and b.sizes is None:
+                return Along(axis, made)
+            size_a, size_b = (with_sizes(L, v).sizes for v in (a, b))
+            assert isinstance(size_a, Const | Ref)
+            assert isinstance(size_b, Const | Ref)
+            return Along(axis, made, joined_leaf(L, statement, size_a, size_b, around))
         case ((Const() | Ref()), (Const() | Ref())):
             return joined_leaf(L, statement, a, b, around)
     raise NotGenerated("branches of different form")
@@ -134,9 +141,10 @@ def chosen(L: Lower, condition: Operand, a: Value, b: Value) -> Value:
         case (Items(xs), Items(ys)) if len(xs) == len(ys):
             return Items(tuple(chosen(L, condition, x, y) for x, y in zip(xs, ys, strict=True)))
         case Along(), Along():
-            if a.valid or b.valid:
-                raise NotWhole("a choice between rows of different sizes")
-            return Along(a.axis, chosen(L, condition, a.element, L.matched(b.element, b.axis, a.axis)))
+            a, b = evened(L, [a, b])
+            sizes = None if a.sizes is None or b.sizes is None else chosen(L, condition, a.sizes, b.sizes)
+            assert sizes is None or isinstance(sizes, Const | Ref)
+            return Along(a.axis, chosen(L, condition, a.element, b.element), sizes)
         case ((Const() | Ref() | Pending()), (Const() | Ref() | Pending())):
             x, y = L.force(a), L.force(b)
             return x if x == y else L.b.emit("where", (condition, x, y), kind=x.kind)
@@ -203,17 +211,28 @@ def opened(L: Lower, value: Value, hint: str, resizes: bool, to: Mapping[str, st
             return Tup(tuple(opened(L, item, hint, resizes, to) for item in items))
         case Items(items):
             return Items(tuple(opened(L, item, hint, resizes, to) for item in items))
-        case Along(axis, element) if resizes:
+        case Along(axis, element, sizes) if resizes:
             mine = L.axes.fresh(Const(0))
             made = opened(L, element, hint, resizes, {**to, axis: mine})
+            of_rows = opened_sizes(L, sizes, hint, to)
             first = next(leaves(made))
             assert isinstance(first, Ref)
             L.axes.sizes[mine] = L.b.emit("size", (first,), (first.axes.index(mine),), axes=(), kind="int")
-            return Along(mine, made)
-        case Along(axis, element):
-            return Along(axis, opened(L, element, hint, resizes, to))
+            return Along(mine, made, of_rows)
+        case Along(axis, element, sizes):
+            return Along(axis, opened(L, element, hint, resizes, to), opened_sizes(L, sizes, hint, to))
     assert not isinstance(value, Pending)
     return L.b.fresh(hint, tuple(to.get(a, a) for a in value.axes), value.kind)
+
+
+def opened_sizes(L: Lower, sizes: Operand | Pending | None, hint: str, to: Mapping[str, str]) -> Ref | None:
+    """Make a variable for the sizes of rows, if they differ."""
+    if sizes is None:
+        return None
+    made = opened(L, sizes, hint, False, to)
+    assert isinstance(made, Ref)
+    L.naturals.add(made.name)
+    return made
 
 
 @dataclass(frozen=True)
@@ -249,19 +268,32 @@ def fitted(L: Lower, state: Value, reached: Value, resizes: bool, to: Mapping[st
         case Along(), Items():
             return fitted(L, state, L.stacked(reached), resizes, to)
         case Along(), Along():
-            if reached.valid is not None:
-                raise NotGenerated("a loop that carries rows of different sizes")
-            if resizes:
-                part = fitted(L, state.element, reached.element, resizes, {**to, state.axis: reached.axis})
-                return Fits(Along(reached.axis, part.value)) if isinstance(part, Fits) else part
-            if L.size_of(state.axis) != L.size_of(reached.axis):
-                return "size"
-            part = fitted(L, state.element, L.renamed(reached.element, reached.axis, state.axis), resizes, to)
-            return Fits(Along(state.axis, part.value)) if isinstance(part, Fits) else part
+            return fitted_rows(L, state, reached, resizes, to)
         case Ref(), (Const() | Ref()):
             axes = tuple(to.get(a, a) for a in state.axes)
             return Fits(L.spread(reached, axes)) if set(reached.axes) <= set(axes) else "form"
     return "form"
+
+
+def fitted_rows(L: Lower, state: Along, reached: Along, resizes: bool, to: Mapping[str, str]) -> Fits | str:
+    """Bring an array that a step gives into the form of the state."""
+    if state.sizes is None and reached.sizes is not None:
+        return "form"
+    if not resizes and L.size_of(state.axis) != L.size_of(reached.axis):
+        return "size"
+    axis = reached.axis if resizes else state.axis
+    element = reached.element if resizes else L.renamed(reached.element, reached.axis, state.axis)
+    inner = {**to, state.axis: reached.axis} if resizes else to
+    part = fitted(L, state.element, element, resizes, inner)
+    if isinstance(part, str) or state.sizes is None:
+        return Fits(Along(axis, part.value)) if isinstance(part, Fits) else part
+    sizes = with_sizes(L, reached).sizes
+    assert sizes is not None
+    found = fitted(L, state.sizes, L.force(sizes), resizes, to)
+    if isinstance(found, str):
+        return found
+    assert isinstance(found.value, Const | Ref)
+    return Fits(Along(axis, part.value, found.value))
 
 
 def widened(L: Lower, init: Value, reached: Value) -> Value:
@@ -274,7 +306,12 @@ def widened(L: Lower, init: Value, reached: Value) -> Value:
         case Items(), _:
             return L.stacked(init)
         case Along(), Along():
-            return Along(init.axis, widened(L, init.element, L.renamed(reached.element, reached.axis, init.axis)))
+            element = widened(L, init.element, L.renamed(reached.element, reached.axis, init.axis))
+            if init.sizes is None and reached.sizes is None:
+                return Along(init.axis, element)
+            sizes = widened(L, *(L.force(with_sizes(L, v).sizes or Const(0)) for v in (init, reached)))
+            assert isinstance(sizes, Const | Ref)
+            return Along(init.axis, element, sizes)
         case ((Const() | Ref()), (Const() | Ref())):
             missing = set(reached.axes) - set(init.axes)
             if any(isinstance(n := L.size_of(a), Ref) and L.b.is_inside(n.name, L.b.level) for a in missing):

@@ -12,7 +12,7 @@ from tapeengine.chad.generate.values import NotGenerated
 from tapeengine.chad.primitives import evaluate_op
 from tapeengine.spaces import ProductSpace, Space, space_of
 
-__all__ = ["Operations"]
+__all__ = ["Operations", "padded"]
 
 Floats = NDArray[np.float64]
 AnySpace = Space | ProductSpace
@@ -47,7 +47,9 @@ class Operations:
 
     @staticmethod
     def array(values: list[Any], kind: type, rank: int = 1) -> NDArray[Any]:
-        """What a loop collected, as an array of a rank even if it is empty."""
+        """What a loop collected, as an array of a rank even if it is empty; rows of different sizes are filled up."""
+        if rank > 1 and len({v.shape for v in values}) > 1:
+            return padded(values, kind, fill=1.0)  # where most functions have no pole
         made: NDArray[Any] = np.array(values, dtype=kind)
         return made if made.ndim == rank else made.reshape((len(values),) + (0,) * (rank - 1))
 
@@ -129,7 +131,7 @@ class Operations:
         """The array itself, or a longer one with zeros behind it."""
         if d.shape[dim] == size:
             return d
-        result = np.zeros((*d.shape[:dim], size, *d.shape[dim + 1 :]))
+        result = np.zeros((*d.shape[:dim], size, *d.shape[dim + 1 :]), d.dtype)
         result[(slice(None),) * dim + (slice(0, d.shape[dim]),)] = d
         return result
 
@@ -164,6 +166,30 @@ class Operations:
     def cotangents(whole: tuple[Any, ...], given: Mapping[int, Any]) -> tuple[Any, ...]:
         """The cotangent of a tuple: zeros for the parts that have none."""
         return tuple(given[i] if i in given else np.zeros(np.shape(x))[()] for i, x in enumerate(whole))
+
+    @staticmethod
+    def within(index: Any, sizes: Any, counts: Any = True) -> Any:
+        """Indices into rows of different sizes, the negative ones from the end; 0 where they do not count.
+
+        Raises
+        ------
+        IndexError
+            Where one that counts is out of range.
+        """
+        found = np.where(index < 0, index + sizes, index)
+        fits = (found >= 0) & (found < sizes)
+        if not np.all(fits | ~np.asarray(counts)):
+            raise IndexError("index is out of range for a row")
+        return np.where(fits, found, 0)
+
+    @staticmethod
+    def nonempty_rows(x: NDArray[Any], sizes: Any, counts: Any = True) -> NDArray[Any]:
+        """The array itself; a fold of a row that counts needs a first element."""
+        if np.any((sizes == 0) & counts):
+            raise IndexError("fold of an empty array")
+        if not x.size:
+            return np.zeros([max(n, 1) for n in x.shape])[tuple(slice(0, n) for n in x.shape[:-1])]
+        return x
 
     @staticmethod
     def nonempty(x: NDArray[Any], dim: int) -> NDArray[Any]:
@@ -217,6 +243,27 @@ class Operations:
     def whole_ceil(a: Any) -> Any:
         """Integers, upwards."""
         return np.ceil(a).astype(np.int64)
+
+
+#: How many times as much memory as its elements an array may take that is filled up to the longest row.
+MOST = 64
+
+
+def padded(values: list[Any], kind: Any, fill: float = 0.0) -> NDArray[Any]:
+    """Arrays of different shapes as one array, filled up behind their elements.
+
+    Raises
+    ------
+    NotGenerated
+        Where few long rows among many short ones would take too much memory.
+    """
+    shape = tuple(max(sizes) for sizes in zip(*(v.shape for v in values), strict=True))
+    if len(values) * np.prod(shape) > MOST * sum(v.size for v in values) + 10**6:
+        raise NotGenerated("rows of very different sizes")
+    result = np.full((len(values), *shape), fill if kind in (float, np.float64) else 0, dtype=kind)
+    for row, value in zip(result, values, strict=True):
+        row[tuple(map(slice, value.shape))] = value
+    return result
 
 
 def _elementwise(opcode: str) -> Callable[..., Any]:

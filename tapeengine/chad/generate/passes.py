@@ -65,7 +65,12 @@ class Passes:
         return f"{head}\n\n{forward}\n\n{reverse}".lstrip("\n")
 
 
-def passes(module: Module, exact: bool = False, primitives: Mapping[str, Primitive] = MappingProxyType({})) -> Passes:
+def passes(
+    module: Module,
+    exact: bool = False,
+    primitives: Mapping[str, Primitive] = MappingProxyType({}),
+    general: bool = False,
+) -> Passes:
     """Write the passes of a module's main definition.
 
     Parameters
@@ -76,6 +81,9 @@ def passes(module: Module, exact: bool = False, primitives: Mapping[str, Primiti
         Whether to write the form that is right also where infinities meet zeros.
     primitives : mapping of str to Primitive
         The registry primitives that the program calls.
+    general : bool
+        Whether to write the form that takes rows of different sizes, indices from the end wherever indices are, and
+        arrays of different sizes side by side.
 
     Raises
     ------
@@ -83,7 +91,7 @@ def passes(module: Module, exact: bool = False, primitives: Mapping[str, Primiti
         Where the program has no imperative form.
     """
     definition = module.definitions[module.main]
-    L = Lower(module, exact, primitives)
+    L = Lower(module, exact, primitives, general)
     L.calls.append(module.main)
     with deep():
         refs: list[Ref] = []

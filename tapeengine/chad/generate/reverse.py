@@ -252,7 +252,15 @@ class Reverse:
             if axis in ct.axes:
                 rest = tuple(a for a in ct.axes if a != axis)
                 ct = self.b.emit("item", (ct, index), (ct.axes.index(axis),), axes=rest)
-            self.one(x, ct)
+            self.one(x, self.cut(ct, out.axes[1:], x.axes))
+
+    def cut(self, ct: Operand, axes: Sequence[str], to: Sequence[str]) -> Operand:
+        """Take that part of a row's cotangent that belongs to the row, where it had been filled up."""
+        for a, b in zip(axes, to, strict=True):
+            if a != b and a in ct.axes:
+                found = tuple(b if c == a else c for c in ct.axes)
+                ct = self.b.emit("window", (ct, Const(0), self.b.axes.sizes[b]), (ct.axes.index(a),), axes=found)
+        return ct
 
     # the residuals of a step: what its backpropagator captures
     def keep(self, s: Loop, body: list[Statement], lasts: Sequence[Operand]) -> str:
@@ -365,6 +373,12 @@ def window(R: Reverse, s: Assign, ct: Operand) -> None:
         R.one(x, R.b.emit("unwindow", (R.full(ct, s.out), size), (dim,), axes=x.axes))
 
 
+# rows of different sizes are filled up with zeros: only the elements have a cotangent
+def pad(R: Reverse, s: Assign, ct: Operand) -> None:
+    x = s.args[0]
+    R.one(x, R.cut(R.full(ct, s.out), s.out.axes, x.axes))
+
+
 def broadcast(R: Reverse, s: Assign, ct: Operand) -> None:
     R.contribute(s.args[0], ct, (), s.out.axes)
 
@@ -448,6 +462,8 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "prod": prod,
         "cumsum": cumsum,
         "nonempty": same,
+        "nonempty_rows": same,
+        "pad": pad,
         "stack": stack,
         "concatenate": concatenate,
         "scatter": scatter,

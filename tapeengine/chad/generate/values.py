@@ -41,12 +41,13 @@ class Items:
 class Along:
     """An array: ``element`` at each index of ``axis``.
 
-    ``valid`` says which positions exist, where the size differs from row to row.
+    Where the size differs from row to row, the rows lie in rows of the largest size, and ``sizes`` says how many of the
+    positions exist: an integer along the axes around this one.
     """
 
     axis: str
     element: Value
-    valid: Operand | None = None
+    sizes: Operand | Pending | None = None
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,10 @@ def leaves(value: Value) -> Iterator[Operand | Pending]:
         case Tup(items) | Items(items):
             for item in items:
                 yield from leaves(item)
-        case Along(_, element, _):
+        case Along(_, element, sizes):
             yield from leaves(element)
+            if sizes is not None:
+                yield sizes
         case _:
             yield value
 
@@ -79,8 +82,10 @@ def rebuild(value: Value, f: Callable[[Operand | Pending], Value]) -> Value:
             return Tup(tuple(rebuild(item, f) for item in items))
         case Items(items):
             return Items(tuple(rebuild(item, f) for item in items))
-        case Along(axis, element, valid):
-            return Along(axis, rebuild(element, f), valid)
+        case Along(axis, element, sizes):
+            made = None if sizes is None else f(sizes)
+            assert made is None or isinstance(made, Const | Ref | Pending)
+            return Along(axis, rebuild(element, f), made)
         case _:
             return f(value)
 
@@ -91,7 +96,7 @@ def same_form(a: Value, b: Value) -> bool:
         case (Tup(xs), Tup(ys)) | (Items(xs), Items(ys)):
             return len(xs) == len(ys) and all(map(same_form, xs, ys))
         case Along(), Along():
-            return same_form(a.element, b.element)
+            return same_form(a.element, b.element) and (a.sizes is None) == (b.sizes is None)
         case ((Const() | Ref() | Pending()), (Const() | Ref() | Pending())):
             return True
         case _:

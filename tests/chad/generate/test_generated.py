@@ -1,9 +1,9 @@
 """Generated programs agree with the evaluator, with dual numbers and with differences."""
 
-import chad.generate.programs_arrays  # noqa: F401  (registers its programs)
 import numpy as np
 import pytest
 from chad.generate.programs import PROGRAMS
+from chad.generate.programs_arrays import ARRAYS
 
 import tapeengine
 
@@ -17,6 +17,15 @@ def flat(value):
     if isinstance(value, tuple | list):
         return np.concatenate([np.zeros(0), *map(flat, value)])
     return np.ravel(np.asarray(value, dtype=float))
+
+
+def floats(value):
+    """All floats of a value."""
+    if isinstance(value, bool | int | np.integer):
+        return np.zeros(0)
+    if isinstance(value, tuple | list):
+        return np.concatenate([np.zeros(0), *map(floats, value)])
+    return flat(value) if np.asarray(value).dtype == float else np.zeros(0)
 
 
 def filled(like, numbers):
@@ -41,9 +50,12 @@ def moved(value, by, step):
     return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
 
 
-@pytest.fixture(params=PROGRAMS)
+ALL = {**PROGRAMS, **ARRAYS}
+
+
+@pytest.fixture(params=ALL)
 def case(request):
-    return PROGRAMS[request.param]
+    return ALL[request.param]
 
 
 def test_has_a_generated_form(case):
@@ -81,7 +93,7 @@ def test_agrees_with_differences(case):
     numbers = iter(np.random.default_rng(2).normal(size=1000))
     ct, tangent = filled(value, numbers), filled(args, numbers)
     step = 1e-6
-    ahead, behind = (flat(program.python(*moved(args, tangent, s))) for s in (step, -step))
+    ahead, behind = (floats(program.python(*moved(args, tangent, s))) for s in (step, -step))
     assert flat(backpropagator(ct)) @ flat(tangent) == pytest.approx(
         flat(ct) @ (ahead - behind) / (2 * step), rel=1e-7, abs=1e-8
     )
@@ -92,3 +104,14 @@ def test_is_what_the_engine_runs(case):
     value, _ = ENGINE.vjp(program, *args)
     assert flat(value) == pytest.approx(flat(program.executable.generated.vjp(args)[0]), rel=0, abs=0)
     assert program.derivative("reverse") == program.executable.generated.text
+
+
+def test_nothing_is_evaluated(case, monkeypatch):
+    program, args = case
+
+    def evaluated(*_):
+        raise AssertionError("evaluated")
+
+    monkeypatch.setattr(program.executable, "evaluated_vjp", evaluated)
+    value, backpropagator = ENGINE.vjp(program, *args)
+    backpropagator(filled(value, iter(np.random.default_rng(4).normal(size=1000))))

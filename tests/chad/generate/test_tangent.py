@@ -119,7 +119,7 @@ def test_is_what_the_engine_runs(case):
 def test_random_programs(program, seed):
     env, args, term = program
     executable = Executable(Module("f", {"f": Definition("f", env, term.type, term)}), {}, {})
-    assume(executable.generated is not None)
+    assume(executable.generated is not None and executable.generated_forward is not None)
     numbers = iter(np.random.default_rng(seed).normal(size=4000))
     tangents = [filled(a, numbers) for a in args]
     wanted = attempt(lambda: executable.evaluated_jvp(args, tangents))
