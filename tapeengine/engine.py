@@ -101,11 +101,13 @@ class Engine:
         )
         return found
 
-    def trace(self, program: Callable[..., Any], primals: tuple[Any, ...], *, has_aux: bool = False) -> tuple[Any, ...]:
-        """Do what `vjp` does, on a tape that can be swept forwards and at second order as well."""
+    def trace(
+        self, program: Callable[..., Any], primals: tuple[Any, ...], *, order: int = 1, has_aux: bool = False
+    ) -> tuple[Any, ...]:
+        """Do what `vjp` does (order 0), on a tape that can be swept forwards and at second order as well (order 1)."""
         program = watched(self, program)
         found: tuple[Any, ...] = trace.vjp(
-            program, primals, {}, self.structures, self.max_tape_bytes, self.rules, True, has_aux
+            program, primals, {}, self.structures, self.max_tape_bytes, self.rules, order > 0, has_aux
         )
         return found
 

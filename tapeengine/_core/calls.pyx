@@ -140,6 +140,7 @@ cdef class Kept:
 
     cdef tuple args
     cdef list values, kept
+    cdef tuple spaces       # of all arguments, once a rule has asked for them
 
     def __init__(self, args, values):
         self.args = args
@@ -182,7 +183,9 @@ cdef tuple kept_by(object rule, Kept args, dict static, object out, object resul
         elif kind == "all":
             kept.append(tuple([args[i] for i in range(len(args))]))
         else:
-            kept.append(tuple([space_of(x) for x in args.values]))
+            if args.spaces is None:
+                args.spaces = tuple([space_of(x) for x in args.values])
+            kept.append(args.spaces)
     return tuple(kept)
 
 

@@ -24,9 +24,6 @@ cdef object array_class = numpy.ndarray
 cdef class ProductRecord(ArrayRecord):
     """matrix @ vector, or the dot product of two vectors."""
 
-    cdef View left, right, result   # left, right: None where constant; result: None for a dot product
-    cdef object left_values, right_values
-
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         if self.result is None:
             ct = r.scalar(id)

@@ -47,6 +47,9 @@ cdef class PrimitiveRecord(ArrayRecord):
     cdef list tangent_kept  # of the jvp rules, where the tape is swept forwards
     cdef object cotangent(self, Reverse r, object output, uint32_t id)
 
+cdef object rebuilt(cls, list parts)
+cdef bint may_repeat(object index) except -1
+
 cdef class ReadRecord(ArrayRecord):
     cdef View source, result
     cdef object index

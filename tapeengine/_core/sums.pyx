@@ -29,10 +29,6 @@ cdef object array_class = numpy.ndarray
 cdef class SumRecord(ArrayRecord):
     """A sum over all axes or over one, by a divisor."""
 
-    cdef View source, result    # result None: the scalar that the record itself is
-    cdef int axis
-    cdef double divisor
-
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         if self.result is None:
             ct = r.scalar(id)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from tapeengine._core import batch, block, linear
+from tapeengine._core import batch, block, linear, row_sweep
 from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.arguments import Argnums, Arguments
 from tapeengine.transforms.forms import Form, form_of, is_traced, unflatten
@@ -30,7 +30,8 @@ def jacobian(
 
     def jacobian_f(*args: Any, **kwargs: Any) -> Any:
         program, primals = arguments.split(f, args, kwargs)
-        value, backpropagator, *aux = engine.trace(program, primals, has_aux=has_aux)
+        order = 0 if mode == "reverse" else 1
+        value, backpropagator, *aux = engine.trace(program, primals, order=order, has_aux=has_aux)
         rows = form_of(engine.structures, value)
         columns = form_of(engine.structures, arguments.result(primals))
         matrix = full_matrix(backpropagator, rows, columns, arguments.single, mode)
@@ -53,9 +54,11 @@ def full_matrix(backpropagator: Any, rows: Form, columns: Form, single: bool, mo
             "which take complex cotangents and tangents"
         )
     forward = mode == "forward" or (mode == "auto" and columns.size <= rows.size)
-    ids = linear.result_ids(backpropagator)
-    if ids is not None and not linear.depends_on_outer(backpropagator):
-        matrix = block.matrix(backpropagator, ids, forward)
+    if not linear.depends_on_outer(backpropagator):
+        ids = linear.result_ids(backpropagator)
+        matrix = None if ids is None else block.matrix(backpropagator, ids, forward)
+        if matrix is None and not forward:
+            matrix = row_sweep.matrix(backpropagator, rows.size, columns.size, float)
         if matrix is not None:
             return matrix
     if forward:

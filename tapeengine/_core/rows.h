@@ -1,0 +1,60 @@
+/* Many cotangents that are resolved together on a tape with arrays: the scalars of one id lie side by side. */
+#ifndef TAPEENGINE_ROWS_H
+#define TAPEENGINE_ROWS_H
+#include <math.h>
+#include <stddef.h>
+/* to += partial * from; an exact zero stays zero where the partial is not finite. */
+static inline void te_rows_add(double *restrict to, const double *restrict from, double partial, ptrdiff_t width) {
+    ptrdiff_t k;
+    if (isfinite(partial))
+        for (k = 0; k < width; k++) to[k] += partial * from[k];
+    else
+        for (k = 0; k < width; k++) if (from[k] != 0.0) to[k] += partial * from[k];
+}
+static inline int te_rows_zero(const double *from, ptrdiff_t width) {
+    int any = 0;
+    for (ptrdiff_t k = 0; k < width; k++) any |= from[k] != 0.0;
+    return !any;
+}
+/* The same place of each row's buffer: `step` doubles from one row to the next. */
+static inline void te_rows_gather(double *to, const double *from, ptrdiff_t step, ptrdiff_t width) {
+    for (ptrdiff_t k = 0; k < width; k++) to[k] += from[k * step];
+}
+static inline void te_rows_scatter(double *to, const double *from, ptrdiff_t step, ptrdiff_t width) {
+    for (ptrdiff_t k = 0; k < width; k++) to[k * step] += from[k];
+}
+static inline void te_rows_clear(double *to, ptrdiff_t step, ptrdiff_t width) {
+    for (ptrdiff_t k = 0; k < width; k++) to[k * step] = 0.0;
+}
+/* acc += ct * partial for each row; ct and partial are C-contiguous of shape dims, acc has strides in bytes of its own
+   and `step` bytes from one row to the next. A cotangent of zero contributes zero, whatever the partial is. */
+static void te_rows_scale(ptrdiff_t width, int axes, const ptrdiff_t *dims, const double *restrict ct,
+                          const double *restrict partial, char *acc, ptrdiff_t step, const ptrdiff_t *strides, int assign) {
+    const ptrdiff_t n = axes ? dims[axes - 1] : 1, stride = axes ? strides[axes - 1] : 0;
+    ptrdiff_t lines = 1, line, i, k;
+    for (int axis = 0; axis < axes - 1; axis++) lines *= dims[axis];
+    for (line = 0; line < lines; line++) {
+        const double *p = partial + line * n;
+        ptrdiff_t offset = 0, rest = line;
+        for (int axis = axes - 2; axis >= 0; axis--) {
+            offset += rest % dims[axis] * strides[axis];
+            rest /= dims[axis];
+        }
+        for (k = 0; k < width; k++) {
+            const double *c = ct + (k * lines + line) * n;
+            char *to = acc + k * step + offset;
+            if (stride == (ptrdiff_t)sizeof(double)) {
+                double *restrict out = (double *)to;
+                if (assign) for (i = 0; i < n; i++) { const double t = c[i] * p[i]; out[i] = c[i] != 0.0 ? t : 0.0; }
+                else for (i = 0; i < n; i++) { const double t = c[i] * p[i]; out[i] += c[i] != 0.0 ? t : 0.0; }
+            } else {
+                for (i = 0; i < n; i++) {
+                    double *out = (double *)(to + i * stride);
+                    const double t = c[i] != 0.0 ? c[i] * p[i] : 0.0;
+                    if (assign) *out = t; else *out += t;
+                }
+            }
+        }
+    }
+}
+#endif
