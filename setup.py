@@ -16,7 +16,8 @@ CORE = Path("tapeengine", "_core")
 MODULES = (
     *("array", "assignment", "batch", "block", "calls", "creation", "custom", "elementwise", "forward", "functions"),
     *("indexing", "inspection", "interleave", "kernel", "linear", "math", "nested", "operators", "products"),
-    *("recorded", "records", "row_rules", "row_sweep", "rows", "scalar", "second", "storing", "sums", "sweep", "tape", "trace"),
+    *("recorded", "records", "row_rules", "row_sweep", "rows", "scalar", "second", "storing", "sums", "sweep"),
+    *("tape", "trace"),
 )
 COMMON = {"language_level": "3", "embedsignature": True, "binding": False, "c_api_binop_methods": True}
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}

@@ -213,7 +213,7 @@ class Engine:
         argnums : int, str, or tuple of them
             Which arguments to differentiate.
         mode : {"auto", "forward", "reverse"}
-            Whether columns or rows are computed; "auto" takes what there is less of. Scalars are swept in blocks.
+            Whether columns or rows are computed; "auto" takes what there is less of. Both go in blocks.
         has_aux : bool
             Whether `f` returns ``(value, aux)``; the function then returns ``(jacobian, aux)``.
 
