@@ -1,13 +1,18 @@
 """One tool on one program of one size, in a process of its own: check the numbers, then take the times.
 
-python -m asv_bench.peers.case measure MODULE TOOL PROGRAM SIZE      prints one JSON object
-    python -m asv_bench.peers.case memory MODULE TOOL PROGRAM SIZE       prints bytes for each operation
+Each task prints one JSON object; the process may use LIMIT seconds of CPU time.
+
+    python -m asv_bench.peers.case LIMIT measure MODULE TOOL PROGRAM SIZE     times, value and slope
+    python -m asv_bench.peers.case LIMIT memory MODULE TOOL PROGRAM SIZE      bytes for each operation
+    python -m asv_bench.peers.case LIMIT refusals MODULE TOOL                 the programs that the tool cannot run
 """
 
 import importlib
 import json
 import math
+import resource
 import sys
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -18,7 +23,7 @@ from asv_bench.peers.tool import Derivative, NotExpressible, Tool
 from asv_bench.programs.catalogue import PROGRAMS
 from asv_bench.programs.program import Program
 
-ADBENCH = ("gmm", "lstm", "ba_sum", "hand")
+ADBENCH = ("gmm", "lstm", "ba_sum", "hand", "hand_complicated")
 
 
 def find_tool(module: str, name: str) -> Tool:
@@ -29,8 +34,8 @@ def find_tool(module: str, name: str) -> Tool:
 
 def direction(parts: list[Any]) -> list[Any]:
     """Draw the direction in which derivatives are compared."""
-    generator = np.random.default_rng(0)
-    return [generator.standard_normal(np.shape(part)) for part in parts]
+    draw = np.random.default_rng(0).standard_normal
+    return [draw() if isinstance(part, float) else draw(part.shape) for part in parts]
 
 
 def difference_quotient(program: Program, size: int) -> tuple[float, float]:
@@ -43,7 +48,7 @@ def difference_quotient(program: Program, size: int) -> tuple[float, float]:
         moved = [part + step * part_along for part, part_along in zip(parts, along)]
         return float(total(run(*rebuilt(primals, moved))))
 
-    norm = math.sqrt(sum(float(np.sum(part * part)) for part in along))
+    norm = math.sqrt(sum(part * part if isinstance(part, float) else float(np.sum(part * part)) for part in along))
     step = 1e-4 / max(1.0, norm)
     coarse, fine = ((at(h) - at(-h)) / (2 * h) for h in (2 * step, step))
     return float(total(run(*primals))), (4.0 * fine - coarse) / 3.0
@@ -60,14 +65,21 @@ def check(program: Program, size: int, result: tuple[float, list[Any]]) -> float
     return found
 
 
-def times(program: Program, size: int, derivative: Derivative, first: float) -> dict[str, float]:
+def rounds_for(derivative: Derivative) -> int:
+    """Return how many samples are taken of a derivative: fewer where one call is long."""
+    started = process_time()
+    derivative()
+    taken = process_time() - started
+    return 1 if taken > 1.0 else 2 if taken > 0.3 else 5
+
+
+def times(program: Program, size: int, derivative: Derivative) -> dict[str, float]:
     """Return the steady state, by ADBench's method for its objectives and interleaved with the plain program always."""
     run, primals = program.problem(size, math if program.flavour == "scalars" else np)
-    rounds = 1 if first > 2.0 else 3 if first > 0.3 else 9
-    best = interleaved({"plain": lambda: run(*primals), "derivative": derivative}, rounds)
+    best = interleaved({"plain": lambda: run(*primals), "derivative": derivative}, rounds_for(derivative))
     row = {"plain": best["plain"], "steady": best["derivative"], "ratio": best["derivative"] / best["plain"]}
     if program.name in ADBENCH:
-        row["adbench"] = adbench_time(derivative, shortest=0.2, limit=3.0)
+        row["adbench"] = adbench_time(derivative, shortest=0.1, limit=1.5)
     return row
 
 
@@ -80,10 +92,12 @@ def measure(tool: Tool, program: Program, size: int) -> dict[str, Any]:
         made.append(tool.prepare(program, size))
         results.append(made[0]())
 
+    started = process_time()
     first = first_time(first_derivative)
+    used = process_time() - started
     result = results.pop()
-    row = {"first": first, "value": float(total(result[0])), "slope": check(program, size, result)}
-    return row | times(program, size, made[0], first)
+    row = {"first": first, "first_cpu": used, "value": float(total(result[0])), "slope": check(program, size, result)}
+    return row | times(program, size, made[0])
 
 
 def memory(tool: Tool, program: Program, size: int) -> dict[str, float]:
@@ -94,18 +108,30 @@ def memory(tool: Tool, program: Program, size: int) -> dict[str, float]:
     return {"bytes": (peak_bytes() - before) / program.operations(size)}
 
 
-def main(task: str, module: str, name: str, program_name: str, size: str) -> None:
-    """Print the row of one case as JSON; the task is ``measure`` or ``memory``."""
-    sys.setrecursionlimit(20_000)
-    program = PROGRAMS[program_name]
+def refusals(tool: Tool) -> dict[str, str]:
+    """Return why the tool cannot run some of the programs, by program."""
+    found = {name: tool.refusal(program) for name, program in PROGRAMS.items()}
+    return {name: why for name, why in found.items() if why}
+
+
+def row_of(task: str, tool: Tool, name: str, size: str) -> dict[str, Any]:
+    """Return the row of one case; what goes wrong in the tool is a row as well."""
     try:
-        row = {"measure": measure, "memory": memory}[task](find_tool(module, name), program, int(size))
+        return {"measure": measure, "memory": memory}[task](tool, PROGRAMS[name], int(size))
     except NotExpressible as error:
-        row = {"refused": str(error)}
+        return {"refused": str(error)}
     except Exception as error:
         message = str(error).strip().splitlines() or [""]
-        row = {"error": f"{type(error).__name__}: {message[0]}"[:160]}
-    print(json.dumps(row))
+        return {"error": f"{type(error).__name__}: {message[0]}"[:160]}
+
+
+def main(limit: str, task: str, module: str, name: str, *case: str) -> None:
+    """Print what a task finds as JSON; see the top of this file."""
+    seconds = math.ceil(float(limit))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    sys.setrecursionlimit(20_000)
+    tool = find_tool(module, name)
+    print(json.dumps(refusals(tool) if task == "refusals" else row_of(task, tool, *case)))
 
 
 if __name__ == "__main__":

@@ -28,4 +28,4 @@ def prepare(program: Program, size: int) -> Derivative:
     return derivative
 
 
-TOOLS = (Tool("tapeengine", "tapeengine", prepare),)
+TOOLS = (Tool("tapeengine", prepare),)

@@ -40,4 +40,4 @@ def scalar_gradient(run: Any, primals: Any, parts: list[float]) -> tuple[float, 
     return value._value, [cotangents.get(node, (0.0, False))[0] for node in nodes]
 
 
-TOOLS = (Tool("autograd", "autograd", prepare),)
+TOOLS = (Tool("autograd", prepare),)

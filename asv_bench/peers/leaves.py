@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["flat", "leaves", "mapped", "rebuilt", "total"]
+__all__ = ["flat", "leaves", "mapped", "rebuilt", "stacked", "total"]
 
 
 def mapped(change: Callable[[Any], Any], structure: Any) -> Any:
     """Return the structure with `change` applied to every float and every array of floats."""
+    if type(structure) is float:
+        return change(structure)
     if isinstance(structure, (list, tuple)):
-        return type(structure)(mapped(change, part) for part in structure)
+        # Some tools are timed with this: a list of floats costs one call for each of them.
+        one_kind = {type(part) for part in structure} == {float}
+        return type(structure)(map(change, structure) if one_kind else (mapped(change, part) for part in structure))
     if isinstance(structure, dict):
         return {key: mapped(change, part) for key, part in structure.items()}
     if is_dataclass(structure) and not isinstance(structure, type):
@@ -36,13 +40,31 @@ def rebuilt(structure: Any, parts: list[Any]) -> Any:
     return mapped(lambda _: next(remaining), structure)
 
 
-def flat(parts: list[Any]) -> np.ndarray:
-    """Return all numbers of the parts, which may be structures, as one vector; a part that is None is a zero."""
-    single: list[Any] = []
-    for part in parts:
-        contained = isinstance(part, (list, tuple)) or is_dataclass(part)
-        single += leaves(part) if contained else [0.0 if part is None else part]
-    return np.concatenate([np.ravel(np.asarray(part, float)) for part in single])
+def stacked(structure: Any) -> Any:
+    """Return the structure with arrays in the place of lists and tuples of floats, or of arrays of one shape."""
+    if not isinstance(structure, (list, tuple)):
+        return structure
+    parts = [stacked(part) for part in structure]
+    shapes = {np.shape(part) if isinstance(part, (float, np.ndarray)) else None for part in parts}
+    return np.array(parts) if len(shapes) == 1 and None not in shapes else tuple(parts)
+
+
+def flat(parts: Any) -> np.ndarray:
+    """Return all numbers of nested containers as one vector; a part that is None is a zero, but none inside a part."""
+    return np.concatenate([np.zeros(0), *vectors([0.0 if part is None else part for part in parts])])
+
+
+def vectors(structure: Any) -> list[np.ndarray]:
+    """Return the numbers and arrays of nested containers as vectors."""
+    if is_dataclass(structure) and not isinstance(structure, type):
+        structure = [getattr(structure, field.name) for field in fields(structure)]
+    if isinstance(structure, dict):
+        structure = list(structure.values())
+    if isinstance(structure, (list, tuple)):
+        if all(isinstance(part, float) for part in structure):
+            return [np.array(structure, float)]
+        return [vector for part in structure for vector in vectors(part)]
+    return [] if structure is None else [np.ravel(np.asarray(structure, float))]
 
 
 def total(value: Any) -> Any:

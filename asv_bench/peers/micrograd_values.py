@@ -5,7 +5,7 @@ from typing import Any
 from micrograd.engine import Value
 
 from asv_bench.peers.leaves import leaves, rebuilt, total
-from asv_bench.peers.tool import Derivative, NotExpressible, Tool
+from asv_bench.peers.tool import Derivative, NotExpressible, Tool, scalars_only
 from asv_bench.programs.program import Program
 
 __all__ = ["TOOLS"]
@@ -31,8 +31,6 @@ class Arithmetic:
 
 def prepare(program: Program, size: int) -> Derivative:
     """Build the graph and walk it back."""
-    if program.flavour == "arrays":
-        raise NotExpressible("works on scalars alone")
     run, primals = program.problem(size, Arithmetic)
     numbers = leaves(primals)
 
@@ -48,4 +46,4 @@ def prepare(program: Program, size: int) -> Derivative:
     return derivative
 
 
-TOOLS = (Tool("micrograd", "micrograd", prepare),)
+TOOLS = (Tool("micrograd", prepare, scalars_only),)

@@ -25,4 +25,4 @@ def prepare(program: Program, size: int) -> Derivative:
     return derivative
 
 
-TOOLS = (Tool("mygrad", "mygrad", prepare),)
+TOOLS = (Tool("mygrad", prepare),)

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from asv_bench.peers.leaves import leaves, rebuilt, total
-from asv_bench.peers.tool import Derivative, NotExpressible, Tool
+from asv_bench.peers.tool import Derivative, Tool, scalars_only
 from asv_bench.programs.program import Program
 
 __all__ = ["TOOLS", "Tape", "Variable"]
@@ -117,8 +117,6 @@ class Functions:
 
 def prepare(program: Program, size: int) -> Derivative:
     """Record on a fresh tape and resolve it."""
-    if program.flavour == "arrays":
-        raise NotExpressible("works on scalars alone")
     run, primals = program.problem(size, Functions)
     numbers = leaves(primals)
 
@@ -131,4 +129,4 @@ def prepare(program: Program, size: int) -> Derivative:
     return derivative
 
 
-TOOLS = (Tool("Python tape", "python", prepare),)
+TOOLS = (Tool("Python tape", prepare, scalars_only),)

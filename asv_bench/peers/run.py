@@ -4,76 +4,35 @@
     python -m asv_bench.peers.run --tools tapeengine torch --programs particles dot
     python -m asv_bench.peers.run --quick                  the smallest size of each program
 
-Rows of cases that are not run again are kept. Tools that are not installed are named and skipped.
+Tools that are not installed, or that cannot be imported, are named and skipped. A case that needs more CPU time than
+the limit, or that crashes, costs its own row alone. After the last minute no further case is started; those that are
+left are named. Rows of an earlier run are kept where they are of the same commit; a run of some tools or programs
+refuses to write into a file of another commit.
 """
 
 import argparse
-import importlib.metadata
-import importlib.util
 import json
 import os
-import platform
+import resource
+import signal
 import subprocess
 import sys
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
+from asv_bench.peers.idioms import IDIOMS, REWRITTEN, installed
+from asv_bench.peers.results import Results, Row, commit, disagreeing
 from asv_bench.programs.catalogue import PROGRAMS
 from asv_bench.programs.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTPUT = ROOT / "docs" / "peers.json"
+MEMORY = PROGRAMS["particles"], 1000
 
-Row = dict[str, Any]
-
-# Tool in its idiom: module, distribution, import name.
-TOOLS = {
-    "tapeengine": ("engine", "tapeengine", "tapeengine"),
-    "Python tape": ("python_tape", "python", "sys"),
-    "XAD": ("xad_tape", "xad", "xad"),
-    "micrograd": ("micrograd_values", "micrograd", "micrograd"),
-    "autograd": ("hips_autograd", "autograd", "autograd"),
-    "torch": ("torch_eager", "torch", "torch"),
-    "mygrad": ("mygrad_tensors", "mygrad", "mygrad"),
-    "JAX eager": ("jax_idioms", "jax", "jax"),
-    "JAX jit": ("jax_idioms", "jax", "jax"),
-    "JAX scan": ("jax_idioms", "jax", "jax"),
-    "CasADi SX": ("casadi_graph", "casadi", "casadi"),
-    "numba by hand": ("numba_adjoint", "numba", "numba"),
-}
-
-
-def installed(tool: str) -> bool:
-    """Say whether the tool can be imported."""
-    return importlib.util.find_spec(TOOLS[tool][2]) is not None
-
-
-def version(tool: str) -> str:
-    """Return the version of the tool's distribution."""
-    distribution = TOOLS[tool][1]
-    if distribution == "python":
-        return platform.python_version()
-    try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        return "from source"
-
-
-def run_case(tool: str, program: str, size: int, limit: float, task: str = "measure") -> Row:
-    """Run one case in a process of its own."""
-    # -P keeps the sources beside this file out of the way: the installed tapeengine is measured.
-    code = f"import sys; sys.path.append({str(ROOT)!r}); from asv_bench.peers.case import main; main(*sys.argv[1:])"
-    command = [sys.executable, "-P", "-c", code, task, TOOLS[tool][0], tool, program, str(size)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, cwd=ROOT, env=one_thread())
-    except subprocess.TimeoutExpired:
-        return {"error": f"took more than {limit:.0f} s"}
-    lines = done.stdout.strip().splitlines()
-    if done.returncode or not lines:
-        return {"error": (done.stderr.strip().splitlines() or ["no output"])[-1][:160]}
-    row: Row = json.loads(lines[-1])
-    return row
+# -P keeps the sources beside this file out of the way: the installed tapeengine is measured.
+START = f"import sys; sys.path.append({str(ROOT)!r}); from asv_bench.peers.case import main; main(*sys.argv[1:])"
 
 
 def one_thread() -> dict[str, str]:
@@ -83,25 +42,115 @@ def one_thread() -> dict[str, str]:
     return dict(os.environ) | threads | flags
 
 
-def run_program(tool: str, program: Program, sizes: tuple[int, ...], limit: float) -> list[Row]:
-    """Measure a program from its smallest size up, until the tool refuses, fails or takes too long."""
-    rows: list[Row] = []
-    for size in sizes:
-        if rows and foreseen(rows, size) > limit / 2:
-            break
-        row: Row = {"tool": tool, "program": program.name, "size": size, "operations": program.operations(size)}
-        row |= run_case(tool, program.name, size, limit)
-        rows.append(row)
-        print(f"{program.name:20} {size:8} {tool:14} {told(row)}", flush=True)
-        if "ratio" not in row:
-            break
-    return rows
+def run_process(tool: str, task: str, *arguments: str, limit: float) -> Row:
+    """Run one task of one tool in a process of its own, held to `limit` seconds of CPU time.
+
+    A process that sleeps or waits for a core is ended by the clock on the wall, after four times as long.
+    """
+    command = [sys.executable, "-P", "-c", START, str(limit), task, IDIOMS[tool].module, tool, *arguments]
+    wall = 4.0 * limit + 10.0
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=wall, cwd=ROOT, env=one_thread())
+    except subprocess.TimeoutExpired:
+        return {"error": f"took more than {wall:.0f} s"}
+    lines = done.stdout.strip().splitlines()
+    if done.returncode or not lines:
+        return {"error": ended(done.returncode, done.stderr, limit)}
+    row: Row = json.loads(lines[-1])
+    return row
+
+
+def ended(code: int, stderr: str, limit: float) -> str:
+    """Say how a process ended that printed no row."""
+    if code in (-signal.SIGXCPU, -signal.SIGKILL):
+        return f"took more than {limit:.0f} s of CPU time"
+    if code < 0:
+        return f"crashed with {signal.Signals(-code).name}"
+    return (stderr.strip().splitlines() or [f"exit code {code} and no output"])[-1][:160]
+
+
+@dataclass
+class Run:
+    """What one call of this command measures.
+
+    Attributes
+    ----------
+    results
+        Where rows go.
+    limit
+        Seconds of CPU time for one case.
+    end
+        When to start no further case, by the monotonic clock.
+    refusals
+        Why a tool cannot run a program, by tool and program, as it says itself.
+    left
+        The cases that were not started.
+    """
+
+    results: Results
+    limit: float
+    end: float
+    refusals: dict[str, dict[str, str]] = field(default_factory=dict)
+    left: list[str] = field(default_factory=list)
+
+    def usable(self, tools: list[str]) -> list[str]:
+        """Ask each tool what it refuses, and return those that answer; the others are named."""
+        for tool in tools:
+            answer = run_process(tool, "refusals", limit=self.limit) if installed(tool) else {"error": "not installed"}
+            if "error" in answer:
+                print(f"{tool} is skipped: {answer['error']}", flush=True)
+            else:
+                self.refusals[tool] = answer
+        return [tool for tool in tools if tool in self.refusals]
+
+    def program(self, tool: str, program: Program, sizes: tuple[int, ...]) -> None:
+        """Measure a program from its smallest size up, until the tool refuses, fails or would take too long."""
+        rows: list[Row] = []
+        for size in sizes:
+            if monotonic() > self.end:
+                self.left.append(f"{program.name} {size} {tool}")
+                continue
+            row: Row = {"tool": tool, "program": program.name, "size": size, "operations": program.operations(size)}
+            row |= self.case(tool, program, size, rows)
+            rows.append(row)
+            print(f"{program.name:20} {size:8} {tool:14} {told(row)}", flush=True)
+            if "ratio" not in row:
+                break
+        if rows:
+            self.results.replace(tool, program.name, rows)
+
+    def case(self, tool: str, program: Program, size: int, smaller: list[Row]) -> Row:
+        """Measure one case, unless the tool refuses it or the smaller sizes show that it would take too long."""
+        why = self.refusals[tool].get(program.name)
+        if why:
+            return {"refused": why}
+        if smaller and foreseen(smaller, size) > self.limit:
+            return {"error": f"would take some {foreseen(smaller, size):.0f} s, more than {self.limit:.0f} s"}
+        return run_process(tool, "measure", program.name, str(size), limit=self.limit)
+
+    def memory(self, tools: list[str]) -> None:
+        """Measure bytes for each operation, for the tools that finish the program as it is."""
+        program, size = MEMORY
+        able = {
+            r["tool"] for r in self.results.rows if (r["program"], r["size"]) == (program.name, size) and "ratio" in r
+        }
+        for tool in tools:
+            if tool in able and tool not in REWRITTEN and monotonic() < self.end:
+                row = run_process(tool, "memory", program.name, str(size), limit=self.limit)
+                print(f"{tool:14} {row.get('bytes', row)} B an operation", flush=True)
+                if "bytes" in row:
+                    self.results.memory[tool] = float(row["bytes"])
+        self.results.write()
 
 
 def foreseen(rows: list[Row], size: int) -> float:
-    """Guess the seconds that the next size takes: some calls, and a first one that grows as it has grown so far."""
-    first = rows[-1]["first"] * (rows[-1]["first"] / rows[-2]["first"] if len(rows) > 1 else 1.0)
-    return float(first + 4.0 * rows[-1]["steady"] * size / rows[-1]["size"])
+    """Guess the CPU time that the next size takes: some calls, and a first one that grows as it has grown so far."""
+    last = rows[-1]
+    growth = size / last["size"]
+    steady = 6.0 * last["steady"] * growth
+    if len(rows) > 1:
+        growth *= max(1.0, last["first_cpu"] / rows[-2]["first_cpu"] / (last["size"] / rows[-2]["size"]))
+    return float(last["first_cpu"] * growth + steady)
 
 
 def told(row: Row) -> str:
@@ -111,90 +160,47 @@ def told(row: Row) -> str:
     return str(row.get("error") or row.get("refused"))
 
 
-def run_memory(tools: list[str], limit: float) -> dict[str, float]:
-    """Measure bytes for each operation of 1000 steps of the particles."""
-    found = {}
-    for tool in tools:
-        row = run_case(tool, "particles", 1000, limit, "memory")
-        if "bytes" in row:
-            found[tool] = float(row["bytes"])
-            print(f"{tool:14} {found[tool]:8.0f} B an operation", flush=True)
-    return found
-
-
-def disagreeing(rows: list[Row]) -> list[str]:
-    """Return a line for each case whose slope differs from the other tools' by more than 1e-8."""
-    lines = []
-    for row in rows:
-        if "slope" in row:
-            case = row["program"], row["size"]
-            others = sorted(r["slope"] for r in rows if "slope" in r and (r["program"], r["size"]) == case)
-            middle = others[len(others) // 2]
-            if abs(row["slope"] - middle) > 1e-8 * max(abs(middle), abs(row["value"])):
-                lines.append(f"{row['tool']} on {row['program']} {row['size']}: {row['slope']!r}, others {middle!r}")
-    return lines
-
-
-def machine() -> dict[str, Any]:
-    """Describe this machine."""
-    cpu = Path("/proc/cpuinfo")
-    lines = cpu.read_text().splitlines() if cpu.exists() else []
-    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
-    return {
-        "processor": names[0] if names else platform.processor(),
-        "cores": os.cpu_count(),
-        "load": round(os.getloadavg()[1], 1),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "numpy": importlib.metadata.version("numpy"),
-    }
-
-
-def commit() -> str:
-    """Return the commit that is measured."""
-    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=ROOT)
-    return done.stdout.strip()
-
-
-def merged(old: list[Row], rows: list[Row]) -> list[Row]:
-    """Replace the rows of the cases that were run again."""
-    fresh = {(row["tool"], row["program"]) for row in rows}
-    return [row for row in old if (row["tool"], row["program"]) not in fresh] + rows
-
-
-def write(path: Path, rows: list[Row], memory: dict[str, float]) -> None:
-    """Write the file, with versions, machine, commit and day."""
-    old = json.loads(path.read_text()) if path.exists() else {"rows": [], "memory": {}}
-    tools = {tool: version(tool) for tool in TOOLS if installed(tool)}
-    head = {"machine": machine(), "commit": commit(), "day": datetime.now(UTC).date().isoformat(), "tools": tools}
-    head["memory"] = old["memory"] | memory
-    body = ",\n".join(json.dumps(row) for row in merged(old["rows"], rows))
-    path.write_text(json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n' + body + "\n]}\n")
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit code tells whether tools disagree about a derivative."""
+def options_of(arguments: list[str] | None) -> Any:
+    """Read the command line."""
     parser = argparse.ArgumentParser(description="Compare tapeengine with other tools.")
-    parser.add_argument("--tools", nargs="*", choices=list(TOOLS), default=list(TOOLS))
+    parser.add_argument("--tools", nargs="*", choices=list(IDIOMS), default=list(IDIOMS))
     parser.add_argument("--programs", nargs="*", choices=list(PROGRAMS), default=list(PROGRAMS))
     parser.add_argument("--quick", action="store_true", help="only the smallest size of each program")
     parser.add_argument("--memory", action=argparse.BooleanOptionalAction, default=True, help="bytes an operation")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds for one case")
+    parser.add_argument("--limit", type=float, default=20.0, help="seconds of CPU time for one case")
+    parser.add_argument("--minutes", type=float, default=25.0, help="when to start no further case")
     parser.add_argument("--output", type=Path, default=OUTPUT)
-    options = parser.parse_args(arguments)
-    for tool in [tool for tool in options.tools if not installed(tool)]:
-        print(f"{tool} is not installed: skipped")
-        options.tools.remove(tool)
-    rows: list[Row] = []
+    parser.add_argument("--fresh", action="store_true", help="drop the rows of another commit, also in a partial run")
+    return parser.parse_args(arguments)
+
+
+def partial(options: Any) -> bool:
+    """Say whether only some tools, programs or sizes are to be measured."""
+    return options.quick or set(options.tools) < set(IDIOMS) or set(options.programs) < set(PROGRAMS)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; the exit code tells whether tools disagree about a derivative, or cases are left."""
+    options, started = options_of(arguments), monotonic()
+    run = Run(Results(options.output, commit()), options.limit, started + 60.0 * options.minutes)
+    if run.results.left_out and partial(options) and not options.fresh:
+        print(f"{options.output} holds {run.results.left_out}: run everything, or give --output FILE or --fresh")
+        return 2
+    if run.results.left_out:
+        print(f"{options.output.name}: left out {run.results.left_out}", flush=True)
+    tools = run.usable(options.tools)
     for name in options.programs:
         sizes = PROGRAMS[name].sizes[:1] if options.quick else PROGRAMS[name].sizes
-        for tool in options.tools:
-            rows += run_program(tool, PROGRAMS[name], sizes, options.limit)
-        write(options.output, rows, {})
-    complaints = disagreeing(rows)
+        for tool in tools:
+            run.program(tool, PROGRAMS[name], sizes)
+    if options.memory:
+        run.memory(tools)
+    complaints = disagreeing(run.results.rows)
     print("\n".join(complaints) or "all tools agree")
-    write(options.output, rows, run_memory(options.tools, options.limit) if options.memory else {})
-    return bool(complaints)
+    print("".join(f"not started, time is over: {case}\n" for case in run.left), end="")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"{(monotonic() - started) / 60:.1f} minutes, {(used.ru_utime + used.ru_stime) / 60:.1f} of CPU time")
+    return bool(complaints or run.left)
 
 
 if __name__ == "__main__":

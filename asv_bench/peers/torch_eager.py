@@ -63,4 +63,4 @@ def prepare(program: Program, size: int) -> Derivative:
     return derivative
 
 
-TOOLS = (Tool("torch", "torch", prepare),)
+TOOLS = (Tool("torch", prepare),)

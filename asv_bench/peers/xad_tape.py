@@ -6,7 +6,7 @@ import xad.adj_1st as adjoint
 import xad.math
 
 from asv_bench.peers.leaves import leaves, rebuilt, total
-from asv_bench.peers.tool import Derivative, NotExpressible, Tool
+from asv_bench.peers.tool import Derivative, Tool, scalars_only
 from asv_bench.programs.program import Program
 
 __all__ = ["TOOLS"]
@@ -14,8 +14,6 @@ __all__ = ["TOOLS"]
 
 def prepare(program: Program, size: int) -> Derivative:
     """Record on a fresh tape and compute the adjoints."""
-    if program.flavour == "arrays":
-        raise NotExpressible("works on scalars alone")
     run, primals = program.problem(size, xad.math)
     numbers = leaves(primals)
 
@@ -34,4 +32,4 @@ def prepare(program: Program, size: int) -> Derivative:
     return derivative
 
 
-TOOLS = (Tool("XAD", "xad", prepare),)
+TOOLS = (Tool("XAD", prepare, scalars_only),)

@@ -77,9 +77,18 @@ def bone_rotations_functional(xp: Any, angles: Any) -> Any:
 def global_rotation(xp: Any, r: Any) -> Any:
     """Return the matrix of an angle-axis vector, the identity where its norm is below 1e-4."""
     squared = xp.sum(r * r)
-    if squared < 1e-8:
-        return xp.asarray(np.eye(3))
-    angle = xp.sqrt(squared)
+    return xp.asarray(np.eye(3)) if squared < 1e-8 else turned(xp, r, xp.sqrt(squared))
+
+
+def global_rotation_functional(xp: Any, r: Any) -> Any:
+    """Return the same matrix without a branch, for tools that refuse branches on values."""
+    squared = xp.sum(r * r)
+    still = squared < 1e-8
+    return xp.where(still, xp.asarray(np.eye(3)), turned(xp, r, xp.sqrt(xp.where(still, 1.0, squared))))
+
+
+def turned(xp: Any, r: Any, angle: Any) -> Any:
+    """Return the matrix of a rotation by `angle` about the vector `r` of that length."""
     x, y, z = r[0] / angle, r[1] / angle, r[2] / angle
     s, c = xp.sin(angle), xp.cos(angle)
     t = 1.0 - c
@@ -92,8 +101,8 @@ def global_rotation(xp: Any, r: Any) -> Any:
     )
 
 
-def skin(xp: Any, rows: Any, rotations: Any, data: dict[str, Any], vertices: Any) -> Any:
-    """Return where these vertices of the skin are, as (3, number of vertices)."""
+def skin(xp: Any, rows: Any, rotations: Any, turn: Any, data: dict[str, Any], vertices: Any) -> Any:
+    """Return where these vertices of the skin are, as (3, number of vertices); `turn` is the global rotation."""
     relatives = data["base_relatives"] @ rotations
     absolutes: list[Any] = []
     for i, parent in enumerate(data["parents"]):
@@ -101,19 +110,20 @@ def skin(xp: Any, rows: Any, rotations: Any, data: dict[str, Any], vertices: Any
     transforms = xp.stack(absolutes) @ data["inverse_base_absolutes"]
     moved = transforms @ data["base_positions"][vertices].T
     positions = xp.sum(moved * data["weights"][vertices].T[:, None, :], axis=0)[:3]
-    return (global_rotation(xp, rows[0]) * rows[1]) @ positions + rows[2][:, None]
+    return (turn * rows[1]) @ positions + rows[2][:, None]
 
 
-def errors(xp: Any, rows: Any, rotations: Any, data: dict[str, Any]) -> Any:
+def errors(xp: Any, rows: Any, rotations: Any, data: dict[str, Any], turn: Any = None) -> Any:
     """Return the distance vectors from the skin to the points, as one long vector."""
-    positions = skin(xp, rows, rotations, data, data["corr"])
+    turn = global_rotation(xp, rows[0]) if turn is None else turn
+    positions = skin(xp, rows, rotations, turn, data, data["corr"])
     return (data["points"].T - positions).T.reshape(-1)
 
 
-def errors_complicated(xp: Any, us: Any, rows: Any, rotations: Any, data: dict[str, Any]) -> Any:
+def errors_complicated(xp: Any, us: Any, rows: Any, rotations: Any, data: dict[str, Any], turn: Any) -> Any:
     """Return the distance vectors from places on triangles to the points; `us` (N, 2) weighs their corners."""
     corners = data["triangles"][data["corr"]]
-    first, second, third = (skin(xp, rows, rotations, data, corners[:, i]) for i in range(3))
+    first, second, third = (skin(xp, rows, rotations, turn, data, corners[:, i]) for i in range(3))
     u, v = us[:, 0], us[:, 1]
     positions = u * first + v * second + (1.0 - u - v) * third
     return (data["points"].T - positions).T.reshape(-1)
@@ -128,19 +138,20 @@ def hand(xp: Any, theta: Any, data: dict[str, Any]) -> Any:
 def hand_functional(xp: Any, theta: Any, data: dict[str, Any]) -> Any:
     """Return the errors without item assignment."""
     rows = pose_functional(xp, theta)
-    return errors(xp, rows, bone_rotations_functional(xp, rows[3:]), data)
+    return errors(xp, rows, bone_rotations_functional(xp, rows[3:]), data, global_rotation_functional(xp, rows[0]))
 
 
 def hand_complicated(xp: Any, us: Any, theta: Any, data: dict[str, Any]) -> Any:
     """Return the errors (3N,) for the weights `us` (N, 2) of the corners and the 26 angles `theta`."""
     rows = pose(xp, theta)
-    return errors_complicated(xp, us, rows, bone_rotations(xp, rows[3:]), data)
+    return errors_complicated(xp, us, rows, bone_rotations(xp, rows[3:]), data, global_rotation(xp, rows[0]))
 
 
 def complicated_functional(xp: Any, us: Any, theta: Any, data: dict[str, Any]) -> Any:
     """Return the errors of the complicated form without item assignment."""
     rows = pose_functional(xp, theta)
-    return errors_complicated(xp, us, rows, bone_rotations_functional(xp, rows[3:]), data)
+    turn = global_rotation_functional(xp, rows[0])
+    return errors_complicated(xp, us, rows, bone_rotations_functional(xp, rows[3:]), data, turn)
 
 
 def inputs(size: int) -> tuple[Any, dict[str, Any]]:
