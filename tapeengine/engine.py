@@ -111,7 +111,9 @@ class Engine:
         )
         return found
 
-    def grad(self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    def grad(
+        self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    ) -> Callable[..., Any]:
         """Return the function that gives the gradient of `f`, a program with one real number as its result.
 
         Parameters
@@ -122,6 +124,9 @@ class Engine:
             Which arguments to differentiate: positions, or names of keyword arguments. A tuple gives a tuple.
         has_aux : bool
             Whether `f` returns ``(value, aux)``; the function then returns ``(gradient, aux)``.
+        holomorphic : bool
+            Whether `f` is a holomorphic function of complex numbers with one complex number as its result; the gradient
+            then is its complex derivative.
 
         Raises
         ------
@@ -133,9 +138,11 @@ class Engine:
         >>> Engine().grad(lambda x, y: x * x * y, argnums=(0, 1))(3.0, 2.0)
         (12.0, 9.0)
         """
-        return gradients.grad(self, f, argnums, has_aux)
+        return gradients.grad(self, f, argnums, has_aux, holomorphic)
 
-    def value_and_grad(self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    def value_and_grad(
+        self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    ) -> Callable[..., Any]:
         """Return the function that gives ``(value, gradient)``, with aux ``((value, aux), gradient)``; see `grad`.
 
         Examples
@@ -144,7 +151,7 @@ class Engine:
         >>> Engine().value_and_grad(lambda x: (x * x).sum())(np.ones(2))
         (2.0, array([2., 2.]))
         """
-        return gradients.value_and_grad(self, f, argnums, has_aux)
+        return gradients.value_and_grad(self, f, argnums, has_aux, holomorphic)
 
     def elementwise_grad(self, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
         """Return the function that gives the derivative of each element of the result by the same element of the input.
@@ -202,26 +209,39 @@ class Engine:
         return tangents_module.linearize(self, f, primals)
 
     def jacobian(
-        self, f: Callable[..., Any], argnums: Argnums = 0, mode: jacobians.Mode = "auto", has_aux: bool = False
+        self,
+        f: Callable[..., Any],
+        argnums: Argnums = 0,
+        mode: jacobians.Mode = "auto",
+        has_aux: bool = False,
+        holomorphic: bool = False,
     ) -> Callable[..., Any]:
         """Return the function that gives all first derivatives of `f`.
 
         Parameters
         ----------
         f : callable
-            A program from structures to structures of real numbers.
+            A program from structures to structures of numbers.
         argnums : int, str, or tuple of them
             Which arguments to differentiate.
         mode : {"auto", "forward", "reverse"}
             Whether columns or rows are computed; "auto" takes what there is less of. Both go in blocks.
         has_aux : bool
             Whether `f` returns ``(value, aux)``; the function then returns ``(jacobian, aux)``.
+        holomorphic : bool
+            Whether `f` is a holomorphic function of complex numbers. Else inputs and results must not both be complex:
+            columns need real inputs, rows real results.
 
         Returns
         -------
         callable
             Its result has the structure of the value; in the place of each leaf it has the structure of the argument,
             with leaves of shape ``out.shape + in.shape``.
+
+        Raises
+        ------
+        UnsupportedError
+            When it is called with complex numbers that the mode does not take, or that are not holomorphic.
 
         Examples
         --------
@@ -230,17 +250,21 @@ class Engine:
         array([[2., 0.],
                [0., 4.]])
         """
-        return jacobians.jacobian(self, f, argnums, mode, has_aux)
+        return jacobians.jacobian(self, f, argnums, mode, has_aux, holomorphic)
 
-    def jacfwd(self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    def jacfwd(
+        self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    ) -> Callable[..., Any]:
         """Return `jacobian` by forward sweeps, a column for each input."""
-        return jacobians.jacobian(self, f, argnums, "forward", has_aux)
+        return jacobians.jacobian(self, f, argnums, "forward", has_aux, holomorphic)
 
-    def jacrev(self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    def jacrev(
+        self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    ) -> Callable[..., Any]:
         """Return `jacobian` by reverse sweeps, a row for each output."""
-        return jacobians.jacobian(self, f, argnums, "reverse", has_aux)
+        return jacobians.jacobian(self, f, argnums, "reverse", has_aux, holomorphic)
 
-    def hessian(self, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    def hessian(self, f: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False) -> Callable[..., Any]:
         """Return the function that gives all second derivatives of `f`, a program with one real number as its result.
 
         Examples
@@ -248,7 +272,7 @@ class Engine:
         >>> Engine().hessian(lambda x: x[0] ** 2 * x[1])([3.0, 2.0])
         [[4.0, 6.0], [6.0, 0.0]]
         """
-        return jacobians.hessian(self, f, argnums)
+        return jacobians.hessian(self, f, argnums, holomorphic)
 
     def hvp(self, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
         """Return the Hessian of `f` times a tangent, without the Hessian: forward over reverse.

@@ -30,7 +30,7 @@ def is_traced(value: Any) -> bool:
 
 def is_continuous(value: Any) -> bool:
     """Whether a leaf has a derivative: a float or a complex number, an array of them, or one of these traced."""
-    if type(value) is float or is_traced(value) or isinstance(value, (float, np.inexact)):
+    if type(value) is float or is_traced(value) or isinstance(value, (float, complex, np.inexact)):
         return True
     return isinstance(value, np.ndarray) and value.dtype.kind in "fc"
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from tapeengine.errors import ResultError
 from tapeengine.transforms.arguments import Argnums, Arguments
-from tapeengine.transforms.forms import map_leaves
+from tapeengine.transforms.forms import form_of, map_leaves
+from tapeengine.transforms.holomorphic import check_holomorphic, check_holomorphic_number
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
@@ -18,10 +19,16 @@ __all__ = ["elementwise_grad", "grad", "value_and_grad"]
 
 
 def value_and_grad(
-    engine: Engine, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+    engine: Engine,
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
 ) -> Callable[..., Any]:
     """See `Engine.value_and_grad`."""
     arguments = Arguments(argnums)
+    if holomorphic:
+        return _named(of_complex_numbers(engine, f, arguments, has_aux), f, "value_and_grad")
 
     def value_and_grad_f(*args: Any, **kwargs: Any) -> Any:
         program, primals = arguments.split(f, args, kwargs)
@@ -37,9 +44,36 @@ def value_and_grad(
     return _named(value_and_grad_f, f, "value_and_grad")
 
 
-def grad(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+def of_complex_numbers(
+    engine: Engine, f: Callable[..., Any], arguments: Arguments, has_aux: bool
+) -> Callable[..., Any]:
+    """`value_and_grad` of a holomorphic program: the cotangent one gives its complex derivative."""
+
+    def value_and_grad_f(*args: Any, **kwargs: Any) -> Any:
+        program, primals = arguments.split(f, args, kwargs)
+        check_holomorphic("the inputs", form_of(engine.structures, arguments.result(primals)))
+        value, backpropagator, *aux = (engine.vjp_with_aux if has_aux else _vjp_of(engine))(program, primals)
+        check_holomorphic_number(value, "grad")
+        return (value, *aux) if aux else value, arguments.result(backpropagator(1.0))
+
+    return value_and_grad_f
+
+
+def _vjp_of(engine: Engine) -> Callable[..., tuple[Any, ...]]:
+    return lambda program, primals: engine.vjp(program, *primals)
+
+
+def grad(
+    engine: Engine,
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[..., Any]:
     """See `Engine.grad`."""
     arguments = Arguments(argnums)
+    if holomorphic:
+        return _named(_gradient_only(of_complex_numbers(engine, f, arguments, has_aux), has_aux), f, "grad")
 
     def grad_f(*args: Any, **kwargs: Any) -> Any:
         program, primals = arguments.split(f, args, kwargs)
@@ -53,6 +87,14 @@ def grad(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0, has_aux: b
         return arguments.result(backpropagator(1.0))
 
     return _named(grad_f, f, "grad")
+
+
+def _gradient_only(value_and_grad_f: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
+    def grad_f(*args: Any, **kwargs: Any) -> Any:
+        value, gradient = value_and_grad_f(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return grad_f
 
 
 def elementwise_grad(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
@@ -87,7 +129,9 @@ def _kind(value: Any) -> str:
         return f"a {kind} of {len(value)}. Combine them into one number, or use jacobian, or vjp with a cotangent"
     dtype = getattr(value, "dtype", None)
     if isinstance(value, complex) or (dtype is not None and dtype.kind == "c"):
-        return "a complex number. Return its real part, or abs of it, or use vjp with a cotangent"
+        return (
+            "a complex number. Return its real part, or abs of it, or say holomorphic=True, or use vjp with a cotangent"
+        )
     if dtype is not None and dtype.kind == "f":
         return f"an array of shape {value.shape}. Sum it, or use jacobian, or vjp with a cotangent"
     return f"{value!r} ({kind}), which has no derivative" if dtype is None else f"{dtype} values, without a derivative"

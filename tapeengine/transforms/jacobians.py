@@ -11,6 +11,7 @@ from tapeengine._core import batch, block, linear, row_sweep
 from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.arguments import Argnums, Arguments
 from tapeengine.transforms.forms import Form, form_of, is_traced, unflatten
+from tapeengine.transforms.holomorphic import Sweep, check_complex, sweeps
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
@@ -21,7 +22,12 @@ Mode = Literal["auto", "forward", "reverse"]
 
 
 def jacobian(
-    engine: Engine, f: Callable[..., Any], argnums: Argnums = 0, mode: Mode = "auto", has_aux: bool = False
+    engine: Engine,
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    mode: Mode = "auto",
+    has_aux: bool = False,
+    holomorphic: bool = False,
 ) -> Callable[..., Any]:
     """See `Engine.jacobian`."""
     arguments = Arguments(argnums)
@@ -34,31 +40,39 @@ def jacobian(
         value, backpropagator, *aux = engine.trace(program, primals, order=order, has_aux=has_aux)
         rows = form_of(engine.structures, value)
         columns = form_of(engine.structures, arguments.result(primals))
-        matrix = full_matrix(backpropagator, rows, columns, arguments.single, mode)
+        found = sweeps(rows, columns, holomorphic)
+        check_complex(found, mode, rows, columns)
+        forward = is_forward(mode, found, rows, columns)
+        matrix = full_matrix(backpropagator, rows, columns, arguments.single, forward)
         result = structured(matrix, rows, columns)
         return (result, *aux) if aux else result
 
     return jacobian_f
 
 
-def hessian(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def hessian(
+    engine: Engine, f: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False
+) -> Callable[..., Any]:
     """See `Engine.hessian`: forward over reverse."""
-    return jacobian(engine, engine.grad(f, argnums), argnums, "forward")
+    gradient = engine.grad(f, argnums, holomorphic=holomorphic)
+    return jacobian(engine, gradient, argnums, "forward", holomorphic=holomorphic)
 
 
-def full_matrix(backpropagator: Any, rows: Form, columns: Form, single: bool, mode: Mode) -> Any:
+def is_forward(mode: Mode, found: tuple[Sweep, ...], rows: Form, columns: Form) -> bool:
+    """Whether columns are computed: as asked for, or where there are fewer and their sweep gives the Jacobian."""
+    if mode != "auto":
+        return mode == "forward"
+    return "forward" in found and ("reverse" not in found or columns.size <= rows.size)
+
+
+def full_matrix(backpropagator: Any, rows: Form, columns: Form, single: bool, forward: bool) -> Any:
     """The matrix of a program's derivative; a traced one where it depends on an outer trace."""
-    if rows.is_complex or columns.is_complex:
-        raise UnsupportedError(
-            "a Jacobian is made of real numbers. Write the program over real and imaginary parts, or use vjp and jvp, "
-            "which take complex cotangents and tangents"
-        )
-    forward = mode == "forward" or (mode == "auto" and columns.size <= rows.size)
+    dtype = complex if rows.is_complex or columns.is_complex else float
     if not linear.depends_on_outer(backpropagator):
         ids = linear.result_ids(backpropagator)
         matrix = None if ids is None else block.matrix(backpropagator, ids, forward)
         if matrix is None and not forward:
-            matrix = row_sweep.matrix(backpropagator, rows.size, columns.size, float)
+            matrix = row_sweep.matrix(backpropagator, rows.size, columns.size, dtype)
         if matrix is not None:
             return matrix
     if forward:
@@ -112,7 +126,11 @@ def structured(matrix: Any, rows: Form, columns: Form) -> Any:
 def _part(matrix: Any, row: int, out: Any, column: int, into: Any) -> Any:
     if not out.shape and not into.shape:
         element = matrix[row, column]
-        return element if is_traced(element) else float(element)
+        if is_traced(element):
+            return element
+        return complex(element) if out.is_complex or into.is_complex else float(element.real)
     part = matrix[row : row + out.size, column : column + into.size].reshape(out.shape + into.shape)
     dtype = np.result_type(out.dtype, into.dtype)
+    if dtype.kind == "f" and part.dtype.kind == "c":
+        part = part.real
     return part if part.dtype == dtype else part.astype(dtype)
