@@ -1,20 +1,24 @@
-"""The counts of all programs, compared exactly with the committed file counts.json.
+"""The counts of programs, transforms and typed programs, compared exactly with the committed file counts.json.
 
     python asv_bench/counts.py             compare; the exit code is 1 where a count has changed
     python asv_bench/counts.py --update    write the file again, after a change that is meant
 
 Counts have no noise: a record more for a program, or a call or a contribution more in its reverse sweep, shows at once.
+So does a call more of a rule in a transform, and a line or a step more of a generated derivative.
 """
 
 import argparse
 import json
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import tapeengine as te
+from asv_bench import transformed, typed_cases
 from asv_bench.programs.catalogue import PROGRAMS
 from asv_bench.programs.program import Program
 from asv_bench.targets.ratios import engine_module, ones_like
@@ -33,13 +37,20 @@ def count(program: Program) -> dict[str, int]:
 
 
 def all_counts() -> Counts:
-    """Count every program; one that cannot be traced counts as the name of its error."""
-    found: Counts = {}
-    for name, program in PROGRAMS.items():
-        try:
-            found[name] = count(program)
-        except Exception as error:
-            found[name] = {"error": type(error).__name__}
+    """Count everything; what cannot be counted counts as the name of its error."""
+    counters: dict[str, Callable[[], Any]] = {name: partial(count, program) for name, program in PROGRAMS.items()}
+    counters |= {f"transforms.{name}": partial(transformed.probed, name) for name in transformed.PROBED}
+    counters |= {f"chad.{name}": partial(typed_cases.counts, case) for name, case in typed_cases.CASES.items()}
+    counters |= {f"theorem.{name}": partial(typed_cases.theorem, *case) for name, case in typed_cases.SCALARS.items()}
+    return {name: outcome(counter) for name, counter in counters.items()}
+
+
+def outcome(counter: Callable[[], Any]) -> dict[str, Any]:
+    """Return what a counter finds, or the name of its error."""
+    try:
+        found: dict[str, Any] = counter()
+    except Exception as error:
+        return {"error": type(error).__name__}
     return found
 
 
@@ -59,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
         COMMITTED.write_text(json.dumps(found, indent=1) + "\n")
         return 0
     changed = differences(json.loads(COMMITTED.read_text()), found)
-    print("\n".join(changed) or f"the counts of {len(found)} programs are the committed ones")
+    print("\n".join(changed) or f"{len(found)} rows of counts are the committed ones")
     return bool(changed)
 
 

@@ -15,9 +15,27 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
-__all__ = ["adbench_time", "first_time", "in_subprocess", "interleaved", "peak_bytes", "peers_python", "ratio"]
+__all__ = [
+    "QUICK",
+    "adbench_time",
+    "first_time",
+    "in_subprocess",
+    "interleaved",
+    "peak_bytes",
+    "peers_python",
+    "quick",
+    "ratio",
+]
 
 Thunk = Callable[[], Any]
+
+#: The environment variable that asks for one round of single calls: to see that a measurement works, not for figures.
+QUICK = "TAPEENGINE_BENCH_QUICK"
+
+
+def quick() -> bool:
+    """Say whether a measurement has only to show that it works."""
+    return bool(os.environ.get(QUICK))
 
 
 def sample_time(thunk: Thunk, repeats: int) -> float:
@@ -56,6 +74,8 @@ def interleaved(thunks: Mapping[str, Thunk], rounds: int = 9, sample: float = 0.
     >>> sorted(interleaved({"nothing": lambda: None, "sum": lambda: sum(range(9))}, rounds=2, sample=0.001))
     ['nothing', 'sum']
     """
+    if quick():
+        rounds, sample = 1, 0.0
     repeats = {name: repeats_for(thunk, sample) for name, thunk in thunks.items()}
     best = dict.fromkeys(thunks, float("inf"))
     for _ in range(rounds):

@@ -7,6 +7,7 @@
 
 import importlib
 import itertools
+import os
 import pkgutil
 import re
 import sys
@@ -20,15 +21,17 @@ from typing import Any
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from asv_bench import benchmarks
+from asv_bench.measure import QUICK
 
 KINDS = ("time_", "track_", "peakmem_")
+SLOWEST = 12
 
 
-def classes(module: ModuleType) -> Iterator[type]:
-    """Return the classes that a module defines itself."""
-    for value in vars(module).values():
-        if isinstance(value, type) and value.__module__ == module.__name__:
-            yield value
+def classes(module: ModuleType) -> Iterator[tuple[str, type]]:
+    """Return the classes of a module with their names, as asv finds them."""
+    for name, value in vars(module).items():
+        if isinstance(value, type) and not name.startswith("_"):
+            yield name, value
 
 
 def methods(cls: type) -> list[str]:
@@ -45,40 +48,47 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     """Return the name of each benchmark, and a call that sets it up and runs it."""
     for info in pkgutil.iter_modules(benchmarks.__path__):
         module = importlib.import_module(f"asv_bench.benchmarks.{info.name}")
-        for cls in classes(module):
-            if info.name != "derivatives":
-                for values in parameters(cls):
-                    for name in methods(cls):
-                        yield f"{info.name}.{cls.__name__}.{name}{values}", partial(run, cls, name, values)
+        for class_name, cls in classes(module):
+            for values in parameters(cls):
+                for name in methods(cls):
+                    yield f"{info.name}.{class_name}.{name}{values}", partial(run, cls, name, values)
 
 
 def run(cls: type, name: str, values: tuple[Any, ...]) -> Any:
-    """Set one benchmark up and run it."""
+    """Set one benchmark up and run it; a setup is the class's or the benchmark's own."""
     instance = cls()
-    if hasattr(instance, "setup"):
-        instance.setup(*values)
-    return getattr(instance, name)(*values)
+    benchmark = getattr(instance, name)
+    for source in (instance, benchmark):
+        if hasattr(source, "setup"):
+            source.setup(*values)
+    return benchmark(*values)
 
 
-def failure(call: Callable[[], Any]) -> str | None:
-    """Run a benchmark and return what went wrong."""
+def outcome(call: Callable[[], Any]) -> tuple[str, float]:
+    """Run a benchmark; return what went wrong, and the seconds. NotImplementedError skips it, as in asv."""
+    started, wrong = perf_counter(), ""
     try:
         call()
+    except NotImplementedError as error:
+        wrong = f"skipped: {error}"
     except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return None
+        wrong = f"failed: {type(error).__name__}: {error}"
+    return wrong, perf_counter() - started
 
 
 def main(pattern: str = "") -> int:
-    """Run all benchmarks that match; the exit code is 1 where one fails."""
-    started, failed, count = perf_counter(), [], 0
-    for name, call in cases():
-        if re.search(pattern, name):
-            count += 1
-            wrong = failure(call)
-            failed += [f"{name}\n    {wrong}"] if wrong else []
-    print("\n".join([*failed, f"{count} benchmarks in {perf_counter() - started:.0f} s, {len(failed)} failed"]))
-    return bool(failed)
+    """Run all benchmarks that match; the exit code is 1 where one fails, or none matches."""
+    os.environ[QUICK] = "1"
+    outcomes = {name: outcome(call) for name, call in cases() if re.search(pattern, name)}
+    failed = 0
+    for name, (wrong, _) in outcomes.items():
+        failed += wrong.startswith("failed")
+        print(f"{name}\n    {wrong}\n" if wrong else "", end="")
+    for name, (_, seconds) in sorted(outcomes.items(), key=lambda item: -item[1][1])[:SLOWEST]:
+        print(f"{seconds:6.1f} s  {name}")
+    total = sum(seconds for _, seconds in outcomes.values())
+    print(f"{len(outcomes)} benchmarks in {total:.0f} s, {failed} failed")
+    return bool(failed or not outcomes)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
 """Array programs."""
 
-from . import derivatives
+from asv_bench import derivatives, limits
+from asv_bench.targets import arrays
 
 ARRAYS = derivatives.names("arrays")
+
+Figures = limits.figures(arrays.TARGETS)
 
 
 class ArrayTimes(derivatives.Times):
@@ -10,6 +13,10 @@ class ArrayTimes(derivatives.Times):
 
 
 class ArrayRatios(derivatives.Ratios):
+    params = (derivatives.cases("arrays"),)
+
+
+class ArrayFirst(derivatives.First):
     params = (ARRAYS,)
 
 

@@ -1,56 +1,78 @@
 """The core: recording, resolving, and how both grow."""
 
+from functools import lru_cache
+from typing import Any
+
 import tapeengine as te
 import tapeengine.math
-from asv_bench.programs import particles, scalar_loop
+from asv_bench import derivatives
+from asv_bench.measure import interleaved
+from asv_bench.programs.catalogue import PROGRAMS
+from asv_bench.targets.ratios import thunks
 
 SIZES = (100, 10_000, 1_000_000)
 
 
-class Loop:
+@lru_cache(maxsize=1)
+def recorded(name: str, size: int) -> tuple[Any, Any, Any]:
+    """Return a program, its primals and the backpropagator of one run."""
+    run, primals = PROGRAMS[name].problem(size, tapeengine.math)
+    return run, primals, te.vjp(run, *primals)[1]
+
+
+class Loop(derivatives.Timed):
     """The scalar loop at growing sizes."""
 
     params = (SIZES,)
     param_names = ("elements",)
-    timeout = 120
-
-    def setup(self, size: int) -> None:
-        self.program, self.primals = scalar_loop.PROGRAM.problem(size, tapeengine.math)
-        self.value, self.backpropagator = te.vjp(self.program, *self.primals)
 
     def time_plain(self, size: int) -> None:
-        self.program(*self.primals)
+        program, primals, _ = recorded("scalar_loop", size)
+        program(*primals)
 
     def time_record(self, size: int) -> None:
-        te.vjp(self.program, *self.primals)
+        program, primals, _ = recorded("scalar_loop", size)
+        te.vjp(program, *primals)
 
     def time_resolve(self, size: int) -> None:
-        self.backpropagator(1.0)
+        recorded("scalar_loop", size)[2](1.0)
 
     def track_records(self, size: int) -> int:
-        return len(self.backpropagator.tape)
+        return len(recorded("scalar_loop", size)[2].tape)
 
     def track_bytes_a_record(self, size: int) -> float:
-        return float(self.backpropagator.tape.nbytes / len(self.backpropagator.tape))
+        tape = recorded("scalar_loop", size)[2].tape
+        return float(tape.nbytes / len(tape))
 
     track_bytes_a_record.unit = "B"  # type: ignore[attr-defined]
 
 
-class Sweep:
+class Growth:
+    """The headline: a gradient over its program, flat from 10^2 to 10^7 operations."""
+
+    params = (tuple(10**exponent for exponent in range(2, 8)),)
+    param_names = ("operations",)
+    timeout = 300
+
+    def track_gradient_over_program(self, operations: int) -> float:
+        rounds = 5 if operations > 10**5 else 15
+        times = interleaved(thunks(PROGRAMS["scalar_loop"], operations // 3), rounds)
+        return times["derivative"] / times["plain"]
+
+    track_gradient_over_program.unit = "x plain"  # type: ignore[attr-defined]
+
+
+class Sweep(derivatives.Timed):
     """The reverse sweep of the particles, which has few inputs and many records."""
 
-    def setup(self) -> None:
-        program, primals = particles.PROGRAM.problem(1000, tapeengine.math)
-        _, self.backpropagator = te.vjp(program, *primals)
-
     def time_resolve(self) -> None:
-        self.backpropagator(1.0)
+        recorded("particles", 1000)[2](1.0)
 
     def track_records(self) -> int:
-        return len(self.backpropagator.tape)
+        return len(recorded("particles", 1000)[2].tape)
 
     def track_calls(self) -> int:
-        return int(self.backpropagator.count(1.0)[0])
+        return int(recorded("particles", 1000)[2].count(1.0)[0])
 
     def track_contributions(self) -> int:
-        return int(self.backpropagator.count(1.0)[1])
+        return int(recorded("particles", 1000)[2].count(1.0)[1])

@@ -1,9 +1,13 @@
-"""Finding the installed plugins."""
+"""Finding the installed plugins, and what they bring."""
 
 import tapeengine as te
+from asv_bench import derivatives, limits
+from asv_bench.targets import plugins
+
+Figures = limits.figures(plugins.TARGETS)
 
 
-class Discovery:
+class Discovery(derivatives.Timed):
     """An engine finds its plugins when it is built."""
 
     def time_engine(self) -> None:

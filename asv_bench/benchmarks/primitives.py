@@ -4,9 +4,11 @@ The cases are made at import, so a primitive that cannot be benchmarked makes th
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import tapeengine as te
+from asv_bench import derivatives
 from asv_bench.targets.ratios import ones_like
 from tapeengine.primitive import Primitive
 
@@ -44,17 +46,23 @@ REGISTRY = te.default_engine().registry
 CASES = cases(REGISTRY)
 
 
-class Primitives:
+@lru_cache(maxsize=1)
+def prepared(name: str) -> tuple[Any, tuple[Any, ...], Any]:
+    """Return a program of one primitive, its primals, and ones as a cotangent."""
+    program, args = problem(REGISTRY[name], CASES[name])
+    value, _ = te.vjp(program, *args)
+    return program, args, ones_like(value)
+
+
+class Primitives(derivatives.Timed):
     """One primitive inside a vjp."""
 
     params = (sorted(CASES),)
     param_names = ("primitive",)
-
-    def setup(self, name: str) -> None:
-        self.program, self.args = problem(REGISTRY[name], CASES[name])
-        value, _ = te.vjp(self.program, *self.args)
-        self.cotangent = ones_like(value)
+    repeat = (2, 4, 0.2)
+    warmup_time = 0.02
 
     def time_derivative(self, name: str) -> None:
-        _, backpropagator = te.vjp(self.program, *self.args)
-        backpropagator(self.cotangent)
+        program, args, cotangent = prepared(name)
+        _, backpropagator = te.vjp(program, *args)
+        backpropagator(cotangent)

@@ -1,8 +1,11 @@
 """Scalar programs."""
 
-from . import derivatives
+from asv_bench import derivatives, limits
+from asv_bench.targets import scalars
 
 SCALARS = derivatives.names("scalars")
+
+Figures = limits.figures(scalars.TARGETS)
 
 
 class ScalarTimes(derivatives.Times):
@@ -10,6 +13,10 @@ class ScalarTimes(derivatives.Times):
 
 
 class ScalarRatios(derivatives.Ratios):
+    params = (derivatives.cases("scalars"),)
+
+
+class ScalarFirst(derivatives.First):
     params = (SCALARS,)
 
 

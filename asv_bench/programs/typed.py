@@ -17,11 +17,14 @@ __all__ = [
     "convolution_by_hand",
     "gmm_by_numpy",
     "gmm_inputs",
+    "hinge",
     "logistic",
     "logistic_by_hand",
     "mixture",
     "newton",
+    "pair",
     "particles_typed",
+    "polynomial",
     "product",
     "product_by_hand",
     "rotate_typed",
@@ -199,6 +202,19 @@ def rotate_typed(v: tuple[float, float, float], q: tuple[float, float, float, fl
         vy + w * dy + (uz * dx - ux * dz),
         vz + w * dz + (ux * dy - uy * dx),
     )
+
+
+@chad.program
+def polynomial(x: float) -> float:
+    """Return a polynomial of degree five by Horner's rule."""
+    return ((((x * 0.3 - 1.2) * x + 0.7) * x + 2.0) * x - 0.4) * x + 0.1
+
+
+@chad.program
+def hinge(w: float, x: float, y: float) -> float:
+    """Return the squared hinge loss of one example."""
+    margin = 1.0 - y * (w * x)
+    return margin * margin if margin > 0.0 else 0.0
 
 
 @chad.program

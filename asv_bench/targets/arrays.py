@@ -1,5 +1,6 @@
 """Targets for numpy programs."""
 
+import sys
 from functools import partial
 from typing import Any
 
@@ -64,7 +65,8 @@ def against_hand(program: Program, by_hand: Any, size: int) -> Measurement:
 
 def chain_memory(elements: int = 2_000_000) -> Measurement:
     """Measure the peak memory of a vjp of 50 elementwise operations over torch's, each in a process of its own."""
-    found = {tool: in_subprocess(CHAIN, tool, str(elements), python=peers_python()) for tool in ("engine", "torch")}
+    pythons = {"engine": sys.executable, "torch": peers_python()}
+    found = {tool: in_subprocess(CHAIN, tool, str(elements), python=python) for tool, python in pythons.items()}
     arrays, slopes = zip(*(map(float, told.split()) for told in found.values()), strict=True)
     if abs(slopes[0] - slopes[1]) > 1e-9 * abs(slopes[1]):
         raise ArithmeticError(f"the derivatives differ: {slopes}")
@@ -107,5 +109,5 @@ TARGETS = (
         "x by hand",
         partial(against_hand, products.MATMUL, products.matmul_by_hand, 1000),
     ),
-    Target("chain_memory", "peak memory, 50 elementwise operations on arrays", 1.0, "x torch", chain_memory),
+    Target("chain_memory", "peak memory, 50 elementwise operations on arrays", 1.0, "x torch", chain_memory, True),
 )

@@ -30,13 +30,17 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Target:
-    """One figure: its name, its limit (at most), the unit, and the function that measures it."""
+    """One figure: its name, its limit (at most), the unit, and the function that measures it.
+
+    `needs_peers` says that it is measured against a tool of the peers' environment, which `make peers` makes.
+    """
 
     name: str
     what: str
     limit: float
     unit: str
     measure: Callable[[], Measurement]
+    needs_peers: bool = False
 
     def met(self, measurement: Measurement) -> bool:
         """Say whether the measured value is within the limit, or another one, and what else is asked for holds."""

@@ -23,6 +23,14 @@ def resident_bytes() -> int:
     return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGESIZE") if statm.exists() else 0
 
 
+def needs_gigabytes(number: int) -> Any:
+    """Skip a test where so much memory is not available, or the system does not tell."""
+    meminfo = Path("/proc/meminfo")
+    lines = meminfo.read_text().splitlines() if meminfo.exists() else []
+    available = sum(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
+    return pytest.mark.skipif(available < number * 2**20, reason=f"needs {number} GB of memory")
+
+
 def program(x: Any, y: Any) -> Any:
     for _ in range(3):
         x = x * y + 1.0
@@ -254,8 +262,14 @@ def output_of(script: str, folder: Path) -> list[str]:
     return run.stdout.split()
 
 
+# A shell that starts the tests in the background lets them ignore interrupts, and their children with them.
+TAKES_INTERRUPTS = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
+
 INTERRUPTED = """
-import os, resource, signal, threading, time
+import os, resource, threading, time
 import tapeengine as te
 
 def chain(x):
@@ -285,14 +299,19 @@ print(interrupted, backpropagator(1.0) == (1.0,), te.grad(lambda x: x * x)(3.0),
 """
 
 
+MANY = pytest.param(100_000_000, marks=[pytest.mark.slow, needs_gigabytes(6)])
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs POSIX signals")
-def test_an_interrupt_in_the_middle_of_a_resolve(tmp_path: Path) -> None:
+@pytest.mark.parametrize("records", [10_000_000, MANY])
+def test_an_interrupt_in_the_middle_of_a_resolve(tmp_path: Path, records: int) -> None:
     """KeyboardInterrupt comes through at once; the backpropagator works on, and no memory is lost."""
-    assert output_of(INTERRUPTED.format(records=10_000_000), tmp_path) == ["6", "True", "6.0", "True"]
+    script = TAKES_INTERRUPTS + INTERRUPTED.format(records=records)
+    assert output_of(script, tmp_path) == ["6", "True", "6.0", "True"]
 
 
 INTERRUPTED_PROGRAM = """
-import os, signal, threading
+import os, threading
 import tapeengine as te
 from tapeengine._core.tape import live_traces
 
@@ -310,7 +329,41 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs POSIX signals")
 def test_an_interrupt_in_the_middle_of_a_program(tmp_path: Path) -> None:
-    assert output_of(INTERRUPTED_PROGRAM, tmp_path) == ["0", "6.0"]
+    assert output_of(TAKES_INTERRUPTS + INTERRUPTED_PROGRAM, tmp_path) == ["0", "6.0"]
+
+
+FLAT = """
+import os, threading
+import tapeengine as te
+from pathlib import Path
+
+def resident():
+    return os.sysconf("SC_PAGESIZE") * int(Path("/proc/self/statm").read_text().split()[1])
+
+def chain(x):
+    for _ in range(100_000_000):
+        x = x + 1.0
+    return x
+
+def work():
+    before = resident()
+    value, backpropagator = te.vjp(chain, 0.0)
+    print(value == 1e8, backpropagator(2.0), len(backpropagator.tape), resident() - before < 2.7e9)
+    del backpropagator
+    print(resident() - before < 1e8)
+
+threading.stack_size(256 * 1024)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+"""
+
+
+@pytest.mark.slow
+@needs_gigabytes(6)
+def test_a_hundred_million_records(tmp_path: Path) -> None:
+    """Built, resolved and freed on a stack of 256 KiB, in 27 bytes a record; the memory goes back."""
+    assert output_of(FLAT, tmp_path) == ["True", "(2.0,)", "100000000", "True", "True"]
 
 
 def test_no_trace_is_left_open(cores: Any) -> None:

@@ -1,0 +1,36 @@
+"""Every performance target as a benchmark: what docs/performance.md names, asv tracks."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from asv_bench.measure import peers_python
+from asv_bench.targets.target import Target
+
+__all__ = ["figures"]
+
+
+def figures(targets: tuple[Target, ...]) -> type:
+    """Return a class of benchmarks with a method ``track_<name>`` for each target."""
+    methods: dict[str, Any] = {f"track_{target.name}": method(target) for target in targets}
+    return type("Figures", (), {"timeout": 300, **methods})
+
+
+def method(target: Target) -> Callable[[Any], float]:
+    """Return the benchmark of one target; where it needs a tool that is not installed asv skips it."""
+
+    def measure(self: Any) -> float:
+        return target.measure().value
+
+    measure.__name__ = f"track_{target.name}"
+    measure.__doc__ = f"Measure: {target.what}."
+    measure.unit = target.unit  # type: ignore[attr-defined]
+    if target.needs_peers:
+        measure.setup = skip_without_peers  # type: ignore[attr-defined]
+    return measure
+
+
+def skip_without_peers() -> None:
+    """Tell asv to skip a benchmark where the peers' environment is missing."""
+    if not Path(peers_python()).exists():
+        raise NotImplementedError("the peers are not installed: make peers")

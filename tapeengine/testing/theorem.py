@@ -1,0 +1,103 @@
+"""The complexity theorem of CHAD (EC section 6, appendix D, TH2), counted in the cost model of EC appendix C."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tapeengine.chad.derivative_types import cotangent
+from tapeengine.chad.evaluate.evaluator import Evaluator, deep
+from tapeengine.chad.linear import LinearValues, Sparse
+from tapeengine.chad.reverse import FORMS, Reverse
+from tapeengine.chad.target import Run
+from tapeengine.chad.terms import Apply, Module, Proj, Term, Var
+from tapeengine.chad.traverse import Names, all_names
+
+__all__ = ["bound", "gradient_term", "steps"]
+
+_EMPTY = Module("", {})
+
+
+def gradient_term(context: Sequence[Var], term: Term, form: str = "accumulate") -> Term:
+    """Return the term of TH2: the whole gradient of a term, from its context and a cotangent ``d``.
+
+    Parameters
+    ----------
+    context : sequence of Var
+        The variables of the term.
+    term : Term
+        A term of EC's language (EC Fig. 1).
+    form : {"accumulate", "sparse", "vector", "copower"}
+        The form of reverse CHAD. In the forms that pass environment vectors as values the gradient is such a vector.
+
+    Returns
+    -------
+    Term
+
+    Examples
+    --------
+    >>> from tapeengine.chad.terms import Op
+    >>> from tapeengine.chad.types import FLOAT
+    >>> x = Var("x", FLOAT)
+    >>> gradient = gradient_term((x,), Op("mul", (x, x)))
+    >>> steps(gradient, {"x": 3.0, "d": 1.0})[0]
+    (6.0,)
+    """
+    names = Names(all_names(term) | {v.name for v in context} | {"d"})
+    transform = Reverse(FORMS[form](names), names)
+    before = transform.extend((), *context)
+    back = Apply(Proj(transform(term, before), 1), (Var("d", cotangent(term.type)),))
+    return Run(before, back) if form == "accumulate" else back
+
+
+def steps(term: Term, values: Mapping[str, Any], linear: type[LinearValues] = Sparse) -> tuple[Any, int]:
+    """Evaluate a term and count its steps.
+
+    Parameters
+    ----------
+    term : Term
+    values : mapping of str to value
+        The values of its variables.
+    linear : type
+        How values of linear types are represented.
+
+    Returns
+    -------
+    tuple of value and int
+
+    Examples
+    --------
+    >>> from tapeengine.chad.terms import Op
+    >>> from tapeengine.chad.types import FLOAT
+    >>> x = Var("x", FLOAT)
+    >>> steps(Op("mul", (x, x)), {"x": 3.0})
+    (9.0, 4)
+    """
+    evaluator = Evaluator(_EMPTY, linear({}))
+    with deep():
+        value = evaluator(term, values)
+    return value, evaluator.steps
+
+
+def bound(primal_steps: int, cotangent_size: int, variables: int) -> int:
+    """Return the most steps that a gradient may take (the constants of the authors' Agda proof).
+
+    Parameters
+    ----------
+    primal_steps : int
+        The steps of the term itself.
+    cotangent_size : int
+        The size of the cotangent `d`.
+    variables : int
+        How many variables the context has.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> bound(10, 1, 2)
+    354
+    """
+    return 5 + 34 * primal_steps + cotangent_size + 4 * variables
