@@ -20,7 +20,7 @@ def names():
 
 
 def test_every_part_has_a_module_with_benchmarks(names):
-    assert {name.split(".")[0] for name in names} == PARTS
+    assert {name.split(".")[0] for name in names} >= PARTS
 
 
 @pytest.mark.parametrize(("group", "target"), [(group, name) for group in GROUPS for name in GROUPS[group]])
