@@ -100,6 +100,8 @@ def plain_header(ops: Any) -> list[str]:
     for op in ops:
         params = "double a, double b" if op.arity == 2 else "double a"
         lines.append(f"static inline double op_{op.name}({params}) {{ return {plain(parse(op.value), base)}; }}")
+    each = " ".join(f"{'TWO' if op.arity == 2 else 'ONE'}({op.name.upper()}, op_{op.name})" for op in ops)
+    lines += [f"#define TE_OPS(ONE, TWO) {each}", ""]
     values = [(op.name, f"op_{op.name}({'a, b' if op.arity == 2 else 'a'})") for op in ops]
     lines += switch("static inline double op_value(int op, double a, double b)", values, "0.0")
     for which in ("da", "db"):

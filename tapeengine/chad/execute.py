@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tapeengine._core.native import Native
 from tapeengine.chad.close import close
 from tapeengine.chad.convert import Converter
 from tapeengine.chad.derivative_types import cotangent as cotangent_type
@@ -109,8 +110,18 @@ class Executable:
         value = Evaluator(self.module, primitives=self.primitives).run(self.module.main, self.inward(primals))
         return self.converter.outward(self.definition.result, value)
 
-    def vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    @functools.cached_property
+    def entry(self) -> Native | None:
+        """The short way to value and backpropagator, on the core's register machine; None where there is none."""
+        return None if self.generated is None else self.generated.entry(self.general_vjp)
+
+    def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]]:
         """Run the program; give its value and its backpropagator."""
+        made = None if self.entry is None else self.entry.vjp(*primals)
+        return self.general_vjp(primals) if made is None else made
+
+    def general_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Do what `vjp` does, for all primals of the program."""
         if self.generated is None or len(primals) != len(self.definition.params):
             return self.evaluated_vjp(primals)
         try:

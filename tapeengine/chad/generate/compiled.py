@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeengine._core.native import Backpropagator, Native
 from tapeengine.chad.generate.boundary import Boundary
 from tapeengine.chad.generate.boundary_rows import Place, places
 from tapeengine.chad.generate.entry import entry
@@ -16,6 +17,7 @@ from tapeengine.chad.generate.operations import Operations
 from tapeengine.chad.generate.passes import Passes, passes
 from tapeengine.chad.generate.registered import called
 from tapeengine.chad.generate.values import NotGenerated
+from tapeengine.chad.native import native_passes
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Array, Float, Type
 from tapeengine.primitive import Primitive
@@ -103,6 +105,21 @@ class Compiled:
                 return made
         return self._general(primals)
 
+    def entry(self, again: Callable[[tuple[Any, ...]], Vjp]) -> Native | None:
+        """Give the short way into a program that the register machine runs; None where there is none.
+
+        Parameters
+        ----------
+        again : callable
+            Gives value and backpropagator for the primals that have no such way.
+        """
+        code = self.fast.code
+        if code is None or self.fast.general:
+            return None
+        return code.on_values(
+            [p.of for p in self.definition.params], self.definition.result, self.boundary.classes, again
+        )
+
     def _general(self, primals: Sequence[Any]) -> Vjp:
         if not self.fast.general:
             try:
@@ -134,7 +151,7 @@ class Compiled:
     def _back(self, used: Running, residuals: Any, given: list[Any], leaves: list[Any]) -> Any:
         try:
             found = used.back(residuals, given)
-            if used.passes.exact or all(map(_is_finite, found)):
+            if used.passes.exact or all(_is_finite(x) for x in found if x is not None):
                 return found
         except POLES:
             if used.passes.exact:
@@ -173,7 +190,10 @@ class Compiled:
 
 
 class Running:
-    """The passes of a program, compiled.
+    """The passes of a program, compiled: for the register machine where they can be, and in Python.
+
+    Python defines what is right. It runs what the machine cannot, and what the machine refers to it: an index out of
+    range, an integer of more than 64 bits.
 
     Parameters
     ----------
@@ -186,6 +206,8 @@ class Running:
         self.passes = made
         self.general = general
         self.text = made.text()
+        self.code = native_passes(made.forward, made.reverse, made.residuals, made.exact)
+        self.native = None if self.code is None else self.code.on_leaves()
         namespace: dict[str, Any] = {**called(made.primitives), "ops": Operations(), "__name__": "generated"}
         exec(compile(self.text, "<derivative>", "exec"), namespace)
         self.forward = namespace["forward"]
@@ -194,6 +216,11 @@ class Running:
 
     def ahead(self, leaves: Sequence[Any]) -> Any:
         """Run the forward pass."""
+        made = None if self.native is None else self.native.vjp(*leaves)
+        return self.ahead_in_python(leaves) if made is None else made
+
+    def ahead_in_python(self, leaves: Sequence[Any]) -> Any:
+        """Run the forward pass without the machine."""
         if not self.has_arrays:
             return self.forward(*leaves)
         with np.errstate(all="ignore"):
@@ -201,6 +228,11 @@ class Running:
 
     def back(self, residuals: Any, given: Sequence[Any]) -> Any:
         """Run the reverse pass."""
+        if isinstance(residuals, Backpropagator):
+            found = residuals(tuple(given))
+            if found is not None:
+                return found
+            residuals = self.ahead_in_python(residuals.given)[1]
         if not self.has_arrays:
             return self.reverse(residuals, *given)
         with np.errstate(all="ignore"):

@@ -174,7 +174,7 @@ class Expressions:
             sign, level = INFIX[s.op]
             if s.op == "mod" and s.out.axes:
                 return (f"np.mod({parts[0][0]}, {parts[1][0]})", ATOM)
-            right = level if s.op in ("add", "iadd") else level + 1
+            right = level if s.op == "iadd" else level + 1  # a sum of floats keeps its order
             left = level + 1 if level == 3 or s.op == "ipow" else level  # comparisons chain, powers group to the right
             return (f"{bracketed(parts[0], left)} {sign} {bracketed(parts[1], right)}", level)
         if s.op in ("neg", "ineg") or (s.op == "not" and not s.out.axes):

@@ -1,0 +1,371 @@
+/* A register machine for scalar programs: its instructions, its state and its loop.
+
+   An instruction works on registers of eight bytes: doubles, 64-bit integers (bools are 0 and 1), arrays. The opcodes of
+   the table come first, then those of TE_CONTROL. What a loop's steps keep for the reverse pass lies in one growable
+   stack of words: a register holds the position of the newest record, whose first word is the position of the one before.
+   The loop stops where Python's floats would raise (TE_POLE), where only Python knows what to do (TE_REFER: integers
+   beyond 64 bits, an index out of range), and at a back jump when its budget of instructions is used up (TE_PAUSE). */
+#ifndef TAPEENGINE_MACHINE_H
+#define TAPEENGINE_MACHINE_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ops_table.h"
+
+#define TE_RANK 4
+
+typedef struct te_array {
+    struct te_array *next;
+    char *data;
+    int64_t capacity; /* bytes owned; 0 for the memory of another */
+    int64_t shape[TE_RANK], strides[TE_RANK];
+    int rank, kind; /* kind: 0 double, 1 int64, 2 bool */
+} te_array;
+
+typedef union { double f; int64_t i; te_array *p; } te_word;
+typedef struct { int32_t op, d, a, b, c; } te_step;
+typedef struct { te_word *words; size_t used, capacity; te_array *arrays; } te_memory;
+typedef struct {
+    const te_step *pc;
+    const int32_t *side; /* lists of registers */
+    te_word *registers;
+    te_memory *memory, *given; /* what this pass keeps, and what the pass before has kept */
+    int64_t budget;
+} te_state;
+
+enum { TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY };
+
+/* d, a, b, c are what the comments below call the fields of an instruction; r[x] is a register. */
+#define TE_CONTROL(X) \
+    X(DONE) X(MOVE) X(MOVES) X(SELECT) X(JUMP) X(UNLESS) X(FROM) X(NEXT) X(DOWN) X(PREVIOUS) X(REPEAT) \
+    X(KEEP) X(TAKE) X(PEEL) X(DIVIDE) X(MODULO) X(CHECK) X(CHECK_POW) X(CHECK_FMOD) X(MULTIPLY_ADD) X(SAME) \
+    X(IADD) X(ISUB) X(IMUL) X(INEG) X(IFLOORDIV) X(IMOD) X(IPOW) X(IABS) X(IMAX) X(IMIN) \
+    X(LT) X(LE) X(GT) X(GE) X(EQ) X(NE) X(ILT) X(ILE) X(IGT) X(IGE) X(IEQ) X(INE) X(NOT) X(AND) \
+    X(REAL) X(TRUNC) X(FLOOR) X(CEIL) X(ROUND) X(ISNAN) X(ISFINITE) \
+    X(SIZE) X(LOAD1) X(LOAD2) X(LOAD) X(STORE) X(ADD1) X(ADD2) X(ADDAT) X(ZEROS) X(FILL) X(NEW) X(APPEND)
+
+#define TE_NUMBER(name) M_##name,
+enum { TE_BEFORE_CONTROL = OP_COUNT - 1, TE_CONTROL(TE_NUMBER) TE_STEP_COUNT };
+#define TE_NAME(name) #name,
+static const char *const te_control_names[] = {TE_CONTROL(TE_NAME)};
+
+/* ---------------------------------------------------------------- memory */
+
+static inline void te_free(te_memory *m) {
+    free(m->words);
+    while (m->arrays) {
+        te_array *x = m->arrays;
+        m->arrays = x->next;
+        if (x->capacity) free(x->data);
+        free(x);
+    }
+    memset(m, 0, sizeof *m);
+}
+
+/* Room for n more words; position 0 stands for no record. */
+static inline int te_reserve(te_memory *m, size_t n) {
+    if (m->capacity == 0) m->used = 1;
+    if (m->used + n <= m->capacity) return 0;
+    size_t capacity = m->capacity ? 2 * m->capacity : 64;
+    while (capacity < m->used + n) capacity *= 2;
+    te_word *words = (te_word *)realloc(m->words, capacity * sizeof(te_word));
+    if (!words) return 1;
+    m->words = words;
+    m->capacity = capacity;
+    return 0;
+}
+
+static inline void te_trim(te_memory *m) {
+    if (m->capacity < m->used + m->used / 8 + 64) return;
+    te_word *words = (te_word *)realloc(m->words, m->used * sizeof(te_word));
+    if (words) { m->words = words; m->capacity = m->used; }
+}
+
+/* A descriptor in the list of a memory, without data. */
+static inline te_array *te_describe(te_memory *m, int rank, int kind) {
+    te_array *x = (te_array *)calloc(1, sizeof(te_array));
+    if (!x) return NULL;
+    x->rank = rank;
+    x->kind = kind;
+    x->next = m->arrays;
+    m->arrays = x;
+    return x;
+}
+
+static inline int64_t te_itemsize(int kind) { return kind == 2 ? 1 : 8; }
+
+/* Memory of its own for an array whose shape is set; 1 where there is none, 2 where the shape is no shape. */
+static inline int te_allocate(te_array *x) {
+    int64_t size = te_itemsize(x->kind);
+    for (int k = x->rank - 1; k >= 0; k--) {
+        x->strides[k] = size;
+        if (x->shape[k] < 0) return 2;
+        if (x->shape[k] && size > INT64_MAX / 2 / x->shape[k]) return 1;
+        size *= x->shape[k];
+    }
+    x->data = (char *)calloc(size ? (size_t)size : 1, 1);
+    x->capacity = size ? size : 1;
+    return x->data == NULL;
+}
+
+static inline int te_append(te_array *x, te_word value) {
+    int64_t size = te_itemsize(x->kind), used = x->shape[0] * size;
+    if (used + size > x->capacity) {
+        int64_t capacity = x->capacity ? 2 * x->capacity : 128;
+        char *data = (char *)realloc(x->data, (size_t)capacity);
+        if (!data) return 1;
+        x->data = data;
+        x->capacity = capacity;
+    }
+    if (x->kind == 2) x->data[used] = value.i != 0;
+    else memcpy(x->data + used, &value, 8);
+    x->shape[0]++;
+    return 0;
+}
+
+/* The place of an element; negative indices count from the end, NULL is out of range. */
+static inline char *te_place1(const te_array *x, int64_t i) {
+    int64_t n = x->shape[0];
+    if (i < 0) i += n;
+    return (uint64_t)i < (uint64_t)n ? x->data + i * x->strides[0] : NULL;
+}
+
+static inline char *te_place2(const te_array *x, int64_t i, int64_t j) {
+    char *row = te_place1(x, i);
+    int64_t n = x->shape[1];
+    if (j < 0) j += n;
+    return row && (uint64_t)j < (uint64_t)n ? row + j * x->strides[1] : NULL;
+}
+
+static inline char *te_place(const te_array *x, const te_word *r, const int32_t *index) {
+    char *at = x->data;
+    for (int k = 0; k < x->rank; k++) {
+        int64_t n = x->shape[k], i = r[index[k]].i;
+        if (i < 0) i += n;
+        if ((uint64_t)i >= (uint64_t)n) return NULL;
+        at += i * x->strides[k];
+    }
+    return at;
+}
+
+static inline te_word te_load(const te_array *x, const char *at) {
+    te_word w;
+    if (x->kind == 2) w.i = *at != 0;
+    else memcpy(&w, at, 8);
+    return w;
+}
+
+/* ---------------------------------------------------------------- integers, as long as they fit */
+
+static inline int te_add(int64_t a, int64_t b, int64_t *d) {
+    *d = (int64_t)((uint64_t)a + (uint64_t)b);
+    return ((a ^ *d) & (b ^ *d)) < 0;
+}
+
+static inline int te_sub(int64_t a, int64_t b, int64_t *d) {
+    *d = (int64_t)((uint64_t)a - (uint64_t)b);
+    return ((a ^ b) & (a ^ *d)) < 0;
+}
+
+static inline int te_mul(int64_t a, int64_t b, int64_t *d) {
+    if ((a == -1 && b == INT64_MIN) || (b == -1 && a == INT64_MIN)) return 1;
+    *d = (int64_t)((uint64_t)a * (uint64_t)b);
+    return b != 0 && b != -1 && *d / b != a;
+}
+
+static inline int te_pow(int64_t a, int64_t n, int64_t *d) {
+    int64_t power = 1;
+    if (n < 0) return 1;
+    for (; n; n >>= 1) {
+        if ((n & 1) && te_mul(power, a, &power)) return 1;
+        if (n > 1 && te_mul(a, a, &a)) return 1;
+    }
+    *d = power;
+    return 0;
+}
+
+/* Towards minus infinity, as Python's. */
+static inline int64_t te_floordiv(int64_t a, int64_t b) {
+    int64_t q = a / b;
+    return q - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static inline int te_whole(double x) { return x > -9.2e18 && x < 9.2e18; }
+
+/* ---------------------------------------------------------------- the loop */
+
+#ifdef __GNUC__
+#define TE_AT(name) at_##name:
+#define TE_GO goto *labels[p->op]
+#else
+#define TE_AT(name) case M_##name:
+#define TE_GO goto again
+#endif
+#define TE_END p++; TE_GO;
+#define TE_STOP(status) do { s->pc = p; s->budget = budget; return status; } while (0)
+#define TE_BACK(target) do { budget -= p->c; p += target; if (budget < 0) TE_STOP(TE_PAUSE); TE_GO; } while (0)
+#define D r[p->d]
+#define A r[p->a]
+#define B r[p->b]
+#define C r[p->c]
+#define TE_TEST(name, field, sign) TE_AT(name) D.i = A.field sign B.field; TE_END
+#define TE_INTEGER(name, function) TE_AT(name) if (function(A.i, B.i, &result)) TE_STOP(TE_REFER); D.i = result; TE_END
+#define TE_TO_WHOLE(name, function) TE_AT(name) if (!te_whole(A.f)) TE_STOP(TE_REFER); D.i = (int64_t)function(A.f); TE_END
+
+static inline int te_run(te_state *s) {
+    const te_step *p = s->pc;
+    te_word *const r = s->registers;
+    int64_t budget = s->budget, result;
+    char *at;
+#ifdef __GNUC__
+#define TE_LABEL1(name, function) &&at_##name,
+#define TE_LABEL(name) &&at_##name,
+    static const void *const labels[] = {TE_OPS(TE_LABEL1, TE_LABEL1) TE_CONTROL(TE_LABEL)};
+    TE_GO;
+#else
+#define OP_AT(name) case OP_##name:
+again:
+    switch (p->op) {
+#endif
+#ifdef __GNUC__
+#define OP_AT(name) at_##name:
+#endif
+#define TE_ONE(name, function) OP_AT(name) D.f = function(A.f); TE_END
+#define TE_TWO(name, function) OP_AT(name) D.f = function(A.f, B.f); TE_END
+    TE_OPS(TE_ONE, TE_TWO)
+
+    TE_AT(DONE) TE_STOP(TE_DONE);
+    TE_AT(MOVE) D = A; TE_END
+    TE_AT(MOVES) { /* side[a...]: b pairs of a destination and a source, in an order that overwrites nothing early */
+        const int32_t *pair = s->side + p->a, *end = pair + 2 * p->b;
+        for (; pair < end; pair += 2) r[pair[0]] = r[pair[1]];
+        TE_END
+    }
+    TE_AT(SELECT) D = A.i ? B : C; TE_END
+    TE_AT(MULTIPLY_ADD) D.f = A.f * B.f + C.f; TE_END /* two roundings: contraction is off */
+
+    /* Jumps are relative. FROM and NEXT: r[d] counts from 0 to r[a] - 1; DOWN and PREVIOUS: back to 0. c: length. */
+    TE_AT(JUMP) p += p->b; TE_GO;
+    TE_AT(UNLESS) p += A.i ? 1 : p->b; TE_GO;
+    TE_AT(FROM) D.i = 0; p += A.i > 0 ? 1 : p->b; TE_GO;
+    TE_AT(NEXT) if (++D.i < A.i) TE_BACK(p->b); TE_END
+    TE_AT(DOWN) D.i = A.i - 1; p += A.i > 0 ? 1 : p->b; TE_GO;
+    TE_AT(PREVIOUS) if (--D.i >= 0) TE_BACK(p->b); TE_END
+    TE_AT(REPEAT) TE_BACK(p->b);
+
+    /* Records of r[side[a]...], b of them. PEEL: the newest record of r[d], which becomes the one before; none: jump. */
+    TE_AT(KEEP) {
+        te_memory *m = s->memory;
+        const int32_t *from = s->side + p->a;
+        if (te_reserve(m, (size_t)p->b + 1)) TE_STOP(TE_NO_MEMORY);
+        te_word *w = m->words + m->used;
+        *w++ = D;
+        D.i = (int64_t)m->used;
+        m->used += (size_t)p->b + 1;
+        for (const int32_t *end = from + p->b; from < end; from++) *w++ = r[*from];
+        TE_END
+    }
+    TE_AT(TAKE) {
+        const te_word *w = s->given->words + D.i + 1;
+        const int32_t *to = s->side + p->a;
+        for (const int32_t *end = to + p->b; to < end; to++) r[*to] = *w++;
+        TE_END
+    }
+    TE_AT(PEEL) {
+        if (D.i == 0) { p += p->c; TE_GO; }
+        const te_word *w = s->given->words + D.i;
+        const int32_t *to = s->side + p->a;
+        D = *w++;
+        for (const int32_t *end = to + p->b; to < end; to++) r[*to] = *w++;
+        TE_END
+    }
+
+    /* Where Python's floats raise: division by zero, and a value that is not finite though the arguments are. */
+    TE_AT(DIVIDE) if (B.f == 0) TE_STOP(TE_POLE); D.f = A.f / B.f; TE_END
+    TE_AT(MODULO) if (B.f == 0) TE_STOP(TE_POLE); D.f = base_mod(A.f, B.f); TE_END
+    TE_AT(CHECK) if (!isfinite(D.f) && (isfinite(A.f) || (isnan(D.f) && !isnan(A.f)))) TE_STOP(TE_POLE); TE_END
+    TE_AT(CHECK_POW) if (!isfinite(D.f) && isfinite(A.f) && isfinite(B.f)) TE_STOP(TE_POLE); TE_END
+    TE_AT(CHECK_FMOD) if (isnan(D.f) && !isnan(A.f) && !isnan(B.f)) TE_STOP(TE_POLE); TE_END
+    TE_AT(SAME) if (A.i != B.i) TE_STOP(TE_REFER); D = A; TE_END
+
+    TE_INTEGER(IADD, te_add)
+    TE_INTEGER(ISUB, te_sub)
+    TE_INTEGER(IMUL, te_mul)
+    TE_INTEGER(IPOW, te_pow)
+    TE_AT(INEG) if (A.i == INT64_MIN) TE_STOP(TE_REFER); D.i = -A.i; TE_END
+    TE_AT(IABS) if (A.i == INT64_MIN) TE_STOP(TE_REFER); D.i = A.i < 0 ? -A.i : A.i; TE_END
+    TE_AT(IFLOORDIV) if (B.i == 0 || (B.i == -1 && A.i == INT64_MIN)) TE_STOP(TE_REFER); D.i = te_floordiv(A.i, B.i); TE_END
+    TE_AT(IMOD) if (B.i == 0 || B.i == -1) { if (!B.i) TE_STOP(TE_REFER); D.i = 0; }
+        else D.i = A.i - te_floordiv(A.i, B.i) * B.i;
+        TE_END
+    TE_AT(IMAX) D.i = B.i > A.i ? B.i : A.i; TE_END
+    TE_AT(IMIN) D.i = B.i < A.i ? B.i : A.i; TE_END
+    TE_TEST(LT, f, <) TE_TEST(LE, f, <=) TE_TEST(GT, f, >) TE_TEST(GE, f, >=) TE_TEST(EQ, f, ==) TE_TEST(NE, f, !=)
+    TE_TEST(ILT, i, <) TE_TEST(ILE, i, <=) TE_TEST(IGT, i, >) TE_TEST(IGE, i, >=) TE_TEST(IEQ, i, ==) TE_TEST(INE, i, !=)
+    TE_AT(NOT) D.i = !A.i; TE_END
+    TE_AT(AND) D.i = A.i && B.i; TE_END
+    TE_AT(REAL) D.f = (double)A.i; TE_END
+    TE_TO_WHOLE(TRUNC, trunc) TE_TO_WHOLE(FLOOR, floor) TE_TO_WHOLE(CEIL, ceil) TE_TO_WHOLE(ROUND, rint)
+    TE_AT(ISNAN) D.i = isnan(A.f) != 0; TE_END
+    TE_AT(ISFINITE) D.i = isfinite(A.f) != 0; TE_END
+
+    /* Arrays: r[a] for reads, r[d] for writes; indices in r[b] and r[c], or in r[side[b]...] for any rank. */
+    TE_AT(SIZE) D.i = A.p->shape[p->b]; TE_END
+    TE_AT(LOAD1) if (!(at = te_place1(A.p, B.i))) TE_STOP(TE_REFER); D = te_load(A.p, at); TE_END
+    TE_AT(LOAD2) if (!(at = te_place2(A.p, B.i, C.i))) TE_STOP(TE_REFER); D = te_load(A.p, at); TE_END
+    TE_AT(LOAD) if (!(at = te_place(A.p, r, s->side + p->b))) TE_STOP(TE_REFER); D = te_load(A.p, at); TE_END
+    TE_AT(STORE) if (!(at = te_place(D.p, r, s->side + p->b))) TE_STOP(TE_REFER);
+        if (D.p->kind == 2) *at = A.i != 0; else memcpy(at, &A, 8);
+        TE_END
+    TE_AT(ADD1) if (!(at = te_place1(D.p, B.i))) TE_STOP(TE_REFER); *(double *)at += A.f; TE_END
+    TE_AT(ADD2) if (!(at = te_place2(D.p, B.i, C.i))) TE_STOP(TE_REFER); *(double *)at += A.f; TE_END
+    TE_AT(ADDAT) if (!(at = te_place(D.p, r, s->side + p->b))) TE_STOP(TE_REFER); *(double *)at += A.f; TE_END
+    TE_AT(ZEROS) { /* sizes in r[side[a]...], b of them; c is the kind */
+        te_array *x = te_describe(s->memory, p->b, p->c);
+        if (!x) TE_STOP(TE_NO_MEMORY);
+        for (int k = 0; k < p->b; k++) x->shape[k] = r[s->side[p->a + k]].i;
+        int failed = te_allocate(x);
+        if (failed) TE_STOP(failed == 2 ? TE_REFER : TE_NO_MEMORY);
+        D.p = x;
+        TE_END
+    }
+    TE_AT(FILL) { /* an array of one's own, all of one value */
+        te_array *x = D.p;
+        int64_t size = te_itemsize(x->kind), n = x->shape[0] * x->strides[0] / size;
+        for (int64_t k = 0; k < n; k++)
+            if (x->kind == 2) x->data[k] = A.i != 0; else memcpy(x->data + k * 8, &A, 8);
+        TE_END
+    }
+    TE_AT(NEW) { /* a row to append to; c is the kind */
+        te_array *x = te_describe(s->memory, 1, p->c);
+        if (!x) TE_STOP(TE_NO_MEMORY);
+        x->strides[0] = te_itemsize(p->c);
+        D.p = x;
+        TE_END
+    }
+    TE_AT(APPEND) if (te_append(D.p, A)) TE_STOP(TE_NO_MEMORY); TE_END
+#ifndef __GNUC__
+    }
+    return TE_REFER;
+#endif
+}
+
+#undef A
+#undef B
+#undef C
+#undef D
+
+/* Whether all of n doubles side by side are finite: no exponent is all ones. Without branches, so that it is vectorised. */
+static inline int te_all_finite(const double *x, int64_t n) {
+    const uint64_t mask = 0x7ff0000000000000u, one = 0x0010000000000000u;
+    uint64_t found = 0;
+    for (int64_t k = 0; k < n; k++) {
+        uint64_t bits;
+        memcpy(&bits, x + k, 8);
+        found |= (bits & mask) + one;
+    }
+    return !(found >> 63);
+}
+
+#endif

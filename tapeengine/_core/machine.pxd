@@ -1,0 +1,41 @@
+from libc.stdint cimport int32_t, int64_t
+
+cdef extern from "machine.h" nogil:
+    ctypedef struct te_array:
+        te_array *next
+        char *data
+        int64_t capacity
+        int64_t *shape
+        int64_t *strides
+        int rank, kind
+    ctypedef union te_word:
+        double f
+        int64_t i
+        te_array *p
+    ctypedef struct te_step:
+        int32_t op, d, a, b, c
+    ctypedef struct te_memory:
+        te_word *words
+        size_t used, capacity
+        te_array *arrays
+    enum:
+        TE_RANK, TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY
+    void te_free(te_memory *m)
+    void te_trim(te_memory *m)
+    te_array *te_describe(te_memory *m, int rank, int kind)
+    int te_allocate(te_array *x)
+    int te_all_finite(const double *x, int64_t n)
+
+
+cdef class Code:
+    cdef te_step *steps
+    cdef int32_t *side
+    cdef int32_t *params
+    cdef int32_t *results
+    cdef int32_t *constant_at
+    cdef te_word *constants
+    cdef readonly int registers, shared
+    cdef int step_count, param_count, result_count, constant_count
+
+    cdef void begin(self, te_word *r) noexcept nogil
+    cdef int run(self, te_word *r, te_memory *memory, te_memory *given, int64_t *passed) except -1

@@ -1,0 +1,127 @@
+"""Code for the register machine of `machine.h`, and running it: the native back end of generated programs.
+
+A run begins with the GIL held, so that a short program never gives it up; after some ten thousand instructions it goes on
+without, and comes back now and then to look for interrupts. It never recurses.
+"""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+cdef extern from "machine.h" nogil:
+    ctypedef struct te_state:
+        const te_step *pc
+        const int32_t *side
+        te_word *registers
+        te_memory *memory
+        te_memory *given
+        int64_t budget
+    int te_run(te_state *s)
+    const char **op_names
+    const char **te_control_names
+    enum:
+        OP_COUNT, TE_STEP_COUNT
+
+cdef enum:
+    FIRST = 20_000       # instructions with the GIL held
+    SLICE = 20_000_000   # instructions between two looks for interrupts
+
+
+def opcodes():
+    """The number of each instruction by its name: the opcode table's names, and those of control in capitals.
+
+    Returns
+    -------
+    dict of str to int
+    """
+    cdef int i
+    names = {op_names[i].decode(): i for i in range(OP_COUNT)}
+    names.update({te_control_names[i].decode(): OP_COUNT + i for i in range(TE_STEP_COUNT - OP_COUNT)})
+    return names
+
+
+cdef int32_t *copied(values) except NULL:
+    """A C array of integers."""
+    cdef Py_ssize_t i, n = len(values)
+    cdef int32_t *made = <int32_t *> malloc(max(n, 1) * sizeof(int32_t))
+    if made == NULL:
+        raise MemoryError
+    for i in range(n):
+        made[i] = values[i]
+    return made
+
+
+cdef class Code:
+    """One pass of a program as instructions.
+
+    Parameters
+    ----------
+    steps : sequence of int
+        Five for each instruction: its number, and its fields d, a, b and c; see `machine.h`.
+    side : sequence of int
+        Lists of registers that instructions refer to.
+    registers : int
+        How many registers there are.
+    shared : int
+        The first so many registers are what a forward pass hands to its reverse pass.
+    constants : sequence of pairs of int and a float or int
+        Registers with their values at the beginning.
+    params, results : sequence of int
+        Registers.
+    """
+
+    def __init__(self, steps, side, int registers, int shared, constants, params, results):
+        cdef int i
+        self.registers, self.shared = registers, shared
+        self.step_count, self.param_count, self.result_count = len(steps) // 5, len(params), len(results)
+        self.constant_count = len(constants)
+        self.steps = <te_step *> copied(steps)
+        self.side, self.params, self.results = copied(side), copied(params), copied(results)
+        self.constant_at = copied([at for at, _ in constants])
+        self.constants = <te_word *> malloc(max(self.constant_count, 1) * sizeof(te_word))
+        if self.constants == NULL:
+            raise MemoryError
+        for i, (_, value) in enumerate(constants):
+            if type(value) is float:
+                self.constants[i].f = value
+            else:
+                self.constants[i].i = value
+
+    def __dealloc__(self):
+        free(self.steps)
+        free(self.side)
+        free(self.params)
+        free(self.results)
+        free(self.constant_at)
+        free(self.constants)
+
+    def __len__(self):
+        return self.step_count
+
+    cdef void begin(self, te_word *r) noexcept nogil:
+        """Write the constants into their registers."""
+        cdef int i
+        for i in range(self.constant_count):
+            r[self.constant_at[i]] = self.constants[i]
+
+    cdef int run(self, te_word *r, te_memory *memory, te_memory *given, int64_t *passed) except -1:
+        """Run to the end or to where the machine stops; give why it stopped, and how many instructions it passed.
+
+        Instructions are counted at back jumps, each iteration of a loop with the length of its code.
+        """
+        cdef te_state s
+        cdef int status
+        cdef int64_t allowed = FIRST
+        s.pc, s.side, s.registers, s.memory, s.given, s.budget = self.steps, self.side, r, memory, given, FIRST
+        status = te_run(&s)
+        while status == TE_PAUSE:
+            PyErr_CheckSignals()
+            allowed += SLICE
+            s.budget += SLICE
+            with nogil:
+                status = te_run(&s)
+        passed[0] = self.step_count + allowed - s.budget
+        if status == TE_NO_MEMORY:
+            raise MemoryError("no memory for what the loops of a program keep for its reverse pass")
+        return status

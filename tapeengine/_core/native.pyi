@@ -1,0 +1,45 @@
+from collections.abc import Callable
+from typing import Any
+
+from tapeengine._core.machine import Code
+
+class Form:
+    def __init__(
+        self,
+        kind: str,
+        rank: int = 0,
+        items: tuple[Form, ...] = (),
+        cls: type | None = None,
+        fields: tuple[str, ...] = (),
+    ) -> None: ...
+    @property
+    def kind(self) -> int: ...
+    @property
+    def rank(self) -> int: ...
+    @property
+    def discrete(self) -> bool: ...
+    def leaves(self) -> list[Form]: ...
+
+class Backpropagator:
+    def __call__(self, cotangent: Any) -> tuple[Any, ...] | None: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def given(self) -> tuple[Any, ...]: ...
+    def passed(self, cotangent: Any) -> int: ...
+
+class Native:
+    def __init__(
+        self,
+        forward: Code,
+        reverse: Code,
+        params: tuple[Form, ...],
+        result: Form,
+        cotangent: Form,
+        again: Callable[[tuple[Any, ...]], tuple[Any, Callable[[Any], tuple[Any, ...]]]] | None = None,
+    ) -> None: ...
+    @property
+    def again(self) -> Callable[..., Any] | None: ...
+    def vjp(self, *primals: Any) -> tuple[Any, Backpropagator] | None: ...
