@@ -1,7 +1,9 @@
 from collections.abc import Sequence
+from typing import final
 
 def opcodes() -> dict[str, int]: ...
 
+@final
 class Code:
     def __init__(
         self,

@@ -4,6 +4,7 @@ A run begins with the GIL held, so that a short program never gives it up; after
 without, and comes back now and then to look for interrupts. It never recurses.
 """
 
+cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
@@ -52,6 +53,7 @@ cdef int32_t *copied(values) except NULL:
     return made
 
 
+@cython.final
 cdef class Code:
     """One pass of a program as instructions.
 

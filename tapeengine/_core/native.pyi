@@ -1,8 +1,9 @@
 from collections.abc import Callable
-from typing import Any
+from typing import Any, final
 
 from tapeengine._core.machine import Code
 
+@final
 class Form:
     def __init__(
         self,
@@ -20,6 +21,7 @@ class Form:
     def discrete(self) -> bool: ...
     def leaves(self) -> list[Form]: ...
 
+@final
 class Backpropagator:
     def __call__(self, cotangent: Any) -> tuple[Any, ...] | None: ...
     @property
@@ -30,6 +32,7 @@ class Backpropagator:
     def given(self) -> tuple[Any, ...]: ...
     def passed(self, cotangent: Any) -> int: ...
 
+@final
 class Native:
     def __init__(
         self,
