@@ -270,7 +270,7 @@ class Lower:
                 return Tup(tuple(self.empty(item, axes) for item in items))
             case Float() | Int() | Bool():
                 kind = type(of).__name__.lower()
-                return self.b.emit("zeros", [Const(0) for _ in axes], (), axes=axes, kind=kind)
+                return self.b.emit("zeros", [Const(0) for _ in axes], (kind,), axes=axes, kind=kind)
         raise NotGenerated(f"an empty array of {show(of)}")
 
     def renamed(self, value: Value, axis: str, to: str) -> Value:

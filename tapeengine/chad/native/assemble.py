@@ -91,6 +91,8 @@ class Assembler:
 
     def at(self, x: Operand, kind: str = "") -> int:
         """Give the register of an operand; a literal is read as a kind if one is given."""
+        if x.kind not in KINDS:
+            raise NotAssembled(f"a value of kind {x.kind}")
         if isinstance(x, Const):
             value = float(x.value) if kind == "float" or x.kind == "float" else int(x.value)
             if kind in ("int", "bool") and isinstance(value, float):

@@ -93,8 +93,8 @@ def native_passes(forward: Function, reverse: Function, residuals: Sequence[Ref]
 
 def leaf_form(x: Operand) -> Form:
     """Give the form of a number or an array."""
-    if len(x.axes) > MOST_AXES:
-        raise NotAssembled("an array of many dimensions")
+    if len(x.axes) > MOST_AXES or x.kind not in ("float", "int", "bool"):
+        raise NotAssembled("a value that is neither a number nor an array of few dimensions")
     return Form(x.kind, len(x.axes))
 
 

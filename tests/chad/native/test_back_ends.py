@@ -57,7 +57,7 @@ def same_passes(running, leaves, seed):
     if isinstance(wanted, str) or isinstance(got, str):
         assert wanted == got
         return True
-    assert bits(got[0]) == bits(wanted[0])
+    assert bits(got[0]) == bits(wanted[0]), running.text
     numbers = iter(np.random.default_rng(seed).normal(size=5000))
     cts = tuple(0.0 if x is None else x for x in filled(tuple(wanted[0]), numbers))
     kinds = [r.kind for r in running.passes.forward.results]
@@ -70,7 +70,7 @@ def same_passes(running, leaves, seed):
         return True
     discrete = [r.kind != "float" for r in running.passes.forward.params]
     expected = [None if d else x for d, x in zip(discrete, given_back, strict=True)]
-    assert bits(list(found)) == bits(expected)
+    assert bits(list(found)) == bits(expected), running.text
     return True
 
 
@@ -91,7 +91,7 @@ def runs(name, exact):
     """Whether the machine runs an example; where it does, both back ends are compared."""
     program, args = CASES[name]
     generated = program.executable.generated
-    running = None if generated is None else generated.exact if exact else generated.fast
+    running = None if generated is None else generated.running(exact=exact, general=generated.fast.general)
     if running is None or running.native is None or any(f in running.text for f in OWN_CODE):
         return False
     try:
@@ -118,7 +118,7 @@ def test_same_bits_on_random_programs(program, seed, exact):
     env, args, term = program
     executable = Executable(Module("f", {"f": Definition("f", env, term.type, term)}), {}, {})
     assume(executable.generated is not None)
-    running = executable.generated.exact if exact else executable.generated.fast
+    running = executable.generated.running(exact=exact, general=executable.generated.fast.general)
     assume(running.native is not None)
     assume(any(not isinstance(r, Const) for r in running.passes.forward.results))
     assume(not any(f in running.text for f in OWN_CODE))
