@@ -50,9 +50,9 @@ class Program:
         with contextlib.suppress(Unresolved):
             self.parsed()
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **named: Any) -> Any:
         """Run the program as ordinary Python."""
-        return self.python(*args)
+        return self.python(*args, **named)
 
     def __repr__(self) -> str:
         return f"<program {self.symbol}>"
@@ -119,11 +119,22 @@ class Program:
 
     def __tapeengine_vjp__(self, engine: Any, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program and return its value with its backpropagator."""
-        return self.executable.vjp(primals)
+        defaults = self.defaults(len(primals))
+        if not defaults:
+            return self.executable.vjp(primals)
+        value, backpropagator = self.executable.vjp((*primals, *defaults))
+        return value, lambda cotangent: backpropagator(cotangent)[: len(primals)]
 
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program and return its value with its tangent."""
-        return self.executable.jvp(primals, tangents)
+        defaults = self.defaults(len(primals))
+        return self.executable.jvp((*primals, *defaults), (*tangents, *[None] * len(defaults)))
+
+    def defaults(self, given: int) -> tuple[Any, ...]:
+        """Give the defaults of the parameters that a call with some positional arguments leaves out."""
+        values = self.python.__defaults__ or ()
+        missing = self.python.__code__.co_argcount - given
+        return values[-missing:] if 0 < missing <= len(values) else ()
 
 
 def program(function: Callable[..., Any]) -> Program:

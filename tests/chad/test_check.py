@@ -1,6 +1,7 @@
 """Every stage gives well-typed terms, and the checker refuses ill-typed ones."""
 
-import chad.examples_language  # noqa: F401  (registers its programs)
+import chad.examples_language
+import chad.examples_syntax  # noqa: F401  (registers its programs)
 import pytest
 from chad.examples import EXAMPLES
 from chad.terms_of_language import programs

@@ -2,7 +2,8 @@
 
 import dataclasses
 
-import chad.examples_language  # noqa: F401  (registers its programs)
+import chad.examples_language
+import chad.examples_syntax  # noqa: F401  (registers its programs)
 import numpy as np
 import pytest
 from chad.examples import EXAMPLES

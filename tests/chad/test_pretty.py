@@ -3,7 +3,8 @@
 import importlib.util
 import itertools
 
-import chad.examples_language  # noqa: F401  (registers its programs)
+import chad.examples_language
+import chad.examples_syntax  # noqa: F401  (registers its programs)
 import pytest
 from chad.examples import EXAMPLES
 from chad.terms_of_language import programs

@@ -36,6 +36,100 @@ def assigns_items(xs: te.Vec) -> te.Vec:
     return xs
 
 
+def adds_to_items(xs: te.Vec, i: int, x: float) -> te.Vec:
+    xs[i] += x * 2
+    return xs
+
+
+def subtracts_from_rows(m: te.Array[te.Vec], x: te.Vec) -> te.Array[te.Vec]:
+    m[1] -= x
+    return m
+
+
+def changes_fields(p: "Point") -> float:
+    p.x = 1.0
+    return p.x
+
+
+def takes_arrays_apart(xs: te.Vec) -> float:
+    a, b = xs
+    return a * b
+
+
+def stars(xs: te.Vec) -> float:
+    a, *b = (xs[0], xs[1])
+    return a
+
+
+def steps_by_a_variable(xs: te.Vec, k: int) -> te.Vec:
+    return xs[::k]
+
+
+def step_zero(xs: te.Vec) -> te.Vec:
+    return xs[::0]
+
+
+def new_axes(xs: te.Vec) -> te.Vec:
+    return xs[:, None] * xs
+
+
+def truth_as_index(xs: te.Vec) -> te.Vec:
+    return xs[xs > 0]
+
+
+def repeats_lists(xs: te.Vec) -> te.Vec:
+    return [x * 2 for x in xs] * 2
+
+
+def adds_lists(xs: te.Vec) -> te.Vec:
+    return xs + [1.0]  # noqa: RUF005
+
+
+def maximum_by_key(xs: te.Vec) -> float:
+    return max(xs, key=lambda x: x)
+
+
+def keeps_dimensions(m: te.Array[te.Vec]) -> float:
+    return np.sum(m, axis=0, keepdims=True)
+
+
+def axis_out_of_range(m: te.Array[te.Vec]) -> te.Vec:
+    return np.sum(m, axis=2)
+
+
+def strict_zip(xs: te.Vec) -> float:
+    return sum(a * b for a, b in zip(xs, xs, strict=True))
+
+
+def unknown_argument(x: float) -> float:
+    def f(y: float, z: float = 1.0) -> float:
+        return y * z
+
+    return f(x, w=2.0)
+
+
+def argument_twice(x: float) -> float:
+    def f(y: float, z: float = 1.0) -> float:
+        return y * z
+
+    return f(x, y=x)
+
+
+def argument_missing(x: float) -> float:
+    def f(y: float, z: float = 1.0) -> float:
+        return y * z
+
+    return f(z=x)
+
+
+def only_by_name(x: float, *, y: float) -> float:
+    return x * y
+
+
+def default_of_another_type(x: float, y: te.Vec = 1.0) -> float:
+    return x
+
+
 def unannotated(x) -> float:
     return x
 
@@ -108,6 +202,26 @@ REFUSED = {
     has_break: ("break is not in the language", "while"),
     has_raise: ("raise is not in the language", "outside"),
     assigns_items: ("not changed in place", "te.scatter"),
+    adds_to_items: ("not changed in place", "xs = te.scatter(xs, [i], [x * 2])"),
+    subtracts_from_rows: ("not changed in place", "m = te.scatter(m, [1], [-x])"),
+    changes_fields: ("not changed in place", "a new p"),
+    takes_arrays_apart: ("array taken apart", "xs[0], xs[1]"),
+    stars: ("* in an assignment", "slices"),
+    steps_by_a_variable: ("number written out", "range"),
+    step_zero: ("not 0", "range"),
+    new_axes: ("None as an index", "np.outer"),
+    truth_as_index: ("truth values", "if c"),
+    repeats_lists: ("* of a list", "np.array"),
+    adds_lists: ("ambiguous", "np.concatenate"),
+    maximum_by_key: ("the argument key by name", "default"),
+    keeps_dimensions: ("the argument keepdims by name", "axis"),
+    axis_out_of_range: ("axis 2 of an array of rank 2", "axis"),
+    strict_zip: ("strict", "shortest"),
+    unknown_argument: ("w is not one", "y, z"),
+    argument_twice: ("y is given twice", "y, z"),
+    argument_missing: ("y is missing", "match"),
+    only_by_name: ("by name only", "def f(x: float, y: float = 1.0)"),
+    default_of_another_type: ("of type float where Array[float] is wanted", "give"),
     unannotated: ("has no type", "annotate"),
     odd_type: ("outside the language", "float"),
     unknown_name_in_branch: ("no value on every path", "before"),
@@ -148,6 +262,19 @@ def test_break_is_pointed_at():
     lines = str(caught.value).splitlines()
     assert lines[2].strip() == "break" and lines[3].index("^") == lines[2].index("break")
     assert caught.value.lineno == has_break.__code__.co_firstlineno + 3
+
+
+def test_defaults_may_be_left_out():
+    @te.program
+    def cubic(x: float, a: float = 3.0, n: int = 2) -> float:
+        return a * x**3 + n
+
+    assert cubic(2.0, n=1) == 25.0
+    value, back = ENGINE.vjp(cubic, 2.0)
+    assert (value, back(1.0)) == (26.0, (36.0,))
+    value, back = ENGINE.vjp(cubic, 2.0, 1.0)
+    assert (value, back(1.0)) == (10.0, (12.0, 8.0))
+    assert ENGINE.jvp(cubic, (2.0,), (1.0,)) == (26.0, 36.0)
 
 
 @te.program

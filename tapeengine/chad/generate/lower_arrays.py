@@ -288,6 +288,8 @@ def fold(L: Lower, t: S.Fold, scope: Scope) -> Value:
         return state
     array = narrowed(L, L.stacked(array))
     assert isinstance(array, Along)
+    if isinstance(array.element, Along) and puts_together(t):
+        return flat(L, array, array.element, scope)
     which = folded_operation(t)
     element = array.element if isinstance(array.element, Tup | Items | Along) else L.force(array.element)
     if which is not None and isinstance(element, Ref) and array.axis in element.axes and element.kind == "float":
@@ -301,6 +303,37 @@ def fold(L: Lower, t: S.Fold, scope: Scope) -> Value:
     if array.sizes is not None:
         raise NotWhole("a fold of rows of different sizes")
     return fold_loop(L, t, array, scope)
+
+
+def puts_together(t: S.Fold) -> bool:
+    """Recognise a fold that puts rows together in their order."""
+    match t.body:
+        case S.Concatenate(S.Var(a), S.Var(b)):
+            return (a, b) == (t.left.name, t.right.name)
+    return False
+
+
+def flat(L: Lower, array: Along, row: Along, scope: Scope) -> Value:
+    """Put rows together: one axis over all positions that exist, read at the row and the place in it."""
+    if scope.is_whole:
+        raise NotWhole("rows put together inside a build")
+    width = L.size_of(row.axis)
+    if row.sizes is None:
+        axis = L.axes.fresh(L.b.emit("imul", (L.size_of(array.axis), width)))
+        k = counter(L, axis)
+    else:
+        k, axis = where(L, L.spread(validity(L, row), (array.axis, row.axis)))
+    width = L.b.emit("imax", (width, Const(1)))
+    i, j = L.b.emit("ifloordiv", (k, width)), L.b.emit("imod", (k, width))
+    inside = L.at(row.element, array.axis, i, scope)
+    return Along(axis, L.all_forced(L.at(inside, row.axis, j, scope)))
+
+
+def where(L: Lower, test: Operand) -> tuple[Ref, str]:
+    """Give the positions where a condition holds, counted through all its axes, along an axis of their own."""
+    indices = L.b.emit("nonzero", (test,), (), axes=("?",), kind="int")
+    axis = L.axes.fresh(L.b.emit("size", (indices,), (0,), axes=(), kind="int"))
+    return Ref(indices.name, (axis,), "int"), axis
 
 
 #: What folding with an operation leaves as it is.
@@ -423,10 +456,7 @@ def filter_(L: Lower, t: S.Filter, scope: Scope) -> Value:
     inner = replace(scope, is_whole=True)
     # the elements carry the array's own axis already, so the condition is computed for all of them at once
     test = L.number(t.condition, inner.bind(**{t.var.name: array.element}))
-    indices = L.b.emit("nonzero", (L.spread(test, (array.axis,)),), (), axes=("?",), kind="int")
-    count = L.b.emit("size", (indices,), (0,), axes=(), kind="int")
-    axis = L.axes.fresh(count)
-    chosen = Ref(indices.name, (axis,), "int")
+    chosen, axis = where(L, L.spread(test, (array.axis,)))
     return Along(axis, L.all_forced(L.at(array.element, array.axis, chosen, scope)))
 
 

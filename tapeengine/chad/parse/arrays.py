@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tapeengine.chad.parse.numeric import rank
+from tapeengine.chad.parse.numeric import elementwise, rank
 from tapeengine.chad.terms import Build, Index, Map, Op, Replicate, Size, Term, Total, Tuple, lit
 from tapeengine.chad.types import FLOAT, INT, Array, show
 
 if TYPE_CHECKING:
     from tapeengine.chad.parse.parser import Parser
 
-__all__ = ["array_attribute", "filled", "matmul", "summed", "transpose"]
+__all__ = ["array_attribute", "filled", "matmul", "mean", "reduced", "summed", "transpose"]
 
 
 def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Term:
@@ -53,21 +54,50 @@ def transpose(p: Parser, node: ast.AST, term: Term) -> Term:
     return p.let("xs", term, turned)
 
 
+#: Makes one number of a vector.
+Combine = Callable[["Parser", ast.AST, Term], Term]
+
+
+def reduced(p: Parser, node: ast.AST, combine: Combine, xs: Term, axis: int | None) -> Term:
+    """Reduce all elements of an array, or those along one axis; what a row gives is combined as elements are."""
+    n = rank(xs.type)
+    if axis is not None and not -n <= axis < n:
+        p.error(node, f"axis {axis} of an array of rank {n}", "give an axis that there is")
+    if n == 1:
+        return combine(p, node, xs)
+    assert isinstance(xs.type, Array)
+    axis = axis if axis is None or axis >= 0 else axis + n
+    if axis == 0:
+        return reduced(p, node, combine, transpose(p, node, xs), 1)
+    row = p.fresh("row", xs.type.element)
+    rows = Map((row,), reduced(p, node, combine, row, None if axis is None else axis - 1), (xs,))
+    return combine(p, node, rows) if axis is None else rows
+
+
 def summed(p: Parser, node: ast.AST, term: Term, axis: int | None = None) -> Term:
-    """``np.sum``: of all elements, or along one axis of a matrix."""
+    """``np.sum``: of all elements, or along one axis."""
     if not isinstance(term.type, Array):
         p.error(node, f"sum of {show(term.type)}", "sum an array or a comprehension of numbers")
-    n = rank(term.type)
-    if n == 1:
-        return Total(term)
-    if axis is not None and axis < 0:
-        axis += n
-    row = p.fresh("row", term.type.element)
-    if axis is None:
-        return Total(Map((row,), summed(p, node, row), (term,)))
-    if axis == 0:
-        return summed(p, node, transpose(p, node, term), 1)
-    return Map((row,), summed(p, node, row, axis - 1), (term,))
+    return reduced(p, node, lambda p, node, xs: Total(xs), term, axis)
+
+
+def mean(p: Parser, node: ast.AST, term: Term, axis: int | None) -> Term:
+    """``np.mean``: the sum over the number of elements."""
+
+    def each(p: Parser, node: ast.AST, xs: Term) -> Term:
+        def divided(xs: Term) -> Term:
+            return Op("div", (p.coerce(node, Total(xs), FLOAT), Op("real", (Size(xs),), FLOAT)))
+
+        return p.let("xs", xs, divided)
+
+    if axis is not None or rank(term.type) == 1:
+        return reduced(p, node, each, term, axis)
+
+    def whole(xs: Term) -> Term:
+        one = elementwise(p, node, lambda p, node, _: lit(1.0), (xs,))
+        return Op("div", (p.coerce(node, summed(p, node, xs), FLOAT), summed(p, node, one)))
+
+    return p.let("xs", term, whole)
 
 
 def dot(p: Parser, left: Term, right: Term) -> Term:

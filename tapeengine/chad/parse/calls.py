@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tapeengine.chad.parse import library
 from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.parameters import arguments, no_other_keywords, parameters_of
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.types import class_fields
 from tapeengine.chad.primitives import REAL
@@ -56,13 +57,18 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
     if found is not MISSING:
         form = library.SPECIAL.get(library_name(found))
         if form is not None:
+            no_other_keywords(p, node, library.KEYWORDS.get(library_name(found), ()))
             return form(p, node, env)
         if class_fields(found) is not None:
             return construct(p, node, found, env)
     elif isinstance(node.func, ast.Attribute):
         method = library.METHODS.get(node.func.attr)
         if method is not None:
+            no_other_keywords(p, node, library.METHOD_KEYWORDS.get(node.func.attr, ()))
             return method(p, node, expression(p, node.func.value, env), env)
+    of = parameters_of(p, node.func, env)
+    if of is not None:
+        return apply_to(p, node, node.func, arguments(p, node, of, env), env)
     if node.keywords:
         return registered_call(p, node, found, env)
     types = parameter_types(p, node.func, env)

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Any
 from tapeengine.chad.parse import numeric
 from tapeengine.chad.terms import (
     Branch,
-    Build,
     Case,
     Elements,
     If,
-    Index,
     Lambda,
     Literal,
     Op,
     Proj,
-    Size,
     Term,
     Tuple,
     lit,
@@ -40,7 +37,8 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
         case ast.Name():
             return name(p, node, env)
         case ast.BinOp(left=left, op=op, right=right):
-            return numeric.binary(p, node, op, expression(p, left, env), expression(p, right, env))
+            terms = expression(p, left, env), expression(p, right, env)
+            return numeric.of_lists(p, node, *terms) or numeric.binary(p, node, op, *terms)
         case ast.UnaryOp(op=op, operand=operand):
             return unary(p, node, op, operand, env)
         case ast.Compare():
@@ -57,6 +55,8 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
         case ast.List(elts=elts):
             return list_display(p, node, elts, env, wanted)
         case ast.Subscript(value=value, slice=index):
+            from tapeengine.chad.parse.subscripts import subscript
+
             return subscript(p, node, expression(p, value, env), index, env)
         case ast.Attribute(value=value, attr=attr):
             return attribute(p, node, value, attr, env)
@@ -240,57 +240,6 @@ def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wante
     if inner is not None:
         return Elements(tuple(p.coerce(node, item, inner) for item in items), inner)
     return elements(p, node, items)
-
-
-def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:
-    """Indexing of arrays and tuples, and slices of arrays."""
-    if isinstance(index, ast.Tuple):
-        for part in index.elts:
-            if isinstance(part, ast.Slice):
-                p.error(part, "a slice of one axis among several is not in the language", "use a comprehension")
-            term = subscript(p, node, term, part, env)
-        return term
-    if isinstance(term.type, Product):
-        position = expression(p, index, env) if not isinstance(index, ast.Slice) else None
-        if not isinstance(position, Literal) or not -len(term.type.items) <= position.value < len(term.type.items):
-            p.error(index, "a tuple is indexed by a number written out", "use an array, or unpack the tuple")
-        return Proj(term, int(position.value) % len(term.type.items))
-    if not isinstance(term.type, Array):
-        p.error(node, f"{show(term.type)} cannot be indexed", "index an array or a tuple")
-    if isinstance(index, ast.Slice):
-        return p.let("xs", term, lambda xs: slice_(p, index, xs, env))
-    position = expression(p, index, env)
-    if position.type == Array(INT):
-        from tapeengine.chad.terms import Gather
-
-        return Gather(term, position)
-    return Index(term, p.coerce(index, position, INT))
-
-
-def slice_(p: Parser, node: ast.Slice, xs: Term, env: Env) -> Term:
-    """``xs[a:b]``: a build over the indices from a to b, clipped as Python does."""
-    if node.step is not None:
-        p.error(node.step, "a slice with a step is not in the language", "write [xs[i] for i in range(a, b, step)]")
-    n = Size(xs)
-
-    def bound(part: ast.expr | None, default: Term) -> Term:
-        if part is None:
-            return default
-        at = p.coerce(part, expression(p, part, env), INT)
-        if isinstance(at, Literal):
-            if at.value < 0:
-                return Op("imax", (Op("isub", (n, lit(-at.value)), INT), lit(0)), INT)
-            return at if at.value == 0 else Op("imin", (at, n), INT)
-        from_end = If(Op("lt", (at, lit(0)), BOOL), Op("imax", (Op("iadd", (at, n), INT), lit(0)), INT), at)
-        return Op("imin", (from_end, n), INT)
-
-    def built(low: Term, high: Term) -> Term:
-        i = p.fresh("i", INT)
-        start_at_0 = isinstance(low, Literal) and low.value == 0
-        size = high if start_at_0 else Op("imax", (Op("isub", (high, low), INT), lit(0)), INT)
-        return Build(size, i, Index(xs, i if start_at_0 else Op("iadd", (low, i), INT)))
-
-    return p.let("low", bound(node.lower, lit(0)), lambda low: built(low, bound(node.upper, n)))
 
 
 def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: Env) -> Term:

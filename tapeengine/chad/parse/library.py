@@ -32,12 +32,12 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import BOOL, INT, Array
+from tapeengine.chad.types import BOOL, INT
 
 if TYPE_CHECKING:
     from tapeengine.chad.parse.parser import Env, Parser
 
-__all__ = ["FUNCTIONS", "METHODS", "SPECIAL", "opcode"]
+__all__ = ["FUNCTIONS", "KEYWORDS", "METHODS", "METHOD_KEYWORDS", "SPECIAL", "opcode"]
 
 
 def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:
@@ -60,24 +60,59 @@ def args_of(p: Parser, node: ast.Call, env: Env) -> list[Term]:
 # ---------------------------------------------------------------- looking at how arguments are written
 
 
+def keyword(node: ast.Call, name: str, position: int = -1) -> ast.expr | None:
+    """Give an argument by name or, where it has one, by position."""
+    if 0 <= position < len(node.args):
+        return node.args[position]
+    return next((k.value for k in node.keywords if k.arg == name), None)
+
+
 def sum_(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``sum(xs)``, ``sum(xs, start)``, ``np.sum(xs, axis=0)``; comprehensions with several for."""
+    """``sum(xs)``, ``sum(xs, start)``; comprehensions with several for."""
     from tapeengine.chad.parse.loops import nested_generators
 
-    axis = next((k.value for k in node.keywords if k.arg == "axis"), None)
-    numpy = isinstance(node.func, ast.Attribute)
-    if numpy and axis is None and len(node.args) == 2:
-        axis = node.args[1]
     first = node.args[0]
     if isinstance(first, ast.GeneratorExp):
         term = nested_generators(p, first, env, lambda t: Total(numbers(p, node, t)))
     else:
         term = numbers(p, node, array(p, node, expression(p, first, env)))
-        term = arrays.summed(p, node, term, _whole(p, axis)) if numpy or numeric.rank(term.type) == 1 else _bad(p, node)
-    start = node.args[1] if len(node.args) == 2 and not numpy else None
-    if start is None:
-        return term
-    return numeric.binary(p, node, ast.Add(), expression(p, start, env), term)
+        term = Total(term) if numeric.rank(term.type) == 1 else _bad(p, node)
+    start = keyword(node, "start", 1)
+    return term if start is None else numeric.binary(p, node, ast.Add(), expression(p, start, env), term)
+
+
+def reduction(combine: Callable[[Parser, ast.AST, Term, int | None], Term]) -> Callable[..., Term]:
+    """``np.sum(xs, axis)`` and the like."""
+
+    def handle(p: Parser, node: ast.Call, env: Env) -> Term:
+        xs = array(p, node, expression(p, node.args[0], env))
+        return combine(p, node, xs, _whole(p, keyword(node, "axis", 1)))
+
+    return handle
+
+
+def reduction_method(combine: Callable[[Parser, ast.AST, Term, int | None], Term]) -> Callable[..., Term]:
+    """``xs.sum(axis)`` and the like."""
+
+    def handle(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
+        return combine(p, node, array(p, node, receiver), _whole(p, keyword(node, "axis", 0)))
+
+    return handle
+
+
+def summed(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
+    """``np.sum``; bools are counted."""
+    return arrays.summed(p, node, numbers(p, node, xs), axis)
+
+
+def folded(which: str) -> Callable[[Parser, ast.AST, Term, int | None], Term]:
+    """``np.max`` or ``np.min``, of all elements or along an axis."""
+
+    def combine(p: Parser, node: ast.AST, xs: Term) -> Term:
+        left, right = p.fresh("a", element(xs)), p.fresh("b", element(xs))
+        return Fold(left, right, numeric.maximum(p, node, which, left, right), xs)
+
+    return lambda p, node, xs, axis: arrays.reduced(p, node, combine, xs, axis)
 
 
 def _bad(p: Parser, node: ast.AST) -> Term:
@@ -94,23 +129,41 @@ def _whole(p: Parser, node: ast.expr | None) -> int | None:
 
 
 def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
-    """``max`` and ``min``, of several arguments or of an array."""
+    """``max`` and ``min``, of several arguments or of an array, with a default for an empty one."""
 
     def handle(p: Parser, node: ast.Call, env: Env) -> Term:
         if len(node.args) == 1:
-            return folded(p, node, array(p, node, expression(p, node.args[0], env)))
+            xs = array(p, node, expression(p, node.args[0], env))
+            default = keyword(node, "default")
+            if default is None:
+                return folded(which)(p, node, xs, None)
+            start = p.coerce(default, expression(p, default, env, element(xs)), element(xs))
+            return p.let("xs", xs, lambda xs: unless_empty(xs, start, folded(which)(p, node, xs, None)))
         terms = args_of(p, node, env)
         result = terms[0]
         for term in terms[1:]:
             result = numeric.maximum(p, node, which, result, term)
         return result
 
-    def folded(p: Parser, node: ast.AST, xs: Term) -> Term:
-        if isinstance(element(xs), Array):
-            row = p.fresh("row", element(xs))
-            xs = Map((row,), folded(p, node, row), (xs,))
-        left, right = p.fresh("a", element(xs)), p.fresh("b", element(xs))
-        return Fold(left, right, numeric.maximum(p, node, which, left, right), xs)
+    return handle
+
+
+def unless_empty(xs: Term, start: Term, some: Term) -> Term:
+    """Choose by whether an array has elements."""
+    return If(Op("eq", (Size(xs), lit(0)), BOOL), start, some)
+
+
+def truth(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
+    """``any`` and ``all`` of an array of conditions, all of which are computed."""
+
+    def handle(p: Parser, node: ast.Call, env: Env) -> Term:
+        xs = array(p, node, expression(p, node.args[0], env))
+        if element(xs) != BOOL:
+            p.error(node, f"{which} of something other than conditions", f"write {which}(x > 0 for x in xs)")
+        x = p.fresh("x", BOOL)
+        test: Term = x if which == "any" else Op("not", (x,), BOOL)
+        found = Op("lt", (lit(0), Total(Map((x,), Op("trunc", (test,), INT), (xs,)))), BOOL)
+        return found if which == "any" else Op("not", (found,), BOOL)
 
     return handle
 
@@ -235,23 +288,33 @@ def method(function: Callable[..., Term]) -> Callable[..., Term]:
     return lambda p, node, receiver, env: function(p, node, [receiver, *args_of(p, node, env)])
 
 
-def sum_method(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
-    """``xs.sum(axis)``."""
-    axis = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg == "axis"), None)
-    return arrays.summed(p, node, numbers(p, node, array(p, node, receiver)), _whole(p, axis))
+def product_of(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
+    """``np.prod``."""
+    return arrays.reduced(p, node, lambda p, node, xs: whole.product(p, node, [xs]), xs, axis)
+
+
+def mean_of(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
+    """``np.mean``."""
+    return arrays.mean(p, node, numbers(p, node, xs), axis)
+
+
+#: Reductions of whole arrays, as functions and as methods.
+REDUCTIONS: Mapping[str, Callable[[Parser, ast.AST, Term, int | None], Term]] = MappingProxyType(
+    {"sum": summed, "max": folded("max"), "min": folded("min"), "mean": mean_of, "prod": product_of}
+)
 
 
 SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyType(
     {
         "builtins.sum": sum_,
-        "numpy.sum": sum_,
         "tapeengine.sum": sum_,
         "builtins.max": extreme("max"),
         "builtins.min": extreme("min"),
-        "numpy.max": extreme("max"),
-        "numpy.amax": extreme("max"),
-        "numpy.min": extreme("min"),
-        "numpy.amin": extreme("min"),
+        "builtins.any": truth("any"),
+        "builtins.all": truth("all"),
+        **{f"numpy.{name}": reduction(combine) for name, combine in REDUCTIONS.items()},
+        "numpy.amax": reduction(folded("max")),
+        "numpy.amin": reduction(folded("min")),
         "builtins.map": map_,
         "builtins.filter": filter_,
         "builtins.list": listed,
@@ -264,6 +327,22 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "tapeengine.scan": scan,
         **forms.SPECIAL,
     }
+)
+
+#: The arguments by name that the functions of `SPECIAL` take; the others take none.
+KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "builtins.sum": ("start",),
+        "numpy.sum": ("axis",),
+        "tapeengine.sum": ("start",),
+        **{f"numpy.{name}": ("axis",) for name in ("max", "amax", "min", "amin", "mean", "prod")},
+        "builtins.max": ("default",),
+        "builtins.min": ("default",),
+    }
+)
+#: The same for the methods of arrays.
+METHOD_KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    dict.fromkeys(("sum", "max", "min", "mean", "prod"), ("axis",))
 )
 
 FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
@@ -285,12 +364,13 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "math.isnan": whole.test("isnan"),
         "math.isfinite": whole.test("isfinite"),
         "math.prod": whole.product,
-        "numpy.prod": whole.product,
+        "math.isinf": whole.is_infinite,
         "numpy.square": whole.square,
+        "numpy.clip": whole.clip,
+        "builtins.divmod": whole.quotient_and_rest,
         "numpy.dot": whole.dot,
         "numpy.matmul": whole.dot,
         "numpy.concatenate": whole.concatenate,
-        "numpy.mean": whole.mean,
         "numpy.cumsum": whole.cumsum,
         "numpy.where": whole.where,
         "numpy.maximum": whole.larger("maximum"),
@@ -313,9 +393,8 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
 
 METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
     {
-        "sum": sum_method,
+        **{name: reduction_method(combine) for name, combine in REDUCTIONS.items()},
         "dot": method(whole.dot),
-        "mean": method(whole.mean),
         "cumsum": method(whole.cumsum),
         "transpose": method(whole.transpose),
         "take": method(whole.gather),

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tapeengine.chad.parse.expressions import condition, expression
-from tapeengine.chad.parse.names import assigned, returns
+from tapeengine.chad.parse.names import assigned, returns, uses
 from tapeengine.chad.terms import (
     Build,
+    Concatenate,
+    Elements,
     Filter,
+    Fold,
     For,
+    If,
     Index,
     Let,
     Literal,
@@ -26,7 +30,7 @@ from tapeengine.chad.terms import (
     While,
     lit,
 )
-from tapeengine.chad.types import INT, Array, Product, Type, show
+from tapeengine.chad.types import BOOL, INT, Array, Product, Type, show
 
 if TYPE_CHECKING:
     from tapeengine.chad.parse.parser import Env, Parser
@@ -57,10 +61,12 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
         match node.func.id:
             case "range":
                 return _range(p, node, [p.coerce(a, expression(p, a, env), INT) for a in args])
-            case "enumerate" if len(args) == 1:
-                inner = iteration(p, args[0], env)
-                return Iteration(inner.size, lambda i: Tuple((i, inner.item(i))), inner.lets)
+            case "enumerate" if len(args) in (1, 2):
+                return _enumerate(p, node, env)
             case "zip":
+                for keyword in node.keywords:
+                    if keyword.arg != "strict" or not isinstance(keyword.value, ast.Constant) or keyword.value.value:
+                        p.error(keyword.value, "zip with strict", "leave it out: a loop ends with the shortest array")
                 return _zip([iteration(p, a, env) for a in args])
             case "reversed" if len(args) == 1:
                 inner = iteration(p, args[0], env)
@@ -72,6 +78,18 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
         return Iteration(Size(array), lambda i: Index(array, i))
     var = p.fresh("xs", array.type)
     return Iteration(Size(var), lambda i: Index(var, i), ((var, array),))
+
+
+def _enumerate(p: Parser, node: ast.Call, env: Env) -> Iteration:
+    """``enumerate(xs, start)``."""
+    inner = iteration(p, node.args[0], env)
+    start = node.args[1] if len(node.args) == 2 else next((k.value for k in node.keywords if k.arg == "start"), None)
+    if start is None:
+        return Iteration(inner.size, lambda i: Tuple((i, inner.item(i))), inner.lets)
+    first = p.coerce(start, expression(p, start, env), INT)
+    var = p.fresh("start", INT)
+    counted = lambda i: Tuple((Op("iadd", (var, i), INT), inner.item(i)))  # noqa: E731
+    return Iteration(inner.size, counted, (*inner.lets, (var, first)))
 
 
 def _minus(a: Term, b: Term) -> Term:
@@ -150,21 +168,86 @@ def index_name(target: ast.expr, over: Iteration) -> str:
 def comprehension(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
     """``[e for x in it if c]``: a build, or a map over the indices that pass the filter."""
     if len(node.generators) > 1:
-        p.error(node, "two for in one comprehension", "nest two comprehensions, or sum of a sum")
+        return pairs(p, node, env)
     generator = node.generators[0]
     over = iteration(p, generator.iter, env)
     index = p.fresh(index_name(generator.target, over), INT)
 
-    def body(k: Term) -> Term:
-        return bind_target(p, generator.target, over.item(k), env, lambda env: expression(p, node.elt, env))
+    def within(k: Term, body: Callable[[Env], Term]) -> Term:
+        return bind_target(p, generator.target, over.item(k), env, body)
 
-    if not generator.ifs:
-        return over.around(Build(over.size, index, body(index)))
-    test = ast.BoolOp(ast.And(), generator.ifs) if len(generator.ifs) > 1 else generator.ifs[0]
+    return over.around(_filtered(p, over.size, index, generator.ifs, within, node.elt))
+
+
+def pairs(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
+    """``[e for x in xs for y in ys if c]``: one build over all pairs; rows put together where the second depends."""
+    others = node.generators[1:]
+    targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+    if any(targets.intersection(uses([g.iter])) for g in others):
+        return joined_rows(p, node, env)
+    overs = [iteration(p, g.iter, env) for g in node.generators]
+    sizes: list[Term] = [over.size for over in overs]
+    total: Term = sizes[0]
+    for size in sizes[1:]:
+        total = Op("imul", (total, size), INT)
+    index = p.fresh("k", INT)
+
+    def within(k: Term, body: Callable[[Env], Term]) -> Term:
+        places: list[Term] = []
+        for size in reversed(sizes[1:]):
+            places.append(Op("imod", (k, size), INT))
+            k = Op("ifloordiv", (k, size), INT)
+        return _bind_all(p, list(zip(node.generators, overs, [k, *reversed(places)], strict=True)), env, body)
+
+    tests = [test for g in node.generators for test in g.ifs]
+    made = _filtered(p, total, index, tests, within, node.elt)
+    for over in reversed(overs):
+        made = over.around(made)
+    return made
+
+
+def _bind_all(
+    p: Parser, each: list[tuple[ast.comprehension, Iteration, Term]], env: Env, body: Callable[[Env], Term]
+) -> Term:
+    if not each:
+        return body(env)
+    generator, over, k = each[0]
+    return bind_target(p, generator.target, over.item(k), env, lambda env: _bind_all(p, each[1:], env, body))
+
+
+def _filtered(
+    p: Parser,
+    size: Term,
+    index: Var,
+    tests: list[ast.expr],
+    within: Callable[[Term, Callable[[Env], Term]], Term],
+    element: ast.expr,
+) -> Term:
+    """Build over all indices, or over those that pass tests."""
+    body = within(index, lambda env: expression(p, element, env))
+    if not tests:
+        return Build(size, index, body)
+    test = ast.BoolOp(ast.And(), tests) if len(tests) > 1 else tests[0]
     k, j = p.fresh("k", INT), p.fresh("j", INT)
-    passes = bind_target(p, generator.target, over.item(k), env, lambda env: condition(p, test, env))
-    chosen = Filter(k, passes, Build(over.size, j, j))
-    return over.around(Map((index,), body(index), (chosen,)))
+    chosen = Filter(k, within(k, lambda env: condition(p, test, env)), Build(size, j, j))
+    return Map((index,), body, (chosen,))
+
+
+def joined_rows(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
+    """A comprehension whose inner range depends on the outer variable: rows, put together."""
+    inner = ast.copy_location(ast.ListComp(node.elt, node.generators[1:]), node)
+    rows = comprehension(p, ast.copy_location(ast.ListComp(inner, node.generators[:1]), node), env)
+    assert isinstance(rows.type, Array)
+    of = rows.type.element
+    assert isinstance(of, Array)
+    a, b = p.fresh("a", of), p.fresh("b", of)
+    empty = Elements((), of.element)
+
+    def flat(rows: Term) -> Term:
+        some = Fold(a, b, Concatenate(a, b), rows)
+        return If(Op("eq", (Size(rows), lit(0)), BOOL), empty, some)
+
+    return p.let("rows", rows, flat)
 
 
 def nested_generators(p: Parser, node: ast.GeneratorExp, env: Env, combine: Callable[[Term], Term]) -> Term:
@@ -176,11 +259,15 @@ def nested_generators(p: Parser, node: ast.GeneratorExp, env: Env, combine: Call
     generator = generators[0]
     over = iteration(p, generator.iter, env)
     index = p.fresh(index_name(generator.target, over), INT)
-    if generator.ifs:
-        p.error(node, "a filter on the outer for", "put the condition on the inner for, or nest two sums")
-    term = bind_target(
-        p, generator.target, over.item(index), env, lambda env: nested_generators(p, inner, env, combine)
-    )
+
+    def body(env: Env) -> Term:
+        term = nested_generators(p, inner, env, combine)
+        if not generator.ifs:
+            return term
+        test = ast.BoolOp(ast.And(), generator.ifs) if len(generator.ifs) > 1 else generator.ifs[0]
+        return If(condition(p, test, env), term, lit(0) if term.type == INT else lit(0.0))
+
+    term = bind_target(p, generator.target, over.item(index), env, body)
     return over.around(combine(Build(over.size, index, term)))
 
 

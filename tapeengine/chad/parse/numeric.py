@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tapeengine.chad.terms import If, Let, Literal, Map, Op, Term, Var, lit
+from tapeengine.chad.terms import Concatenate, Elements, If, Let, Literal, Map, Op, Replicate, Term, Var, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Type, show
 
 if TYPE_CHECKING:
     from tapeengine.chad.parse.parser import Parser
 
-__all__ = ["binary", "comparison", "elementwise", "maximum", "negative", "real", "scalar_op"]
+__all__ = ["binary", "comparison", "elementwise", "maximum", "negative", "of_lists", "real", "scalar_op"]
 
 #: A function of scalar terms.
 Scalar = Callable[["Parser", ast.AST, Sequence[Term]], Term]
@@ -69,17 +69,28 @@ def binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) 
         from tapeengine.chad.parse.arrays import matmul
 
         return matmul(p, node, left, right)
-    if isinstance(op, ast.Add) and isinstance(left.type, Array) and left.type == right.type and _is_list(left, right):
-        p.error(node, "+ of two lists written out is ambiguous", "write np.concatenate([a, b]) or te.Vec variables")
     if not isinstance(op, ast.Pow) and type(op) not in REAL and type(op) not in WHOLE:
         p.error(node, f"{type(op).__name__} is not in the language", "use + - * / // % ** @")
     return elementwise(p, node, lambda p, node, xs: _binary(p, node, op, xs[0], xs[1]), (left, right))
 
 
-def _is_list(*terms: Term) -> bool:
-    from tapeengine.chad.terms import Elements
+LISTS = (ast.List, ast.ListComp)
 
-    return any(isinstance(t, Elements) for t in terms)
+
+def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None:
+    """What Python does to lists: ``[x] * n`` repeats and ``[x] + [y]`` puts together; None where none is written."""
+    written = [isinstance(side, LISTS) for side in (node.left, node.right)]
+    if isinstance(node.op, ast.Mult) and any(written):
+        items, size = (left, right) if written[0] else (right, left)
+        if size.type == INT and isinstance(items, Elements) and len(items.items) == 1:
+            return Replicate(size, items.items[0])
+        p.error(node, "* of a list", "write [x] * n to repeat, or np.array([...]) * a for numbers")
+    if isinstance(node.op, ast.Add) and all(written):
+        of = p.unify(node, left.type, right.type)
+        return Concatenate(p.coerce(node, left, of), p.coerce(node, right, of))
+    if isinstance(node.op, ast.Add) and any(isinstance(side, ast.List) for side in (node.left, node.right)):
+        p.error(node, "+ of a list written out is ambiguous", "write np.concatenate((a, b)), or np.array([...]) + b")
+    return None
 
 
 def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) -> Term:

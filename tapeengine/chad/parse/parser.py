@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.parse.names import assigned
+from tapeengine.chad.parse.parameters import Parameters, own_parameters, parameter_names
 from tapeengine.chad.parse.types import TypeTable, UnknownType
 from tapeengine.chad.terms import Definition, Elements, Inject, Let, Literal, Map, Op, Proj, Term, Tuple, Var, lit
 from tapeengine.chad.traverse import Names
@@ -34,6 +35,7 @@ class Lifted:
     captured: tuple[str, ...]
     params: tuple[Type, ...]
     result: Type
+    parameters: Parameters
 
 
 #: What Python names stand for inside a program.
@@ -82,6 +84,8 @@ class Parser:
         self.programs: dict[str, Any] = {}
         self.primitives: dict[str, Any] = {}
         self.results: list[Type | None] = []
+        self.parameters: dict[str, Parameters] = {}
+        self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
         self.tree = self._read()
@@ -223,10 +227,11 @@ class Parser:
     def signature(self, node: ast.FunctionDef) -> tuple[tuple[Var, ...], Type | None]:
         """Read the parameters and the result type of a def."""
         a = node.args
-        if a.vararg or a.kwarg or a.kwonlyargs or a.defaults or a.posonlyargs:
-            self.error(node, "parameters are positional, without defaults", "write def f(x: float, y: float)")
+        if a.vararg or a.kwarg or a.kwonlyargs:
+            self.error(node, "parameters with * or by name only", "write def f(x: float, y: float = 1.0)")
         params = tuple(
-            self.fresh(arg.arg, self.annotated(arg.annotation, arg, f"the parameter {arg.arg}")) for arg in a.args
+            self.fresh(arg.arg, self.annotated(arg.annotation, arg, f"the parameter {arg.arg}"))
+            for arg in (*a.posonlyargs, *a.args)
         )
         result = None if node.returns is None else self.annotated(node.returns, node, "the result")
         return params, result
@@ -241,7 +246,8 @@ class Parser:
         from tapeengine.chad.parse.statements import body
 
         params, result = self.signature(self.tree)
-        env: Env = dict(zip((a.arg for a in self.tree.args.args), params, strict=True))
+        self.own = own_parameters(self, params)
+        env: Env = dict(zip(parameter_names(self.tree.args), params, strict=True))
         if result is not None:
             self.definitions[self.symbol] = Definition(self.symbol, params, result, Tuple(()))
         term = body(self, self.tree, env, result)

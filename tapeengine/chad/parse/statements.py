@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from tapeengine.chad.parse.expressions import condition, expression, narrowing
 from tapeengine.chad.parse.names import assigned, returns, uses
+from tapeengine.chad.parse.parameters import Parameters, bound, parameter_names, with_defaults
 from tapeengine.chad.terms import Branch, Case, Definition, If, Inject, Lambda, Let, Literal, Proj, Term, Tuple, Var
-from tapeengine.chad.types import UNIT, Product, Type, show
+from tapeengine.chad.types import UNIT, Array, Product, Type, show
 
 if TYPE_CHECKING:
     from tapeengine.chad.parse.parser import Env, Parser
@@ -134,14 +135,31 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
         case ast.Name(id=name):
             return bind(p, name, term, env, then)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
+            if isinstance(term.type, Array):
+                name = ast.unparse(target)
+                p.error(target, "an array taken apart", f"write {name} = xs[0], xs[1], ..., or give a tuple")
             if not isinstance(term.type, Product) or len(term.type.items) != len(elts):
                 p.error(target, f"cannot take {show(term.type)} apart into {len(elts)}", "match the tuple's length")
             if isinstance(term, Tuple) and all(isinstance(e, ast.Name) for e in elts):
                 return _simultaneous(p, elts, term.items, env, then)
             return p.let("t", term, lambda t: _unpack(p, elts, t, 0, env, then))
         case ast.Subscript() | ast.Attribute():
-            p.error(target, "values are not changed in place", "build an array with a comprehension, or use te.scatter")
+            p.error(target, "values are not changed in place", instead(target))
+        case ast.Starred():
+            p.error(target, "* in an assignment", "write the parts out, or use slices")
     p.error(target, "this cannot be assigned to", "assign to a name or a tuple of names")
+
+
+def instead(target: ast.expr, op: ast.operator | None = None, value: ast.expr | None = None) -> str:
+    """Say what to write instead of an assignment to an element or a field."""
+    if isinstance(target, ast.Attribute):
+        return f"make a new {ast.unparse(target.value)} with the field changed"
+    assert isinstance(target, ast.Subscript)
+    xs, at = ast.unparse(target.value), ast.unparse(target.slice)
+    if isinstance(op, ast.Add | ast.Sub) and value is not None and not isinstance(target.slice, ast.Slice | ast.Tuple):
+        sign = "" if isinstance(op, ast.Add) else "-"
+        return f"write {xs} = te.scatter({xs}, [{at}], [{sign}{ast.unparse(value)}])"
+    return f"build a new array: {xs} = [... if k == {at} else {xs}[k] for k in range(len({xs}))], or use te.scatter"
 
 
 def _simultaneous(p: Parser, elts: Sequence[ast.expr], items: Sequence[Term], env: Env, then: Rest) -> Term:
@@ -164,7 +182,7 @@ def augmented(
 ) -> Term:
     """``x += e`` is ``x = x + e``."""
     if not isinstance(target, ast.Name):
-        p.error(target, "values are not changed in place", "build an array with a comprehension, or use te.scatter")
+        p.error(target, "values are not changed in place", instead(target, op, value))
     load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
     binop = ast.copy_location(ast.BinOp(load, op, value), node)
     return bind(p, target.id, expression(p, binop, env), env, then)
@@ -312,28 +330,38 @@ def local_function(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Te
     if node.decorator_list:
         p.error(node.decorator_list[0], "a local function has no decorator", "leave it out")
     params, result = p.signature(node)
-    inner = {**env, **dict(zip((a.arg for a in node.args.args), params, strict=True))}
+    named = dict(zip(parameter_names(node.args), params, strict=True))
+    of, lets = with_defaults(p, node, params, env)
     if node.name in uses(node.body):
-        return _recursive(p, node, params, result, env, then)
-    return bind(p, node.name, Lambda(params, body(p, node, inner, result)), env, then)
+        return bound(lets, _recursive(p, node, params, result, env, then, of))
+    function = Lambda(params, body(p, node, {**env, **named}, result))
+    var = p.fresh(node.name, function.type)
+    p.parameters[var.name] = of
+    return bound(lets, Let(var, function, then({**env, node.name: var})))
 
 
 def _recursive(
-    p: Parser, node: ast.FunctionDef, params: tuple[Var, ...], result: Type | None, env: Env, then: Rest
+    p: Parser,
+    node: ast.FunctionDef,
+    params: tuple[Var, ...],
+    result: Type | None,
+    env: Env,
+    then: Rest,
+    of: Parameters,
 ) -> Term:
     from tapeengine.chad.parse.parser import Lifted
 
     if result is None:
         p.error(node, "a recursive function needs the type of its result", "write -> float, or what it gives")
-    own = {a.arg for a in node.args.args} | set(assigned(node.body))
+    own = {*of.names} | set(assigned(node.body))
     captured = tuple(n for n in uses(node.body) if n in env and n not in own and isinstance(env[n], Term))
     name = p.names(f"{p.symbol}_{node.name}")
-    lifted = Lifted(name, captured, tuple(v.of for v in params), result)
+    lifted = Lifted(name, captured, tuple(v.of for v in params), result, of)
     extra = tuple(p.fresh(n, env[n].type) for n in captured)
     inner = {
         **{n: v for n, v in env.items() if isinstance(v, Lifted)},
         **dict(zip(captured, extra, strict=True)),
-        **dict(zip((a.arg for a in node.args.args), params, strict=True)),
+        **dict(zip(of.names, params, strict=True)),
         node.name: lifted,
     }
     p.definitions[name] = Definition(name, (*extra, *params), result, body(p, node, inner, result))

@@ -20,7 +20,6 @@ from tapeengine.chad.terms import (
     Scatter,
     Size,
     Term,
-    Total,
     Tuple,
     lit,
 )
@@ -30,9 +29,9 @@ if TYPE_CHECKING:
     from tapeengine.chad.parse.parser import Parser
 
 __all__ = [
-    "absolute", "arange", "array", "concatenate", "cumsum", "dot", "element", "filled", "full", "gather",
-    "larger", "length", "like", "mean", "norm", "numbers", "outer", "power", "product", "scatter", "square",
-    "test", "to_bool", "to_float", "to_int", "transpose", "where",
+    "absolute", "arange", "array", "clip", "concatenate", "cumsum", "dot", "element", "filled", "full",
+    "gather", "is_infinite", "larger", "length", "like", "norm", "numbers", "outer", "power", "product",
+    "quotient_and_rest", "scatter", "square", "test", "to_bool", "to_float", "to_int", "transpose", "where",
 ]  # fmt: skip
 
 
@@ -124,13 +123,36 @@ def concatenate(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return result
 
 
-def mean(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.mean(xs)`` of a vector."""
+def is_infinite(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``math.isinf(x)``."""
 
-    def divided(xs: Term) -> Term:
-        return Op("div", (p.coerce(node, Total(xs), FLOAT), Op("real", (Size(xs),), FLOAT)))
+    def tested(x: Term) -> Term:
+        return If(Op("isfinite", (x,), BOOL), lit(False), Op("not", (Op("isnan", (x,), BOOL),), BOOL))
 
-    return p.let("xs", numbers(p, node, array(p, node, args[0])), divided)
+    return p.let("x", p.coerce(node, args[0], FLOAT), tested)
+
+
+def clip(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.clip(xs, low, high)``."""
+    if len(args) != 3:
+        p.error(node, f"{len(args)} arguments where 3 are wanted", "write np.clip(xs, low, high)")
+
+    def clipped(p: Parser, node: ast.AST, xs: Any) -> Term:
+        return numeric.maximum(p, node, "min", numeric.maximum(p, node, "max", xs[0], xs[1]), xs[2])
+
+    return numeric.elementwise(p, node, clipped, args)
+
+
+def quotient_and_rest(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``divmod(a, b)``."""
+    if len(args) != 2:
+        p.error(node, f"{len(args)} arguments where 2 are wanted", "write divmod(a, b)")
+
+    def both(a: Term, b: Term) -> Term:
+        ops = (ast.FloorDiv(), ast.Mod())
+        return Tuple(tuple(numeric.binary(p, node, op, a, b) for op in ops))
+
+    return p.let("a", args[0], lambda a: p.let("b", args[1], lambda b: both(a, b)))
 
 
 def product(p: Parser, node: ast.AST, args: list[Term]) -> Term:

@@ -1,0 +1,124 @@
+"""The names and defaults of parameters: arguments by name, and those left out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tapeengine.chad.parse.expressions import constant, expression
+from tapeengine.chad.terms import Let, Literal, Term, Var
+from tapeengine.chad.types import Type
+
+if TYPE_CHECKING:
+    from tapeengine.chad.parse.parser import Env, Parser
+
+__all__ = [
+    "Parameters",
+    "arguments",
+    "bound",
+    "no_other_keywords",
+    "own_parameters",
+    "parameter_names",
+    "parameters_of",
+    "with_defaults",
+]
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The parameters of a function: names, types, and what stands for those that a call leaves out."""
+
+    names: tuple[str, ...]
+    types: tuple[Type, ...]
+    defaults: tuple[Term | None, ...]
+
+
+def with_defaults(
+    p: Parser, node: ast.FunctionDef, params: Sequence[Var], env: Env
+) -> tuple[Parameters, list[tuple[Var, Term]]]:
+    """Give the parameters of a local function, whose defaults are computed where it is defined, and these to bind."""
+    given = node.args.defaults
+    defaults: list[Term | None] = [None] * (len(params) - len(given))
+    lets: list[tuple[Var, Term]] = []
+    for default, param in zip(given, params[len(params) - len(given) :], strict=True):
+        term = p.coerce(default, expression(p, default, env, param.of), param.of)
+        if not isinstance(term, Literal | Var):
+            lets.append((p.fresh(param.name, param.of), term))
+            term = lets[-1][0]
+        defaults.append(term)
+    return Parameters(parameter_names(node.args), tuple(v.of for v in params), tuple(defaults)), lets
+
+
+def parameter_names(args: ast.arguments) -> tuple[str, ...]:
+    """Give the names of positional parameters."""
+    return tuple(a.arg for a in (*args.posonlyargs, *args.args))
+
+
+def own_parameters(p: Parser, params: Sequence[Var]) -> Parameters:
+    """Give the parameters of the function that is parsed."""
+    return of_python(p, p.tree, p.function, tuple(v.of for v in params))
+
+
+def of_python(p: Parser, node: ast.AST, function: Any, types: tuple[Type, ...]) -> Parameters:
+    """Give the parameters of a Python function, whose defaults are values."""
+    code, values = function.__code__, function.__defaults__ or ()
+    names = code.co_varnames[: code.co_argcount]
+    defaults = [None] * (len(types) - len(values))
+    terms = (p.coerce(node, constant(p, node, v), t) for v, t in zip(values, types[len(defaults) :], strict=True))
+    return Parameters(tuple(names), types, (*defaults, *terms))
+
+
+def parameters_of(p: Parser, node: ast.expr, env: Env) -> Parameters | None:
+    """Give the parameters of what is called: a local function, this one, or another program; None for all else."""
+    from tapeengine.chad.parse.parser import MISSING, Lifted
+
+    found: Any = env.get(node.id) if isinstance(node, ast.Name) and node.id in env else p.static(node, env)
+    if isinstance(found, Lifted):
+        return found.parameters
+    if isinstance(found, Var):
+        return p.parameters.get(found.name)
+    if found is p.function or getattr(found, "__tapeengine_function__", None) is p.function:
+        return p.own
+    if found is not MISSING and hasattr(found, "__tapeengine_signature__"):
+        return of_python(p, node, found.__tapeengine_function__, tuple(found.__tapeengine_signature__()[1]))
+    return None
+
+
+def arguments(p: Parser, node: ast.Call, of: Parameters, env: Env) -> list[Term]:
+    """Give one argument for each parameter: by position, by name, or its default."""
+    if len(node.args) > len(of.names):
+        wanted = f"{len(node.args)} arguments where {len(of.names)} are wanted"
+        p.error(node, wanted, "match the function's parameters")
+    given: dict[str, ast.expr] = dict(zip(of.names, node.args, strict=False))
+    for keyword in node.keywords:
+        name = str(keyword.arg)
+        if name not in of.names or name in given:
+            problem = "given twice" if name in given else "not one of the function's"
+            p.error(keyword.value, f"the parameter {name} is {problem}", f"its parameters are {', '.join(of.names)}")
+        given[name] = keyword.value
+    found = []
+    for name, of_type, default in zip(of.names, of.types, of.defaults, strict=True):
+        if name not in given and default is None:
+            wanted = f"{len(given)} arguments where {len(of.names)} are wanted, {name} is missing"
+            p.error(node, wanted, "match the function's parameters")
+        term = expression(p, given[name], env, of_type) if name in given else default
+        assert term is not None
+        found.append(p.coerce(given.get(name, node), term, of_type))
+    return found
+
+
+def no_other_keywords(p: Parser, node: ast.Call, known: Collection[str]) -> None:
+    """Refuse arguments by names that a function of the language does not have."""
+    for keyword in node.keywords:
+        if keyword.arg not in known:
+            advice = f"its arguments by name are {', '.join(known)}" if known else "give the arguments by position"
+            p.error(keyword.value, f"the argument {keyword.arg} by name", advice)
+
+
+def bound(lets: Sequence[tuple[Var, Term]], term: Term) -> Term:
+    """Bind variables around a term."""
+    for var, value in reversed(lets):
+        term = Let(var, value, term)
+    return term

@@ -1,0 +1,139 @@
+"""Subscripts: indices, slices and arrays of indices, along one axis or several."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.terms import Build, Gather, If, Index, Literal, Map, Op, Proj, Size, Term, lit
+from tapeengine.chad.types import BOOL, INT, Array, Product, show
+
+if TYPE_CHECKING:
+    from tapeengine.chad.parse.parser import Env, Parser
+
+__all__ = ["subscript"]
+
+
+def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:
+    """Indexing of arrays and tuples, and slices of arrays."""
+    for part in index.elts if isinstance(index, ast.Tuple) else (index,):
+        if isinstance(part, ast.Constant) and part.value in (None, Ellipsis):
+            p.error(part, f"{part.value} as an index", "write a comprehension, or np.outer for a product of all pairs")
+    if isinstance(index, ast.Tuple):
+        return along_axes(p, node, term, index.elts, env)
+    if isinstance(term.type, Product):
+        position = expression(p, index, env) if not isinstance(index, ast.Slice) else None
+        if not isinstance(position, Literal) or not -len(term.type.items) <= position.value < len(term.type.items):
+            p.error(index, "a tuple is indexed by a number written out", "use an array, or unpack the tuple")
+        return Proj(term, int(position.value) % len(term.type.items))
+    if not isinstance(term.type, Array):
+        p.error(node, f"{show(term.type)} cannot be indexed", "index an array or a tuple")
+    if isinstance(index, ast.Slice):
+        return p.let("xs", term, lambda xs: slice_(p, index, xs, env))
+    position = expression(p, index, env)
+    if position.type == Array(INT):
+        return Gather(term, position)
+    if position.type == Array(BOOL):
+        p.error(index, "an array of truth values as an index", "write [x for x, c in zip(xs, conditions) if c]")
+    return Index(term, p.coerce(index, position, INT))
+
+
+def along_axes(p: Parser, node: ast.AST, term: Term, parts: Sequence[ast.expr], env: Env) -> Term:
+    """``xs[i, j]``: an index for each axis; what follows a slice applies to each of its elements."""
+    slices = [part for part in parts if isinstance(part, ast.Slice)]
+    chosen = [part for part in parts if part not in slices and expression(p, part, env).type == Array(INT)]
+    if len(chosen) > 1:
+        if slices:
+            p.error(node, "a slice beside several arrays of indices", "write a comprehension")
+        return pairwise(p, node, term, parts, env)
+    first, *rest = parts
+    term = subscript(p, node, term, first, env)
+    if not rest:
+        return term
+    if first not in slices and first not in chosen:
+        return along_axes(p, node, term, rest, env)
+    if all(isinstance(part, ast.Slice) and part.lower is part.upper is part.step is None for part in rest):
+        return term
+    if not isinstance(term.type, Array):
+        raise AssertionError("a slice of an array is an array")
+    row = p.fresh("row", term.type.element)
+    return Map((row,), along_axes(p, node, row, rest, env), (term,))
+
+
+def pairwise(p: Parser, node: ast.AST, term: Term, parts: Sequence[ast.expr], env: Env) -> Term:
+    """``xs[rows, columns]``: arrays of indices go side by side, as in numpy."""
+    indices = [expression(p, part, env) for part in parts]
+    arrays = tuple(i for i in indices if i.type == Array(INT))
+    variables = tuple(p.fresh("i", INT) for _ in arrays)
+
+    def each(xs: Term) -> Term:
+        side_by_side = iter(variables)
+        for part, index in zip(parts, indices, strict=True):
+            xs = Index(xs, next(side_by_side) if index in arrays else p.coerce(part, index, INT))
+        return Map(variables, xs, arrays)
+
+    return p.let("xs", term, each)
+
+
+def slice_(p: Parser, node: ast.Slice, xs: Term, env: Env) -> Term:
+    """``xs[a:b:c]``: a build over the indices from a to b, clipped as Python does."""
+    step = 1 if node.step is None else _step(p, node.step, env)
+    n = Size(xs)
+    if step < 0:
+        return backwards(p, node, xs, n, step, env)
+
+    def built(low: Term, high: Term) -> Term:
+        i = p.fresh("i", INT)
+        start_at_0 = isinstance(low, Literal) and low.value == 0
+        size = high if start_at_0 else Op("imax", (Op("isub", (high, low), INT), lit(0)), INT)
+        at: Term = i if step == 1 else Op("imul", (lit(step), i), INT)
+        at = at if start_at_0 else Op("iadd", (low, at), INT)
+        return Build(_divided(size, step), i, Index(xs, at))
+
+    low = _bound(p, node.lower, lit(0), n, (lit(0), n), env)
+    return p.let("low", low, lambda low: built(low, _bound(p, node.upper, n, n, (lit(0), n), env)))
+
+
+def backwards(p: Parser, node: ast.Slice, xs: Term, n: Term, step: int, env: Env) -> Term:
+    """``xs[a:b:-c]``: from a down to above b."""
+    last = Op("isub", (n, lit(1)), INT)
+
+    def built(start: Term) -> Term:
+        stop = _bound(p, node.upper, lit(-1), n, (lit(-1), last), env)
+        size = Op("imax", (Op("isub", (start, stop), INT), lit(0)), INT)
+        i = p.fresh("i", INT)
+        at = i if step == -1 else Op("imul", (lit(-step), i), INT)
+        return Build(_divided(size, -step), i, Index(xs, Op("isub", (start, at), INT)))
+
+    return p.let("start", _bound(p, node.lower, last, n, (lit(-1), last), env), built)
+
+
+def _step(p: Parser, node: ast.expr, env: Env) -> int:
+    step = expression(p, node, env)
+    if not isinstance(step, Literal) or step.type != INT or step.value == 0:
+        advice = "write [xs[i] for i in range(...)] with the index computed"
+        p.error(node, "the step of a slice is a number written out, not 0", advice)
+    return int(step.value)
+
+
+def _divided(size: Term, step: int) -> Term:
+    """Give how many steps fit, rounded up."""
+    if step == 1:
+        return size
+    return Op("ifloordiv", (Op("iadd", (size, lit(step - 1)), INT), lit(step)), INT)
+
+
+def _bound(p: Parser, part: ast.expr | None, default: Term, n: Term, limits: tuple[Term, Term], env: Env) -> Term:
+    """Give one end of a slice: counted from the end where it is negative, then within limits."""
+    if part is None:
+        return default
+    low, high = limits
+    at = p.coerce(part, expression(p, part, env), INT)
+    if isinstance(at, Literal):
+        if at.value < 0:
+            return Op("imax", (Op("isub", (n, lit(-at.value)), INT), low), INT)
+        return at if at.value == 0 and low == lit(0) else Op("imin", (at, high), INT)
+    from_end = If(Op("lt", (at, lit(0)), BOOL), Op("imax", (Op("iadd", (at, n), INT), low), INT), at)
+    return Op("imin", (from_end, high), INT)
