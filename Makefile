@@ -5,6 +5,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
+PEERS_ARGS ?=
 BASE ?= HEAD~1
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
@@ -16,7 +17,7 @@ SOURCES = pyproject.toml setup.py $(wildcard tapeengine/_core/*.py tapeengine/_c
 help:
 	@echo "make demo | test | doctest | check (tests on a build with all checks) | test-scipy | lint | format | types | stubtest"
 	@echo "make bench | bench-quick | bench-compare BASE=commit | peers | dist | clean"
-	@echo "variables: PYTHON=$(PYTHON) VENV=$(VENV) PYTEST_ARGS='$(PYTEST_ARGS)'"
+	@echo "variables: PYTHON=$(PYTHON) VENV=$(VENV) PYTEST_ARGS='$(PYTEST_ARGS)' PEERS_ARGS='$(PEERS_ARGS)'"
 
 $(VENV)/pyvenv.cfg:
 	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "tapeengine needs Python 3.11, 3.12 or 3.13: make PYTHON=python3.11 ...")'
@@ -78,7 +79,7 @@ bench-compare: $(INSTALLED)
 	$(BIN)/python asv_bench/compare.py $(BASE)
 
 peers: $(INSTALLED)
-	$(BIN)/python asv_bench/peers/setup.py
+	$(BIN)/python asv_bench/peers/setup.py $(PEERS_ARGS)
 
 dist: $(INSTALLED)
 	$(BIN)/python -m build

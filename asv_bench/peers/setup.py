@@ -1,4 +1,4 @@
-"""Make the virtual environment of the peers and measure them: `make peers`.
+"""Make the virtual environment of the peers and measure them: `make peers PEERS_ARGS="..."`.
 
     python asv_bench/peers/setup.py [--environment DIR] [--only-install] [arguments of asv_bench.peers.run]
 
