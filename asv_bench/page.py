@@ -13,12 +13,14 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
+from asv_bench.peers.idioms import COMPILED, OURS, REWRITTEN
 from asv_bench.programs.catalogue import PROGRAMS
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-OURS = "tapeengine"
-REWRITTEN = ("JAX scan", "CasADi SX", "numba by hand")
+SECOND = "te.program"
+ARRAY_LOOPS = ("index_reads", "recurrence", "unrolled")
+LOOPS = (*(name for name, program in PROGRAMS.items() if program.flavour == "scalars"), *ARRAY_LOOPS)
 
 Row = dict[str, Any]
 
@@ -85,43 +87,75 @@ def cell(row: Row | None, most: int) -> str:
 
 
 def cost(found: dict[str, dict[str, Row]], tools: list[str]) -> str:
-    """Return the table of ratios: programs down, tools across."""
+    """Return the table of ratios: programs down, tools across; programs that none of the tools runs are left out."""
     lines = []
     for name in PROGRAMS:
-        if name in found:
+        if found.get(name, {}).keys() & set(tools):
             most = max(row["size"] for row in found[name].values())
             lines.append([f"{name} {most}", *(cell(found[name].get(tool), most) for tool in tools)])
     return table(["program and size", *tools], lines)
 
 
-def wins(rows: list[Row]) -> str:
-    """Return the lines that name each tool that is faster than this one, at the largest size that both finished."""
-    ratios: dict[tuple[str, str], dict[int, float]] = {}
+def against(rows: list[Row], what: str) -> dict[tuple[str, str], tuple[int, float]]:
+    """Return, by program and tool, the largest size that both finished and this engine's figure over the tool's."""
+    figures: dict[tuple[str, str], dict[int, float]] = {}
     for row in rows:
         if "ratio" in row:
-            ratios.setdefault((row["program"], row["tool"]), {})[row["size"]] = row["ratio"]
-    lines = []
-    for (name, tool), theirs in ratios.items():
-        ours = ratios.get((name, OURS), {})
+            figures.setdefault((row["program"], row["tool"]), {})[row["size"]] = row[what]
+    found = {}
+    for (name, tool), theirs in figures.items():
+        ours = figures.get((name, OURS), {})
         size = max(theirs.keys() & ours.keys(), default=0)
-        if size and theirs[size] < ours[size]:
-            kind = "rewritten" if tool in REWRITTEN else "as it is"
-            times = f"{number(ours[size] / theirs[size])} times"
-            lines.append(f"* {name} {size}: {tool} ({kind}), {times} as fast in the steady state.")
-    return "\n".join(sorted(lines))
+        if size and tool != OURS:
+            found[name, tool] = size, ours[size] / theirs[size]
+    return found
+
+
+def wins(rows: list[Row], tools: list[str]) -> str:
+    """Return the lines that name each of the tools that is faster than this engine, by program."""
+    lines = []
+    for name in PROGRAMS:
+        faster = [
+            (factor, f"{tool} {number(factor)}" + (f" (n={size})" if size < PROGRAMS[name].sizes[-1] else ""))
+            for (program, tool), (size, factor) in against(rows, "ratio").items()
+            if program == name and tool in tools and factor > 1.0
+        ]
+        if faster:
+            lines.append(f"* {name}: " + ", ".join(text for _, text in sorted(faster, reverse=True)))
+    return "\n".join(lines) or "* none on this list."
+
+
+def lowest(rows: list[Row], names: tuple[str, ...], tools: list[str], what: str) -> str:
+    """Say on how many of the programs this engine has the lowest figure among the tools, and name the others."""
+    compared = {key: value for key, value in against(rows, what).items() if key[0] in names and key[1] in tools}
+    programs = {name for name, _ in compared}
+    lost = sorted(
+        f"{name} {size} ({tool}, {number(factor)} times)"
+        for (name, tool), (size, factor) in compared.items()
+        if factor > 1.0
+    )
+    losing = {text.split()[0] for text in lost}
+    counted = f"{len(programs) - len(losing)} of {len(programs)}"
+    return f"{counted}; not on {', '.join(lost)}" if lost else counted
 
 
 def compiled_first(found: dict[str, dict[str, Row]]) -> str:
     """Return the table of seconds to the first derivative against the tools that compile or build a graph."""
-    tools = [OURS, "JAX jit", "JAX scan", "CasADi SX", "numba by hand"]
+    tools = [OURS, *COMPILED]
     lines = []
     for name in PROGRAMS:
         rows = found.get(name, {})
         if OURS in rows and len(rows.keys() & set(tools)) > 1:
-            size = rows[OURS]["size"]
-            shown = [number(rows[t]["first"]) if t in rows and rows[t]["size"] == size else "" for t in tools]
-            lines.append([f"{name} {size}", *shown])
+            most = rows[OURS]["size"]
+            lines.append([f"{name} {most}", *(first_cell(rows.get(tool), most) for tool in tools)])
     return table(["seconds", *tools], lines)
+
+
+def first_cell(row: Row | None, most: int) -> str:
+    """Return seconds to the first derivative, with the size where that is not the largest."""
+    if row is None:
+        return ""
+    return number(row["first"]) + (f" (n={row['size']})" if row["size"] < most else "")
 
 
 def refusals(rows: list[Row]) -> str:
@@ -140,35 +174,58 @@ def picture(name: str, text: str) -> str:
     return f"![{text}](performance/{name}.svg)"
 
 
-def peers(data: dict[str, Any]) -> str:
-    """Return the sections that compare the tools."""
-    found, tools = best(data["rows"]), list(data["tools"])
+def origin(data: dict[str, Any]) -> str:
+    """Say where and when the tools were measured."""
     machine = data["machine"]
     where = f"{machine['processor']}, {machine['cores']} cores, {machine['system']}"
-    load = f"While this was measured, {machine['load']} processes wanted a core on average."
     versions = ", ".join(f"{tool} {version}" for tool, version in data["tools"].items())
+    return f"""\
+Commit {data["commit"]}, {data["day"]}, {where}, Python {machine["python"]}, numpy {machine["numpy"]}. {versions}.
+While this was measured, {machine["load"]} processes wanted a core on average. Ratios are of CPU time and little
+disturbed by that; seconds to the first derivative are by the clock on the wall, and suffer for all tools alike."""
+
+
+def peers(data: dict[str, Any]) -> str:
+    """Return the sections that compare the tools."""
+    rows, found = data["rows"], best(data["rows"])
+    present = {row["tool"] for row in rows}
+    written = [tool for tool in data["tools"] if tool not in REWRITTEN and tool in present]
+    rewritten = [OURS, *(tool for tool in data["tools"] if tool in REWRITTEN and tool in present)]
+    others = [tool for tool in rewritten if tool != OURS]
+    compiled = [tool for tool in COMPILED if tool != SECOND]
     memory = sorted(data["memory"].items(), key=lambda item: item[1])
     return f"""\
 ## The same programs in other tools
 
-Commit {data["commit"]}, {data["day"]}, {where}, Python {machine["python"]}, numpy {machine["numpy"]}. {versions}.
-{load} Ratios are of CPU time and little disturbed by that; seconds to the first derivative are by the
-clock on the wall, and suffer for all tools alike. Cases that were not run again are kept from earlier commits.
+{origin(data)}
 
     make peers
 
 ### Cost
 
-{picture("cost", "Value and gradient over the plain program, for each tool and program")}
+{picture("cost", "Value and gradient over the plain program, one row for each program, one mark for each tool")}
+
+{picture("programs", "Value and gradient over the plain program, for each tool on twelve programs")}
 
 Ratios to the plain program in the steady state, at the largest size that the tool finished; smaller sizes are noted.
-JAX scan, CasADi SX and numba by hand run another program than the one written in Python.
+These tools run the program as it is written in Python:
 
-{cost(found, tools)}
+{cost(found, written)}
 
-Where another tool is faster:
+The lowest time among them on scalar and loop programs is tapeengine's on {lowest(rows, LOOPS, written, "ratio")}.
+Where one of them is faster, by which factor at the largest size that both finished:
 
-{wins(data["rows"]) or "* nowhere on this list."}
+{wins(rows, written)}
+
+These run another program than the one written in Python: te.program the typed twin, JAX scan the program rewritten with
+`lax.scan` and arrays, CasADi SX a graph of symbols that was built beforehand, and numba an adjoint written by hand.
+Programs on lists become array programs there, so their figures are not the price of the same program.
+
+{cost(found, rewritten)}
+
+Where one of them is faster than the program as it is:
+
+{wins(rows, others)}
 
 ### Growth
 
@@ -182,9 +239,10 @@ A line that stays flat reads or writes one element at a cost that does not depen
 
 ### Time to the first derivative
 
-{picture("first", "Seconds to the first derivative, for each tool")}
+{picture("first", "Seconds to the first derivative, for each tool that compiles, and over the length of a loop")}
 
-Tracing, building a graph, compiling and running once; imports are not counted. Against the tools that compile:
+Tracing, building a graph, compiling and running once; imports are not counted. Before every other tool that compiles
+tapeengine's first derivative is there on {lowest(rows, tuple(PROGRAMS), compiled, "first")}.
 
 {compiled_first(found)}
 
@@ -196,7 +254,7 @@ Tracing, building a graph, compiling and running once; imports are not counted. 
 
 ### What could not be measured
 
-{refusals(data["rows"])}
+{refusals(rows)}
 """
 
 

@@ -3,7 +3,7 @@
     python asv_bench/pictures.py
 
 Each picture is written as SVG and as PNG into docs/performance. The background is opaque, so that the pictures read the
-same on a light and on a dark page.
+same on a light and on a dark page. A hollow mark or a hatched bar belongs to a tool that runs a rewritten program.
 """
 
 import argparse
@@ -13,35 +13,36 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from asv_bench.peers.idioms import COMPILED, OURS, REWRITTEN
+from asv_bench.programs.catalogue import PROGRAMS
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / "docs" / "peers.json"
 FOLDER = ROOT / "docs" / "performance"
 
 Row = dict[str, Any]
-OURS = "tapeengine"
 COLOURS = {
     OURS: "#c2410c",
+    "te.program": "#f59e0b",
     "Python tape": "#6b7280",
     "XAD": "#0f766e",
     "micrograd": "#a16207",
     "autograd": "#7c3aed",
     "torch": "#2563eb",
     "mygrad": "#be185d",
-    "JAX eager": "#65a30d",
+    "JAX eager": "#84cc16",
     "JAX jit": "#15803d",
     "JAX scan": "#064e3b",
     "CasADi SX": "#0891b2",
     "numba by hand": "#111827",
 }
-REWRITTEN = ("JAX scan", "CasADi SX", "numba by hand")
+MARKERS = dict(zip(COLOURS, "DdosPv^<XhHps", strict=True))
 STYLE = {
     "figure.facecolor": "#fdfcf9",
     "axes.facecolor": "#fdfcf9",
@@ -69,7 +70,7 @@ PANELS = {
     "particles_arrays": "particles on arrays",
     "lstm": "LSTM (ADBench)",
     "gmm": "GMM (ADBench)",
-    "hand": "hand (ADBench), summed",
+    "hand_complicated": "hand (ADBench, complicated), summed",
     "ba_sum": "BA (ADBench)",
 }
 
@@ -83,6 +84,14 @@ def measured(rows: Iterable[Row], program: str) -> list[Row]:
 def largest(rows: Iterable[Row], program: str) -> dict[str, Row]:
     """Return each tool's row of the largest size that it finished."""
     return {row["tool"]: row for row in measured(rows, program)}
+
+
+def shared(rows: list[Row], program: str, tools: Iterable[str]) -> dict[str, Row]:
+    """Return the tools' rows of one size: the one that most of them finished, and the larger of two."""
+    found = [row for row in measured(rows, program) if row["tool"] in set(tools)]
+    sizes = [row["size"] for row in found]
+    size = max(sizes, key=lambda size: (sizes.count(size), size), default=0)
+    return {row["tool"]: row for row in found if row["size"] == size}
 
 
 def power(size: int) -> str:
@@ -114,8 +123,56 @@ def bars(axes: Axes, values: dict[str, float], notes: dict[str, str]) -> None:
     axes.tick_params(axis="y", length=0)
 
 
+def marks(axes: Axes, best: dict[str, dict[str, Row]], tools: Iterable[str], value: str) -> None:
+    """Draw one line for each program, ordered by this engine's figure, with one mark for each tool."""
+    order = sorted((name for name in best if OURS in best[name]), key=lambda name: -best[name][OURS][value])
+    for place, name in enumerate(order):
+        axes.axhline(place, color="#e7e5e4", linewidth=0.8, zorder=0)
+        for tool in tools:
+            if tool in best[name]:
+                ours, hollow = tool == OURS, tool in REWRITTEN
+                face = axes.get_facecolor() if hollow else COLOURS[tool]
+                style = {"s": 90 if ours else 38, "facecolor": face, "edgecolor": COLOURS[tool], "zorder": 3 + ours}
+                axes.scatter(best[name][tool][value], place, marker=MARKERS[tool], linewidths=1.3, **style)
+    sizes = {name: max(row["size"] for row in best[name].values()) for name in order}
+    axes.set_yticks(range(len(order)), [f"{name}  {power(sizes[name])}" for name in order])
+    axes.set_ylim(-0.7, len(order) - 0.3)
+    axes.set_xscale("log")
+    axes.grid(axis="x", color="#e7e5e4", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.tick_params(axis="y", length=0)
+
+
+def legend(figure: Figure, tools: Iterable[str]) -> None:
+    """Name the marks below the axes."""
+    shown = [tool for tool in COLOURS if tool in set(tools)]
+    faces = ["none" if tool in REWRITTEN else COLOURS[tool] for tool in shown]
+    handles = [
+        plt.Line2D([], [], linestyle="", marker=MARKERS[tool], markeredgecolor=COLOURS[tool], markerfacecolor=face)
+        for tool, face in zip(shown, faces)
+    ]
+    figure.legend(handles, shown, loc="outside lower center", ncols=7, frameon=False)
+
+
 def cost(rows: list[Row]) -> Figure:
-    """Draw the cost of value and gradient over the plain program, one panel for each program."""
+    """Draw the cost of value and gradient over the plain program, for all programs and tools."""
+    kinds = [[name for name in PROGRAMS if PROGRAMS[name].flavour == kind] for kind in ("scalars", "arrays")]
+    figure, both = plt.subplots(1, 2, figsize=(14, 7.5), layout="constrained")
+    figure.suptitle(
+        "Value and gradient as a multiple of the plain program (log scale); each tool at its largest size",
+        x=0.01,
+        ha="left",
+    )
+    for axes, names, title in zip(both, kinds, ("Programs on scalars", "Programs on arrays")):
+        marks(axes, {name: largest(rows, name) for name in names}, COLOURS, "ratio")
+        axes.axvline(1.0, color="#9ca3af", linewidth=1.0, linestyle="--", zorder=1)
+        axes.set_title(title)
+    legend(figure, {row["tool"] for row in rows})
+    return figure
+
+
+def programs(rows: list[Row]) -> Figure:
+    """Draw the cost of value and gradient over the plain program, one panel for each of twelve programs."""
     shown = [name for name in PANELS if largest(rows, name)]
     lines = (len(shown) + 2) // 3
     figure, grid = plt.subplots(lines, 3, figsize=(13.5, 3.3 * lines), squeeze=False)
@@ -197,17 +254,15 @@ def index(rows: list[Row]) -> Figure:
 
 
 def first(rows: list[Row]) -> Figure:
-    """Draw the time from the program to its first derivative, over the length of a loop and for the particles."""
-    figure, both = plt.subplots(1, 2, figsize=(13, 5))
-    lines_by_size(both[0], rows, "unrolled", lambda row: float(row["first"]))
-    both[0].set_xlabel("steps of the loop")
-    both[0].set_title("Loop of array steps: seconds to the first derivative")
-    best = largest(rows, "particles")
-    most = max(row["size"] for row in best.values())
-    notes = {tool: f"  at {row['size']} steps" for tool, row in best.items() if row["size"] < most}
-    bars(both[1], {tool: row["first"] for tool, row in best.items()}, notes)
-    both[1].set_xlim(right=both[1].get_xlim()[1] * 12)
-    both[1].set_title(f"Particles, {most} steps: seconds to the first derivative")
+    """Draw the time to the first derivative, for the tools that compile and over the length of a loop."""
+    figure, both = plt.subplots(1, 2, figsize=(14, 8), layout="constrained")
+    tools = [OURS, *COMPILED]
+    marks(both[0], {name: shared(rows, name, tools) for name in PROGRAMS}, tools, "first")
+    both[0].set_title("Tools that compile: seconds to the first derivative")
+    legend(figure, tools)
+    lines_by_size(both[1], rows, "unrolled", lambda row: float(row["first"]))
+    both[1].set_xlabel("steps of the loop")
+    both[1].set_title("Loop of array steps: seconds to the first derivative")
     return figure
 
 
@@ -222,7 +277,8 @@ def memory(found: dict[str, float]) -> Figure:
 
 def save(name: str, figure: Figure, folder: Path) -> None:
     """Write a picture as SVG and as PNG."""
-    figure.tight_layout()
+    if figure.get_layout_engine() is None:
+        figure.tight_layout()
     figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
     figure.savefig(folder / f"{name}.png", dpi=110)
     plt.close(figure)
@@ -234,11 +290,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--peers", type=Path, default=PEERS)
     parser.add_argument("--folder", type=Path, default=FOLDER)
     options = parser.parse_args(arguments)
+    plt.switch_backend("Agg")
     data = json.loads(options.peers.read_text())
     rows = data["rows"]
     options.folder.mkdir(parents=True, exist_ok=True)
     with plt.rc_context(STYLE):
-        for draw in (cost, growth, index, first):
+        for draw in (cost, programs, growth, index, first):
             save(draw.__name__, draw(rows), options.folder)
         if data["memory"]:
             save("memory", memory(data["memory"]), options.folder)

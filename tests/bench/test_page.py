@@ -9,9 +9,25 @@ def row(tool, ratio, size=10, slope=1.0, program="dot"):
 
 
 def test_a_faster_tool_is_named():
-    rows = [row("tapeengine", 3.0), row("JAX scan", 1.5), row("torch", 30.0)]
-    rows += [row("tapeengine", 2.0, 100), row("JAX scan", 9.0, 1)]
-    assert page.wins(rows) == "* dot 10: JAX scan (rewritten), 2 times as fast in the steady state."
+    rows = [row("tapeengine", 3.0), row("JAX scan", 1.5), row("torch", 30.0), row("numba by hand", 1.0)]
+    rows += [row("tapeengine", 2.0, 100_000), row("JAX scan", 9.0, 1), row("torch", 1.0, 100_000)]
+    assert page.wins(rows, ["JAX scan", "numba by hand"]) == "* dot: numba by hand 3 (n=10), JAX scan 2 (n=10)"
+    assert page.wins(rows, ["torch"]) == "* dot: torch 2"
+    assert page.wins(rows, ["XAD"]) == "* none on this list."
+
+
+def test_programs_without_the_lowest_figure_are_counted_and_named():
+    rows = [row("tapeengine", 3.0), row("torch", 30.0), row("JAX jit", 1.5)]
+    rows += [row("tapeengine", 3.0, program="tree"), row("torch", 30.0, program="tree")]
+    names = ("dot", "tree")
+    assert page.lowest(rows, names, ["torch"], "ratio") == "2 of 2"
+    assert page.lowest(rows, names, ["torch", "JAX jit"], "ratio") == "1 of 2; not on dot 10 (JAX jit, 2 times)"
+    assert page.lowest(rows, names, ["torch", "JAX jit"], "first") == "1 of 2; not on dot 10 (JAX jit, 2 times)"
+
+
+def test_first_derivatives_of_smaller_sizes_are_marked():
+    found = page.best([row("tapeengine", 3.0, 1000), row("CasADi SX", 30.0, 10), row("JAX jit", 4.0, 1000)])
+    assert "| dot 1000 | 3 |  | 4 |  | 30 (n=10) |  |" in page.compiled_first(found)
 
 
 def test_ratios_of_smaller_sizes_are_marked():
