@@ -357,7 +357,7 @@ def call(L: Lower, t: S.Call, scope: Scope) -> Value:
 
 
 def _rules() -> Mapping[type[S.Term], Callable[..., Value]]:
-    from tapeengine.chad.generate import lower_arrays, lower_control, lower_registered
+    from tapeengine.chad.generate import lower_arrays, lower_control, lower_folds, lower_registered
 
     rules: dict[Any, Any] = {
         S.Var: variable,
@@ -368,7 +368,8 @@ def _rules() -> Mapping[type[S.Term], Callable[..., Value]]:
         S.Proj: proj,
         S.Call: call,
     }
-    return MappingProxyType({**rules, **lower_arrays.RULES, **lower_control.RULES, **lower_registered.RULES})
+    modules = (lower_arrays, lower_folds, lower_control, lower_registered)
+    return MappingProxyType({**rules, **{k: v for m in modules for k, v in m.RULES.items()}})
 
 
 RULES: Mapping[type[S.Term], Callable[..., Value]] = _rules()
