@@ -3,59 +3,73 @@
     python asv_bench/compare.py BASE [--bench REGEX]
 
 Times vary from run to run, so the noise is measured first: `asv continuous` compares HEAD with a commit of the same
-content, rounds interleaved, and the largest factor found is the band. Then `asv continuous` compares BASE with HEAD;
-the exit code is 1 where a benchmark is slower by more than the band.
+content, rounds interleaved, which gives each benchmark its band. Then `asv continuous` compares BASE with HEAD. What is
+slower by more than its band is measured once more, and counts as a regression where it is so again: then the exit code
+is 1.
 """
 
 import argparse
-import json
-import subprocess
+import re
+import shutil
 import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from asv_bench.gate import noise_band, regressions, results_of
+from asv_bench.commands import BUILD, HERE, asv, commit_of, configuration, git, notes
+from asv_bench.gate import Results, bands, noise_band, regressions, results_of
 
-HERE = Path(__file__).resolve().parent
-BUILD = HERE.parent / "build" / "asv"
-NARROWEST = 1.05
-
-
-def git(*arguments: str, folder: Path = HERE) -> str:
-    """Run git and return what it prints."""
-    return subprocess.run(["git", *arguments], cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+REPOSITORY = BUILD / "repository"
+IDENTITY = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
 
 
-def clone_with_twin(head: str) -> str:
-    """Clone this repository and give its HEAD a child with the same content; return the child's hash."""
-    clone = BUILD / "repository"
-    if not clone.exists():
-        git("clone", "--quiet", str(HERE.parent), str(clone))
-    git("fetch", "--quiet", "origin", folder=clone)
-    author = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
-    twin = git(*author, "commit-tree", f"{head}^{{tree}}", "-p", head, "-m", "The same content", folder=clone)
-    git("branch", "--force", "twin", twin, folder=clone)
+def repository_with_twin(head: str, source: Path = HERE, repository: Path = REPOSITORY) -> str:
+    """Make a repository that borrows the objects of `source`; give `head` a child of the same content there.
+
+    Borrowing needs no branch that leads to a commit, so a detached HEAD and a shallow clone serve as well.
+    """
+    shutil.rmtree(repository, ignore_errors=True)
+    git("init", "--quiet", str(repository), folder=source)
+    common = (source / git("rev-parse", "--git-common-dir", folder=source)).resolve()
+    (repository / ".git" / "objects" / "info" / "alternates").write_text(f"{common / 'objects'}\n")
+    if (common / "shallow").exists():
+        shutil.copy(common / "shallow", repository / ".git" / "shallow")
+    same = ("commit-tree", f"{head}^{{tree}}", "-p", head, "-m", "The same content")
+    twin = git(*IDENTITY, *same, folder=repository)
+    git("update-ref", "refs/heads/twin", twin, folder=repository)
     return twin
 
 
-def configuration() -> Path:
-    """Write asv's configuration for the clone."""
-    settings = json.loads((HERE / "asv.conf.json").read_text())
-    settings |= {"repo": str(BUILD / "repository"), "branches": ["twin"], "benchmark_dir": str(HERE / "benchmarks")}
-    settings |= {f"{part}_dir": str(BUILD / part) for part in ("results", "html")}
-    settings["env_dir"] = str(BUILD / "environments")
-    path = BUILD / "compare.conf.json"
-    path.write_text(json.dumps(settings))
-    return path
-
-
-def continuous(config: Path, base: str, head: str, *options: str) -> None:
+def continuous(config: Path, base: str, head: str, pattern: str) -> None:
     """Let asv measure two commits in interleaved rounds; what counts as slower is decided here."""
-    command = [sys.executable, "-m", "asv", "--config", str(config), "continuous", "--interleave-rounds"]
-    done = subprocess.run([*command, *options, base, head], cwd=HERE)
-    if done.returncode not in (0, 1):
-        raise SystemExit(done.returncode)
+    code = asv(config, "continuous", "--interleave-rounds", "--bench", pattern, base, head)
+    if code not in (0, 1, 2):
+        raise SystemExit(code)
+
+
+def pattern_of(names: Results) -> str:
+    """Return the regular expression of benchmarks, given as ``name[number]``; asv shows it ``name(parameters)``."""
+    return "^(" + "|".join(sorted({re.escape(name.rsplit("[", 1)[0]) for name in names})) + r")(\(|$)"
+
+
+def again(config: Path, base: str, head: str, slower: Results, limits: Results) -> Results:
+    """Measure the benchmarks that seem slower once more, and return those that are so again."""
+    results = config.parent / "results"
+    continuous(config, base, head, pattern_of(slower))
+    confirmed = regressions(results_of(results, base), results_of(results, head), limits)
+    return {name: found for name, found in confirmed.items() if name in slower}
+
+
+def commits(base: str) -> tuple[str, str]:
+    """Return the hashes of HEAD and of the commit to compare with."""
+    head, other = commit_of(), commit_of(base)
+    if head is None:
+        raise SystemExit("there is no commit to compare: this needs git, and the project's repository")
+    if other is None:
+        raise SystemExit(f"{base} is no commit here; in a shallow clone fetch more: git fetch --deepen=100")
+    if other == head:
+        raise SystemExit(f"{base} is HEAD itself: name another commit with BASE=...")
+    return head, other
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -64,19 +78,22 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("base", help="the commit to compare with")
     parser.add_argument("--bench", default=r"\.time_", help="which benchmarks, as a regular expression")
     options = parser.parse_args(arguments)
-    head, base = git("rev-parse", "HEAD"), git("rev-parse", f"{options.base}^{{commit}}")
-    BUILD.mkdir(parents=True, exist_ok=True)
-    twin = clone_with_twin(head)
-    config, results = configuration(), BUILD / "results"
-    subprocess.run([sys.executable, "-m", "asv", "--config", str(config), "machine", "--yes"], cwd=HERE, check=True)
-    continuous(config, head, twin, "--bench", options.bench)
-    band = max(NARROWEST, noise_band(results_of(results, head), results_of(results, twin)))
-    print(f"the same code differs by up to {band:.2f} times")
-    continuous(config, base, head, "--bench", options.bench, "--factor", f"{band:.3f}")
-    slower = regressions(results_of(results, base), results_of(results, head), band)
-    print(
-        "\n".join(f"{name} takes {factor:.2f} times as long" for name, factor in slower.items()) or "nothing is slower"
-    )
+    head, base = commits(options.base)
+    print("\n".join(notes()), flush=True)
+    twin = repository_with_twin(head)
+    settings = {"repo": str(REPOSITORY), "branches": ["twin"], "env_dir": str(BUILD / "environments")}
+    config = configuration("compare", BUILD / "compare", **settings)
+    results = BUILD / "compare" / "results"
+    asv(config, "machine", "--yes")
+    continuous(config, head, twin, options.bench)
+    one, other = results_of(results, head), results_of(results, twin)
+    limits = bands(one, other)
+    print(f"the same code differs by up to {noise_band(one, other):.2f} times")
+    continuous(config, base, head, options.bench)
+    slower = regressions(results_of(results, base), results_of(results, head), limits)
+    slower = again(config, base, head, slower, limits) if slower else slower
+    lines = [f"{name} takes {found:.2f} times as long (noise {limits[name]:.2f})" for name, found in slower.items()]
+    print("\n".join(lines) or f"none of {len(limits)} benchmarks is slower")
     return bool(slower)
 
 

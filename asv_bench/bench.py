@@ -1,0 +1,77 @@
+"""Run all benchmarks and all performance targets: `make bench`.
+
+    python asv_bench/bench.py [--bench REGEX] [--here]
+
+asv builds a wheel of HEAD in an environment of its own and measures that; `--here`, and an environment that cannot be
+made (no network), measure the package that is installed where this runs. Then the targets are held to their limits.
+Each run is kept in build/asv/runs, and compared with the one before it of the same commit. The exit code is 1 where a
+benchmark fails or a limit is missed.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from asv_bench import agree
+from asv_bench.commands import BUILD, HERE, asv, commit_of, configuration, notes, single_threads
+
+FAILED = 2  # asv's exit code where a benchmark failed
+
+
+def environment_is_made(config: Path) -> bool:
+    """Make asv's environment and build the wheel, with one more try for a network that failed."""
+    nothing = ("run", "HEAD^!", "--bench", "^$", "--dry-run")
+    return any(asv(config, *nothing) in (0, FAILED) for _ in range(2))
+
+
+def measure(config: Path, commit: str | None, pattern: str, here: bool) -> int:
+    """Let asv measure everything that matches; return its exit code."""
+    if commit and not here and environment_is_made(config):
+        return asv(config, "run", "HEAD^!", "--bench", pattern)
+    print("measuring the installed package, not a wheel of its own", flush=True)
+    kept = [f"--set-commit-hash={commit}"] if commit else []
+    return asv(config, "run", f"--environment=existing:{sys.executable}", "--bench", pattern, *kept)
+
+
+def hold_to_limits(path: Path) -> int:
+    """Measure the targets, write them to a file, and return how many are missed."""
+    command = [sys.executable, str(HERE / "figures.py"), "--strict", "--json", str(path)]
+    return subprocess.run(command, env=single_threads()).returncode
+
+
+def keep(commit: str | None, figures: Path, build: Path = BUILD) -> Path:
+    """Copy the results of this run into a folder of its own, numbered within the commit."""
+    runs = build / "runs"
+    name = (commit or "none")[:8]
+    folder = runs / f"{name}-{len(list(runs.glob(f'{name}-*'))) + 1}"
+    folder.mkdir(parents=True)
+    for path in [figures, build / "results" / "benchmarks.json", *(build / "results").glob(f"*/{name}*.json")]:
+        if path.exists():
+            shutil.copy(path, folder)
+    return folder
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description="Run all benchmarks and all performance targets.")
+    parser.add_argument("--bench", default=".", help="which benchmarks, as a regular expression")
+    parser.add_argument("--here", action="store_true", help="measure the installed package")
+    options = parser.parse_args(arguments)
+    print("\n".join(notes()), flush=True)
+    commit, config, figures = commit_of(), configuration("bench"), BUILD / "figures.json"
+    asv(config, "machine", "--yes")
+    wrong = measure(config, commit, options.bench, options.here)
+    figures.unlink(missing_ok=True)
+    missed = hold_to_limits(figures)
+    folder = keep(commit, figures)
+    print(f"kept in {folder}; {missed} limits missed")
+    agree.with_the_run_before(folder)
+    return bool(wrong or missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
