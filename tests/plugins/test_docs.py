@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import tapeengine
 import tapeengine.builders
 from tapeengine.builders import SCALE
 from tapeengine.plugins import hookspecs
@@ -52,3 +53,11 @@ def test_the_record_in_the_text_keeps_the_contract() -> None:
 
 def test_the_local_operation_in_the_text_is_right() -> None:
     check_vjp(run("def softclip")["softclip"], 0.7, 1.5)
+
+
+def test_the_numba_kernel_in_the_text_agrees_with_its_rules() -> None:
+    pytest.importorskip("numba")
+    names = run("@numba.cfunc")
+    check_primitive(names["SOFTPLUS"])
+    check_vjp(names["softplus"], 0.7)
+    assert tapeengine.grad(tapeengine.grad(names["softplus"]))(0.0) == pytest.approx(0.25)
