@@ -7,6 +7,8 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from tapeengine._core.native import Native
 from tapeengine.chad.close import close
 from tapeengine.chad.convert import Converter
@@ -14,6 +16,7 @@ from tapeengine.chad.derivative_types import cotangent as cotangent_type
 from tapeengine.chad.evaluate.evaluator import Evaluator, deep
 from tapeengine.chad.forward import forward
 from tapeengine.chad.generate import Compiled, CompiledTangent, NotGenerated, generate
+from tapeengine.chad.generate.compiled import POLES
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.registered import Primitives
 from tapeengine.chad.reverse import FORMS, reverse
@@ -35,9 +38,18 @@ class Executable:
         The classes that named products stand for.
     primitives : mapping of str to Primitive
         The registry primitives that the program calls.
+    python : callable, optional
+        The program as ordinary Python, which is asked where a run meets an infinity or a NaN.
     """
 
-    def __init__(self, module: Module, classes: dict[str, type], primitives: Mapping[str, Primitive]) -> None:
+    def __init__(
+        self,
+        module: Module,
+        classes: dict[str, type],
+        primitives: Mapping[str, Primitive],
+        python: Callable[..., Any] | None = None,
+    ) -> None:
+        self.python = python
         self.module = module
         self.primitives = Primitives(primitives)
         with deep():
@@ -68,7 +80,7 @@ class Executable:
     def generated(self) -> Compiled | None:
         """The reverse derivative as Python with numpy; None where it has no such form and is evaluated."""
         try:
-            return generate(self.closed, self.classes, self.primitives.table)
+            return generate(self.closed, self.classes, self.primitives.table, self.at_pole)
         except NotGenerated:
             return None
 
@@ -76,7 +88,7 @@ class Executable:
     def generated_forward(self) -> CompiledTangent | None:
         """The forward derivative as Python with numpy; None where it has no such form and is evaluated."""
         try:
-            return CompiledTangent(self.closed, self.classes)
+            return CompiledTangent(self.closed, self.classes, self.primitives.table, self.at_pole)
         except NotGenerated:
             return None
 
@@ -104,6 +116,21 @@ class Executable:
             raise TypeError(f"{self.definition.name} takes {len(params)} arguments, not {len(primals)}")
         each = zip(params, primals, strict=True)
         return [self.converter.inward(p.of, x, f"the argument {p.name}") for p, x in each]
+
+    def at_pole(self, primals: Sequence[Any]) -> None:
+        """Raise what the program as Python raises on its way through infinities and NaNs, if it does.
+
+        Inside derivatives operations answer as C's do, where Python's floats raise at a pole, and numpy's do not.
+        """
+        if self.python is None:
+            return
+        try:
+            with np.errstate(all="ignore"):
+                self.python(*primals)
+        except POLES:
+            raise
+        except Exception:  # an argument that only the typed program takes
+            return
 
     def run(self, primals: Sequence[Any]) -> Any:
         """Evaluate the program itself."""
@@ -140,6 +167,7 @@ class Executable:
     def evaluated_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Evaluate the reverse derivative: the value and the backpropagator."""
         inside = self.inward(primals)
+        self.at_pole(primals)
         evaluator = Evaluator(self.reverse_terms, primitives=self.primitives)
         value, back = evaluator.run(self.module.main, inside)
         linear = evaluator.linear
@@ -168,6 +196,7 @@ class Executable:
         inside = self.inward(primals)
         if len(tangents) != len(primals):
             raise TypeError(f"{self.definition.name} takes a tangent for each of its {len(primals)} arguments")
+        self.at_pole(primals)
         evaluator = Evaluator(self.forward_terms, primitives=self.primitives)
         linear = evaluator.linear
         assert isinstance(linear, Sparse)

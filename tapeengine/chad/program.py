@@ -94,7 +94,7 @@ class Program:
     @functools.cached_property
     def executable(self) -> Executable:
         """What runs the program's derivatives."""
-        return Executable(*self.linked)
+        return Executable(*self.linked, python=self.python)
 
     def derivative(self, form: str = "reverse") -> str:
         """Write the program's derivative as Python that a person can read.

@@ -25,6 +25,7 @@ from tapeengine.primitive import Primitive
 __all__ = ["Compiled", "generate"]
 
 Vjp = tuple[Any, Callable[[Any], tuple[Any, ...]]]
+AtPole = Callable[[Sequence[Any]], None]
 #: What Python's floats raise where C's answer with an infinity or a NaN.
 POLES = (ZeroDivisionError, ValueError, OverflowError)
 
@@ -40,6 +41,8 @@ class Compiled:
         The classes that named products stand for.
     primitives : mapping of str to Primitive
         The registry primitives that the program calls.
+    at_pole : callable, optional
+        Called with the arguments of a run that has met an infinity or a NaN; it may raise what the program raises.
 
     Attributes
     ----------
@@ -52,7 +55,9 @@ class Compiled:
         module: Module,
         classes: Mapping[str, type] | None = None,
         primitives: Mapping[str, Primitive] = MappingProxyType({}),
+        at_pole: AtPole | None = None,
     ) -> None:
+        self.at_pole = at_pole or _nothing
         self.definition = module.definitions[module.main]
         self.boundary = Boundary(classes or {})
         self._module = module
@@ -130,7 +135,7 @@ class Compiled:
 
     def _run(self, running: Running, primals: Sequence[Any]) -> Vjp:
         leaves = self._leaves(running, primals)
-        used, (results, residuals) = self._forward(running, leaves)
+        used, (results, residuals) = self._forward(running, leaves, primals)
         value = self.boundary.out(self.definition.result, used.passes.value, iter(results))
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
@@ -159,13 +164,14 @@ class Compiled:
         exact = self.running(exact=True, general=used.general)
         return exact.back(exact.ahead(leaves)[1], given)
 
-    def _forward(self, running: Running, leaves: list[Any]) -> tuple[Running, Any]:
+    def _forward(self, running: Running, leaves: list[Any], primals: Sequence[Any]) -> tuple[Running, Any]:
         try:
             made = running.ahead(leaves)
             if all(map(_is_finite, made[0])):
                 return running, made
         except POLES:
             pass
+        self.at_pole(primals)
         exact = self.running(exact=True, general=running.general)
         return exact, exact.ahead(leaves)
 
@@ -212,7 +218,8 @@ class Running:
         exec(compile(self.text, "<derivative>", "exec"), namespace)
         self.forward = namespace["forward"]
         self.reverse = namespace["reverse"]
-        self.has_arrays = "np." in self.text or "ops." in self.text or bool(made.primitives)
+        takes_arrays = any(p.axes for p in made.forward.params)
+        self.has_arrays = takes_arrays or "np." in self.text or "ops." in self.text or bool(made.primitives)
 
     def ahead(self, leaves: Sequence[Any]) -> Any:
         """Run the forward pass."""
@@ -237,6 +244,10 @@ class Running:
             return self.reverse(residuals, *given)
         with np.errstate(all="ignore"):
             return self.reverse(residuals, *given)
+
+
+def _nothing(primals: Sequence[Any]) -> None:
+    """Infinities and NaNs are values like others."""
 
 
 def _fitted(given: Any, result: Any, place: Place) -> Any:
@@ -278,6 +289,7 @@ def generate(
     module: Module,
     classes: Mapping[str, type] | None = None,
     primitives: Mapping[str, Primitive] = MappingProxyType({}),
+    at_pole: AtPole | None = None,
 ) -> Compiled:
     """Generate a program's derivative.
 
@@ -289,6 +301,8 @@ def generate(
         The classes that named products stand for.
     primitives : mapping of str to Primitive, optional
         The registry primitives that the program calls.
+    at_pole : callable, optional
+        See `Compiled`.
 
     Returns
     -------
@@ -310,4 +324,4 @@ def generate(
     >>> value, backpropagator(1.0)
     (9.0, (6.0,))
     """
-    return Compiled(module, classes, primitives)
+    return Compiled(module, classes, primitives, at_pole)

@@ -11,8 +11,9 @@ from tapeengine.primitive import Rule
 
 if TYPE_CHECKING:
     from tapeengine.chad.generate.reverse import Reverse
+    from tapeengine.chad.generate.tangent import Tangent
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "keeps"]
 
 
 # D[p(x1, ..., xn)]: the rules of p, applied to the cotangent
@@ -27,7 +28,7 @@ def primitive(R: Reverse, s: Assign, ct: Operand) -> None:
             R.one(x, R.b.emit("vjp", (whole, *kept), (name, static, k), axes=x.axes, kind="float"))
 
 
-def keeps(R: Reverse, rule: Rule, s: Assign) -> Iterator[Operand]:
+def keeps(R: Reverse | Tangent, rule: Rule, s: Assign) -> Iterator[Operand]:
     """Give what a rule keeps of a call, but for what is known when the text is written."""
     for kind, key in rule.needs:
         match kind:
@@ -45,7 +46,7 @@ def keeps(R: Reverse, rule: Rule, s: Assign) -> Iterator[Operand]:
                 yield space(R, s.out)
 
 
-def space(R: Reverse, x: Operand) -> Ref:
+def space(R: Reverse | Tangent, x: Operand) -> Ref:
     """Give the space of a value; that of an argument was written down in the forward pass."""
     return R.b.emit("space", (x,), (), axes=(), kind="space")
 

@@ -13,8 +13,10 @@ from types import MappingProxyType
 
 from tapeengine.chad.generate.builder import Builder
 from tapeengine.chad.generate.partials import partial
+from tapeengine.chad.generate.tangent_registered import RULES as REGISTERED
 from tapeengine.chad.generate.values import NotGenerated
 from tapeengine.chad.imperative import Assign, Branch, Carried, Const, Joined, Loop, Operand, Ref, Statement
+from tapeengine.primitive import Primitive
 from tapeengine.reference.ops import OPERATIONS
 
 __all__ = ["Tangent"]
@@ -33,6 +35,8 @@ class Tangent:
         The variables that depend on what is differentiated.
     exact : bool
         Whether products with a zero tangent are zero whatever the other factor is.
+    primitives : mapping of str to Primitive
+        The registry primitives that the program calls.
 
     Attributes
     ----------
@@ -40,12 +44,22 @@ class Tangent:
         The tangent of each variable, in the axes that the variable was defined with.
     declared : dict of str to Ref
         Each variable that has a tangent, as it was defined.
+    tuples : dict of str to list of Ref
+        For each tuple that a primitive gave the contributions to its tangent.
     """
 
-    def __init__(self, builder: Builder, active: set[str], exact: bool) -> None:
+    def __init__(
+        self,
+        builder: Builder,
+        active: set[str],
+        exact: bool,
+        primitives: Mapping[str, Primitive] = MappingProxyType({}),
+    ) -> None:
         self.b = builder
         self.active = active
         self.exact = exact
+        self.primitives = primitives
+        self.tuples: dict[str, list[Ref]] = {}
         self.tangents: dict[str, Operand] = {}
         self.declared: dict[str, Ref] = {}
 
@@ -61,6 +75,10 @@ class Tangent:
         if not isinstance(x, Ref) or x.name not in self.tangents:
             return None
         return relabelled(self.tangents[x.name], self.declared[x.name], x)
+
+    def has_tangent(self, x: Operand) -> bool:
+        """Tell whether a use of a variable has a tangent that is not zero."""
+        return isinstance(x, Ref) and (x.name in self.tangents or x.name in self.tuples)
 
     def whole(self, x: Operand) -> Operand:
         """Give the tangent of a use of a variable with all its axes."""
@@ -110,7 +128,7 @@ class Tangent:
     # D[let y = op(x1, ..., xn) in s]: CHAD 7.4
     def assign(self, s: Assign) -> None:
         """Write the tangent of an operation."""
-        if s.out.name not in self.active or all(self.of(x) is None for x in s.args):
+        if s.out.name not in self.active or not any(map(self.has_tangent, s.args)):
             return
         if s.op not in RULES and s.op not in OPERATIONS:
             raise NotGenerated(f"{s.op} has no tangent")
@@ -334,5 +352,6 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "stack": placed,
         "concatenate": placed,
         "scatter": scatter,
+        **REGISTERED,
     }
 )

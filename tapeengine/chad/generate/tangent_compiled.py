@@ -5,17 +5,20 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from tapeengine.chad.generate.boundary import Boundary
-from tapeengine.chad.generate.compiled import POLES
+from tapeengine.chad.generate.compiled import POLES, AtPole
 from tapeengine.chad.generate.operations import Operations
 from tapeengine.chad.generate.tangent_entry import tangent_entry
 from tapeengine.chad.generate.tangent_passes import TangentPass, tangent_pass
+from tapeengine.chad.generate.tangent_registered import called_with_jvp
 from tapeengine.chad.generate.values import NotGenerated
 from tapeengine.chad.terms import Module
+from tapeengine.primitive import Primitive
 
 __all__ = ["CompiledTangent"]
 
@@ -29,6 +32,10 @@ class CompiledTangent:
         Without function values.
     classes : mapping of str to type
         The classes that named products stand for.
+    primitives : mapping of str to Primitive
+        The registry primitives that the program calls.
+    at_pole : callable, optional
+        Called with the arguments of a run that has met an infinity or a NaN; it may raise what the program raises.
 
     Attributes
     ----------
@@ -50,11 +57,19 @@ class CompiledTangent:
     (9.0, 3.0)
     """
 
-    def __init__(self, module: Module, classes: Mapping[str, type]) -> None:
+    def __init__(
+        self,
+        module: Module,
+        classes: Mapping[str, type],
+        primitives: Mapping[str, Primitive] = MappingProxyType({}),
+        at_pole: AtPole | None = None,
+    ) -> None:
+        self._primitives = primitives
+        self.at_pole = at_pole
         self.definition = module.definitions[module.main]
         self.boundary = Boundary(classes)
         self._module = module
-        self.fast = Running(tangent_pass(module))
+        self.fast = Running(tangent_pass(module, primitives=primitives))
         self.text = self.fast.text
         types = [p.of for p in self.definition.params]
         found = {"tangent": self.fast.function, "isfinite": math.isfinite, "poles": POLES}
@@ -63,7 +78,7 @@ class CompiledTangent:
     @functools.cached_property
     def exact(self) -> Running:
         """The function that is right also where infinities meet zeros; written at the first such place."""
-        return Running(tangent_pass(self._module, exact=True))
+        return Running(tangent_pass(self._module, exact=True, primitives=self._primitives))
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program; give its value and its tangent.
@@ -86,18 +101,20 @@ class CompiledTangent:
         given = [leaf for p, v, d in tangent_of for leaf in self.boundary.cotangent_in(p.of, v, d)]
         each = zip(given, leaves, self.fast.made.function.params, strict=False)
         real = [_fitted(d, x) for d, x, r in each if r.kind == "float"]
-        used, (values, found) = self._run(leaves, real)
+        used, (values, found) = self._run(leaves, real, primals)
         value = self.boundary.out(self.definition.result, used.made.value, iter(values))
         owned = iter([np.array(d) if isinstance(d, np.ndarray) else d for d in found])
         return value, self.boundary.cotangent_out(self.definition.result, used.made.value, owned, value)
 
-    def _run(self, leaves: list[Any], tangents: list[Any]) -> tuple[Running, Any]:
+    def _run(self, leaves: list[Any], tangents: list[Any], primals: Sequence[Any]) -> tuple[Running, Any]:
         try:
             made = self.fast.run(leaves, tangents)
             if all(_is_finite(x) for part in made for x in part):
                 return self.fast, made
         except POLES:
             pass
+        if self.at_pole is not None:
+            self.at_pole(primals)
         return self.exact, self.exact.run(leaves, tangents)
 
 
@@ -107,10 +124,11 @@ class Running:
     def __init__(self, made: TangentPass) -> None:
         self.made = made
         self.text = made.text()
-        namespace: dict[str, Any] = {"ops": Operations(), "__name__": "generated"}
+        namespace: dict[str, Any] = {**called_with_jvp(made.primitives), "ops": Operations(), "__name__": "generated"}
         exec(compile(self.text, "<tangent>", "exec"), namespace)
         self.function: Callable[..., Any] = namespace["tangent"]
-        self.has_arrays = "np." in self.text or "ops." in self.text
+        takes_arrays = any(p.axes for p in made.function.params)
+        self.has_arrays = takes_arrays or "np." in self.text or "ops." in self.text or bool(made.primitives)
 
     def run(self, leaves: Sequence[Any], tangents: Sequence[Any]) -> Any:
         """Give the leaves of the value and those of its tangent."""

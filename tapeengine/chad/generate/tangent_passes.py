@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from tapeengine.chad.evaluate.evaluator import deep
 from tapeengine.chad.generate.activity import activate
 from tapeengine.chad.generate.boundary import parameter
 from tapeengine.chad.generate.builder import Builder
 from tapeengine.chad.generate.expressions import MATH, Text
-from tapeengine.chad.generate.liveness import defined, needed
+from tapeengine.chad.generate.liveness import needed
 from tapeengine.chad.generate.lower import RESERVED, Lower, Scope
 from tapeengine.chad.generate.tangent import Tangent
+from tapeengine.chad.generate.tangent_registered import called_with_jvp, jvp_identifier
 from tapeengine.chad.generate.text import Writer
 from tapeengine.chad.generate.values import Value, leaves
 from tapeengine.chad.imperative import Assign, Const, Function, Operand, Ref
 from tapeengine.chad.terms import Module
 from tapeengine.chad.traverse import Names
+from tapeengine.primitive import Primitive
 
 __all__ = ["TangentPass", "tangent_pass"]
 
@@ -37,21 +40,21 @@ class TangentPass:
         The result.
     labels : dict of str to str
         Names of the source program.
-    primal : set of str
-        The variables of the program itself.
     exact : bool
+    primitives : mapping of str to Primitive
+        The registry primitives that the program calls.
     """
 
     function: Function
     params: list[Value]
     value: Value
     labels: dict[str, str]
-    primal: set[str]
     exact: bool
+    primitives: Mapping[str, Primitive]
 
     def text(self) -> str:
         """Write the function as Python."""
-        writer = TangentWriter(self.labels, self.exact, self.primal)
+        writer = TangentWriter(self.labels, self.exact, self.primitives)
         text = writer.pairs(self.function)
         used = ", ".join(sorted(writer.math))
         head = f"from math import {used}\n" if used else ""
@@ -60,27 +63,7 @@ class TangentPass:
 
 
 class TangentWriter(Writer):
-    """Writes a function of values and tangents; those of values are Python's own also in the exact form.
-
-    Parameters
-    ----------
-    labels : mapping of str to str
-        Names to write instead of the form's own.
-    exact : bool
-        Whether tangents are infinite or NaN where Python would raise.
-    primal : set of str
-        The variables of the program itself.
-    """
-
-    def __init__(self, labels: dict[str, str], exact: bool, primal: set[str]) -> None:
-        super().__init__(labels, exact)
-        self.is_exact = exact
-        self.primal = primal
-
-    def operation(self, s: Assign) -> Text:
-        """Write an operation."""
-        self.exact = self.is_exact and s.out.name not in self.primal
-        return super().operation(s)
+    """Writes a function of values and tangents."""
 
     def pairs(self, f: Function) -> str:
         """Write the function: it gives a tuple of values and a tuple of their tangents."""
@@ -96,13 +79,24 @@ class TangentWriter(Writer):
         params = ", ".join(self.name(p.name) for p in f.params)
         return "\n".join([f"def {f.name}({params}):", *self.lines, ""])
 
+    def op_jvp(self, s: Assign) -> Text:
+        """The jvp rule of a registry primitive."""
+        name, static, argument = s.params
+        found = self.primitives[str(name)]
+        assert isinstance(argument, int)
+        assert isinstance(static, tuple)
+        index = (("index", argument),) if found.variadic else ()
+        return self.registered(jvp_identifier(found, argument), s.args, (*static, *index))
+
     def tupled(self, operands: Sequence[Operand]) -> str:
         """Write a tuple of any number of operands."""
         inside = ", ".join(self.operand(x) for x in operands)
         return f"({inside},)" if len(operands) == 1 else f"({inside})"
 
 
-def tangent_pass(module: Module, exact: bool = False) -> TangentPass:
+def tangent_pass(
+    module: Module, exact: bool = False, primitives: Mapping[str, Primitive] = MappingProxyType({})
+) -> TangentPass:
     """Write the tangent function of a module's main definition.
 
     Parameters
@@ -111,6 +105,8 @@ def tangent_pass(module: Module, exact: bool = False) -> TangentPass:
         Without function values.
     exact : bool
         Whether to write the form that is right also where infinities meet zeros.
+    primitives : mapping of str to Primitive
+        The registry primitives that the program calls.
 
     Raises
     ------
@@ -129,7 +125,7 @@ def tangent_pass(module: Module, exact: bool = False) -> TangentPass:
     <BLANKLINE>
     """
     definition = module.definitions[module.main]
-    L = Lower(module, exact)
+    L = Lower(module, exact, primitives)
     L.calls.append(module.main)
     with deep():
         refs: list[Ref] = []
@@ -142,15 +138,14 @@ def tangent_pass(module: Module, exact: bool = False) -> TangentPass:
         gave: list[Operand] = [*results, *(T.whole(x) for x in results)]
     body = needed(T.b.block, {x.name for x in gave if isinstance(x, Ref)})
     function = Function("tangent", [*refs, *(d for d in given if isinstance(d, Ref))], body, gave)
-    primal = defined(L.b.block) | {r.name for r in refs}
-    return TangentPass(function, params, value, _labels(L, T), primal, exact)
+    return TangentPass(function, params, value, _labels(L, T), exact, primitives)
 
 
 def _differentiated(L: Lower, refs: Sequence[Ref], exact: bool) -> Tangent:
     """Write the statements of a program with their tangents."""
     active = {r.name for r in refs if r.kind == "float"}
     activate(L.b.block, active)
-    T = Tangent(Builder(L.b.names, L.axes), active, exact)
+    T = Tangent(Builder(L.b.names, L.axes), active, exact, L.primitives)
     for r in refs:
         if r.kind == "float":
             T.give(r, T.fresh(r))
@@ -160,7 +155,7 @@ def _differentiated(L: Lower, refs: Sequence[Ref], exact: bool) -> Tangent:
 
 def _labels(L: Lower, T: Tangent) -> dict[str, str]:
     """Give variables the names that the program gives them, each once, and tangents those of their variables."""
-    names = Names({*RESERVED, *MATH.values(), *L.b.depth, *T.b.depth, "tangent"})
+    names = Names({*RESERVED, *called_with_jvp(L.primitives), *MATH.values(), *L.b.depth, *T.b.depth, "tangent"})
     plain = {n: x if x.isidentifier() and x.isascii() else "x" for n, x in L.labels.items()}
     labels = {n: names(x) for n, x in plain.items() if _is_temporary(n)}
     for name, tangent in T.tangents.items():
