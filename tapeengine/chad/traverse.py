@@ -19,8 +19,10 @@ __all__ = [
     "free_variables",
     "freshen",
     "map_children",
+    "map_scopes",
     "rebuild",
     "retype",
+    "same",
     "size",
     "substitute",
 ]
@@ -127,6 +129,46 @@ def map_children(term: Term, f: Callable[[Term], Term]) -> Term:
             if one is not old:
                 changes[name] = one
     return dataclasses.replace(term, **changes) if changes else term
+
+
+def map_scopes(term: Term, inside: Callable[[Term], Term], outside: Callable[[Term], Term]) -> Term:
+    """Rebuild a term with ``inside`` applied to each subterm under a binder, and ``outside`` to each other one."""
+    changes: dict[str, Any] = {}
+    for name, many, binds in _layout(_kind(term))[0]:
+        f, old = inside if binds else outside, getattr(term, name)
+        before = old if many else (old,)
+        after = tuple(map(f, before))
+        if any(a is not b for a, b in zip(before, after, strict=True)):
+            changes[name] = after if many else after[0]
+    return dataclasses.replace(term, **changes) if changes else term
+
+
+def same(first: Term, second: Term) -> bool:
+    """Tell whether two terms are the same, names included, however deep they are.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.terms import lit
+    >>> same(lit(1.0), lit(1.0)), same(lit(1.0), lit(2.0))
+    (True, False)
+    """
+    pairs = [(first, second)]
+    while pairs:
+        a, b = pairs.pop()
+        if a is b:
+            continue
+        if type(a) is not type(b) or _plain_fields(a) != _plain_fields(b):
+            return False
+        below, other = children(a), children(b)
+        if len(below) != len(other):
+            return False
+        pairs += [(x, y) for (x, _), (y, _) in zip(below, other, strict=True)]
+    return True
+
+
+def _plain_fields(term: Term) -> list[Any]:
+    subterms = {name for name, _, _ in _layout(_kind(term))[0]}
+    return [getattr(term, f.name) for f in dataclasses.fields(term) if f.name not in subterms and f.name != "type"]
 
 
 def free_variables(term: Term) -> dict[str, Var]:

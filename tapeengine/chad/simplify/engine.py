@@ -1,24 +1,49 @@
-"""The simplifier: passes over a term, each rewriting from the inside out by the rules, until nothing changes."""
+"""The simplifier: a term is run symbolically, with the rules at each constructor, until nothing changes.
+
+One pass looks at each subterm once. What a variable is bound to is put in its place when it is met, and a function is
+looked at only once it meets its argument; lets are collected in the block that they belong to (`Bindings`), and what a
+computation contributes in a `Frame`. So letRotate, letProj, plusLet and the laws that move lets out of their context
+cost nothing, and a pass takes time linear in the size of the term. A few passes are enough: what a pass drops is not
+counted as a use in the next.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+import dataclasses
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from tapeengine.chad.simplify import linear, monad, table1
+from tapeengine.chad.simplify.effects import Bindings, Frame, is_opaque, sequence, slots_of
 from tapeengine.chad.simplify.fission import build_pair_split, for_each_sum, replicate_inline
-from tapeengine.chad.simplify.occurrences import Use, occurrences
+from tapeengine.chad.simplify.occurrences import Later, Occurrences, Use
 from tapeengine.chad.simplify.table1 import Rule, is_cheap
-from tapeengine.chad.target import Descend, ForEach, LDense, LTuple, MapAccum, Scope
-from tapeengine.chad.terms import Build, Definition, For, Index, Let, Module, Replicate, Term, Tuple, Var
-from tapeengine.chad.traverse import Names, all_names, children, map_children, substitute
-from tapeengine.chad.types import Linear, Product
+from tapeengine.chad.target import Bind, ForEach, LDense, LProj, LTuple, One, Plus, Return, Run, Scope, Then, Zero
+from tapeengine.chad.terms import (
+    Apply,
+    Build,
+    Definition,
+    If,
+    Index,
+    Lambda,
+    Let,
+    Module,
+    Proj,
+    Replicate,
+    Term,
+    Tuple,
+    Var,
+    unit,
+)
+from tapeengine.chad.traverse import Names, all_names, map_scopes, same
+from tapeengine.chad.types import EVM, UNIT, Linear, LUnit, Product
 
-__all__ = ["simplify", "simplify_module"]
+__all__ = ["Pass", "simplify", "simplify_module"]
 
 #: More passes than any program has needed; a bound in case two rules undo one another.
 MAX_PASSES = 60
+#: The use of a variable that the pass itself has made: it stays.
+KEPT = Use(2, 2, True)
 
 
 def _merged() -> Mapping[type[Term], tuple[Rule, ...]]:
@@ -26,11 +51,12 @@ def _merged() -> Mapping[type[Term], tuple[Rule, ...]]:
     for rules in (table1.RULES, linear.RULES, monad.RULES):
         for kind, some in rules.items():
             merged[kind] = merged.get(kind, ()) + some
-    del merged[Let]
+    for kind in (Let, Scope, Run, Then, Bind):
+        del merged[kind]
     return MappingProxyType(merged)
 
 
-#: The rules by the constructor that they look at; those of let are built into `Pass.let`, which counts uses once.
+#: The rules by the constructor that they look at; those of let and of computations are what a pass does with them.
 RULES: Mapping[type[Term], tuple[Rule, ...]] = _merged()
 
 
@@ -43,22 +69,100 @@ class Pass:
         The whole term; uses of variables are counted in it once.
     names : Names
         Supplies names for the parts of split tuples.
+
+    Attributes
+    ----------
+    visited : int
+        How many subterms were looked at, counting uses included.
+    hints : dict of int to tuple of Term and str
+        By identity, terms that have a better name than the variable they are bound to: sums of contributions.
     """
 
     def __init__(self, term: Term, names: Names) -> None:
-        self.uses = occurrences(term)
-        self.ones = monad.count_ones(term, Counter())
-        self.counting = loop_indices(term)
+        self.term = term
+        self.found = Occurrences(term)
         self.names = names
-        self.changed = False
+        self.visited = self.found.visited
+        self.copied = False
+        self.values: dict[str, Term] = {}
+        self.pending: dict[str, Term] = {}
+        self.hints: dict[int, tuple[Term, str]] = {}
+        self.bindings: Bindings | Frame = Bindings()
+        self.frame = Frame()
 
-    def __call__(self, term: Term, values: dict[str, Term]) -> Term:
-        """Rewrite a term, with some variables replaced."""
-        if isinstance(term, Var):
-            return values.get(term.name, term)
-        if isinstance(term, Let):
-            return self.let(term, values)
-        return self.reduce(map_children(term, lambda child: self(child, values)))
+    def run(self) -> Term:
+        """Rewrite the whole term."""
+        return self.block(self.term)
+
+    # ------------------------------------------------------------ terms
+
+    def __call__(self, term: Term) -> Term:
+        """Rewrite a term; lets around it go to the block, functions stay as they are until they are needed."""
+        term = self.chain(term)
+        self.visited += 1
+        match term:
+            case Var():
+                return self.variable(term)
+            case Lambda():
+                return Later(term)
+            case Later():
+                return term
+            case Proj() | LProj():
+                inner = self(term.term)
+                return self.reduce(type(term)(inner, term.index))
+            case Tuple() | LTuple():
+                return self.reduce(_replaced(term, items=tuple(map(self, term.items))))
+            case Apply():
+                function = self(term.function)
+                return self(self.applied(term, function)) if isinstance(function, Later) else self.call(term, function)
+            case Plus():
+                return self.plus(self.whole(self(term.left)), self.whole(self(term.right)))
+            case Run():
+                return self.accumulated(term)
+        return self.computation(term) if isinstance(term.type, EVM) else self.kept(term)
+
+    def variable(self, term: Var) -> Term:
+        """Put what a variable is bound to in its place."""
+        if term.name in self.pending:
+            return self(self.pending.pop(term.name))
+        return self.values.get(term.name, term)
+
+    def block(self, term: Term) -> Term:
+        """Rewrite a term that is a block of its own: lets stay inside."""
+        outer, self.bindings = self.bindings, Bindings()
+        core = self.whole(self(term))
+        made, self.bindings = self.bindings, outer
+        assert isinstance(made, Bindings)
+        return made.around(core)
+
+    def whole(self, term: Term) -> Term:
+        """Look at functions that have been left as they are."""
+        match term:
+            case Later(function):
+                return _replaced(function, body=self.block(function.body))
+            case Tuple() | LTuple():
+                return _replaced(term, items=tuple(map(self.whole, term.items)))
+        return term
+
+    def kept(self, term: Term) -> Term:
+        """Rewrite the parts of a term, and then its head."""
+        if isinstance(term, If):
+            condition = self.whole(self(term.condition))
+            return self.reduce(
+                _replaced(term, condition=condition, then=self.block(term.then), orelse=self.block(term.orelse))
+            )
+        return self.reduce(map_scopes(term, self.block, lambda child: self.whole(self(child))))
+
+    def call(self, term: Apply, function: Term) -> Term:
+        """Rewrite a call of a function that is not known."""
+        args = tuple(self.whole(self(a)) for a in term.args)
+        return self.reduce(_replaced(term, function=self.whole(function), args=args))
+
+    def applied(self, term: Apply, function: Later) -> Term:
+        """Apply a function that is known."""
+        result = table1.lam_app_let(Apply(function.function, term.args))
+        assert result is not None
+        return result
 
     def reduce(self, term: Term) -> Term:
         """Apply rules at the head of a term as long as one fits."""
@@ -66,7 +170,6 @@ class Pass:
             for rule in self.rules(term):
                 result = rule(term)
                 if result is not None:
-                    self.changed = True
                     term = result
                     break
             else:
@@ -75,73 +178,208 @@ class Pass:
 
     def rules(self, term: Term) -> tuple[Rule, ...]:
         """Give the rules for a term; some know more about the program than the term says."""
-        if isinstance(term, Scope):
-            return (self.scope,)
         if isinstance(term, Index):
-            return (lambda t: linear.index_build(t, self.counting),)
+            return (lambda t: linear.index_build(t, self.found.indices),)
         if isinstance(term, ForEach):
             return (*RULES[ForEach], lambda t: for_each_sum(t, self.names))
         return RULES.get(type(term), ())
 
-    def scope(self, term: Term) -> Term | None:
-        """Apply `monad.scope_sum`, knowing how many contributions the slot gets in the whole term."""
-        assert isinstance(term, Scope)
-        return monad.scope_sum(term, self.ones[term.slot])
+    def plus(self, a: Term, b: Term) -> Term:
+        """Add two linear terms, component by component where they are tuples."""
+        if isinstance(a, LTuple) and isinstance(b, LTuple):
+            items = tuple(self.plus(x, y) for x, y in zip(a.items, b.items, strict=True))
+            return self.reduce(LTuple(items))
+        return self.reduce(Plus(a, b))
+
+    def added(self, terms: list[Term], of: Linear) -> Term:
+        """Add up linear terms."""
+        total: Term = terms[0] if terms else Zero(of)
+        for term in terms[1:]:
+            total = self.plus(total, term)
+        return total
+
+    # ------------------------------------------------------------ lets
 
     # letRotate, letPairSplit, letInline in one, on uses counted beforehand
-    def let(self, term: Let, values: dict[str, Term]) -> Term:
-        """Rewrite a let and what follows it."""
-        use = self.uses.get(term.var.name, Use())
-        if use.count == 0:
-            self.changed = True
-            return self(term.body, values)
-        return self.bind(term.var, self(term.bound, values), use, term.body, values)
+    def chain(self, term: Term) -> Term:
+        """Bind what is bound around a term; give the term."""
+        while isinstance(term, Let):
+            self.visited += 1
+            term = self.let(term)
+        return term
 
-    def bind(self, var: Var, bound: Term, use: Use, body: Term, values: dict[str, Term]) -> Term:
-        """Inline, split or keep a binding whose bound term is simplified."""
-        if isinstance(bound, Let):
-            self.changed = True
-            return Let(bound.var, bound.bound, self.bind(var, bound.body, use, body, values))
-        if is_cheap(bound) or use.inlinable(bound):
-            self.changed = True
-            return self(body, {**values, var.name: bound})
-        if isinstance(bound, Tuple | LTuple) and bound.items:
-            self.changed = True
-            return self.split(var, bound, use, body, values)
-        if isinstance(bound, Build | Replicate | LDense):
-            whole = Let(var, bound, body)
+    def let(self, term: Let) -> Term:
+        """Bind a variable; give what follows."""
+        use = self.use(term.var)
+        if use.count == 0:
+            return term.body
+        if use.count == 1 and (not use.repeated or isinstance(term.bound, Lambda)):
+            self.pending[term.var.name] = term.bound
+            return term.body
+        bound = self(term.bound)
+        if isinstance(bound, Build | Replicate | LDense) and not is_cheap(bound) and not use.inlinable(bound):
+            whole = Let(term.var, bound, term.body)
             divided = build_pair_split(whole, self.names) or replicate_inline(whole)
             if divided is not None:
-                self.changed = True
-                return substitute(divided, values)
-        return Let(var, bound, self(body, values))
+                self.copied = True
+                return divided
+        self.bind(term.var, bound, use)
+        return term.body
 
-    def split(self, var: Var, bound: Tuple | LTuple, use: Use, body: Term, values: dict[str, Term]) -> Term:
+    def use(self, var: Var) -> Use:
+        """Give the use of a variable."""
+        if var.name not in self.found.bound:
+            return KEPT
+        return self.found.uses.get(var.name) or Use()
+
+    def bind(self, var: Var, bound: Term, use: Use) -> None:
+        """Inline, split or keep a binding whose bound term is rewritten."""
+        if is_cheap(bound) or use.inlinable(bound):
+            self.values[var.name] = bound
+        elif isinstance(bound, Tuple | LTuple) and bound.items:
+            self.split(var, bound, use)
+        elif id(bound) in self.hints:
+            named = Var(self.names(self.hints[id(bound)][1]), var.of)
+            self.values[var.name] = named
+            self.bindings.add(named, bound)
+        else:
+            self.bindings.add(var, self.whole(bound))
+
+    def split(self, var: Var, bound: Tuple | LTuple, use: Use) -> None:
         """Bind the components of a tuple on their own."""
         parts: list[Term] = []
-        kept: list[tuple[Var, Term]] = []
         for i, item in enumerate(bound.items):
             if is_cheap(item) or (isinstance(bound, Tuple) and use.part(i).inlinable(item)):
                 parts.append(item)
             else:
                 part = Var(self.names(f"{var.name}_{i}"), item.type)
-                kept.append((part, item))
+                self.bindings.add(part, self.whole(item))
                 parts.append(part)
         named = var.of if isinstance(var.of, Product) and var.of.name else None
-        whole: Term = LTuple(tuple(parts)) if isinstance(var.of, Linear) else Tuple(tuple(parts), named)
-        result = self(body, {**values, var.name: whole})
-        for part, item in reversed(kept):
-            result = Let(part, item, result)
+        self.values[var.name] = LTuple(tuple(parts)) if isinstance(var.of, Linear) else Tuple(tuple(parts), named)
+
+    # ------------------------------------------------------------ computations
+
+    def computation(self, term: Term) -> Term:
+        """Rewrite a computation that is not part of another."""
+        outer, bindings, self.frame = self.frame, self.bindings, Frame()
+        value = self.whole(self.perform(term))
+        result = sequence(self.frame.steps, value)
+        self.frame, self.bindings = outer, bindings
         return result
 
+    # the monad laws: a computation is what it does, and its value
+    def perform(self, term: Term, name: Var | None = None) -> Term:
+        """Run a computation in the current frame; give its value, whose name may be chosen."""
+        while True:
+            term = self.chain(term)
+            self.visited += 1
+            match term:
+                case Return(value):
+                    return self(value)
+                case Then(first, second):
+                    self.perform(first)
+                    term = second
+                case Bind(var, first, body):
+                    value = self.perform(first, var)
+                    if value != var:
+                        self.bind(var, value, self.use(var))
+                    term = body
+                case Var() if term.name in self.pending:
+                    term = self.pending.pop(term.name)
+                case Apply():
+                    function = self(term.function)
+                    if not isinstance(function, Later):
+                        return self.absorb(self.call(term, function), name)
+                    term = self.applied(term, function)
+                case One(slot, d):
+                    return self.absorb(self.reduce(One(slot, self.whole(self(d)))), None)
+                case Scope():
+                    return self.scope(term, name)
+                case Var():
+                    return self.absorb(self.variable(term), name)
+                case Proj():
+                    return self.absorb(self.reduce(Proj(self(term.term), term.index)), name)
+                case _:
+                    return self.absorb(self.kept(term), name)
 
-def loop_indices(term: Term) -> set[str]:
-    """Give the names of all loop indices in a term: none of them is ever negative."""
-    loops = (Build, For, ForEach, Descend, MapAccum)
-    found = {term.index.name} if isinstance(term, loops) else set()
-    for child, _ in children(term):
-        found |= loop_indices(child)
-    return found
+    def absorb(self, term: Term, name: Var | None) -> Term:
+        """Take over a computation that is rewritten; give its value."""
+        match term:
+            case Return(value):
+                return value
+            case One(_, d):
+                if not isinstance(d, Zero) and d.type != LUnit():
+                    self.frame.contribute(term)
+                return unit()
+            case Then(first, second):
+                self.absorb(self.reduce(first), None)
+                return self.absorb(self.reduce(second), name)
+            case Let(var, bound, body):
+                self.bindings.add(var, bound)
+                return self.absorb(self.reduce(body), name)
+            case Bind(var, first, body):
+                value = self.absorb(first, var)
+                if value != var:
+                    self.bindings.add(var, value)
+                return self.absorb(body, name)
+        return self.do(term, name)
+
+    def do(self, term: Term, name: Var | None) -> Term:
+        """Add a step to the frame; lets that follow may use its value, and stay behind it."""
+        assert isinstance(term.type, EVM)
+        if term.type == EVM(UNIT):
+            self.frame.do(term, None)
+            return unit()
+        var = name or Var(self.names("r"), term.type.result)
+        self.frame.do(term, var)
+        self.bindings = self.frame
+        return var
+
+    # scope_x (one_x d1; ...; one_x dn; m)  ~>  m >>= \r. return (r, d1 + ... + dn)   (see `monad.scope_sum`)
+    def scope(self, term: Scope, name: Var | None) -> Term:
+        """Open a slot; its contributions are a sum if all of them are in sight."""
+        frame, bindings = self.frame, self.bindings
+        outer, mark, was_bound = frame.given.pop(term.slot, []), len(frame.steps), bool(frame.bound)
+        value = self.perform(term.body)
+        places, rest = frame.given.pop(term.slot, []), frame.since(mark)
+        hidden = any(map(is_opaque, rest)) and (self.copied or len(places) != self.found.ones[term.slot])
+        if hidden or any(term.slot in slots_of(step) for step in rest):
+            frame.given[term.slot] = [*outer, *places]
+            steps = frame.cut(mark)
+            if not was_bound:
+                self.bindings = bindings
+            return self.do(Scope(term.slot, term.of, sequence(steps, self.whole(value))), name)
+        if outer:
+            frame.given[term.slot] = outer
+        cotangent = self.added(frame.taken(places), term.of)
+        self.hints[id(cotangent)] = (cotangent, f"d_{term.slot}")
+        return Tuple((value, cotangent))
+
+    # run (one_x1 d1; ...; one_xn dn)  ~>  <d1, ..., dn>   (see `monad.run_sum`)
+    def accumulated(self, term: Run) -> Term:
+        """Run a computation on an environment vector of its own."""
+        outer, bindings, self.frame = self.frame, self.bindings, Frame()
+        value = self.perform(term.body)
+        frame, self.frame, self.bindings = self.frame, outer, bindings
+        slots = {name for name, _ in term.slots}
+        if frame.others or not slots >= {name for name, places in frame.given.items() if places}:
+            return self.reduce(_replaced(term, body=sequence(frame.steps, self.whole(value))))
+        sums = [self.added(frame.taken(frame.given.get(name, [])), of) for name, of in term.slots]
+        return self.reduce(LTuple(tuple(sums)))
+
+
+def _replaced(term: Term, **parts: object) -> Term:
+    """Give a term with other parts; the same object where they are the same."""
+    if all(_is_same(getattr(term, name), part) for name, part in parts.items()):
+        return term
+    return dataclasses.replace(term, **parts)  # type: ignore[arg-type]
+
+
+def _is_same(old: object, new: object) -> bool:
+    if isinstance(old, tuple) and isinstance(new, tuple):
+        return len(old) == len(new) and all(a is b for a, b in zip(old, new, strict=True))
+    return old is new
 
 
 def simplify(term: Term, names: Names | None = None) -> Term:
@@ -157,9 +395,8 @@ def simplify(term: Term, names: Names | None = None) -> Term:
     """
     names = names or Names(all_names(term))
     for _ in range(MAX_PASSES):
-        step = Pass(term, names)
-        term = step(term, {})
-        if not step.changed:
+        before, term = term, Pass(term, names).run()
+        if same(before, term):
             break
     return term
 

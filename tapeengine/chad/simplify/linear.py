@@ -10,16 +10,19 @@ from tapeengine.chad.primitives import evaluate_op
 from tapeengine.chad.simplify.table1 import Rule
 from tapeengine.chad.target import (
     Collect,
+    LApply,
     LCast,
     LDense,
     LIndex,
     LInject,
+    LLambda,
     LProj,
     LScale,
     LScatter,
     LSingle,
     LTotal,
     LTuple,
+    Plus,
     Zero,
 )
 from tapeengine.chad.terms import (
@@ -38,6 +41,7 @@ from tapeengine.chad.terms import (
     Tuple,
     Var,
 )
+from tapeengine.chad.traverse import substitute
 from tapeengine.chad.types import FLOAT, Linear
 
 __all__ = ["RULES"]
@@ -180,8 +184,33 @@ def size_build(term: Term) -> Term | None:
     return None
 
 
+# plus (map (i. a) n) (map (j. b) n)  ~>  map (i. plus a b[i/j]) n   (n a variable or number)
+def plus_dense(term: Term) -> Term | None:
+    """The sum of two arrays that are built over the same indices."""
+    match term:
+        case Plus(LDense(Build((Var() | Literal()) as n, i, a)), LDense(Build(m, j, b))) if n == m:
+            return LDense(Build(n, i, Plus(a, substitute(b, {j.name: i}))))
+    return None
+
+
+# (\\x. d) a  ~>  let x = a in d        zero a  ~>  zero        (tangents of functions)
+def tangent_apply(term: Term) -> Term | None:
+    """The tangent of a function at an argument."""
+    match term:
+        case LApply(LLambda(params, body), args):
+            for param, arg in reversed(list(zip(params, args, strict=True))):
+                body = Let(param, arg, body)
+            return body
+        case LApply(Zero()):
+            assert isinstance(term.type, Linear)
+            return Zero(term.type)
+    return None
+
+
 RULES: Mapping[type[Term], tuple[Rule, ...]] = MappingProxyType(
     {
+        Plus: (plus_dense,),
+        LApply: (tangent_apply,),
         Case: (case_inject,),
         If: (if_literal,),
         Op: (constant_fold, power_partial),

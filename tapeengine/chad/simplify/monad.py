@@ -7,14 +7,13 @@ needs no environment vector at all, as in CHAD Fig. 1(d).
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from tapeengine.chad.simplify.effects import is_opaque, slots_of
 from tapeengine.chad.simplify.table1 import Rule
 from tapeengine.chad.target import Bind, ForEach, LTuple, One, Plus, Return, Run, Scope, Then, Zero
-from tapeengine.chad.terms import Apply, Let, Term, Tuple, unit
-from tapeengine.chad.traverse import children
+from tapeengine.chad.terms import Let, Term, Tuple, unit
 from tapeengine.chad.types import EVM, UNIT, Linear, LUnit
 
 __all__ = ["RULES"]
@@ -110,30 +109,9 @@ def separate(body: Term, slot: str) -> tuple[list[Term], list[Term] | None]:
                 given.append(d)
             case _:
                 rest.append(step)
-    if any(uses_slot(step, slot) for step in rest):
+    if any(slot in slots_of(step) for step in rest):
         return given, None
     return given, rest if rest and not isinstance(body, One) else [*rest, Return(unit())]
-
-
-def uses_slot(term: Term, slot: str) -> bool:
-    """Tell whether a term contributes to a slot."""
-    if isinstance(term, One) and term.slot == slot:
-        return True
-    return any(uses_slot(child, slot) for child, _ in children(term))
-
-
-def is_opaque(term: Term) -> bool:
-    """Tell whether a term calls functions that it does not contain."""
-    return isinstance(term, Apply) or any(is_opaque(child) for child, _ in children(term))
-
-
-def count_ones(term: Term, found: Counter[str]) -> Counter[str]:
-    """Count the contributions to each slot in a term."""
-    if isinstance(term, One):
-        found[term.slot] += 1
-    for child, _ in children(term):
-        count_ones(child, found)
-    return found
 
 
 def added(terms: list[Term], of: Linear) -> Term:

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from tapeengine.chad import target as T
 from tapeengine.chad import terms as S
-from tapeengine.chad.terms import Lambda, Proj, Term, Tuple, Var
+from tapeengine.chad.terms import Lambda, Let, Proj, Term, Tuple, Var
 from tapeengine.chad.traverse import children
+from tapeengine.chad.types import Type
 
-__all__ = ["Use", "occurrences"]
+__all__ = ["Later", "Occurrences", "Use", "occurrences"]
 
 #: Constructors whose bodies may run more than once for one evaluation of the term.
 REPEATED = (
     S.Lambda, S.Build, S.Map, S.Fold, S.Scan, S.Filter, S.For, S.While,
     T.LLambda, T.CopowerFold, T.ForEach, T.Descend, T.MapAccum, T.WhileAccum,
 )  # fmt: skip
+#: Loops over an index.
+INDEXED = (S.Build, S.For, T.ForEach, T.Descend, T.MapAccum)
+
+
+@dataclass(frozen=True)
+class Later(Term):
+    """A function that has not been looked at yet, because it may still meet its argument."""
+
+    function: Lambda
+
+    def _type(self) -> Type:
+        return self.function.type
 
 
 @dataclass
@@ -54,11 +67,11 @@ class Use:
 
 def is_value(term: Term) -> bool:
     """Tell whether evaluating a term does no work: a function, or a tuple of functions."""
-    return isinstance(term, Lambda) or (isinstance(term, Tuple) and all(map(is_value, term.items)))
+    return isinstance(term, Lambda | Later | T.LLambda) or (isinstance(term, Tuple) and all(map(is_value, term.items)))
 
 
 def occurrences(term: Term) -> dict[str, Use]:
-    """Give the use of every variable in a term, by name.
+    """Give the use of every variable in a term, by name. What a dead let binds uses nothing.
 
     Examples
     --------
@@ -68,34 +81,82 @@ def occurrences(term: Term) -> dict[str, Use]:
     >>> occurrences(Op("mul", (x, x)))["x"].count
     2
     """
-    uses: dict[str, Use] = defaultdict(Use)
-    _count(term, 0, {}, uses)
-    return uses
+    return Occurrences(term).uses
 
 
-def _count(term: Term, level: int, bound_at: dict[str, int], uses: dict[str, Use]) -> None:
-    if isinstance(term, Var):
-        _note(term.name, None, level, bound_at, uses)
-        return
-    if isinstance(term, Proj) and isinstance(term.term, Var):
-        _note(term.term.name, term.index, level, bound_at, uses)
-        return
-    repeats = isinstance(term, REPEATED)
-    for child, binders in children(term):
-        inner = level + 1 if repeats and (binders or isinstance(term, Lambda)) else level
-        for binder in binders:
-            bound_at[binder.name] = inner
-        _count(child, inner, bound_at, uses)
+class Occurrences:
+    """Counts uses in a term, each part of it once.
 
+    Attributes
+    ----------
+    uses : dict of str to Use
+    ones : Counter
+        For each slot the contributions to it.
+    bound : dict of str to int
+        The variables that are bound in what is alive, and how many repetitions deep.
+    indices : set of str
+        The indices of loops: none of them is ever negative.
+    visited : int
+        How many subterms were looked at.
+    """
 
-def _note(name: str, part: int | None, level: int, bound_at: dict[str, int], uses: dict[str, Use]) -> None:
-    use = uses[name]
-    use.count += 1
-    repeated = level > bound_at.get(name, 0)
-    use.repeated = use.repeated or repeated
-    if part is None:
-        use.whole += 1
-    else:
+    def __init__(self, term: Term) -> None:
+        self.uses: dict[str, Use] = defaultdict(Use)
+        self.ones: Counter[str] = Counter()
+        self.bound: dict[str, int] = {}
+        self.indices: set[str] = set()
+        self.visited = 0
+        self._visit(term, 0, None)
+
+    def _visit(self, term: Term, level: int, demand: Use | None) -> None:
+        """Count uses in a term of which only some components may be demanded."""
+        lets = []
+        while isinstance(term, Let):
+            self.bound[term.var.name] = level
+            lets.append(term)
+            term = term.body
+        self._count(term, level, demand)
+        for let in reversed(lets):
+            use = self.uses.get(let.var.name)
+            if use is not None:
+                self._visit(let.bound, level, use)
+
+    def _count(self, term: Term, level: int, demand: Use | None) -> None:
+        self.visited += 1
+        match term:
+            case Var(name):
+                self._note(name, None, level)
+                return
+            case Proj(Var(name), i):
+                self._note(name, i, level)
+                return
+            case Tuple(items) | T.LTuple(items) if demand is not None and not demand.whole:
+                for i, item in enumerate(items):
+                    if i in demand.parts:
+                        self._visit(item, level, None)
+                return
+            case T.One(slot):
+                self.ones[slot] += 1
+        if isinstance(term, INDEXED):
+            self.indices.add(term.index.name)
+        self._children(term, level)
+
+    def _children(self, term: Term, level: int) -> None:
+        repeats = isinstance(term, REPEATED)
+        for child, binders in children(term):
+            inner = level + 1 if repeats and (binders or isinstance(term, Lambda)) else level
+            for binder in binders:
+                self.bound[binder.name] = inner
+            self._visit(child, inner, None)
+
+    def _note(self, name: str, part: int | None, level: int) -> None:
+        use = self.uses[name]
+        repeated = level > self.bound.get(name, 0)
+        use.count += 1
+        use.repeated = use.repeated or repeated
+        if part is None:
+            use.whole += 1
+            return
         own = use.parts.setdefault(part, Use())
         own.count += 1
         own.repeated = own.repeated or repeated

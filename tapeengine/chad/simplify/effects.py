@@ -1,0 +1,140 @@
+"""Computations that accumulate, run symbolically: what they contribute to each slot, and what else they do.
+
+A `Frame` is what is known of a computation so far: the contributions to each slot (EC Fig. 6: ``one``) and the steps
+that are no contributions, in order. Contributions to a slot that is closed again become a sum by looking them up,
+whatever else happened in between, so that a slot costs the number of its contributions and not the size of the program.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+
+from tapeengine.chad.target import Bind, One, Return, Then
+from tapeengine.chad.terms import Apply, Let, Term, Var, unit
+from tapeengine.chad.traverse import children
+from tapeengine.chad.types import EVM, UNIT
+
+__all__ = ["Bindings", "Frame", "Step", "is_opaque", "sequence", "slots_of"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a computation: a let (``is_let``), or a computation whose result may be bound to a variable."""
+
+    term: Term
+    var: Var | None = None
+    is_let: bool = False
+
+
+class Bindings:
+    """Bindings around a term, innermost last."""
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[Var, Term]] = []
+
+    def add(self, var: Var, bound: Term) -> None:
+        """Bind a variable."""
+        self.pairs.append((var, bound))
+
+    def around(self, term: Term) -> Term:
+        """Put the bindings around a term."""
+        for var, bound in reversed(self.pairs):
+            term = Let(var, bound, term)
+        return term
+
+
+@dataclass
+class Frame:
+    """What a computation does.
+
+    Attributes
+    ----------
+    steps : list of Step or None
+        In order; None for contributions that have been summed up.
+    given : dict of str to list of int
+        For each slot the places of its contributions in ``steps``.
+    others : list of int
+        The places of steps that are neither contributions nor lets.
+    bound : list of int
+        The places of steps whose result has a name: what follows may use it.
+    """
+
+    steps: list[Step | None] = field(default_factory=list)
+    given: dict[str, list[int]] = field(default_factory=dict)
+    others: list[int] = field(default_factory=list)
+    bound: list[int] = field(default_factory=list)
+
+    def add(self, var: Var, bound: Term) -> None:
+        """Bind a variable after the steps so far."""
+        self.steps.append(Step(bound, var, is_let=True))
+
+    def contribute(self, term: One) -> None:
+        """Add a contribution."""
+        self.given.setdefault(term.slot, []).append(len(self.steps))
+        self.steps.append(Step(term))
+
+    def do(self, term: Term, var: Var | None) -> None:
+        """Add a step that is no contribution."""
+        self.others.append(len(self.steps))
+        if var is not None:
+            self.bound.append(len(self.steps))
+        self.steps.append(Step(term, var))
+
+    def taken(self, places: list[int]) -> list[Term]:
+        """Take contributions out."""
+        found = []
+        for place in places:
+            step = self.steps[place]
+            assert step is not None
+            assert isinstance(step.term, One)
+            found.append(step.term.term)
+            self.steps[place] = None
+        return found
+
+    def since(self, mark: int) -> list[Term]:
+        """Give the steps from a place on that are no contributions."""
+        return [s.term for place in self.others[bisect_left(self.others, mark) :] if (s := self.steps[place])]
+
+    def cut(self, mark: int) -> list[Step | None]:
+        """Take everything from a place on out."""
+        steps = self.steps[mark:]
+        del self.steps[mark:]
+        for places in (self.others, self.bound, *self.given.values()):
+            del places[bisect_left(places, mark) :]
+        return steps
+
+
+def sequence(steps: list[Step | None], value: Term) -> Term:
+    """Write steps one after the other, and the value at their end."""
+    result: Term = Return(value)
+    for step in reversed([s for s in steps if s is not None]):
+        if step.is_let:
+            assert step.var is not None
+            result = Let(step.var, step.term, result)
+        elif step.var is not None:
+            result = step.term if result == Return(step.var) else Bind(step.var, step.term, result)
+        elif isinstance(result, Return) and result.term == unit() and step.term.type == EVM(UNIT):
+            result = step.term
+        else:
+            result = Then(step.term, result)
+    return result
+
+
+def slots_of(term: Term) -> frozenset[str]:
+    """Give the slots that a term contributes to; looked up once for each term."""
+    known: frozenset[str] | None = term.__dict__.get("_slots")
+    if known is None:
+        own = {term.slot} if isinstance(term, One) else set()
+        known = frozenset(own.union(*(slots_of(child) for child, _ in children(term))))
+        object.__setattr__(term, "_slots", known)
+    return known
+
+
+def is_opaque(term: Term) -> bool:
+    """Tell whether a term calls functions that it does not contain; looked up once for each term."""
+    known: bool | None = term.__dict__.get("_opaque")
+    if known is None:
+        known = isinstance(term, Apply) or any(is_opaque(child) for child, _ in children(term))
+        object.__setattr__(term, "_opaque", known)
+    return known
