@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeengine._core import inspection, trace
+from tapeengine._core.native import enter
 from tapeengine.duals.dispatch import Rules
 from tapeengine.structure import Structures
 from tapeengine.transforms import checkpointing, gradients, iteration, jacobians, second_order
@@ -85,6 +86,9 @@ class Engine:
         StructureError
             Where a primal or the value has a leaf that the engine cannot take apart.
         """
+        entered = enter(program, primals, keywords)
+        if entered is not None:
+            return entered
         own = getattr(type(program), "__tapeengine_vjp__", None)
         if own is not None:
             return own(program, self, *primals, **keywords)  # type: ignore[no-any-return]

@@ -46,3 +46,10 @@ class Native:
     @property
     def again(self) -> Callable[..., Any] | None: ...
     def vjp(self, *primals: Any) -> tuple[Any, Backpropagator] | None: ...
+
+class Enterable:
+    native: Native | None
+
+def enter(
+    program: Any, primals: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None: ...

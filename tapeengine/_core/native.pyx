@@ -39,7 +39,7 @@ cdef enum Kind:
 
 cdef enum:
     SMALL = 512   # registers that lie on the C stack
-    FEW = 24      # words that a backpropagator has room for in itself
+    FEW = 16      # words that a backpropagator has room for in itself
 
 cdef int[3] types = [NPY_DOUBLE, NPY_INT64, NPY_BOOL]
 
@@ -219,6 +219,7 @@ cdef object give(Form form, Cursor *c, bint cotangent, object like):
 
 
 @cython.final
+@cython.freelist(16)
 cdef class Backpropagator:
     """The reverse pass of one run. It may be called any number of times, from any thread.
 
@@ -397,6 +398,27 @@ cdef class Native:
         if form.kind != FLOAT or self.again is None:
             return True
         return te_all_finite(<double *> w.p.data, size(w.p)) if form.rank else isfinite(w.f)
+
+
+cdef class Enterable:
+    """A program that an engine may enter without a detour.
+
+    Attributes
+    ----------
+    native : Native, optional
+        Its passes on the machine, once they are known.
+    """
+
+    cdef public Native native
+
+
+def enter(program, tuple primals, dict keywords):
+    """Give (value, backpropagator) of an `Enterable` program; None where there is no short way."""
+    cdef Native native
+    if not isinstance(program, Enterable) or keywords:
+        return None
+    native = (<Enterable> program).native
+    return None if native is None else native.ahead(primals)
 
 
 cdef int64_t size(te_array *x) noexcept nogil:

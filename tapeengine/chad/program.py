@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from tapeengine._core.native import Enterable
 from tapeengine.chad.display import display
 from tapeengine.chad.evaluate.evaluator import deep
 from tapeengine.chad.execute import Executable
@@ -20,7 +21,7 @@ from tapeengine.errors import UnsupportedError
 __all__ = ["Program", "program"]
 
 
-class Program:
+class Program(Enterable):
     """A typed functional program, its meaning and its derivatives.
 
     A program is parsed when it is defined (or at its first use, if it uses a name that is defined further down), and
@@ -119,6 +120,7 @@ class Program:
 
     def __tapeengine_vjp__(self, engine: Any, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program and return its value with its backpropagator."""
+        self.native = self.executable.entry
         defaults = self.defaults(len(primals))
         if not defaults:
             return self.executable.vjp(primals)

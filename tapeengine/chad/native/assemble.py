@@ -269,8 +269,15 @@ class Assembler:
         self.land(head)
 
     def through_kept(self, s: Loop) -> None:
-        """``for what was kept in reversed(kept)``."""
+        """``for what was kept in reversed(kept)``; where steps keep nothing, they were counted."""
         place = self.fresh()
+        if not s.keeps:
+            count = self.at(Ref(s.kept))
+            head = self.step("DOWN", place, count)
+            self.loop_body(s)
+            self.back("PREVIOUS", head + 1, place, count)
+            self.land(head)
+            return
         self.step("MOVE", place, self.at(Ref(s.kept)))
         top = self.step("PEEL", place, self.listed(self.at(k) for k in s.keeps), len(s.keeps))
         self.loop_body(s)
@@ -280,8 +287,10 @@ class Assembler:
     def loop_body(self, s: Loop) -> None:
         """Write a body: its statements, what it keeps and collects, what it carries on."""
         self.block(s.body)
-        if s.kept and not s.backwards:
+        if s.kept and not s.backwards and s.keeps:
             self.keep(s.kept, s.keeps)
+        elif s.kept and not s.backwards:
+            self.step("IADD", self.at(Ref(s.kept)), self.at(Ref(s.kept)), self.constant(1))
         for out, x in s.collected:
             self.step("APPEND", self.at(out), self.at(x, out.kind))
         for c in s.carried:
