@@ -24,6 +24,9 @@ from tapeengine.primitive import Primitive
 
 __all__ = ["Compiled", "generate"]
 
+#: Arguments of at most this many bytes are copied.
+COPIED = 32 * 1024
+
 Vjp = tuple[Any, Callable[[Any], tuple[Any, ...]]]
 AtPole = Callable[[Sequence[Any]], None]
 #: What Python's floats raise where C's answer with an infinity or a NaN.
@@ -134,9 +137,10 @@ class Compiled:
         return self._run(self.running(general=True), primals)
 
     def _run(self, running: Running, primals: Sequence[Any]) -> Vjp:
-        leaves = self._leaves(running, primals)
+        leaves = [_kept(leaf) for leaf in self._leaves(running, primals)]
         used, (results, residuals) = self._forward(running, leaves, primals)
-        value = self.boundary.out(self.definition.result, used.passes.value, iter(results))
+        given_away = _unshared(results, residuals, leaves)
+        value = self.boundary.out(self.definition.result, used.passes.value, given_away)
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
             given = self._given(cotangent, used, results)
@@ -248,6 +252,20 @@ class Running:
 
 def _nothing(primals: Sequence[Any]) -> None:
     """Infinities and NaNs are values like others."""
+
+
+def _kept(leaf: Any) -> Any:
+    """Give an argument as the passes keep it: small arrays are copied, since the caller may change them in place."""
+    return leaf.copy() if type(leaf) is np.ndarray and leaf.nbytes <= COPIED else leaf
+
+
+def _unshared(results: Sequence[Any], residuals: Any, leaves: Sequence[Any]) -> Iterator[Any]:
+    """Give results that the caller may change in place: none of them is a residual, an argument or a view of one."""
+    has_lists = any(type(x) is list for x in residuals)
+    held = {id(x) for x in (*residuals, *leaves)}
+    for x in results:
+        is_array = type(x) is np.ndarray
+        yield x.copy() if is_array and (has_lists or x.base is not None or id(x) in held) else x
 
 
 def _fitted(given: Any, result: Any, place: Place) -> Any:
