@@ -10,11 +10,12 @@ from typing import Any
 
 from tapeengine.chad.functions import fold, gather, replicate, scan, scatter
 from tapeengine.chad.primitives import evaluate_op
+from tapeengine.chad.registered import named
 from tapeengine.chad.values import Tagged
 
 __all__ = [
     "build", "case", "concatenate", "elements", "filter", "fold", "function", "gather", "inject", "let", "loop", "map",
-    "op", "replicate", "scan", "scatter", "total", "while_loop",
+    "op", "primitive", "replicate", "scan", "scatter", "total", "while_loop",
 ]  # fmt: skip
 
 
@@ -26,6 +27,11 @@ def let(value: Any, body: Callable[[Any], Any]) -> Any:
 def op(name: str, *args: Any) -> Any:
     """Apply a scalar operation by its name in `tapeengine.chad.primitives`."""
     return evaluate_op(name, args)
+
+
+def primitive(name: str, *args: Any, **static: Any) -> Any:
+    """Apply a primitive of the registry by its name."""
+    return named(name)(*args, **static)
 
 
 def inject(of: Any, index: int, value: Any) -> Tagged:

@@ -148,6 +148,12 @@ def form(term: Term) -> str:
             parts = [text(size), text(init), function((i, s), body)]
         case S.While(s, init, condition, body):
             parts = [text(init), function((s,), condition), function((s,), body)]
+        case S.Primitive(called, given, static):
+            if not all(part.isidentifier() for part in called.split(".")) or not all(
+                k.isidentifier() for k, _ in static
+            ):
+                raise ValueError(f"{called!r} is not a name")
+            parts = [f'"{called}"', *map(text, given), *(f"{k}={v!r}" for k, v in static)]
         case S.Total(a) | S.Replicate(a, _) | S.Gather(a, _) | S.Scatter(a, _, _) | S.Concatenate(a, _):
             parts = plain(term)
         case _:
@@ -187,5 +193,6 @@ FORMS: Mapping[type[Term], str] = MappingProxyType(
         S.Gather: "gather",
         S.Scatter: "scatter",
         S.Concatenate: "concatenate",
+        S.Primitive: "primitive",
     }
 )

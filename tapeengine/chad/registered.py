@@ -13,7 +13,7 @@ from tapeengine.chad.terms import Primitive as PrimitiveTerm
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, LArray, Linear, LProduct, LReal, Product, Type
 from tapeengine.primitive import Primitive
 
-__all__ = ["Primitives", "find", "is_elementwise", "result_type"]
+__all__ = ["Primitives", "find", "is_elementwise", "named", "result_type"]
 
 
 def find(function: Any) -> Primitive | None:
@@ -36,6 +36,19 @@ def find(function: Any) -> Primitive | None:
     library = str(getattr(function, "__module__", None) or "").split(".")[0]
     ends = [p for n, p in registry.items() if n.endswith(f".{name}") and library in ("", n.split(".")[0])]
     return ends[0] if len(ends) == 1 else None
+
+
+def named(name: str) -> Primitive:
+    """Give the registry primitive of a name.
+
+    Raises
+    ------
+    KeyError
+        Where no plugin has such a primitive.
+    """
+    from tapeengine.plugins import load_plugins
+
+    return load_plugins().registry[name]
 
 
 def trial(of: Type) -> Any:

@@ -118,3 +118,12 @@ def empty_whole_numbers(xs: te.Vec, at: te.Array[int]) -> float:
     chosen = [i for i in at if i > 100]
     counted = functools.reduce(lambda n, i: n + i, chosen, 0)
     return sum(xs[i] for i in none) + sum(xs[i] for i in chosen) + xs[at[0]] * (1 + counted + sum(none))
+
+
+@example(normal(5), normal(5), normal(3, 3))
+@te.program
+def composed(xs: te.Vec, ys: te.Vec, m: te.Array[te.Vec]) -> te.Vec:
+    a = math.dist(xs, ys) * math.degrees(xs[0]) + math.radians(ys[1]) * np.vdot(xs, ys)
+    b = np.diff(xs) * np.sort(ys)[1:] + np.linspace(xs[0], ys[0], 4) + np.cumprod(xs)[:4]
+    c = np.trace(m) * np.diag(xs)[2, 2] + sum(np.diag(m)) * np.vstack((xs, ys))[1, 3]
+    return a * b + c * np.hstack((xs[:2], ys[:2]))

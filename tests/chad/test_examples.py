@@ -126,7 +126,7 @@ def test_all_forms_agree(case):
     expected = expected(ct)
     of = executable.definition.result
     for form, source in (("sparse", executable.closed), ("copower", executable.module)):
-        evaluator = Evaluator(reverse(source, form))
+        evaluator = Evaluator(reverse(source, form), primitives=executable.primitives)
         primal, back = evaluator.run(source.main, inside)
         got = back(executable.converter.cotangent_in(of, ct, primal, "value"))
         each = zip(executable.definition.params, got, inside, args, expected, strict=True)

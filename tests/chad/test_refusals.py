@@ -130,6 +130,14 @@ def default_of_another_type(x: float, y: te.Vec = 1.0) -> float:
     return x
 
 
+def too_few(xs: te.Vec) -> te.Vec:
+    return np.where(xs > 0)
+
+
+def too_few_for_a_loop(xs: te.Vec) -> float:
+    return te.fold(lambda a, b: a + b)
+
+
 def unannotated(x) -> float:
     return x
 
@@ -162,7 +170,7 @@ def returns_in_loop(xs: te.Vec) -> float:
 
 
 def calls_unknown(x: float) -> float:
-    return math.dist([x], [x])
+    return math.nextafter(x, 1.0)
 
 
 def has_keywords(x: float) -> float:
@@ -222,13 +230,15 @@ REFUSED = {
     argument_missing: ("y is missing", "match"),
     only_by_name: ("by name only", "def f(x: float, y: float = 1.0)"),
     default_of_another_type: ("of type float where Array[float] is wanted", "give"),
+    too_few: ("too few arguments", "parameters"),
+    too_few_for_a_loop: ("too few arguments", "parameters"),
     unannotated: ("has no type", "annotate"),
     odd_type: ("outside the language", "float"),
     unknown_name_in_branch: ("no value on every path", "before"),
     two_types: ("float in one case", "one type"),
     wrong_result: ("of type float where Array[float] is wanted", "give"),
     returns_in_loop: ("return inside a loop", "after the loop"),
-    calls_unknown: ("", ""),
+    calls_unknown: ("nextafter is not a function", "te.program"),
     has_keywords: ("by name", "position"),
     no_return: ("not every path", "return"),
     prints: ("expr is not in the language", "assigns or returns"),

@@ -261,8 +261,9 @@ def _kept(leaf: Any) -> Any:
 
 def _unshared(results: Sequence[Any], residuals: Any, leaves: Sequence[Any]) -> Iterator[Any]:
     """Give results that the caller may change in place: none of them is a residual, an argument or a view of one."""
-    has_lists = any(type(x) is list for x in residuals)
-    held = {id(x) for x in (*residuals, *leaves)}
+    kept = residuals if type(residuals) is tuple else ()
+    has_lists = any(type(x) is list for x in kept)
+    held = {id(x) for x in (*kept, *leaves)}
     for x in results:
         is_array = type(x) is np.ndarray
         yield x.copy() if is_array and (has_lists or x.base is not None or id(x) in held) else x

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -57,8 +57,9 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
     if found is not MISSING:
         form = library.SPECIAL.get(library_name(found))
         if form is not None:
-            no_other_keywords(p, node, library.KEYWORDS.get(library_name(found), ()))
-            return form(p, node, env)
+            if form is not library.SPECIAL["tapeengine.primitive"]:
+                no_other_keywords(p, node, library.KEYWORDS.get(library_name(found), ()))
+            return given_enough(p, node, lambda: form(p, node, env))
         if class_fields(found) is not None:
             return construct(p, node, found, env)
     elif isinstance(node.func, ast.Attribute):
@@ -77,6 +78,14 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
     else:
         args = [expression(p, a, env) for a in node.args]
     return apply_to(p, node, node.func, args, env)
+
+
+def given_enough(p: Parser, node: ast.AST, make: Callable[[], Term]) -> Term:
+    """Make a term of a call's arguments; too few are refused."""
+    try:
+        return make()
+    except IndexError:
+        p.error(node, "too few arguments", "match the function's parameters")
 
 
 def registered_call(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
@@ -183,7 +192,7 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     name = library_name(found)
     function = library.FUNCTIONS.get(name)
     if function is not None:
-        return function(p, node, list(args))
+        return given_enough(p, node, lambda: function(p, node, list(args)))
     opcode = ALIASES.get(name.split(".")[-1], name.split(".")[-1])
     if opcode in REAL and name.split(".")[0] in ("math", "numpy", "tapeengine", "scipy", "operator", "builtins"):
         return library.opcode(p, node, opcode, list(args))

@@ -8,7 +8,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.registered import primitive as call_primitive
 from tapeengine.chad.primitives import DISCRETE, REAL, result_type
+from tapeengine.chad.registered import named
 from tapeengine.chad.terms import (
     Branch,
     Build,
@@ -70,6 +72,17 @@ def op(p: Parser, node: ast.Call, env: Env) -> Term:
         p.error(first, "this is no scalar operation", "write the name of an opcode")
     name = str(first.value)
     return Op(name, tuple(expression(p, a, env) for a in node.args[1:]), result_type(name))
+
+
+def primitive(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``primitive("family.name", x, ..., static=value)``."""
+    first = node.args[0]
+    try:
+        found = named(str(ast.literal_eval(first)))
+        static = {str(k.arg): ast.literal_eval(k.value) for k in node.keywords}
+    except (KeyError, ValueError):
+        p.error(first, "this is no primitive of the registry", "write its name and its static parameters out")
+    return call_primitive(p, node, found, [expression(p, a, env) for a in node.args[1:]], static)
 
 
 def inject(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -165,6 +178,7 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
     {
         "tapeengine.let": let,
         "tapeengine.op": op,
+        "tapeengine.primitive": primitive,
         "tapeengine.inject": inject,
         "tapeengine.case": case,
         "tapeengine.function": function,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tapeengine.chad.parse import arrays, forms, numeric, whole
+from tapeengine.chad.parse import arrays, composed, forms, numeric, whole
 from tapeengine.chad.parse.expressions import condition, expression
 from tapeengine.chad.parse.whole import array, element, numbers
 from tapeengine.chad.terms import (
@@ -385,6 +385,7 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "numpy.transpose": whole.transpose,
         "numpy.outer": whole.outer,
         "numpy.norm": whole.norm,
+        **composed.COMPOSED,
         "tapeengine.gather": whole.gather,
         "tapeengine.scatter": whole.scatter,
         "tapeengine.replicate": whole.full,

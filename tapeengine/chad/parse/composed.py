@@ -1,0 +1,158 @@
+"""Functions of math and numpy that are written with others of the language."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from tapeengine.chad.parse import arrays, numeric, whole
+from tapeengine.chad.parse.registered import primitive
+from tapeengine.chad.terms import Build, Elements, Gather, If, Index, Op, Scan, Size, Term, Total, Tuple, lit
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array
+
+if TYPE_CHECKING:
+    from tapeengine.chad.parse.parser import Parser
+
+__all__ = ["COMPOSED"]
+
+Composed = Callable[["Parser", ast.AST, list[Term]], Term]
+VECTOR = Array(FLOAT)
+
+
+def wanted(p: Parser, node: ast.AST, args: list[Term], count: int) -> None:
+    """Insist on a number of arguments."""
+    if len(args) != count:
+        p.error(node, f"{len(args)} arguments where {count} are wanted", "match the function's parameters")
+
+
+def total(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``math.fsum(xs)``."""
+    wanted(p, node, args, 1)
+    return Total(p.coerce(node, args[0], VECTOR))
+
+
+def inner(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``math.sumprod(a, b)``, ``np.vdot(a, b)``, ``np.inner(a, b)`` of vectors."""
+    wanted(p, node, args, 2)
+    return arrays.dot(p, *(p.coerce(node, a, VECTOR) for a in args))
+
+
+def distance(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``math.dist(a, b)``."""
+    wanted(p, node, args, 2)
+    a, b = (p.coerce(node, x, VECTOR) for x in args)
+    return p.let("d", numeric.binary(p, node, ast.Sub(), a, b), lambda d: Op("sqrt", (arrays.dot(p, d, d),)))
+
+
+def times(factor: float) -> Composed:
+    """``math.radians(x)``, ``math.degrees(x)``."""
+
+    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+        wanted(p, node, args, 1)
+        return numeric.binary(p, node, ast.Mult(), args[0], lit(factor))
+
+    return handle
+
+
+def multiply_add(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``math.fma(x, y, z)``."""
+    wanted(p, node, args, 3)
+    return numeric.binary(p, node, ast.Add(), numeric.binary(p, node, ast.Mult(), args[0], args[1]), args[2])
+
+
+def differences(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.diff(xs)`` of a vector."""
+    wanted(p, node, args, 1)
+
+    def built(xs: Term) -> Term:
+        i = p.fresh("i", INT)
+        size = Op("imax", (Op("isub", (Size(xs), lit(1)), INT), lit(0)), INT)
+        return Build(size, i, Op("sub", (Index(xs, Op("iadd", (i, lit(1)), INT)), Index(xs, i))))
+
+    return p.let("xs", p.coerce(node, args[0], VECTOR), built)
+
+
+def spaced(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.linspace(a, b, n)``."""
+    wanted(p, node, args, 3)
+    ends = [p.coerce(node, a, FLOAT) for a in args[:2]]
+
+    def built(a: Term, b: Term, n: Term) -> Term:
+        i = p.fresh("i", INT)
+        steps = Op("real", (Op("imax", (Op("isub", (n, lit(1)), INT), lit(1)), INT),), FLOAT)
+        at = Op("div", (Op("real", (i,), FLOAT), steps))
+        return Build(n, i, Op("add", (a, Op("mul", (at, Op("sub", (b, a)))))))
+
+    size = p.coerce(node, args[2], INT)
+    return p.let("a", ends[0], lambda a: p.let("b", ends[1], lambda b: p.let("n", size, lambda n: built(a, b, n))))
+
+
+def diagonal(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.diag(xs)``: the diagonal of a matrix, or a matrix with a diagonal."""
+    wanted(p, node, args, 1)
+
+    def built(xs: Term) -> Term:
+        i, j = p.fresh("i", INT), p.fresh("j", INT)
+        if numeric.rank(xs.type) == 1:
+            entry = If(Op("eq", (i, j), BOOL), Index(xs, i), lit(0.0))
+            return Build(Size(xs), i, Build(Size(xs), j, entry))
+        sizes = (Size(xs), Size(Index(xs, lit(0))))
+        return Build(Op("imin", sizes, INT), i, Index(Index(xs, i), i))
+
+    of = VECTOR if numeric.rank(args[0].type) == 1 else Array(VECTOR)
+    return p.let("xs", p.coerce(node, args[0], of), built)
+
+
+def trace(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.trace(m)``."""
+    wanted(p, node, args, 1)
+    return Total(diagonal(p, node, [p.coerce(node, args[0], Array(VECTOR))]))
+
+
+def products_so_far(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.cumprod(xs)`` of a vector."""
+    wanted(p, node, args, 1)
+    a, b = p.fresh("a", FLOAT), p.fresh("b", FLOAT)
+    return Scan(a, b, lit(1.0), Op("mul", (a, b)), p.coerce(node, args[0], VECTOR))
+
+
+def sort(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.sort(xs)`` of a vector: its elements at the indices that sort it, which are discrete."""
+    import numpy
+
+    wanted(p, node, args, 1)
+    vector = p.coerce(node, args[0], VECTOR)
+    return p.let("xs", vector, lambda xs: Gather(xs, primitive(p, node, numpy.argsort, [xs], {})))
+
+
+def stacked(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.vstack((a, b))`` of vectors: a matrix."""
+    parts: Any = args[0].items if isinstance(args[0], Tuple | Elements) else ()
+    if not parts or any(numeric.rank(part.type) != 1 for part in parts):
+        p.error(node, "vstack takes vectors written out", "write np.vstack((a, b)), or np.concatenate for matrices")
+    return Elements(tuple(p.coerce(node, part, VECTOR) for part in parts), VECTOR)
+
+
+COMPOSED: Mapping[str, Composed] = MappingProxyType(
+    {
+        "math.fsum": total,
+        "math.sumprod": inner,
+        "math.dist": distance,
+        "math.radians": times(math.pi / 180.0),
+        "math.degrees": times(180.0 / math.pi),
+        "math.fma": multiply_add,
+        "numpy.vdot": inner,
+        "numpy.inner": inner,
+        "numpy.diff": differences,
+        "numpy.linspace": spaced,
+        "numpy.diag": diagonal,
+        "numpy.trace": trace,
+        "numpy.cumprod": products_so_far,
+        "numpy.sort": sort,
+        "numpy.hstack": whole.concatenate,
+        "numpy.vstack": stacked,
+    }
+)
