@@ -99,9 +99,9 @@ class Engine:
 
     def vjp_with_aux(self, program: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Any, Any]:
         """Return (value, backpropagator, aux) of a program that returns (value, aux); aux is not differentiated."""
-        program = watched(self, program)
+        keep = self.switches is not None
         found: tuple[Any, Any, Any] = trace.vjp(
-            program, primals, {}, self.structures, self.max_tape_bytes, self.rules, False, True
+            watched(self, program), primals, {}, self.structures, self.max_tape_bytes, self.rules, keep, True
         )
         return found
 
@@ -109,9 +109,9 @@ class Engine:
         self, program: Callable[..., Any], primals: tuple[Any, ...], *, order: int = 1, has_aux: bool = False
     ) -> tuple[Any, ...]:
         """Do what `vjp` does (order 0), on a tape that can be swept forwards and at second order as well (order 1)."""
-        program = watched(self, program)
+        keep = order > 0 or self.switches is not None
         found: tuple[Any, ...] = trace.vjp(
-            program, primals, {}, self.structures, self.max_tape_bytes, self.rules, order > 0, has_aux
+            watched(self, program), primals, {}, self.structures, self.max_tape_bytes, self.rules, keep, has_aux
         )
         return found
 

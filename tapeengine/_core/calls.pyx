@@ -126,6 +126,8 @@ cdef object record_call(Head *h, object primitive, tuple args, list values, dict
         rules = primitive.jvp_rules
         record.tangent_kept = [
             kept_by(rules[0 if variadic else i], kept_values, static, out, result, i) for i, _ in inputs]
+        if tape.watcher is not None:    # a tape that is watched keeps values
+            tape.watcher.recorded(primitive, values, out, record.inputs, record.kept)
     return result
 
 

@@ -153,6 +153,8 @@ cdef list recorded_results(Head *h, CustomRecord record, list results):
     cdef uint32_t id
     cdef Tape tape = tape_of(h)
     cdef bint single = sum([has_derivative(x) for x in results]) == 1
+    if tape.watcher is not None:
+        tape.watcher.computed(record.rule, results)
     record.captured = [(k, place_of(h, x)) for k, x in enumerate(results) if place_of(h, x) is not None]
     results = [stripped(h, h.tag, x) for x in results]
     id = record_special(h, ARRAY, <uint32_t> len(tape.arrays), 0.0, 0.0,

@@ -1,6 +1,5 @@
-"""Looking into a tape: values and partials that are not finite, and reverse sweeps in parts, checked or timed."""
+"""Looking into a tape: what its records are and read, and reverse sweeps in parts, for progress and times."""
 
-from libc.math cimport isfinite
 from libc.stdint cimport uint32_t
 from time import perf_counter
 
@@ -108,30 +107,8 @@ cdef list outputs(object output):
     return [s for part in output[1] for s in outputs(part)] if type(output) is tuple else []
 
 
-def first_not_finite(Tape tape, uint32_t first, uint32_t last):
-    """The first scalar record among ids whose value or partial is not finite, as (id, what); None where there is none."""
-    cdef Head *h = &tape.head
-    cdef Record *r
-    cdef uint32_t i
-    first = max(first, h.inputs + 1)
-    for i in range(first, min(last + 1, h.count)):
-        if op_at(h, i) & FORM_MASK == SPECIAL:
-            continue
-        r = record_at(h, i)
-        if tape.keeps_values and not isfinite(value_at(h, i)):
-            return i, "value"
-        if not isfinite(r.d1) or (r.p2 != i and not isfinite(r.d2)):
-            return i, "partial"
-    return None
-
-
 cdef class PartialSweep:
     """A reverse sweep over plain numbers that can be stopped at any id."""
-
-    cdef Backpropagator back
-    cdef Reverse r
-    cdef double *cotangent
-    cdef uint32_t at
 
     def __cinit__(self, Backpropagator back, cotangent):
         cdef Seeds seeds
@@ -160,29 +137,6 @@ cdef class PartialSweep:
             h.inputs = inputs
         self.at = lowest - 1
         return 0
-
-    cdef bint buffers_are_finite(self):
-        for owner in self.r.owners or ():
-            if owner is not None and not numpy.isfinite(owner).all():
-                return False
-        return True
-
-
-def bad_cotangent(Backpropagator back, cotangent):
-    """The record whose backpropagator makes the first cotangent that is not finite; 0 where there is none."""
-    cdef PartialSweep sweep = PartialSweep(back, cotangent)
-    cdef Head *h = &back.tape.head
-    cdef Record *r
-    cdef uint32_t i
-    for i in range(h.count - 1, h.inputs, -1):
-        sweep.down_to(i)
-        r = record_at(h, i)
-        if op_at(h, i) & FORM_MASK != SPECIAL:
-            if not isfinite(sweep.cotangent[r.p1]) or not isfinite(sweep.cotangent[r.p2]):
-                return i
-        elif not sweep.buffers_are_finite():
-            return i
-    return 0
 
 
 def reverse_times(Backpropagator back, cotangent, list starts):

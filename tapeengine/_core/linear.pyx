@@ -39,6 +39,8 @@ def jvp(Backpropagator back, tuple tangents):
     cdef Numbers numbers
     cdef Head *outer
     try:
+        if back.tape.watcher is not None:
+            back.tape.watcher.tangents(back, tangents)
         seeds = staged(back, tangents, array)
         outer = back.outer(seeds)
         if outer != NULL:

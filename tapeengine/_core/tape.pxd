@@ -151,7 +151,7 @@ cdef class Tape:
     cdef Place *places      # of the storages of traced arrays, by index
     cdef uint32_t place_count, place_room
     cdef readonly object rules     # what the trace's dispatcher looks rules up in
-    cdef dict lines          # id -> (file name, line), where the debug switch keeps source lines
+    cdef object watcher      # of the debug switch: told of array operations as they are recorded, and of sweeps
     cdef object __weakref__
 
     cdef int open(self, bint keep_values) except -1

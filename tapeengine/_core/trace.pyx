@@ -373,6 +373,8 @@ cdef class Backpropagator:
         cdef Numbers numbers
         cdef Reverse r
         try:
+            if self.tape.watcher is not None:
+                self.tape.watcher.cotangents(self, cotangent)
             seeds = begin_seeds(self.result, self.structures, "cotangent", array)
             seeds.match(cotangent)
             outer = self.outer(seeds)

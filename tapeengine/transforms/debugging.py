@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from tapeengine._core import inspection, trace
-from tapeengine._core.trace import value_of
-from tapeengine.errors import NotFiniteError
-from tapeengine.structure import Structures
-from tapeengine.transforms.forms import flatten, is_traced
+from tapeengine._core import trace
+from tapeengine.transforms.not_finite import Watcher
 from tapeengine.transforms.source_lines import Line, LineRecorder
 
 if TYPE_CHECKING:
@@ -50,30 +44,29 @@ def watched(engine: Engine, program: Callable[..., Any]) -> Callable[..., Any]:
     switches = engine.switches
     if switches is None or not switches.nans:
         return program
-    return lambda *args: LineRecorder(NotFinite(engine.structures)).run(program, *args)
+    return lambda *args: Watcher(engine.structures).recorder.run(program, *args)
 
 
 def debug_vjp(
     engine: Engine, program: Callable[..., Any], primals: tuple[Any, ...], keywords: dict[str, Any], nans: bool
 ) -> tuple[Any, DebugBackpropagator]:
     """Do what `Engine.vjp` does, with source lines, and with checks where `nans` asks for them."""
-    recorder = LineRecorder(NotFinite(engine.structures) if nans else None)
+    recorder = Watcher(engine.structures).recorder if nans else LineRecorder()
 
     def run(*args: Any, **kwargs: Any) -> Any:
         return recorder.run(program, *args, **kwargs)
 
     limit, rules = engine.max_tape_bytes, engine.rules
     value, backpropagator = trace.vjp(run, primals, keywords, engine.structures, limit, rules, True)
-    return value, DebugBackpropagator(backpropagator, recorder, nans)
+    return value, DebugBackpropagator(backpropagator, recorder)
 
 
 class DebugBackpropagator:
-    """A backpropagator that knows the source line of each record, and checks the cotangents where asked to."""
+    """A backpropagator that knows the source line of each record."""
 
-    def __init__(self, backpropagator: Any, recorder: LineRecorder, nans: bool) -> None:
+    def __init__(self, backpropagator: Any, recorder: LineRecorder) -> None:
         self.backpropagator = backpropagator
         self.recorder = recorder
-        self.nans = nans
 
     @property
     def tape(self) -> Any:
@@ -97,62 +90,4 @@ class DebugBackpropagator:
         NotFiniteError
             Where the debug switch asks for it and a cotangent is not finite.
         """
-        found = self.backpropagator(cotangent)
-        if self.nans and not all(map(_finite, flatten(Structures(), found)[0])):
-            self._explain(cotangent)
-        return found
-
-    def _explain(self, cotangent: Any) -> None:
-        id = inspection.bad_cotangent(self.backpropagator, cotangent)
-        if not id:
-            raise NotFiniteError("the cotangent that was handed in is not finite")
-        line = self.line(id)
-        _, name, parents, partials = self.tape.record(id)
-        values = _listed(inspection.value_of_id(self.tape, parent) for parent in parents)
-        detail = f" of {values} with the partials {_listed(partials)}" if parents else " operation"
-        raise NotFiniteError(f"a cotangent that is not finite comes from {name}{detail}, at {_place(line)}")
-
-
-class NotFinite:
-    """The check of what a line has left: scalar records, and arrays among the line's variables."""
-
-    def __init__(self, structures: Structures) -> None:
-        self.structures = structures
-
-    def __call__(self, tape: Any, first: int, last: int, line: Line, frame: FrameType) -> None:
-        """Raise at the first value or partial that is not finite."""
-        found = inspection.first_not_finite(tape, first, last)
-        if found is not None:
-            raise NotFiniteError(_record_text(tape, *found, line))
-        if any(tape.record(i)[1] == "array" for i in range(first, last + 1)):
-            for name, value in list(frame.f_locals.items()):
-                if is_traced(value) and not _finite(value_of(value)):
-                    shown = np.array2string(np.asarray(value_of(value)), threshold=20)
-                    raise NotFiniteError(f"a value that is not finite at {_place(line)}: {name} = {shown}")
-
-
-def _record_text(tape: Any, id: int, what: str, line: Line) -> str:
-    _, name, parents, partials = tape.record(id)
-    operands = _listed(inspection.value_of_id(tape, parent) for parent in parents)
-    value = inspection.value_of_id(tape, id)
-    return (
-        f"a {what} that is not finite at {_place(line)}: {name} of {operands} "
-        f"has the value {value!r} and the partials {_listed(partials)}"
-    )
-
-
-def _listed(numbers: Any) -> str:
-    return ", ".join(repr(number) for number in numbers)
-
-
-def _place(line: Line | None) -> str:
-    if line is None:
-        return "a line that is not known"
-    return f"{line.file}:{line.number} in {line.function}: {line.text}"
-
-
-def _finite(value: Any) -> bool:
-    if isinstance(value, (float, complex, np.ndarray, np.inexact)):
-        kind = getattr(value, "dtype", None)
-        return (kind is not None and kind.kind not in "fc") or bool(np.isfinite(value).all())
-    return True
+        return self.backpropagator(cotangent)

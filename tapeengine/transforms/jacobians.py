@@ -12,6 +12,7 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.arguments import Argnums, Arguments
 from tapeengine.transforms.forms import Form, form_of, is_traced, unflatten
 from tapeengine.transforms.holomorphic import Sweep, check_complex, sweeps
+from tapeengine.transforms.not_finite import is_watched
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
@@ -68,7 +69,7 @@ def is_forward(mode: Mode, found: tuple[Sweep, ...], rows: Form, columns: Form) 
 def full_matrix(backpropagator: Any, rows: Form, columns: Form, single: bool, forward: bool) -> Any:
     """The matrix of a program's derivative; a traced one where it depends on an outer trace."""
     dtype = complex if rows.is_complex or columns.is_complex else float
-    if not linear.depends_on_outer(backpropagator):
+    if not linear.depends_on_outer(backpropagator) and not is_watched(backpropagator):
         ids = linear.result_ids(backpropagator)
         matrix = None if ids is None else block.matrix(backpropagator, ids, forward)
         if matrix is None and not forward:
@@ -84,7 +85,8 @@ def columns_of(backpropagator: Any, columns: Form, single: bool) -> list[Any]:
     """The tangent of the result for each number of the primals."""
     basis = map(columns.basis, range(columns.size))
     tangents = [(tangent,) if single else tangent for tangent in basis]
-    found = None if linear.depends_on_outer(backpropagator) else batch.columns(backpropagator, tangents)
+    one_by_one = linear.depends_on_outer(backpropagator) or is_watched(backpropagator)
+    found = None if one_by_one else batch.columns(backpropagator, tangents)
     return [linear.jvp(backpropagator, tangent) for tangent in tangents] if found is None else found
 
 

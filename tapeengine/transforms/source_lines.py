@@ -15,9 +15,9 @@ from time import perf_counter
 from types import FrameType
 from typing import Any, NamedTuple
 
-from tapeengine._core import inspection
+from tapeengine._core import finite, inspection
 
-__all__ = ["Line", "LineRecorder", "Segment"]
+__all__ = ["Line", "LineRecorder", "Segment", "line_of"]
 
 #: Packages whose own lines are no part of a program; their records belong to the line that called them.
 LIBRARIES = frozenset(("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "numpy", "scipy"))
@@ -55,11 +55,16 @@ class LineRecorder:
     ----------
     check : callable, optional
         ``check(tape, first, last, line, frame)``, called with the ids of the records that a line has left.
+    watcher : object, optional
+        What the tape tells of array operations and sweeps.
     """
 
-    def __init__(self, check: Callable[[Any, int, int, Line, FrameType], None] | None = None) -> None:
+    def __init__(
+        self, check: Callable[[Any, int, int, Line, FrameType], None] | None = None, watcher: Any = None
+    ) -> None:
         self.segments: list[Segment] = []
         self.check = check
+        self.watcher = watcher
         self.tape: Any = None
         self._line: Line | None = None
         self._next = 1
@@ -69,6 +74,8 @@ class LineRecorder:
         """Run the program; must be called within the trace that is looked at."""
         self.tape = inspection.open_tape()
         self._next = inspection.last_id(self.tape) + 1
+        if self.watcher is not None:
+            finite.watch(self.tape, self.watcher)
         before = sys.gettrace()
         self._clock = perf_counter()
         sys.settrace(self._enter)
@@ -77,6 +84,7 @@ class LineRecorder:
         finally:
             sys.settrace(before)
         self._close(sys._getframe())
+        self.tape = self._line = None  # the tape may hold on to its watcher
         return result
 
     def line_of(self, id: int) -> Line | None:
@@ -95,15 +103,9 @@ class LineRecorder:
         """Follow a frame of the program: a line begins, a call begins, or one ends."""
         self._close(frame)
         if event != "exception":
-            self._line = self._name(frame.f_back if event == "return" else frame)
+            self._line = line_of(frame.f_back if event == "return" else frame)
         self._clock = perf_counter()
         return self._at
-
-    def _name(self, frame: FrameType | None) -> Line | None:
-        """The line that a frame is at; a library's frame stands for its caller."""
-        while frame is not None and _is_library(frame):
-            frame = frame.f_back
-        return None if frame is None else Line(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
     def _close(self, frame: FrameType) -> None:
         """Give the records since the last event to the line that ran."""
@@ -115,6 +117,13 @@ class LineRecorder:
         self.segments.append(Segment(first, self._line, seconds))
         if self.check is not None:
             self.check(self.tape, first, last, self._line, frame)
+
+
+def line_of(frame: FrameType | None) -> Line | None:
+    """The line that a frame is at; a library's frame stands for its caller."""
+    while frame is not None and _is_library(frame):
+        frame = frame.f_back
+    return None if frame is None else Line(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
 def _is_library(frame: FrameType) -> bool:

@@ -55,7 +55,7 @@ def test_a_partial_that_is_not_finite_is_named(engine: te.Engine) -> None:
 @pytest.mark.filterwarnings("ignore:divide by zero")
 @pytest.mark.parametrize("transform", ["grad", "jacfwd"])
 def test_an_array_that_is_not_finite_is_named(engine: te.Engine, transform: str) -> None:
-    with engine.debug(nans=True), pytest.raises(NotFiniteError, match=r"z = \[-inf -inf\]") as caught:
+    with engine.debug(nans=True), pytest.raises(NotFiniteError, match=r"log gives -inf at \[0\]") as caught:
         getattr(engine, transform)(log_of_zero)(np.ones(2))
     assert f":{line_with('the values are')} in log_of_zero" in str(caught.value)
 
