@@ -16,6 +16,7 @@ from tapeengine._core.tape cimport ARRAY, READ, WRITE, Head, Record, Tape, op_at
 from tapeengine._core.trace cimport Backpropagator
 
 from bisect import bisect_right
+from operator import itemgetter
 
 import numpy
 
@@ -113,15 +114,11 @@ cdef list places_of(list layouts):
     return found
 
 
-def first_number(place):
-    return place[0]
-
-
 cdef uint32_t seed(Rows rows, list places, Py_ssize_t first) except? 0:
     """Stage a one in each row, at the row's number; the highest id that a walk begins at."""
     cdef uint32_t top = 0, id
     cdef Py_ssize_t start, n, j
-    for start, n, place in places[bisect_right(places, first, key=first_number) - 1:]:
+    for start, n, place in places[bisect_right(places, first, key=itemgetter(0)) - 1:]:
         if start >= first + rows.width:
             break
         if place is None or (type(place) is not View and place == 0):
