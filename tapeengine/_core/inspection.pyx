@@ -3,9 +3,12 @@
 from libc.stdint cimport uint32_t
 from time import perf_counter
 
+from tapeengine._core.array cimport Array
 from tapeengine._core.custom cimport CustomRecord
 from tapeengine._core.elementwise cimport ElementwiseRecord
 from tapeengine._core.records cimport AddRecord, PrimitiveRecord, ReadRecord, Reverse, View, WriteRecord
+from tapeengine._core.products cimport ProductRecord
+from tapeengine._core.sums cimport SumRecord
 from tapeengine._core.sweep cimport resolve
 from tapeengine._core.tape cimport (
     ARRAY, FORM_MASK, READ, SPECIAL, WRITE, Head, Record, Tape, innermost_here, op_at, op_names, record_at, tape_of,
@@ -91,6 +94,11 @@ cdef tuple places(object entry):
         reads = [(e.a.place,)] if e.a.source == 2 else [e.a.place] if e.a.source == 1 else []
         reads += [(e.b.place,)] if e.b.source == 2 else [e.b.place] if e.b.source == 1 else []
         return [int(x) if type(x) is not tuple else x for x in reads], [e.result]
+    if type(entry) is SumRecord:
+        return [((<SumRecord> entry).source.storage,)], outputs((<SumRecord> entry).result)
+    if type(entry) is ProductRecord:
+        reads = [place_of(p) for p in ((<ProductRecord> entry).left, (<ProductRecord> entry).right) if p is not None]
+        return reads, outputs((<ProductRecord> entry).result)
     if type(entry) is CustomRecord:
         reads = [place_of(p) for _, p in (<CustomRecord> entry).inputs + (<CustomRecord> entry).captured]
         return reads, [(<View> p).storage for p in (<CustomRecord> entry).outputs if type(p) is View]
@@ -105,6 +113,54 @@ cdef list outputs(object output):
     if type(output) is View:
         return [(<View> output).storage]
     return [s for part in output[1] for s in outputs(part)] if type(output) is tuple else []
+
+
+def kept_bytes(Tape tape):
+    """Bytes of the arrays that records keep alive, {id: bytes}: each array counts once, at the first record that keeps it."""
+    cdef Head *h = &tape.head
+    cdef uint32_t i
+    seen, found = {}, {}
+    for i in range(h.inputs + 1, h.count):
+        if op_at(h, i) != ARRAY:
+            continue
+        total = 0
+        for value in arrays_in(kept_by(tape.arrays[record_at(h, i).p2])):
+            while type(value.base) is numpy.ndarray:    # a view keeps all that it is a view of
+                value = value.base
+            if id(value) not in seen:
+                seen[id(value)] = value
+                total += value.nbytes
+        if total:
+            found[i] = total
+    return found
+
+
+cdef object kept_by(object entry):
+    """What a record holds on to beside places on the tape."""
+    if type(entry) is PrimitiveRecord:
+        return (<PrimitiveRecord> entry).kept, (<PrimitiveRecord> entry).tangent_kept
+    if type(entry) is ElementwiseRecord:
+        return (<ElementwiseRecord> entry).a_owner, (<ElementwiseRecord> entry).b_owner, (<ElementwiseRecord> entry).v_owner
+    if type(entry) is ProductRecord:
+        return (<ProductRecord> entry).left_values, (<ProductRecord> entry).right_values
+    if type(entry) is ReadRecord:
+        return (<ReadRecord> entry).index
+    if type(entry) is WriteRecord:
+        return (<WriteRecord> entry).index
+    if type(entry) is AddRecord:
+        return (<AddRecord> entry).index
+    return None
+
+
+def arrays_in(value):
+    """The plain arrays in nested tuples and lists, also those behind arrays of an outer trace."""
+    if isinstance(value, (tuple, list)):
+        for part in value:
+            yield from arrays_in(part)
+    elif type(value) is Array:
+        yield from arrays_in((<Array> value).current())
+    elif type(value) is numpy.ndarray:
+        yield value
 
 
 cdef class PartialSweep:

@@ -24,7 +24,7 @@ FOLD = 300  # records: above, a picture shows source lines in their place
 
 @dataclass(frozen=True)
 class Cost:
-    """What one source line costs: its records, their bytes, and the seconds of both passes."""
+    """What one source line costs: records, their bytes and those of the arrays they keep, seconds of both passes."""
 
     line: Line
     records: int
@@ -96,25 +96,32 @@ class TapeView:
         return inspection.value_of_id(self.tape, id)
 
     def profile(self) -> list[Cost]:
-        """List what each source line costs, the dearest first; the reverse pass is run once to measure it."""
+        """List what each source line costs, the dearest first; the reverse pass is run once to measure it.
+
+        An array that records keep alive counts once, at the line that first keeps it; what custom functions keep for
+        their rules is not seen.
+        """
         pieces = self._pieces()
         seconds = inspection.reverse_times(self.backpropagator, self._ones, [start for _, start, _ in pieces])
+        kept = inspection.kept_bytes(self.tape)
         costs: dict[Line, list[float]] = {}
         for (line, start, stop), segment, reverse in zip(pieces, self.recorder.segments, seconds, strict=True):
-            total = costs.setdefault(line, [0, 0.0, 0.0])
+            total = costs.setdefault(line, [0, 0, 0.0, 0.0])
             total[0] += stop - start
-            total[1] += segment.seconds
-            total[2] += reverse
-        found = [Cost(line, int(n), BYTES * int(n), f, r) for line, (n, f, r) in costs.items()]
+            total[1] += BYTES * (stop - start) + sum(kept.get(id, 0) for id in range(start, stop))
+            total[2] += segment.seconds
+            total[3] += reverse
+        found = [Cost(line, int(n), int(size), f, r) for line, (n, size, f, r) in costs.items()]
         return sorted(found, key=lambda cost: -(cost.forward + cost.reverse))
 
     def table(self, most: int = 20) -> str:
         """Return the profile as a table to print."""
         rows = [f"{'line':<24}{'records':>9}{'bytes':>11}{'forward':>11}{'reverse':>11}  source"]
-        for cost in self.profile()[:most]:
+        profile = self.profile()
+        for cost in profile[:most]:
             times = f"{1e6 * cost.forward:>8.1f} us{1e6 * cost.reverse:>8.1f} us"
             rows.append(f"{cost.line!s:<24}{cost.records:>9,}{cost.bytes:>11,}{times}  {cost.line.text[:60]}")
-        rows.append(f"{'whole tape':<24}{len(self):>9,}{BYTES * len(self):>11,}")
+        rows.append(f"{'whole tape':<24}{len(self):>9,}{sum(cost.bytes for cost in profile):>11,}")
         return "\n".join(rows)
 
     def to_dot(self, fold: int = FOLD) -> str:

@@ -13,6 +13,7 @@ import pytest
 import tapeengine as te
 import tapeengine.math as tm
 import tapeengine.numpy as tnp
+from tapeengine._core import inspection
 from tapeengine.errors import NotFiniteError
 
 
@@ -113,6 +114,34 @@ def test_the_profile_adds_up() -> None:
     assert sum(cost.records for cost in costs) == len(view)
     assert all(cost.bytes == 25 * cost.records and cost.forward >= 0 and cost.reverse >= 0 for cost in costs)
     assert "force = -2.0 * tm.sin(x)" in view.table() and "records" in view.table()
+
+
+def weighted(x: Any) -> Any:
+    y = WEIGHTS @ x
+    return tnp.dot(y, tnp.sum(tnp.outer(y, x), axis=1)) + tnp.sum(y)
+
+
+WEIGHTS = np.arange(1200.0).reshape(40, 30)
+
+
+def test_the_profile_counts_the_arrays_that_records_keep() -> None:
+    """The weights and x, once each, the two sums of 40, and the outer product's operands, which are views of these."""
+    view = te.tape(weighted, np.ones(30))
+    costs = {cost.line.text: cost for cost in view.profile()}
+    first = costs["y = WEIGHTS @ x"]
+    assert WEIGHTS.nbytes <= first.bytes - 25 * first.records <= WEIGHTS.nbytes + 8 * 30
+    kept = sum(cost.bytes - 25 * cost.records for cost in costs.values())
+    assert WEIGHTS.nbytes + 8 * (30 + 40 + 40) <= kept <= WEIGHTS.nbytes + 8 * (30 + 3 * 40 + 40 * 30)
+    assert f"{25 * len(view) + kept:,}" in view.table().splitlines()[-1]
+
+
+def test_parents_of_sums_and_products_by_kernels() -> None:
+    tape = te.vjp(weighted, np.ones(30))[1].tape
+    names = {id: inspection.operation(tape, id) for id, *_ in tape.records()}
+    parents = {names[id]: [names[p] for p in found] for id, found in inspection.array_parents(tape).items()}
+    first, last = (id for id, name in names.items() if name == "product of arrays")
+    assert "sum of arrays" in names.values() and parents["product of arrays"] == ["product of arrays", "sum of arrays"]
+    assert parents["sum of arrays"] == ["product of arrays"] and first < last
 
 
 @pytest.mark.parametrize(("steps", "boxes"), [(3, 21), (1000, 5)])
