@@ -83,7 +83,7 @@ CASES: MappingProxyType[str, Case] = MappingProxyType(
             typed.particles_typed, particles.inputs, 1000, 3, lambda *start: particles.particles(math, *start)
         ),
         "quaternion": Case(typed.rotate_typed, quaternion.inputs, 1, 1, lambda *x: quaternion.rotate(math, *x)),
-        "newton": Case(typed.newton, newton_inputs, 10, 10, typed.newton.python),
+        "newton": Case(typed.newton, newton_inputs, 10, 10, typed.newton.function),
     }
 )
 
@@ -100,17 +100,17 @@ SCALARS: MappingProxyType[str, tuple[chad.Program, tuple[Any, ...]]] = MappingPr
 
 def parsed(case: Case) -> Module:
     """Parse the program anew, into typed terms."""
-    return chad.Program(case.program.python).module
+    return chad.Program(case.program.function).module
 
 
 def transformed(case: Case) -> Module:
     """Parse the program and transform it into the terms of its reverse derivative anew."""
-    return chad.Program(case.program.python).executable.reverse_terms
+    return chad.Program(case.program.function).executable.reverse_terms
 
 
 def generated_text(case: Case) -> str:
     """Parse the program and generate its reverse derivative anew."""
-    return chad.Program(case.program.python).derivative("reverse")
+    return chad.Program(case.program.function).derivative("reverse")
 
 
 def reverse(case: Case, size: int) -> Callable[[], Any]:
@@ -149,7 +149,7 @@ def counts(case: Case) -> dict[str, int]:
     value = evaluator.run(executable.module.main, inside)
     derivative = Evaluator(executable.reverse_terms, primitives=executable.primitives)
     given = executable.converter.cotangent_in(
-        executable.definition.result, ones_like(case.program.python(*case.inputs(case.small))), value, "value"
+        executable.definition.result, ones_like(case.program.function(*case.inputs(case.small))), value, "value"
     )
     with deep():
         derivative.call(executable.module.main, inside)[1](given)
@@ -169,7 +169,7 @@ def theorem(program: chad.Program, primals: tuple[Any, ...]) -> dict[str, int]:
     definition = executable.closed.definitions[executable.module.main]
     values = dict(zip((p.name for p in definition.params), executable.inward(primals), strict=True))
     value, taken = steps(definition.body, values)
-    d = executable.converter.cotangent_in(definition.result, ones_like(program.python(*primals)), value, "value")
+    d = executable.converter.cotangent_in(definition.result, ones_like(program.function(*primals)), value, "value")
     _, gradient = steps(gradient_term(definition.params, definition.body), values | {"d": d})
     most = bound(taken, linear_size(cotangent(definition.result), d), len(definition.params))
     return {"steps": taken, "gradient_steps": gradient, "bound": most}

@@ -19,7 +19,7 @@ def prepare(program: Program, size: int) -> Derivative:
     """Transform the typed program and differentiate it by `te.vjp`; constants get a cotangent as well."""
     twin = TWINS[program.name]
     arguments = twin.arguments(program.inputs(size))
-    typed = chad.Program(twin.program.python)
+    typed = chad.Program(twin.program.function)
 
     def derivative() -> tuple[float, list[Any]]:
         value, backpropagator = te.vjp(typed, *arguments)

@@ -68,7 +68,7 @@ def scalars() -> Measurement:
     cases = {
         "particles": (typed.particles_typed, start, partial(particles.particles, math, *start)),
         "quaternion": (typed.rotate_typed, vectors, partial(quaternion.rotate, math, *vectors)),
-        "newton": (typed.newton, number, partial(typed.newton.python, *number)),
+        "newton": (typed.newton, number, partial(typed.newton.function, *number)),
     }
     return largest({name: against(*case) for name, case in cases.items()})
 
@@ -96,7 +96,7 @@ def transformation() -> Measurement:
     seconds = []
     for _ in range(7):
         started = perf_counter()
-        text = chad.Program(typed.mixture.python).derivative("reverse")
+        text = chad.Program(typed.mixture.function).derivative("reverse")
         seconds.append(perf_counter() - started)
     return Measurement(1e3 * min(seconds), f"{len(text.splitlines())} lines; first time {1e3 * seconds[0]:.0f} ms")
 

@@ -12,11 +12,12 @@ from tapeengine.chad.display import display
 from tapeengine.chad.evaluate.evaluator import deep
 from tapeengine.chad.execute import Executable
 from tapeengine.chad.link import link
+from tapeengine.chad.ordinary import is_traced, on_duals
 from tapeengine.chad.parse import Unresolved, parse_function
 from tapeengine.chad.parse.parser import Parsed, Parser
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Type
-from tapeengine.errors import UnsupportedError
+from tapeengine.errors import StructureError, UnsupportedError
 
 __all__ = ["Program", "program"]
 
@@ -34,8 +35,11 @@ class Program(Enterable):
 
     Attributes
     ----------
+    function : callable
+        The function as it was written.
     python : callable
-        The function itself, as ordinary Python.
+        The same as ordinary Python that dual numbers can run through: with `tapeengine.math` and `tapeengine.numpy`
+        where it says `math` and `numpy`.
 
     Raises
     ------
@@ -44,7 +48,8 @@ class Program(Enterable):
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.python = function
+        self.function = getattr(function, "__tapeengine_function__", function)
+        self._python: Callable[..., Any] | None = None
         self.symbol = f"{function.__module__}.{function.__qualname__}"
         self._parsed: Parsed | None = None
         functools.update_wrapper(self, function)
@@ -59,20 +64,26 @@ class Program(Enterable):
         return f"<program {self.symbol}>"
 
     @property
+    def python(self) -> Callable[..., Any]:
+        if self._python is None:
+            self._python = on_duals(self.function)
+        return self.function if self._python is None else self._python
+
+    @property
     def __tapeengine_function__(self) -> Callable[..., Any]:
-        return self.python
+        return self.function
 
     def parsed(self) -> Parsed:
         """Give the program's own definitions as typed terms."""
         if self._parsed is None:
             with deep():
-                self._parsed = parse_function(self.python, self.symbol)
+                self._parsed = parse_function(self.function, self.symbol)
         return self._parsed
 
     def __tapeengine_signature__(self) -> tuple[str, tuple[Type, ...], Type]:
         """Give the name, the parameter types and the result type, for programs that call this one."""
         if self._parsed is None:
-            params, result = Parser(self.python, self.symbol).header()
+            params, result = Parser(self.function, self.symbol).header()
             if result is not None:
                 return self.symbol, params, result
         definition = self.parsed().definitions[self.symbol]
@@ -119,8 +130,17 @@ class Program(Enterable):
         return display(self.executable.derivative(form))
 
     def __tapeengine_vjp__(self, engine: Any, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Run the program and return its value with its backpropagator."""
+        """Run the program and return its value with its backpropagator; on values of an outer trace, by dual numbers."""
         self.native = self.executable.entry
+        try:
+            return self._vjp(primals)
+        except StructureError:
+            if not is_traced(primals):
+                raise
+        found: tuple[Any, Callable[[Any], tuple[Any, ...]]] = engine.vjp(self.python, *primals)
+        return found
+
+    def _vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         defaults = self.defaults(len(primals))
         if not defaults:
             return self.executable.vjp(primals)
@@ -128,14 +148,20 @@ class Program(Enterable):
         return value, lambda cotangent: backpropagator(cotangent)[: len(primals)]
 
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Run the program and return its value with its tangent."""
+        """Run the program and return its value with its tangent; on values of an outer trace, by dual numbers."""
         defaults = self.defaults(len(primals))
-        return self.executable.jvp((*primals, *defaults), (*tangents, *[None] * len(defaults)))
+        try:
+            return self.executable.jvp((*primals, *defaults), (*tangents, *[None] * len(defaults)))
+        except StructureError:
+            if not is_traced((primals, tangents)):
+                raise
+        found: tuple[Any, Any] = engine.jvp(self.python, primals, tangents)
+        return found
 
     def defaults(self, given: int) -> tuple[Any, ...]:
         """Give the defaults of the parameters that a call with some positional arguments leaves out."""
-        values = self.python.__defaults__ or ()
-        missing = self.python.__code__.co_argcount - given
+        values = self.function.__defaults__ or ()
+        missing = self.function.__code__.co_argcount - given
         return values[-missing:] if 0 < missing <= len(values) else ()
 
 

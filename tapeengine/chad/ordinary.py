@@ -1,0 +1,113 @@
+"""A program as ordinary Python that dual numbers can run through: `math` and `numpy` exchanged for tapeengine's.
+
+The functions of `math` and the creation functions of `numpy` take plain numbers only. A program may be written with
+them, as its text is read and not run; to run it on dual numbers the same code gets tapeengine's modules by those names.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dataclasses
+import dis
+import functools
+import math
+from collections.abc import Callable, Iterator
+from types import CellType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy
+
+import tapeengine.math
+import tapeengine.numpy
+
+__all__ = ["is_traced", "on_duals"]
+
+_MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
+    (math, tapeengine.math),
+    (numpy, tapeengine.numpy),
+    (numpy.linalg, tapeengine.numpy.linalg),
+    (numpy.fft, tapeengine.numpy.fft),
+)
+
+
+def on_duals(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Give a function with tapeengine's modules in place of `math` and `numpy`.
+
+    Parameters
+    ----------
+    function : callable
+        A Python function.
+
+    Returns
+    -------
+    callable or None
+        The function itself where it uses neither; None where it uses a name that is not defined yet.
+
+    Examples
+    --------
+    >>> def area(r):
+    ...     return math.pi * math.sqrt(r)
+    >>> on_duals(area)(4.0) == area(4.0), on_duals(area) is area, on_duals(on_duals) is on_duals
+    (True, False, True)
+    """
+    if not isinstance(function, FunctionType):
+        return function
+    given = function.__globals__
+    used = set(_names(function.__code__))
+    if not all(name in given or hasattr(builtins, name) for name in used):
+        return None
+    exchanged = {name: _exchanged(given[name]) for name in used if name in given}
+    cells = tuple(map(_cell, function.__closure__ or ()))
+    same = all(given[name] is value for name, value in exchanged.items())
+    if same and all(new is old for new, old in zip(cells, function.__closure__ or (), strict=True)):
+        return function
+    scope = {**exchanged, "__builtins__": builtins, "__name__": given.get("__name__")}
+    made = FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
+    made.__kwdefaults__ = function.__kwdefaults__
+    return functools.update_wrapper(made, function)
+
+
+def is_traced(value: Any) -> bool:
+    """Whether a value, or a part of it, belongs to a trace.
+
+    Examples
+    --------
+    >>> is_traced((1.0, [2.0]))
+    False
+    """
+    if hasattr(type(value), "__tapeengine_trace__"):
+        return True
+    if dataclasses.is_dataclass(value):
+        return any(is_traced(getattr(value, field.name)) for field in dataclasses.fields(value))
+    return isinstance(value, (tuple, list)) and any(map(is_traced, value))
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The global names that a function and those inside it load."""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield instruction.argval
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _exchanged(value: Any) -> Any:
+    """Tapeengine's counterpart of a module, or of a function of one; any other value itself."""
+    for ours, theirs in ((ours, theirs) for theirs, ours in _MODULES):
+        if value is theirs:
+            return ours
+        name = getattr(value, "__name__", None)
+        if callable(value) and isinstance(name, str) and getattr(theirs, name, None) is value:
+            return getattr(ours, name, value)
+    return value
+
+
+def _cell(cell: CellType) -> CellType:
+    """A captured variable, exchanged; an empty one stays as it is, to be filled later."""
+    try:
+        value = cell.cell_contents
+    except ValueError:
+        return cell
+    found = _exchanged(value)
+    return cell if found is value else CellType(found)

@@ -1,0 +1,99 @@
+"""Programs run on dual numbers as they are written: with `math` and `numpy`, nested, and under every transform."""
+
+import math
+from math import log as logarithm
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from tapeengine.chad.ordinary import is_traced, on_duals
+from tapeengine.errors import StructureError
+
+
+@te.program
+def entropy(x: float) -> float:
+    return -x * math.log(x) - (1.0 - x) * logarithm(1.0 - x)
+
+
+@te.program
+def logarithms(xs: te.Vec) -> te.Vec:
+    return np.array([math.log(x) * later(x) for x in xs])
+
+
+@te.program
+def later(x: float) -> float:
+    def inner(y: float) -> float:
+        return math.exp(y) * x
+
+    return inner(x)
+
+
+def by_hand(x: np.ndarray) -> np.ndarray:
+    return np.exp(x) + np.log(x) * np.exp(x) * (1.0 + x)
+
+
+TRANSFORMS = {
+    "jacobian": te.jacobian,
+    "jacfwd": te.jacfwd,
+    "jacrev": te.jacrev,
+    "linearize": lambda f: lambda x: te.linearize(f, x)[1].matrix(),
+}
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS)
+def test_every_transform_takes_a_program(transform: Any) -> None:
+    x = np.array([0.5, 2.0])
+    np.testing.assert_allclose(transform(logarithms)(x), np.diag(by_hand(x)), rtol=1e-14)
+
+
+SECOND = {
+    "hessian": te.hessian,
+    "grad of grad": lambda f: te.grad(te.grad(f)),
+    "jacfwd of grad": lambda f: te.jacfwd(te.grad(f)),
+    "jvp of grad": lambda f: lambda x: te.jvp(te.grad(f), (x,), (1.0,))[1],
+    "grad of jvp": lambda f: te.grad(lambda x: te.jvp(f, (x,), (1.0,))[1]),
+    "hvp": lambda f: lambda x: te.hvp(f, (x,), (1.0,)),
+    "inside a callable": lambda f: te.grad(te.grad(lambda x: f(x * 1.0))),
+}
+
+
+@pytest.mark.parametrize("second", SECOND.values(), ids=SECOND)
+def test_programs_nest(second: Any) -> None:
+    assert second(entropy)(0.3) == pytest.approx(-1.0 / (0.3 * 0.7), rel=1e-13)
+
+
+def test_a_program_with_numbers_alone_is_its_own_function() -> None:
+    def square(x: float) -> float:
+        return x * x
+
+    assert te.program(square).python is square
+
+
+def test_a_captured_module_is_exchanged_and_others_are_not() -> None:
+    module, number = math, 3.0
+
+    def captured(x: Any) -> Any:
+        return module.sin(x) * number
+
+    made = on_duals(captured)
+    assert made is not None and made is not captured
+    assert te.grad(made)(0.5) == pytest.approx(3.0 * math.cos(0.5), rel=1e-15)
+    assert captured(0.5) == made(0.5)
+
+
+def test_a_name_that_is_defined_later_is_waited_for() -> None:
+    scope: dict[str, Any] = {"math": math}
+    exec("def f(x):\n    return math.sin(x) * coefficient", scope)
+    assert on_duals(scope["f"]) is None
+    scope["coefficient"] = 2.0
+    made = on_duals(scope["f"])
+    assert made is not None
+    assert made(0.5) == 2.0 * math.sin(0.5)
+
+
+def test_a_wrong_argument_is_still_refused() -> None:
+    with pytest.raises(StructureError, match="the argument x"):
+        te.vjp(entropy, "text")
+    assert not is_traced(({"a": 1.0}, [2.0], "text"))
