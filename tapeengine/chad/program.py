@@ -65,6 +65,7 @@ class Program(Enterable):
 
     @property
     def python(self) -> Callable[..., Any]:
+        """The function with `tapeengine.math` and `tapeengine.numpy` where it says `math` and `numpy`."""
         if self._python is None:
             self._python = on_duals(self.function)
         return self.function if self._python is None else self._python
@@ -130,7 +131,7 @@ class Program(Enterable):
         return display(self.executable.derivative(form))
 
     def __tapeengine_vjp__(self, engine: Any, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Run the program and return its value with its backpropagator; on values of an outer trace, by dual numbers."""
+        """Run the program, on values of an outer trace by dual numbers; return its value and its backpropagator."""
         self.native = self.executable.entry
         try:
             return self._vjp(primals)
@@ -148,7 +149,7 @@ class Program(Enterable):
         return value, lambda cotangent: backpropagator(cotangent)[: len(primals)]
 
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Run the program and return its value with its tangent; on values of an outer trace, by dual numbers."""
+        """Run the program, on values of an outer trace by dual numbers; return its value and its tangent."""
         defaults = self.defaults(len(primals))
         try:
             return self.executable.jvp((*primals, *defaults), (*tangents, *[None] * len(defaults)))
