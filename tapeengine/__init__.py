@@ -72,7 +72,8 @@ def default_engine() -> Engine:
 
 
 if TYPE_CHECKING:
-    from tapeengine.chad import Program, ProgramError, Vec, fold, gather, program, replicate, scan, scatter
+    from tapeengine.chad import ProgramError, Vec, fold, gather, replicate, scan, scatter
+    from tapeengine.chad.program import Program, program
     from tapeengine.plugins.hookspecs import hookimpl
 
     _engine = default_engine()

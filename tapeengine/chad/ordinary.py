@@ -17,16 +17,16 @@ from typing import Any
 
 import numpy
 
-import tapeengine.math
-import tapeengine.numpy
+import tapeengine.math as traced_math
+import tapeengine.numpy as traced_numpy
 
 __all__ = ["is_traced", "on_duals"]
 
 _MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
-    (math, tapeengine.math),
-    (numpy, tapeengine.numpy),
-    (numpy.linalg, tapeengine.numpy.linalg),
-    (numpy.fft, tapeengine.numpy.fft),
+    (math, traced_math),
+    (numpy, traced_numpy),
+    (numpy.linalg, traced_numpy.linalg),
+    (numpy.fft, traced_numpy.fft),
 )
 
 
