@@ -1,6 +1,7 @@
 """Two runs agree or do not: counts exactly, the rest within the band of their kind."""
 
 import json
+import os
 
 import pytest
 
@@ -98,7 +99,10 @@ def test_runs_are_kept_in_folders_of_their_own(tmp_path):
     (machine / "other000-env.json").write_text("{}")
     figures = build / "figures.json"
     figures.write_text("[]")
-    first, second = (bench.keep("0123abcd" * 5, figures, build) for _ in range(2))
+    old = machine / "0123abcd-old.json"
+    old.write_text("{}")
+    os.utime(old, (1.0, 1.0))
+    first, second = (bench.keep("0123abcd" * 5, figures, 10.0, build) for _ in range(2))
     assert [first.name, second.name] == ["0123abcd-1", "0123abcd-2"]
     assert {path.name for path in second.iterdir()} == {"0123abcd-env.json", "benchmarks.json", "figures.json"}
 
