@@ -158,6 +158,17 @@ def first_cell(row: Row | None, most: int) -> str:
     return number(row["first"]) + (f" (n={row['size']})" if row["size"] < most else "")
 
 
+def adbench(rows: list[Row], tools: list[str]) -> str:
+    """Return the table of milliseconds for ADBench's objectives, by its own method."""
+    times: dict[str, dict[str, float]] = {}
+    for row in sorted(rows, key=lambda row: int(row["size"])):
+        if "adbench" in row:
+            times.setdefault(f"{row['program']} {row['size']}", {})[row["tool"]] = 1e3 * row["adbench"]
+    shown = [tool for tool in tools if any(tool in found for found in times.values())]
+    lines = [[case, *(number(found[tool]) if tool in found else "" for tool in shown)] for case, found in times.items()]
+    return table(["milliseconds", *shown], lines)
+
+
 def refusals(rows: list[Row]) -> str:
     """Return the table of cases that a tool refused, or where it failed."""
     found: dict[tuple[str, str], list[str]] = {}
@@ -226,6 +237,13 @@ Programs on lists become array programs there, so their figures are not the pric
 Where one of them is faster than the program as it is:
 
 {wins(rows, others)}
+
+### ADBench's objectives
+
+Value and all cotangents of one output, or of the sum of all outputs, by ADBench's method: the smallest of up to ten
+samples, each long enough to measure.
+
+{adbench(rows, list(data["tools"]))}
 
 ### Growth
 

@@ -79,7 +79,7 @@ def times(program: Program, size: int, derivative: Derivative) -> dict[str, floa
     best = interleaved({"plain": lambda: run(*primals), "derivative": derivative}, rounds_for(derivative))
     row = {"plain": best["plain"], "steady": best["derivative"], "ratio": best["derivative"] / best["plain"]}
     if program.name in ADBENCH:
-        row["adbench"] = adbench_time(derivative, shortest=0.1, limit=1.5)
+        row["adbench"] = adbench_time(derivative, shortest=0.2, limit=2.0)
     return row
 
 

@@ -167,7 +167,7 @@ def options_of(arguments: list[str] | None) -> Any:
     parser.add_argument("--programs", nargs="*", choices=list(PROGRAMS), default=list(PROGRAMS))
     parser.add_argument("--quick", action="store_true", help="only the smallest size of each program")
     parser.add_argument("--memory", action=argparse.BooleanOptionalAction, default=True, help="bytes an operation")
-    parser.add_argument("--limit", type=float, default=20.0, help="seconds of CPU time for one case")
+    parser.add_argument("--limit", type=float, default=15.0, help="seconds of CPU time for one case")
     parser.add_argument("--minutes", type=float, default=25.0, help="when to start no further case")
     parser.add_argument("--output", type=Path, default=OUTPUT)
     parser.add_argument("--fresh", action="store_true", help="drop the rows of another commit, also in a partial run")

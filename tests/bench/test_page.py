@@ -35,6 +35,11 @@ def test_ratios_of_smaller_sizes_are_marked():
     assert "| dot 1000 | 3 | 30 (n=10) |" in page.cost(found, ["tapeengine", "torch"])
 
 
+def test_adbench_times_are_in_milliseconds():
+    rows = [row("tapeengine", 1.0, 8) | {"adbench": 0.002}, row("torch", 1.0, 8) | {"adbench": 0.0415}, row("XAD", 1.0)]
+    assert page.adbench(rows, ["tapeengine", "XAD", "torch"]).endswith("\n| dot 8 | 2 | 41.5 |")
+
+
 def test_missed_limits_are_shown_with_the_distance():
     limits = [
         {"what": "loop", "limit": 3.0, "unit": "x", "value": 4.0, "met": False, "detail": "", "runs": 2, "spread": 1.1},

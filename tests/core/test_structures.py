@@ -348,3 +348,29 @@ def test_a_registered_class_is_a_container(core: Any) -> None:
 def test_a_class_that_nobody_registered_is_refused(core: Any) -> None:
     with pytest.raises(StructureError, match=r"Interval.*register the class"):
         core.vjp(lambda i: i.low, Interval(1.0, 2.0))
+
+
+@dataclass
+class Guarded:
+    """A dataclass that runs code of its own where an attribute is set; taking apart and rebuilding does not run it."""
+
+    a: Any
+    b: Any
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if value is None:
+            raise ValueError(f"{name} must not be None")
+        super().__setattr__(name, value)
+
+
+@dataclass
+class Nothing:
+    """A dataclass without fields."""
+
+
+def test_dataclasses_with_a_setter_of_their_own_or_without_fields():
+    value, backpropagator = tapeengine.vjp(lambda g, nothing: (g.a * 3.0, nothing), Guarded(2.0, 1), Nothing())
+    assert value == (6.0, Nothing())
+    guarded, nothing = backpropagator((1.0, Nothing()))
+    assert type(guarded) is Guarded and (guarded.a, guarded.b) == (3.0, None)
+    assert nothing == Nothing()
