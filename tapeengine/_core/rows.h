@@ -28,7 +28,7 @@ static inline void te_rows_clear(double *to, ptrdiff_t step, ptrdiff_t width) {
 }
 /* acc += ct * partial for each row; ct and partial are C-contiguous of shape dims, acc has strides in bytes of its own
    and `step` bytes from one row to the next. A cotangent of zero contributes zero, whatever the partial is. */
-static void te_rows_scale(ptrdiff_t width, int axes, const ptrdiff_t *dims, const double *restrict ct,
+static inline void te_rows_scale(ptrdiff_t width, int axes, const ptrdiff_t *dims, const double *restrict ct,
                           const double *restrict partial, char *acc, ptrdiff_t step, const ptrdiff_t *strides, int assign) {
     const ptrdiff_t n = axes ? dims[axes - 1] : 1, stride = axes ? strides[axes - 1] : 0;
     ptrdiff_t lines = 1, line, i, k;

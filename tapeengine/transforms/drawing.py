@@ -37,6 +37,10 @@ def graph_of(view: TapeView, fold: int) -> Graph:
     return Graph(heading, _records(view)) if len(view) <= fold else Graph(heading, _lines(view))
 
 
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def _shown(value: float | None) -> str:
     return "array" if value is None else f"{value:.4g}"
 
@@ -61,7 +65,9 @@ def _lines(view: TapeView) -> dict[int, Vertex]:
     counts = view.by_line
     for line, count in counts.items():
         numbers[line] = len(numbers)
-        vertices[numbers[line]] = Vertex(f"{line}   {line.text[:48]}", f"{count:,} records", str(line))
+        vertices[numbers[line]] = Vertex(
+            f"{line}   {_cut(line.text, 48)}", f"{count:,} record{'s' * (count > 1)}", str(line)
+        )
     owner = [0] * (view.tape.inputs + len(view) + 1)
     for line, start, stop in view._pieces():
         owner[start:stop] = [numbers[line]] * (stop - start)

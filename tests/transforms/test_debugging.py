@@ -169,6 +169,24 @@ def test_boxes_of_a_picture_do_not_overlap() -> None:
     assert all(above < under for above, under in below)
 
 
+def test_no_box_hides_an_edge() -> None:
+    """An edge that passes layers goes down beside their boxes; colours are such as every viewer reads."""
+    from tapeengine.transforms.drawing import graph_of
+    from tapeengine.transforms.svg import HEIGHT, WAY, layers_of, paths, placed, to_svg
+
+    graph = graph_of(te.tape(spring, 1.0, 0.0, 6), 300)
+    layers = layers_of(graph)
+    boxes = placed(graph, layers)
+    whole = [place for place in boxes.values() if place[2] != WAY]
+    long = [passed for passed, _ in paths(graph, layers, boxes) if len(passed) > 2]
+    assert len(long) >= 6
+    for passed in long:
+        for left, top, width in passed[1:-1]:
+            x = left + width / 2
+            assert not any(a < x < a + w and top < b + HEIGHT and b < top + HEIGHT for a, b, w in whole)
+    assert "hsl(" not in to_svg(graph)
+
+
 def test_progress_adds_up_to_the_records() -> None:
     _value, backpropagator = te.vjp(spring, 1.0, 0.0, 500)
     done: list[int] = []
