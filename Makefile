@@ -13,11 +13,11 @@ INSTALLED = $(VENV)/.installed
 STUBS = $(wildcard tapeengine/_core/*.pyi)
 SOURCES = pyproject.toml setup.py $(wildcard tapeengine/_core/*.py tapeengine/_core/*.pyx tapeengine/_core/*.pxd tapeengine/_core/*.h)
 
-.PHONY: help install demo test doctest check test-scipy lint format types stubtest bench bench-agree bench-quick bench-compare peers dist clean
+.PHONY: help install demo test doctest check test-scipy lint format types stubtest bench bench-agree bench-quick bench-compare peers page dist clean
 
 help:
 	@echo "make demo | test | doctest | check (tests on a build with all checks) | test-scipy | lint | format | types | stubtest"
-	@echo "make bench | bench-agree | bench-quick | bench-compare BASE=commit | peers | dist | clean"
+	@echo "make bench | bench-agree | bench-quick | bench-compare BASE=commit | peers | page | dist | clean"
 	@echo "variables: PYTHON=$(PYTHON) VENV=$(VENV) PYTEST_ARGS='$(PYTEST_ARGS)' BENCH_ARGS='$(BENCH_ARGS)' PEERS_ARGS='$(PEERS_ARGS)'"
 
 $(VENV)/pyvenv.cfg:
@@ -84,6 +84,11 @@ bench-compare: $(INSTALLED)
 
 peers: $(INSTALLED)
 	$(BIN)/python asv_bench/peers/setup.py $(PEERS_ARGS)
+
+# The pictures are drawn in the environment of the peers, which has matplotlib.
+page: $(INSTALLED)
+	$(or $(TAPEENGINE_PEERS),.venv-peers)/bin/python asv_bench/pictures.py
+	$(BIN)/python asv_bench/page.py
 
 dist: $(INSTALLED)
 	$(BIN)/python -m build

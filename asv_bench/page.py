@@ -1,12 +1,11 @@
 """Write docs/performance.md from docs/figures.json and docs/peers.json.
 
 python asv_bench/figures.py --runs 2 --json docs/figures.json
-python asv_bench/peers/setup.py
-python asv_bench/pictures.py
-python asv_bench/page.py
+make peers page
 """
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -139,6 +138,18 @@ def lowest(rows: list[Row], names: tuple[str, ...], tools: list[str], what: str)
     return f"{counted}; not on {', '.join(lost)}" if lost else counted
 
 
+def slow_in_python(rows: list[Row], tools: list[str]) -> str:
+    """Name the cases where a tool's first derivative is there before the plain program has run once."""
+    plain = {(row["program"], row["size"]): row["plain"] for row in rows if row["tool"] == OURS and "plain" in row}
+    faster = [
+        f"{row['program']} {row['size']} ({number(row['first'])} s in {row['tool']}, plain program {number(seconds)} s)"
+        for row in rows
+        if row["tool"] in tools
+        and row.get("first", math.inf) < (seconds := plain.get((row["program"], row["size"]), 0.0))
+    ]
+    return f"There before the plain program has run once in Python: {', '.join(faster)}.\n" if faster else ""
+
+
 def compiled_first(found: dict[str, dict[str, Row]]) -> str:
     """Return the table of seconds to the first derivative against the tools that compile or build a graph."""
     tools = [OURS, *COMPILED]
@@ -261,7 +272,7 @@ A line that stays flat reads or writes one element at a cost that does not depen
 
 Tracing, building a graph, compiling and running once; imports are not counted. Before every other tool that compiles
 tapeengine's first derivative is there on {lowest(rows, tuple(PROGRAMS), compiled, "first")}.
-
+{slow_in_python(rows, compiled)}
 {compiled_first(found)}
 
 ### Memory
@@ -282,9 +293,8 @@ REPEAT = """\
     make bench                      all benchmarks under asv, and the limits above
     make bench-quick                the counts exactly, and every benchmark once
     make bench-compare BASE=commit  is this commit slower than another, beyond the noise of two equal ones?
-    make peers                      the other tools, in a virtual environment of their own
-    python asv_bench/pictures.py    the pictures
-    python asv_bench/page.py        this page
+    make peers                      the other tools, in a virtual environment of their own; 25 minutes at most
+    make page                       the pictures and this page
 """
 
 

@@ -25,6 +25,15 @@ def test_programs_without_the_lowest_figure_are_counted_and_named():
     assert page.lowest(rows, names, ["torch", "JAX jit"], "first") == "1 of 2; not on dot 10 (JAX jit, 2 times)"
 
 
+def test_first_derivatives_before_the_plain_program_are_named():
+    rows = [row("tapeengine", 3.0) | {"plain": 2.0}, row("JAX scan", 1.0), row("numba by hand", 2.5)]
+    text = page.slow_in_python(rows, ["JAX scan", "numba by hand"])
+    assert (
+        text == "There before the plain program has run once in Python: dot 10 (1 s in JAX scan, plain program 2 s).\n"
+    )
+    assert page.slow_in_python(rows, ["numba by hand"]) == ""
+
+
 def test_first_derivatives_of_smaller_sizes_are_marked():
     found = page.best([row("tapeengine", 3.0, 1000), row("CasADi SX", 30.0, 10), row("JAX jit", 4.0, 1000)])
     assert "| dot 1000 | 3 |  | 4 |  | 30 (n=10) |  |" in page.compiled_first(found)
