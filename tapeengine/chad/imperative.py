@@ -276,9 +276,12 @@ class Function:
     params : list of Ref
     body : list of statements
     results : list of Operand
+    is_inner : bool
+        Whether it is a pass of a recursive definition, which a `Call` calls.
     """
 
     name: str
     params: list[Ref]
     body: list[Statement]
     results: list[Operand]
+    is_inner: bool = False

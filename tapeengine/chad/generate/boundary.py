@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from tapeengine.chad.generate.boundary_rows import DTYPES, places, rows_in
+from tapeengine.chad.generate.boundary_rows import DTYPES, Place, places, rows_in
+from tapeengine.chad.generate.boxing import Boxing, form_of
+from tapeengine.chad.generate.layout import Layout
 from tapeengine.chad.generate.lower import Lower
-from tapeengine.chad.generate.values import Along, Items, NotGenerated, Tup, Value
+from tapeengine.chad.generate.values import Along, Boxed, Choice, Items, Member, NotGenerated, Tup, Value
 from tapeengine.chad.imperative import Const, Ref
-from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Product, Type, is_discrete
+from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Named, Product, Sum, Type, is_discrete, show
 
 __all__ = ["Boundary", "parameter"]
 
@@ -24,6 +27,9 @@ def parameter(L: Lower, name: str, of: Type, params: list[Ref]) -> Value:
 
 
 def _parameter(L: Lower, name: str, of: Type, params: list[Ref], axes: tuple[str, ...]) -> Value:
+    if L.layout.is_boxed(of):
+        params.append(L.b.fresh(name, (), L.layout.kind(of)))
+        return Boxed(params[-1], of)
     match of:
         case Float() | Int() | Bool():
             ref = L.b.fresh(name, axes, type(of).__name__.lower())
@@ -41,6 +47,11 @@ def _parameter(L: Lower, name: str, of: Type, params: list[Ref], axes: tuple[str
                 raise NotGenerated("an array of empty elements")
             L.axes.sizes[axis] = L.b.emit("size", (params[first],), (len(axes),), axes=(), kind="int", hint=f"n_{name}")
             return Along(axis, value, _sizes(L, name, params, axes, axis) if L.general and axes else None)
+        case Sum() | Named():
+            tag = L.b.fresh(f"{name}_option", axes, "int")
+            params.append(tag)
+            options = tuple(_parameter(L, name, t, params, axes) for t in L.layout.options(of))
+            return Choice(of, tag, options)
     raise NotGenerated(f"a parameter of type {type(of).__name__}")
 
 
@@ -60,10 +71,14 @@ class Boundary:
     ----------
     classes : mapping of str to type
         The classes that named products stand for.
+    types : mapping of str to Sum
+        What recursive sum types stand for.
     """
 
-    def __init__(self, classes: Mapping[str, type]) -> None:
+    def __init__(self, classes: Mapping[str, type], types: Mapping[str, Sum] = MappingProxyType({})) -> None:
         self.classes = classes
+        self.layout = Layout(types)
+        self.boxing = Boxing(self.layout, classes, self)
 
     def leaves_in(self, of: Type, value: Any) -> list[Any]:
         """Take a Python value apart into floats and arrays.
@@ -78,9 +93,13 @@ class Boundary:
         NotGenerated
             Where the value has no such form: rows of different sizes, or not of this type.
         """
+        if self.layout.is_boxed(of):
+            return [self.boxing.into(of)(value)]
         match of:
             case Float() | Int() | Bool():
                 return [_number(type(of).__name__.lower(), value)]
+            case Sum() | Named():
+                return self._member(of, form_of(self.layout, of), value)
             case Product(items):
                 if of == UNIT and value is None:
                     return []
@@ -92,7 +111,26 @@ class Boundary:
 
     def rows_in(self, of: Type, form: Value, value: Any) -> list[Any]:
         """Take a Python value with rows of different sizes apart into floats, arrays and sizes of rows."""
-        return rows_in(of, form, value, self._parts, _number, fill=1.0)
+        return rows_in(of, form, value, self._parts, _number, fill=1.0, member=self._member)
+
+    def _member(self, of: Type, form: Value, value: Any) -> list[Any]:
+        """Take a member of a sum apart: the number of its option, and the leaves of all options."""
+        if isinstance(form, Boxed):
+            return [self.boxing.into(of)(value)]
+        assert isinstance(form, Choice)
+        taken = self._option(of, value)
+        found: list[Any] = [taken]
+        for k, (option, inner) in enumerate(zip(self.layout.options(of), form.options, strict=True)):
+            found += self.rows_in(option, inner, value) if k == taken else map(_unread, places(inner))
+        return found
+
+    def _option(self, of: Type, value: Any) -> int:
+        """Give the number of the option that a value is of."""
+        for k, option in enumerate(self.layout.options(of)):
+            is_named = isinstance(option, Product) and option.name and type(value).__name__ == option.name
+            if is_named or (option == UNIT and value is None):
+                return k
+        raise NotGenerated(f"a {type(value).__name__} where {show(of)} is wanted")
 
     def _parts(self, of: Product, value: Any) -> list[Any]:
         if of.name and type(value).__name__ == of.name:
@@ -112,11 +150,16 @@ class Boundary:
                 columns = list(zip(*(self._parts(of, v) for v in value), strict=True)) or [()] * len(items)
                 each = zip(items, columns, strict=True)
                 return [leaf for t, column in each for leaf in self._columns(t, list(column), 1)]
+            case Sum() | Named():
+                whole: Type = of
+                for _ in range(rank):
+                    whole = Array(whole)
+                return self.rows_in(whole, form_of(self.layout, whole), value)
         raise NotGenerated(f"an array of {type(of).__name__}")
 
-    def out(self, of: Type, value: Value, leaves: Iterator[Any], like: Any = None) -> Any:
+    def out(self, of: Type, value: Value, taken: Iterator[Any], like: Any = None) -> Any:
         """Put leaves together to a Python value of the form of a `Value`."""
-        return self._at(of, value, [next(leaves) for _ in places(value)], (), like)
+        return self._at(of, value, [next(taken) for _ in places(value)], (), like)
 
     def _at(
         self, of: Type, value: Value, arrays: list[Any], index: tuple[int, ...], like: Any, is_cotangent: bool = False
@@ -124,6 +167,12 @@ class Boundary:
         if is_cotangent and is_discrete(of):
             return None
         match of, value:
+            case _, Boxed():
+                return (
+                    self.boxing.cotangent_out(of)(arrays[0], like) if is_cotangent else self.boxing.out(of)(arrays[0])
+                )
+            case _, Member() | Choice():
+                return self._member_at(of, value, arrays, index, like, is_cotangent)
             case Product(items, name), Tup(parts):
                 if of == UNIT:
                     return None
@@ -144,14 +193,29 @@ class Boundary:
         x = arrays[0][index] if index else arrays[0]
         return x.item() if isinstance(x, np.ndarray | np.generic) else x
 
+    def _member_at(
+        self, of: Type, value: Member | Choice, arrays: list[Any], index: tuple[int, ...], like: Any, is_cotangent: bool
+    ) -> Any:
+        """Put a member of a sum together; the cotangent of one without floats is that class with nothing in it."""
+        if isinstance(value, Member):
+            return self._at(self.layout.options(of)[value.option], value.payload, arrays, index, like, is_cotangent)
+        k = self._option(of, like) if is_cotangent else int(arrays[0][index] if index else arrays[0])
+        option = self.layout.options(of)[k]
+        if is_cotangent and isinstance(option, Product) and option.name and is_discrete(option):
+            return self.classes[option.name](*(None for _ in option.items))
+        return self._at(option, value.options[k], _taken(value, arrays, k), index, like, is_cotangent)
+
     def _array_at(
         self, of: Array, value: Along, arrays: list[Any], index: tuple[int, ...], like: Any, is_cotangent: bool
     ) -> Any:
-        whole, inner = arrays[0][index] if index else arrays[0], value.element
+        inner = value.element
+        whole = arrays[0][index] if index and arrays[0] is not None else arrays[0]  # discrete leaves may be None
         if value.sizes is None and len(arrays) == 1 and isinstance(_innermost(inner), Ref):
             return _shaped(whole, like)
-        size = whole.shape[0] if value.sizes is None else int(arrays[-1][index] if index else arrays[-1])
-        count = size if like is None else len(like)
+        if like is not None:
+            count = len(like)
+        else:
+            count = whole.shape[0] if value.sizes is None else int(arrays[-1][index] if index else arrays[-1])
         if isinstance(inner, Ref):
             return _shaped(whole[:count], like)
         own = arrays if value.sizes is None else arrays[:-1]
@@ -161,29 +225,77 @@ class Boundary:
             return type(like)(each)
         return _sequence(of.element, list(each))
 
-    def cotangent_in(self, of: Type, value: Value, cotangent: Any) -> list[Any]:
-        """Take a cotangent of a result apart; zero stands for None and for discrete parts."""
+    def cotangent_in(self, of: Type, value: Value, cotangent: Any, results: Sequence[Any]) -> list[Any]:
+        """Take a cotangent of a result, whose leaves are given, apart; zero stands for None and for discrete parts."""
         if cotangent is None or is_discrete(of):
-            return [0.0 for _ in places(value)]
+            return [None if place.kind in ("box", "list") else 0.0 for place in places(value)]
         match of, value:
+            case _, Boxed():
+                return [self.boxing.cotangent_into(of)(cotangent, results[0])]
+            case _, Member(_, k, payload):
+                return self.cotangent_in(self.layout.options(of)[k], payload, cotangent, results)
+            case _, Choice():
+                return self._member_cotangent(of, value, cotangent, results)
             case Product(items), Tup(parts):
+                left = iter(results)
                 each = zip(items, parts, self._parts(of, cotangent), strict=True)
-                return [leaf for t, v, d in each for leaf in self.cotangent_in(t, v, d)]
+                return [x for t, v, d in each for x in self.cotangent_in(t, v, d, [next(left) for _ in places(v)])]
             case Array(element), Items(parts):
                 if not isinstance(cotangent, np.ndarray | list | tuple) or len(cotangent) != len(parts):
                     raise NotGenerated("a cotangent of another size")
-                return [x for v, d in zip(parts, cotangent, strict=True) for x in self.cotangent_in(element, v, d)]
+                left = iter(results)
+                pairs = zip(parts, cotangent, strict=True)
+                return [x for v, d in pairs for x in self.cotangent_in(element, v, d, [next(left) for _ in places(v)])]
             case Float(), _:
                 return [_number("float", cotangent)]
             case Array(), Along() if isinstance(_innermost(value), Ref) and not _is_ragged(value):
                 return self.leaves_in(of, cotangent)
+            case Array(element), Along(_, inner, None) if _has_sums(inner):
+                return self._cotangents(element, inner, cotangent, results)
             case Array(), Along():
-                return rows_in(of, value, cotangent, self._parts, _or_zero, fill=0.0)
+                return rows_in(of, value, cotangent, self._parts, _or_zero, fill=0.0, member=self._member)
         raise NotGenerated("a cotangent of another form")
 
-    def cotangent_out(self, of: Type, value: Value, leaves: Iterator[Any], like: Any) -> Any:
+    def _member_cotangent(self, of: Type, value: Choice, cotangent: Any, results: Sequence[Any]) -> list[Any]:
+        """Take the cotangent of a member of a sum apart; it has to be of the option that the member is of."""
+        taken = int(results[0])
+        own = _taken(value, results, taken)
+        given: list[Any] = [0.0]
+        for k, (t, v) in enumerate(zip(self.layout.options(of), value.options, strict=True)):
+            given += self.cotangent_in(t, v, cotangent if k == taken else None, own)
+        return given
+
+    def _cotangents(self, element: Type, form: Value, cotangents: Any, results: Sequence[Any]) -> list[Any]:
+        """Take the cotangents of members of sums apart, one by one, and put them into arrays."""
+        if len(cotangents) != len(results[0]):
+            raise NotGenerated("a cotangent of another size")
+        rows = [self.cotangent_in(element, form, d, [r[i] for r in results]) for i, d in enumerate(cotangents)]
+        return [np.array(column, dtype=float) for column in zip(*rows, strict=True)]
+
+    def cotangent_out(self, of: Type, value: Value, found: Iterator[Any], like: Any) -> Any:
         """Put the leaves of a cotangent together, in the form of its primal; discrete parts are None."""
-        return self._at(of, value, [next(leaves) for _ in places(value)], (), like, is_cotangent=True)
+        return self._at(of, value, [next(found) for _ in places(value)], (), like, is_cotangent=True)
+
+
+def _taken(value: Choice, arrays: Sequence[Any], k: int) -> list[Any]:
+    """Give the leaves of the option that counts."""
+    start = 1 + sum(1 for option in value.options[:k] for _ in places(option))
+    return list(arrays[start : start + sum(1 for _ in places(value.options[k]))])
+
+
+def _unread(place: Place) -> Any:
+    """Give a leaf that nobody reads."""
+    zero = {"float": 0.0, "int": 0, "bool": False}.get(place.kind)
+    return np.zeros((0,) * place.rank, DTYPES[place.kind]) if place.rank else zero
+
+
+def _has_sums(value: Value) -> bool:
+    match value:
+        case Tup(items):
+            return any(map(_has_sums, items))
+        case Along(_, element):
+            return _has_sums(element)
+    return isinstance(value, Choice | Member)
 
 
 def _is_ragged(value: Value) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine.chad.generate.operations import padded
-from tapeengine.chad.generate.values import Along, Items, NotGenerated, Tup, Value
+from tapeengine.chad.generate.values import Along, Boxed, Choice, Items, Member, NotGenerated, Tup, Value
 from tapeengine.chad.imperative import Const, Ref
 from tapeengine.chad.types import UNIT, Array, Product, Type
 
@@ -20,6 +20,7 @@ DTYPES: Mapping[str, Any] = MappingProxyType({"float": np.float64, "int": np.int
 #: Takes a product apart, and makes a scalar of a kind.
 Parts = Callable[[Product, Any], list[Any]]
 Number = Callable[[str, Any], Any]
+Members = Callable[[Type, Value, Any], list[Any]]
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,19 @@ def places(form: Value) -> Iterator[Place]:
                 yield replace(place, rank=place.rank + 1, is_ragged=place.is_ragged or sizes is not None)
             if sizes is not None:
                 yield Place("int", is_sizes=True)
+        case Member(_, _, payload):
+            yield from places(payload)
+        case Choice(_, _, options):
+            yield Place("int")
+            for option in options:
+                yield from places(option)
+        case Boxed(ref):
+            yield Place(ref.kind)
         case Const() | Ref():
             yield Place(form.kind)
 
 
-def rows_in(of: Type, form: Value, value: Any, parts: Parts, number: Number, fill: float) -> list[Any]:
+def rows_in(of: Type, form: Value, value: Any, parts: Parts, number: Number, fill: float, member: Members) -> list[Any]:
     """Take a value apart into its leaves.
 
     Parameters
@@ -62,6 +71,8 @@ def rows_in(of: Type, form: Value, value: Any, parts: Parts, number: Number, fil
         Makes a number of a kind.
     fill : float
         What stands behind the elements of shorter rows.
+    member : callable
+        Takes a member of a sum apart.
 
     Raises
     ------
@@ -73,18 +84,20 @@ def rows_in(of: Type, form: Value, value: Any, parts: Parts, number: Number, fil
             if of == UNIT and value is None:
                 return []
             each = zip(items, forms, parts(of, value), strict=True)
-            return [leaf for t, f, v in each for leaf in rows_in(t, f, v, parts, number, fill)]
+            return [leaf for t, f, v in each for leaf in rows_in(t, f, v, parts, number, fill, member)]
         case Array(element), Items(forms):
             if len(_sequence(value)) != len(forms):
                 raise NotGenerated("an array of another size")
             each_item = zip(forms, value, strict=True)
-            return [leaf for f, v in each_item for leaf in rows_in(element, f, v, parts, number, fill)]
+            return [leaf for f, v in each_item for leaf in rows_in(element, f, v, parts, number, fill, member)]
         case Array(element), Along(_, inner, sizes):
-            each_row = [rows_in(element, inner, v, parts, number, fill) for v in _sequence(value)]
+            each_row = [rows_in(element, inner, v, parts, number, fill, member) for v in _sequence(value)]
             found = [column(place, [row[k] for row in each_row], fill) for k, place in enumerate(places(inner))]
             return found if sizes is None else [*found, len(each_row)]
         case _, Const() | Ref():
             return [number(form.kind, value)]
+        case _, Member() | Choice() | Boxed():
+            return member(of, form, value)
     raise NotGenerated("a value of another form")
 
 

@@ -167,6 +167,8 @@ class Builder:
 
     def total(self, parts: Sequence[Operand]) -> Operand:
         """Add values up, subtracting those whose sign was changed."""
+        if len(parts) > 1 and parts[0].kind in ("box", "list"):
+            return self.emit("plus", (self.total(parts[:-1]), parts[-1]), axes=(), kind=parts[0].kind)
         parts = sorted(parts, key=self.is_negative)
         result = parts[0]
         for part in parts[1:]:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from tapeengine._core.native import Backpropagator, Native
+from tapeengine.chad.evaluate.evaluator import deep
 from tapeengine.chad.generate.boundary import Boundary
 from tapeengine.chad.generate.boundary_rows import Place, places
 from tapeengine.chad.generate.entry import entry
 from tapeengine.chad.generate.operations import Operations
 from tapeengine.chad.generate.passes import Passes, passes
 from tapeengine.chad.generate.registered import called
-from tapeengine.chad.generate.values import NotGenerated
+from tapeengine.chad.generate.values import NotGenerated, Value, leaves
+from tapeengine.chad.imperative import Ref
 from tapeengine.chad.native import native_passes
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Array, Float, Type
@@ -31,6 +34,10 @@ Vjp = tuple[Any, Callable[[Any], tuple[Any, ...]]]
 AtPole = Callable[[Sequence[Any]], None]
 #: What Python's floats raise where C's answer with an infinity or a NaN.
 POLES = (ZeroDivisionError, ValueError, OverflowError)
+#: What boxes and lists are at run time.
+BOXES = (tuple, list, type(None))
+#: How deep recursive definitions and data may be nested: a frame takes about 200 bytes.
+DEPTH = 2_000_000
 
 
 class Compiled:
@@ -62,7 +69,7 @@ class Compiled:
     ) -> None:
         self.at_pole = at_pole or _nothing
         self.definition = module.definitions[module.main]
-        self.boundary = Boundary(classes or {})
+        self.boundary = Boundary(classes or {}, module.types)
         self._module = module
         self._is_plain = all(_is_float(p.of) for p in self.definition.params)
         self._primitives = primitives
@@ -72,7 +79,7 @@ class Compiled:
         except NotGenerated:
             self.fast = self.running(general=True)
         self.text = self.fast.text
-        self._enter = entry(
+        shortest = entry(
             [p.of for p in self.definition.params],
             self.definition.result,
             classes or {},
@@ -84,6 +91,7 @@ class Compiled:
                 "poles": POLES,
             },
         )
+        self._enter = None if self.fast.is_deep else shortest
 
     def running(self, exact: bool = False, general: bool = False) -> Running:
         """Give the passes of one form; each is written at its first use.
@@ -137,17 +145,23 @@ class Compiled:
         return self._run(self.running(general=True), primals)
 
     def _run(self, running: Running, primals: Sequence[Any]) -> Vjp:
-        leaves = [_kept(leaf) for leaf in self._leaves(running, primals)]
-        used, (results, residuals) = self._forward(running, leaves, primals)
-        given_away = _unshared(results, residuals, leaves)
-        value = self.boundary.out(self.definition.result, used.passes.value, given_away)
+        with self._depth():
+            leaves = [_kept(leaf) for leaf in self._leaves(running, primals)]
+            used, (results, residuals) = self._forward(running, leaves, primals)
+            given_away = _unshared(results, residuals, leaves)
+            value = self.boundary.out(self.definition.result, used.passes.value, given_away)
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
-            given = self._given(cotangent, used, results)
-            found = self._back(used, residuals, given, leaves)
-            return self._taken(found, given, primals, used)
+            with self._depth():
+                given = self._given(cotangent, used, results)
+                found = self._back(used, residuals, given, leaves)
+                return self._taken(found, given, primals, used)
 
         return value, backpropagator
+
+    def _depth(self) -> AbstractContextManager[None]:
+        """Allow calls as deep as data are nested: frames of generated functions take no room on C's stack."""
+        return deep(DEPTH) if self.fast.is_deep else nullcontext()
 
     def _leaves(self, running: Running, primals: Sequence[Any]) -> list[Any]:
         """Take the arguments apart."""
@@ -183,7 +197,7 @@ class Compiled:
         """Take the cotangent of the result apart; None and discrete parts are zero."""
         if type(cotangent) is float and isinstance(self.definition.result, Float):
             return [cotangent]
-        given = self.boundary.cotangent_in(self.definition.result, used.passes.value, cotangent)
+        given = self.boundary.cotangent_in(self.definition.result, used.passes.value, cotangent, results)
         each = zip(given, results, places(used.passes.value), strict=True)
         return [_fitted(g, r, place) for g, r, place in each]
 
@@ -223,6 +237,9 @@ class Running:
         self.forward = namespace["forward"]
         self.reverse = namespace["reverse"]
         takes_arrays = any(p.axes for p in made.forward.params)
+        self.is_deep = bool(made.inner) or any(
+            x.kind in ("box", "list") for v in (*made.params, made.value) for x in _refs(v)
+        )
         self.has_arrays = takes_arrays or "np." in self.text or "ops." in self.text or bool(made.primitives)
 
     def ahead(self, leaves: Sequence[Any]) -> Any:
@@ -269,8 +286,14 @@ def _unshared(results: Sequence[Any], residuals: Any, leaves: Sequence[Any]) -> 
         yield x.copy() if is_array and (has_lists or x.base is not None or id(x) in held) else x
 
 
+def _refs(value: Value) -> Iterator[Ref]:
+    return (x for x in leaves(value) if isinstance(x, Ref))
+
+
 def _fitted(given: Any, result: Any, place: Place) -> Any:
     """Give a cotangent the shape of its result; a plain zero stands for all zeros, rows are filled up."""
+    if isinstance(result, BOXES):
+        return given
     if np.shape(given) == np.shape(result) and not place.is_sizes:
         return given
     if np.ndim(given) == 0 and type(given) is float and given == 0.0:
@@ -291,7 +314,21 @@ def _is_float(of: Type) -> bool:
 
 
 def _is_finite(x: Any) -> bool:
+    if isinstance(x, BOXES):
+        return _all_finite(x)
     return math.isfinite(x if isinstance(x, float | int) else np.sum(x))
+
+
+def _all_finite(box: Any) -> bool:
+    """Go through all leaves of a box."""
+    pending = [box]
+    while pending:
+        x = pending.pop()
+        if isinstance(x, tuple | list):
+            pending += x
+        elif x is not None and not math.isfinite(x if isinstance(x, float | int) else np.sum(x)):
+            return False
+    return True
 
 
 def _owned(found: Sequence[Any], given: Sequence[Any]) -> Iterator[Any]:

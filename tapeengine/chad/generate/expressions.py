@@ -172,6 +172,8 @@ class Expressions:
         parts = [self.aligned(x, s.out.axes) for x in s.args]
         if s.op in INFIX and not (self.exact and s.op in ("div", "mod") and not s.out.axes):
             sign, level = INFIX[s.op]
+            if s.op == "iadd" and isinstance(s.args[1], Const) and s.args[1].value < 0:
+                return (f"{bracketed(parts[0], level)} - {-s.args[1].value}", level)
             if s.op == "mod" and s.out.axes:
                 return (f"np.mod({parts[0][0]}, {parts[1][0]})", ATOM)
             right = level if s.op == "iadd" else level + 1  # a sum of floats keeps its order
@@ -341,6 +343,53 @@ class Expressions:
         whole, *parts = s.args
         given = ", ".join(f"{i}: {self.operand(x)}" for i, x in zip(s.params, parts, strict=True))
         return (f"ops.cotangents({self.operand(whole)}, {{{given}}})", ATOM)
+
+    def op_pack(self, s: Assign) -> Text:
+        """A box of leaves."""
+        parts = ", ".join(self.operand(x) for x in s.args)
+        return (f"({parts},)" if len(s.args) == 1 else f"({parts})", ATOM)
+
+    def op_option(self, s: Assign) -> Text:
+        """The number of the option of a member of a sum."""
+        return (f"{self.tight(s.args[0])}[0]", ATOM)
+
+    def op_none(self, s: Assign) -> Text:
+        """The zero cotangent of a box, and a box that nobody reads."""
+        return ("None", ATOM)
+
+    op_nothing = op_none
+
+    def op_list(self, s: Assign) -> Text:
+        """A list of its elements."""
+        return (f"[{', '.join(self.operand(x) for x in s.args)}]", ATOM)
+
+    def op_element(self, s: Assign) -> Text:
+        """An element of a list."""
+        return (f"{self.tight(s.args[0])}[{self.operand(s.args[1])}]", ATOM)
+
+    def op_share(self, s: Assign) -> Text:
+        """What the cotangent of a list, perhaps None, has for one element."""
+        whole = self.tight(s.args[0])
+        return (f"{whole} and {whole}[{self.operand(s.args[1])}]", 1)
+
+    def op_length(self, s: Assign) -> Text:
+        """The size of a list."""
+        return (f"len({self.operand(s.args[0])})", ATOM)
+
+    def op_nothings(self, s: Assign) -> Text:
+        """A list of zero cotangents to accumulate into."""
+        return (f"[None] * len({self.operand(s.args[0])})", 5)
+
+    def op_join(self, s: Assign) -> Text:
+        """One list after the other."""
+        a, b = (bracketed(self.atom(x), 4) for x in s.args)
+        return (f"{a} + {b}", 4)
+
+    def op_repeat(self, s: Assign) -> Text:
+        """A list of one element several times."""
+        return (f"[{self.operand(s.args[0])}] * {bracketed(self.atom(s.args[1]), 6)}", 5)
+
+    op_plus = op_before = op_behind = op_all_shares = op_filled = called
 
     def op_nonzero(self, s: Assign) -> Text:
         """The indices where a condition holds."""

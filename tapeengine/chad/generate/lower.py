@@ -12,13 +12,30 @@ from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad import terms as S
+from tapeengine.chad.generate import boxes
 from tapeengine.chad.generate.builder import Axes, Builder
+from tapeengine.chad.generate.expressions import MATH
+from tapeengine.chad.generate.layout import Layout
+from tapeengine.chad.generate.recursion import Unit, recursive
 from tapeengine.chad.generate.registered import called
 from tapeengine.chad.generate.rows import evened
-from tapeengine.chad.generate.values import Along, Items, NotGenerated, Pending, Tup, Value, leaves, rebuild
+from tapeengine.chad.generate.values import (
+    Along,
+    Boxed,
+    Choice,
+    Items,
+    Member,
+    NotGenerated,
+    NotWhole,
+    Pending,
+    Tup,
+    Value,
+    leaves,
+    rebuild,
+)
 from tapeengine.chad.imperative import Const, Operand, Ref
+from tapeengine.chad.primitives import evaluate_op
 from tapeengine.chad.traverse import Names
-from tapeengine.chad.types import Array, Bool, Float, Int, Product, Type, show
 from tapeengine.primitive import Primitive
 
 __all__ = ["Lower", "Scope"]
@@ -76,7 +93,9 @@ class Lower:
         self.primitives = primitives
         self.axes = Axes()
         self.b = Builder(Names((*RESERVED, *called(primitives))), self.axes)
-        self.calls: list[str] = []
+        self.layout = Layout(module.types)
+        self.recursive = recursive(module)
+        self.units: dict[str, Unit] = {}
         self.labels: dict[str, str] = {}
         self.naturals: set[str] = set()
         self.bounds: dict[str, Operand] = {}
@@ -87,6 +106,33 @@ class Lower:
         if rule is None:
             raise NotGenerated(f"{type(term).__name__} has no imperative form")
         return rule(self, term, scope)
+
+    # ------------------------------------------------------------ recursive definitions
+
+    def unit(self, name: str) -> Unit:
+        """Give the two passes of a recursive definition, whose bodies are written later."""
+        if name not in self.units:
+            label = name if name.isidentifier() and name.isascii() else "f"
+            names = (self.b.names(f"forward_{label}"), self.b.names(f"reverse_{label}"))
+            self.units[name] = Unit(name, *names, self.b.names, self.axes)
+        return self.units[name]
+
+    def write_units(self) -> None:
+        """Write the bodies of the recursive definitions that are called, and of those that these call."""
+        written: set[str] = set()
+        while len(written) < len(self.units):
+            for name in [n for n in self.units if n not in written]:
+                written.add(name)
+                self.write_unit(self.units[name], self.module.definitions[name])
+
+    def write_unit(self, unit: Unit, definition: S.Definition) -> None:
+        """Write the body of a definition."""
+        self.b = unit.b
+        values = {p.name: boxes.declared(self, p.of, p.name, unit.params) for p in definition.params}
+        for value in values.values():
+            boxes.measured(self, value)
+        result = boxes.canonical(self, self.all_forced(self(definition.body, Scope(values))), definition.result)
+        unit.results += boxes.operands(self.settled(result))
 
     # ------------------------------------------------------------ operands
 
@@ -228,6 +274,16 @@ class Lower:
                 return Tup(tuple(self.settled(item, outer) for item in items))
             case Items(items):
                 return Items(tuple(self.settled(item, outer) for item in items))
+            case Member(of, option, payload):
+                return Member(of, option, self.settled(payload, outer))
+            case Choice(of, tag, options):
+                spread = self.settled(tag, outer)
+                assert isinstance(spread, Const | Ref)
+                return Choice(of, spread, tuple(self.settled(option, outer) for option in options))
+            case Boxed():
+                if outer:
+                    raise NotWhole("an array of boxes")
+                return value
         operand = self.force(value)
         rest = self.axes.ordered(a for a in operand.axes if a not in outer)
         return self.spread(operand, (*rest, *outer))
@@ -238,17 +294,28 @@ class Lower:
             return value
         if not value.items:
             raise NotGenerated("an empty array of unknown elements")
+        of = boxes.type_of(value)
+        if self.layout.is_boxed(of):
+            return Boxed(boxes.boxed(self, value, of), of)
         axis = self.axes.fresh(Const(len(value.items)))
         return Along(axis, self._stacked_parts([self.stacked(item) for item in value.items], axis))
 
     def _stacked_parts(self, parts: list[Value], axis: str) -> Value:
         parts = [self.stacked(p) for p in parts]
+        if isinstance(parts[0], Member | Choice):
+            parts = [boxes.canonical(self, p, boxes.type_of(p)) for p in parts]
         first = parts[0]
         if any(isinstance(p, Tup | Along) and type(p) is not type(first) for p in parts):
             raise NotGenerated("an array of values of different form")
         if isinstance(first, Tup):
             columns = zip(*(p.items for p in parts if isinstance(p, Tup)), strict=True)
             return Tup(tuple(self._stacked_parts(list(column), axis) for column in columns))
+        if isinstance(first, Choice):
+            same = [p for p in parts if isinstance(p, Choice)]
+            tag = self._stacked_parts([p.tag for p in same], axis)
+            assert isinstance(tag, Ref)
+            options = zip(*(p.options for p in same), strict=True)
+            return Choice(first.of, tag, tuple(self._stacked_parts(list(option), axis) for option in options))
         if isinstance(first, Along):
             rows = evened(self, [p for p in parts if isinstance(p, Along)])
             sizes = None if rows[0].sizes is None else self._stacked_parts([r.sizes for r in rows if r.sizes], axis)
@@ -259,19 +326,6 @@ class Lower:
         return self.b.emit(
             "stack", [self.spread(x, shared) for x in operands], (), axes=(*shared, axis), kind=operands[0].kind
         )
-
-    def empty(self, of: Type, axes: tuple[str, ...] = ()) -> Value:
-        """Give an array without elements, whose rows have no elements either."""
-        match of:
-            case Array(element):
-                axis = self.axes.fresh(Const(0))
-                return Along(axis, self.empty(element, (*axes, axis)))
-            case Product(items) if items:
-                return Tup(tuple(self.empty(item, axes) for item in items))
-            case Float() | Int() | Bool():
-                kind = type(of).__name__.lower()
-                return self.b.emit("zeros", [Const(0) for _ in axes], (kind,), axes=axes, kind=kind)
-        raise NotGenerated(f"an empty array of {show(of)}")
 
     def renamed(self, value: Value, axis: str, to: str) -> Value:
         """Give a value with another name for one of its axes."""
@@ -301,7 +355,14 @@ class Lower:
 
 
 #: Words that no generated variable is called: Python's, and the names that the program text uses.
-RESERVED = ("np", "math", "ops", "range", "zip", "len", "reversed", "float", "int", "bool", "max", "min", "abs")
+RESERVED = (
+    *("np", "math", "ops", "range", "zip", "len", "reversed", "float", "int", "bool", "max", "min", "abs", "_"),
+    *("residuals", "forward", "reverse", *MATH.values()),
+)
+
+
+#: Operations that are computed at once where the operands are literals; none of them raises.
+FOLDED = ("lt", "le", "gt", "ge", "eq", "ne", "not", "iadd", "isub", "imul", "ineg", "imax", "imin", "iabs", "real")
 
 
 def variable(L: Lower, t: S.Var, scope: Scope) -> Value:
@@ -324,12 +385,12 @@ def literal(L: Lower, t: S.Literal, scope: Scope) -> Value:
 
 def op(L: Lower, t: S.Op, scope: Scope) -> Value:
     args = [L.number(a, scope) for a in t.args]
+    if t.op in FOLDED and all(isinstance(a, Const) for a in args):
+        return Const(evaluate_op(t.op, [a.value for a in args if isinstance(a, Const)]))
     if t.op == "iadd" and not any(a.axes for a in args):
         return L.b.plus(args[0], args[1])
     if t.op == "isub" and not any(a.axes for a in args):
         return L.b.minus(args[0], args[1])
-    if t.op == "real" and isinstance(args[0], Const):
-        return Const(float(args[0].value))
     return L.b.emit(t.op, args)
 
 
@@ -343,21 +404,15 @@ def proj(L: Lower, t: S.Proj, scope: Scope) -> Value:
     return value.items[t.index]
 
 
-def call(L: Lower, t: S.Call, scope: Scope) -> Value:
-    """A definition is written in place of its call, so that arrays run through it; recursion has no such form."""
-    if t.name in L.calls:
-        raise NotGenerated(f"{t.name} is recursive")
-    definition = L.module.definitions[t.name]
-    values = {p.name: L(a, scope) for p, a in zip(definition.params, t.args, strict=True)}
-    L.calls.append(t.name)
-    try:
-        return L(definition.body, replace(scope, env=values))
-    finally:
-        L.calls.pop()
-
-
 def _rules() -> Mapping[type[S.Term], Callable[..., Value]]:
-    from tapeengine.chad.generate import lower_arrays, lower_control, lower_folds, lower_registered
+    from tapeengine.chad.generate import (
+        lower_arrays,
+        lower_control,
+        lower_filters,
+        lower_folds,
+        lower_registered,
+        lower_sums,
+    )
 
     rules: dict[Any, Any] = {
         S.Var: variable,
@@ -366,10 +421,10 @@ def _rules() -> Mapping[type[S.Term], Callable[..., Value]]:
         S.Op: op,
         S.Tuple: tuple_,
         S.Proj: proj,
-        S.Call: call,
     }
-    modules = (lower_arrays, lower_folds, lower_control, lower_registered)
-    return MappingProxyType({**rules, **{k: v for m in modules for k, v in m.RULES.items()}})
+    for more in (lower_arrays, lower_control, lower_filters, lower_folds, lower_registered, lower_sums):
+        rules |= more.RULES
+    return MappingProxyType(rules)
 
 
 RULES: Mapping[type[S.Term], Callable[..., Value]] = _rules()

@@ -8,9 +8,21 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tapeengine.chad import terms as S
+from tapeengine.chad.generate.boxes import element_at, empty
 from tapeengine.chad.generate.lower_control import UNKNOWN, measure
-from tapeengine.chad.generate.rows import evened, narrowed, within
-from tapeengine.chad.generate.values import Along, Items, NotGenerated, NotWhole, Tup, Value
+from tapeengine.chad.generate.lower_lists import collected_list, is_listed, length, replicated
+from tapeengine.chad.generate.rows import narrowed, within
+from tapeengine.chad.generate.values import (
+    Along,
+    Boxed,
+    Choice,
+    Items,
+    Member,
+    NotGenerated,
+    NotWhole,
+    Tup,
+    Value,
+)
 from tapeengine.chad.imperative import Const, Loop, Operand, Ref
 
 if TYPE_CHECKING:
@@ -41,7 +53,10 @@ def build_over(L: Lower, size: Operand, body: Body, scope: Scope) -> Value:
     mark = L.b.mark()
     try:
         axis = L.axes.fresh(size)
-        return Along(axis, body(counter(L, axis), replace(scope, is_whole=True)))
+        made = Along(axis, body(counter(L, axis), replace(scope, is_whole=True)))
+        if is_listed(L, made.element):
+            raise NotWhole("an array of boxes")
+        return made
     except NotWhole:
         if scope.is_whole:
             raise
@@ -94,9 +109,13 @@ def build_loop(L: Lower, size: Operand, body: Body, scope: Scope) -> Value:
     level = L.b.level
     with L.b.inner() as block:
         index = L.b.fresh("i", (), "int")
+        loop = Loop(block, index, size)
         made = L.settled(L.stacked(L.all_forced(body(index, scope))))
+        listed = collected_list(L, loop, made, lambda write: write()) if is_listed(L, made) else None
+    if listed is not None:
+        L.b.block.append(loop)
+        return listed
     axis = L.axes.fresh(size)
-    loop = Loop(block, index, size)
     to = {a: L.axes.fresh(UNKNOWN) for a in L.all_axes(made) if depends(L, a, level)}
 
     def collect(x: Any) -> Ref:
@@ -114,9 +133,11 @@ def build_loop(L: Lower, size: Operand, body: Body, scope: Scope) -> Value:
 def remember(L: Lower, value: Value) -> None:
     """Remember that no row is longer than the axis that rows of different sizes lie along."""
     match value:
-        case Tup(items) | Items(items):
+        case Tup(items) | Items(items) | Choice(_, _, items):
             for item in items:
                 remember(L, item)
+        case Member(_, _, payload):
+            remember(L, payload)
         case Along(axis, element, sizes):
             if isinstance(sizes, Ref):
                 L.bounds[sizes.name] = L.size_of(axis)
@@ -130,6 +151,10 @@ def collected_rows(L: Lower, value: Value, to: Mapping[str, str], collect: Calla
             return Tup(tuple(collected_rows(L, item, to, collect) for item in items))
         case Items(items):
             return Items(tuple(collected_rows(L, item, to, collect) for item in items))
+        case Member(of, option, payload):
+            return Member(of, option, collected_rows(L, payload, to, collect))
+        case Choice(of, tag, options):
+            return Choice(of, collect(tag), tuple(collected_rows(L, option, to, collect) for option in options))
         case Along(axis, element, sizes) if axis in to:
             made = collected_rows(L, element, to, collect)
             each = collect(L.size_of(axis) if sizes is None else sizes)
@@ -149,7 +174,7 @@ def depends(L: Lower, axis: str, level: int) -> bool:
 
 def elements(L: Lower, t: S.Elements, scope: Scope) -> Value:
     if not t.items:
-        return L.empty(t.type)
+        return empty(L, t.type)
     return Items(tuple(L(item, scope) for item in t.items))
 
 
@@ -163,6 +188,8 @@ def at(L: Lower, array: Value, i: Operand, scope: Scope, is_within: bool = False
         if isinstance(i, Const) and -len(array.items) <= i.value < len(array.items):
             return array.items[int(i.value)]
         array = L.stacked(array)
+    if isinstance(array, Boxed):
+        return element_at(L, array, i)
     assert isinstance(array, Along)
     if array.sizes is not None and not is_within:
         i = within(L, i, L.force(array.sizes), scope)
@@ -177,6 +204,8 @@ def size_of(L: Lower, array: Value) -> Operand:
     """Give the size of an array."""
     if isinstance(array, Items):
         return Const(len(array.items))
+    if isinstance(array, Boxed):
+        return length(L, array)
     assert isinstance(array, Along)
     return L.size_of(array.axis) if array.sizes is None else L.force(array.sizes)
 
@@ -198,27 +227,30 @@ def matching(L: Lower, arrays: list[Value]) -> tuple[list[Value], Operand]:
     """Give arrays that run side by side, and the size of the shortest.
 
     Where that is not known they are taken to be of one size, which is checked when the program runs; the general form
-    takes the smallest size.
+    and that of lists takes the smallest size.
     """
     sizes = list(dict.fromkeys(size_of(L, a) for a in arrays))
     if len(sizes) == 1:
         return arrays, sizes[0]
     if all(isinstance(n, Const) for n in sizes):
         return arrays, Const(min(n.value for n in sizes if isinstance(n, Const)))
-    stacked = [a if isinstance(a, Along) else L.stacked(a) for a in arrays]
+    stacked = [a if isinstance(a, Along | Boxed) else L.stacked(a) for a in arrays]
     rows = [a for a in stacked if isinstance(a, Along)]
-    if L.general or any(r.sizes is not None for r in rows):
+    if L.general or len(rows) < len(arrays) or any(r.sizes is not None for r in rows):
         for n in sizes[1:]:
             sizes[0] = L.b.emit("imin", (sizes[0], n))
-        return list(rows), sizes[0]
+        return stacked, sizes[0]
     even = [Along(rows[0].axis, L.matched(a.element, a.axis, rows[0].axis)) for a in rows]
     return list(even), L.size_of(rows[0].axis)
 
 
 def gather(L: Lower, t: S.Gather, scope: Scope) -> Value:
     array, indices = L.stacked(L(t.array, scope)), L.stacked(L(t.indices, scope))
-    assert isinstance(array, Along)
     assert isinstance(indices, Along)
+    if isinstance(array, Boxed):
+        size = size_of(L, indices)
+        return build_over(L, size, lambda i, _: at(L, array, L.force(at(L, indices, i, scope)), scope), scope)
+    assert isinstance(array, Along)
     i = L.force(indices.element)
     if array.sizes is not None:
         i = within(L, i, L.force(array.sizes), scope)
@@ -260,7 +292,8 @@ def replicate(L: Lower, t: S.Replicate, scope: Scope) -> Value:
     n = L.number(t.size, scope)
     if n.axes:
         raise NotWhole("an array whose size depends on an index")
-    return Along(L.axes.fresh(natural(L, n)), L.all_forced(L(t.term, scope)))
+    term = L.all_forced(L(t.term, scope))
+    return replicated(L, n, term) if is_listed(L, term) else Along(L.axes.fresh(natural(L, n)), term)
 
 
 def where(L: Lower, test: Operand) -> tuple[Ref, str]:
@@ -268,48 +301,6 @@ def where(L: Lower, test: Operand) -> tuple[Ref, str]:
     indices = L.b.emit("nonzero", (test,), (), axes=("?",), kind="int")
     axis = L.axes.fresh(L.b.emit("size", (indices,), (0,), axes=(), kind="int"))
     return Ref(indices.name, (axis,), "int"), axis
-
-
-def filter_(L: Lower, t: S.Filter, scope: Scope) -> Value:
-    if scope.is_whole:
-        raise NotWhole("a filter inside a build")
-    array = L.stacked(L(t.array, scope))
-    assert isinstance(array, Along)
-    inner = replace(scope, is_whole=True)
-    # the elements carry the array's own axis already, so the condition is computed for all of them at once
-    test = L.number(t.condition, inner.bind(**{t.var.name: array.element}))
-    chosen, axis = where(L, L.spread(test, (array.axis,)))
-    return Along(axis, L.all_forced(L.at(array.element, array.axis, chosen, scope)))
-
-
-def concatenate(L: Lower, t: S.Concatenate, scope: Scope) -> Value:
-    first, second = L(t.first, scope), L(t.second, scope)
-    if isinstance(first, Items) and isinstance(second, Items):
-        return Items((*first.items, *second.items))
-    first, second = L.stacked(first), L.stacked(second)
-    assert isinstance(first, Along)
-    assert isinstance(second, Along)
-    if first.sizes is not None or second.sizes is not None:
-        raise NotWhole("rows of different sizes are put together")
-    axis = L.axes.fresh(L.b.plus(L.size_of(first.axis), L.size_of(second.axis)))
-    return Along(axis, joined(L, first.element, second.element, first.axis, second.axis, axis))
-
-
-def joined(L: Lower, a: Value, b: Value, axis_a: str, axis_b: str, axis: str) -> Value:
-    """Put two values one after the other along an axis."""
-    match a, b:
-        case Tup(xs), Tup(ys):
-            return Tup(tuple(joined(L, x, y, axis_a, axis_b, axis) for x, y in zip(xs, ys, strict=True)))
-        case Along(), Along():
-            a, b = evened(L, [a, b])
-            both = None if a.sizes is None or b.sizes is None else joined(L, a.sizes, b.sizes, axis_a, axis_b, axis)
-            assert both is None or isinstance(both, Ref)
-            return Along(a.axis, joined(L, a.element, b.element, axis_a, axis_b, axis), both)
-    x, y = L.force(a), L.force(b)
-    rest = tuple(n for n in L.axes.union(x, y) if n not in (axis_a, axis_b))
-    parts = (L.spread(x, (*rest, axis_a)), L.spread(y, (*rest, axis_b)))
-    sizes = (L.size_of(axis_a), L.size_of(axis_b))
-    return L.b.emit("concatenate", (*parts, *sizes), (), axes=(*rest, axis), kind=x.kind)
 
 
 RULES: Mapping[type[S.Term], Any] = MappingProxyType(
@@ -322,7 +313,5 @@ RULES: Mapping[type[S.Term], Any] = MappingProxyType(
         S.Gather: gather,
         S.Scatter: scatter,
         S.Replicate: replicate,
-        S.Filter: filter_,
-        S.Concatenate: concatenate,
     }
 )

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tapeengine.chad import terms as S
+from tapeengine.chad.generate.boxes import canonical, type_of
+from tapeengine.chad.generate.lower_lists import collected_list, is_listed
 from tapeengine.chad.generate.rows import evened, narrowed, with_sizes
 from tapeengine.chad.generate.values import (
     Along,
+    Boxed,
+    Choice,
     Items,
+    Member,
     NotGenerated,
     NotWhole,
     Pending,
@@ -33,17 +38,19 @@ def if_(L: Lower, t: S.If, scope: Scope) -> Value:
     condition = L.number(t.condition, scope)
     if isinstance(condition, Const):
         return L(t.then if condition.value else t.orelse, scope)
-    if condition.axes:
-        return choice(L, condition, t, scope)
-    return branch(L, condition, t, scope)
+    choose = choice if condition.axes else branch
+    return choose(L, condition, lambda inner: L(t.then, inner), lambda inner: L(t.orelse, inner), scope)
 
 
-def branch(L: Lower, condition: Operand, t: S.If, scope: Scope) -> Value:
+Body = Callable[["Scope"], Value]
+
+
+def branch(L: Lower, condition: Operand, then_body: Body, orelse_body: Body, scope: Scope) -> Value:
     """Only the branch taken is computed."""
     with L.b.inner() as then:
-        a = L.settled(L.all_forced(L(t.then, scope)))
+        a = L.settled(L.all_forced(then_body(scope)))
     with L.b.inner() as orelse:
-        b = L.settled(L.all_forced(L(t.orelse, scope)))
+        b = L.settled(L.all_forced(orelse_body(scope)))
     statement = Branch(condition, then, orelse)
     result = joined(L, statement, a, b, ())
     L.b.block.append(statement)
@@ -80,6 +87,19 @@ def joined(L: Lower, statement: Branch, a: Value, b: Value, around: Around) -> V
             return Along(axis, made, joined_leaf(L, statement, size_a, size_b, around))
         case ((Const() | Ref()), (Const() | Ref())):
             return joined_leaf(L, statement, a, b, around)
+        case (Member(of, k, x), Member(_, j, y)) if j == k:
+            return Member(of, k, joined(L, statement, x, y, around))
+        case (Choice(of, tag, xs), Choice(_, other, ys)):
+            chosen = joined(L, statement, tag, other, around)
+            assert isinstance(chosen, Ref)
+            return Choice(of, chosen, tuple(joined(L, statement, x, y, around) for x, y in zip(xs, ys, strict=True)))
+        case Boxed(ref, of), Boxed(other):
+            return Boxed(joined_leaf(L, statement, ref, other, around), of)
+        case ((Member() | Choice() | Boxed()), _) | (_, Boxed()):
+            of = type_of(a if isinstance(a, Member | Choice | Boxed) else b)
+            x = in_block(L, statement.then, lambda: L.settled(canonical(L, a, of), tuple(n for _, n, _ in around)))
+            y = in_block(L, statement.orelse, lambda: L.settled(canonical(L, b, of), tuple(n for _, _, n in around)))
+            return joined(L, statement, x, y, around)
     raise NotGenerated("branches of different form")
 
 
@@ -94,7 +114,7 @@ def joined_leaf(L: Lower, statement: Branch, a: Operand, b: Operand, around: Aro
     x = in_block(L, statement.then, lambda: L.spread(a, (*rest, *in_a)))
     y = in_block(L, statement.orelse, lambda: L.spread(b, (*rest, *in_b)))
     made = L.b.fresh("y", (*rest, *out), a.kind)
-    statement.joined.append(Joined(made, x, y))  # type: ignore[arg-type]
+    statement.joined.append(Joined(made, x, y))
     return made
 
 
@@ -104,6 +124,11 @@ def measure(L: Lower, value: Value) -> None:
         case Tup(items) | Items(items):
             for item in items:
                 measure(L, item)
+        case Member(_, _, payload):
+            measure(L, payload)
+        case Choice(_, _, options):
+            for option in options:
+                measure(L, option)
         case Along(axis, element):
             first = next(leaves(element), None)
             if L.size_of(axis) == UNKNOWN:
@@ -113,7 +138,10 @@ def measure(L: Lower, value: Value) -> None:
             measure(L, element)
 
 
-def in_block(L: Lower, block: list[Statement], write: Callable[[], Value]) -> Value:
+T = TypeVar("T")
+
+
+def in_block(L: Lower, block: list[Statement], write: Callable[[], T]) -> T:
     """Write at the end of a block that has been closed."""
     with L.b.inner() as more:
         value = write()
@@ -121,15 +149,15 @@ def in_block(L: Lower, block: list[Statement], write: Callable[[], Value]) -> Va
     return value
 
 
-def choice(L: Lower, condition: Operand, t: S.If, scope: Scope) -> Value:
+def choice(L: Lower, condition: Operand, then_body: Body, orelse_body: Body, scope: Scope) -> Value:
     """Both branches are computed along the axes of the condition, each masked by where it counts."""
 
     def masked(test: Operand) -> Scope:
         mask = test if scope.mask is None else L.b.emit("and", (scope.mask, test), kind="bool")
         return replace(scope, mask=mask)
 
-    a = L(t.then, masked(condition))
-    b = L(t.orelse, masked(L.b.emit("not", (condition,))))
+    a = then_body(masked(condition))
+    b = orelse_body(masked(L.b.emit("not", (condition,))))
     return chosen(L, condition, a, b)
 
 
@@ -146,8 +174,17 @@ def chosen(L: Lower, condition: Operand, a: Value, b: Value) -> Value:
             assert sizes is None or isinstance(sizes, Const | Ref)
             return Along(a.axis, chosen(L, condition, a.element, b.element), sizes)
         case ((Const() | Ref() | Pending()), (Const() | Ref() | Pending())):
-            x, y = L.force(a), L.force(b)
-            return x if x == y else L.b.emit("where", (condition, x, y), kind=x.kind)
+            u, v = L.force(a), L.force(b)
+            return u if u == v else L.b.emit("where", (condition, u, v), kind=u.kind)
+        case (Member(of, k, one), Member(_, j, two)) if j == k:
+            return Member(of, k, chosen(L, condition, one, two))
+        case (Choice(of, tag, xs), Choice(_, other, ys)):
+            which = L.force(chosen(L, condition, tag, other))
+            return Choice(of, which, tuple(chosen(L, condition, x, y) for x, y in zip(xs, ys, strict=True)))
+        case ((Member(of) | Choice(of)), (Member() | Choice())):
+            some, more = canonical(L, a, of), canonical(L, b, of)
+            if isinstance(some, Choice) and isinstance(more, Choice):
+                return chosen(L, condition, some, more)
     raise NotWhole("a choice between values of different form")
 
 
@@ -181,7 +218,7 @@ def counted(
 
 def carrying(L: Lower, loop: Loop, init: Value, body: Callable[[Value, Loop], Value]) -> tuple[Loop, Value, Value]:
     """Write a loop that carries a state, whose form is widened until each step keeps it."""
-    init = L.all_forced(init)
+    init = opened_sums(L, L.all_forced(init))
     resizes = False
     while True:
         mark = L.b.mark()
@@ -204,6 +241,21 @@ def carrying(L: Lower, loop: Loop, init: Value, body: Callable[[Value, Loop], Va
     return loop, out, fits.value
 
 
+def opened_sums(L: Lower, value: Value) -> Value:
+    """Give a state whose sums are of any option."""
+    match value:
+        case Tup(items):
+            return Tup(tuple(opened_sums(L, item) for item in items))
+        case Items(items):
+            parts = Items(tuple(opened_sums(L, item) for item in items))
+            return L.stacked(parts) if is_listed(L, *items) else parts
+        case Along(axis, element, sizes):
+            return Along(axis, opened_sums(L, element), sizes)
+        case Member(of) | Choice(of):
+            return canonical(L, value, of)
+    return value
+
+
 def opened(L: Lower, value: Value, hint: str, resizes: bool, to: Mapping[str, str]) -> Value:
     """Make variables of the form of a value; where it resizes, their sizes are read off them."""
     match value:
@@ -221,7 +273,13 @@ def opened(L: Lower, value: Value, hint: str, resizes: bool, to: Mapping[str, st
             return Along(mine, made, of_rows)
         case Along(axis, element, sizes):
             return Along(axis, opened(L, element, hint, resizes, to), opened_sizes(L, sizes, hint, to))
-    assert not isinstance(value, Pending)
+        case Choice(of, tag, options):
+            number = opened(L, tag, hint, resizes, to)
+            assert isinstance(number, Ref)
+            return Choice(of, number, tuple(opened(L, option, hint, resizes, to) for option in options))
+        case Boxed(ref, of):
+            return Boxed(L.b.fresh(hint, (), ref.kind), of)
+    assert isinstance(value, Const | Ref)
     return L.b.fresh(hint, tuple(to.get(a, a) for a in value.axes), value.kind)
 
 
@@ -244,6 +302,8 @@ class Fits:
 
 def collected(L: Lower, loop: Loop, last: Value, count: Operand) -> Value:
     """Collect the state after each step along a new axis."""
+    if is_listed(L, last):
+        return collected_list(L, loop, last, lambda write: in_block(L, loop.body, write))
     axis = L.axes.fresh(count)
 
     def collect(x: Any) -> Value:
@@ -267,6 +327,12 @@ def fitted(L: Lower, state: Value, reached: Value, resizes: bool, to: Mapping[st
             )
         case Along(), Items():
             return fitted(L, state, L.stacked(reached), resizes, to)
+        case Boxed(_, of), _:
+            return Fits(canonical(L, reached, of))
+        case Choice(of), (Member() | Choice()):
+            same = canonical(L, reached, of)
+            assert isinstance(same, Choice)
+            return fitted_options(L, state, same, resizes, to)
         case Along(), Along():
             return fitted_rows(L, state, reached, resizes, to)
         case Ref(), (Const() | Ref()):
@@ -296,6 +362,17 @@ def fitted_rows(L: Lower, state: Along, reached: Along, resizes: bool, to: Mappi
     return Fits(Along(axis, part.value, found.value))
 
 
+def fitted_options(L: Lower, state: Choice, reached: Choice, resizes: bool, to: Mapping[str, str]) -> Fits | str:
+    """Bring a member of a sum into the form of the state."""
+    whole = fitted(L, Tup((state.tag, *state.options)), Tup((reached.tag, *reached.options)), resizes, to)
+    if isinstance(whole, str):
+        return whole
+    assert isinstance(whole.value, Tup)
+    tag, *options = whole.value.items
+    assert isinstance(tag, Const | Ref)
+    return Fits(Choice(state.of, tag, tuple(options)))
+
+
 def widened(L: Lower, init: Value, reached: Value) -> Value:
     """Give an initial state the axes and the form that a step gives."""
     match init, reached:
@@ -305,6 +382,14 @@ def widened(L: Lower, init: Value, reached: Value) -> Value:
             return init
         case Items(), _:
             return L.stacked(init)
+        case Boxed(), _:
+            return init
+        case Choice(of, tag, options), (Member() | Choice()):
+            same = canonical(L, reached, of)
+            assert isinstance(same, Choice)
+            number = widened(L, tag, same.tag)
+            assert isinstance(number, Const | Ref)
+            return Choice(of, number, tuple(widened(L, x, y) for x, y in zip(options, same.options, strict=True)))
         case Along(), Along():
             element = widened(L, init.element, L.renamed(reached.element, reached.axis, init.axis))
             if init.sizes is None and reached.sizes is None:

@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tapeengine.chad import terms as S
-from tapeengine.chad.generate.lower_arrays import counter, where
+from tapeengine.chad.generate.lower_arrays import at, counter, size_of, where
 from tapeengine.chad.generate.lower_control import counted
 from tapeengine.chad.generate.rows import narrowed, validity
-from tapeengine.chad.generate.values import Along, Items, NotWhole, Tup, Value
+from tapeengine.chad.generate.values import Along, Boxed, Items, NotWhole, Pending, Value
 from tapeengine.chad.imperative import Const, Operand, Ref
 from tapeengine.chad.types import INT
 
@@ -85,6 +85,8 @@ FOLDS: Mapping[str, str] = MappingProxyType({"maximum": "largest", "minimum": "s
 
 def fold(L: Lower, t: S.Fold, scope: Scope) -> Value:
     array = L(t.array, scope)
+    if isinstance(array, Boxed):
+        return fold_loop(L, t, array, scope)
     if isinstance(array, Items) and array.items:
         state = array.items[0]
         for item in array.items[1:]:
@@ -95,7 +97,7 @@ def fold(L: Lower, t: S.Fold, scope: Scope) -> Value:
     if isinstance(array.element, Along) and puts_together(t):
         return flat(L, array, array.element, scope)
     which = folded_operation(t)
-    element = array.element if isinstance(array.element, Tup | Items | Along) else L.force(array.element)
+    element = L.force(array.element) if is_number(array.element) else array.element
     if which is not None and isinstance(element, Ref) and array.axis in element.axes and element.kind == "float":
         if array.sizes is not None:
             element = neutral(L, array, element, which, scope)
@@ -164,13 +166,18 @@ def folded_operation(t: S.Fold) -> str | None:
     return None
 
 
-def fold_loop(L: Lower, t: S.Fold, array: Along, scope: Scope) -> Value:
+def is_number(value: Value) -> bool:
+    """Tell whether a value is one scalar or array, or the read of one."""
+    return isinstance(value, Const | Ref | Pending)
+
+
+def fold_loop(L: Lower, t: S.Fold, array: Along | Boxed, scope: Scope) -> Value:
     """Fold step by step."""
-    first = L.at(array.element, array.axis, Const(0), scope)
-    count = L.b.plus(L.size_of(array.axis), Const(-1))
+    first = at(L, array, Const(0), scope)
+    count = L.b.plus(size_of(L, array), Const(-1))
 
     def step(i: Operand, state: Value, inner: Scope) -> Value:
-        right = L.at(array.element, array.axis, L.b.plus(i, Const(1)), inner)
+        right = at(L, array, L.b.plus(i, Const(1)), inner)
         return L(t.body, inner.bind(**{t.left.name: state, t.right.name: right}))
 
     return counted(L, count, first, step, scope)[0]
@@ -178,23 +185,22 @@ def fold_loop(L: Lower, t: S.Fold, array: Along, scope: Scope) -> Value:
 
 def scan(L: Lower, t: S.Scan, scope: Scope) -> Value:
     array = L.stacked(L(t.array, scope))
-    assert isinstance(array, Along)
+    assert isinstance(array, Along | Boxed)
     init = L(t.init, scope)
-    element = array.element
-    match t.body:
-        case S.Op("add", (S.Var(a), S.Var(b))) if {a, b} == {t.state.name, t.var.name}:
-            xs = L.force(element) if not isinstance(element, Tup | Items | Along) else None
+    match t.body, array:
+        case S.Op("add", (S.Var(a), S.Var(b))), Along() if {a, b} == {t.state.name, t.var.name}:
+            xs = L.force(array.element) if is_number(array.element) else None
             if isinstance(xs, Ref) and array.axis in xs.axes:
                 sums = L.b.emit("cumsum", (xs,), (xs.axes.index(array.axis),), axes=xs.axes)
                 return Along(array.axis, L.b.emit("add", (L.force(init), sums)), array.sizes)
-    if array.sizes is not None:
+    if isinstance(array, Along) and array.sizes is not None:
         raise NotWhole("a scan of rows of different sizes")
 
     def step(i: Operand, state: Value, inner: Scope) -> Value:
-        x = L.at(element, array.axis, i, inner)
+        x = at(L, array, i, inner)
         return L(t.body, inner.bind(**{t.state.name: state, t.var.name: x}))
 
-    return counted(L, L.size_of(array.axis), init, step, scope, collect=True)[1]
+    return counted(L, size_of(L, array), init, step, scope, collect=True)[1]
 
 
 RULES: Mapping[type[S.Term], Any] = MappingProxyType({S.Total: total, S.Fold: fold, S.Scan: scan})

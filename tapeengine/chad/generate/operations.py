@@ -54,6 +54,46 @@ class Operations:
         return made if made.ndim == rank else made.reshape((len(values),) + (0,) * (rank - 1))
 
     @staticmethod
+    def plus(a: Any, b: Any) -> Any:
+        """The sum of two cotangents of a box or a list; None is zero. It takes time where both have something."""
+        if a is None:
+            return b
+        if b is None:
+            return a
+        if type(a) is tuple:
+            return tuple([Operations.plus(x, y) for x, y in zip(a, b, strict=True)])
+        return [Operations.plus(x, y) for x, y in zip(a, b, strict=True)] if type(a) is list else a + b
+
+    @staticmethod
+    def accumulate(into: list[Any], ct: list[Any] | None) -> None:
+        """Adds the cotangent of a list in place."""
+        for i, x in enumerate(ct or ()):
+            into[i] = Operations.plus(into[i], x)
+
+    @staticmethod
+    def all_shares(ct: list[Any] | None) -> Any:
+        """The sum of the cotangents of all elements of a list."""
+        total = None
+        for x in ct or ():
+            total = Operations.plus(total, x)
+        return total
+
+    @staticmethod
+    def before(ct: list[Any] | None, size: int) -> list[Any] | None:
+        """The first elements of the cotangent of a list."""
+        return ct and ct[:size]
+
+    @staticmethod
+    def behind(ct: list[Any] | None, size: int) -> list[Any] | None:
+        """The elements of the cotangent of a list from a position on."""
+        return ct and ct[size:]
+
+    @staticmethod
+    def filled(ct: Floats | None, *shape: int) -> Floats:
+        """The cotangent of an array in a box; None is zero."""
+        return np.zeros(shape) if ct is None else ct
+
+    @staticmethod
     def window(x: NDArray[Any], start: int, size: int, dim: int) -> NDArray[Any]:
         """A view of ``size`` elements from ``start`` on along one dimension.
 

@@ -7,22 +7,40 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from tapeengine.chad.evaluate.evaluator import deep
-from tapeengine.chad.generate.activity import activate, declarations
+from tapeengine.chad.generate.activity import CONTINUOUS, activate_all, declarations
 from tapeengine.chad.generate.boundary import parameter
 from tapeengine.chad.generate.builder import Builder
-from tapeengine.chad.generate.expressions import MATH
+from tapeengine.chad.generate.first import first_contributions
 from tapeengine.chad.generate.liveness import defined, needed, used
 from tapeengine.chad.generate.lower import RESERVED, Lower, Scope
+from tapeengine.chad.generate.recursion import Unit
 from tapeengine.chad.generate.registered import called
 from tapeengine.chad.generate.reverse import Reverse
+from tapeengine.chad.generate.reverse_boxes import BOXED, is_accumulated
 from tapeengine.chad.generate.text import Writer
 from tapeengine.chad.generate.values import Value, leaves
 from tapeengine.chad.imperative import Const, Function, Operand, Ref
-from tapeengine.chad.terms import Module
+from tapeengine.chad.terms import Call, Module
 from tapeengine.chad.traverse import Names
 from tapeengine.primitive import Primitive
 
 __all__ = ["Passes", "passes"]
+
+
+@dataclass
+class Pair:
+    """The forward and the reverse pass of the program or of a recursive definition.
+
+    Attributes
+    ----------
+    forward, reverse : Function
+    residuals : list of Ref
+        What the forward pass hands to the reverse pass.
+    """
+
+    forward: Function
+    reverse: Function
+    residuals: list[Ref]
 
 
 @dataclass
@@ -34,6 +52,8 @@ class Passes:
     forward, reverse : Function
     residuals : list of Ref
         What the forward pass hands to the reverse pass.
+    inner : dict of str to Pair
+        The passes of the recursive definitions that are called.
     params : list of Value
         The parameters of the program; their leaves are the parameters of ``forward``.
     value : Value
@@ -48,6 +68,7 @@ class Passes:
     forward: Function
     reverse: Function
     residuals: list[Ref]
+    inner: dict[str, Pair]
     params: list[Value]
     value: Value
     labels: dict[str, str]
@@ -55,14 +76,18 @@ class Passes:
     primitives: Mapping[str, Primitive]
 
     def text(self) -> str:
-        """Write both passes as Python."""
-        ahead, back = (Writer(self.labels, self.exact, self.primitives) for _ in range(2))
-        forward = ahead.function(self.forward, self.residuals, takes_residuals=False)
-        reverse = back.function(self.reverse, self.residuals, takes_residuals=True)
-        used_math = ", ".join(sorted(ahead.math | back.math))
-        head = f"from math import {used_math}\n" if used_math else ""
-        head += "import numpy as np\n" if "np." in forward + reverse else ""
-        return f"{head}\n\n{forward}\n\n{reverse}".lstrip("\n")
+        """Write all passes as Python."""
+        names = {name: (p.forward.name, p.reverse.name) for name, p in self.inner.items()}
+        functions = []
+        used_math: set[str] = set()
+        for pair in (*self.inner.values(), Pair(self.forward, self.reverse, self.residuals)):
+            ahead, back = (Writer(self.labels, self.exact, self.primitives, names) for _ in range(2))
+            functions.append(ahead.function(pair.forward, pair.residuals, takes_residuals=False))
+            functions.append(back.function(pair.reverse, pair.residuals, takes_residuals=True))
+            used_math |= ahead.math | back.math
+        head = f"from math import {', '.join(sorted(used_math))}\n" if used_math else ""
+        head += "import numpy as np\n" if any("np." in f for f in functions) else ""
+        return "\n\n".join([head, *functions]).lstrip("\n")
 
 
 def passes(
@@ -92,61 +117,100 @@ def passes(
     """
     definition = module.definitions[module.main]
     L = Lower(module, exact, primitives, general)
-    L.calls.append(module.main)
+    main = Unit(module.main, "forward", "reverse", L.b.names, L.axes)
+    L.b = main.b
     with deep():
-        refs: list[Ref] = []
-        params = [parameter(L, p.name, p.of, refs) for p in definition.params]
+        params = [parameter(L, p.name, p.of, main.params) for p in definition.params]
         env = {p.name: v for p, v in zip(definition.params, params, strict=True)}
-        value = L.settled(L.all_forced(L(definition.body, Scope(env))))
-        results = [x for x in leaves(value) if isinstance(x, Const | Ref)]
-        reverse, gave = _reverse(L, refs, results, exact)
-        return _divided(L, refs, results, reverse, gave, params, value, exact)
+        body = (
+            Call(module.main, definition.params, definition.result) if module.main in L.recursive else definition.body
+        )
+        value = L.settled(L.all_forced(L(body, Scope(env))))
+        main.results = [x for x in leaves(value) if isinstance(x, Const | Ref)]
+        L.write_units()
+        D = Differentiated(L, main)
+        found = D.pair(main)
+        inner = {name: D.pair(unit) for name, unit in L.units.items()}
+    labels = _labels(L, main)
+    return Passes(found.forward, found.reverse, found.residuals, inner, params, value, labels, exact, L.primitives)
 
 
-def _reverse(L: Lower, refs: list[Ref], results: list[Operand], exact: bool) -> tuple[Function, list[Operand]]:
-    """Write the reverse pass."""
-    active = {r.name for r in refs if r.kind == "float"}
-    activate(L.b.block, active)
-    declared = {r.name: r for r in refs}
-    declarations(L.b.block, declared)
-    b = Builder(L.b.names, L.axes)
-    b.know(L.b.block)
-    R = Reverse(b, declared, active, exact, L.primitives)
-    R.local = set(declared)
-    cts = []
-    for i, x in enumerate(results):
-        ct = b.fresh("ct" if len(results) == 1 else f"ct_{i}", x.axes)
-        cts.append(ct)
-        R.one(x, ct)
-    R.block(L.b.block)
-    found = [R.take(r.name) if r.kind == "float" else None for r in refs]
-    gave: list[Operand] = [R.full(Const(0.0) if d is None else d, r) for d, r in zip(found, refs, strict=True)]
-    body = needed(b.block, {x.name for x in gave if isinstance(x, Ref)})
-    return Function("reverse", cts, body, gave), gave
+class Differentiated:
+    """Writes the reverse passes of a program and of its recursive definitions.
+
+    Parameters
+    ----------
+    lower : Lower
+        Has written the forward passes.
+    main : Unit
+        The program.
+    """
+
+    def __init__(self, lower: Lower, main: Unit) -> None:
+        self.lower = lower
+        self.main = main
+        self.active = {r.name for r in main.params if r.kind in CONTINUOUS}
+        activate_all(main.b.block, lower.units, self.active)
+        self.declared: dict[str, Ref] = {}
+        for unit in (main, *lower.units.values()):
+            self.declared |= self.declarations(unit)
+
+    def declarations(self, unit: Unit) -> dict[str, Ref]:
+        """Give the variables of a forward pass."""
+        found = {r.name: r for r in unit.params}
+        declarations(unit.b.block, found)
+        return found
+
+    def pair(self, unit: Unit) -> Pair:
+        """Give both passes; what neither needs is dropped from the forward pass, once the reverse pass is there."""
+        reverse = self.reverse(unit)
+        wanted = {**used(reverse.body), **{x.name: x for x in reverse.results if isinstance(x, Ref)}}
+        ahead = defined(unit.b.block) | {r.name for r in unit.params}
+        residuals = [x for n, x in wanted.items() if n in ahead]
+        live = {x.name for x in [*unit.results, *residuals] if isinstance(x, Ref)}
+        body = needed(unit.b.block, live)
+        forward = Function(unit.forward, unit.params, body, list(unit.results), unit is not self.main)
+        return Pair(forward, reverse, residuals)
+
+    def reverse(self, unit: Unit) -> Function:
+        """Write the reverse pass."""
+        is_main = unit is self.main
+        b = Builder(self.lower.b.names, self.lower.axes)
+        b.know(unit.b.block)
+        R = Reverse(b, self.declared, self.active, self.lower.exact, self.lower.primitives, self.lower.units)
+        R.local = set(self.declarations(unit))
+        wanted = unit.params if is_main else [p for p in unit.params if p.name in self.active]
+        into = [] if is_main else [p for p in wanted if is_accumulated(p)]
+        R.local -= {p.name for p in into}
+        R.slots = {p.name: R.cotangent(p) for p in into}
+        cts = self.cotangents(R, unit)
+        R.block(unit.b.block)
+        gave = [R.full(self.taken(R, p), p) for p in wanted if p not in into]
+        slots = [R.slots[p.name] for p in into]
+        body = needed(b.block, {x.name for x in [*gave, *slots] if isinstance(x, Ref)})
+        first_contributions(body)
+        return Function(unit.reverse, [*cts, *slots], body, gave, not is_main)
+
+    def cotangents(self, R: Reverse, unit: Unit) -> list[Ref]:
+        """Hand the cotangents of the results to what they are."""
+        cts = []
+        for i, x in enumerate(unit.results):
+            if unit is self.main or (isinstance(x, Ref) and x.name in self.active):
+                kind = x.kind if x.kind in BOXED else "float"
+                cts.append(R.b.fresh("ct" if len(unit.results) == 1 else f"ct_{i}", x.axes, kind))
+                R.one(x, cts[-1])
+        return cts
+
+    def taken(self, R: Reverse, param: Ref) -> Operand:
+        """Take the cotangent of a parameter."""
+        found = R.take(param.name) if param.kind in CONTINUOUS else None
+        return R.zero(param) if found is None else found
 
 
-def _divided(
-    L: Lower,
-    refs: list[Ref],
-    results: list[Operand],
-    reverse: Function,
-    gave: list[Operand],
-    params: list[Value],
-    value: Value,
-    exact: bool,
-) -> Passes:
-    """Find the residuals between the passes, and drop what neither needs."""
-    wanted = {**used(reverse.body), **{x.name: x for x in gave if isinstance(x, Ref)}}
-    ahead = defined(L.b.block) | {r.name for r in refs}
-    residuals = [x for n, x in wanted.items() if n in ahead]
-    live = {x.name for x in [*results, *residuals] if isinstance(x, Ref)}
-    forward = Function("forward", refs, needed(L.b.block, live), list(results))
-    return Passes(forward, reverse, residuals, params, value, _labels(L), exact, L.primitives)
-
-
-def _labels(L: Lower) -> dict[str, str]:
+def _labels(L: Lower, main: Unit) -> dict[str, str]:
     """Give variables the names that the program gives them, each once."""
-    names = Names({*RESERVED, *called(L.primitives), *MATH.values(), *L.b.depth, "residuals", "forward", "reverse"})
+    taken = {name for unit in (main, *L.units.values()) for name in (*unit.b.depth, unit.forward, unit.reverse)}
+    names = Names({*RESERVED, *called(L.primitives), *taken})
     return {n: names(_plain(label)) for n, label in L.labels.items() if n.rstrip("0123456789_") == "t"}
 
 

@@ -16,9 +16,25 @@ from typing import Any
 from tapeengine.chad.generate.builder import Builder
 from tapeengine.chad.generate.liveness import defined, names_of, needed, used
 from tapeengine.chad.generate.partials import partial
-from tapeengine.chad.generate.reverse_registered import RULES as REGISTERED
+from tapeengine.chad.generate.recursion import Unit
+from tapeengine.chad.generate.reverse_boxes import BOXED, call, none, unpack
 from tapeengine.chad.generate.reverse_registered import together
-from tapeengine.chad.imperative import Add, AddAt, Assign, Branch, Carried, Const, Loop, Operand, Ref, Set, Statement
+from tapeengine.chad.generate.reverse_rules import RULES
+from tapeengine.chad.imperative import (
+    Add,
+    AddAt,
+    Assign,
+    Branch,
+    Call,
+    Carried,
+    Const,
+    Loop,
+    Operand,
+    Ref,
+    Set,
+    Statement,
+    Unpack,
+)
 from tapeengine.primitive import Primitive
 
 __all__ = ["Reverse"]
@@ -41,6 +57,8 @@ class Reverse:
         Whether products with a zero cotangent are zero whatever the other factor is.
     primitives : mapping of str to Primitive
         The registry primitives that the program calls.
+    units : mapping of str to Unit
+        The recursive definitions that the program calls.
 
     Attributes
     ----------
@@ -55,12 +73,14 @@ class Reverse:
         active: set[str],
         exact: bool,
         primitives: Mapping[str, Primitive] = MappingProxyType({}),
+        units: Mapping[str, Unit] = MappingProxyType({}),
     ) -> None:
         self.b = builder
         self.declared = declared
         self.active = active
         self.exact = exact
         self.primitives = primitives
+        self.units = units
         self.parts: dict[str, dict[int, Operand]] = {}
         self.given: dict[str, list[Operand]] = {}
         self.slots: dict[str, Ref] = {}
@@ -101,10 +121,21 @@ class Reverse:
 
     def zeros(self, of: Ref) -> Ref:
         """Write a variable of zeros."""
-        out = self.b.fresh(f"d_{of.name}", of.axes)
+        out = self.cotangent(of)
         sizes = tuple(self.b.axes.sizes[a] for a in of.axes)
-        self.b.block.append(Assign(out, "zeros", sizes) if of.axes else Set(out, Const(0.0)))
+        if of.kind == "list":
+            self.b.block.append(Assign(out, "nothings", (of,)))
+        else:
+            self.b.block.append(Assign(out, "zeros", sizes) if of.axes else Set(out, self.zero(of)))
         return out
+
+    def cotangent(self, of: Ref) -> Ref:
+        """Make a variable for a cotangent."""
+        return self.b.fresh(f"d_{of.name}", of.axes, of.kind if of.kind in BOXED else "float")
+
+    def zero(self, of: Ref) -> Operand:
+        """Give the zero cotangent of a variable, without its axes."""
+        return none(self, of.kind) if of.kind in BOXED else Const(0.0)
 
     # scope: EC Fig. 6
     def take(self, name: str) -> Operand | None:
@@ -156,6 +187,10 @@ class Reverse:
             match s:
                 case Assign():
                     self.assign(s)
+                case Unpack():
+                    unpack(self, s)
+                case Call():
+                    call(self, s)
                 case Loop():
                     self.loop(s)
                 case Branch():
@@ -218,16 +253,16 @@ class Reverse:
         with self.b.inner() as body:
             self.local = inner | {c.var.name for c in carried}
             self.b.know(s.body)
-            variables = [self.b.fresh(f"d_{c.var.name}", c.var.axes) for c in carried]
+            variables = [self.cotangent(c.var) for c in carried]
             for c, d in zip(carried, variables, strict=True):
                 self.one(c.last, self.labelled(d, c.last))
             self.hand_out(s, given, index)
             self.block(s.body)
-            lasts = [self.full(self.take(c.var.name) or Const(0.0), c.var) for c in carried]
+            lasts = [self.full(self.take(c.var.name) or self.zero(c.var), c.var) for c in carried]
         self.local = before
         back = Loop(body, index, s.count, backwards=True, kept=self.keep(s, body, lasts))
         for c, d, start, last in zip(carried, variables, starts, lasts, strict=True):
-            out = self.b.fresh(f"d_{c.var.name}", c.var.axes)
+            out = self.cotangent(c.var)
             back.carried.append(Carried(d, start, last, out))
         self.b.block.append(back)
         back.keeps = s.keeps
@@ -240,13 +275,16 @@ class Reverse:
 
     def start(self, c: Carried, ct: Operand | None) -> Operand:
         """Give the cotangent that the reverse pass of a loop begins with."""
-        return self.full(Const(0.0) if ct is None else ct, c.out)
+        return self.full(self.zero(c.out) if ct is None else ct, c.out)
 
     def hand_out(self, s: Loop, given: Mapping[str, Operand | None], index: Ref) -> None:
         """Give each step the cotangent of what it was collected for."""
         for out, x in s.collected:
             ct = given.get(out.name)
             if ct is None:
+                continue
+            if out.kind == "list":
+                self.one(x, self.b.emit("share", (ct, index), axes=(), kind=x.kind))
                 continue
             axis = out.axes[0]
             if axis in ct.axes:
@@ -313,160 +351,3 @@ def inner_uses(s: Loop | Branch) -> list[str]:
         operands = [c.last for c in s.carried] + [x for _, x in s.collected]
         return [*used(s.body), *names_of(operands)]
     return [*used([*s.then, *s.orelse]), *names_of([x for j in s.joined for x in (j.then, j.orelse)])]
-
-
-# D[t * s] and D[sum (t * s)]: the other factor, summed over what the operand does not have
-def product(R: Reverse, s: Assign, ct: Operand) -> None:
-    axes = R.b.axes.union(*s.args)
-    done: list[Operand] = []
-    for which, x in enumerate(s.args):
-        if x in done:
-            continue
-        done.append(x)
-        others = [y for k, y in enumerate(s.args) if k != which]
-        count = s.args.count(x)
-        given = R.b.emit("mul", (Const(float(count)), ct)) if count > 1 else ct
-        R.contribute(x, given, others, axes)
-
-
-# D[t / s]: d / y, and minus that times the quotient
-def quotient(R: Reverse, s: Assign, ct: Operand) -> None:
-    x, y = s.args
-    if R.exact:
-        R.partials(s, ct)
-        return
-    part = R.b.emit("div", (ct, y))
-    R.contribute(x, part, (), s.out.axes)
-    R.contribute(y, R.b.emit("neg", (part,)), (s.out,), s.out.axes)
-
-
-# D[sum (x ! (i + j) * w ! j)]: each factor's cotangent is a correlation or a convolution again
-def correlate(R: Reverse, s: Assign, ct: Operand) -> None:
-    x, w, _ = s.args
-    whole = R.full(ct, s.out)
-    sizes = R.b.axes.sizes
-    if isinstance(w, Ref) and w.name in R.active:
-        R.one(w, R.b.emit("correlate", (x, whole, sizes[w.axes[0]]), (), axes=w.axes))
-    if isinstance(x, Ref) and x.name in R.active:
-        R.one(x, R.b.emit("convolve", (whole, w, sizes[x.axes[0]]), (), axes=x.axes))
-
-
-def windows(R: Reverse, s: Assign, ct: Operand) -> None:
-    x = s.args[0]
-    R.one(x, R.b.emit("unwindows", (R.full(ct, s.out),), (), axes=x.axes))
-
-
-# D[x ! i] for one element, or for an array of indices: the bag of one-hots (EC section 7)
-def item(R: Reverse, s: Assign, ct: Operand) -> None:
-    R.one_at(s.args[0], s.op, s.args[1:], (*s.params, s.out.axes), ct)
-
-
-# D[t ! i] where i counts from the first element on: one array, with zeros behind it
-def window(R: Reverse, s: Assign, ct: Operand) -> None:
-    x, start, _ = s.args
-    if start != Const(0) or not isinstance(x, Ref) or x.name not in R.local:
-        item(R, s, ct)
-    elif x.name in R.active:
-        dim = s.params[0]
-        assert isinstance(dim, int)
-        size = R.b.axes.sizes[R.declared[x.name].axes[dim]]
-        R.one(x, R.b.emit("unwindow", (R.full(ct, s.out), size), (dim,), axes=x.axes))
-
-
-# rows of different sizes are filled up with zeros: only the elements have a cotangent
-def pad(R: Reverse, s: Assign, ct: Operand) -> None:
-    x = s.args[0]
-    R.one(x, R.cut(R.full(ct, s.out), s.out.axes, x.axes))
-
-
-def broadcast(R: Reverse, s: Assign, ct: Operand) -> None:
-    R.contribute(s.args[0], ct, (), s.out.axes)
-
-
-# D[if c then t else s] along an axis: a linear map sends zero to zero, so that the branch not taken gets exactly zero
-def where(R: Reverse, s: Assign, ct: Operand) -> None:
-    test, a, b = s.args
-    if isinstance(a, Ref) and a.name in R.active:
-        R.contribute(a, R.b.emit("where", (test, ct, Const(0.0)), kind="float"), (), s.out.axes)
-    if isinstance(b, Ref) and b.name in R.active:
-        R.contribute(b, R.b.emit("where", (test, Const(0.0), ct), kind="float"), (), s.out.axes)
-
-
-# D[fold max t]: of all combinations that the fold makes, those with the first largest element hand on the cotangent
-def extreme(R: Reverse, s: Assign, ct: Operand) -> None:
-    x = s.args[0]
-    assert isinstance(x, Ref)
-    which = R.b.emit("arg" + s.op, (x,), s.params, axes=s.out.axes, kind="int")
-    R.one_at(x, "put", (which,), ((s.params[0],), x.axes, s.out.axes), ct)
-
-
-def prod(R: Reverse, s: Assign, ct: Operand) -> None:
-    x = s.args[0]
-    assert isinstance(x, Ref)
-    R.contribute(x, ct, (R.b.emit("others", (x,), s.params, axes=x.axes),), x.axes)
-
-
-# D[scan (+) t]: the cotangent of an element is the sum of the cotangents of all sums from it on
-def cumsum(R: Reverse, s: Assign, ct: Operand) -> None:
-    R.one(s.args[0], R.b.emit("cumsum_back", (R.full(ct, s.out),), s.params, axes=s.out.axes))
-
-
-def same(R: Reverse, s: Assign, ct: Operand) -> None:
-    R.one(s.args[0], ct)
-
-
-# D[[t1, ..., tn]]: ds ! i for each i
-def stack(R: Reverse, s: Assign, ct: Operand) -> None:
-    axis = s.out.axes[-1]
-    for i, x in enumerate(s.args):
-        part = ct
-        if axis in ct.axes:
-            rest = tuple(a for a in ct.axes if a != axis)
-            part = R.b.emit("item", (ct, Const(i)), (ct.axes.index(axis),), axes=rest)
-        R.one(x, part)
-
-
-# D[t ++ s]: the two parts of the cotangent
-def concatenate(R: Reverse, s: Assign, ct: Operand) -> None:
-    a, b, size_a, size_b = s.args
-    whole = R.full(ct, s.out)
-    dim = len(s.out.axes) - 1
-    for x, start, size in ((a, Const(0), size_a), (b, size_a, size_b)):
-        R.one(x, R.b.emit("window", (whole, start, size), (dim,), axes=x.axes))
-
-
-# D[scatter t i s]: the cotangent of the base as it is, that of the values gathered
-def scatter(R: Reverse, s: Assign, ct: Operand) -> None:
-    base, index, values = s.args
-    whole = R.full(ct, s.out)
-    R.one(base, whole)
-    if isinstance(values, Ref) and values.name in R.active:
-        R.one(values, R.b.emit("gather", (whole, index), ((0,), s.out.axes), axes=values.axes))
-
-
-RULES: Mapping[str, Rule] = MappingProxyType(
-    {
-        "mul": product,
-        "div": quotient,
-        "correlate": correlate,
-        "windows": windows,
-        "contract": product,
-        "item": item,
-        "gather": item,
-        "window": window,
-        "prefix": window,
-        "broadcast": broadcast,
-        "where": where,
-        "largest": extreme,
-        "smallest": extreme,
-        "prod": prod,
-        "cumsum": cumsum,
-        "nonempty": same,
-        "nonempty_rows": same,
-        "pad": pad,
-        "stack": stack,
-        "concatenate": concatenate,
-        "scatter": scatter,
-        **REGISTERED,
-    }
-)

@@ -67,7 +67,7 @@ class CompiledTangent:
         self._primitives = primitives
         self.at_pole = at_pole
         self.definition = module.definitions[module.main]
-        self.boundary = Boundary(classes)
+        self.boundary = Boundary(classes, module.types)
         self._module = module
         self.fast = Running(tangent_pass(module, primitives=primitives))
         self.text = self.fast.text
@@ -96,9 +96,10 @@ class CompiledTangent:
 
     def _general(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         params = self.definition.params
-        leaves = [leaf for p, x in zip(params, primals, strict=True) for leaf in self.boundary.leaves_in(p.of, x)]
-        tangent_of = zip(params, self.fast.made.params, tangents, strict=True)
-        given = [leaf for p, v, d in tangent_of for leaf in self.boundary.cotangent_in(p.of, v, d)]
+        parts = [self.boundary.leaves_in(p.of, x) for p, x in zip(params, primals, strict=True)]
+        leaves = [leaf for part in parts for leaf in part]
+        tangent_of = zip(params, self.fast.made.params, tangents, parts, strict=True)
+        given = [leaf for p, v, d, part in tangent_of for leaf in self.boundary.cotangent_in(p.of, v, d, part)]
         each = zip(given, leaves, self.fast.made.function.params, strict=False)
         real = [_fitted(d, x) for d, x, r in each if r.kind == "float"]
         used, (values, found) = self._run(leaves, real, primals)

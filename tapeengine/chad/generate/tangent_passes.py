@@ -16,7 +16,7 @@ from tapeengine.chad.generate.lower import RESERVED, Lower, Scope
 from tapeengine.chad.generate.tangent import Tangent
 from tapeengine.chad.generate.tangent_registered import called_with_jvp, jvp_identifier
 from tapeengine.chad.generate.text import Writer
-from tapeengine.chad.generate.values import Value, leaves
+from tapeengine.chad.generate.values import NotGenerated, Value, leaves
 from tapeengine.chad.imperative import Assign, Const, Function, Operand, Ref
 from tapeengine.chad.terms import Module
 from tapeengine.chad.traverse import Names
@@ -126,13 +126,14 @@ def tangent_pass(
     """
     definition = module.definitions[module.main]
     L = Lower(module, exact, primitives)
-    L.calls.append(module.main)
     with deep():
         refs: list[Ref] = []
         params = [parameter(L, p.name, p.of, refs) for p in definition.params]
         env = {p.name: v for p, v in zip(definition.params, params, strict=True)}
         value = L.settled(L.all_forced(L(definition.body, Scope(env))))
         results = [x for x in leaves(value) if isinstance(x, Const | Ref)]
+        if L.units:
+            raise NotGenerated("a recursive definition has no tangent function")
         T = _differentiated(L, refs, exact)
         given = [T.tangents[r.name] for r in refs if r.name in T.tangents]
         gave: list[Operand] = [*results, *(T.whole(x) for x in results)]

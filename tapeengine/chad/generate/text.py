@@ -12,6 +12,7 @@ from tapeengine.chad.imperative import (
     AddAt,
     Assign,
     Branch,
+    Call,
     Const,
     Function,
     Loop,
@@ -20,6 +21,7 @@ from tapeengine.chad.imperative import (
     Set,
     Statement,
     Store,
+    Unpack,
 )
 from tapeengine.primitive import Primitive
 
@@ -40,12 +42,19 @@ class Writer(Expressions):
         Whether scalar operations answer with an infinity or a NaN where Python would raise.
     primitives : mapping of str to Primitive
         The registry primitives that the program calls.
+    units : mapping of str to pair of str
+        The names of the forward and the reverse pass of each recursive definition.
     """
 
     def __init__(
-        self, labels: Mapping[str, str], exact: bool, primitives: Mapping[str, Primitive] = MappingProxyType({})
+        self,
+        labels: Mapping[str, str],
+        exact: bool,
+        primitives: Mapping[str, Primitive] = MappingProxyType({}),
+        units: Mapping[str, tuple[str, str]] = MappingProxyType({}),
     ) -> None:
         super().__init__(labels, exact, primitives)
+        self.units = units
         self.counts: dict[str, int] = {}
         self.lines: list[str] = []
 
@@ -57,14 +66,27 @@ class Writer(Expressions):
         params = ", ".join(self.name(p.name) for p in f.params)
         if takes_residuals:
             params = f"residuals, {params}" if params else "residuals"
-            if residuals:
+            if len(residuals) == 1 and f.is_inner:
+                self.lines.append(f"    {self.name(residuals[0].name)} = residuals")
+            elif residuals:
                 self.lines.append(f"    {self.names_tuple(residuals)} = residuals")
         self.block(f.body, 1)
+        if f.is_inner:
+            return self.inner(f, params, residuals, takes_residuals)
         results = ", ".join(self.operand(r) for r in f.results)
         results = f"({results},)" if len(f.results) == 1 else f"({results})"
         given = "" if takes_residuals else f", {self.pack(residuals)}"
         self.lines.append(f"    return {results}{given}")
         return "\n".join([f"def {f.name}({params}):", *self.lines, ""])
+
+    def inner(self, f: Function, params: str, residuals: Sequence[Ref], takes_residuals: bool) -> str:
+        """Write a pass of a recursive definition, which gives a plain value where there is only one."""
+        given = [self.operand(r) for r in f.results]
+        if not takes_residuals:
+            given.append(self.name(residuals[0].name) if len(residuals) == 1 else self.pack(residuals))
+        if given:
+            self.lines.append(f"    return {', '.join(given)}")
+        return "\n".join([f"def {self.name(f.name)}({params}):", *(self.lines or ["    pass"]), ""])
 
     def names_tuple(self, refs: Sequence[Ref]) -> str:
         """Write several names to unpack into."""
@@ -95,6 +117,13 @@ class Writer(Expressions):
                     self.use(s.value, weight)
                     for x in s.args if isinstance(s, AddAt) else (s.index,):
                         self.use(x, 2)
+                case Unpack():
+                    self.use(s.value, weight)
+                case Call():
+                    for x in (*s.args, *s.into):
+                        self.use(x, weight)
+                    if s.backwards:
+                        self.use(Ref(s.kept), 2)
                 case Loop():
                     self.use(s.count, 1)
                     for c in s.carried:
@@ -110,8 +139,8 @@ class Writer(Expressions):
                 case Branch():
                     self.use(s.condition, 1)
                     for j in s.joined:
-                        self.use(j.then, 2)
-                        self.use(j.orelse, 2)
+                        self.use(j.then)
+                        self.use(j.orelse)
                     for k in (*s.keeps[0], *s.keeps[1]):
                         self.use(k, 2)
                     self.count_inner(s.then)
@@ -142,6 +171,9 @@ class Writer(Expressions):
     def write_assign(self, s: Assign, depth: int) -> None:
         """Write ``out = op(args)``, or hold it back until its only use."""
         text = self.operation(s)
+        if s.op == "none":
+            self.inline[s.out.name] = text
+            return
         if s.op == "same_size":
             self.line(depth, text[0])
             return
@@ -156,7 +188,41 @@ class Writer(Expressions):
 
     def write_add(self, s: Add, depth: int) -> None:
         """Write ``out += value``."""
+        if s.out.kind in ("box", "list"):
+            self.add_box(s, depth)
+            return
         self.line(depth, f"{self.name(s.out.name)} += {self.aligned(s.value, s.out.axes)[0]}")
+
+    def add_box(self, s: Add, depth: int) -> None:
+        """Write an accumulation into the cotangent of a box, or in place into that of a list."""
+        out, value = self.name(s.out.name), self.operand(s.value)
+        plus = f"{out} = ops.plus({out}, {value})"
+        self.line(depth, plus if s.out.kind == "box" else f"ops.accumulate({out}, {value})")
+
+    def write_unpack(self, s: Unpack, depth: int) -> None:
+        """Write ``out, ... = value`` for those that are used."""
+        names = [self.name(out.name) if self.counts.get(out.name, 0) else "_" for out in s.outs]
+        value = self.operand(s.value)
+        if s.is_cotangent:
+            zeros = ", ".join("0.0" if x.kind == "float" and not x.axes else "None" for x in s.outs)
+            value = f"{value} or ({zeros}{',' if len(s.outs) == 1 else ''})"
+        elif names.count("_") == len(names) - 1:
+            (k,) = (i for i, name in enumerate(names) if name != "_")
+            self.line(depth, f"{names[k]} = {self.tight(s.value)}[{k}]")
+            return
+        self.line(depth, f"{', '.join(names)}{',' if len(names) == 1 else ''} = {value}")
+
+    def write_call(self, s: Call, depth: int) -> None:
+        """Write a call of a pass of a recursive definition."""
+        args = [self.operand(x) for x in (*s.args, *s.into)]
+        outs = [self.name(out.name) if self.counts.get(out.name, 0) else "_" for out in s.outs]
+        forward, reverse = self.units[s.name]
+        if s.backwards:
+            call = f"{reverse}({', '.join([self.name(s.kept), *args])})"
+        else:
+            call = f"{forward}({', '.join(args)})"
+            outs.append(self.name(s.kept) if self.counts.get(s.kept, 0) else "_")
+        self.line(depth, f"{', '.join(outs)} = {call}" if outs else call)
 
     def write_store(self, s: Store, depth: int) -> None:
         """Write ``out[index] = value``."""
@@ -167,6 +233,10 @@ class Writer(Expressions):
         out = self.name(s.out.name)
         axes = s.params[-1]
         assert isinstance(axes, tuple)
+        if s.op == "element":
+            place = f"{out}[{self.operand(s.args[0])}]"
+            self.line(depth, f"{place} = ops.plus({place}, {self.operand(s.value)})")
+            return
         value = self.aligned(s.value, axes)[0]
         if s.op == "item":
             self.line(depth, f"{out}[{self.positions(len(s.out.axes), s.params[:-1], s.args)}] += {value}")
@@ -197,6 +267,8 @@ class Writer(Expressions):
         for c in s.carried:
             self.line(depth, f"{self.name(c.out.name)} = {self.name(c.var.name)}")
         for out, _ in s.collected:
+            if out.kind == "list":
+                continue
             kind = {"float": "float", "int": "int", "bool": "bool"}[out.kind]
             sizes = "" if len(out.axes) == 1 else f", {len(out.axes)}"
             self.line(depth, f"{self.name(out.name)} = ops.array({self.name(out.name)}, {kind}{sizes})")

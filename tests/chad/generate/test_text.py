@@ -8,7 +8,6 @@ import pytest
 from chad.generate.programs import PROGRAMS
 
 from tapeengine import chad as te
-from tapeengine.chad.generate import NotGenerated, generate
 from tapeengine.chad.generate.text import Writer
 from tapeengine.chad.imperative import Assign, Const, Function, Ref
 from tapeengine.errors import TapeEngineError
@@ -153,15 +152,52 @@ def test_only_identifiers_reach_the_text():
         Writer({}, exact=False).function(function, [], takes_residuals=False)
 
 
-def test_recursion_is_evaluated():
+def test_a_recursive_definition_is_a_pair_of_passes_that_call_each_other():
     @te.program
     def power(x: float, n: int) -> float:
         return 1.0 if n == 0 else x * power(x, n - 1)
 
-    with pytest.raises(NotGenerated):
-        generate(power.executable.closed)
-    value, backpropagator = power.executable.vjp((2.0, 5))
+    value, backpropagator = power.executable.generated.vjp((2.0, 5))
     assert (value, backpropagator(1.0)) == (32.0, (80.0, None))
+    assert (
+        power.derivative()
+        == """\
+def forward_power(x_1, n_1):
+    t = n_1 == 0
+    if t:
+        y_2 = 1.0
+        kept_2 = ()
+    else:
+        y_1, kept_1 = forward_power(x_1, n_1 - 1)
+        y_2 = x_1 * y_1
+        kept_2 = (y_1, kept_1)
+    return y_2, (kept_2, x_1, t)
+
+
+def reverse_power(residuals, ct_1):
+    kept_2, x_1, t = residuals
+    d_x_1 = 0.0
+    if t:
+        pass
+    else:
+        y_1, kept_1 = kept_2
+        d_x_1 = ct_1 * y_1
+        d_x_1_1 = reverse_power(kept_1, ct_1 * x_1)
+        d_x_1 += d_x_1_1
+    return d_x_1
+
+
+def forward(x, n):
+    y, kept = forward_power(x, n)
+    return (y,), (kept,)
+
+
+def reverse(residuals, ct):
+    kept, = residuals
+    d_x = reverse_power(kept, ct)
+    return (d_x, 0.0)
+"""
+    )
 
 
 def test_a_map_over_arrays_of_different_sizes_is_evaluated():
