@@ -268,15 +268,19 @@ class Engine:
         """Return `jacobian` by reverse sweeps, a row for each output."""
         return jacobians.jacobian(self, f, argnums, "reverse", has_aux, holomorphic)
 
-    def hessian(self, f: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False) -> Callable[..., Any]:
-        """Return the function that gives all second derivatives of `f`, a program with one real number as its result.
+    def hessian(
+        self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    ) -> Callable[..., Any]:
+        """Return the function that gives all second derivatives of `f`, of each number of its result.
+
+        The parameters are those of `jacobian`; the structure is the result's, then twice the argument's.
 
         Examples
         --------
         >>> Engine().hessian(lambda x: x[0] ** 2 * x[1])([3.0, 2.0])
         [[4.0, 6.0], [6.0, 0.0]]
         """
-        return jacobians.hessian(self, f, argnums, holomorphic)
+        return jacobians.hessian(self, f, argnums, has_aux, holomorphic)
 
     def hvp(self, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
         """Return the Hessian of `f` times a tangent, without the Hessian: forward over reverse.

@@ -112,12 +112,17 @@ def elementwise_grad(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0
 
 def check_scalar(value: Any, backpropagator: Any, transform: str) -> None:
     """Refuse a result that is not one real number, and say what to do instead."""
-    if getattr(backpropagator, "is_scalar", None) is None:
-        if isinstance(value, (float, np.floating)) or (np.shape(value) == () and hasattr(value, "dtype")):
-            return
-    elif backpropagator.is_scalar:
-        return
-    raise ResultError(f"{transform} needs a program that returns one real number, and this one returned {_kind(value)}")
+    if not is_real_number(value, backpropagator):
+        found = _kind(value)
+        raise ResultError(f"{transform} needs a program that returns one real number, and this one returned {found}")
+
+
+def is_real_number(value: Any, backpropagator: Any) -> bool:
+    """Whether a program's result is one real number."""
+    known = getattr(backpropagator, "is_scalar", None)
+    if known is None:
+        return isinstance(value, (float, np.floating)) or (np.shape(value) == () and hasattr(value, "dtype"))
+    return bool(known)
 
 
 def _kind(value: Any) -> str:

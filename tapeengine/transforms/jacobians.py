@@ -11,6 +11,7 @@ from tapeengine._core import batch, block, linear, row_sweep
 from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.arguments import Argnums, Arguments
 from tapeengine.transforms.forms import Form, form_of, is_traced, unflatten
+from tapeengine.transforms.gradients import is_real_number
 from tapeengine.transforms.holomorphic import Sweep, check_complex, sweeps
 from tapeengine.transforms.not_finite import is_watched
 
@@ -39,24 +40,58 @@ def jacobian(
         program, primals = arguments.split(f, args, kwargs)
         order = 0 if mode == "reverse" else 1
         value, backpropagator, *aux = engine.trace(program, primals, order=order, has_aux=has_aux)
-        rows = form_of(engine.structures, value)
-        columns = form_of(engine.structures, arguments.result(primals))
-        found = sweeps(rows, columns, holomorphic)
-        check_complex(found, mode, rows, columns)
-        forward = is_forward(mode, found, rows, columns)
-        matrix = full_matrix(backpropagator, rows, columns, arguments.single, forward)
-        result = structured(matrix, rows, columns)
+        result = dense(engine, value, backpropagator, arguments, primals, mode, holomorphic)
         return (result, *aux) if aux else result
 
     return jacobian_f
 
 
+def dense(
+    engine: Engine,
+    value: Any,
+    backpropagator: Any,
+    arguments: Arguments,
+    primals: tuple[Any, ...],
+    mode: Mode,
+    holomorphic: bool,
+) -> Any:
+    """The Jacobian of a traced program, in the structures of its result and of its primals."""
+    rows = form_of(engine.structures, value)
+    columns = form_of(engine.structures, arguments.result(primals))
+    found = sweeps(rows, columns, holomorphic)
+    check_complex(found, mode, rows, columns)
+    forward = is_forward(mode, found, rows, columns)
+    return structured(full_matrix(backpropagator, rows, columns, arguments.single, forward), rows, columns)
+
+
 def hessian(
-    engine: Engine, f: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False
+    engine: Engine,
+    f: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
 ) -> Callable[..., Any]:
     """See `Engine.hessian`: forward over reverse."""
-    gradient = engine.grad(f, argnums, holomorphic=holomorphic)
-    return jacobian(engine, gradient, argnums, "forward", holomorphic=holomorphic)
+    first = first_derivative(engine, f, argnums, has_aux, holomorphic)
+    return jacobian(engine, first, argnums, "forward", has_aux, holomorphic)
+
+
+def first_derivative(
+    engine: Engine, f: Callable[..., Any], argnums: Argnums, has_aux: bool, holomorphic: bool
+) -> Callable[..., Any]:
+    """The gradient of a program with one real number as its result, and the Jacobian by rows of any other."""
+    arguments = Arguments(argnums)
+
+    def first_f(*args: Any, **kwargs: Any) -> Any:
+        program, primals = arguments.split(f, args, kwargs)
+        value, backpropagator, *aux = engine.trace(program, primals, order=0, has_aux=has_aux)
+        if is_real_number(value, backpropagator):
+            result = arguments.result(backpropagator(1.0))
+        else:
+            result = dense(engine, value, backpropagator, arguments, primals, "reverse", holomorphic)
+        return (result, *aux) if aux else result
+
+    return first_f
 
 
 def is_forward(mode: Mode, found: tuple[Sweep, ...], rows: Form, columns: Form) -> bool:

@@ -87,7 +87,7 @@ def test_names_of_keyword_arguments_and_aux() -> None:
     ],
 )
 def test_a_result_that_is_no_number_is_refused(program: Any, message: str) -> None:
-    for transform in (te.grad, te.value_and_grad, te.hessian, lambda f: lambda x: te.hvp(f, (x,), (1.0,))):
+    for transform in (te.grad, te.value_and_grad, lambda f: lambda x: te.hvp(f, (x,), (1.0,))):
         with pytest.raises(ResultError, match=message):
             transform(program)(2.0)
 
@@ -211,3 +211,22 @@ def test_scipy_fits_with_a_jacobian() -> None:
 
     found = optimize.least_squares(residuals, np.ones(3), jac=te.jacobian(residuals))
     np.testing.assert_allclose(found.x, [2.0, 1.3, 0.5], atol=1e-7)
+
+
+def test_the_hessian_of_a_vector_is_that_of_each_of_its_numbers() -> None:
+    def program(x: Any) -> Any:
+        return {"cubes": x**3, "pair": (x[0] * x[1], 2.0)}
+
+    x = np.array([1.5, -2.0])
+    found = te.hessian(program)(x)
+    np.testing.assert_allclose(found["cubes"], [np.diag([9.0, 0.0]), np.diag([0.0, -12.0])], rtol=1e-14)
+    np.testing.assert_array_equal(found["pair"][0], [[0.0, 1.0], [1.0, 0.0]])
+    np.testing.assert_array_equal(found["pair"][1], np.zeros((2, 2)))
+    for order in (te.jacrev(te.jacfwd(program)), te.jacfwd(te.jacfwd(program))):
+        np.testing.assert_allclose(order(x)["cubes"], found["cubes"], rtol=1e-14)
+
+
+def test_the_hessian_has_aux() -> None:
+    hessian, aux = te.hessian(lambda x: (x[0] ** 2 * x[1], {"kept": 1}), has_aux=True)(np.array([3.0, 2.0]))
+    np.testing.assert_array_equal(hessian, [[4.0, 6.0], [6.0, 0.0]])
+    assert aux == {"kept": 1}
