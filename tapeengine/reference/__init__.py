@@ -1,6 +1,7 @@
 """The executable specification of the scalar core, in small pure Python: the same contracts and the same bits.
 
-Read it in this order: `ops` (what a scalar operation is), `tape`, `dual`, `sweep`, `interleave`, `trace`, `nested`.
+Read it in this order: `ops` (what a scalar operation is), `tape`, `dual`, `sweep`, `interleave`, `trace`, `nested`;
+`environment` stands on its own.
 
 Examples
 --------
@@ -12,6 +13,7 @@ Examples
 
 from tapeengine.reference import math
 from tapeengine.reference.dual import Dual
+from tapeengine.reference.environment import Environment
 from tapeengine.reference.trace import Backpropagator, vjp
 
-__all__ = ["Backpropagator", "Dual", "math", "vjp"]
+__all__ = ["Backpropagator", "Dual", "Environment", "math", "vjp"]

@@ -158,9 +158,13 @@ LAWS = [
 ]
 
 
+SLOTS = {"s": 0.0, "t": 0.0, "u": None}
+
+
 def run(term, values=WORLD):
     evaluator = Evaluator(Module("", {}), Sparse())
-    evaluator.slots = {"s": [0.0], "t": [0.0], "u": [None]}
+    for name, zero in SLOTS.items():
+        evaluator.slots.open(name, zero)
     result = evaluator(term, values)
     if isinstance(term.type, EVM):
         result = result()
@@ -181,7 +185,7 @@ def flattened(value):
 
 
 def settled_slots(evaluator):
-    slots = {name: cells[-1] for name, cells in evaluator.slots.items()}
+    slots = {name: evaluator.slots.value(name) for name in SLOTS}
     slots["u"] = Sparse().collect(LArray(REAL), slots["u"], 3)
     return slots
 

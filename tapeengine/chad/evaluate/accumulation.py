@@ -1,4 +1,4 @@
-"""Evaluation of the environment vector monad, with mutable slots (EC section 5), and of the keeping loops.
+"""Evaluation of the environment vector monad on the core's accumulation (EC section 5), and of the keeping loops.
 
 The value of a term of type `EVM` is a Python function without arguments; calling it runs the computation. The steps
 of building a computation are counted when its term is evaluated, those of running it when it runs (EC appendix C).
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tapeengine.chad import target as T
 from tapeengine.chad.terms import Term
-from tapeengine.chad.types import Linear
+from tapeengine.chad.types import Linear, LReal
 
 if TYPE_CHECKING:
     from tapeengine.chad.evaluate.evaluator import Environment, Evaluator
@@ -30,8 +30,11 @@ def one(E: Evaluator, t: T.One, env: Environment) -> Computation:
 
     def run() -> tuple[()]:
         E.step()
-        cell = E.slots[t.slot]
-        cell[-1] = E.linear.plus(of, cotangent, cell[-1])
+        if isinstance(of, LReal):
+            E.step()  # as much as `LinearValues.plus` counts for two reals
+            E.slots.one(t.slot, cotangent)
+        else:
+            E.slots.one(t.slot, cotangent, lambda a, b: E.linear.plus(of, a, b))
         return ()
 
     return run
@@ -50,17 +53,17 @@ def scope(E: Evaluator, t: T.Scope, env: Environment) -> Computation:
     return run
 
 
-def _with_slots(E: Evaluator, slots: tuple[tuple[str, Linear], ...], inner: Computation) -> tuple[Any, list[Any]]:
+def _with_slots(E: Evaluator, slots: tuple[tuple[str, Linear], ...], inner: Computation) -> tuple[Any, tuple[Any, ...]]:
     """Run a computation with more slots open, and give its result and their final values."""
     for name, of in slots:
         before = E.steps
-        E.slots.setdefault(name, []).append(E.linear.zero(of))
+        E.slots.open(name, E.linear.zero(of))
         E.step(before - E.steps)
     try:
-        value = inner()
+        value = inner()  # from here and not by the core's scope, which would take room on C's stack
     finally:
-        cotangents = [E.slots[name].pop() for name, _ in slots]
-    return value, cotangents
+        cotangents = [E.slots.close(name) for name, _ in reversed(slots)]
+    return value, tuple(reversed(cotangents))
 
 
 # cost(return t) = 1 + cost(t); running it: 1
@@ -135,7 +138,7 @@ def descend(E: Evaluator, t: T.Descend, env: Environment) -> Computation:
 # cost(run s t) = 1 + cost(s) + cost(t) + running it, where t is the tuple of zeros, and 1 + |slots| for (de)serialising
 def run(E: Evaluator, t: T.Run, env: Environment) -> Any:
     E.step(1 + (1 + 2 * len(t.slots)) + (1 + len(t.slots)))
-    return tuple(_with_slots(E, t.slots, E.eval(t.body, env))[1])
+    return _with_slots(E, t.slots, E.eval(t.body, env))[1]
 
 
 def map_accum(E: Evaluator, t: T.MapAccum, env: Environment) -> Any:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 
+from tapeengine._core.environment import Environment as Accumulation
 from tapeengine.chad.linear import LinearValues, Sparse
 from tapeengine.chad.terms import Module, Term
 from tapeengine.chad.traverse import free_variables
@@ -44,8 +45,8 @@ class Evaluator:
 
     Attributes
     ----------
-    slots : dict of str to list
-        The open slots of the environment vector, innermost last (EC section 5: mutable, constant-time access).
+    slots : tapeengine._core.environment.Environment
+        The open slots of the environment vector (EC section 5: mutable, constant-time access): the core's.
 
     Examples
     --------
@@ -62,7 +63,7 @@ class Evaluator:
         self.module = module
         self.linear = linear if linear is not None else Sparse(module.types)
         self.primitives = primitives
-        self.slots: dict[str, list[Any]] = {}
+        self.slots = Accumulation()
         self._captures: dict[int, tuple[Term, tuple[str, ...]]] = {}
 
     @property

@@ -1,0 +1,92 @@
+"""The environment vector with mutable accumulation (EC Fig. 6 and section 5): one stack of cells for each name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Environment"]
+
+
+class Environment:
+    """Cells that are opened and closed like a stack, and added to in constant time.
+
+    Examples
+    --------
+    >>> e = Environment()
+    >>> e.scope("x", 0.0, lambda: e.one("x", 2.0))
+    (None, 2.0)
+    """
+
+    def __init__(self) -> None:
+        self._cells: dict[str, list[Any]] = {}
+        self._order: list[str] = []
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def _stack(self, name: str) -> list[Any]:
+        if not self._cells.get(name):
+            raise KeyError(f"no slot {name!r} is open")
+        return self._cells[name]
+
+    def open(self, name: str, zero: Any = 0.0) -> None:
+        """Open a slot with zero in it."""
+        self._cells.setdefault(name, []).append(zero)
+        self._order.append(name)
+
+    def close(self, name: str) -> Any:
+        """Close the innermost slot and give its value."""
+        cells = self._stack(name)
+        if self._order[-1] != name:
+            raise ValueError(f"slot {name!r} is not the innermost one")
+        self._order.pop()
+        return cells.pop()
+
+    def one(self, name: str, amount: Any, plus: Callable[[Any, Any], Any] | None = None) -> None:
+        """Add to the innermost open slot of a name; ``plus(amount, value)`` adds to what is no real and no array."""
+        cells = self._stack(name)
+        if type(cells[-1]) is float:
+            if not isinstance(amount, float | int | np.floating):
+                raise TypeError(f"must be real number, not {type(amount).__name__}")
+            cells[-1] += float(amount)
+        elif isinstance(cells[-1], np.ndarray):
+            cells[-1] += amount
+        elif plus is None:
+            raise TypeError(f"slot {name!r} is neither a real nor an array: give the function that adds to it")
+        else:
+            cells[-1] = plus(amount, cells[-1])
+
+    def one_at(self, name: str, index: Any, amount: float) -> None:
+        """Add to an element of an array (EC section 7: the bag of one-hots)."""
+        cell = self._stack(name)[-1]
+        if not isinstance(cell, np.ndarray):
+            raise TypeError(f"slot {name!r} is no array")
+        cell[index] += amount
+
+    def value(self, name: str) -> Any:
+        """Give what the innermost open slot of a name holds now."""
+        return self._stack(name)[-1]
+
+    def scope(self, name: str, zero: Any, computation: Callable[[], Any]) -> tuple[Any, Any]:
+        """Open a slot, run a computation, close the slot: the computation's result and the slot's value."""
+        value, (cotangent,) = self.within(((name, zero),), computation)
+        return value, cotangent
+
+    def run(self, slots: Iterable[tuple[str, Any]], computation: Callable[[], Any]) -> tuple[Any, ...]:
+        """Run a computation with slots opened: their final values, whatever the computation gives."""
+        return self.within(slots, computation)[1]
+
+    def within(self, slots: Iterable[tuple[str, Any]], computation: Callable[[], Any]) -> tuple[Any, tuple[Any, ...]]:
+        """Run a computation with slots opened: its result and their final values. After an error they are closed."""
+        opened: list[str] = []
+        try:
+            for name, zero in slots:
+                self.open(name, zero)
+                opened.append(name)
+            value = computation()
+        finally:
+            values = [self.close(name) for name in reversed(opened)]
+        return value, tuple(reversed(values))

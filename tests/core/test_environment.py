@@ -1,0 +1,136 @@
+"""The environment vector with mutable accumulation, on both cores (EC Fig. 6)."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tapeengine import reference
+from tapeengine._core.environment import Environment
+from tapeengine.reference.environment import Environment as Reference
+
+KINDS = [Environment, Reference]
+
+
+@pytest.fixture(params=KINDS, ids=["compiled", "reference"])
+def e(request):
+    return request.param()
+
+
+def test_one_adds_and_run_gives_what_all_slots_hold(e):
+    def computation():
+        e.one("x", 2.0)
+        e.one("y", -1.0)
+        e.one("x", 0.5)
+
+    assert e.run((("x", 0.0), ("y", 0.0), ("z", 0.0)), computation) == (2.5, -1.0, 0.0)
+    assert len(e) == 0
+
+
+def test_scope_gives_the_result_and_the_slot(e):
+    assert e.scope("x", 0.0, lambda: (e.one("x", 3.0), "result")[1]) == ("result", 3.0)
+
+
+def test_a_contribution_goes_to_the_innermost_slot_of_its_name(e):
+    def outer():
+        e.one("x", 1.0)
+        inner = e.scope("x", 0.0, lambda: (e.one("x", 10.0), e.one("y", 5.0)))[1]
+        e.one("x", 2.0)
+        return inner
+
+    assert e.within((("x", 0.0), ("y", 0.0)), outer) == (10.0, (3.0, 5.0))
+
+
+def test_arrays_are_buffers_that_are_added_into_in_place(e):
+    buffer = np.zeros(3)
+
+    def computation():
+        e.one("a", np.array([1.0, 2.0, 3.0]))
+        e.one_at("a", 1, 10.0)
+        e.one_at("a", -1, 0.5)
+
+    (found,) = e.run((("a", buffer),), computation)
+    assert found is buffer
+    assert found.tolist() == [1.0, 12.0, 3.5]
+
+
+def test_other_values_are_summed_by_a_function(e):
+    (found,) = e.run((("s", ()),), lambda: (e.one("s", (1,), lambda a, b: a + b), e.one("s", (2,), lambda a, b: a + b)))
+    assert found == (2, 1)
+
+
+def test_value_looks_at_a_slot(e):
+    e.open("x")
+    e.one("x", 4.0)
+    assert e.value("x") == 4.0
+    assert e.close("x") == 4.0
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "words"),
+    [
+        (lambda e: e.one("z", 1.0), KeyError, "no slot 'z'"),
+        (lambda e: e.close("z"), KeyError, "no slot 'z'"),
+        (lambda e: e.value("z"), KeyError, "no slot 'z'"),
+        (lambda e: e.one_at("x", 0, 1.0), TypeError, "no array"),
+        (lambda e: e.one("s", 1), TypeError, "give the function"),
+        (lambda e: e.one("x", "1"), TypeError, "must be real"),
+        (lambda e: e.close("x"), ValueError, "not the innermost"),
+    ],
+)
+def test_misuse_says_what_is_wrong_and_changes_nothing(e, use, error, words):
+    e.open("x")
+    e.open("s", ())
+    with pytest.raises(error, match=words):
+        use(e)
+    assert (e.close("s"), e.close("x"), len(e)) == ((), 0.0, 0)
+
+
+def test_slots_are_closed_after_an_error(e):
+    def failing():
+        e.one("x", 1.0)
+        raise RuntimeError
+
+    e.open("x")
+    with pytest.raises(RuntimeError):
+        e.run((("x", 0.0), ("y", 0.0)), failing)
+    assert len(e) == 1
+    assert e.close("x") == 0.0
+
+
+def test_the_cells_grow(e):
+    slots = [(f"x{i}", 0.0) for i in range(10_000)]
+    found = e.run(slots, lambda: [e.one(name, float(i)) for i, (name, _) in enumerate(slots)])
+    assert found == tuple(map(float, range(10_000)))
+
+
+names = st.sampled_from("abc")
+actions = st.recursive(
+    st.tuples(names, st.floats(-1e6, 1e6)),
+    lambda inner: st.tuples(names, st.lists(inner, max_size=4)),
+    max_leaves=30,
+)
+
+
+@given(st.lists(actions, max_size=8))
+def test_both_cores_give_the_same_bits(program):
+    """Random programs of contributions and scopes."""
+
+    def perform(e, steps):
+        found = []
+        for name, what in steps:
+            if isinstance(what, list):
+                found.append(e.scope(name, 0.0, lambda what=what: perform(e, what)))
+            else:
+                e.one(name, what)
+        return found
+
+    results = []
+    for kind in KINDS:
+        e = kind()
+        results.append(e.within([(name, 0.0) for name in "abc"], lambda e=e: perform(e, program)))
+    assert results[0] == results[1]
+
+
+def test_the_reference_names_it():
+    assert reference.Environment is Reference
