@@ -32,10 +32,11 @@ def environment_is_made(config: Path) -> bool:
 def measure(config: Path, commit: str | None, pattern: str, here: bool) -> int:
     """Let asv measure everything that matches; return its exit code."""
     if commit and not here and environment_is_made(config):
-        return asv(config, "run", "HEAD^!", "--bench", pattern)
+        return asv(config, "run", "HEAD^!", "--record-samples", "--bench", pattern)
     print("measuring the installed package, not a wheel of its own", flush=True)
     kept = [f"--set-commit-hash={commit}"] if commit else []
-    return asv(config, "run", f"--environment=existing:{sys.executable}", "--bench", pattern, *kept)
+    existing = f"--environment=existing:{sys.executable}"
+    return asv(config, "run", existing, "--record-samples", "--bench", pattern, *kept)
 
 
 def hold_to_limits(path: Path) -> int:

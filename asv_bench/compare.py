@@ -42,7 +42,7 @@ def repository_with_twin(head: str, source: Path = HERE, repository: Path = REPO
 
 def continuous(config: Path, base: str, head: str, pattern: str) -> None:
     """Let asv measure two commits in interleaved rounds; what counts as slower is decided here."""
-    code = asv(config, "continuous", "--interleave-rounds", "--bench", pattern, base, head)
+    code = asv(config, "continuous", "--interleave-rounds", "--record-samples", "--bench", pattern, base, head)
     if code not in (0, 1, 2):
         raise SystemExit(code)
 

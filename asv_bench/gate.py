@@ -22,13 +22,21 @@ def flattened(name: str, values: Any) -> Results:
     return {f"{name}[{i}]": v for i, v in enumerate(numbers) if isinstance(v, (int, float)) and math.isfinite(v)}
 
 
+def smallest(row: dict[str, Any]) -> Any:
+    """Return the smallest sample for each parameter, where samples were kept; other processes only ever add time."""
+    result, samples = row.get("result"), row.get("samples")
+    if not isinstance(result, list) or not samples:
+        return result
+    return [min(taken) if taken and value is not None else value for value, taken in zip(result, samples)]
+
+
 def read(paths: Iterable[Path], kind: str) -> Results:
     """Return the results in asv's files, of the benchmarks whose last name begins with `kind`."""
     found: Results = {}
     for path in sorted(paths):
         data = json.loads(path.read_text())
         for name, row in data.get("results", {}).items():
-            values = dict(zip(data["result_columns"], row)).get("result")
+            values = smallest(dict(zip(data["result_columns"], row)))
             if name.rsplit(".", 1)[-1].startswith(kind) and values is not None:
                 found |= flattened(name, values)
     return found

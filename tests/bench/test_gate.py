@@ -88,6 +88,15 @@ def test_band_is_the_largest_factor_either_way():
     assert regressions({"a": 1.0, "b": 1.0}, {"a": 1.9, "b": 2.1}, 2.0) == {"b": 2.1}
 
 
+def test_the_smallest_sample_counts(tmp_path):
+    columns = {"result_columns": ["result", "samples"]}
+    rows = {"core.time_a": [[2.0, None, 5.0], [[3.0, 1.5, 2.0], None, None]], "core.time_b": [[4.0]]}
+    (tmp_path / "machine").mkdir()
+    (tmp_path / "machine" / "0123abcd-env.json").write_text(json.dumps(columns | {"results": rows}))
+    found = results_of(tmp_path, "0123abcd")
+    assert found == {"core.time_a[0]": 1.5, "core.time_a[2]": 5.0, "core.time_b[0]": 4.0}
+
+
 def test_each_benchmark_has_the_band_of_its_own_noise():
     quiet = {f"quiet{i}": 1.0 for i in range(20)}
     one, other = quiet | {"noisy": 1.0}, dict.fromkeys(quiet, 1.02) | {"noisy": 1.5}
