@@ -69,6 +69,26 @@ differ by up to {100 * (spread - 1):.0f} %, which is the noise of this page.
 """
 
 
+def noise(stated: dict[str, Any]) -> str:
+    """Return the section with the band within which two full runs on one commit agree; none without such runs."""
+    if not stated:
+        return ""
+    rows = [
+        [kind, *(number(row[part]) for part in ("benchmarks", "median", "most", "largest", "band"))]
+        for kind, row in stated["kinds"].items()
+    ]
+    return f"""\
+## The noise of `make bench`
+
+Two full runs on one commit ({", ".join(stated["commits"])}): all {stated["counts"]} counts are equal, and the larger
+measurement of a benchmark over the smaller is within the band of its kind.
+
+    make bench && make bench && make bench-agree
+
+{table(["kind", "benchmarks", "half within", "95 % within", "all within", "band"], rows)}
+"""
+
+
 def best(rows: list[Row]) -> dict[str, dict[str, Row]]:
     """Return for each program each tool's row of the largest size that it finished."""
     found: dict[str, dict[str, Row]] = {}
@@ -291,6 +311,7 @@ REPEAT = """\
 ## How to repeat it
 
     make bench                      all benchmarks under asv, and the limits above
+    make bench-agree                do the last two full runs agree within the noise above?
     make bench-quick                the counts exactly, and every benchmark once
     make bench-compare BASE=commit  is this commit slower than another, beyond the noise of two equal ones?
     make peers                      the other tools, in a virtual environment of their own; 25 minutes at most
@@ -302,7 +323,8 @@ def main() -> int:
     """Write the page."""
     figures = json.loads((DOCS / "figures.json").read_text())
     data = json.loads((DOCS / "peers.json").read_text())
-    page = "\n".join([INTRODUCTION, targets(figures), peers(data), REPEAT])
+    stated = json.loads((DOCS / "noise.json").read_text()) if (DOCS / "noise.json").exists() else {}
+    page = "\n".join(part for part in (INTRODUCTION, targets(figures), noise(stated), peers(data), REPEAT) if part)
     (DOCS / "performance.md").write_text(page)
     return 0
 
