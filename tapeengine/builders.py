@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeengine.blocks import scaling_block
 from tapeengine.errors import PrimitiveError
 from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, uniform
 from tapeengine.signatures import Signature, parameter_names, read_signature
@@ -249,6 +250,7 @@ def linear(
     transpose: Callable[..., Any] | Mapping[str, Callable[..., Any]],
     *,
     jvp: Mapping[str, Callable[..., Any]] | None = None,
+    block: Callable[..., Any] | Mapping[str, Callable[..., Any]] | None = None,
     static: Sequence[str] = (),
     samples: Any = (),
     doc: str = "",
@@ -269,6 +271,9 @@ def linear(
         condition of where) is handed to the primal as it is.
     jvp : mapping of str to callable, optional
         Rules that are cheaper than applying the operation to the tangent with zeros in the other arguments.
+    block : callable, or mapping of str to callable, optional
+        The operation on a block of tangents (`tapeengine.blocks`): ``block(tangents, *others, *statics)`` with the
+        other arguments' spaces; in a variadic operation ``block([tangents of each argument], spaces, *statics)``.
 
     Examples
     --------
@@ -279,7 +284,10 @@ def linear(
     signature = read_signature(name, primal, args, static, variadic)
     transposes = _by_argument(name, signature, transpose)
     made: list[Primitive] = []
-    rules: dict[str, Any] = {arg: _linear_jvp(made, signature, arg, transposes, variadic) for arg in transposes}
+    blocks = _by_argument(name, signature, block or {})
+    rules: dict[str, Any] = {
+        arg: _linear_jvp(made, signature, arg, transposes, variadic, blocks.get(arg)) for arg in transposes
+    }
     rules.update(jvp or {})
     made.append(
         Primitive(
@@ -299,11 +307,16 @@ def _by_argument(name: str, signature: Signature, rules: Any) -> dict[str, Calla
 
 
 def _linear_jvp(
-    made: list[Primitive], signature: Signature, arg: str, linear_in: Mapping[str, Any], variadic: bool
+    made: list[Primitive],
+    signature: Signature,
+    arg: str,
+    linear_in: Mapping[str, Any],
+    variadic: bool,
+    block: Callable[..., Any] | None,
 ) -> Rule:
     """Apply the operation to the tangent in place of `arg`, and to zeros in place of the other linear arguments."""
     if variadic:
-        return _variadic_jvp(made, signature)
+        return _variadic_jvp(made, signature, block)
     others = [key for key in signature.args if key != arg]
     names = [f"{key}_space" if key in linear_in else key for key in others]
 
@@ -313,7 +326,7 @@ def _linear_jvp(
         static = dict(zip(signature.static_names, kept[len(others) :], strict=True))
         return made[0](*(values[key] for key in signature.args), **static)
 
-    return Rule(rule, (*names, *signature.static_names))
+    return Rule(rule, (*names, *signature.static_names), block=block)
 
 
 def _no_tangent(space: Any) -> Any:
@@ -321,7 +334,7 @@ def _no_tangent(space: Any) -> Any:
     return np.zeros(space.shape, space.dtype) if space.is_discrete and space.dtype.kind != "O" else space.zeros()
 
 
-def _variadic_jvp(made: list[Primitive], signature: Signature) -> Rule:
+def _variadic_jvp(made: list[Primitive], signature: Signature, block: Callable[..., Any] | None) -> Rule:
     def rule(t: Any, index: int, spaces: Sequence[Any], *statics: Any) -> Any:
         return joint({index: t}, spaces, *statics)
 
@@ -331,7 +344,7 @@ def _variadic_jvp(made: list[Primitive], signature: Signature) -> Rule:
         return made[0](*values, **dict(zip(signature.static_names, statics, strict=True)))
 
     rule.joint = joint  # type: ignore[attr-defined]
-    return Rule(rule, ("index", f"{signature.args[0]}_spaces", *signature.static_names))
+    return Rule(rule, ("index", f"{signature.args[0]}_spaces", *signature.static_names), block=block)
 
 
 def bilinear(
@@ -339,6 +352,7 @@ def bilinear(
     primal: Callable[..., Any],
     transposes: Mapping[str, Callable[..., Any]],
     *,
+    block: Mapping[str, Callable[..., Any]] | None = None,
     static: Sequence[str] = (),
     samples: Any = (),
     doc: str = "",
@@ -349,7 +363,8 @@ def bilinear(
     """Build the record of an operation that is linear in each of its arguments, such as a matrix product or a
     convolution.
 
-    The jvp rule of an argument is the operation itself, with the tangent in the argument's place.
+    The jvp rule of an argument is the operation itself, with the tangent in the argument's place. `block` gives it for
+    blocks of tangents (`tapeengine.blocks`): for each argument ``block(tangents, *other arguments, *statics)``.
 
     Examples
     --------
@@ -360,7 +375,8 @@ def bilinear(
     """
     signature = read_signature(name, primal, args, static, False)
     made: list[Primitive] = []
-    rules = {arg: _linear_jvp(made, signature, arg, {arg: None}, False) for arg in transposes}
+    blocks = block or {}
+    rules = {arg: _linear_jvp(made, signature, arg, {arg: None}, False, blocks.get(arg)) for arg in transposes}
     made.append(
         Primitive(
             name,
@@ -416,7 +432,7 @@ def elementwise(
         if partial is not None:
             names = parameter_names(f"{name}: the partial for {arg!r}", partial, signature.known, first=0)
             vjp[arg] = Rule(_elementwise_vjp(partial), (f"{arg}_space", *names))
-            jvp[arg] = Rule(_elementwise_jvp(partial), ("out_space", *names))
+            jvp[arg] = Rule(_elementwise_jvp(partial), ("out_space", *names), block=scaling_block(partial))
     return Primitive(
         name, primal, vjp, jvp, static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, args=args
     )

@@ -99,19 +99,19 @@ class Engine:
 
     def vjp_with_aux(self, program: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Any, Any]:
         """Return (value, backpropagator, aux) of a program that returns (value, aux); aux is not differentiated."""
-        keep = self.switches is not None
+        order = 0 if self.switches is None else 2
         found: tuple[Any, Any, Any] = trace.vjp(
-            watched(self, program), primals, {}, self.structures, self.max_tape_bytes, self.rules, keep, True
+            watched(self, program), primals, {}, self.structures, self.max_tape_bytes, self.rules, order, True
         )
         return found
 
     def trace(
         self, program: Callable[..., Any], primals: tuple[Any, ...], *, order: int = 1, has_aux: bool = False
     ) -> tuple[Any, ...]:
-        """Do what `vjp` does (order 0), on a tape that can be swept forwards and at second order as well (order 1)."""
-        keep = order > 0 or self.switches is not None
+        """Do what `vjp` does, on a tape that can be swept forwards (order 1) and at second order as well (order 2)."""
+        order = order if self.switches is None else 2
         found: tuple[Any, ...] = trace.vjp(
-            watched(self, program), primals, {}, self.structures, self.max_tape_bytes, self.rules, keep, has_aux
+            watched(self, program), primals, {}, self.structures, self.max_tape_bytes, self.rules, order, has_aux
         )
         return found
 

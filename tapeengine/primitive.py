@@ -62,6 +62,8 @@ class Rule:
         ``function(first, *kept)``: `first` is the cotangent of the output or the tangent of the argument.
     names : sequence of str
         The names of what it keeps, in the order of its further parameters.
+    block : callable, optional
+        A rule of tangents for many of them at once, along a new first axis; see `tapeengine.blocks`.
 
     Attributes
     ----------
@@ -70,12 +72,19 @@ class Rule:
         ``static`` (key: the name), ``out``, ``out_space``, ``index``, ``all`` and ``all_spaces`` (key None).
     """
 
-    __slots__ = ("function", "names", "needs")
+    __slots__ = ("block", "function", "names", "needs")
 
-    def __init__(self, function: Callable[..., Any], names: Sequence[str], needs: tuple[Need, ...] = ()) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        names: Sequence[str],
+        needs: tuple[Need, ...] = (),
+        block: Callable[..., Any] | None = None,
+    ) -> None:
         self.function = function
         self.names = tuple(names)
         self.needs = needs
+        self.block = block
 
     def keep(self, args: Sequence[Any], static: Mapping[str, Any], out: Any, index: int) -> tuple[Any, ...]:
         """Return what the rule keeps of one call: `static` holds all static parameters, `index` is the argument's."""
@@ -382,10 +391,11 @@ def _resolve(name: str, kind: str, arg: str, rule: Any, signature: Signature) ->
     if isinstance(rule, NotDifferentiable):
         return Rule(_refusing(_refusal_text(name, arg, rule.reason)), ())
     if isinstance(rule, Rule):
-        function, wanted = rule.function, rule.names
+        function, wanted, block = rule.function, rule.names, rule.block
     else:
-        function, wanted = rule, parameter_names(f"{name}: the {kind} rule for {arg!r}", rule, signature.known)
-    return Rule(function, wanted, tuple(_need(name, kind, arg, key, signature) for key in wanted))
+        function, block = rule, None
+        wanted = parameter_names(f"{name}: the {kind} rule for {arg!r}", rule, signature.known)
+    return Rule(function, wanted, tuple(_need(name, kind, arg, key, signature) for key in wanted), block)
 
 
 def _refusing(text: str) -> Callable[..., Any]:

@@ -16,6 +16,7 @@ LAYERS: dict[str, int] = {
     "tapeengine.errors": 0,
     "tapeengine.spaces": 0,
     "tapeengine.primitive": 0,
+    "tapeengine.blocks": 0,
     "tapeengine.builders": 0,
     "tapeengine.samples": 0,
     "tapeengine.signatures": 0,

@@ -12,7 +12,7 @@ from tapeengine.builders import linear, unbroadcast
 from tapeengine.primitive import Sample, uniform
 from tapeengine_primitives.values import as_array, dtype_of, is_traced, ndim_of, normal_axes, normal_axis, shape_of
 
-__all__ = ["CONCATENATE", "REPEAT", "ROLL", "RULES", "STACK", "along", "concatenate"]
+__all__ = ["CONCATENATE", "REPEAT", "ROLL", "RULES", "STACK", "along", "concatenate", "inside"]
 
 
 def along(axis: int, part: Any) -> tuple[Any, ...]:
@@ -30,10 +30,22 @@ def _layer(ct: Any, index: int, xs_spaces: Any, axis: int) -> Any:
     return unbroadcast(ct[along(normal_axis(axis, xs_spaces[index].ndim + 1), index)], xs_spaces[index])
 
 
+def inside(axis: int) -> int:
+    """Return an axis of a block's entries as an axis of the block.
+
+    Examples
+    --------
+    >>> inside(0), inside(-1)
+    (1, -1)
+    """
+    return axis + 1 if axis >= 0 else axis
+
+
 CONCATENATE = linear(
     "numpy.concatenate",
     lambda *xs, axis=0, dtype=None: numpy.concatenate(xs, axis=axis, dtype=dtype),
     {"xs": _own_part},
+    block=lambda ts, spaces, axis, dtype: numpy.concatenate(ts, axis=inside(axis), dtype=dtype),
     variadic=True,
     samples=(
         Sample((uniform((2, 3)), uniform((1, 3)), uniform((0, 3)))),
@@ -49,6 +61,7 @@ STACK = linear(
     "numpy.stack",
     lambda *xs, axis=0, dtype=None: numpy.stack(xs, axis=axis, dtype=dtype),
     {"xs": _layer},
+    block=lambda ts, spaces, axis, dtype: numpy.stack(ts, axis=inside(axis), dtype=dtype),
     variadic=True,
     samples=(
         Sample((uniform((2, 3)), uniform((2, 3)))),

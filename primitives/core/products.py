@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.blocks import aligned
 from tapeengine.builders import bilinear, unbroadcast
 from tapeengine.primitive import Sample, uniform
 from tapeengine_primitives.values import as_array, dtype_of, is_complex, ndim_of, normal_axis, shape_of
@@ -71,10 +72,32 @@ def _batched_samples() -> tuple[Sample, ...]:
     )
 
 
+def _matmul_block_x(t: Any, y: Any) -> Any:
+    """Return the products of a block of tangents in the first argument's place."""
+    if t.ndim == 2 and y.ndim > 2:
+        return numpy.matmul(aligned(numpy.expand_dims(t, 1), y.ndim), y)[..., 0, :]
+    if t.ndim > 2 and y.ndim == 2 and t.flags.c_contiguous:
+        found = numpy.empty((*t.shape[:-1], y.shape[-1]), numpy.result_type(t, y))
+        rows = math.prod(t.shape[:-1])
+        numpy.matmul(t.reshape(rows, t.shape[-1]), y, out=found.reshape(rows, y.shape[-1]))
+        return found
+    return numpy.matmul(aligned(t, y.ndim) if t.ndim > 2 else t, y)
+
+
+def _matmul_block_y(t: Any, x: Any) -> Any:
+    """Return the products of a block of tangents in the second argument's place."""
+    if t.ndim > 2:
+        return numpy.matmul(x, aligned(t, x.ndim))
+    if x.ndim <= 2:
+        return numpy.matmul(t, x.T)
+    return numpy.matmul(x, aligned(numpy.expand_dims(t, -1), x.ndim))[..., 0]
+
+
 MATMUL = bilinear(
     "numpy.matmul",
     numpy.matmul,
     {"x": _matmul_x, "y": _matmul_y},
+    block={"x": _matmul_block_x, "y": _matmul_block_y},
     args=("x", "y"),
     samples=_batched_samples,
     doc="the product of the last two axes; dx = ct y^T, dy = x^T ct, summed where broadcast",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.blocks import inner_axes
 from tapeengine.builders import broadcast, linear, scale, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axes, real_dtype, shape_of
@@ -58,6 +59,9 @@ SUM = linear(
     "numpy.sum",
     lambda x, *, axis=None, keepdims=False, dtype=None: numpy.sum(x, axis=axis, keepdims=keepdims, dtype=dtype),
     lambda ct, x_space, axis: broadcast(spread(ct, x_space, axis), x_space),
+    block=lambda t, axis, keepdims, dtype: numpy.sum(
+        t, axis=inner_axes(axis, t.ndim - 1), keepdims=keepdims, dtype=dtype
+    ),
     samples=lambda: (
         *reduction_samples(),
         Sample((uniform((0, 3)),), {"axis": 0}),
@@ -75,6 +79,9 @@ MEAN = linear(
     "numpy.mean",
     lambda x, *, axis=None, keepdims=False, dtype=None: numpy.mean(x, axis=axis, keepdims=keepdims, dtype=dtype),
     lambda ct, x_space, axis: broadcast(_mean_share(spread(ct, x_space, axis), x_space, axis), x_space),
+    block=lambda t, axis, keepdims, dtype: numpy.mean(
+        t, axis=inner_axes(axis, t.ndim - 1), keepdims=keepdims, dtype=dtype
+    ),
     samples=reduction_samples,
     doc="the mean over axes; dx = ct / count, broadcast",
 )

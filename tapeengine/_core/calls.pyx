@@ -122,7 +122,7 @@ cdef object record_call(Head *h, object primitive, tuple args, list values, dict
     kept_values = Kept(args, values)
     record.kept = [
         kept_by(rules[0 if variadic else i], kept_values, static, out, result, i) for i, _ in inputs]
-    if tape.keeps_values:
+    if tape.keeps_tangents:
         rules = primitive.jvp_rules
         record.tangent_kept = [
             kept_by(rules[0 if variadic else i], kept_values, static, out, result, i) for i, _ in inputs]

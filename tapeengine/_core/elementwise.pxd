@@ -35,6 +35,7 @@ cdef class ElementwiseRecord(ArrayRecord):
     cdef int contribute(self, Reverse r, Operand *operand, int which) except -1
     cdef View view(self, Operand *operand)
     cdef object partial(self, int which)
+    cdef double *find_partial(self, int which, te_operand *found) except? NULL
     cdef int reverse_recorded(self, Reverse r) except -1
     cdef object tangent(self, Reverse r, Operand *operand)
     cdef int contribute_recorded(self, Reverse r, Operand *operand, int which, object ct) except -1

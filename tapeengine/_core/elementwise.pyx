@@ -7,6 +7,7 @@ kernels do not cover returns NotImplemented and takes the way of any primitive.
 """
 
 from libc.stdint cimport uint32_t
+from libc.stdlib cimport malloc
 from libc.string cimport memset
 cimport cython
 cimport numpy as cnp
@@ -19,7 +20,7 @@ from tapeengine._core.array cimport Array
 from tapeengine._core.records cimport Reverse, View, fitted, view_of
 from tapeengine._core.storing cimport keep, kernels, new_array
 from tapeengine._core.scalar cimport Dual, as_double, new_dual
-from tapeengine._core.tape cimport ARRAY, Head, Tape, head_of, record_special, tape_of
+from tapeengine._core.tape cimport ARRAY, OP_MUL, OP_NEG, OP_SUB, Head, Tape, head_of, record_special, tape_of
 
 import numpy
 
@@ -29,6 +30,7 @@ cnp.import_umath()
 cdef object array_class = numpy.ndarray
 cdef enum:
     AXES = 4
+cdef double ONE = 1.0, MINUS_ONE = -1.0
 
 
 cdef extern from "numpy/ufuncobject.h":
@@ -122,6 +124,31 @@ cdef class ElementwiseRecord(ArrayRecord):
         te_accumulate(self.op, which, self.axes, self.dims, <double *> PyArray_DATA(ones), &self.a.values,
                       &self.b.values, self.v, <char *> PyArray_DATA(out), strides, True)
         return out
+
+    cdef double *find_partial(self, int which, te_operand *found) except? NULL:
+        """Where the partial with respect to an operand lies, in the shape of the result; memory to be freed, or NULL."""
+        cdef Py_ssize_t n = 1, k
+        cdef int axis
+        cdef double *numbers
+        if self.op == OP_MUL:
+            found[0] = self.a.values if which else self.b.values
+            return NULL
+        memset(found, 0, sizeof(te_operand))
+        if te_reads(self.op, which) == 0:   # a sum, a difference or a negative
+            found.data = <char *> (&MINUS_ONE if self.op == OP_NEG or (which and self.op == OP_SUB) else &ONE)
+            return NULL
+        for axis in range(self.axes - 1, -1, -1):
+            found.strides[axis] = 8 * n
+            n *= self.dims[axis]
+        numbers = <double *> malloc((2 * n + 1) * sizeof(double))
+        if numbers == NULL:
+            raise MemoryError(f"no memory for {n:,} partials")
+        for k in range(n):
+            numbers[n + k] = 1.0
+        te_accumulate(self.op, which, self.axes, self.dims, numbers + n, &self.a.values, &self.b.values, self.v,
+                      <char *> numbers, found.strides, True)
+        found.data = <char *> numbers
+        return numbers
 
     cdef int reverse_recorded(self, Reverse r) except -1:
         """The same, by primitives that record themselves."""

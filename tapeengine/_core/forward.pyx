@@ -199,7 +199,7 @@ cdef int push_special(Tape tape, Reverse r, uint32_t i) except -1:
     return push_element(r, record, kind, i)
 
 
-cdef uint32_t push_scalars(Tape tape, Reverse r, uint32_t i, uint32_t end) except? 0:
+cdef uint32_t push_scalars(Tape tape, double *tangent, uint32_t i, uint32_t end) except? 0:
     """Sweep the scalar records from i on; stops at a special record, or at `end`, and returns that id."""
     cdef Head *h = &tape.head
     cdef uint32_t highest
@@ -207,7 +207,7 @@ cdef uint32_t push_scalars(Tape tape, Reverse r, uint32_t i, uint32_t end) excep
     while i < end:
         highest = min(i | <uint32_t> CHUNK_LAST, end - 1)
         with nogil:
-            i = push_chunk(h.chunks[i >> CHUNK_SHIFT], r.cotangent, i, highest)
+            i = push_chunk(h.chunks[i >> CHUNK_SHIFT], tangent, i, highest)
         if i <= highest:
             return i
         until_signals -= 1
@@ -220,10 +220,10 @@ cdef uint32_t push_scalars(Tape tape, Reverse r, uint32_t i, uint32_t end) excep
 cdef int push(Tape tape, Reverse r) except -1:
     """Fill in the tangents of all records, in place, from those of the inputs."""
     cdef uint32_t end = tape.head.count     # rules may run on this tape and make it longer
-    cdef uint32_t i = push_scalars(tape, r, tape.head.inputs + 1, end)
+    cdef uint32_t i = push_scalars(tape, r.cotangent, tape.head.inputs + 1, end)
     while i < end:
         push_special(tape, r, i)
-        i = push_scalars(tape, r, i + 1, end)
+        i = push_scalars(tape, r.cotangent, i + 1, end)
     return 0
 
 

@@ -56,9 +56,21 @@ cdef class SumRecord(ArrayRecord):
             return r.add_scalar(id, t)
         return r.add(self.result, numpy.reshape(t, self.result.shape))
 
+    cdef void extents(self, Py_ssize_t *outer, Py_ssize_t *n, Py_ssize_t *inner) noexcept:
+        """The extents of the axes before, along and after the sum; a sum over all axes is one along all."""
+        cdef int k
+        outer[0] = n[0] = inner[0] = 1
+        for k in range(self.source.ndim):
+            if self.result is None or k == self.axis:
+                n[0] *= self.source.dims[k]
+            elif k < self.axis:
+                outer[0] *= self.source.dims[k]
+            else:
+                inner[0] *= self.source.dims[k]
+
     cdef int spread(self, Reverse r, object ct) except -1:
         """Add the cotangent to every summed element."""
-        cdef Py_ssize_t outer = 1, n, inner = 1, i, j, k
+        cdef Py_ssize_t outer, n, inner, i, j, k
         cdef View v = self.source
         cdef double *acc
         cdef double *c
@@ -74,11 +86,9 @@ cdef class SumRecord(ArrayRecord):
         if first:
             r.allocate(v.storage, False)
         acc = <double *> r.data[v.storage]
+        self.extents(&outer, &n, &inner)
         if self.result is None:
             one = ct
-            n = 1
-            for k in range(v.ndim):
-                n *= v.dims[k]
             if first:
                 for i in range(n):
                     acc[i] = one
@@ -89,11 +99,6 @@ cdef class SumRecord(ArrayRecord):
         if not PyArray_IS_C_CONTIGUOUS(<ndarray> ct):
             ct = numpy.ascontiguousarray(ct)
         c = <double *> PyArray_DATA(<ndarray> ct)
-        for k in range(self.axis):
-            outer *= v.dims[k]
-        n = v.dims[self.axis]
-        for k in range(self.axis + 1, v.ndim):
-            inner *= v.dims[k]
         if first:
             memset(acc, 0, outer * n * inner * sizeof(double))
         for i in range(outer):
@@ -109,9 +114,8 @@ cdef object total(object x, int axis, bint keepdims, bint mean):
     cdef Array a = <Array> x
     cdef Head *h
     cdef ndarray values, out
-    cdef Py_ssize_t n, i, j, k, outer = 1, inner = 1
+    cdef Py_ssize_t n, outer, inner
     cdef double *p
-    cdef double *q
     cdef double v, divisor = 1.0
     cdef uint32_t id
     if a.storage.type != NPY_DOUBLE or not a.storage.active or keepdims:
@@ -140,28 +144,12 @@ cdef object total(object x, int axis, bint keepdims, bint mean):
         id = record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, v)
         tape_of(h).arrays.append(record)
         return new_dual(v, id, h.tag)
-    for k in range(axis):
-        outer *= PyArray_DIMS(values)[k]
-    n = PyArray_DIMS(values)[axis]
-    for k in range(axis + 1, PyArray_NDIM(values)):
-        inner *= PyArray_DIMS(values)[k]
     shape = (<object> values).shape
     out = numpy.empty(shape[:axis] + shape[axis + 1:])
-    q = <double *> PyArray_DATA(out)
-    for i in range(outer):
-        if inner == 1:
-            q[i] = te_pairwise(p + i * n, n)
-        else:
-            for k in range(inner):
-                q[i * inner + k] = p[i * n * inner + k]
-            for j in range(1, n):
-                for k in range(inner):
-                    q[i * inner + k] += p[(i * n + j) * inner + k]
-        if divisor != 1.0:
-            for k in range(inner):
-                q[i * inner + k] /= divisor
     result = new_array(h, out, True)
     record.result = view_of(out, (<Array> result).storage.index, 0, PyArray_SIZE(out))
+    record.extents(&outer, &n, &inner)
+    te_sum(outer, n, inner, p, <double *> PyArray_DATA(out), divisor)
     record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
     tape_of(h).arrays.append(record)
     return result

@@ -142,7 +142,8 @@ cdef inline double value_at(Head *h, uint32_t i) noexcept nogil:
 
 cdef class Tape:
     cdef Head head
-    cdef bint keeps_values
+    cdef bint keeps_values   # of scalars, for second-order sweeps and nesting
+    cdef bint keeps_tangents # what the rules of tangents need, for forward sweeps
     cdef dict links          # (outer tag << 32 | outer id) -> id, made with the first link
     cdef list link_sources   # [(id, outer tag, outer id)] in the order of the links
     cdef uint32_t outer_tag  # of the latest outer trace that this tape depends on, 0 where there is none
@@ -154,7 +155,7 @@ cdef class Tape:
     cdef object watcher      # of the debug switch: told of array operations as they are recorded, and of sweeps
     cdef object __weakref__
 
-    cdef int open(self, bint keep_values) except -1
+    cdef int open(self, int order) except -1
     cdef int reopen(self, uint32_t tag) except -1
     cdef void close(self) noexcept
     cdef uint32_t add_place(self, Py_ssize_t size, int type, int width) except? 0xFFFFFFFF

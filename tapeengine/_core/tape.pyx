@@ -251,9 +251,13 @@ cdef class Tape:
         if self.head.values != self.head.few_values:
             free(self.head.values)
 
-    cdef int open(self, bint keep_values) except -1:
-        """Begin the trace: duals of this tape's tag are live until `close`."""
-        self.keeps_values = keep_values
+    cdef int open(self, int order) except -1:
+        """Begin the trace: duals of this tape's tag are live until `close`.
+
+        Order 0 is for reverse sweeps, 1 for forward ones as well, 2 for those of second order and for nesting.
+        """
+        self.keeps_tangents = order >= 1
+        self.keeps_values = order >= 2
         grow(&self.head)
         return register(&self.head)
 

@@ -19,7 +19,7 @@ def vjp(
     structures: Any,
     max_bytes: int,
     rules: Any,
-    keep: bool = False,
+    order: int = 0,
     has_aux: bool = False,
 ) -> Any: ...
 def value_of(x: Any) -> Any: ...

@@ -436,11 +436,12 @@ cdef class Backpropagator:
             free_zeros(array)
 
 
-def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, bint keep=False, bint has_aux=False):
+def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int order=0, bint has_aux=False):
     """Run a program on duals; return its value and its backpropagator.
 
-    `keep` keeps values and what rules of tangents need, for forward and second-order sweeps. With `has_aux` the
-    program returns (value, aux), and aux, which is not differentiated, is a third result.
+    The tape takes reverse sweeps; from order 1 on it keeps what rules of tangents need, for forward sweeps, and from
+    order 2 on the values of scalars, for second-order ones; inside another trace it is always of order 2. With
+    `has_aux` the program returns (value, aux), and aux, which is not differentiated, is a third result.
     """
     cdef Tape tape = Tape.__new__(Tape)
     cdef Backpropagator back = Backpropagator.__new__(Backpropagator)
@@ -450,7 +451,7 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, bin
     cdef Py_ssize_t i
     tape.head.max_bytes = max_bytes
     tape.rules = rules
-    tape.open(keep or traces.count > 0)
+    tape.open(2 if traces.count > 0 else order)
     inputs.tape = tape
     inputs.structures = structures
     back.tape = tape

@@ -12,6 +12,7 @@ import numpy as np
 from tapeengine.engine import Engine
 from tapeengine.primitive import Primitive, Sample
 from tapeengine.spaces import leaves, space_of
+from tapeengine.testing.blocks import block_messages
 from tapeengine.testing.case import Case
 from tapeengine.testing.checks import CHECKS, ROUNDINGS, check_space
 from tapeengine.testing.derivative import copied, read_only, same_bits
@@ -30,7 +31,8 @@ def check_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> R
     states), ``inputs`` (nothing writes into arguments, tangents or cotangents), ``space`` (of each tangent and
     cotangent), ``linearity``, ``adjoint`` (jvp and vjp are transposes of each other to 1e-13), ``differences`` (jvp
     against central differences), ``zero`` (a zero cotangent gives exactly zero, elementwise, also where the partial
-    is infinite or NaN), ``repeat`` (a second call gives the same bits), ``kernel`` and ``opcode`` (C against the primal
+    is infinite or NaN), ``repeat`` (a second call gives the same bits), ``block`` (the block form of a jvp rule against
+    the rule), ``kernel`` and ``opcode`` (C against the primal
     and the rules) and ``order2`` (the derivatives of the rules).
 
     Parameters
@@ -128,6 +130,7 @@ class _Checker:
         if order >= 1:
             for name, check in CHECKS.items():
                 run(name, partial(check, derivative, generator))
+            run("block", lambda: block_messages(case, position, generator))
         if order >= 2:
             self._check_order2(case, position)
 

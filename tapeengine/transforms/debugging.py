@@ -57,7 +57,7 @@ def debug_vjp(
         return recorder.run(program, *args, **kwargs)
 
     limit, rules = engine.max_tape_bytes, engine.rules
-    value, backpropagator = trace.vjp(run, primals, keywords, engine.structures, limit, rules, True)
+    value, backpropagator = trace.vjp(run, primals, keywords, engine.structures, limit, rules, 2)
     return value, DebugBackpropagator(backpropagator, recorder)
 
 

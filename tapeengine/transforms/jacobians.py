@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from tapeengine._core import batch, block, linear, row_sweep
+from tapeengine._core import block, column_sweep, linear, row_sweep
 from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.arguments import Argnums, Arguments
 from tapeengine.transforms.forms import Form, form_of, is_traced, unflatten
@@ -107,8 +107,9 @@ def full_matrix(backpropagator: Any, rows: Form, columns: Form, single: bool, fo
     if not linear.depends_on_outer(backpropagator) and not is_watched(backpropagator):
         ids = linear.result_ids(backpropagator)
         matrix = None if ids is None else block.matrix(backpropagator, ids, forward)
-        if matrix is None and not forward:
-            matrix = row_sweep.matrix(backpropagator, rows.size, columns.size, dtype)
+        if matrix is None:
+            sweep = column_sweep if forward else row_sweep
+            matrix = sweep.matrix(backpropagator, rows.size, columns.size, dtype)
         if matrix is not None:
             return matrix
     if forward:
@@ -119,10 +120,7 @@ def full_matrix(backpropagator: Any, rows: Form, columns: Form, single: bool, fo
 def columns_of(backpropagator: Any, columns: Form, single: bool) -> list[Any]:
     """The tangent of the result for each number of the primals."""
     basis = map(columns.basis, range(columns.size))
-    tangents = [(tangent,) if single else tangent for tangent in basis]
-    one_by_one = linear.depends_on_outer(backpropagator) or is_watched(backpropagator)
-    found = None if one_by_one else batch.columns(backpropagator, tangents)
-    return [linear.jvp(backpropagator, tangent) for tangent in tangents] if found is None else found
+    return [linear.jvp(backpropagator, (tangent,) if single else tangent) for tangent in basis]
 
 
 def rows_of(backpropagator: Any, rows: Form, single: bool) -> list[Any]:

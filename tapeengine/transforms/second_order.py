@@ -22,7 +22,7 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
     """See `Engine.hvp`: forward over reverse, on one tape where it holds scalars only."""
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
     if not hasattr(type(f), "__tapeengine_vjp__") and not any(map(is_array, primals)):
-        value, backpropagator = engine.trace(f, primals)
+        value, backpropagator = engine.trace(f, primals, order=2)
         check_scalar(value, backpropagator, "hvp")
         products = linear.hessian_product(backpropagator, tangents)
         if products is not None:

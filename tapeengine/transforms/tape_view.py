@@ -154,6 +154,6 @@ class TapeView:
 def view_tape(engine: Engine, f: Callable[..., Any], primals: tuple[Any, ...]) -> TapeView:
     """See `Engine.tape`."""
     recorder = LineRecorder()
-    value, backpropagator = engine.trace(lambda *args: recorder.run(f, *args), primals)
+    value, backpropagator = engine.trace(lambda *args: recorder.run(f, *args), primals, order=2)
     ones = map_leaves(engine.structures, lambda x: np.ones_like(x) if np.shape(x) else 1.0, value)
     return TapeView(value, backpropagator, recorder, ones)

@@ -21,7 +21,7 @@ from tapeengine.builders import (
     unbroadcast,
 )
 from tapeengine.plugins.kernels import scalar_kernel
-from tapeengine.primitive import NotDifferentiable, Primitive, Sample, uniform
+from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, uniform
 from tapeengine.testing import CheckError, check_primitive, report_primitive
 
 UNARY = (Sample((uniform((2, 3), 0.5, 2.0),)), Sample((uniform((), 0.5, 2.0),)))
@@ -32,6 +32,14 @@ def square(vjp: Callable[..., Any] | None = None, jvp: Callable[..., Any] | None
     right = lambda first, x: scale(first, 2.0 * x)  # noqa: E731
     options = {"primal": lambda x: x * x, "samples": UNARY, **options}
     return Primitive("test.square", vjp={"x": vjp or right}, jvp={"x": jvp or right}, **options)
+
+
+def with_block(block: Callable[..., Any]) -> Primitive:
+    """x**2 with a block form of its forward rule."""
+    rule = Rule(lambda t, x: scale(t, 2.0 * x), ("x",), block=block)
+    return Primitive(
+        "test.square", lambda x: x * x, {"x": lambda ct, x: scale(ct, 2.0 * x)}, {"x": rule}, samples=UNARY[:1]
+    )
 
 
 def product(vjp_x: Callable[..., Any], jvp_x: Callable[..., Any]) -> Primitive:
@@ -153,6 +161,10 @@ WRONG = {
         ),
     ),
     "a rule that differs from call to call": ("repeat", square(vjp=wavering(), samples=UNARY[1:])),
+    "a block form that mixes its tangents": ("block", with_block(lambda t, x: np.cumsum(2.0 * t * x, axis=0))),
+    "a block form with another shape": ("block", with_block(lambda t, x: np.moveaxis(2.0 * t * x, 0, -1))),
+    "a block form that is no array": ("block", with_block(lambda t, x: list(2.0 * t * x))),
+    "a block form that spoils zeros": ("block", with_block(lambda t, x: 2.0 * t * x + (t == 0))),
     "a partial that loses its own derivative": (
         "order2",
         square(vjp=lambda ct, x: scale(ct, 2.0 * te.value(x)), jvp=lambda t, x: scale(t, 2.0 * te.value(x))),
@@ -183,7 +195,7 @@ def test_a_right_record_passes_every_check() -> None:
     report = check_primitive(square(kernel=kernel(lambda x: x * x, lambda x: 2.0 * x)), order=1)
     assert report.failures == []
     assert report.runs == dict.fromkeys(
-        ("kernel", "space", "zero", "linearity", "adjoint", "differences", "repeat"), 2
+        ("kernel", "space", "zero", "linearity", "adjoint", "differences", "repeat", "block"), 2
     ) | {"samples": 1, "value": 2, "inputs": 4}
 
 

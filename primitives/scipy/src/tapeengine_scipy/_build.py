@@ -6,6 +6,7 @@ from typing import Any
 import numpy
 import scipy
 
+from tapeengine.blocks import scaled_block
 from tapeengine.builders import broadcast, scale, unbroadcast
 from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, uniform
 
@@ -49,7 +50,7 @@ def elementwise(
     for arg, partial in partials.items():
         names = partial.__code__.co_varnames[: partial.__code__.co_argcount]
         vjp[arg] = Rule(_vjp(partial), (f"{arg}_space", *names))
-        jvp[arg] = Rule(_jvp(partial), ("out_space", *names))
+        jvp[arg] = Rule(_jvp(partial), ("out_space", *names), block=_block(partial))
     return Primitive(
         name, primal, vjp, jvp, samples=lambda: _samples(domain, static or {}, bool(refused)), doc=doc, args=args
     )
@@ -69,6 +70,14 @@ def _jvp(partial: Callable[..., Any]) -> Callable[..., Any]:
             return broadcast(scale(t, partial(*kept)), space)
 
     return jvp
+
+
+def _block(partial: Callable[..., Any]) -> Callable[..., Any]:
+    def block(tangents: Any, space: Any, *kept: Any) -> Any:
+        with numpy.errstate(divide="ignore", invalid="ignore"):
+            return scaled_block(tangents, partial(*kept), space)
+
+    return block
 
 
 def _samples(domain: Domain, static: Mapping[str, Any], refused: bool) -> tuple[Sample, ...]:

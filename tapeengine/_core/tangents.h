@@ -1,0 +1,85 @@
+/* Forward rules over float64 for a block of tangents, one row of memory for each: loops over rows, then over elements. */
+#ifndef TAPEENGINE_TANGENTS_H
+#define TAPEENGINE_TANGENTS_H
+
+#include <stddef.h>
+#include <string.h>
+#include "kernels.h"
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define TE_SAME_PLACE _Pragma("GCC ivdep") /* out may be t itself, element for element */
+#else
+#define TE_SAME_PLACE
+#endif
+
+/* out[i] (+)= t[i] * p[i] along one axis; a tangent of zero gives zero, whatever the partial is. */
+static void te_push_row(ptrdiff_t n, const char *t, ptrdiff_t st, const char *p, ptrdiff_t sp, double *out, int assign) {
+    ptrdiff_t i;
+    if (st == 8 && (sp == 8 || sp == 0)) {
+        const double *T = (const double *)t, *P = (const double *)p;
+        if (sp == 8 && assign) {
+            TE_SAME_PLACE
+            for (i = 0; i < n; i++) { const double c = T[i], x = c * P[i]; out[i] = c != 0.0 ? x : 0.0; }
+        } else if (sp == 8) {
+            TE_SAME_PLACE
+            for (i = 0; i < n; i++) { const double c = T[i], x = c * P[i]; out[i] += c != 0.0 ? x : 0.0; }
+        } else if (assign) {
+            const double f = *P;
+            TE_SAME_PLACE
+            for (i = 0; i < n; i++) { const double c = T[i], x = c * f; out[i] = c != 0.0 ? x : 0.0; }
+        } else {
+            const double f = *P;
+            TE_SAME_PLACE
+            for (i = 0; i < n; i++) { const double c = T[i], x = c * f; out[i] += c != 0.0 ? x : 0.0; }
+        }
+        return;
+    }
+    if (st == 0 && *(const double *)t == 0.0) {
+        if (assign) memset(out, 0, (size_t)n * sizeof(double));
+        return;
+    }
+    for (i = 0; i < n; i++) {
+        const double c = TE_AT(t, st, i), x = c != 0.0 ? c * TE_AT(p, sp, i) : 0.0;
+        if (assign) out[i] = x; else out[i] += x;
+    }
+}
+
+/* The same over a block: strides are those of the result's axes, 0 where an operand is broadcast. The rows of t and of
+   the result are `row_t` and `row_out` bytes apart; the result is C-contiguous of shape dims. */
+static void te_push(ptrdiff_t width, int axes, const ptrdiff_t *dims, const char *t, ptrdiff_t row_t, const ptrdiff_t *st,
+                    const char *p, const ptrdiff_t *sp, char *out, ptrdiff_t row_out, int assign) {
+    ptrdiff_t n = axes ? dims[axes - 1] : 1, lines = 1, line, k, rest;
+    ptrdiff_t last_t = axes ? st[axes - 1] : 0, last_p = axes ? sp[axes - 1] : 0;
+    int axis;
+    for (axis = 0; axis < axes - 1; axis++) lines *= dims[axis];
+    for (k = 0; k < width; k++) {
+        for (line = 0; line < lines; line++) {
+            ptrdiff_t ot = k * row_t, op = 0;
+            for (axis = axes - 2, rest = line; axis >= 0; axis--) {
+                const ptrdiff_t at = rest % dims[axis];
+                rest /= dims[axis];
+                ot += at * st[axis];
+                op += at * sp[axis];
+            }
+            te_push_row(n, t + ot, last_t, p + op, last_p, (double *)(out + k * row_out) + line * n, assign);
+        }
+    }
+}
+
+/* The sum over the middle one of three axes, as numpy adds: pairwise where it is the last. */
+static void te_sum(ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner, const double *p, double *out, double divisor) {
+    ptrdiff_t i, j, k;
+    for (i = 0; i < outer; i++, p += n * inner, out += inner) {
+        if (inner == 1) {
+            *out = te_pairwise(p, n);
+        } else {
+            memcpy(out, p, (size_t)inner * sizeof(double));
+            for (j = 1; j < n; j++)
+                for (k = 0; k < inner; k++) out[k] += p[j * inner + k];
+        }
+        if (divisor != 1.0)
+            for (k = 0; k < inner; k++) out[k] /= divisor;
+    }
+}
+
+#endif
