@@ -66,8 +66,8 @@ def scaled_block(tangents: Any, partial: Any, space: Space) -> Any:
     Examples
     --------
     >>> scaled_block(np.array([[0.0], [2.0]]), np.array([np.inf, 3.0]), Space((2,)))
-    array([[0., 0.],
-           [inf, 6.]])
+    array([[ 0.,  0.],
+           [inf,  6.]])
     """
     tangents = aligned(tangents, len(space.shape))
     with np.errstate(invalid="ignore", over="ignore"):
