@@ -272,8 +272,7 @@ def linear(
     jvp : mapping of str to callable, optional
         Rules that are cheaper than applying the operation to the tangent with zeros in the other arguments.
     block : callable, or mapping of str to callable, optional
-        The operation on a block of tangents (`tapeengine.blocks`): ``block(tangents, *others, *statics)`` with the
-        other arguments' spaces; in a variadic operation ``block([tangents of each argument], spaces, *statics)``.
+        The operation on a block of tangents, with the spaces of the other arguments; see `tapeengine.blocks`.
 
     Examples
     --------
@@ -284,10 +283,8 @@ def linear(
     signature = read_signature(name, primal, args, static, variadic)
     transposes = _by_argument(name, signature, transpose)
     made: list[Primitive] = []
-    blocks = _by_argument(name, signature, block or {})
-    rules: dict[str, Any] = {
-        arg: _linear_jvp(made, signature, arg, transposes, variadic, blocks.get(arg)) for arg in transposes
-    }
+    rules: dict[str, Any] = {arg: _linear_jvp(made, signature, arg, transposes, variadic) for arg in transposes}
+    _give_blocks(rules, _by_argument(name, signature, block or {}))
     rules.update(jvp or {})
     made.append(
         Primitive(
@@ -306,17 +303,17 @@ def _by_argument(name: str, signature: Signature, rules: Any) -> dict[str, Calla
     return {signature.args[0]: rules}
 
 
+def _give_blocks(rules: Mapping[str, Rule], blocks: Mapping[str, Callable[..., Any]]) -> None:
+    for arg, block in blocks.items():
+        rules[arg].block = block
+
+
 def _linear_jvp(
-    made: list[Primitive],
-    signature: Signature,
-    arg: str,
-    linear_in: Mapping[str, Any],
-    variadic: bool,
-    block: Callable[..., Any] | None,
+    made: list[Primitive], signature: Signature, arg: str, linear_in: Mapping[str, Any], variadic: bool
 ) -> Rule:
     """Apply the operation to the tangent in place of `arg`, and to zeros in place of the other linear arguments."""
     if variadic:
-        return _variadic_jvp(made, signature, block)
+        return _variadic_jvp(made, signature)
     others = [key for key in signature.args if key != arg]
     names = [f"{key}_space" if key in linear_in else key for key in others]
 
@@ -326,7 +323,7 @@ def _linear_jvp(
         static = dict(zip(signature.static_names, kept[len(others) :], strict=True))
         return made[0](*(values[key] for key in signature.args), **static)
 
-    return Rule(rule, (*names, *signature.static_names), block=block)
+    return Rule(rule, (*names, *signature.static_names))
 
 
 def _no_tangent(space: Any) -> Any:
@@ -334,7 +331,7 @@ def _no_tangent(space: Any) -> Any:
     return np.zeros(space.shape, space.dtype) if space.is_discrete and space.dtype.kind != "O" else space.zeros()
 
 
-def _variadic_jvp(made: list[Primitive], signature: Signature, block: Callable[..., Any] | None) -> Rule:
+def _variadic_jvp(made: list[Primitive], signature: Signature) -> Rule:
     def rule(t: Any, index: int, spaces: Sequence[Any], *statics: Any) -> Any:
         return joint({index: t}, spaces, *statics)
 
@@ -344,7 +341,7 @@ def _variadic_jvp(made: list[Primitive], signature: Signature, block: Callable[.
         return made[0](*values, **dict(zip(signature.static_names, statics, strict=True)))
 
     rule.joint = joint  # type: ignore[attr-defined]
-    return Rule(rule, ("index", f"{signature.args[0]}_spaces", *signature.static_names), block=block)
+    return Rule(rule, ("index", f"{signature.args[0]}_spaces", *signature.static_names))
 
 
 def bilinear(
@@ -375,22 +372,14 @@ def bilinear(
     """
     signature = read_signature(name, primal, args, static, False)
     made: list[Primitive] = []
-    blocks = block or {}
-    rules = {arg: _linear_jvp(made, signature, arg, {arg: None}, False, blocks.get(arg)) for arg in transposes}
+    rules = {arg: _linear_jvp(made, signature, arg, {arg: None}, False) for arg in transposes}
+    _give_blocks(rules, block or {})
     made.append(
         Primitive(
-            name,
-            primal,
-            transposes,
-            rules,
-            static=static,
-            samples=samples,
-            doc=doc,
-            opcode=opcode,
-            kernel=kernel,
-            args=args,
+            name, primal, transposes, rules,
+            static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, args=args,
         )
-    )
+    )  # fmt: skip
     return made[0]
 
 
