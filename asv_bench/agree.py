@@ -2,7 +2,8 @@
 
     python asv_bench/agree.py                  the last two runs in build/asv/runs
     python asv_bench/agree.py FIRST SECOND     two folders of runs
-    python asv_bench/agree.py --write          also write the bands to docs/noise.json, which the page states
+    python asv_bench/agree.py --write          also write the bands to docs/noise.json, which the page states, where
+                                               all counts are equal
 
 Counts have to be equal. Of ratios, times and memory the factor between the runs is taken, the larger over the smaller;
 a kind's band is what is stated in docs/noise.json. The exit code is 1 where a count differs or a factor is beyond it.
@@ -160,7 +161,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("name two folders, or none")
     first, second = options.runs or last_two()
     report = report_of(first, second)
-    if options.write:
+    if options.write and not report.unequal:
         commits = sorted({folder.name.rsplit("-", 1)[0] for folder in (first, second)})
         content = {"commits": commits, "counts": report.counts, "kinds": summaries(report)}
         STATED.write_text(json.dumps(content, indent=1) + "\n")

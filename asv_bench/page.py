@@ -83,7 +83,7 @@ def noise(stated: dict[str, Any]) -> str:
 Two full runs on one commit ({", ".join(stated["commits"])}): all {stated["counts"]} counts are equal, and the larger
 measurement of a benchmark over the smaller is within the band of its kind.
 
-    make bench && make bench && make bench-agree
+    make bench; make bench; make bench-agree BENCH_ARGS=--write
 
 {table(["kind", "benchmarks", "half within", "95 % within", "all within", "band"], rows)}
 """

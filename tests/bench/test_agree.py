@@ -82,6 +82,12 @@ def test_the_stated_band_is_written_and_then_holds(tmp_path, capsys):
     assert "time_resolve[1] differs 1.70 times" in capsys.readouterr().out
 
 
+def test_no_band_is_stated_where_counts_differ(tmp_path):
+    runs = [run(tmp_path / "a"), run(tmp_path / "b", {"core.track_records": [99]})]
+    assert agree.main(["--write", *map(str, runs)]) == 1
+    assert not agree.STATED.exists()
+
+
 def test_a_run_is_compared_with_the_one_before_it(tmp_path, capsys):
     run(tmp_path / "0123abcd-1")
     agree.with_the_run_before(run(tmp_path / "0123abcd-2"))
