@@ -270,6 +270,8 @@ class Boundary:
         if len(cotangents) != len(results[0]):
             raise NotGenerated("a cotangent of another size")
         rows = [self.cotangent_in(element, form, d, [r[i] for r in results]) for i, d in enumerate(cotangents)]
+        if not rows:
+            return [0.0 for _ in places(form)]
         return [np.array(column, dtype=float) for column in zip(*rows, strict=True)]
 
     def cotangent_out(self, of: Type, value: Value, found: Iterator[Any], like: Any) -> Any:

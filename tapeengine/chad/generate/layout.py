@@ -68,6 +68,15 @@ class Layout:
                 return not self.is_boxed(of) and all(map(self.is_flat, self.options(of)))
         return isinstance(of, Float | Int | Bool)
 
+    def has_sums(self, of: Type) -> bool:
+        """Tell whether sums occur in a type, or arrays of nothing."""
+        match of:
+            case Product(items):
+                return any(map(self.has_sums, items))
+            case Array(element):
+                return self.is_listed(element) or self.has_sums(element)
+        return isinstance(of, Sum | Named)
+
     def kind(self, of: Type) -> str:
         """Give the kind of the variable that holds a scalar or a boxed value."""
         if isinstance(of, Float | Int | Bool):

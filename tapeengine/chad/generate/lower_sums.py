@@ -65,6 +65,8 @@ def call(L: Lower, t: S.Call, scope: Scope) -> Value:
     """A definition is written in place of its call, so that arrays run through it, unless it is recursive."""
     if t.name in L.recursive:
         return recursive_call(L, t, scope)
+    if t.name not in L.module.definitions:
+        raise NotGenerated("a call of functions of which there are none")
     definition = L.module.definitions[t.name]
     values = {p.name: L(a, scope) for p, a in zip(definition.params, t.args, strict=True)}
     return L(definition.body, replace(scope, env=values))

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from tapeengine.chad.evaluate.evaluator import deep
 from tapeengine.chad.generate.activity import CONTINUOUS, activate_all, declarations
 from tapeengine.chad.generate.boundary import parameter
+from tapeengine.chad.generate.boxes import canonical
 from tapeengine.chad.generate.builder import Builder
 from tapeengine.chad.generate.first import first_contributions
 from tapeengine.chad.generate.liveness import defined, needed, used
@@ -125,7 +126,10 @@ def passes(
         body = (
             Call(module.main, definition.params, definition.result) if module.main in L.recursive else definition.body
         )
-        value = L.settled(L.all_forced(L(body, Scope(env))))
+        value = L.all_forced(L(body, Scope(env)))
+        if L.layout.has_sums(definition.result):
+            value = canonical(L, value, definition.result)
+        value = L.settled(value)
         main.results = [x for x in leaves(value) if isinstance(x, Const | Ref)]
         L.write_units()
         D = Differentiated(L, main)

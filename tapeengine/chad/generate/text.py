@@ -177,7 +177,7 @@ class Writer(Expressions):
         if s.op == "same_size":
             self.line(depth, text[0])
             return
-        if self.counts.get(s.out.name, 0) == 1 and s.op not in ("zeros",) and len(text[0]) < LONGEST:
+        if self.counts.get(s.out.name, 0) == 1 and s.op not in ("zeros", "nothings") and len(text[0]) < LONGEST:
             self.inline[s.out.name] = text
             return
         self.line(depth, f"{self.name(s.out.name)} = {text[0]}")

@@ -164,6 +164,22 @@ def test_errors_are_those_of_python():
         pick.executable.vjp((2.0, 2))
 
 
+def test_a_list_that_is_read_once_has_a_cotangent_to_add_to():
+    @te.program
+    def pick(chain: Chain | None, k: int) -> float:
+        def total(c: Chain | None) -> float:
+            return 0.0 if c is None else c.value + total(c.rest)
+
+        chains = [chain, Chain(3.0, chain)]
+        if k > 0:
+            return total(chains[k])
+        return total(chain)
+
+    chain = Chain(1.0, Chain(2.0, None))
+    value, backpropagator = pick.executable.generated.vjp((chain, 1))
+    assert (value, values_of(backpropagator(2.0)[0])) == (6.0, [2.0, 2.0])
+
+
 def test_a_value_that_is_no_option_is_refused():
     with pytest.raises(tapeengine.errors.StructureError, match="Chain"):
         evaluated_chain.executable.vjp((Leaf(1.0), 0.5))
