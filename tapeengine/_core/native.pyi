@@ -1,5 +1,7 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
+
+from typing_extensions import disjoint_base
 
 from tapeengine._core.machine import Code
 
@@ -47,9 +49,13 @@ class Native:
     def again(self) -> Callable[..., Any] | None: ...
     def vjp(self, *primals: Any) -> tuple[Any, Backpropagator] | None: ...
 
+@disjoint_base
 class Enterable:
     native: Native | None
 
 def enter(
     program: Any, primals: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None: ...
+def is_finite(x: Any) -> bool: ...
+def leaves(forms: tuple[Form, ...], primals: tuple[Any, ...]) -> list[Any] | None: ...
+def owned(found: Sequence[Any], given: list[Any]) -> list[Any]: ...

@@ -16,8 +16,9 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from numpy cimport (
-    NPY_BOOL, NPY_DOUBLE, NPY_INT64, PyArray_CheckExact, PyArray_DATA, PyArray_DIMS, PyArray_EMPTY, PyArray_ISALIGNED,
-    PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
+    NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_BOOL, NPY_DOUBLE, NPY_INT64, PyArray_CheckExact, PyArray_CHKFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_EMPTY, PyArray_ISALIGNED,
+    PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES,
+    PyArray_TYPE, ndarray, npy_intp,
 )
 
 from tapeengine._core.machine cimport (
@@ -419,6 +420,69 @@ def enter(program, tuple primals, dict keywords):
         return None
     native = (<Enterable> program).native
     return None if native is None else native.ahead(primals)
+
+
+def is_finite(x):
+    """Whether a number, or every element of an array, is finite.
+
+    Examples
+    --------
+    >>> is_finite(1.0), is_finite(numpy.array([1.0, numpy.inf]))
+    (True, False)
+    """
+    cdef ndarray array
+    if isinstance(x, float):
+        return isfinite(PyFloat_AS_DOUBLE(x)) != 0
+    if not PyArray_CheckExact(x):
+        return bool(numpy.isfinite(numpy.sum(x)))
+    array = x
+    if PyArray_TYPE(array) != NPY_DOUBLE or not PyArray_ISALIGNED(array) or not PyArray_ISNOTSWAPPED(array):
+        return bool(numpy.isfinite(array).all())
+    if not (PyArray_IS_C_CONTIGUOUS(array) or PyArray_IS_F_CONTIGUOUS(array)):
+        return bool(numpy.isfinite(array).all())
+    return te_all_finite(<double *> PyArray_DATA(array), PyArray_SIZE(array)) != 0
+
+
+def leaves(tuple forms, tuple primals):
+    """The primals in a list, if each is exactly a float or an array of its form; None if one is not."""
+    cdef Py_ssize_t i
+    cdef Form form
+    if len(forms) != len(primals):
+        return None
+    for i in range(len(forms)):
+        form = forms[i]
+        x = primals[i]
+        if form.rank:
+            if not PyArray_CheckExact(x) or PyArray_NDIM(<ndarray> x) != form.rank:
+                return None
+            if PyArray_TYPE(<ndarray> x) != types[<int> form.kind] or not PyArray_ISNOTSWAPPED(<ndarray> x):
+                return None
+        elif form.kind != FLOAT or not PyFloat_CheckExact(x):
+            return None
+    return list(primals)
+
+
+def owned(found, list given):
+    """What a reverse pass gave, each array in memory of its own: no view, no array of `given`, none twice."""
+    cdef list result = []
+    for x in found:
+        if PyArray_CheckExact(x):
+            if not PyArray_CHKFLAGS(<ndarray> x, NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE) or is_among(x, given, result):
+                x = numpy.array(x)
+        elif type(x) is float64:
+            x = <double> x
+        result.append(x)
+    return result
+
+
+cdef bint is_among(x, list given, list result) noexcept:
+    for y in given:
+        if x is y:
+            return True
+    for y in result:
+        if x is y:
+            return True
+    return False
 
 
 cdef int64_t size(te_array *x) noexcept nogil:

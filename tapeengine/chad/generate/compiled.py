@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.native import Backpropagator, Native
+from tapeengine._core.native import Backpropagator, Native, is_finite, owned
+from tapeengine._core.native import leaves as plain_leaves
 from tapeengine.chad.evaluate.evaluator import deep
 from tapeengine.chad.generate.boundary import Boundary
 from tapeengine.chad.generate.boundary_rows import Place, places
@@ -20,7 +21,7 @@ from tapeengine.chad.generate.passes import Passes, passes
 from tapeengine.chad.generate.registered import called
 from tapeengine.chad.generate.values import NotGenerated, Value, leaves
 from tapeengine.chad.imperative import Ref
-from tapeengine.chad.native import native_passes
+from tapeengine.chad.native import form, native_passes
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Array, Float, Type
 from tapeengine.primitive import Primitive
@@ -71,7 +72,8 @@ class Compiled:
         self.definition = module.definitions[module.main]
         self.boundary = Boundary(classes or {}, module.types)
         self._module = module
-        self._is_plain = all(_is_float(p.of) for p in self.definition.params)
+        forms = [form(p.of, {}) for p in self.definition.params if _is_float(p.of)]
+        self._forms = tuple(f for f in forms if f is not None) if len(forms) == len(self.definition.params) else None
         self._primitives = primitives
         self._made: dict[tuple[bool, bool], Running] = {}
         try:
@@ -148,6 +150,9 @@ class Compiled:
         with self._depth():
             leaves = [_kept(leaf) for leaf in self._leaves(running, primals)]
             used, (results, residuals) = self._forward(running, leaves, primals)
+        if isinstance(self.definition.result, Float):
+            value = float(results[0])
+        else:
             given_away = _unshared(results, residuals, leaves)
             value = self.boundary.out(self.definition.result, used.passes.value, given_away)
 
@@ -167,14 +172,21 @@ class Compiled:
         """Take the arguments apart."""
         params = self.definition.params
         if not running.general:
+            plain = self._plain(primals)
+            if plain is not None:
+                return plain
             return [leaf for p, x in zip(params, primals, strict=True) for leaf in self.boundary.leaves_in(p.of, x)]
         each = zip(params, running.passes.params, primals, strict=True)
         return [leaf for p, form, x in each for leaf in self.boundary.rows_in(p.of, form, x)]
 
+    def _plain(self, primals: Sequence[Any]) -> list[Any] | None:
+        """Give the arguments as they are, if they are all floats and arrays of floats of the right form."""
+        return None if self._forms is None else plain_leaves(self._forms, tuple(primals))
+
     def _back(self, used: Running, residuals: Any, given: list[Any], leaves: list[Any]) -> Any:
         try:
             found = used.back(residuals, given)
-            if used.passes.exact or all(_is_finite(x) for x in found if x is not None):
+            if used.passes.exact or all(_is_finite(x) for x in found):
                 return found
         except POLES:
             if used.passes.exact:
@@ -202,15 +214,15 @@ class Compiled:
         return [_fitted(g, r, place) for g, r, place in each]
 
     def _taken(
-        self, found: Sequence[Any], given: Sequence[Any], primals: Sequence[Any], used: Running
+        self, found: Sequence[Any], given: list[Any], primals: Sequence[Any], used: Running
     ) -> tuple[Any, ...]:
         """Put the cotangents of the parameters together, each in memory of its own."""
-        owned = list(_owned(found, given))
-        if self._is_plain and not used.general and all(type(x) is np.ndarray or type(x) is float for x in primals):
-            return tuple(d if isinstance(d, np.ndarray) else float(d) for d in owned)
-        leaves = iter(owned)
+        own = owned(found, given)
+        if not used.general and self._plain(primals) is not None:
+            return tuple(own)
+        rest = iter(own)
         each = zip(self.definition.params, used.passes.params, primals, strict=True)
-        return tuple(self.boundary.cotangent_out(p.of, v, leaves, x) for p, v, x in each)
+        return tuple(self.boundary.cotangent_out(p.of, v, rest, x) for p, v, x in each)
 
 
 class Running:
@@ -314,9 +326,7 @@ def _is_float(of: Type) -> bool:
 
 
 def _is_finite(x: Any) -> bool:
-    if isinstance(x, BOXES):
-        return _all_finite(x)
-    return math.isfinite(x if isinstance(x, float | int) else np.sum(x))
+    return _all_finite(x) if isinstance(x, BOXES) else is_finite(x)
 
 
 def _all_finite(box: Any) -> bool:
@@ -326,19 +336,9 @@ def _all_finite(box: Any) -> bool:
         x = pending.pop()
         if isinstance(x, tuple | list):
             pending += x
-        elif x is not None and not math.isfinite(x if isinstance(x, float | int) else np.sum(x)):
+        elif x is not None and not is_finite(x):
             return False
     return True
-
-
-def _owned(found: Sequence[Any], given: Sequence[Any]) -> Iterator[Any]:
-    seen = {id(g) for g in given}
-    for x in found:
-        if isinstance(x, np.ndarray):
-            if x.base is not None or id(x) in seen or not x.flags.writeable:
-                x = np.array(x)
-            seen.add(id(x))
-        yield x
 
 
 def generate(

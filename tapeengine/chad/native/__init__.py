@@ -5,6 +5,6 @@ function does, it is left to the Python back end (`tapeengine.chad.generate.text
 """
 
 from tapeengine.chad.native.assemble import NotAssembled, assemble
-from tapeengine.chad.native.passes import NativePasses, native_passes
+from tapeengine.chad.native.passes import NativePasses, form, native_passes
 
-__all__ = ["NativePasses", "NotAssembled", "assemble", "native_passes"]
+__all__ = ["NativePasses", "NotAssembled", "assemble", "form", "native_passes"]
