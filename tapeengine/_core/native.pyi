@@ -5,6 +5,8 @@ from typing_extensions import disjoint_base
 
 from tapeengine._core.machine import Code
 
+COPIED: int
+
 @final
 class Form:
     def __init__(

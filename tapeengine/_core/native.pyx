@@ -42,6 +42,10 @@ cdef enum:
     SMALL = 512   # registers that lie on the C stack
     FEW = 16      # words that a backpropagator has room for in itself
 
+#: Arguments of at most this many bytes are copied, since the caller may change them between the passes.
+COPIED = 32 * 1024
+cdef Py_ssize_t most_copied = COPIED
+
 cdef int[3] types = [NPY_DOUBLE, NPY_INT64, NPY_BOOL]
 
 
@@ -175,6 +179,17 @@ cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
         if not take(<Form> PyTuple_GET_ITEM(form.items, i), part, c, memory):
             return False
     return True
+
+
+cdef object kept(Form form, object x):
+    """A primal as the backpropagator keeps it: lists and small arrays are copied."""
+    if not form.has_array:
+        return x
+    if form.kind == TUPLE and PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == PyTuple_GET_SIZE(form.items):
+        return tuple([kept(item, part) for item, part in zip(form.items, x)])
+    if PyList_CheckExact(x):
+        return list(x)
+    return x.copy() if PyArray_CheckExact(x) and x.nbytes <= most_copied else x
 
 
 cdef object give_array(te_array *x, object like):
@@ -329,13 +344,13 @@ cdef class Native:
         cdef te_word[SMALL] small
         cdef te_word *r = small
         cdef Cursor c
-        made.native, made.primals = self, primals
+        made.native, made.primals = self, kept(self.params, primals)
         if code.registers > SMALL:
             r = allocated(code.registers)
         try:
             code.begin(r)
             c = Cursor(r, code.params, 0)
-            if not take(self.params, primals, &c, &made.memory):
+            if not take(self.params, made.primals, &c, &made.memory):
                 return None
             if not self.is_done(code.run(r, &made.memory, NULL, &made.steps)):
                 return None

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.native import Backpropagator, Native, is_finite, owned
+from tapeengine._core.native import COPIED, Backpropagator, Native, is_finite, owned
 from tapeengine._core.native import leaves as plain_leaves
 from tapeengine.chad.evaluate.evaluator import deep
 from tapeengine.chad.generate.boundary import Boundary
@@ -27,9 +27,6 @@ from tapeengine.chad.types import Array, Float, Type
 from tapeengine.primitive import Primitive
 
 __all__ = ["Compiled", "generate"]
-
-#: Arguments of at most this many bytes are copied.
-COPIED = 32 * 1024
 
 Vjp = tuple[Any, Callable[[Any], tuple[Any, ...]]]
 AtPole = Callable[[Sequence[Any]], None]
@@ -213,9 +210,7 @@ class Compiled:
         each = zip(given, results, places(used.passes.value), strict=True)
         return [_fitted(g, r, place) for g, r, place in each]
 
-    def _taken(
-        self, found: Sequence[Any], given: list[Any], primals: Sequence[Any], used: Running
-    ) -> tuple[Any, ...]:
+    def _taken(self, found: Sequence[Any], given: list[Any], primals: Sequence[Any], used: Running) -> tuple[Any, ...]:
         """Put the cotangents of the parameters together, each in memory of its own."""
         own = owned(found, given)
         if not used.general and self._plain(primals) is not None:

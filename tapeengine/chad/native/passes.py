@@ -108,7 +108,10 @@ def same(a: Sequence[Form], b: Sequence[Form]) -> bool:
 
 
 def form(of: Type, classes: Mapping[str, type]) -> Form | None:
-    """Give the form of the values of a type; None where a leaf is no number and no array of numbers."""
+    """Give the form of the values of a type; None where a leaf is no number and no array of numbers.
+
+    Records with arrays have none either: the passes could not keep them safe from changes in place.
+    """
     match of:
         case Float() | Int() | Bool():
             return Form(type(of).__name__.lower())
@@ -117,6 +120,8 @@ def form(of: Type, classes: Mapping[str, type]) -> Form | None:
         case Product(items, name, fields) if items:
             parts = [f for f in (form(item, classes) for item in items) if f is not None]
             if len(parts) < len(items):
+                return None
+            if name and any(leaf.rank for part in parts for leaf in part.leaves()):
                 return None
             if name:
                 return Form("record", items=tuple(parts), cls=classes[name], fields=fields)

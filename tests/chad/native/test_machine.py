@@ -190,6 +190,15 @@ def test_arrays_in_any_memory_order():
     assert backpropagator(1.0)[0].tolist() == from_copy(1.0)[0].tolist()
 
 
+@pytest.mark.parametrize("kind", [np.array, list])
+def test_arguments_may_be_changed_in_place_between_the_passes(kind):
+    x, places = kind([1.0, -2.0, 4.0]), kind([2, 0, 1])
+    _, backpropagator = ENGINE.vjp(picked, x, places)
+    expected = [backpropagator(ct)[0][:] for ct in (1.0, float("inf"))]
+    x[1], places[0] = 7.0, 1
+    np.testing.assert_equal([backpropagator(ct)[0] for ct in (1.0, float("inf"))], expected)
+
+
 def test_an_index_out_of_range_is_python_s_error():
     with pytest.raises(IndexError):
         ENGINE.vjp(picked, np.ones(3), np.array([5]))
@@ -205,12 +214,21 @@ def test_integers_beyond_64_bits():
 @pytest.mark.parametrize(("x", "y"), [(0.0, 2.0), (1.0, 0.0), (3.0, 0.0), (-1.0, 1.0)])
 def test_at_a_pole_both_back_ends_agree(x, y):
     generated = quotient.executable.generated
-    value, backpropagator = ENGINE.vjp(quotient, x, y)
-    exact = generated.running(exact=True)
-    (wanted,), residuals = exact.ahead_in_python([x, y])
-    np.testing.assert_equal(value, wanted)
-    np.testing.assert_equal(backpropagator(1.0), tuple(exact.reverse(residuals, 1.0)))
-    np.testing.assert_equal(backpropagator(0.0), (0.0, 0.0))
+    fast, exact = generated.running(), generated.running(exact=True)
+    for run in (fast.ahead_in_python, lambda leaves: fast.native.vjp(*leaves)):
+        with pytest.raises((ZeroDivisionError, ValueError)):
+            run([x, y])
+    wanted, residuals = exact.ahead_in_python([x, y])
+    results, backpropagator = exact.native.vjp(x, y)
+    np.testing.assert_equal(results, wanted)
+    for ct in (1.0, 0.0):
+        np.testing.assert_equal(backpropagator((ct,)), exact.reverse(residuals, ct))
+
+
+def test_a_pole_raises_what_the_program_raises():
+    with pytest.raises(ValueError, match="math domain error"):
+        ENGINE.vjp(quotient, 0.0, 2.0)
+    assert ENGINE.vjp(quotient, 1.0, 2.0)[0] == 0.0
 
 
 def test_records_and_discrete_parts():
