@@ -417,13 +417,7 @@ cdef class Native:
 
 
 cdef class Enterable:
-    """A program that an engine may enter without a detour.
-
-    Attributes
-    ----------
-    native : Native, optional
-        Its passes on the machine, once they are known.
-    """
+    """A program that an engine may enter without a detour: `native` is its passes on the machine, once they are known."""
 
     cdef public Native native
 
@@ -438,22 +432,15 @@ def enter(program, tuple primals, dict keywords):
 
 
 def is_finite(x):
-    """Whether a number, or every element of an array, is finite.
-
-    Examples
-    --------
-    >>> is_finite(1.0), is_finite(numpy.array([1.0, numpy.inf]))
-    (True, False)
-    """
+    """Whether a number, or every element of an array, is finite."""
     cdef ndarray array
     if isinstance(x, float):
         return isfinite(PyFloat_AS_DOUBLE(x)) != 0
     if not PyArray_CheckExact(x):
         return bool(numpy.isfinite(numpy.sum(x)))
     array = x
-    if PyArray_TYPE(array) != NPY_DOUBLE or not PyArray_ISALIGNED(array) or not PyArray_ISNOTSWAPPED(array):
-        return bool(numpy.isfinite(array).all())
-    if not (PyArray_IS_C_CONTIGUOUS(array) or PyArray_IS_F_CONTIGUOUS(array)):
+    if not (PyArray_TYPE(array) == NPY_DOUBLE and PyArray_ISALIGNED(array) and PyArray_ISNOTSWAPPED(array)
+            and (PyArray_IS_C_CONTIGUOUS(array) or PyArray_IS_F_CONTIGUOUS(array))):
         return bool(numpy.isfinite(array).all())
     return te_all_finite(<double *> PyArray_DATA(array), PyArray_SIZE(array)) != 0
 
@@ -491,10 +478,7 @@ def owned(found, list given):
 
 
 cdef bint is_among(x, list given, list result) noexcept:
-    for y in given:
-        if x is y:
-            return True
-    for y in result:
+    for y in given + result:
         if x is y:
             return True
     return False
