@@ -75,7 +75,14 @@ def grad(
     if holomorphic:
         return _named(_gradient_only(of_complex_numbers(engine, f, arguments, has_aux), has_aux), f, "grad")
 
+    alone = arguments.first and not has_aux
+
     def grad_f(*args: Any, **kwargs: Any) -> Any:
+        if alone and len(args) == 1 and not kwargs:  # the common case, without the choice of arguments
+            value, backpropagator = engine.vjp(f, args[0])
+            if type(value) is not float:
+                check_scalar(value, backpropagator, "grad")
+            return backpropagator(1.0)[0]
         program, primals = arguments.split(f, args, kwargs)
         if has_aux:
             value, backpropagator, aux = engine.vjp_with_aux(program, primals)
