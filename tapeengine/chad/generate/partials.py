@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from tapeengine.chad.generate.builder import Builder
+from tapeengine.chad.generate.values import NotGenerated
 from tapeengine.chad.imperative import Const, Operand, Ref
 from tapeengine.chad.primitives import DISCRETE
 from tapeengine.reference.ops import BINARY, OPERATIONS
@@ -15,8 +16,10 @@ __all__ = ["partial"]
 
 def partial(b: Builder, op: str, which: int, args: Sequence[Operand], out: Ref) -> Operand | None:
     """Write the partial derivative of an operation; None where it is identically zero."""
-    if op in DISCRETE or op not in OPERATIONS:
+    if op in DISCRETE:
         return None
+    if op not in OPERATIONS:
+        raise NotGenerated(f"{op} has no partial derivatives")
     expression = OPERATIONS[op].partials[which]
     if isinstance(expression, ast.Constant) and expression.value == 0:
         return None
