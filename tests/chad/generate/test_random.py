@@ -65,7 +65,10 @@ def attempt(run):
 @given(programs(), st.integers(0, 2**32 - 1))
 def test_generated_agrees_with_evaluated(program, seed):
     env, args, term = program
-    executable = Executable(Module("f", {"f": Definition("f", env, term.type, term)}), {}, {})
+    agrees(Executable(Module("f", {"f": Definition("f", env, term.type, term)}), {}, {}), args, seed)
+
+
+def agrees(executable, args, seed):
     event(f"generated: {executable.generated is not None}")
     assume(executable.generated is not None)
     wanted = attempt(lambda: executable.evaluated_vjp(args))
