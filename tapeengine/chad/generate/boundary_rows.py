@@ -90,6 +90,9 @@ def rows_in(of: Type, form: Value, value: Any, parts: Parts, number: Number, fil
                 raise NotGenerated("an array of another size")
             each_item = zip(forms, value, strict=True)
             return [leaf for f, v in each_item for leaf in rows_in(element, f, v, parts, number, fill, member)]
+        case Array(), Along(_, Const() | Ref() as inner, sizes) if _is_vector(inner.kind, value):
+            vector = np.asarray(value, DTYPES[inner.kind])
+            return [vector] if sizes is None else [vector, len(vector)]
         case Array(element), Along(_, inner, sizes):
             each_row = [rows_in(element, inner, v, parts, number, fill, member) for v in _sequence(value)]
             found = [column(place, [row[k] for row in each_row], fill) for k, place in enumerate(places(inner))]
@@ -99,6 +102,11 @@ def rows_in(of: Type, form: Value, value: Any, parts: Parts, number: Number, fil
         case _, Member() | Choice() | Boxed():
             return member(of, form, value)
     raise NotGenerated("a value of another form")
+
+
+def _is_vector(kind: str, value: Any) -> bool:
+    """Tell whether a row is one of numbers already, so that its elements need not be looked at."""
+    return type(value) is np.ndarray and value.ndim == 1 and value.dtype == DTYPES[kind]
 
 
 def _sequence(value: Any) -> Any:
