@@ -219,6 +219,9 @@ class Boundary:
         if isinstance(inner, Ref):
             return _shaped(whole[:count], like)
         own = arrays if value.sizes is None else arrays[:-1]
+        if isinstance(inner, Along) and isinstance(inner.element, Ref) and type(like) is list and _are_arrays(like):
+            rows = own[0][index] if index else own[0]
+            return [row[: len(k)] for row, k in zip(rows, like, strict=False)]
         likes = list(like) if isinstance(like, list | tuple | np.ndarray) else [None] * count
         each = (self._at(of.element, inner, own, (*index, i), likes[i], is_cotangent) for i in range(count))
         if isinstance(like, list | tuple):
@@ -302,6 +305,10 @@ def _has_sums(value: Value) -> bool:
 
 def _is_ragged(value: Value) -> bool:
     return any(place.is_ragged for place in places(value))
+
+
+def _are_arrays(values: list[Any]) -> bool:
+    return all(type(v) is np.ndarray and v.ndim == 1 for v in values)
 
 
 def _innermost(value: Value) -> Value:

@@ -93,6 +93,8 @@ def rows_in(of: Type, form: Value, value: Any, parts: Parts, number: Number, fil
         case Array(), Along(_, Const() | Ref() as inner, sizes) if _is_vector(inner.kind, value):
             vector = np.asarray(value, DTYPES[inner.kind])
             return [vector] if sizes is None else [vector, len(vector)]
+        case Array(), Along(_, Along(_, Const() | Ref() as inner, Const() | Ref()), None) if _are_vectors(inner, value):
+            return _rows(inner.kind, value, fill)
         case Array(element), Along(_, inner, sizes):
             each_row = [rows_in(element, inner, v, parts, number, fill, member) for v in _sequence(value)]
             found = [column(place, [row[k] for row in each_row], fill) for k, place in enumerate(places(inner))]
@@ -107,6 +109,17 @@ def rows_in(of: Type, form: Value, value: Any, parts: Parts, number: Number, fil
 def _is_vector(kind: str, value: Any) -> bool:
     """Tell whether a row is one of numbers already, so that its elements need not be looked at."""
     return type(value) is np.ndarray and value.ndim == 1 and value.dtype == DTYPES[kind]
+
+
+def _are_vectors(leaf: Const | Ref, value: Any) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(_is_vector(leaf.kind, v) for v in value)
+
+
+def _rows(kind: str, value: Sequence[Any], fill: float) -> list[Any]:
+    """Take rows of numbers apart into the rows, filled up, and their sizes."""
+    sizes = np.array([len(v) for v in value])
+    same = (sizes == sizes[0]).all()
+    return [np.array(value) if same else padded(list(value), DTYPES[kind], fill), sizes]
 
 
 def _sequence(value: Any) -> Any:

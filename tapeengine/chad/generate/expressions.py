@@ -277,6 +277,16 @@ class Expressions:
         x, start, size = (self.operand(a) for a in s.args)
         return (f"ops.window({x}, {start}, {size}, {s.params[0]})", ATOM)
 
+    def op_reach(self, s: Assign) -> Text:
+        """The first elements along a dimension, or all and zeros where they do not count."""
+        x, size, counts = (self.operand(a) for a in s.args)
+        return (f"ops.reach({x}, {size}, {counts}, {s.params[0]}, {s.params[1]})", ATOM)
+
+    def op_unreach(self, s: Assign) -> Text:
+        """The transpose of `op_reach`."""
+        x, size = (self.operand(a) for a in s.args)
+        return (f"ops.unreach({x}, {size}, {s.params[0]})", ATOM)
+
     def op_prefix(self, s: Assign) -> Text:
         """The first elements along a dimension."""
         x, _, size = (self.operand(a) for a in s.args)

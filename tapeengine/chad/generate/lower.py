@@ -200,14 +200,17 @@ class Lower:
             assert isinstance(x, Ref)
             if along is not None and along[0] not in x.axes and self._is_window(*along, axis, scope):
                 return self._window(x, axis, *along, scope)
+            if along is not None and along[0] not in x.axes and along[1] == Const(0) and scope.mask is not None:
+                return self._reach(x, axis, along[0], scope.mask)
             return self._windows(x, index, scope) or Pending(x, ((axis, self.guarded(index, scope)),))
 
         return rebuild(value, leaf)
 
     def _is_window(self, to: str, start: Operand, axis: str, scope: Scope) -> bool:
-        """Tell whether a read along another axis can be a slice: the general form has only slices of everything."""
+        """Tell whether a read along another axis can be a slice; in the general form one from a known place on."""
         if self.general:
-            return start == Const(0) and self.size_of(to) == self.size_of(axis)
+            is_all = start == Const(0) and self.size_of(to) == self.size_of(axis)
+            return is_all or (scope.mask is None and isinstance(start, Const) and start.value >= 0)
         return scope.mask is None or start == Const(0)
 
     def _windows(self, x: Ref, index: Operand, scope: Scope) -> Ref | None:
@@ -256,6 +259,13 @@ class Lower:
         # where a mask is in force, nobody may ever read behind the end: then there is no such form
         read = "window" if scope.mask is None else "prefix"
         return self.b.emit(read, (x, start, size), (x.axes.index(axis),), axes=axes, kind=x.kind)
+
+    def _reach(self, x: Ref, axis: str, to: str, mask: Operand) -> Ref:
+        """Read the first elements along another axis, which may be longer where it does not count."""
+        axes = tuple(to if a == axis else a for a in x.axes)
+        where = mask.axes.index(to) if to in mask.axes else None
+        params = (x.axes.index(axis), where)
+        return self.b.emit("reach", (x, self.size_of(to), mask), params, axes=axes, kind=x.kind)
 
     def spread(self, value: Operand, axes: tuple[str, ...]) -> Ref | Const:
         """Give a value that has exactly these axes, in this order."""

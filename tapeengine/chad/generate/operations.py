@@ -131,6 +131,29 @@ class Operations:
         return view
 
     @staticmethod
+    def reach(x: NDArray[Any], size: int, counts: NDArray[Any], dim: int, where: int | None) -> NDArray[Any]:
+        """The first elements along a dimension; zeros behind the last one, which must not be where it counts.
+
+        Raises
+        ------
+        IndexError
+            Where an element counts that there is not.
+        """
+        if size <= x.shape[dim]:
+            return x[(slice(None),) * dim + (slice(0, size),)]
+        behind = counts if where is None else counts[(slice(None),) * where + (slice(x.shape[dim], None),)]
+        if np.any(behind):
+            raise IndexError(f"index {x.shape[dim]} is out of range for an array of size {x.shape[dim]}")
+        return Operations.unwindow(x, size, dim)
+
+    @staticmethod
+    def unreach(d: Floats, size: int, dim: int) -> Floats:
+        """The transpose of `reach`, for an array of a size."""
+        if d.shape[dim] > size:
+            return d[(slice(None),) * dim + (slice(0, size),)]
+        return Operations.unwindow(d, size, dim)
+
+    @staticmethod
     def windows(x: Floats, rows: int, columns: int) -> Floats:
         """A view whose row i is the part of a vector that begins at i."""
         if rows == 0 or columns == 0:
@@ -301,6 +324,9 @@ def padded(values: list[Any], kind: Any, fill: float = 0.0) -> NDArray[Any]:
     if len(values) * np.prod(shape) > MOST * sum(v.size for v in values) + 10**6:
         raise NotGenerated("rows of very different sizes")
     result = np.full((len(values), *shape), fill if kind in (float, np.float64) else 0, dtype=kind)
+    if len(shape) == 1:
+        result[np.arange(shape[0]) < np.array([len(v) for v in values])[:, None]] = np.concatenate(values)
+        return result
     for row, value in zip(result, values, strict=True):
         row[tuple(map(slice, value.shape))] = value
     return result

@@ -74,6 +74,16 @@ def window(R: Reverse, s: Assign, ct: Operand) -> None:
         R.one(x, R.b.emit("unwindow", (R.full(ct, s.out), size), (dim,), axes=x.axes))
 
 
+# D[t ! i] where i counts from the first element on and not all positions count
+def reach(R: Reverse, s: Assign, ct: Operand) -> None:
+    x = s.args[0]
+    if isinstance(x, Ref) and x.name in R.active:
+        dim = s.params[0]
+        assert isinstance(dim, int)
+        size = R.b.axes.sizes[x.axes[dim]]
+        R.one(x, R.b.emit("unreach", (R.full(ct, s.out), size), (dim,), axes=x.axes))
+
+
 # rows of different sizes are filled up with zeros: only the elements have a cotangent
 def pad(R: Reverse, s: Assign, ct: Operand) -> None:
     x = s.args[0]
@@ -165,6 +175,7 @@ RULES: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "nonempty": same,
         "nonempty_rows": same,
         "pad": pad,
+        "reach": reach,
         "stack": stack,
         "concatenate": concatenate,
         "scatter": scatter,

@@ -1,0 +1,91 @@
+"""Rows of different sizes at their edges: indices out of range, empty rows, cotangents, memory."""
+
+import numpy as np
+import pytest
+
+import tapeengine
+from tapeengine import chad as te
+from tapeengine.chad.generate import NotGenerated
+from tapeengine.chad.generate.operations import MOST, padded
+from tapeengine.errors import CotangentError
+
+ENGINE = tapeengine.Engine()
+ROWS = [np.array([1.0, 2.0]), np.array([3.0]), np.array([4.0, 5.0, 6.0])]
+
+
+@te.program
+def picked(rows: te.Array[te.Vec], k: int) -> float:
+    return sum(row[k] * row[0] for row in rows)
+
+
+@te.program
+def largest(rows: te.Array[te.Vec]) -> float:
+    return sum(max(row) for row in rows)
+
+
+@te.program
+def scaled(rows: te.Array[te.Vec], a: float) -> te.Array[te.Vec]:
+    return [[a * x for x in row] for row in rows]
+
+
+@te.program
+def first_few(xs: te.Vec, n: int, least: int) -> float:
+    return sum(xs[i] * xs[i] if i < len(xs) or i < least else 0.5 for i in range(n))
+
+
+def test_indices_count_from_the_end_of_each_row():
+    value, back = ENGINE.vjp(picked, ROWS, -1)
+    assert value == 2 + 9 + 24
+    assert [d.tolist() for d in back(1.0)[0]] == [[2, 1], [6], [6, 0, 4]]
+
+
+@pytest.mark.parametrize("k", [1, -2])
+def test_an_index_out_of_range_for_one_row_raises(k):
+    with pytest.raises(IndexError):
+        picked.executable.generated.vjp((ROWS, k))
+    with pytest.raises(IndexError):
+        ENGINE.vjp(picked, ROWS, k)
+
+
+def test_a_fold_of_an_empty_row_raises():
+    assert ENGINE.vjp(largest, ROWS)[0] == 11
+    with pytest.raises(IndexError):
+        largest.executable.generated.vjp(([*ROWS, np.zeros(0)],))
+
+
+@pytest.mark.parametrize("size", [0, 2, 5, 9])
+def test_reads_behind_the_end_that_do_not_count(size):
+    xs = np.arange(1.0, size + 1)
+    value, back = first_few.executable.generated.vjp((xs, 5, 0))
+    assert value == sum(xs[:5] ** 2) + 0.5 * max(5 - size, 0)
+    assert back(1.0)[0].tolist() == [2 * x if i < 5 else 0 for i, x in enumerate(xs)]
+
+
+def test_reads_behind_the_end_that_count():
+    with pytest.raises(IndexError):
+        first_few.executable.generated.vjp((np.ones(2), 5, 3))
+
+
+def test_cotangents_have_the_sizes_of_the_rows():
+    value, back = ENGINE.vjp(scaled, ROWS, 2.0)
+    assert [v.tolist() for v in value] == [[2, 4], [6], [8, 10, 12]]
+    rows, a = back([np.ones(2), np.zeros(1), np.array([0.0, 1.0, 0.0])])
+    assert [d.tolist() for d in rows] == [[2, 2], [0], [0, 2, 0]] and a == 8
+    with pytest.raises(CotangentError, match="value"):
+        back([np.ones(2), np.ones(2), np.ones(3)])
+
+
+def test_rows_without_elements_and_no_rows():
+    for rows in ([np.zeros(0), np.zeros(0)], [], [np.zeros(0), np.ones(1)]):
+        value, back = ENGINE.vjp(scaled, rows, 2.0)
+        assert [len(v) for v in value] == [len(r) for r in rows]
+        assert [d.shape for d in back(value)[0]] == [r.shape for r in rows]
+
+
+def test_one_long_row_among_many_short_ones_is_evaluated():
+    short = [np.ones(1)] * 1500
+    assert padded([*short, np.ones(MOST)], float).shape == (1501, MOST)
+    with pytest.raises(NotGenerated, match="very different"):
+        padded([*short, np.ones(1500)], float)
+    value, back = ENGINE.vjp(scaled, [*short, np.ones(1500)], 2.0)
+    assert len(value[-1]) == 1500 and back(value)[1] == 2.0 * 3000
