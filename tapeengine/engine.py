@@ -229,7 +229,7 @@ class Engine:
         argnums : int, str, or tuple of them
             Which arguments to differentiate.
         mode : {"auto", "forward", "reverse"}
-            Whether columns or rows are computed; "auto" takes what there is less of. Both go in blocks.
+            Whether columns or rows are computed; "auto" takes what costs fewer walks over the tape.
         has_aux : bool
             Whether `f` returns ``(value, aux)``; the function then returns ``(jacobian, aux)``.
         holomorphic : bool

@@ -88,6 +88,11 @@ cdef void forward_columns(Head *h, double *block, uint32_t[::1] outputs, double[
         first += width
 
 
+def walks(Backpropagator back, Py_ssize_t count):
+    """What so many rows or columns cost, in walks over a scalar tape; on a tape with arrays each counts."""
+    return (count + TE_BLOCK - 1) // TE_BLOCK if is_scalar_tape(back.tape) else count
+
+
 def matrix(Backpropagator back, outputs, bint forward):
     """The Jacobian of the scalars with the ids `outputs` (0: a constant), by blocks of rows or of columns.
 

@@ -60,7 +60,7 @@ def dense(
     columns = form_of(engine.structures, arguments.result(primals))
     found = sweeps(rows, columns, holomorphic)
     check_complex(found, mode, rows, columns)
-    forward = is_forward(mode, found, rows, columns)
+    forward = is_forward(backpropagator, mode, found, rows.size, columns.size)
     return structured(full_matrix(backpropagator, rows, columns, arguments.single, forward), rows, columns)
 
 
@@ -94,11 +94,12 @@ def first_derivative(
     return first_f
 
 
-def is_forward(mode: Mode, found: tuple[Sweep, ...], rows: Form, columns: Form) -> bool:
-    """Whether columns are computed: as asked for, or where there are fewer and their sweep gives the Jacobian."""
+def is_forward(backpropagator: Any, mode: Mode, found: tuple[Sweep, ...], rows: int, columns: int) -> bool:
+    """Whether columns are computed: as asked for, or where they cost fewer walks and their sweep gives the Jacobian."""
     if mode != "auto":
         return mode == "forward"
-    return "forward" in found and ("reverse" not in found or columns.size <= rows.size)
+    cheaper = block.walks(backpropagator, columns) <= block.walks(backpropagator, rows)
+    return "forward" in found and ("reverse" not in found or cheaper)
 
 
 def full_matrix(backpropagator: Any, rows: Form, columns: Form, single: bool, forward: bool) -> Any:

@@ -36,6 +36,20 @@ def test_blocks_of_scalars_agree_with_single_sweeps() -> None:
     assert reverse["constant"] == ([0.0] * 20, 0.0)
 
 
+@pytest.mark.parametrize(
+    ("n", "m", "forward"), [(20, 24, True), (24, 20, True), (25, 20, False), (3, 9, True), (9, 3, False)]
+)
+def test_the_mode_takes_what_costs_fewer_walks(n: int, m: int, forward: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scalars are swept in eights; a walk costs the same in both directions."""
+    from tapeengine._core import block
+
+    asked: list[bool] = []
+    sweep = block.matrix
+    monkeypatch.setattr(block, "matrix", lambda *args: (asked.append(args[2]), sweep(*args))[1])
+    te.jacobian(lambda xs: [tm.sin(xs[k % n]) for k in range(m)])([0.1] * n)
+    assert asked == [forward]
+
+
 def test_a_zero_meets_an_infinite_partial_in_a_block() -> None:
     def program(x: Any) -> Any:
         root = tm.sqrt(x[0])
