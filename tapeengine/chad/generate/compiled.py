@@ -147,11 +147,11 @@ class Compiled:
         with self._depth():
             leaves = [_kept(leaf) for leaf in self._leaves(running, primals)]
             used, (results, residuals) = self._forward(running, leaves, primals)
-        if isinstance(self.definition.result, Float):
-            value = float(results[0])
-        else:
-            given_away = _unshared(results, residuals, leaves)
-            value = self.boundary.out(self.definition.result, used.passes.value, given_away)
+            if isinstance(self.definition.result, Float):
+                value = float(results[0])
+            else:
+                given_away = _unshared(results, residuals, leaves)
+                value = self.boundary.out(self.definition.result, used.passes.value, given_away)
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
             with self._depth():
