@@ -286,6 +286,7 @@ try:
         backpropagator(1.0)
 except KeyboardInterrupt:
     interrupted = 1
+backpropagator(1.0)  # a whole one: the interrupt may have come before all of the accumulation array was touched
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for _ in range(5):
     try:
