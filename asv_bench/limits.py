@@ -1,6 +1,8 @@
 """Every performance target as a benchmark: what docs/performance.md names, asv tracks."""
 
 from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,15 @@ def method(target: Target) -> Callable[[Any], float]:
     measure.unit = target.unit  # type: ignore[attr-defined]
     if target.needs_peers:
         measure.setup = skip_without_peers  # type: ignore[attr-defined]
+    if target.needs_module:
+        measure.setup = partial(skip_without, target.needs_module)  # type: ignore[attr-defined]
     return measure
+
+
+def skip_without(module: str) -> None:
+    """Tell asv to skip a benchmark where a module is not installed."""
+    if find_spec(module) is None:
+        raise NotImplementedError(f"{module} is not installed")
 
 
 def skip_without_peers() -> None:

@@ -92,5 +92,12 @@ TARGETS = (
         lambda: starting("engine"),
     ),
     Target("kernel", "recording a plugin's scalar kernel", 1.5, "x built in", kernel),
-    Target("solve", "a solve of tapeengine-scipy and its gradient", 1.3, "x two solves", solve),
+    Target(
+        "solve",
+        "a solve of tapeengine-scipy and its gradient",
+        1.3,
+        "x two solves",
+        solve,
+        needs_module="tapeengine_scipy",
+    ),
 )

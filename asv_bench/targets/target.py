@@ -32,7 +32,8 @@ class Measurement:
 class Target:
     """One figure: its name, its limit (at most), the unit, and the function that measures it.
 
-    `needs_peers` says that it is measured against a tool of the peers' environment, which `make peers` makes.
+    `needs_peers` says that it is measured against a tool of the peers' environment, which `make peers` makes;
+    `needs_module` names what must be importable: a plugin that is a distribution of its own.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Target:
     unit: str
     measure: Callable[[], Measurement]
     needs_peers: bool = False
+    needs_module: str = ""
 
     def met(self, measurement: Measurement) -> bool:
         """Say whether the measured value is within the limit, or another one, and what else is asked for holds."""

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from asv_bench import derivatives, figures, quick, transformed, typed_cases
+from asv_bench import derivatives, figures, limits, quick, transformed, typed_cases
 from asv_bench.programs.catalogue import PROGRAMS
+from asv_bench.targets.target import Target
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = {"core", "scalars", "arrays", "primitives", "transforms", "chad", "plugins", "import_time", "memory"}
@@ -99,3 +100,10 @@ def test_the_theorem_holds_on_the_benchmarks_programs():
 def test_probe_counts_rules_and_runs():
     assert transformed.probed("vjp") == {"runs": 1, "values": 2, "vjp": 2, "jvp": 0}
     assert transformed.probed("checkpoint")["runs"] == 2
+
+
+def test_a_target_of_a_module_that_is_not_installed_is_skipped():
+    measure = limits.method(Target("name", "what", 1.0, "ms", lambda: None, needs_module="no_such_module"))
+    with pytest.raises(NotImplementedError, match="no_such_module is not installed"):
+        measure.setup()
+    assert not hasattr(limits.method(Target("name", "what", 1.0, "ms", lambda: None)), "setup")
