@@ -10,6 +10,13 @@ static inline void te_block_add(double *restrict to, const double *restrict from
     else
         for (unsigned k = 0; k < TE_BLOCK; k++) if (from[k] != 0.0) to[k] += partial * from[k];
 }
+/* to = partial * from, with the same zeros. */
+static inline void te_block_set(double *restrict to, const double *restrict from, double partial) {
+    if (isfinite(partial))
+        for (unsigned k = 0; k < TE_BLOCK; k++) to[k] = partial * from[k];
+    else
+        for (unsigned k = 0; k < TE_BLOCK; k++) to[k] = from[k] != 0.0 ? partial * from[k] : 0.0;
+}
 static inline int te_block_zero(const double *block) {
     int any = 0;
     for (unsigned k = 0; k < TE_BLOCK; k++) any |= block[k] != 0.0;

@@ -15,6 +15,7 @@ import numpy
 cdef extern from "block.h" nogil:
     const uint32_t TE_BLOCK
     void te_block_add(double *to, const double *source, double partial)
+    void te_block_set(double *to, const double *source, double partial)
     bint te_block_zero(const double *block)
 
 
@@ -34,16 +35,17 @@ cdef void resolve_block(Head *h, double *cotangent, uint32_t top) noexcept nogil
 
 
 cdef void push_block(Head *h, double *tangent, uint32_t top) noexcept nogil:
-    """Fill in the tangents of the ids up to top for a block of tangents of the inputs."""
+    """Fill in the tangents of the ids up to top for a block of tangents of the inputs; what was there is not read."""
     cdef uint32_t i
     cdef Record *r
     cdef double *t
     for i in range(h.inputs + 1, top + 1):
-        if op_at(h, i) & FORM_MASK == SPECIAL:
-            continue
         t = tangent + <size_t> i * TE_BLOCK
+        if op_at(h, i) & FORM_MASK == SPECIAL:
+            memset(t, 0, TE_BLOCK * sizeof(double))
+            continue
         r = record_at(h, i)
-        te_block_add(t, tangent + <size_t> r.p1 * TE_BLOCK, r.d1)
+        te_block_set(t, tangent + <size_t> r.p1 * TE_BLOCK, r.d1)
         if r.p2 != i:
             te_block_add(t, tangent + <size_t> r.p2 * TE_BLOCK, r.d2)
 
@@ -59,7 +61,8 @@ cdef void reverse_rows(Head *h, double *block, uint32_t[::1] outputs, double[:, 
     while first < m:
         width = min(TE_BLOCK, m - first)
         top = 0
-        memset(block, 0, <size_t> h.count * TE_BLOCK * sizeof(double))
+        if first:
+            memset(block, 0, <size_t> h.count * TE_BLOCK * sizeof(double))
         for k in range(width):
             if outputs[first + k]:
                 block[<size_t> outputs[first + k] * TE_BLOCK + k] = 1.0
@@ -78,7 +81,7 @@ cdef void forward_columns(Head *h, double *block, uint32_t[::1] outputs, double[
         top = max(top, outputs[i])
     while first < h.inputs:
         width = min(TE_BLOCK, h.inputs - first)
-        memset(block, 0, <size_t> h.count * TE_BLOCK * sizeof(double))
+        memset(block, 0, <size_t> (h.inputs + 1) * TE_BLOCK * sizeof(double))
         for k in range(width):
             block[<size_t> (first + k + 1) * TE_BLOCK + k] = 1.0
         push_block(h, block, top)
