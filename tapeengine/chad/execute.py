@@ -12,8 +12,9 @@ import numpy as np
 from tapeengine._core.native import Native
 from tapeengine.chad.close import close
 from tapeengine.chad.convert import Converter
+from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent as cotangent_type
-from tapeengine.chad.evaluate.evaluator import Evaluator, deep
+from tapeengine.chad.evaluate.evaluator import Evaluator
 from tapeengine.chad.forward import forward
 from tapeengine.chad.generate import Compiled, CompiledTangent, NotGenerated, generate
 from tapeengine.chad.generate.compiled import POLES

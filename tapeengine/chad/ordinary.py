@@ -94,10 +94,10 @@ def _names(code: CodeType) -> Iterator[str]:
 
 def _exchanged(value: Any) -> Any:
     """Tapeengine's counterpart of a module, or of a function of one; any other value itself."""
-    for ours, theirs in ((ours, theirs) for theirs, ours in _MODULES):
+    name = getattr(value, "__name__", None)
+    for theirs, ours in _MODULES:
         if value is theirs:
             return ours
-        name = getattr(value, "__name__", None)
         if callable(value) and isinstance(name, str) and getattr(theirs, name, None) is value:
             return getattr(ours, name, value)
     return value

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tapeengine._core.native import Enterable
+from tapeengine.chad.depth import deep
 from tapeengine.chad.display import display
-from tapeengine.chad.evaluate.evaluator import deep
 from tapeengine.chad.execute import Executable
 from tapeengine.chad.link import link
 from tapeengine.chad.ordinary import is_traced, on_duals
@@ -130,37 +131,42 @@ class Program(Enterable):
             return self.executable.generated_forward.text
         return display(self.executable.derivative(form))
 
-    def __tapeengine_vjp__(self, engine: Any, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    def __tapeengine_vjp__(
+        self, engine: Any, *primals: Any, **named: Any
+    ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its backpropagator."""
+        others = self.others(len(primals), named)
+        # An engine has tried the short way already, once it knows it, with just these primals.
+        run = self.executable.vjp if others or self.native is None else self.executable.general_vjp
         self.native = self.executable.entry
         try:
-            return self._vjp(primals)
+            value, backpropagator = run((*primals, *others))
         except StructureError:
-            if not is_traced(primals):
+            if not is_traced((*primals, *others)):
                 raise
-        found: tuple[Any, Callable[[Any], tuple[Any, ...]]] = engine.vjp(self.python, *primals)
-        return found
-
-    def _vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        defaults = self.defaults(len(primals))
-        if not defaults:
-            return self.executable.vjp(primals)
-        value, backpropagator = self.executable.vjp((*primals, *defaults))
+            found: tuple[Any, Callable[[Any], tuple[Any, ...]]] = engine.vjp(self.python, *primals, **named)
+            return found
+        if not others:
+            return value, backpropagator
         return value, lambda cotangent: backpropagator(cotangent)[: len(primals)]
 
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its tangent."""
-        defaults = self.defaults(len(primals))
+        others = self.others(len(primals), {})
         try:
-            return self.executable.jvp((*primals, *defaults), (*tangents, *[None] * len(defaults)))
+            return self.executable.jvp((*primals, *others), (*tangents, *[None] * len(others)))
         except StructureError:
             if not is_traced((primals, tangents)):
                 raise
         found: tuple[Any, Any] = engine.jvp(self.python, primals, tangents)
         return found
 
-    def defaults(self, given: int) -> tuple[Any, ...]:
-        """Give the defaults of the parameters that a call with some positional arguments leaves out."""
+    def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Give the arguments that a call does not give by position: by name, or their defaults."""
+        if named:
+            bound = inspect.signature(self.function).bind(*[None] * given, **named)
+            bound.apply_defaults()
+            return bound.args[given:]
         values = self.function.__defaults__ or ()
         missing = self.function.__code__.co_argcount - given
         return values[-missing:] if 0 < missing <= len(values) else ()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent
-from tapeengine.chad.evaluate.evaluator import Evaluator, deep
+from tapeengine.chad.evaluate.evaluator import Evaluator
 from tapeengine.chad.linear import LinearValues, Sparse
 from tapeengine.chad.reverse import FORMS, Reverse
 from tapeengine.chad.target import Run

@@ -97,3 +97,27 @@ def test_a_wrong_argument_is_still_refused() -> None:
     with pytest.raises(StructureError, match="the argument x"):
         te.vjp(entropy, "text")
     assert not is_traced(({"a": 1.0}, [2.0], "text"))
+
+
+@te.program
+def scaled(x: float, y: float = 3.0, z: float = 1.0) -> float:
+    return x * y + z
+
+
+def test_arguments_by_name_are_not_differentiated() -> None:
+    for program in (scaled, scaled.python):
+        value, backpropagator = te.vjp(program, 2.0, z=5.0, y=4.0)
+        assert (value, backpropagator(1.0)) == (13.0, (4.0,))
+        assert te.vjp(program, 2.0)[0] == 7.0
+        with pytest.raises(TypeError, match="unexpected keyword argument 'w'"):
+            te.vjp(program, 2.0, w=1.0)
+    assert te.grad(lambda x: te.vjp(scaled, x, y=x)[0])(2.0) == 4.0
+
+
+def test_the_short_way_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = te.program(scaled.function)
+    te.vjp(program, 1.0, 2.0, 3.0)
+    tried = []
+    monkeypatch.setattr(program.executable, "vjp", lambda primals: tried.append(primals))
+    value, backpropagator = te.vjp(program, np.float64(2.0), 4.0, 1.0)
+    assert (value, backpropagator(1.0), tried) == (9.0, (4.0, 2.0, 1.0), [])

@@ -6,9 +6,9 @@ from chad.terms_of_ec import programs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tapeengine.chad.depth import deep
 from tapeengine.chad.display import display
 from tapeengine.chad.evaluate import Evaluator
-from tapeengine.chad.evaluate.evaluator import deep
 from tapeengine.chad.forward import forward
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.reverse import reverse

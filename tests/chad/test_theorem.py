@@ -5,8 +5,8 @@ from chad.terms_of_ec import cotangents, programs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent
-from tapeengine.chad.evaluate.evaluator import deep
 from tapeengine.chad.linear import Dense, Sparse, size
 from tapeengine.chad.terms import Apply, Lambda, Let, Op, Proj, Var
 from tapeengine.chad.traverse import Names, all_names

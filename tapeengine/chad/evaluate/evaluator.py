@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -13,22 +11,11 @@ from tapeengine.chad.linear import LinearValues, Sparse
 from tapeengine.chad.terms import Module, Term
 from tapeengine.chad.traverse import free_variables
 
-__all__ = ["Environment", "Evaluator", "deep"]
+__all__ = ["Environment", "Evaluator"]
 
 #: Values of the variables in scope.
 Environment = Mapping[str, Any]
 Rule = Callable[["Evaluator", Any, Environment], Any]
-
-
-@contextmanager
-def deep(limit: int = 100_000) -> Iterator[None]:
-    """Allow deep recursion for a while: terms nest as deeply as programs have statements."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, limit))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 class Evaluator:

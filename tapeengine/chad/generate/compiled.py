@@ -12,7 +12,7 @@ import numpy as np
 
 from tapeengine._core.native import COPIED, Backpropagator, Native, is_finite, owned
 from tapeengine._core.native import leaves as plain_leaves
-from tapeengine.chad.evaluate.evaluator import deep
+from tapeengine.chad.depth import deep
 from tapeengine.chad.generate.boundary import Boundary
 from tapeengine.chad.generate.boundary_rows import Place, places
 from tapeengine.chad.generate.entry import entry

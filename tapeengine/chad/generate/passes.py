@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tapeengine.chad.evaluate.evaluator import deep
+from tapeengine.chad.depth import deep
 from tapeengine.chad.generate.activity import CONTINUOUS, activate_all, declarations
 from tapeengine.chad.generate.boundary import parameter
 from tapeengine.chad.generate.boxes import canonical

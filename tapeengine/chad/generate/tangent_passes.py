@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tapeengine.chad.evaluate.evaluator import deep
+from tapeengine.chad.depth import deep
 from tapeengine.chad.generate.activity import activate
 from tapeengine.chad.generate.boundary import parameter
 from tapeengine.chad.generate.builder import Builder

@@ -1,0 +1,25 @@
+"""The recursion limit is the interpreter's: it stays raised until the last user has left."""
+
+import sys
+
+import pytest
+
+from tapeengine.chad.depth import deep
+
+
+def test_one_that_leaves_does_not_lower_the_limit_of_another() -> None:
+    before = sys.getrecursionlimit()
+    first, second = deep(before + 1000), deep(before + 500)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert sys.getrecursionlimit() >= before + 500
+    second.__exit__(None, None, None)
+    assert sys.getrecursionlimit() == before
+
+
+def test_an_error_inside_puts_the_limit_back() -> None:
+    before = sys.getrecursionlimit()
+    with pytest.raises(ValueError), deep(before + 1000):
+        raise ValueError
+    assert sys.getrecursionlimit() == before
