@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tapeengine._core.environment import Environment as Accumulation
+from tapeengine.chad.depth import deep
 from tapeengine.chad.linear import LinearValues, Sparse
 from tapeengine.chad.terms import Module, Term
 from tapeengine.chad.traverse import free_variables
