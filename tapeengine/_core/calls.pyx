@@ -58,13 +58,14 @@ cdef object stripped(Head *h, uint32_t tag, object x):
 
 cdef object apply(object primitive, tuple args, dict static):
     """Call a primitive and record the call on the innermost trace among its arguments."""
-    cdef uint32_t tag = innermost_tag(args)
+    cdef uint32_t tag
     cdef Head *h
     cdef list values
     cdef bint outer = False
     for x in args:
-        if type(x) is array_class and PyArray_TYPE(<ndarray> x) == NPY_OBJECT:
-            return apply(primitive, tuple([of_numbers(a) for a in args]), static)
+        if holds_objects(x):
+            return apply(primitive, tuple([traced_numbers(a) if holds_objects(a) else a for a in args]), static)
+    tag = innermost_tag(args)
     if tag == 0:
         values = [(<Array> x).current() if type(x) is Array else x for x in args]
         return constant(primitive.primal(*values, **static))
@@ -82,14 +83,31 @@ cdef object apply(object primitive, tuple args, dict static):
     return record_call(h, primitive, args, values, static, out)
 
 
+cdef bint holds_objects(object x) noexcept:
+    return type(x) is array_class and PyArray_TYPE(<ndarray> x) == NPY_OBJECT
+
+
 cdef object of_numbers(object x):
-    """What numpy.array made of dual numbers, as the traced array that they are the elements of."""
-    if not (type(x) is array_class and PyArray_TYPE(<ndarray> x) == NPY_OBJECT):
-        return x
+    """What numpy.array made of dual numbers, as the traced array that they are the elements of.
+
+    None for rows of different lengths, and for objects that are not numbers.
+    """
     from tapeengine.numpy import array
-    found = array(x.tolist())
-    if found.dtype == object:
-        raise TypeError("an array of objects that are not numbers meets a traced value")
+    try:
+        found = array(x.tolist())
+    except ValueError:
+        return None
+    return None if found.dtype == object else found
+
+
+cdef object traced_numbers(object x):
+    """An operand that numpy.array made of dual numbers."""
+    found = of_numbers(x)
+    if found is None:
+        raise TypeError(
+            "an array of objects that are not numbers meets a traced value. "
+            "Make it of numbers and rows of one length, or work on its elements"
+        )
     return found
 
 

@@ -8,8 +8,7 @@ from libc.stdint cimport uint32_t
 
 from tapeengine._core.batch cimport Batch
 from tapeengine._core.records cimport View
-from tapeengine._core.row_sweep cimport places_of
-from tapeengine._core.tape cimport Tape
+from tapeengine._core.row_sweep cimport fair, largest, places_of
 from tapeengine._core.trace cimport Backpropagator
 
 import numpy
@@ -17,7 +16,7 @@ import numpy
 cdef enum:
     FEW = 3                 # columns: fewer are not worth a block
     LARGEST = 1 << 22       # bytes of the largest array's block of tangents
-    LEAST = 8               # columns of a block, however large its arrays are
+    LEAST = 8               # columns that a block may have, however large its arrays are
 
 
 cdef int seed(Batch batch, list places, Py_ssize_t first) except -1:
@@ -60,17 +59,6 @@ cdef int take_out(Batch batch, list places, object into) except -1:
     return 0
 
 
-cdef Py_ssize_t fair(Tape tape, Py_ssize_t columns) noexcept:
-    """How many columns a block has: all blocks of about one size, so that the largest array's block stays small."""
-    cdef Py_ssize_t largest = 1, most, blocks
-    cdef uint32_t s
-    for s in range(tape.place_count):
-        largest = max(largest, tape.places[s].size * tape.places[s].width)
-    most = max(<Py_ssize_t> (LARGEST // largest), <Py_ssize_t> LEAST)
-    blocks = (columns + most - 1) // most
-    return (columns + blocks - 1) // blocks
-
-
 def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype):
     """The matrix of a program's derivative by columns, on plain numbers.
 
@@ -90,12 +78,13 @@ def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype):
     """
     cdef Batch batch
     cdef Py_ssize_t first, width
+    cdef Py_ssize_t most = max(<Py_ssize_t> (LARGEST // largest(back.tape)), <Py_ssize_t> LEAST)
     if columns < FEW:
         return None
     inputs, outputs = places_of(back.primals), places_of([back.result])
     lasting = [(<View> place).storage for _, _, place in outputs if type(place) is View]
     found = numpy.zeros((size, columns), dtype)
-    width = fair(back.tape, columns)
+    width = fair(columns, most)
     for first in range(0, columns, width):
         batch = Batch.__new__(Batch)
         batch.begin(back.tape, min(width, columns - first), lasting)

@@ -434,8 +434,8 @@ def enter(program, tuple primals, dict keywords):
 def is_finite(x):
     """Whether a number, or every element of an array, is finite."""
     cdef ndarray array
-    if isinstance(x, float):
-        return isfinite(PyFloat_AS_DOUBLE(x)) != 0
+    if isinstance(x, (float, int)):
+        return isinstance(x, int) or isfinite(PyFloat_AS_DOUBLE(x)) != 0
     if not PyArray_CheckExact(x):
         return bool(numpy.isfinite(numpy.sum(x)))
     array = x

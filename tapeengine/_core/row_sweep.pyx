@@ -164,17 +164,22 @@ cdef size_t bytes_of_row(Tape tape) noexcept:
     return total
 
 
-cdef Py_ssize_t widest(Tape tape) noexcept:
-    """The most rows of a block: the cotangents of each storage should stay in the cache."""
-    cdef Py_ssize_t largest = 1
+cdef Py_ssize_t largest(Tape tape) noexcept:
+    """The bytes of the largest storage."""
+    cdef Py_ssize_t found = 1
     cdef uint32_t s
     for s in range(tape.place_count):
-        largest = max(largest, tape.places[s].size * tape.places[s].width)
-    return min(max(<Py_ssize_t> (CACHE // largest), <Py_ssize_t> PROBE), <Py_ssize_t> WIDEST)
+        found = max(found, tape.places[s].size * tape.places[s].width)
+    return found
+
+
+cdef Py_ssize_t widest(Tape tape) noexcept:
+    """The most rows of a block: the cotangents of each storage should stay in the cache."""
+    return min(max(<Py_ssize_t> (CACHE // largest(tape)), <Py_ssize_t> PROBE), <Py_ssize_t> WIDEST)
 
 
 cdef Py_ssize_t fair(Py_ssize_t count, Py_ssize_t most) noexcept:
-    """How many of `count` rows the next block takes: all blocks of about one size, of `most` rows at most."""
+    """How many of `count` rows or columns the next block takes: all blocks of about one size, of `most` at most."""
     cdef Py_ssize_t blocks = (count + most - 1) // most
     return (count + blocks - 1) // blocks
 

@@ -10,6 +10,7 @@ from numpy cimport PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, ndarray
 cimport numpy as cnp
 
 from tapeengine._core.array cimport Array
+from tapeengine._core.calls cimport of_numbers
 from tapeengine._core.interleave cimport (
     ARRAY, DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Leaves, Matcher, Walk, build, summary,
 )
@@ -209,12 +210,8 @@ cdef class Outputs(Walk):
 
     cdef object objects(self, object value):
         """What numpy.array makes of duals: the values of the traced array that they are the elements of."""
-        from tapeengine.numpy import array
-        try:
-            found = array(value.tolist())
-        except ValueError:
-            found = value
-        if found.dtype == object:
+        found = of_numbers(value)
+        if found is None:
             raise StructureError(f"{self.path()} is an array of objects that are not numbers. Return a list of them")
         return self.leaf(found)
 

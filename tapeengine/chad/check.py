@@ -28,6 +28,7 @@ from tapeengine.chad.types import (
     Product,
     Sum,
     Type,
+    is_addable,
     show,
 )
 
@@ -202,6 +203,8 @@ def gather(C: Checker, t: S.Gather) -> None:
 
 
 def scatter(C: Checker, t: S.Scatter) -> None:
+    if not is_addable(C.array(t.array)):
+        raise IllTyped(f"{show(t.array.type)} is not an array of what can be added")
     C.same(t, t.indices.type, Array(INT), "the indices")
     C.same(t, t.values.type, t.array.type, "the values")
 

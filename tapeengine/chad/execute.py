@@ -17,7 +17,7 @@ from tapeengine.chad.derivative_types import cotangent as cotangent_type
 from tapeengine.chad.evaluate.evaluator import Evaluator
 from tapeengine.chad.forward import forward
 from tapeengine.chad.generate import Compiled, CompiledTangent, NotGenerated, generate
-from tapeengine.chad.generate.compiled import POLES
+from tapeengine.chad.generate.compiled import REFERRED
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.registered import Primitives
 from tapeengine.chad.reverse import FORMS, reverse
@@ -119,16 +119,17 @@ class Executable:
         return [self.converter.inward(p.of, x, f"the argument {p.name}") for p, x in each]
 
     def at_pole(self, primals: Sequence[Any]) -> None:
-        """Raise what the program as Python raises on its way through infinities and NaNs, if it does.
+        """Raise what the program as Python raises on its way through infinities, NaNs and arrays that end, if it does.
 
         Inside derivatives operations answer as C's do, where Python's floats raise at a pole, and numpy's do not.
+        An index out of range is shown in the program's own line.
         """
         if self.python is None:
             return
         try:
             with np.errstate(all="ignore"):
                 self.python(*primals)
-        except POLES:
+        except REFERRED:
             raise
         except Exception:  # an argument that only the typed program takes
             return

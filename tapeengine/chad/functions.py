@@ -6,6 +6,7 @@ these functions, on floats, numpy arrays, lists and dual numbers alike.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -73,6 +74,8 @@ def gather(xs: Any, indices: Any) -> Any:
 def scatter(xs: Any, indices: Any, values: Any) -> Any:
     """Give a copy of ``xs`` with ``values[k]`` added at ``indices[k]`` for each k.
 
+    Elements are numbers, rows, tuples or dataclasses; those with parts are added part by part.
+
     Examples
     --------
     >>> scatter([0.0, 0.0], [1, 1, 0], [1.0, 2.0, 3.0])
@@ -80,8 +83,19 @@ def scatter(xs: Any, indices: Any, values: Any) -> Any:
     """
     result = [xs[i] for i in range(len(xs))]
     for i, value in zip(indices, values, strict=True):
-        result[i] = result[i] + value
+        result[i] = _sum(result[i], value)
     return result
+
+
+def _sum(a: Any, b: Any) -> Any:
+    """Add numbers and arrays, and lists, tuples and dataclasses part by part."""
+    cls: Any = type(a)
+    if isinstance(a, list | tuple):
+        parts = [_sum(x, y) for x, y in zip(a, b, strict=True)]
+        return cls(*parts) if hasattr(a, "_fields") else cls(parts)
+    if dataclasses.is_dataclass(a):
+        return cls(*[_sum(getattr(a, field.name), getattr(b, field.name)) for field in dataclasses.fields(a)])
+    return a + b
 
 
 def replicate(n: int, x: Any) -> Any:

@@ -35,6 +35,7 @@ __all__ = [
     "Product",
     "Sum",
     "Type",
+    "is_addable",
     "is_discrete",
     "show",
 ]
@@ -192,6 +193,24 @@ FLOAT = Float()
 INT = Int()
 BOOL = Bool()
 UNIT = Product()
+
+
+def is_addable(type_: Type) -> bool:
+    """Tell whether two values of a type can be added, part by part.
+
+    Examples
+    --------
+    >>> is_addable(Product((FLOAT, Array(INT)))), is_addable(BOOL)
+    (True, False)
+    """
+    match type_:
+        case Float() | Int():
+            return True
+        case Product(items):
+            return all(map(is_addable, items))
+        case Array(element):
+            return is_addable(element)
+    return False
 
 
 def is_discrete(type_: Type) -> bool:

@@ -63,6 +63,9 @@ def test_it_meets_a_traced_array_as_tapeengines_does(meeting: Any) -> None:
         np.testing.assert_array_equal(found, expected)
 
 
-def test_objects_that_are_not_numbers_do_not_meet_it() -> None:
+@pytest.mark.parametrize(
+    "other", [[object(), "a"], [np.zeros(2), np.zeros(3)]], ids=["objects", "rows of different lengths"]
+)
+def test_objects_that_are_not_numbers_do_not_meet_it(other: list[Any]) -> None:
     with pytest.raises(TypeError, match="objects that are not numbers"):
-        te.grad(lambda x: np.sum(x * np.array([object(), "a"], object)))(X)
+        te.grad(lambda x: np.sum(x * np.array(other, object)))(X)

@@ -190,7 +190,9 @@ def scatter(E: Evaluator, t: S.Scatter, env: Environment) -> Any:
 
 
 def _add(a: Any, b: Any) -> Any:
-    return [_add(x, y) for x, y in zip(a, b, strict=True)] if isinstance(a, list) else operator.add(a, b)
+    if isinstance(a, list | tuple):
+        return type(a)([_add(x, y) for x, y in zip(a, b, strict=True)])
+    return operator.add(a, b)
 
 
 def replicate(E: Evaluator, t: S.Replicate, env: Environment) -> Any:

@@ -16,7 +16,7 @@ from tapeengine.chad.depth import deep
 from tapeengine.chad.generate.boundary import Boundary
 from tapeengine.chad.generate.boundary_rows import Place, places
 from tapeengine.chad.generate.entry import entry
-from tapeengine.chad.generate.operations import Operations
+from tapeengine.chad.generate.functions import Functions
 from tapeengine.chad.generate.passes import Passes, passes
 from tapeengine.chad.generate.registered import called
 from tapeengine.chad.generate.values import NotGenerated, Value, leaves
@@ -32,6 +32,8 @@ Vjp = tuple[Any, Callable[[Any], tuple[Any, ...]]]
 AtPole = Callable[[Sequence[Any]], None]
 #: What Python's floats raise where C's answer with an infinity or a NaN.
 POLES = (ZeroDivisionError, ValueError, OverflowError)
+#: After which the short way gives up: also an index out of range, of which the general way makes sure.
+REFERRED = (*POLES, IndexError)
 #: What boxes and lists are at run time.
 BOXES = (tuple, list, type(None))
 #: How deep recursive definitions and data may be nested: a frame takes about 200 bytes.
@@ -87,7 +89,7 @@ class Compiled:
                 "reverse": self.fast.reverse,
                 "general": self._general,
                 "isfinite": math.isfinite,
-                "poles": POLES,
+                "poles": REFERRED,
             },
         )
         self._enter = None if self.fast.is_deep else shortest
@@ -239,15 +241,12 @@ class Running:
         self.text = made.text()
         self.code = native_passes(made.forward, made.reverse, made.residuals, made.exact)
         self.native = None if self.code is None else self.code.on_leaves()
-        namespace: dict[str, Any] = {**called(made.primitives), "ops": Operations(), "__name__": "generated"}
-        exec(compile(self.text, "<derivative>", "exec"), namespace)
-        self.forward = namespace["forward"]
-        self.reverse = namespace["reverse"]
-        takes_arrays = any(p.axes for p in made.forward.params)
+        self._functions = Functions(self.text, called(made.primitives), made.forward)
+        self.forward = self._functions["forward"]
+        self.reverse = self._functions["reverse"]
         self.is_deep = bool(made.inner) or any(
             x.kind in ("box", "list") for v in (*made.params, made.value) for x in _refs(v)
         )
-        self.has_arrays = takes_arrays or "np." in self.text or "ops." in self.text or bool(made.primitives)
 
     def ahead(self, leaves: Sequence[Any]) -> Any:
         """Run the forward pass."""
@@ -256,10 +255,7 @@ class Running:
 
     def ahead_in_python(self, leaves: Sequence[Any]) -> Any:
         """Run the forward pass without the machine."""
-        if not self.has_arrays:
-            return self.forward(*leaves)
-        with np.errstate(all="ignore"):
-            return self.forward(*leaves)
+        return self._functions.run(self.forward, *leaves)
 
     def back(self, residuals: Any, given: Sequence[Any]) -> Any:
         """Run the reverse pass."""
@@ -268,10 +264,7 @@ class Running:
             if found is not None:
                 return found
             residuals = self.ahead_in_python(residuals.given)[1]
-        if not self.has_arrays:
-            return self.reverse(residuals, *given)
-        with np.errstate(all="ignore"):
-            return self.reverse(residuals, *given)
+        return self._functions.run(self.reverse, residuals, *given)
 
 
 def _nothing(primals: Sequence[Any]) -> None:

@@ -268,7 +268,8 @@ def scatter(L: Lower, t: S.Scatter, scope: Scope) -> Value:
     if array.sizes is not None:
         raise NotGenerated("a scatter into rows of different sizes")
     moved = L.renamed(values.element, values.axis, indices.axis)
-    return Along(array.axis, scattered(L, array.element, L.force(indices.element), moved, (array.axis, indices.axis)))
+    places = L.spread(L.force(indices.element), (indices.axis,))
+    return Along(array.axis, scattered(L, array.element, places, moved, (array.axis, indices.axis)))
 
 
 def scattered(L: Lower, base: Value, where: Operand, values: Value, axes: tuple[str, str]) -> Value:

@@ -215,9 +215,13 @@ class Operations:
 
     @staticmethod
     def scatter(base: Floats, index: NDArray[np.int64], values: Any) -> Floats:
-        """A copy of an array with values added at indices."""
+        """A copy of an array with values added at indices.
+
+        A list of no rows has lost how long they would be, so that an empty base need not fit to no values.
+        """
         result = np.array(base)
-        np.add.at(result, index, values)
+        if index.size:
+            np.add.at(result, index, values)
         return result
 
     @staticmethod

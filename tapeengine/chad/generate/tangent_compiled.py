@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from tapeengine._core.native import is_finite
 from tapeengine.chad.generate.boundary import Boundary
-from tapeengine.chad.generate.compiled import POLES, AtPole
-from tapeengine.chad.generate.operations import Operations
+from tapeengine.chad.generate.compiled import POLES, REFERRED, AtPole
+from tapeengine.chad.generate.functions import Functions
 from tapeengine.chad.generate.tangent_entry import tangent_entry
 from tapeengine.chad.generate.tangent_passes import TangentPass, tangent_pass
 from tapeengine.chad.generate.tangent_registered import called_with_jvp
@@ -72,7 +73,7 @@ class CompiledTangent:
         self.fast = Running(tangent_pass(module, primitives=primitives))
         self.text = self.fast.text
         types = [p.of for p in self.definition.params]
-        found = {"tangent": self.fast.function, "isfinite": math.isfinite, "poles": POLES}
+        found = {"tangent": self.fast.function, "isfinite": math.isfinite, "poles": REFERRED}
         self._enter = tangent_entry(types, self.definition.result, classes, found)
 
     @functools.cached_property
@@ -110,7 +111,7 @@ class CompiledTangent:
     def _run(self, leaves: list[Any], tangents: list[Any], primals: Sequence[Any]) -> tuple[Running, Any]:
         try:
             made = self.fast.run(leaves, tangents)
-            if all(_is_finite(x) for part in made for x in part):
+            if all(is_finite(x) for part in made for x in part):
                 return self.fast, made
         except POLES:
             pass
@@ -125,18 +126,12 @@ class Running:
     def __init__(self, made: TangentPass) -> None:
         self.made = made
         self.text = made.text()
-        namespace: dict[str, Any] = {**called_with_jvp(made.primitives), "ops": Operations(), "__name__": "generated"}
-        exec(compile(self.text, "<tangent>", "exec"), namespace)
-        self.function: Callable[..., Any] = namespace["tangent"]
-        takes_arrays = any(p.axes for p in made.function.params)
-        self.has_arrays = takes_arrays or "np." in self.text or "ops." in self.text or bool(made.primitives)
+        self._functions = Functions(self.text, called_with_jvp(made.primitives), made.function)
+        self.function = self._functions["tangent"]
 
     def run(self, leaves: Sequence[Any], tangents: Sequence[Any]) -> Any:
         """Give the leaves of the value and those of its tangent."""
-        if not self.has_arrays:
-            return self.function(*leaves, *tangents)
-        with np.errstate(all="ignore"):
-            return self.function(*leaves, *tangents)
+        return self._functions.run(self.function, *leaves, *tangents)
 
 
 def _fitted(tangent: Any, primal: Any) -> Any:
@@ -146,7 +141,3 @@ def _fitted(tangent: Any, primal: Any) -> Any:
     if np.ndim(tangent) == 0 and tangent == 0.0:
         return np.zeros(np.shape(primal))
     raise NotGenerated("a tangent of another shape")
-
-
-def _is_finite(x: Any) -> bool:
-    return math.isfinite(x if isinstance(x, float | int) else np.sum(x))

@@ -23,7 +23,7 @@ from tapeengine.chad.terms import (
     Tuple,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product, is_addable, show
 
 if TYPE_CHECKING:
     from tapeengine.chad.parse.parser import Parser
@@ -226,7 +226,10 @@ def gather(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 def scatter(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``te.scatter(xs, indices, values)``."""
-    xs = p.convert(args[0], Array(FLOAT)) if element(array(p, node, args[0])) == INT else args[0]
+    of = element(array(p, node, args[0]))
+    if not is_addable(of):
+        p.error(node, f"values of type {show(of)} cannot be added", "scatter numbers, or rows and tuples of them")
+    xs = p.convert(args[0], Array(FLOAT)) if of == INT else args[0]
     assert xs is not None
     return Scatter(xs, p.coerce(node, args[1], Array(INT)), p.coerce(node, args[2], xs.type))
 

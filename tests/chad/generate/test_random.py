@@ -57,6 +57,8 @@ def attempt(run):
     """What a run gives, or the kind of what it raises."""
     try:
         return run()
+    except NotGenerated:
+        raise
     except (IndexError, ValueError) as error:
         return type(error)
 
