@@ -1,4 +1,4 @@
-"""ADBench's GMM, LSTM and bundle adjustment as programs of the CHAD frontend, written with comprehensions."""
+"""ADBench's GMM and bundle adjustment as programs of the CHAD frontend, written with comprehensions."""
 
 import tapeengine.math as math
 from tapeengine import chad as te
@@ -45,37 +45,6 @@ def gmm(
     constant = degrees * d * (math.log(gamma) - 0.5 * math.log(2.0)) - log_gamma_d
     likelihood = -0.5 * n * d * math.log(2 * math.pi) + sum(terms) - n * log_sum_exp(alphas)
     return likelihood + prior - clusters * constant
-
-
-@te.program
-def sigmoid(x: float) -> float:
-    return 1 / (1 + math.exp(-x))
-
-
-@te.program
-def lstm(main: te.Array[te.Vec], extra: te.Array[te.Vec], state: te.Array[te.Vec], seq: te.Array[te.Vec]) -> float:
-    layers = len(main) // 2
-    b = len(extra[0])
-    loss = 0.0
-    states = [state[k] for k in range(2 * layers)]
-    for t in range(len(seq) - 1):
-        x = [seq[t][j] * extra[0][j] for j in range(b)]
-        for i in range(layers):
-            weight = main[2 * i]
-            bias = main[2 * i + 1]
-            h = states[2 * i]
-            c = states[2 * i + 1]
-            forget = [sigmoid(x[j] * weight[j] + bias[j]) for j in range(b)]
-            into = [sigmoid(h[j] * weight[b + j] + bias[b + j]) for j in range(b)]
-            out = [sigmoid(x[j] * weight[2 * b + j] + bias[2 * b + j]) for j in range(b)]
-            change = [math.tanh(h[j] * weight[3 * b + j] + bias[3 * b + j]) for j in range(b)]
-            cell = [c[j] * forget[j] + into[j] * change[j] for j in range(b)]
-            x = [out[j] * math.tanh(cell[j]) for j in range(b)]
-            states = [x if k == 2 * i else cell if k == 2 * i + 1 else states[k] for k in range(2 * layers)]
-        y = [x[j] * extra[1][j] + extra[2][j] for j in range(b)]
-        norm = math.log(2 + sum(math.exp(v) for v in y))
-        loss += sum(seq[t + 1][j] * (y[j] - norm) for j in range(b))
-    return -loss / ((len(seq) - 1) * b)
 
 
 @te.program

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from chad.adbench import gmm, lstm, reprojection, weight_error
+from chad.adbench import gmm, reprojection, weight_error
 
 import tapeengine
+from asv_bench.programs.typed_twins import lstm
 
 ENGINE = tapeengine.Engine()
 FOLDER = os.environ.get("TAPEENGINE_TEST_DATA", "")

@@ -12,6 +12,7 @@ from tapeengine.chad.generate.boundary import parameter
 from tapeengine.chad.generate.boxes import canonical
 from tapeengine.chad.generate.builder import Builder
 from tapeengine.chad.generate.first import first_contributions
+from tapeengine.chad.generate.labels import is_temporary, plain
 from tapeengine.chad.generate.liveness import defined, needed, used
 from tapeengine.chad.generate.lower import RESERVED, Lower, Scope
 from tapeengine.chad.generate.recursion import Unit
@@ -215,9 +216,4 @@ def _labels(L: Lower, main: Unit) -> dict[str, str]:
     """Give variables the names that the program gives them, each once."""
     taken = {name for unit in (main, *L.units.values()) for name in (*unit.b.depth, unit.forward, unit.reverse)}
     names = Names({*RESERVED, *called(L.primitives), *taken})
-    return {n: names(_plain(label)) for n, label in L.labels.items() if n.rstrip("0123456789_") == "t"}
-
-
-def _plain(label: str) -> str:
-    """Give a label without the numbers that made it unique."""
-    return label if label.isidentifier() and label.isascii() else "x"
+    return {n: names(plain(label)) for n, label in L.labels.items() if is_temporary(n)}

@@ -11,6 +11,7 @@ from tapeengine.chad.generate.activity import activate
 from tapeengine.chad.generate.boundary import parameter
 from tapeengine.chad.generate.builder import Builder
 from tapeengine.chad.generate.expressions import MATH, Text
+from tapeengine.chad.generate.labels import is_temporary, plain
 from tapeengine.chad.generate.liveness import needed
 from tapeengine.chad.generate.lower import RESERVED, Lower, Scope
 from tapeengine.chad.generate.tangent import Tangent
@@ -157,13 +158,8 @@ def _differentiated(L: Lower, refs: Sequence[Ref], exact: bool) -> Tangent:
 def _labels(L: Lower, T: Tangent) -> dict[str, str]:
     """Give variables the names that the program gives them, each once, and tangents those of their variables."""
     names = Names({*RESERVED, *called_with_jvp(L.primitives), *MATH.values(), *L.b.depth, *T.b.depth, "tangent"})
-    plain = {n: x if x.isidentifier() and x.isascii() else "x" for n, x in L.labels.items()}
-    labels = {n: names(x) for n, x in plain.items() if _is_temporary(n)}
+    labels = {n: names(plain(label)) for n, label in L.labels.items() if is_temporary(n)}
     for name, tangent in T.tangents.items():
-        if isinstance(tangent, Ref) and _is_temporary(tangent.name) and tangent.name not in labels and name in plain:
-            labels[tangent.name] = names(f"t_{plain[name]}")
+        if isinstance(tangent, Ref) and is_temporary(tangent.name) and tangent.name not in labels and name in L.labels:
+            labels[tangent.name] = names(f"t_{plain(L.labels[name])}")
     return labels
-
-
-def _is_temporary(name: str) -> bool:
-    return name.rstrip("0123456789_") == "t"
