@@ -15,7 +15,18 @@ from setuptools import Extension, setup
 CORE = Path("tapeengine", "_core")
 MODULES = (
     *("array", "assignment", "batch", "block", "calls", "column_sweep", "creation", "custom", "elementwise"),
-    *("environment", "finite", "forward", "functions", "indexing", "inspection", "interleave", "kernel", "lifetimes"),
+    *(
+        "environment",
+        "fields",
+        "finite",
+        "forward",
+        "functions",
+        "indexing",
+        "inspection",
+        "interleave",
+        "kernel",
+        "lifetimes",
+    ),
     *("linear", "machine", "math", "native", "nested", "operators", "products", "recorded", "records", "row_rules"),
     *("row_sweep", "rows", "scalar", "second", "storing", "sums", "sweep", "tangents", "tape", "trace"),
 )

@@ -9,12 +9,13 @@ import dataclasses
 import enum
 import fractions
 import functools
-import operator
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy
+
+from tapeengine._core.fields import Fields
 
 __all__ = ["Container", "Structures"]
 
@@ -38,6 +39,8 @@ class Container:
         ``make(aux, children) -> value``: a new container of the same kind.
     names : callable
         ``names(aux) -> sequence of str``: how each child is written after the value in an error, such as ``.left``.
+    fields : Fields, optional
+        The named fields that `take`, `make` and `names` are about, for the core, which then calls none of the three.
 
     Examples
     --------
@@ -49,6 +52,7 @@ class Container:
     take: Callable[[Any], tuple[Sequence[Any], Any]]
     make: Callable[[Any, Sequence[Any]], Any]
     names: Callable[[Any], Sequence[str]]
+    fields: Fields | None = None
 
 
 def of_namedtuple(cls: type) -> Container:
@@ -61,27 +65,8 @@ def of_namedtuple(cls: type) -> Container:
 
 def of_dataclass(cls: Any) -> Container:
     """The container of a dataclass, frozen or not; attributes that are no fields come along as they are."""
-    fields = tuple(field.name for field in dataclasses.fields(cls))
-    names = [f".{name}" for name in fields]
-    own = frozenset(fields)
-    children_of = operator.attrgetter(*fields) if len(fields) > 1 else lambda v: [getattr(v, name) for name in fields]
-    # setattr takes a third of the time; a frozen dataclass refuses it.
-    assign: Callable[..., None] = setattr if cls.__setattr__ is object.__setattr__ else object.__setattr__
-
-    def take(value: Any) -> tuple[Sequence[Any], Any]:
-        state = getattr(value, "__dict__", None)
-        rest = {k: v for k, v in state.items() if k not in own} if state and len(state) > len(own) else None
-        return children_of(value), rest
-
-    def make(rest: Any, children: Sequence[Any]) -> Any:
-        value: Any = object.__new__(cls)
-        if rest:
-            value.__dict__.update(rest)
-        for name, child in zip(fields, children, strict=True):
-            assign(value, name, child)
-        return value
-
-    return Container(take, make, lambda aux: names)
+    fields = Fields(cls, tuple(field.name for field in dataclasses.fields(cls)))
+    return Container(fields.take, fields.make, fields.names, fields)
 
 
 def of_mapping(make_empty: Callable[[Any], Any]) -> Container:
@@ -129,6 +114,11 @@ class Structures:
     registered : mapping of type to Container, optional
         Classes beyond those of the standard library, namedtuples and dataclasses.
 
+    Attributes
+    ----------
+    known : dict of type to Container or None
+        The classes that have been met so far; None for those of leaves.
+
     Examples
     --------
     >>> from collections import namedtuple
@@ -138,14 +128,14 @@ class Structures:
     """
 
     def __init__(self, registered: Mapping[type, Container] | None = None) -> None:
-        self._known: dict[type, Container | None] = {**builtin_containers(), **(registered or {})}
+        self.known: dict[type, Container | None] = {**builtin_containers(), **(registered or {})}
 
     def find(self, cls: type) -> Container | None:
         """The container of a class, or None for a class that is a leaf."""
         try:
-            return self._known[cls]
+            return self.known[cls]
         except KeyError:
-            found = self._known[cls] = self._look(cls)
+            found = self.known[cls] = self._look(cls)
             return found
 
     def is_discrete(self, value: object) -> bool:

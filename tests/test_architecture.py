@@ -23,6 +23,7 @@ LAYERS: dict[str, int] = {
     "tapeengine.structure": 0,
     "tapeengine.registry": 1,
     "tapeengine._core": 1,
+    "tapeengine._core.fields": 0,
     "tapeengine.reference": 1,
     "tapeengine.duals": 2,
     "tapeengine.numpy": 2,

@@ -1,5 +1,6 @@
 # Interleave and deinterleave (DN Fig. 7 to 10): structures taken apart into numbered scalars and put together again.
 from libc.stdint cimport uint32_t
+from tapeengine._core.fields cimport Fields
 
 cdef enum Kind:
     FLOAT       # a Python float; id
@@ -33,6 +34,7 @@ cdef class Frame:
 cdef class Walk:
     cdef Layout layout
     cdef object structures
+    cdef dict known             # the containers of classes that have been met
     cdef list stack
     cdef Py_ssize_t look_at     # the depth at which to look for a cycle
     cdef object root

@@ -71,6 +71,15 @@ cdef Frame open_frame(int kind, object source, list items, object aux):
     return f
 
 
+cdef Frame frame_of_fields(object cls, object container, Fields fields, object value):
+    """The frame of a dataclass: what its layout keeps is the same for all objects of the class."""
+    rest = fields.rest(value)
+    if fields.whole is None:
+        fields.whole = (cls, container, None)
+    return open_frame(
+        OBJECT, value, fields.children(value), fields.whole if rest is None else (cls, container, rest))
+
+
 cdef list names_of(int kind, Py_ssize_t n, object aux):
     """How the children of a container are written in a path."""
     if kind == DICT:
@@ -88,6 +97,9 @@ cdef object make(int kind, object aux, list children):
         return PyList_AsTuple(children)
     if kind == DICT:
         return dict(zip(aux, children))
+    fields = aux[1].fields
+    if fields is not None:
+        return (<Fields> fields).built(aux[2], children)
     return aux[1].make(aux[2], children)
 
 
@@ -157,9 +169,15 @@ cdef class Walk:
             return open_frame(TUPLE, value, list(value), None)
         if cls is dict:
             return open_frame(DICT, value, list((<dict> value).values()), list(<dict> value))
-        container = self.structures.find(cls)
+        if self.known is None:
+            self.known = self.structures.known
+        container = self.known.get(cls)
         if container is None:
-            return None
+            container = self.structures.find(cls)
+            if container is None:
+                return None
+        if container.fields is not None:
+            return frame_of_fields(cls, container, container.fields, value)
         children, aux = container.take(value)
         return open_frame(OBJECT, value, list(children), (cls, container, aux))
 
@@ -300,6 +318,8 @@ cdef class Matcher:
             return [value[key] for key in aux]
         if type(value) is not aux[0]:
             self.refuse(i, f"a {aux[0].__name__}", value)
+        if aux[1].fields is not None:
+            return (<Fields> aux[1].fields).children(value)
         children, other = aux[1].take(value)
         if len(children) != n or list(aux[1].names(aux[2])) != list(aux[1].names(other)):
             self.refuse(i, f"a {aux[0].__name__} with {n} values", value)

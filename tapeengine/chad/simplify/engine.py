@@ -124,8 +124,16 @@ class Pass:
     def variable(self, term: Var) -> Term:
         """Put what a variable is bound to in its place."""
         if term.name in self.pending:
-            return self(self.pending.pop(term.name))
+            return self.bound(self.pending.pop(term.name), self.use(term))
         return self.values.get(term.name, term)
+
+    def bound(self, term: Term, use: Use) -> Term:
+        """Rewrite what a variable is bound to, without components that nobody uses: what they use was not counted."""
+        term = self.chain(term)
+        if isinstance(term, Tuple | LTuple) and not use.whole:
+            each = enumerate(term.items)
+            term = _replaced(term, items=tuple(x if i in use.parts else Var("unused", x.type) for i, x in each))
+        return self(term)
 
     def block(self, term: Term) -> Term:
         """Rewrite a term that is a block of its own: lets stay inside."""
@@ -216,7 +224,7 @@ class Pass:
         if use.count == 1 and (not use.repeated or isinstance(term.bound, Lambda)):
             self.pending[term.var.name] = term.bound
             return term.body
-        bound = self(term.bound)
+        bound = self.bound(term.bound, use)
         if isinstance(bound, Build | Replicate | LDense) and not is_cheap(bound) and not use.inlinable(bound):
             whole = Let(term.var, bound, term.body)
             divided = build_pair_split(whole, self.names) or replicate_inline(whole)
