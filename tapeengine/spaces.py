@@ -35,6 +35,11 @@ class Space:
     dtype : numpy.dtype
         The dtype. Only real and complex floating dtypes are continuous.
 
+    Attributes
+    ----------
+    ndim : int
+        Number of axes.
+
     Examples
     --------
     >>> space = space_of(np.ones((2, 3), dtype=np.float32))
@@ -44,19 +49,16 @@ class Space:
     0.0
     """
 
-    __slots__ = ("dtype", "shape")
+    __slots__ = ("dtype", "ndim", "shape")
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    ndim: int
 
     def __init__(self, shape: tuple[int, ...], dtype: Any = _FLOAT64) -> None:
         self.shape = shape
+        self.ndim = len(shape)
         self.dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return len(self.shape)
 
     @property
     def size(self) -> int:

@@ -22,7 +22,7 @@ __all__ = ["DOT", "MATMUL", "RULES", "conjugated", "swapped"]
 
 def swapped(x: Any) -> Any:
     """Return the matrices of the last two axes transposed."""
-    return np.swapaxes(x, -1, -2)
+    return x.swapaxes(-1, -2)
 
 
 def conjugated(x: Any) -> Any:

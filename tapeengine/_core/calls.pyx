@@ -7,7 +7,7 @@ themselves be arrays of an outer trace: the call is then recorded there as well,
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 from numpy cimport (
-    NPY_DOUBLE, NPY_OBJECT, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISWRITEABLE,
+    NPY_DOUBLE, NPY_OBJECT, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISNOTSWAPPED, PyArray_ISWRITEABLE,
     PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )
 
@@ -210,18 +210,39 @@ cdef tuple kept_by(object rule, Kept args, dict static, object out, object resul
 
 
 cdef object the_space_of = None
+cdef object space_of_float = None
+cdef dict doubles_of = {}       # the spaces of float64 arrays, by shape
+
+cdef enum:
+    SHAPES = 4096               # spaces that are remembered at the most
 
 
 cdef object space_of(object x):
-    global the_space_of
+    global the_space_of, space_of_float
     if the_space_of is None:
         from tapeengine.spaces import space_of as function
         the_space_of = function
+        space_of_float = function(0.0)
     if type(x) is Array:
         x = plain(x)
     elif type(x) is Dual:
         x = (<Dual> x).v
+    if type(x) is float:
+        return space_of_float
+    if type(x) is array_class and PyArray_TYPE(<ndarray> x) == NPY_DOUBLE and PyArray_ISNOTSWAPPED(<ndarray> x):
+        return space_of_doubles(x)
     return the_space_of(x)
+
+
+cdef object space_of_doubles(object x):
+    """The space of a float64 array, one object for all arrays of a shape."""
+    shape = x.shape
+    found = doubles_of.get(shape)
+    if found is None:
+        if len(doubles_of) >= SHAPES:
+            doubles_of.clear()
+        found = doubles_of[shape] = the_space_of(x)
+    return found
 
 
 cdef object kept_output(object out, object result):

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tapeengine
+from tapeengine._core.fields import Fields
 from tapeengine.errors import CotangentError, StructureError, TapeEngineError
 from tapeengine.structure import Container, Structures
 
@@ -319,6 +320,38 @@ INTERVAL = Container(
     lambda note, ends: Interval(*ends, note),
     lambda note: [".low", ".high"],
 )
+
+
+def never(*_: Any) -> Any:
+    raise AssertionError("the core reads and makes the fields itself")
+
+
+def test_a_dataclass_costs_no_call_of_python() -> None:
+    fields = Fields(Cell, ("head", "tail"))
+
+    class Plugin:
+        @tapeengine.hookimpl
+        def tapeengine_structures(self) -> dict[type, Container]:
+            return {Cell: Container(never, never, never, fields)}
+
+    cell = Cell(2.0, Cell(3.0, None))
+    value, backpropagator = tapeengine.Engine(plugins=[Plugin()]).vjp(lambda c: Cell(c.head * c.tail.head, None), cell)
+    assert value == Cell(6.0, None)
+    assert backpropagator(Cell(1.0, None)) == (Cell(3.0, Cell(2.0, None)),)
+
+
+def test_other_attributes_of_a_dataclass_come_along_each_with_its_object() -> None:
+    first, second = Cell(2.0, None), Cell(3.0, None)
+    first.note, second.note = "one", "two"  # type: ignore[attr-defined]
+    seen = []
+
+    def program(cells: list[Cell]) -> Any:
+        seen.extend(vars(c).get("note") for c in cells)
+        return cells[0].head * cells[1].head
+
+    _, backpropagator = tapeengine.vjp(program, [first, second, Cell(1.0, None)])
+    (found,) = backpropagator(1.0)
+    assert seen == [vars(c).get("note") for c in found] == ["one", "two", None]
 
 
 class Plugin:
