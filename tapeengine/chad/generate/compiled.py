@@ -19,6 +19,7 @@ from tapeengine.chad.generate.entry import entry
 from tapeengine.chad.generate.functions import Functions
 from tapeengine.chad.generate.passes import Passes, passes
 from tapeengine.chad.generate.registered import called
+from tapeengine.chad.generate.stepwise import stepwise
 from tapeengine.chad.generate.values import NotGenerated, Value, leaves
 from tapeengine.chad.imperative import Ref
 from tapeengine.chad.native import form, native_passes
@@ -75,10 +76,7 @@ class Compiled:
         self._forms = tuple(f for f in forms if f is not None) if len(forms) == len(self.definition.params) else None
         self._primitives = primitives
         self._made: dict[tuple[bool, bool], Running] = {}
-        try:
-            self.fast = self.running()
-        except NotGenerated:
-            self.fast = self.running(general=True)
+        self.fast = self._first()
         self.text = self.fast.text
         shortest = entry(
             [p.of for p in self.definition.params],
@@ -93,6 +91,21 @@ class Compiled:
             },
         )
         self._enter = None if self.fast.is_deep else shortest
+
+    def _first(self) -> Running:
+        """Give the passes to run first: those of the machine, if there are any."""
+        try:
+            fast = self.running()
+        except NotGenerated:
+            return self.running(general=True)
+        steps = stepwise(self._module) if fast.code is None else None
+        if steps is None:
+            return fast
+        other = Running(passes(steps, False, self._primitives, False), False)
+        if other.code is None:
+            return fast
+        self._module, self._made = steps, {(False, False): other}
+        return other
 
     def running(self, exact: bool = False, general: bool = False) -> Running:
         """Give the passes of one form; each is written at its first use.
