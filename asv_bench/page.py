@@ -158,6 +158,18 @@ def lowest(rows: list[Row], names: tuple[str, ...], tools: list[str], what: str)
     return f"{counted}; not on {', '.join(lost)}" if lost else counted
 
 
+def repaid(rows: list[Row], tool: str) -> str:
+    """Say after how many calls a tool that compiles has made up for its first derivative, by program."""
+    found = {(row["program"], row["size"], row["tool"]): row for row in rows if "ratio" in row}
+    said = []
+    for (name, other), (size, factor) in against(rows, "ratio").items():
+        ours, theirs = (found[name, size, which] for which in (OURS, tool)) if other == tool else ({}, {})
+        if other == tool and factor > 1.0 and theirs["first"] > ours["first"]:
+            calls = (theirs["first"] - ours["first"]) / (ours["steady"] - theirs["steady"])
+            said.append(f"{name} {size} after {number(math.ceil(calls))}")
+    return ", ".join(said)
+
+
 def slow_in_python(rows: list[Row], tools: list[str]) -> str:
     """Name the cases where a tool's first derivative is there before the plain program has run once."""
     plain = {(row["program"], row["size"]): row["plain"] for row in rows if row["tool"] == OURS and "plain" in row}
@@ -258,6 +270,11 @@ The lowest time among them on scalar and loop programs is tapeengine's on {lowes
 Where one of them is faster, by which factor at the largest size that both finished:
 
 {wins(rows, written)}
+
+A tape runs the program itself, in Python, once for each gradient; what JAX has compiled does not run in Python at all,
+but has to be traced and compiled first, for each shape of the arguments. Counted from the first derivative on, JAX jit
+has made up for that, where it is the faster one, on
+{repaid(rows, "JAX jit") or "no program"} calls.
 
 These run another program than the one written in Python: te.program the typed twin, JAX scan the program rewritten with
 `lax.scan` and arrays, CasADi SX a graph of symbols that was built beforehand, and numba an adjoint written by hand.

@@ -25,6 +25,13 @@ def test_programs_without_the_lowest_figure_are_counted_and_named():
     assert page.lowest(rows, names, ["torch", "JAX jit"], "first") == "1 of 2; not on dot 10 (JAX jit, 2 times)"
 
 
+def test_calls_that_repay_compiling_are_counted():
+    rows = [row("tapeengine", 3.0) | {"first": 4.0}, row("JAX jit", 2.0) | {"first": 13.5}, row("torch", 1.0)]
+    rows += [row("tapeengine", 1.0, program="tree"), row("JAX jit", 2.0, program="tree")]
+    assert page.repaid(rows, "JAX jit") == "dot 10 after 10"
+    assert page.repaid(rows, "XAD") == ""
+
+
 def test_first_derivatives_before_the_plain_program_are_named():
     rows = [row("tapeengine", 3.0) | {"plain": 2.0}, row("JAX scan", 1.0), row("numba by hand", 2.5)]
     text = page.slow_in_python(rows, ["JAX scan", "numba by hand"])
