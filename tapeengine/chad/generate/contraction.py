@@ -26,6 +26,8 @@ def contraction(args: Sequence[tuple[str, Axes]], out: Axes) -> tuple[str, int]:
     ('a @ b', 5)
     >>> contraction([("a", ("i", "k")), ("b", ("j", "k"))], ("j", "i"))
     ('b @ a.T', 5)
+    >>> contraction([("ct", ()), ("a", ("i", "j"))], ("j",))
+    ('ct * a.sum(0)', 5)
     >>> contraction([("a", ("i", "j"))], ("j",))
     ('a.sum(0)', 9)
     """
@@ -33,8 +35,9 @@ def contraction(args: Sequence[tuple[str, Axes]], out: Axes) -> tuple[str, int]:
     if len(reduced) == 1:
         return _placed(*reduced[0], out)
     (a, axes_a), (b, axes_b) = reduced
-    if not axes_a and not axes_b:
-        return f"{a} * {b}", PRODUCT
+    if not axes_a or not axes_b or axes_a == axes_b == out:
+        left, right = (_placed(text, axes, out)[0] if axes else text for text, axes in reduced)
+        return f"{left} * {right}", PRODUCT
     both = [x for x in axes_a if x in axes_b]
     summed = [x for x in both if x not in out]
     batch = [x for x in both if x in out]

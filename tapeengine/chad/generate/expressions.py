@@ -92,6 +92,8 @@ class Expressions:
         The functions of `math` that were used.
     inline : dict of str to Text
         Expressions to write in place of the variables that they were held back for.
+    owned : set of str
+        Variables whose arrays the caller may change: each in memory of its own.
     """
 
     def __init__(
@@ -102,6 +104,7 @@ class Expressions:
         self.primitives = primitives
         self.math: set[str] = set()
         self.inline: dict[str, Text] = {}
+        self.owned: set[str] = set()
 
     def positions(self, rank: int, dims: Sequence[object], args: Sequence[Operand]) -> str:
         """Write an index that picks positions along some dimensions."""
@@ -243,7 +246,8 @@ class Expressions:
         if set(x.axes) == set(s.out.axes):
             return text
         shape = ", ".join(self.operand(n) for n in sizes) + ("," if len(sizes) == 1 else "")
-        return (f"np.broadcast_to({text[0]}, ({shape}))", ATOM)
+        function = "ops.spread" if s.out.name in self.owned else "np.broadcast_to"
+        return (f"{function}({text[0]}, ({shape}))", ATOM)
 
     def op_size(self, s: Assign) -> Text:
         """The size of a dimension."""

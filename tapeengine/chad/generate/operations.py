@@ -190,6 +190,13 @@ class Operations:
         return first
 
     @staticmethod
+    def spread(x: Any, shape: tuple[int, ...]) -> Floats:
+        """A new array of this shape that a value is broadcast into."""
+        result = np.empty(shape)
+        result[...] = x
+        return result
+
+    @staticmethod
     def unwindow(d: Floats, size: int, dim: int) -> Floats:
         """The array itself, or a longer one with zeros behind it."""
         if d.shape[dim] == size:

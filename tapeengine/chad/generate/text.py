@@ -61,6 +61,7 @@ class Writer(Expressions):
     def function(self, f: Function, residuals: Sequence[Ref], takes_residuals: bool) -> str:
         """Write a function: its parameters, its body, its results, and the residuals that it gives or takes."""
         self.count(f.body)
+        self.owned = {r.name for r in f.results if isinstance(r, Ref)} if takes_residuals else set()
         for r in [*f.results, *residuals]:
             self.use(r, 2 if r in residuals else 1)
         params = ", ".join(self.name(p.name) for p in f.params)
