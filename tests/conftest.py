@@ -1,6 +1,19 @@
-"""Make the benchmark programs importable, after what is installed: an installed core is tested, not this folder's."""
+"""What all tests share: where the benchmark programs are, and an interrupt that interrupts."""
 
+import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+# After what is installed: an installed core is tested, not this folder's.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _interrupts_arrive() -> Iterator[None]:
+    """A shell that runs the tests in the background may have told them to ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before or signal.SIG_DFL)

@@ -1,7 +1,5 @@
 """Laws of the simplification rules, the work that simplifying takes, and how CHAD's figures are printed."""
 
-import math
-
 import pytest
 from chad.examples import figure_1a, figure_1b, figure_2a, figure_2b
 from chad.terms_of_ec import programs
@@ -62,7 +60,7 @@ from tapeengine.chad.terms import (
     lit,
     unit,
 )
-from tapeengine.chad.traverse import Names, all_names, canonical, free_variables, same, size
+from tapeengine.chad.traverse import Names, all_names, canonical, same, size
 from tapeengine.chad.types import (
     BOOL,
     EVM,
@@ -334,18 +332,6 @@ def test_a_dead_chain_goes_at_once():
     for i in range(30, 0, -1):
         term = Let(Var(f"b{i}", FLOAT), Op("sin", (Var(f"b{i - 1}", FLOAT) if i > 1 else x,)), term)
     assert Pass(term, Names()).run() == x
-
-
-@pytest.mark.parametrize("times", [1, 2])
-def test_a_component_that_nobody_uses_takes_nothing_along(times):
-    """What stands in it may have its one use elsewhere."""
-    of_sine, pair = Var("of_sine", FLOAT), Var("pair", Product((FLOAT, FLOAT)))
-    second = Proj(pair, 1)
-    body = Op("mul", (second if times == 1 else Op("mul", (second, second)), of_sine))
-    term = Let(of_sine, Op("sin", (x,)), Let(pair, Tuple((of_sine, x)), body))
-    simple = simplify(term)
-    assert set(free_variables(simple)) == {"x"}
-    assert Evaluator(Module("", {}))(simple, {"x": 0.7}) == 0.7**times * math.sin(0.7)
 
 
 def test_scope_is_kept_where_unknown_functions_may_contribute():

@@ -17,8 +17,10 @@ from tapeengine.chad.generate.boundary import Boundary
 from tapeengine.chad.generate.boundary_rows import Place, places
 from tapeengine.chad.generate.entry import entry
 from tapeengine.chad.generate.functions import Functions
+from tapeengine.chad.generate.liveness import has_loop
 from tapeengine.chad.generate.passes import Passes, passes
 from tapeengine.chad.generate.registered import called
+from tapeengine.chad.generate.sized import Shapes, small_shapes
 from tapeengine.chad.generate.stepwise import stepwise
 from tapeengine.chad.generate.values import NotGenerated, Value, leaves
 from tapeengine.chad.imperative import Ref
@@ -37,6 +39,8 @@ POLES = (ZeroDivisionError, ValueError, OverflowError)
 REFERRED = (*POLES, IndexError)
 #: What boxes and lists are at run time.
 BOXES = (tuple, list, type(None))
+#: For how many shapes a program has passes of their own.
+MOST_SHAPES = 8
 #: How deep recursive definitions and data may be nested: a frame takes about 200 bytes.
 DEPTH = 2_000_000
 
@@ -59,6 +63,8 @@ class Compiled:
     ----------
     text : str
         The two functions ``forward(...) -> (results, residuals)`` and ``reverse(residuals, ...) -> cotangents``.
+    sized : dict
+        By the shapes of small arguments the passes that are for these alone.
     """
 
     def __init__(
@@ -76,6 +82,7 @@ class Compiled:
         self._forms = tuple(f for f in forms if f is not None) if len(forms) == len(self.definition.params) else None
         self._primitives = primitives
         self._made: dict[tuple[bool, bool], Running] = {}
+        self.sized: dict[Shapes, Running] = {}
         self.fast = self._first()
         self.text = self.fast.text
         shortest = entry(
@@ -161,7 +168,7 @@ class Compiled:
     def _run(self, running: Running, primals: Sequence[Any]) -> Vjp:
         with self._depth():
             leaves = [_kept(leaf) for leaf in self._leaves(running, primals)]
-            used, (results, residuals) = self._forward(running, leaves, primals)
+            used, (results, residuals) = self._forward(self._for_shapes(running, leaves), leaves, primals)
             if isinstance(self.definition.result, Float):
                 value = float(results[0])
             else:
@@ -170,8 +177,7 @@ class Compiled:
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
             with self._depth():
-                given = self._given(cotangent, used, results)
-                found = self._back(used, residuals, given, leaves)
+                found, given = self._back(used, residuals, cotangent, results, leaves)
                 return self._taken(found, given, primals, used)
 
         return value, backpropagator
@@ -195,16 +201,40 @@ class Compiled:
         """Give the arguments as they are, if they are all floats and arrays of floats of the right form."""
         return None if self._forms is None else plain_leaves(self._forms, tuple(primals))
 
-    def _back(self, used: Running, residuals: Any, given: list[Any], leaves: list[Any]) -> Any:
+    def _for_shapes(self, running: Running, leaves: list[Any]) -> Running:
+        """Give the passes for the shapes of these arguments, if the machine runs those and not these."""
+        if running.code is not None or running.general or not running.loops:
+            return running
+        shapes = small_shapes(leaves)
+        if shapes is None or (shapes not in self.sized and len(self.sized) >= MOST_SHAPES):
+            return running
+        if shapes not in self.sized:
+            self.sized[shapes] = self._running_for(shapes) or running
+        return self.sized[shapes]
+
+    def _running_for(self, shapes: Shapes) -> Running | None:
+        """Write the passes for arguments of these shapes; None where the machine cannot run them."""
+        try:
+            made = Running(passes(self._module, False, self._primitives, False, shapes))
+        except NotGenerated:
+            return None
+        return None if made.code is None else made
+
+    def _back(
+        self, used: Running, residuals: Any, cotangent: Any, results: Sequence[Any], leaves: list[Any]
+    ) -> tuple[Any, list[Any]]:
+        given = self._given(cotangent, used, results)
         try:
             found = used.back(residuals, given)
             if used.passes.exact or all(_is_finite(x) for x in found):
-                return found
+                return found, given
         except POLES:
             if used.passes.exact:
                 raise
         exact = self.running(exact=True, general=used.general)
-        return exact.back(exact.ahead(leaves)[1], given)
+        results, residuals = exact.ahead(leaves)
+        given = self._given(cotangent, exact, results)
+        return exact.back(residuals, given), given
 
     def _forward(self, running: Running, leaves: list[Any], primals: Sequence[Any]) -> tuple[Running, Any]:
         try:
@@ -257,6 +287,7 @@ class Running:
         self._functions = Functions(self.text, called(made.primitives), made.forward)
         self.forward = self._functions["forward"]
         self.reverse = self._functions["reverse"]
+        self.loops = has_loop(made.forward.body)
         self.is_deep = bool(made.inner) or any(
             x.kind in ("box", "list") for v in (*made.params, made.value) for x in _refs(v)
         )

@@ -392,7 +392,7 @@ class Expressions:
 
     def op_nothings(self, s: Assign) -> Text:
         """A list of zero cotangents to accumulate into."""
-        return (f"[None] * len({self.operand(s.args[0])})", 5)
+        return (f"ops.nothings({self.operand(s.args[0])})", ATOM)
 
     def op_join(self, s: Assign) -> Text:
         """One list after the other."""

@@ -20,7 +20,20 @@ from tapeengine.chad.imperative import (
     Unpack,
 )
 
-__all__ = ["defined", "needed", "used"]
+__all__ = ["defined", "has_loop", "needed", "used"]
+
+
+def has_loop(block: Iterable[Statement]) -> bool:
+    """Tell whether there is a loop among statements, in inner blocks too.
+
+    Examples
+    --------
+    >>> has_loop([Branch(Ref("b", (), "bool"), [Loop([])], [])])
+    True
+    """
+    return any(
+        isinstance(s, Loop) or (isinstance(s, Branch) and (has_loop(s.then) or has_loop(s.orelse))) for s in block
+    )
 
 
 def defined(block: Iterable[Statement]) -> set[str]:

@@ -40,6 +40,9 @@ from tapeengine.primitive import Primitive
 
 __all__ = ["Lower", "Scope"]
 
+#: Builds of at most this many elements, where the number is a literal, are written item by item.
+UNROLLED = 8
+
 
 @dataclass(frozen=True)
 class Scope:
@@ -78,6 +81,11 @@ class Lower:
     general : bool
         Whether parameters may have rows of different sizes, arrays that run side by side may differ in size, and
         indices that count along an axis may be negative or, where they do not count, out of range.
+
+    Attributes
+    ----------
+    unrolled : int
+        Builds of at most this many elements, where the number is a literal, are written item by item.
     """
 
     def __init__(
@@ -99,6 +107,7 @@ class Lower:
         self.labels: dict[str, str] = {}
         self.naturals: set[str] = set()
         self.bounds: dict[str, Operand] = {}
+        self.unrolled = UNROLLED
 
     def __call__(self, term: S.Term, scope: Scope) -> Value:
         """Write a term; give its value."""

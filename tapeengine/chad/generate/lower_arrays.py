@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES", "counter", "where"]
 
-#: Builds of at most this many elements, where the number is a literal, are written item by item.
-UNROLLED = 8
-
 
 def build(L: Lower, t: S.Build, scope: Scope) -> Value:
     size = L.number(t.size, scope)
@@ -45,7 +42,7 @@ Body = Callable[[Operand, "Scope"], Value]
 # EC section 7: build n (i. t)
 def build_over(L: Lower, size: Operand, body: Body, scope: Scope) -> Value:
     """Build an array: item by item where it is short, at once where that is possible, else in a loop."""
-    if isinstance(size, Const) and 0 < size.value <= UNROLLED:
+    if isinstance(size, Const) and 0 < size.value <= L.unrolled:
         return Items(tuple(body(Const(i), scope) for i in range(int(size.value))))
     if size.axes:
         return ragged(L, size, body, scope)

@@ -65,6 +65,11 @@ class Operations:
         return [Operations.plus(x, y) for x, y in zip(a, b, strict=True)] if type(a) is list else a + b
 
     @staticmethod
+    def nothings(x: list[Any] | None) -> list[None] | None:
+        """Zero cotangents of the elements of a list; None for that of an option which was not taken."""
+        return None if x is None else [None] * len(x)
+
+    @staticmethod
     def accumulate(into: list[Any], ct: list[Any] | None) -> None:
         """Adds the cotangent of a list in place."""
         for i, x in enumerate(ct or ()):

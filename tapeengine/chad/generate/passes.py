@@ -19,6 +19,7 @@ from tapeengine.chad.generate.recursion import Unit
 from tapeengine.chad.generate.registered import called
 from tapeengine.chad.generate.reverse import Reverse
 from tapeengine.chad.generate.reverse_boxes import BOXED, is_accumulated
+from tapeengine.chad.generate.sized import LONGEST, Shapes, itemised
 from tapeengine.chad.generate.text import Writer
 from tapeengine.chad.generate.values import Value, leaves
 from tapeengine.chad.imperative import Const, Function, Operand, Ref
@@ -97,6 +98,7 @@ def passes(
     exact: bool = False,
     primitives: Mapping[str, Primitive] = MappingProxyType({}),
     general: bool = False,
+    shapes: Shapes | None = None,
 ) -> Passes:
     """Write the passes of a module's main definition.
 
@@ -111,6 +113,8 @@ def passes(
     general : bool
         Whether to write the form that takes rows of different sizes, indices from the end wherever indices are, and
         arrays of different sizes side by side.
+    shapes : tuple of tuple of int, optional
+        The shapes of the leaves of the parameters, for passes that are for these shapes alone.
 
     Raises
     ------
@@ -123,7 +127,12 @@ def passes(
     L.b = main.b
     with deep():
         params = [parameter(L, p.name, p.of, main.params) for p in definition.params]
-        env = {p.name: v for p, v in zip(definition.params, params, strict=True)}
+        given = params
+        if shapes is not None:
+            L.unrolled = LONGEST
+            known = {p.name: shape for p, shape in zip(main.params, shapes, strict=True)}
+            given = [itemised(L, value, known, Scope({})) for value in params]
+        env = {p.name: v for p, v in zip(definition.params, given, strict=True)}
         body = (
             Call(module.main, definition.params, definition.result) if module.main in L.recursive else definition.body
         )

@@ -173,7 +173,7 @@ class Pass:
         return result
 
     def reduce(self, term: Term) -> Term:
-        """Apply rules at the head of a term as long as one fits."""
+        """Apply rules at the head of a term as long as one fits; lets that come out at the head go to the block."""
         for _ in range(20):
             for rule in self.rules(term):
                 result = rule(term)
@@ -181,7 +181,10 @@ class Pass:
                     term = result
                     break
             else:
-                return term
+                break
+        while isinstance(term, Let):
+            self.bindings.add(term.var, term.bound)
+            term = term.body
         return term
 
     def rules(self, term: Term) -> tuple[Rule, ...]:

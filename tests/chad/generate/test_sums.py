@@ -238,6 +238,27 @@ def scaled_shapes(shapes: te.Array[Shape], c: float) -> te.Array[Shape]:
     return [scaled(s) for s in shapes if is_large(s)]
 
 
+@dataclass(frozen=True)
+class Some:
+    shapes: te.Array[Shape]
+
+
+def held(shapes: te.Array[Shape], c: float) -> te.Array[Shape]:
+    kept: Some | Nothing = Some(shapes)
+    if c < 0.5:
+        kept = Nothing()
+    match kept:
+        case Some(found):
+            return found
+        case Nothing():
+            return [Circle(c * c) for _ in range(2)]
+
+
+SHAPES = [Circle(1.5), Polygon(np.array([0.0, 1.0, 0.5]), np.array([0.0, 0.2, 1.0])), Nothing()]
+PROGRAMS["list in an option"] = (te.program(held), (SHAPES, 0.8))
+PROGRAMS["list in an option not taken"] = (te.program(held), (SHAPES, 0.3))
+
+
 @on([Circle(1.5), Nothing(), Circle(0.4)], 0.8)
 @te.program
 def running(shapes: te.Array[Circle | Nothing], c: float) -> Circle | Nothing:
