@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from tapeengine.chad.generate.values import NotGenerated
 from tapeengine.chad.imperative import Assign, Const, Operand, Ref, Statement
 from tapeengine.chad.primitives import DISCRETE
 from tapeengine.chad.traverse import Names
@@ -53,6 +55,8 @@ class Builder:
         Where statements go now.
     made : dict of str to Assign
         What each name was made by.
+    most : int
+        The most operations that may be written.
     """
 
     def __init__(self, names: Names, axes: Axes) -> None:
@@ -61,6 +65,7 @@ class Builder:
         self.block: list[Statement] = []
         self.made: dict[str, Assign] = {}
         self.depth: dict[str, int] = {}
+        self.most = sys.maxsize
         self._known: list[dict[Any, Ref]] = [{}]
 
     @contextmanager
@@ -91,6 +96,8 @@ class Builder:
 
     def fresh(self, hint: str, axes: Sequence[str] = (), kind: str = "float") -> Ref:
         """Make a variable."""
+        if len(self.made) >= self.most:
+            raise NotGenerated(f"more than {self.most} operations")
         ref = Ref(self.names(hint), tuple(axes), kind)
         self.depth[ref.name] = len(self._known)
         return ref

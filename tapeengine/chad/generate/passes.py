@@ -19,7 +19,7 @@ from tapeengine.chad.generate.recursion import Unit
 from tapeengine.chad.generate.registered import called
 from tapeengine.chad.generate.reverse import Reverse
 from tapeengine.chad.generate.reverse_boxes import BOXED, is_accumulated
-from tapeengine.chad.generate.sized import LONGEST, Shapes, itemised
+from tapeengine.chad.generate.sized import LONGEST, MOST_OPERATIONS, Shapes, itemised
 from tapeengine.chad.generate.text import Writer
 from tapeengine.chad.generate.values import Value, leaves
 from tapeengine.chad.imperative import Const, Function, Operand, Ref
@@ -129,7 +129,7 @@ def passes(
         params = [parameter(L, p.name, p.of, main.params) for p in definition.params]
         given = params
         if shapes is not None:
-            L.unrolled = LONGEST
+            L.unrolled, L.b.most = LONGEST, MOST_OPERATIONS
             known = {p.name: shape for p, shape in zip(main.params, shapes, strict=True)}
             given = [itemised(L, value, known, Scope({})) for value in params]
         env = {p.name: v for p, v in zip(definition.params, given, strict=True)}

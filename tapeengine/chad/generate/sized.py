@@ -17,12 +17,14 @@ from tapeengine.chad.imperative import Const, Ref
 if TYPE_CHECKING:
     from tapeengine.chad.generate.lower import Lower, Scope
 
-__all__ = ["LONGEST", "Shapes", "itemised", "small_shapes"]
+__all__ = ["LONGEST", "MOST_OPERATIONS", "Shapes", "itemised", "small_shapes"]
 
 #: The shape of each leaf of the parameters.
 Shapes = tuple[tuple[int, ...], ...]
 #: The most elements along an axis, and the most numbers in all arrays together.
 LONGEST, FEW = 16, 32
+#: The most operations of a forward pass that is written for one shape: so many take about a tenth of a second.
+MOST_OPERATIONS = 1000
 
 
 def small_shapes(arguments: Sequence[Any]) -> Shapes | None:

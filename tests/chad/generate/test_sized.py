@@ -142,3 +142,21 @@ def test_what_is_changed_in_place_afterwards_does_not_count() -> None:
     np.testing.assert_array_equal(backpropagator(1.0)[0], wanted)
     wanted[:] = 0.0
     assert np.all(backpropagator(1.0)[0] != 0.0)
+
+
+def test_what_would_be_long_stays_as_it_is() -> None:
+    @te.program
+    def triple(x: te.Vec, n: int) -> float:
+        total = 0.0
+        for _ in range(n):
+            total = total * 0.5 + sum(sum(sum(math.sin(a * b) * c for a in x) for b in x) for c in x)
+        return total
+
+    x = np.linspace(0.1, 1.0, 16)
+    value, backpropagator = te.vjp(triple, x, 2)
+    assert sized(triple) == []
+    evaluated, evaluated_back = triple.executable.evaluated_vjp((x, 2))
+    assert value == pytest.approx(evaluated, rel=1e-13)
+    np.testing.assert_allclose(backpropagator(1.0)[0], evaluated_back(1.0)[0], rtol=1e-12)
+    te.vjp(triple, x[:3], 2)
+    assert len(sized(triple)) == 1
