@@ -22,7 +22,7 @@ from tapeengine.chad.generate.passes import Passes, passes
 from tapeengine.chad.generate.registered import called
 from tapeengine.chad.generate.sized import Shapes, small_shapes
 from tapeengine.chad.generate.stepwise import stepwise
-from tapeengine.chad.generate.values import NotGenerated, Value, leaves
+from tapeengine.chad.generate.values import NotGenerated, Uneven, Value, leaves
 from tapeengine.chad.imperative import Ref
 from tapeengine.chad.native import form, native_passes
 from tapeengine.chad.terms import Module
@@ -161,6 +161,9 @@ class Compiled:
         if not self.fast.general:
             try:
                 return self._run(self.fast, primals)
+            except Uneven:  # lists have none of the operations that would be wrong
+                each = zip(self.definition.params, primals, strict=True)
+                self.at_pole([np.asarray(x) if type(x) is list and _is_float(p.of) else x for p, x in each])
             except NotGenerated:
                 pass
         return self._run(self.running(general=True), primals)

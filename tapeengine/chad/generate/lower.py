@@ -86,6 +86,8 @@ class Lower:
     ----------
     unrolled : int
         Builds of at most this many elements, where the number is a literal, are written item by item.
+    is_sized : bool
+        Whether this is for arguments of known shapes; see `tapeengine.chad.generate.sized`.
     """
 
     def __init__(
@@ -108,6 +110,7 @@ class Lower:
         self.naturals: set[str] = set()
         self.bounds: dict[str, Operand] = {}
         self.unrolled = UNROLLED
+        self.is_sized = False
 
     def __call__(self, term: S.Term, scope: Scope) -> Value:
         """Write a term; give its value."""

@@ -229,6 +229,8 @@ def matching(L: Lower, arrays: list[Value]) -> tuple[list[Value], Operand]:
     sizes = list(dict.fromkeys(size_of(L, a) for a in arrays))
     if len(sizes) == 1:
         return arrays, sizes[0]
+    if L.is_sized:
+        raise NotGenerated("arrays of different sizes")
     if all(isinstance(n, Const) for n in sizes):
         return arrays, Const(min(n.value for n in sizes if isinstance(n, Const)))
     stacked = [a if isinstance(a, Along | Boxed) else L.stacked(a) for a in arrays]

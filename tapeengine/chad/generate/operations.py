@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeengine.chad.generate.values import NotGenerated
+from tapeengine.chad.generate.values import NotGenerated, Uneven
 from tapeengine.chad.primitives import evaluate_op
 from tapeengine.spaces import ProductSpace, Space, space_of
 
@@ -191,7 +191,7 @@ class Operations:
     def same_size(first: int, second: int) -> int:
         """The size of two arrays, which has to be the same."""
         if first != second:
-            raise NotGenerated("arrays of different sizes")
+            raise Uneven("arrays of different sizes")
         return first
 
     @staticmethod

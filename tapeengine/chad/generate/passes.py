@@ -129,7 +129,7 @@ def passes(
         params = [parameter(L, p.name, p.of, main.params) for p in definition.params]
         given = params
         if shapes is not None:
-            L.unrolled, L.b.most = LONGEST, MOST_OPERATIONS
+            L.is_sized, L.unrolled, L.b.most = True, LONGEST, MOST_OPERATIONS
             known = {p.name: shape for p, shape in zip(main.params, shapes, strict=True)}
             given = [itemised(L, value, known, Scope({})) for value in params]
         env = {p.name: v for p, v in zip(definition.params, given, strict=True)}

@@ -26,6 +26,7 @@ __all__ = [
     "NotWhole",
     "Pending",
     "Tup",
+    "Uneven",
     "Value",
     "leaves",
     "rebuild",
@@ -39,6 +40,10 @@ class NotGenerated(UnsupportedError):
 
 class NotWhole(NotGenerated):
     """A build has no form as whole-array operations, and becomes a loop."""
+
+
+class Uneven(NotGenerated):
+    """Arrays side by side are of different sizes: the shortest counts in a zip, and elsewhere it is an error."""
 
 
 @dataclass(frozen=True)
