@@ -56,6 +56,12 @@ def test_adbench_times_are_in_milliseconds():
     assert page.adbench(rows, ["tapeengine", "XAD", "torch"]).endswith("\n| dot 8 | 2 | 41.5 |")
 
 
+def test_missed_limits_are_shown_with_their_reasons():
+    what = next(iter(page.REASONS))
+    assert page.reasons([{"what": what, "met": False}]) == f"* {what}: {page.REASONS[what]}"
+    assert page.reasons([{"what": what, "met": True}, {"what": "loop", "met": False}]) == ""
+
+
 def test_missed_limits_are_shown_with_the_distance():
     limits = [
         {"what": "loop", "limit": 3.0, "unit": "x", "value": 4.0, "met": False, "detail": "", "runs": 2, "spread": 1.1},
