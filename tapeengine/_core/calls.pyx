@@ -7,8 +7,8 @@ themselves be arrays of an outer trace: the call is then recorded there as well,
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 from numpy cimport (
-    NPY_DOUBLE, NPY_OBJECT, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISNOTSWAPPED, PyArray_ISWRITEABLE,
-    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
+    NPY_DOUBLE, NPY_OBJECT, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS,
+    PyArray_ISNOTSWAPPED, PyArray_ISWRITEABLE, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )
 
 from tapeengine._core.array cimport Array

@@ -17,6 +17,7 @@ from tapeengine.errors import CotangentError, StructureError
 import numpy
 
 cdef object floating = numpy.floating
+cdef object unknown = object()      # for a class that has not been met; None is that of a leaf
 cdef enum:
     CYCLE_CHECK = 1000      # a structure deeper than this is looked at for cycles
 
@@ -171,11 +172,11 @@ cdef class Walk:
             return open_frame(DICT, value, list((<dict> value).values()), list(<dict> value))
         if self.known is None:
             self.known = self.structures.known
-        container = self.known.get(cls)
-        if container is None:
+        container = self.known.get(cls, unknown)
+        if container is unknown:
             container = self.structures.find(cls)
-            if container is None:
-                return None
+        if container is None:
+            return None
         if container.fields is not None:
             return frame_of_fields(cls, container, container.fields, value)
         children, aux = container.take(value)

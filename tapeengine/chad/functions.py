@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy
 
-__all__ = ["fold", "gather", "replicate", "scan", "scatter"]
+__all__ = ["added", "fold", "gather", "replicate", "scan", "scatter"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -83,18 +83,24 @@ def scatter(xs: Any, indices: Any, values: Any) -> Any:
     """
     result = [xs[i] for i in range(len(xs))]
     for i, value in zip(indices, values, strict=True):
-        result[i] = _sum(result[i], value)
+        result[i] = added(result[i], value)
     return result
 
 
-def _sum(a: Any, b: Any) -> Any:
-    """Add numbers and arrays, and lists, tuples and dataclasses part by part."""
+def added(a: Any, b: Any) -> Any:
+    """Add numbers and arrays, and lists, tuples and dataclasses part by part.
+
+    Examples
+    --------
+    >>> added((1.0, [2.0]), (3.0, [4.0]))
+    (4.0, [6.0])
+    """
     cls: Any = type(a)
     if isinstance(a, list | tuple):
-        parts = [_sum(x, y) for x, y in zip(a, b, strict=True)]
+        parts = [added(x, y) for x, y in zip(a, b, strict=True)]
         return cls(*parts) if hasattr(a, "_fields") else cls(parts)
     if dataclasses.is_dataclass(a):
-        return cls(*[_sum(getattr(a, field.name), getattr(b, field.name)) for field in dataclasses.fields(a)])
+        return cls(*[added(getattr(a, field.name), getattr(b, field.name)) for field in dataclasses.fields(a)])
     return a + b
 
 

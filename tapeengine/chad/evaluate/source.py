@@ -5,12 +5,12 @@ Arrays, which the appendix does not have, cost one step for each element besides
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tapeengine.chad import terms as S
+from tapeengine.chad.functions import added
 from tapeengine.chad.primitives import evaluate_op
 from tapeengine.chad.types import Float
 from tapeengine.chad.values import Tagged
@@ -185,14 +185,8 @@ def scatter(E: Evaluator, t: S.Scatter, env: Environment) -> Any:
     values = E.eval(t.values, env)
     E.step(1 + len(result) + len(values))
     for i, x in zip(indices, values, strict=True):
-        result[i] = _add(result[i], x)
+        result[i] = added(result[i], x)
     return result
-
-
-def _add(a: Any, b: Any) -> Any:
-    if isinstance(a, list | tuple):
-        return type(a)([_add(x, y) for x, y in zip(a, b, strict=True)])
-    return operator.add(a, b)
 
 
 def replicate(E: Evaluator, t: S.Replicate, env: Environment) -> Any:

@@ -57,7 +57,8 @@ class Compiled:
     primitives : mapping of str to Primitive
         The registry primitives that the program calls.
     at_pole : callable, optional
-        Called with the arguments of a run that has met an infinity or a NaN; it may raise what the program raises.
+        Called with the arguments of a run that has met an infinity, a NaN, or arrays whose sizes do not fit; it may
+        raise what the program raises.
 
     Attributes
     ----------
@@ -108,7 +109,7 @@ class Compiled:
         steps = stepwise(self._module) if fast.code is None else None
         if steps is None:
             return fast
-        other = Running(passes(steps, False, self._primitives, False), False)
+        other = Running(passes(steps, primitives=self._primitives))
         if other.code is None:
             return fast
         self._module, self._made = steps, {(False, False): other}
@@ -218,7 +219,7 @@ class Compiled:
     def _running_for(self, shapes: Shapes) -> Running | None:
         """Write the passes for arguments of these shapes; None where the machine cannot run them."""
         try:
-            made = Running(passes(self._module, False, self._primitives, False, shapes))
+            made = Running(passes(self._module, primitives=self._primitives, shapes=shapes))
         except NotGenerated:
             return None
         return None if made.code is None else made

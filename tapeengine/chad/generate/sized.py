@@ -23,7 +23,7 @@ __all__ = ["LONGEST", "MOST_OPERATIONS", "Shapes", "itemised", "small_shapes"]
 Shapes = tuple[tuple[int, ...], ...]
 #: The most elements along an axis, and the most numbers in all arrays together.
 LONGEST, FEW = 16, 32
-#: The most operations of a forward pass that is written for one shape: so many take about a tenth of a second.
+#: The most operations of a forward pass that is written for one shape: a longer one is given up after some 50 ms.
 MOST_OPERATIONS = 1000
 
 
