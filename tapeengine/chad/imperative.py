@@ -21,6 +21,7 @@ program has neither.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Statement",
     "Store",
     "Unpack",
+    "renamed",
 ]
 
 
@@ -77,6 +79,20 @@ class Const:
 
 
 Operand = Ref | Const
+
+
+def renamed(x: Operand, axes: Sequence[str], to: Sequence[str]) -> Operand:
+    """Rename the axes of an operand, each to the one at the same place.
+
+    Examples
+    --------
+    >>> renamed(Ref("x", ("b", "a")), ("a", "b"), ("i", "j")).axes
+    ('j', 'i')
+    """
+    if not isinstance(x, Ref) or axes == to:
+        return x
+    name = dict(zip(axes, to, strict=True))
+    return Ref(x.name, tuple(name[a] for a in x.axes), x.kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tapeengine.chad.generate.values import NotGenerated
-from tapeengine.chad.imperative import Assign, Const, Operand, Ref, Statement
+from tapeengine.chad.imperative import Assign, Const, Operand, Ref, Statement, renamed
 from tapeengine.chad.primitives import DISCRETE
 from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import BOOL, FLOAT, INT
@@ -124,13 +124,8 @@ class Builder:
         args = tuple(args)
         if op == "neg" and isinstance(args[0], Ref) and self.is_negative(args[0]):
             inner = self.made[args[0].name]
-            to = dict(zip(inner.out.axes, args[0].axes, strict=True))
-            x = inner.args[0]
-            return (
-                Ref(x.name, tuple(to[a] for a in x.axes), x.kind)
-                if isinstance(x, Ref)
-                else self.emit("add", (x, Const(0.0)))
-            )
+            x = renamed(inner.args[0], inner.out.axes, args[0].axes)
+            return x if isinstance(x, Ref) else self.emit("add", (x, Const(0.0)))
         axes = self.axes.union(*args) if axes is None else tuple(axes)
         key = self._key(op, args, params, axes)
         for known in self._known:
@@ -143,6 +138,11 @@ class Builder:
         self.made[out.name] = assign
         self._known[-1][key] = out
         return out
+
+    def knows(self, op: str, args: Sequence[Operand], params: tuple[Any, ...], axes: Sequence[str]) -> bool:
+        """Tell whether an operation has been written where its value is in scope."""
+        key = self._key(op, args, params, axes)
+        return any(key in known for known in self._known)
 
     def _key(self, op: str, args: Sequence[Operand], params: tuple[Any, ...], axes: Sequence[str]) -> Any:
         """Describe an operation by all but the names of its axes: axes of one size stand for one another."""
@@ -193,8 +193,12 @@ class Builder:
         return result
 
     def contract(self, factors: Sequence[Operand], axes: Sequence[str]) -> Ref:
-        """Sum a product over the axes that are not among ``axes``, two factors at a time, the smallest first."""
-        factors = list(factors)
+        """Sum a product over the axes that are not among ``axes``, two factors at a time, the smallest first.
+
+        A change of sign is made after the sum, where there is less to change.
+        """
+        negative = [self.is_negative(f) for f in factors]
+        factors = [self.emit("neg", (f,)) if sign else f for f, sign in zip(factors, negative, strict=True)]
         while len(factors) > 2:
             pairs = [
                 (len(self.axes.union(a, b)), i, j) for j, b in enumerate(factors) for i, a in enumerate(factors[:j])
@@ -202,7 +206,8 @@ class Builder:
             _, i, j = min(pairs)
             merged = self.emit("mul", (factors[i], factors[j]))
             factors = [f for k, f in enumerate(factors) if k not in (i, j)] + [merged]
-        return self.correlation(factors, axes) or self.emit("contract", factors, (), axes=axes, kind=factors[0].kind)
+        made = self.correlation(factors, axes) or self.emit("contract", factors, (), axes=axes, kind=factors[0].kind)
+        return self.emit("neg", (made,)) if sum(negative) % 2 else made
 
     def correlation(self, factors: Sequence[Operand], axes: Sequence[str]) -> Ref | None:
         """Recognise a sum over windows of a vector."""

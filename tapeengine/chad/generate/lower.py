@@ -33,7 +33,7 @@ from tapeengine.chad.generate.values import (
     leaves,
     rebuild,
 )
-from tapeengine.chad.imperative import Const, Operand, Ref
+from tapeengine.chad.imperative import Const, Operand, Ref, renamed
 from tapeengine.chad.primitives import evaluate_op
 from tapeengine.chad.traverse import Names
 from tapeengine.primitive import Primitive
@@ -230,9 +230,7 @@ class Lower:
         made = self.b.made.get(index.name) if isinstance(index, Ref) else None
         if made is None or made.op != "iadd" or len(x.axes) != 1 or scope.mask is not None or self.general:
             return None
-        to = dict(zip(made.out.axes, index.axes, strict=True))
-        parts = [Ref(a.name, tuple(to[n] for n in a.axes), a.kind) if isinstance(a, Ref) else a for a in made.args]
-        first, second = (self.index_of(a) for a in parts)
+        first, second = (self.index_of(renamed(a, made.out.axes, index.axes)) for a in made.args)
         if first is None or second is None or first[0] == second[0]:
             return None
         sizes = (self.size_of(first[0]), self.size_of(second[0]))
@@ -268,9 +266,10 @@ class Lower:
         size = self.size_of(to)
         if start == Const(0) and size == self.size_of(axis):
             return Ref(x.name, axes, x.kind)
+        args, dims = (x, start, size), (x.axes.index(axis),)
         # where a mask is in force, nobody may ever read behind the end: then there is no such form
-        read = "window" if scope.mask is None else "prefix"
-        return self.b.emit(read, (x, start, size), (x.axes.index(axis),), axes=axes, kind=x.kind)
+        is_within = scope.mask is None or self.b.knows("window", args, dims, axes)
+        return self.b.emit("window" if is_within else "prefix", args, dims, axes=axes, kind=x.kind)
 
     def _reach(self, x: Ref, axis: str, to: str, mask: Operand) -> Ref:
         """Read the first elements along another axis, which may be longer where it does not count."""

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from tapeengine.chad import terms as S
 from tapeengine.chad.generate.boxes import element_at, empty
-from tapeengine.chad.generate.lower_control import UNKNOWN, measure
+from tapeengine.chad.generate.collect import collected_array
 from tapeengine.chad.generate.lower_lists import collected_list, is_listed, length, replicated
 from tapeengine.chad.generate.rows import narrowed, within
 from tapeengine.chad.generate.values import (
     Along,
     Boxed,
-    Choice,
     Items,
-    Member,
     NotGenerated,
     NotWhole,
     Tup,
@@ -103,70 +101,13 @@ def bound(L: Lower, size: Operand) -> Operand:
 
 def build_loop(L: Lower, size: Operand, body: Body, scope: Scope) -> Value:
     """Build an array step by step."""
-    level = L.b.level
     with L.b.inner() as block:
         index = L.b.fresh("i", (), "int")
         loop = Loop(block, index, size)
         made = L.settled(L.stacked(L.all_forced(body(index, scope))))
         listed = collected_list(L, loop, made, lambda write: write()) if is_listed(L, made) else None
-    if listed is not None:
-        L.b.block.append(loop)
-        return listed
-    axis = L.axes.fresh(size)
-    to = {a: L.axes.fresh(UNKNOWN) for a in L.all_axes(made) if depends(L, a, level)}
-
-    def collect(x: Any) -> Ref:
-        out = L.b.fresh("xs", (axis, *(to.get(a, a) for a in x.axes)), x.kind)
-        loop.collected.append((out, x))
-        return out
-
-    result = Along(axis, collected_rows(L, made, to, collect))
     L.b.block.append(loop)
-    measure(L, result)
-    remember(L, result)
-    return result
-
-
-def remember(L: Lower, value: Value) -> None:
-    """Remember that no row is longer than the axis that rows of different sizes lie along."""
-    match value:
-        case Tup(items) | Items(items) | Choice(_, _, items):
-            for item in items:
-                remember(L, item)
-        case Member(_, _, payload):
-            remember(L, payload)
-        case Along(axis, element, sizes):
-            if isinstance(sizes, Ref):
-                L.bounds[sizes.name] = L.size_of(axis)
-            remember(L, element)
-
-
-def collected_rows(L: Lower, value: Value, to: Mapping[str, str], collect: Callable[[Any], Ref]) -> Value:
-    """Give what a loop collects; arrays whose size is known in its steps only are collected with their sizes."""
-    match value:
-        case Tup(items):
-            return Tup(tuple(collected_rows(L, item, to, collect) for item in items))
-        case Items(items):
-            return Items(tuple(collected_rows(L, item, to, collect) for item in items))
-        case Member(of, option, payload):
-            return Member(of, option, collected_rows(L, payload, to, collect))
-        case Choice(of, tag, options):
-            return Choice(of, collect(tag), tuple(collected_rows(L, option, to, collect) for option in options))
-        case Along(axis, element, sizes) if axis in to:
-            made = collected_rows(L, element, to, collect)
-            each = collect(L.size_of(axis) if sizes is None else sizes)
-            L.naturals.add(each.name)
-            return Along(to[axis], made, each)
-        case Along(axis, element, sizes):
-            made = collected_rows(L, element, to, collect)
-            return Along(axis, made, None if sizes is None else collect(sizes))
-    return collect(value)
-
-
-def depends(L: Lower, axis: str, level: int) -> bool:
-    """Tell whether the size of an axis is only known in a block deeper than a level."""
-    size = L.size_of(axis)
-    return isinstance(size, Ref) and L.b.is_inside(size.name, level)
+    return collected_array(L, loop, made, size) if listed is None else listed
 
 
 def elements(L: Lower, t: S.Elements, scope: Scope) -> Value:

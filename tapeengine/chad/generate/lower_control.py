@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tapeengine.chad import terms as S
 from tapeengine.chad.generate.boxes import canonical, type_of
+from tapeengine.chad.generate.collect import UNKNOWN, collected_array, measure
 from tapeengine.chad.generate.lower_lists import collected_list, is_listed
 from tapeengine.chad.generate.rows import evened, narrowed, with_sizes
 from tapeengine.chad.generate.values import (
@@ -23,7 +24,6 @@ from tapeengine.chad.generate.values import (
     Tup,
     Value,
     leaves,
-    rebuild,
     same_form,
 )
 from tapeengine.chad.imperative import Branch, Carried, Const, Joined, Loop, Operand, Ref, Statement
@@ -31,7 +31,7 @@ from tapeengine.chad.imperative import Branch, Carried, Const, Joined, Loop, Ope
 if TYPE_CHECKING:
     from tapeengine.chad.generate.lower import Lower, Scope
 
-__all__ = ["RULES", "UNKNOWN", "counted", "measure"]
+__all__ = ["RULES", "counted"]
 
 
 def if_(L: Lower, t: S.If, scope: Scope) -> Value:
@@ -103,10 +103,6 @@ def joined(L: Lower, statement: Branch, a: Value, b: Value, around: Around) -> V
     raise NotGenerated("branches of different form")
 
 
-#: Stands for the size of an axis until there is a variable to read it off.
-UNKNOWN = Const(-1)
-
-
 def joined_leaf(L: Lower, statement: Branch, a: Operand, b: Operand, around: Around) -> Ref:
     """Join two arrays of equally many dimensions."""
     out, in_a, in_b = (tuple(axes[k] for axes in around) for k in range(3))
@@ -116,26 +112,6 @@ def joined_leaf(L: Lower, statement: Branch, a: Operand, b: Operand, around: Aro
     made = L.b.fresh("y", (*rest, *out), a.kind)
     statement.joined.append(Joined(made, x, y))
     return made
-
-
-def measure(L: Lower, value: Value) -> None:
-    """Read sizes that differ between branches off what the branch taken gave."""
-    match value:
-        case Tup(items) | Items(items):
-            for item in items:
-                measure(L, item)
-        case Member(_, _, payload):
-            measure(L, payload)
-        case Choice(_, _, options):
-            for option in options:
-                measure(L, option)
-        case Along(axis, element):
-            first = next(leaves(element), None)
-            if L.size_of(axis) == UNKNOWN:
-                if not isinstance(first, Ref):
-                    raise NotGenerated("branches that give arrays of different sizes without elements")
-                L.axes.sizes[axis] = L.b.emit("size", (first,), (first.axes.index(axis),), axes=(), kind="int")
-            measure(L, element)
 
 
 T = TypeVar("T")
@@ -304,14 +280,7 @@ def collected(L: Lower, loop: Loop, last: Value, count: Operand) -> Value:
     """Collect the state after each step along a new axis."""
     if is_listed(L, last):
         return collected_list(L, loop, last, lambda write: in_block(L, loop.body, write))
-    axis = L.axes.fresh(count)
-
-    def collect(x: Any) -> Value:
-        out = L.b.fresh("xs", (axis, *x.axes), x.kind)
-        loop.collected.append((out, x))
-        return out
-
-    return Along(axis, rebuild(last, collect))
+    return collected_array(L, loop, last, count)
 
 
 def fitted(L: Lower, state: Value, reached: Value, resizes: bool, to: Mapping[str, str]) -> Fits | str:

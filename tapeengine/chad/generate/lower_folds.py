@@ -12,7 +12,7 @@ from tapeengine.chad.generate.lower_arrays import at, counter, size_of, where
 from tapeengine.chad.generate.lower_control import counted
 from tapeengine.chad.generate.rows import narrowed, validity
 from tapeengine.chad.generate.values import Along, Boxed, Items, NotWhole, Pending, Value
-from tapeengine.chad.imperative import Const, Operand, Ref
+from tapeengine.chad.imperative import Const, Operand, Ref, renamed
 from tapeengine.chad.types import INT
 
 if TYPE_CHECKING:
@@ -59,9 +59,8 @@ def product(L: Lower, x: Operand, axis: str) -> list[Operand]:
     if L.exact or not isinstance(x, Ref) or made is None or made.op != "mul":
         return [x]
     result: list[Operand] = []
-    to = dict(zip(made.out.axes, x.axes, strict=True))
     for arg in made.args:
-        factor = Ref(arg.name, tuple(to[a] for a in arg.axes), arg.kind) if isinstance(arg, Ref) else arg
+        factor = renamed(arg, made.out.axes, x.axes)
         inner = L.b.made.get(factor.name) if isinstance(factor, Ref) else None
         smaller = inner is not None and any(len(a.axes) < len(factor.axes) for a in inner.args)
         result += product(L, factor, axis) if smaller else [factor]

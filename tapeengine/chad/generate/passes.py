@@ -15,6 +15,7 @@ from tapeengine.chad.generate.first import first_contributions
 from tapeengine.chad.generate.labels import is_temporary, plain
 from tapeengine.chad.generate.liveness import defined, needed, used
 from tapeengine.chad.generate.lower import RESERVED, Lower, Scope
+from tapeengine.chad.generate.products import summed_products
 from tapeengine.chad.generate.recursion import Unit
 from tapeengine.chad.generate.registered import called
 from tapeengine.chad.generate.reverse import Reverse
@@ -203,6 +204,7 @@ class Differentiated:
         slots = [R.slots[p.name] for p in into]
         body = needed(b.block, {x.name for x in [*gave, *slots] if isinstance(x, Ref)})
         first_contributions(body)
+        summed_products(body, [x.name for x in [*gave, *slots] if isinstance(x, Ref)])
         return Function(unit.reverse, [*cts, *slots], body, gave, not is_main)
 
     def cotangents(self, R: Reverse, unit: Unit) -> list[Ref]:

@@ -34,6 +34,7 @@ from tapeengine.chad.imperative import (
     Set,
     Statement,
     Unpack,
+    renamed,
 )
 from tapeengine.primitive import Primitive
 
@@ -93,18 +94,11 @@ class Reverse:
         """Add a contribution to the cotangent of a variable."""
         if not isinstance(x, Ref) or x.name not in self.active:
             return
-        value = self.relabelled(value, x)
+        value = renamed(value, x.axes, self.declared[x.name].axes)
         if x.name in self.local:
             self.given.setdefault(x.name, []).append(value)
         else:
             self.b.block.append(Add(self.slots[x.name], value))
-
-    def relabelled(self, value: Operand, x: Ref) -> Operand:
-        """Give a contribution to a use of a variable the axes of its definition."""
-        if isinstance(value, Const) or x.axes == self.declared[x.name].axes:
-            return value
-        to = dict(zip(x.axes, self.declared[x.name].axes, strict=True))
-        return Ref(value.name, tuple(to[a] for a in value.axes), value.kind)
 
     def one_at(self, x: Operand, op: str, args: tuple[Operand, ...], params: tuple[Any, ...], value: Operand) -> None:
         """Add a contribution to a part of the cotangent of an array (EC section 7: BOne)."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tapeengine.chad.generate.values import Along, Items, Pending, Tup, Value, rebuild
-from tapeengine.chad.imperative import Const, Operand, Ref
+from tapeengine.chad.imperative import Const, Operand, Ref, renamed
 
 if TYPE_CHECKING:
     from tapeengine.chad.generate.lower import Lower, Scope
@@ -97,8 +96,7 @@ def is_implied(L: Lower, mask: Operand | None, index: Operand, sizes: Operand) -
     made = L.b.made.get(mask.name) if isinstance(mask, Ref) else None
     if made is None or not isinstance(mask, Ref):
         return False
-    to = dict(zip(made.out.axes, mask.axes, strict=True))
-    args = [replace(a, axes=tuple(to[n] for n in a.axes)) if isinstance(a, Ref) else a for a in made.args]
+    args = [renamed(a, made.out.axes, mask.axes) for a in made.args]
     if made.op == "and":
         return any(is_implied(L, a, index, sizes) for a in args)
     return made.op == "lt" and args == [index, sizes]

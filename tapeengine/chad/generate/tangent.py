@@ -15,7 +15,18 @@ from tapeengine.chad.generate.builder import Builder
 from tapeengine.chad.generate.partials import partial
 from tapeengine.chad.generate.tangent_registered import RULES as REGISTERED
 from tapeengine.chad.generate.values import NotGenerated
-from tapeengine.chad.imperative import Assign, Branch, Carried, Const, Joined, Loop, Operand, Ref, Statement
+from tapeengine.chad.imperative import (
+    Assign,
+    Branch,
+    Carried,
+    Const,
+    Joined,
+    Loop,
+    Operand,
+    Ref,
+    Statement,
+    renamed,
+)
 from tapeengine.primitive import Primitive
 from tapeengine.reference.ops import OPERATIONS
 
@@ -74,7 +85,7 @@ class Tangent:
         """Give the tangent of a use of a variable, in the axes of the use; None where it is zero."""
         if not isinstance(x, Ref) or x.name not in self.tangents:
             return None
-        return relabelled(self.tangents[x.name], self.declared[x.name], x)
+        return renamed(self.tangents[x.name], self.declared[x.name].axes, x.axes)
 
     def has_tangent(self, x: Operand) -> bool:
         """Tell whether a use of a variable has a tangent that is not zero."""
@@ -159,7 +170,7 @@ class Tangent:
         tangent = self.whole(x)
         if isinstance(tangent, Const) or not isinstance(x, Ref):
             return self.full(tangent, of.axes)
-        return relabelled(tangent, x, of)
+        return renamed(tangent, x.axes, of.axes)
 
     def collect(self, out: Ref, x: Operand) -> tuple[Ref, Operand]:
         """Let the steps of a loop collect a tangent."""
@@ -183,14 +194,6 @@ class Tangent:
             made = self.fresh(j.out)
             self.b.block[-1].joined.append(Joined(made, then, orelse))  # type: ignore[union-attr]
             self.give(j.out, made)
-
-
-def relabelled(tangent: Operand, declared: Ref, use: Ref) -> Operand:
-    """Rename the axes of a tangent from those that its variable was defined with to those of a use."""
-    if isinstance(tangent, Const) or use.axes == declared.axes:
-        return tangent
-    to = dict(zip(declared.axes, use.axes, strict=True))
-    return Ref(tangent.name, tuple(to[a] for a in tangent.axes), tangent.kind)
 
 
 # D[op(t1, ..., tn)]: each partial derivative times the tangent of its argument

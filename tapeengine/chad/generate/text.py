@@ -162,12 +162,9 @@ class Writer(Expressions):
         self.lines.append("    " * depth + text)
 
     def block(self, block: Sequence[Statement], depth: int) -> None:
-        """Write a block."""
-        before = len(self.lines)
+        """Write statements."""
         for s in block:
             getattr(self, f"write_{type(s).__name__.lower()}")(s, depth)
-        if len(self.lines) == before:
-            self.line(depth, "pass")
 
     def write_assign(self, s: Assign, depth: int) -> None:
         """Write ``out = op(args)``, or hold it back until its only use."""
@@ -286,16 +283,14 @@ class Writer(Expressions):
             self.line(depth, f"for {self.name(s.index.name)} in {f'reversed({steps})' if s.backwards else steps}:")
         else:
             self.line(depth, "while True:")
-            for t in s.test:
-                getattr(self, f"write_{type(t).__name__.lower()}")(t, depth + 1)
+            self.block(s.test, depth + 1)
             self.line(depth + 1, f"if not ({self.operand(s.condition or Const(True))}):")
             self.line(depth + 2, "break")
 
     def loop_body(self, s: Loop, depth: int) -> None:
         """Write the body of a loop: its statements, what it keeps and collects, what it carries on."""
         before = len(self.lines)
-        for t in s.body:
-            getattr(self, f"write_{type(t).__name__.lower()}")(t, depth)
+        self.block(s.body, depth)
         if s.kept and not s.backwards:
             kept = self.name(s.keeps[0].name) if len(s.keeps) == 1 else self.pack(s.keeps)
             self.line(depth, f"{self.name(s.kept)}.append({kept})")
@@ -319,8 +314,7 @@ class Writer(Expressions):
             before = len(self.lines)
             if s.backwards and keeps:
                 self.line(depth + 1, f"{self.names_tuple(keeps)} = {self.name(s.kept)}")
-            for t in block:
-                getattr(self, f"write_{type(t).__name__.lower()}")(t, depth + 1)
+            self.block(block, depth + 1)
             values = [j.then if which == 0 else j.orelse for j in s.joined]
             if values:
                 self.line(depth + 1, f"{names} = {', '.join(self.operand(x) for x in values)}")

@@ -89,3 +89,25 @@ def test_one_long_row_among_many_short_ones_is_evaluated():
         padded([*short, np.ones(1500)], float)
     value, back = ENGINE.vjp(scaled, [*short, np.ones(1500)], 2.0)
     assert len(value[-1]) == 1500 and back(value)[1] == 2.0 * 3000
+
+
+def test_a_scan_whose_states_differ_in_size_keeps_the_size_of_each():
+    """Shorter states were once filled up with ones."""
+
+    @te.program
+    def last_two(x: float, n: int) -> te.Array[te.Vec]:
+        none: te.Vec = []
+        return te.scan(lambda s, i: [x * i, x * i * i] if i % 2 == 0 else none, list(range(n)), none)
+
+    @te.program
+    def kept(x: float) -> te.Array[te.Vec]:
+        rows: te.Array[te.Vec] = [[x, 3.0 * x], [], [x * x]]
+        return te.scan(lambda s, row: row, rows, [0.0])
+
+    for program, args in ((last_two, (2.0, 4)), (kept, (2.0,))):
+        value, back = program.executable.generated.vjp(args)
+        assert [row.tolist() for row in value] == program.python(*args)
+        evaluated, evaluated_back = program.executable.evaluated_vjp(args)
+        ct = [np.arange(1.0, 1.0 + len(row)) for row in value]
+        assert back(ct)[0] == pytest.approx(evaluated_back(ct)[0], rel=1e-14)
+        assert [list(row) for row in evaluated] == program.python(*args)
