@@ -53,9 +53,6 @@ REASONS = {
     "it, the 30 operations the rest; the limit was met (3.86 us) on a machine whose Python was a tenth faster.",
     "recurrence written into an array, 10^3 to 10^6": "The nanoseconds for an element follow no trend in the size: "
     "memory that is touched for the first time costs up to three times as much as memory that is used again.",
-    "GMM d=10 K=10 n=1000 written with comprehensions": "In a process of its own it is 3.1 to 3.5: "
-    "numpy's program takes 573 page faults (1.28 ms), the derivative 1,433 (4.32 ms). Once blocks of that size have "
-    "been freed and are used again there are none, and 0.63 and 2.84 ms are left.",
 }
 
 
