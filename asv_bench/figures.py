@@ -22,7 +22,7 @@ from asv_bench.targets.target import Measurement, Target
 
 Row = dict[str, Any]
 
-GROUPS = ("scalars", "arrays", "transforms", "plugins", "chad")
+GROUPS = ("scalars", "arrays", "transforms", "forks", "plugins", "chad")
 
 
 def all_targets() -> dict[str, dict[str, Target]]:

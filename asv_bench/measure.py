@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 Thunk = Callable[[], Any]
+Clock = Callable[[], float]
 
 #: The environment variable that asks for one round of single calls: to see that a measurement works, not for figures.
 QUICK = "TAPEENGINE_BENCH_QUICK"
@@ -38,26 +39,28 @@ def quick() -> bool:
     return bool(os.environ.get(QUICK))
 
 
-def sample_time(thunk: Thunk, repeats: int) -> float:
-    """Return the seconds of this process's CPU time for one call, from `repeats` calls in a row."""
-    started = process_time()
+def sample_time(thunk: Thunk, repeats: int, clock: Clock = process_time) -> float:
+    """Return the seconds for one call, from `repeats` calls in a row; by default of this process's CPU time."""
+    started = clock()
     for _ in range(repeats):
         thunk()
-    return (process_time() - started) / repeats
+    return (clock() - started) / repeats
 
 
-def repeats_for(thunk: Thunk, seconds: float) -> int:
+def repeats_for(thunk: Thunk, seconds: float, clock: Clock = process_time) -> int:
     """Return how many calls fill `seconds`; a first call that is not counted warms everything up."""
     thunk()
     repeats = 1
     while True:
-        taken = sample_time(thunk, repeats) * repeats
+        taken = sample_time(thunk, repeats, clock) * repeats
         if taken >= seconds:
             return repeats
         repeats = max(2 * repeats, min(100 * repeats, int(1.2 * repeats * seconds / max(taken, 1e-9))))
 
 
-def interleaved(thunks: Mapping[str, Thunk], rounds: int = 9, sample: float = 0.02) -> dict[str, float]:
+def interleaved(
+    thunks: Mapping[str, Thunk], rounds: int = 9, sample: float = 0.02, clock: Clock = process_time
+) -> dict[str, float]:
     """Return the smallest time of a call for each thunk, in seconds.
 
     Parameters
@@ -68,6 +71,8 @@ def interleaved(thunks: Mapping[str, Thunk], rounds: int = 9, sample: float = 0.
         How many samples each thunk gives; in each round every thunk has one turn.
     sample
         The shortest sample in seconds; fast thunks are called several times.
+    clock
+        What gives the time; another one where threads work side by side.
 
     Examples
     --------
@@ -76,12 +81,12 @@ def interleaved(thunks: Mapping[str, Thunk], rounds: int = 9, sample: float = 0.
     """
     if quick():
         rounds, sample = 1, 0.0
-    repeats = {name: repeats_for(thunk, sample) for name, thunk in thunks.items()}
+    repeats = {name: repeats_for(thunk, sample, clock) for name, thunk in thunks.items()}
     best = dict.fromkeys(thunks, float("inf"))
     for _ in range(rounds):
         for name, thunk in thunks.items():
             gc.collect()
-            best[name] = min(best[name], sample_time(thunk, repeats[name]))
+            best[name] = min(best[name], sample_time(thunk, repeats[name], clock))
     return best
 
 

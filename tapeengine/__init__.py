@@ -31,6 +31,8 @@ __all__ = [
     "default_engine",
     "elementwise_grad",
     "fold",
+    "fork",
+    "fork_map",
     "gather",
     "grad",
     "hessian",
@@ -58,7 +60,7 @@ __all__ = [
 _METHODS = (
     *("vjp", "grad", "value_and_grad", "elementwise_grad", "jvp", "linearize"),
     *("jacobian", "jacfwd", "jacrev", "hessian", "hvp", "vhp"),
-    *("custom_vjp", "custom_jvp", "stop_gradient", "checkpoint", "iterate"),
+    *("custom_vjp", "custom_jvp", "stop_gradient", "checkpoint", "iterate", "fork", "fork_map"),
     *("debug", "tape", "backpropagate"),
 )
 _MODULES = ("chad", "math", "numpy", "plugins", "testing")
@@ -83,6 +85,7 @@ if TYPE_CHECKING:
     hvp, vhp = _engine.hvp, _engine.vhp
     custom_vjp, custom_jvp, stop_gradient = _engine.custom_vjp, _engine.custom_jvp, _engine.stop_gradient
     checkpoint, iterate = _engine.checkpoint, _engine.iterate
+    fork, fork_map = _engine.fork, _engine.fork_map
     debug, tape, backpropagate = _engine.debug, _engine.tape, _engine.backpropagate
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeengine._core import inspection, trace
 from tapeengine._core.native import enter
@@ -16,12 +16,16 @@ from tapeengine.transforms.custom_rules import CustomFunction
 from tapeengine.transforms.debugging import Debug, Switches, debug_vjp, watched
 from tapeengine.transforms.forms import map_leaves
 from tapeengine.transforms.linear_map import LinearMap
+from tapeengine.transforms.parallel import Parallel
 from tapeengine.transforms.tape_view import TapeView, view_tape
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 __all__ = ["Engine"]
 
 
-class Engine:
+class Engine(Parallel):
     """Derivatives of programs, with the primitives of the installed plugins.
 
     Parameters
@@ -31,6 +35,8 @@ class Engine:
     plugins : sequence, optional
         The plugins to use: names of installed ones, modules, and other objects with hooks. By default all installed
         plugins, without those that the environment variable TAPEENGINE_DISABLE_PLUGINS names.
+    executor : concurrent.futures.Executor, optional
+        Where the tasks of `fork` run; by default on threads, as many as there are processors.
 
     Attributes
     ----------
@@ -51,11 +57,14 @@ class Engine:
     (15.0, (5.0, 3.0))
     """
 
-    def __init__(self, *, max_tape_bytes: int = 0, plugins: Sequence[Any] | None = None) -> None:
+    def __init__(
+        self, *, max_tape_bytes: int = 0, plugins: Sequence[Any] | None = None, executor: Executor | None = None
+    ) -> None:
         from tapeengine.plugins.discovery import load_plugins
 
         loaded = load_plugins(plugins)
         self.max_tape_bytes = max_tape_bytes
+        Parallel.__init__(self, executor)
         self.switches: Switches | None = None
         self.registry = loaded.registry
         self.structures = Structures(self.registry.structures)

@@ -21,7 +21,7 @@ Rebuild = Callable[[Iterator[Any]], Any]
 
 
 def lifted(
-    structures: Structures, f: Callable[..., Any]
+    structures: Structures, f: Callable[..., Any], is_wanted: Callable[[Any], bool] = is_traced
 ) -> tuple[list[Any], Callable[[list[Any]], Callable[..., Any]]]:
     """Return the traced values that a callable captures, and a function that makes it anew around other values.
 
@@ -30,73 +30,77 @@ def lifted(
     structures : Structures
         The containers that are looked into.
     f : callable
+    is_wanted : callable
+        Says of a leaf whether it is to be lifted out; by default, whether it is traced.
 
     Returns
     -------
     captured : list
-        The traced leaves, in a fixed order.
+        The leaves that were lifted out, in a fixed order.
     around : callable
-        ``around(values)`` is `f` with these in their places; `f` itself where nothing traced is captured.
+        ``around(values)`` is `f` with these in their places; `f` itself where there are none.
     """
-    captured: list[Any] = []
-    rebuild = _lift(structures, f, captured, set())
+    lift = Lift(structures, is_wanted)
+    rebuild = lift.value(f, set())
     if rebuild is None:
         return [], lambda values: f
-    return captured, lambda values: rebuild(iter(values))
+    return lift.captured, lambda values: rebuild(iter(values))
 
 
-def _lift(structures: Structures, value: Any, captured: list[Any], seen: set[int]) -> Rebuild | None:
-    """Collect the traced leaves of a captured value; how to rebuild it, or None where it has none."""
-    if id(value) in seen:
-        return None
-    if isinstance(value, types.FunctionType):
-        return _lift_function(structures, value, captured, seen | {id(value)})
-    if isinstance(value, functools.partial):
-        parts = [value.func, value.args, value.keywords]
-        return _lift_all(structures, parts, captured, seen, lambda p: functools.partial(p[0], *p[1], **p[2]))
-    if isinstance(value, types.MethodType):
-        parts = [value.__func__, value.__self__]
-        return _lift_all(structures, parts, captured, seen, lambda p: types.MethodType(p[0], p[1]))
-    return _lift_structure(structures, value, captured, seen)
+class Lift:
+    """Collects the wanted leaves of what is captured; each method gives how to rebuild it, None where it has none."""
 
+    def __init__(self, structures: Structures, is_wanted: Callable[[Any], bool]) -> None:
+        self.structures = structures
+        self.is_wanted = is_wanted
+        self.captured: list[Any] = []
 
-def _lift_function(
-    structures: Structures, f: types.FunctionType, captured: list[Any], seen: set[int]
-) -> Rebuild | None:
-    cells = f.__closure__ or ()
-    contents = [_content(cell) for cell in cells]
-
-    def rebuild(parts: list[Any]) -> Any:
-        fresh = [cell if new is old else types.CellType(new) for cell, new, old in zip(cells, parts, contents)]
-        made = types.FunctionType(f.__code__, f.__globals__, f.__name__, parts[-2], tuple(fresh))
-        made.__kwdefaults__ = parts[-1]
-        return made
-
-    return _lift_all(structures, [*contents, f.__defaults__, f.__kwdefaults__], captured, seen, rebuild)
-
-
-def _lift_structure(structures: Structures, value: Any, captured: list[Any], seen: set[int]) -> Rebuild | None:
-    leaves, steps = flatten(structures, value)
-    if len(leaves) == 1 and steps == [None]:
-        if not is_traced(value):
+    def value(self, value: Any, seen: set[int]) -> Rebuild | None:
+        """Look into a captured value; into functions that are not being looked into already."""
+        if id(value) in seen:
             return None
-        captured.append(value)
-        return next
-    return _lift_all(structures, leaves, captured, seen, lambda parts: unflatten(steps, parts))
+        if isinstance(value, types.FunctionType):
+            return self.function(value, seen | {id(value)})
+        if isinstance(value, functools.partial):
+            parts = [value.func, value.args, value.keywords]
+            return self.parts(parts, seen, lambda p: functools.partial(p[0], *p[1], **p[2]))
+        if isinstance(value, types.MethodType):
+            return self.parts([value.__func__, value.__self__], seen, lambda p: types.MethodType(p[0], p[1]))
+        return self.structure(value, seen)
 
+    def function(self, f: types.FunctionType, seen: set[int]) -> Rebuild | None:
+        """Look into a function's closure and its default arguments."""
+        cells = f.__closure__ or ()
+        contents = [_content(cell) for cell in cells]
 
-def _lift_all(
-    structures: Structures, parts: list[Any], captured: list[Any], seen: set[int], make: Callable[[list[Any]], Any]
-) -> Rebuild | None:
-    """Lift each part, and make the whole around what has changed."""
-    found = [_lift(structures, part, captured, seen) for part in parts]
-    if all(rebuild is None for rebuild in found):
-        return None
+        def rebuild(parts: list[Any]) -> Any:
+            fresh = [cell if new is old else types.CellType(new) for cell, new, old in zip(cells, parts, contents)]
+            made = types.FunctionType(f.__code__, f.__globals__, f.__name__, parts[-2], tuple(fresh))
+            made.__kwdefaults__ = parts[-1]
+            return made
 
-    def rebuild(values: Iterator[Any]) -> Any:
-        return make([part if one is None else one(values) for part, one in zip(parts, found, strict=True)])
+        return self.parts([*contents, f.__defaults__, f.__kwdefaults__], seen, rebuild)
 
-    return rebuild
+    def structure(self, value: Any, seen: set[int]) -> Rebuild | None:
+        """Look into a container; a leaf is taken if it is wanted."""
+        leaves, steps = flatten(self.structures, value)
+        if len(leaves) == 1 and steps == [None]:
+            if not self.is_wanted(value):
+                return None
+            self.captured.append(value)
+            return next
+        return self.parts(leaves, seen, lambda parts: unflatten(steps, parts))
+
+    def parts(self, parts: list[Any], seen: set[int], make: Callable[[list[Any]], Any]) -> Rebuild | None:
+        """Look into each part, and make the whole around what has changed."""
+        found = [self.value(part, seen) for part in parts]
+        if all(rebuild is None for rebuild in found):
+            return None
+
+        def rebuild(values: Iterator[Any]) -> Any:
+            return make([part if one is None else one(values) for part, one in zip(parts, found, strict=True)])
+
+        return rebuild
 
 
 def _content(cell: types.CellType) -> Any:

@@ -40,8 +40,10 @@ def summed_products(block: list[Statement], wanted: Iterable[str]) -> None:
 
 def _summed(s: Statement) -> str:
     """Give the name of the one array that a statement sums."""
-    is_sum = isinstance(s, Assign) and s.op == "contract" and len(s.args) == 1
-    return s.args[0].name if is_sum and isinstance(s.args[0], Ref) else ""
+    match s:
+        case Assign(_, "contract", (Ref() as x,)):
+            return x.name
+    return ""
 
 
 def _fused(s: Statement, products: dict[str, Assign]) -> Statement:

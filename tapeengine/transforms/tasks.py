@@ -1,0 +1,189 @@
+"""A task: a function of the values that a callable without arguments captures, with its derivatives.
+
+A task and the values for it can be sent to another process; there its derivative runs it again, since a tape stays
+where it was recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from tapeengine.errors import UnsupportedError
+from tapeengine.structure import Structures
+from tapeengine.transforms.closures import lifted
+from tapeengine.transforms.forms import Step, flatten, is_traced, unflatten
+
+if TYPE_CHECKING:
+    from tapeengine.engine import Engine
+
+__all__ = ["Closure", "Derived", "Direction", "Task", "derived", "remote_pull", "remote_push", "remote_value"]
+
+Direction = Literal["pull", "push"]
+
+
+class Task:
+    """A function of a list of values, with its derivatives.
+
+    Attributes
+    ----------
+    count : int
+        How many values it takes.
+    name : str
+        For errors.
+    """
+
+    __slots__ = ("count", "name")
+
+    def __init__(self, count: int, name: str) -> None:
+        self.count = count
+        self.name = name
+
+    def __call__(self, values: list[Any]) -> Any:
+        """Run the task."""
+        raise NotImplementedError
+
+    def pull(self, engine: Engine, values: list[Any]) -> tuple[Any, Callable[[Any], Any]]:
+        """Run the task on a tape of its own; its value, and the map from a cotangent to those of the values."""
+        value, backpropagator = engine.vjp(self, values)
+        return value, lambda cotangent: backpropagator(cotangent)[0]
+
+    def recorded(self, engine: Engine, values: list[Any]) -> tuple[Any, Callable[[Any], Any]]:
+        """Do what `pull` does for values that are plain numbers: then the value has to be plain as well."""
+        value, pull = self.pull(engine, values)
+        self._check(engine.structures, value)
+        return value, pull
+
+    def push(self, engine: Engine, values: list[Any]) -> Callable[[Any], Any]:
+        """Run the task; the map from tangents of the values to the tangent of what it returns."""
+        return engine.linearize(self, values)[1]
+
+    def _check(self, structures: Structures, value: Any) -> None:
+        """Refuse a value that depends on a trace through something else than the values of the task."""
+        if any(map(is_traced, flatten(structures, value)[0])):
+            raise UnsupportedError(
+                f"the task {self.name} uses a traced value that is not in its closure, such as one in a global or an "
+                "attribute. Hand it over as an argument, or capture it as a local variable"
+            )
+
+
+class Closure(Task):
+    """A callable as a function of what it captures.
+
+    Parameters
+    ----------
+    around : callable
+        ``around(values)`` is the callable with these values in the places of those that it captures.
+
+    Examples
+    --------
+    >>> task = Closure(lambda values: lambda: 2.0 * values[0], 1, "double")
+    >>> task([3.0])
+    6.0
+    """
+
+    __slots__ = ("around",)
+
+    def __init__(self, around: Callable[[list[Any]], Callable[[], Any]], count: int, name: str) -> None:
+        super().__init__(count, name)
+        self.around = around
+
+    def __call__(self, values: list[Any]) -> Any:
+        """Run the callable around other values."""
+        return self.around(values)()
+
+    def __reduce__(self) -> Any:
+        return _closure, (self.around(_numbered(self.count)), self.count, self.name)
+
+
+class Derived(Task):
+    """The derivative of a task, as a task: of the task's values and of the leaves of a cotangent or tangents.
+
+    Parameters
+    ----------
+    engine : Engine
+    direction : {"pull", "push"}
+    task : Task
+    steps : sequence
+        What makes the cotangent, or the tangents, of `count` leaves.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> square = Closure(lambda values: lambda: values[0] ** 2, 1, "square")
+    >>> pull = derived(te.default_engine(), "pull", square, 1.0)
+    >>> pull([3.0, 1.0])
+    [6.0]
+    """
+
+    __slots__ = ("direction", "engine", "steps", "task")
+
+    def __init__(self, engine: Engine, direction: Direction, task: Task, steps: Sequence[Step], count: int) -> None:
+        super().__init__(task.count + count, task.name)
+        self.engine = engine
+        self.direction = direction
+        self.task = task
+        self.steps = steps
+
+    def __call__(self, values: list[Any]) -> Any:
+        """Run the task, and give its cotangents or its tangent."""
+        own, given = values[: self.task.count], unflatten(self.steps, values[self.task.count :])
+        if self.direction == "pull":
+            return self.task.pull(self.engine, own)[1](given)
+        return self.task.push(self.engine, own)(given)
+
+    def __reduce__(self) -> Any:
+        given = unflatten(self.steps, _numbered(self.count - self.task.count))
+        return _derived, (self.direction, self.task, given)
+
+
+def derived(engine: Engine, direction: Direction, task: Task, given: Any) -> Derived:
+    """Make the derivative of a task for cotangents, or tangents, of the form of `given`."""
+    leaves, steps = flatten(engine.structures, given)
+    return Derived(engine, direction, task, steps, len(leaves))
+
+
+# -- tasks that are sent away -----------------------------------------------------------------------------------------
+class Captured:
+    """Stands, in a callable that is sent away, for a value that it captures."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def _numbered(count: int) -> list[Any]:
+    return [Captured(number) for number in range(count)]
+
+
+def _closure(f: Callable[[], Any], count: int, name: str) -> Closure:
+    """Make a task again of the callable that was sent."""
+    places, around = lifted(_engine().structures, f, lambda value: type(value) is Captured)
+    numbers = [place.number for place in places]
+    return Closure(lambda values: around([values[k] for k in numbers]), count, name)
+
+
+def _derived(direction: Direction, task: Task, given: Any) -> Derived:
+    return derived(_engine(), direction, task, given)
+
+
+def _engine() -> Engine:
+    from tapeengine import default_engine
+
+    return default_engine()
+
+
+def remote_value(task: Task, values: list[Any]) -> Any:
+    """Run a task in another process."""
+    return task(values)
+
+
+def remote_pull(task: Task, values: list[Any], cotangent: Any) -> Any:
+    """Run a task again in another process, for the cotangents of its values."""
+    return task.pull(_engine(), values)[1](cotangent)
+
+
+def remote_push(task: Task, values: list[Any], tangents: list[Any]) -> Any:
+    """Run a task again in another process, for the tangent of what it returns."""
+    return task.push(_engine(), values)(tangents)
