@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from tapeengine.errors import StructureError
 from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.closures import lifted
 from tapeengine.transforms.forms import flatten, form_of, is_traced
-from tapeengine.transforms.tasks import Closure, Direction, Task, derived, remote_pull, remote_push, remote_value
+from tapeengine.transforms.tasks import Closure, Direction, Task, derived, remote_pull, remote_push, run_task
 from tapeengine.transforms.workers import in_order, shares_memory
 
 if TYPE_CHECKING:
@@ -79,10 +80,11 @@ class Shared:
         return number
 
 
+@dataclass(slots=True)
 class Fork:
     """Tasks, and which of the values that they share each of them takes.
 
-    Parameters
+    Attributes
     ----------
     engine : Engine
     executor : Executor
@@ -91,35 +93,31 @@ class Fork:
         For each task the numbers of its values among the shared ones.
     """
 
-    def __init__(
-        self, engine: Engine, executor: Executor, tasks: Sequence[Task], places: Sequence[Sequence[int]]
-    ) -> None:
-        self.engine = engine
-        self.executor = executor
-        self.tasks = tasks
-        self.places = places
+    engine: Engine
+    executor: Executor
+    tasks: Sequence[Task]
+    places: Sequence[Sequence[int]]
 
     def run(self, values: list[Any]) -> list[Any]:
         """Run the tasks; on traced values they leave one record."""
         traced, results = call_with_rule(self.engine, (values,), self._call, "fork")
-        return results if traced else self.calls(remote_value, values, lambda task, own: task(own))
+        return results if traced else self.calls(run_task, values)
 
     def _call(self, args: tuple[Any, ...]) -> tuple[list[Any], Derivative]:
         (values,) = args
         if any(map(is_traced, values)):  # by a trace further out, which is forked on as well
             return self.run(values), Again(self, values)
         if not shares_memory(self.executor):
-            return self.calls(remote_value, values, lambda task, own: task(own)), Remote(self, values)
-        found = self.calls(None, values, lambda task, own: task.recorded(self.engine, own))
+            return self.calls(run_task, values), Remote(self, values)
+        found = self.calls(lambda task, own: task.recorded(self.engine, own), values)
         return [value for value, _ in found], Jobs(self, values, [pull for _, pull in found])
 
     def own(self, values: Sequence[Any]) -> list[list[Any]]:
         """The values of each task."""
         return [[values[k] for k in places] for places in self.places]
 
-    def calls(self, remote: Callable[..., Any] | None, values: list[Any], local: Callable[..., Any]) -> list[Any]:
-        """Call a function of each task and its values, on the workers; another one where they are far away."""
-        function = local if remote is None or shares_memory(self.executor) else remote
+    def calls(self, function: Callable[[Task, list[Any]], Any], values: list[Any]) -> list[Any]:
+        """Call a function of each task and its values, on the workers."""
         pairs = zip(self.tasks, self.own(values), strict=True)
         return list(in_order(self.executor, [(function, task, own) for task, own in pairs]))
 
@@ -140,16 +138,14 @@ class Fork:
         return ([total.get(number, zero) for number, zero in enumerate(zeros)],)
 
 
+@dataclass(slots=True)
 class Jobs:
     """The derivative of tasks whose tapes are here."""
 
-    __slots__ = ("fork", "maps", "pulls", "values")
-
-    def __init__(self, fork: Fork, values: list[Any], pulls: list[Callable[[Any], Any]]) -> None:
-        self.fork = fork
-        self.values = values
-        self.pulls = pulls
-        self.maps: list[Any] = []
+    fork: Fork
+    values: list[Any]
+    pulls: list[Callable[[Any], Any]]
+    maps: list[Callable[[Any], Any]] = field(default_factory=list)
 
     def pull(self, cotangent: list[Any]) -> Any:
         """Resolve the tasks side by side; in this thread where their cotangents are traced."""
@@ -167,20 +163,18 @@ class Jobs:
         """Sweep the tasks forwards, on tapes that keep what tangents need."""
         fork, own = self.fork, self.fork.own(tangents[0])
         if not self.maps:
-            self.maps = fork.calls(None, self.values, lambda task, given: task.push(fork.engine, given))
+            self.maps = fork.calls(lambda task, given: task.push(fork.engine, given), self.values)
         if any(map(is_traced, tangents[0])):
             return [m(t) for m, t in zip(self.maps, own, strict=True)]
         return list(in_order(fork.executor, [(m, t) for m, t in zip(self.maps, own, strict=True)]))
 
 
+@dataclass(slots=True)
 class Remote:
     """The derivative of tasks that run elsewhere: they are sent again, with cotangents or tangents."""
 
-    __slots__ = ("fork", "values")
-
-    def __init__(self, fork: Fork, values: list[Any]) -> None:
-        self.fork = fork
-        self.values = values
+    fork: Fork
+    values: list[Any]
 
     def pull(self, cotangent: list[Any]) -> Any:
         """Send each task with its cotangent."""
@@ -198,14 +192,12 @@ class Remote:
         return in_order(fork.executor, [(function, *call) for call in calls])
 
 
+@dataclass(slots=True)
 class Again:
     """The derivative of tasks on values that are traced further out: a fork on that trace, which runs them again."""
 
-    __slots__ = ("fork", "values")
-
-    def __init__(self, fork: Fork, values: list[Any]) -> None:
-        self.fork = fork
-        self.values = values
+    fork: Fork
+    values: list[Any]
 
     def pull(self, cotangent: list[Any]) -> Any:
         """Fork into the backpropagators of the tasks."""

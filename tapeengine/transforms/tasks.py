@@ -17,7 +17,7 @@ from tapeengine.transforms.forms import Step, flatten, is_traced, unflatten
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
 
-__all__ = ["Closure", "Derived", "Direction", "Task", "derived", "remote_pull", "remote_push", "remote_value"]
+__all__ = ["Closure", "Derived", "Direction", "Task", "derived", "remote_pull", "remote_push", "run_task"]
 
 Direction = Literal["pull", "push"]
 
@@ -174,8 +174,8 @@ def _engine() -> Engine:
     return default_engine()
 
 
-def remote_value(task: Task, values: list[Any]) -> Any:
-    """Run a task in another process."""
+def run_task(task: Task, values: list[Any]) -> Any:
+    """Run a task, here or in another process."""
     return task(values)
 
 
