@@ -14,10 +14,11 @@ from setuptools import Extension, setup
 
 CORE = Path("tapeengine", "_core")
 MODULES = (
-    *("array", "assignment", "batch", "block", "calls", "column_sweep", "creation", "custom", "elementwise"),
-    *("environment", "fields", "finite", "forward", "functions", "indexing", "inspection", "interleave", "kernel"),
-    *("lifetimes", "linear", "machine", "math", "native", "nested", "operators", "products", "recorded", "records"),
-    *("row_rules", "row_sweep", "rows", "scalar", "second", "storing", "sums", "sweep", "tangents", "tape", "trace"),
+    *("array", "assignment", "batch", "block", "boundary", "calls", "column_sweep", "creation", "custom"),
+    *("elementwise", "environment", "fields", "finite", "forward", "functions", "indexing", "inspection"),
+    *("interleave", "kernel", "lifetimes", "linear", "machine", "math", "native", "nested", "operators", "products"),
+    *("recorded", "records", "row_rules", "row_sweep", "rows", "scalar", "second", "storing", "sums", "sweep"),
+    *("tangents", "tape", "trace"),
 )
 COMMON = {"language_level": "3", "embedsignature": True, "binding": False, "c_api_binop_methods": True}
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}

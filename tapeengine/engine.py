@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tapeengine._core import inspection, trace
@@ -98,9 +99,10 @@ class Engine(Parallel):
         entered = enter(program, primals, keywords)
         if entered is not None:
             return entered
-        own = getattr(type(program), "__tapeengine_vjp__", None)
-        if own is not None:
-            return own(program, self, *primals, **keywords)  # type: ignore[no-any-return]
+        if type(program) is not FunctionType:  # of a class without it, looking for an attribute costs an exception
+            own = getattr(type(program), "__tapeengine_vjp__", None)
+            if own is not None:
+                return own(program, self, *primals, **keywords)  # type: ignore[no-any-return]
         if self.switches is not None:
             return debug_vjp(self, program, primals, keywords, self.switches.nans)
         found: tuple[Any, Any] = trace.vjp(program, primals, keywords, self.structures, self.max_tape_bytes, self.rules)

@@ -22,8 +22,9 @@ cdef class Layout:
     cdef Step *steps
     cdef Step few[6]
     cdef Py_ssize_t count, room
-    cdef list aux
+    cdef list aux       # None as long as it is empty
     cdef int add(self, int kind, uint32_t n, uint32_t id) except -1
+    cdef int keep(self, object aux) except -1
 
 cdef class Frame:
     cdef object source, aux
@@ -35,12 +36,15 @@ cdef class Walk:
     cdef Layout layout
     cdef object structures
     cdef dict known             # the containers of classes that have been met
-    cdef list stack
+    cdef list stack             # the containers around the one that the walk is in; None as long as there was none
+    cdef Frame here             # the container of the leaf that the walk is at
     cdef Py_ssize_t look_at     # the depth at which to look for a cycle
     cdef object root
     cdef object walk(self, object value)
     cdef object leaf(self, object value)
     cdef list floats(self, object value)
+    cdef object flat(self, object value)
+    cdef int push(self, Frame f) except -1
     cdef Frame frame(self, object value)
     cdef object close(self, Frame frame)
     cdef object path(self)
@@ -59,5 +63,7 @@ cdef class Matcher:
     cdef int scalar(self, uint32_t id, object value) except -1
     cdef int array(self, uint32_t storage, object view, object value) except -1
     cdef int match(self, object value) except -1
+    cdef int match_flat(self, object value) except -1
+    cdef object children(self, Py_ssize_t i, int kind, uint32_t n, object aux, object value)
 
 cdef object summary(object value)

@@ -7,7 +7,9 @@ recursion, so that depth is no limit). `build` runs the steps; `Matcher` runs th
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from libc.stdint cimport uint32_t
-from cpython.list cimport PyList_AsTuple
+from cpython.list cimport PyList_AsTuple, PyList_New, PyList_SET_ITEM
+from cpython.ref cimport Py_INCREF
+from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_GET_SIZE
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 cimport cython
@@ -28,7 +30,6 @@ cdef class Layout:
     """The steps, in postorder, that rebuild one structure."""
 
     def __cinit__(self):
-        self.aux = []
         self.steps = self.few
         self.room = 6
 
@@ -41,6 +42,13 @@ cdef class Layout:
             self.grow()
         self.steps[self.count] = Step(kind, n, id)
         self.count += 1
+        return 0
+
+    cdef int keep(self, object aux) except -1:
+        """Add what the last step needs to be rebuilt."""
+        if self.aux is None:
+            self.aux = []
+        self.aux.append(aux)
         return 0
 
     def grow(self):
@@ -68,7 +76,7 @@ cdef Frame open_frame(int kind, object source, list items, object aux):
     f.aux = aux
     f.n = len(items)
     f.i = 0
-    f.done = None
+    f.done = PyList_New(f.n)
     return f
 
 
@@ -108,48 +116,39 @@ cdef class Walk:
     """One pass over a structure: leaves go to `leaf`, the layout is kept, and the structure is rebuilt around them."""
 
     def __cinit__(self):
-        self.stack = []
         self.look_at = CYCLE_CHECK
 
     cdef object leaf(self, object value):
         raise NotImplementedError
 
     cdef list floats(self, object value):
-        """The results of a whole list or tuple of floats at once; None where it holds something else."""
+        """The results of a whole list or tuple of numbers at once; None where it holds something else."""
         return None
 
     cdef object walk(self, object value):
         cdef Frame f = None
         cdef Frame opened
+        cdef object done
         while True:
-            opened = self.frame(value)
-            if opened is not None:
-                if opened.n:
-                    if opened.kind <= TUPLE:
-                        opened.done = self.floats(opened.source)
-                    if opened.done is not None:
-                        value = self.close(opened)
-                    else:
-                        opened.done = []
-                        if f is not None:
-                            self.stack.append(f)
-                        f = opened
-                        value = f.items[0]
-                        if len(self.stack) > self.look_at:
-                            self.check_cycle(f)
-                        continue
-                else:
-                    opened.done = []
-                    value = self.close(opened)
+            done = self.flat(value)
+            if done is not None:
+                value = done
             else:
-                if f is not None:
-                    self.stack.append(f)
+                opened = self.frame(value)
+                if opened is None:
+                    self.here = f
                     value = self.leaf(value)
-                    self.stack.pop()
+                elif opened.n:
+                    if f is not None:
+                        self.push(f)
+                    f = opened
+                    value = f.items[0]
+                    continue
                 else:
-                    value = self.leaf(value)
+                    value = self.close(opened)
             while f is not None:
-                f.done.append(value)
+                Py_INCREF(value)
+                PyList_SET_ITEM(f.done, f.i, value)
                 f.i += 1
                 if f.i < f.n:
                     break
@@ -158,6 +157,27 @@ cdef class Walk:
             if f is None:
                 return value
             value = f.items[f.i]
+
+    cdef object flat(self, object value):
+        """A list or tuple of nothing but numbers, walked through at once; None for all else."""
+        cdef list done
+        cls = type(value)
+        if cls is not tuple and cls is not list or not PySequence_Fast_GET_SIZE(value):
+            return None
+        done = self.floats(value)
+        if done is None:
+            return None
+        self.layout.add(TUPLE if cls is tuple else LIST, <uint32_t> len(done), 0)
+        return PyList_AsTuple(done) if cls is tuple else done
+
+    cdef int push(self, Frame f) except -1:
+        """Go into a container inside another one."""
+        if self.stack is None:
+            self.stack = []
+        self.stack.append(f)
+        if len(self.stack) > self.look_at:
+            self.check_cycle(f)
+        return 0
 
     cdef Frame frame(self, object value):
         """The frame of a container; None for a leaf."""
@@ -185,14 +205,14 @@ cdef class Walk:
     cdef object close(self, Frame f):
         self.layout.add(f.kind, <uint32_t> f.n, 0)
         if f.kind >= DICT:
-            self.layout.aux.append(f.aux)
+            self.layout.keep(f.aux)
         return make(f.kind, f.aux, f.done)
 
     def check_cycle(self, Frame f):
         """Look for a container that holds itself, at doubled depths: in all, a constant for each level."""
         self.look_at *= 2
         seen = {id(f.source)}
-        for outer in self.stack:
+        for outer in self.stack[:-1]:
             key = id((<Frame> outer).source)
             if key in seen:
                 raise StructureError(
@@ -204,7 +224,7 @@ cdef class Walk:
     cdef object path(self):
         """Where the walk is, as a user would write it: value['loss'][2]."""
         parts = [self.root if type(self.root) is str else f"primals[{self.root}]"]
-        for frame in self.stack:
+        for frame in [*(self.stack or ()), *(() if self.here is None else (self.here,))]:
             parts.append(names_of((<Frame> frame).kind, (<Frame> frame).n, (<Frame> frame).aux)[(<Frame> frame).i])
         return "".join(parts)
 
@@ -225,10 +245,15 @@ cdef class Leaves:
 
 cdef object build(Layout layout, Leaves leaves):
     """Run a layout forwards: a structure whose leaves come from `leaves`."""
-    cdef list stack = []
-    cdef Py_ssize_t i, k, used_aux = 0
+    cdef list stack
+    cdef Py_ssize_t i, used_aux = 0
     cdef Step s
     cdef list children
+    if layout.count == 2 and layout.steps[0].kind == FLOATS:
+        return make(layout.steps[1].kind, None, leaves.floats(layout.steps[0].id, layout.steps[0].n))
+    if layout.count == 1 and layout.steps[0].kind == FLOAT:
+        return leaves.scalar(layout.steps[0].id)
+    stack = []
     for i in range(layout.count):
         s = layout.steps[i]
         if s.kind == FLOAT:
@@ -257,6 +282,23 @@ cdef object build(Layout layout, Leaves leaves):
     return stack[0]
 
 
+cdef bint is_flat(Layout layout) noexcept:
+    """Whether a layout is that of one float, or of a list or tuple of nothing but floats."""
+    cdef Py_ssize_t k, root = layout.count - 1
+    if root == 0:
+        return layout.steps[0].kind == FLOAT
+    if layout.steps[root].kind != LIST and layout.steps[root].kind != TUPLE:
+        return False
+    if root == 1 and layout.steps[0].kind == FLOATS:
+        return True
+    if <Py_ssize_t> layout.steps[root].n != root:
+        return False
+    for k in range(root):
+        if layout.steps[k].kind != FLOAT:
+            return False
+    return True
+
+
 cdef object summary(object value):
     """A value's class, for an error."""
     return f"{type(value).__name__}"
@@ -274,9 +316,13 @@ cdef class Matcher:
     cdef int match(self, object value) except -1:
         """Run the layout backwards, from the root to its last child first."""
         cdef Layout layout = self.layout
-        cdef Py_ssize_t i, k, aux_left = len(layout.aux)
+        cdef Py_ssize_t i, k, aux_left
         cdef Step s
-        cdef list stack = [value]
+        cdef list stack
+        if is_flat(layout):
+            return self.match_flat(value)
+        aux_left = 0 if layout.aux is None else len(layout.aux)
+        stack = [value]
         for i in range(layout.count - 1, -1, -1):
             s = layout.steps[i]
             value = stack.pop()
@@ -307,7 +353,23 @@ cdef class Matcher:
                     stack.extend(children)
         return 0
 
-    def children(self, Py_ssize_t i, int kind, uint32_t n, aux, value):
+    cdef int match_flat(self, object value) except -1:
+        """Hold against a layout of nothing but numbers, or of one."""
+        cdef Layout layout = self.layout
+        cdef Py_ssize_t k, root = layout.count - 1
+        cdef bint follow = layout.steps[0].kind == FLOATS
+        if root == 0:
+            if value is None or not self.scalar(layout.steps[0].id, value):
+                self.refuse(0, "a number", value)
+            return 0
+        value = self.children(root, layout.steps[root].kind, layout.steps[root].n, None, value)
+        for k in range(layout.steps[root].n):
+            item = <object> PySequence_Fast_GET_ITEM(value, k)
+            if item is None or not self.scalar(layout.steps[0].id + <uint32_t> k if follow else layout.steps[k].id, item):
+                self.refuse(0 if follow else k, "numbers" if follow else "a number", item)
+        return 0
+
+    cdef object children(self, Py_ssize_t i, int kind, uint32_t n, object aux, object value):
         """The children of a cotangent's container, once it has been found to fit."""
         if kind == LIST or kind == TUPLE:
             if type(value) is not list and type(value) is not tuple or len(value) != n:
@@ -337,7 +399,7 @@ cdef class Matcher:
     def place(self, Py_ssize_t target):
         """The path of a step, as a user would write it: value['loss'][2]."""
         cdef Layout layout = self.layout
-        cdef Py_ssize_t i, aux_left = len(layout.aux)
+        cdef Py_ssize_t i, aux_left = 0 if layout.aux is None else len(layout.aux)
         cdef Step s
         stack = [self.root]
         for i in range(layout.count - 1, -1, -1):

@@ -69,7 +69,7 @@ cdef object jvp_recorded(Backpropagator back, Seeds seeds, Head *outer):
         r.scalars = array
         r.outer = outer
         r.recorded = True
-        for i, d in seeds.duals:
+        for i, d in seeds.duals or ():
             r.add_scalar(i, d)
         back.seed_arrays(r, seeds)
         push_recorded(back.tape, lifted(back.tape, back.tape.copies, outer), r)

@@ -3,217 +3,31 @@
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.list cimport PyList_New, PyList_SET_ITEM
 from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport uint32_t
 cimport cython
 
-from numpy cimport PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, ndarray
-cimport numpy as cnp
-
 from tapeengine._core.array cimport Array
-from tapeengine._core.calls cimport of_numbers
-from tapeengine._core.interleave cimport (
-    ARRAY, DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Leaves, Matcher, Walk, build, summary,
-)
-from tapeengine._core.nested cimport Copies, carried, copy_out, lifted, outer_of, te_scalar
+from tapeengine._core.boundary cimport CONSTANT_ARRAY, Inputs, Outputs, begin_outputs
+from tapeengine._core.interleave cimport ARRAY, FLOAT, NUMPY, Layout, Leaves, Matcher, build, summary
+from tapeengine._core.nested cimport lifted, outer_of, te_scalar
 from tapeengine._core.recorded cimport RecordedReverse, resolve_recorded
 from tapeengine._core.records cimport Reverse, View
-from tapeengine._core.storing cimport geometry, head_of_array, new_array, snapshot
-from tapeengine._core.scalar cimport Dual, as_double, head_of_dual, new_dual
+from tapeengine._core.scalar cimport Dual, as_double, head_of_dual
 from tapeengine._core.sweep cimport Counts, resolve
-from tapeengine._core.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, head_of, reserve, traces
+from tapeengine._core.tape cimport Head, Tape, head_of, traces
 
 import numpy
 
 import tapeengine._core.functions  # sets the kernels of arrays
 from tapeengine._core.calls import zero_dim
-from tapeengine.errors import ResultError, StructureError, TraceError
+from tapeengine.errors import ResultError
 
 cdef extern from "memory.h":
     void *te_zeros(size_t count, size_t size)
     void te_free(void *data)
 
-cdef object floating = numpy.floating
 cdef object array_class = numpy.ndarray
-
-cnp.import_array()
-
-
-cdef Array array_input(Head *h, object value):
-    """An array of the caller as an input of a trace: by reference, and copied before it is written to."""
-    cdef Array a
-    if type(value) is not Array:
-        value = numpy.asarray(value)
-        if not value.dtype.isnative or not value.flags.aligned:
-            value = value.astype(value.dtype.newbyteorder("="))
-    else:
-        value = snapshot(<Array> value)
-    a = new_array(h, value, True)
-    a.storage.kept = True
-    return a
-
-
-cdef enum:
-    CONSTANT_ARRAY = 0xFFFFFFFF     # in a layout: an array of the result that depends on nothing
-
-
-@cython.final
-cdef class Inputs(Walk):
-    """Interleave: the leaves of the primals become the first duals of a trace (DN Fig. 10)."""
-
-    cdef Tape tape
-
-    cdef Dual dual(self, double value):
-        cdef Head *h = &self.tape.head
-        cdef uint32_t i = h.count
-        reserve(h, 1)
-        if h.last_values != NULL:
-            h.values[i >> CHUNK_SHIFT][i & CHUNK_LAST] = value
-        return new_dual(value, i, h.tag)
-
-    cdef list floats(self, object value):
-        cdef Head *h = &self.tape.head
-        cdef uint32_t i = h.count, k = 0, n = <uint32_t> len(value)
-        cdef object item
-        cdef list duals
-        for item in value:
-            if not PyFloat_CheckExact(item):
-                return None
-        reserve(h, n)
-        self.layout.add(FLOATS, n, i)
-        duals = PyList_New(n)
-        for item in value:
-            if h.last_values != NULL:
-                h.values[i >> CHUNK_SHIFT][i & CHUNK_LAST] = PyFloat_AS_DOUBLE(item)
-            item = new_dual(PyFloat_AS_DOUBLE(item), i, h.tag)
-            Py_INCREF(item)
-            PyList_SET_ITEM(duals, k, item)
-            i += 1
-            k += 1
-        return duals
-
-    cdef object leaf(self, object value):
-        cdef Dual d
-        cls = type(value)
-        if cls is float:
-            d = self.dual(value)
-            self.layout.add(FLOAT, 0, d.id)
-            return d
-        if cls is Dual:
-            head_of_dual(<Dual> value)
-            d = self.dual((<Dual> value).v)
-            self.tape.note_link(d.id, (<Dual> value).tag, (<Dual> value).id)
-            self.layout.add(FLOAT, 0, d.id)
-            return d
-        if isinstance(value, floating):
-            d = self.dual(value)
-            self.layout.add(NUMPY, 0, d.id)
-            self.layout.aux.append(cls)
-            return d
-        if cls is complex:
-            return self.array(numpy.asarray(value))
-        if cls is Array or (isinstance(value, (array_class, numpy.complexfloating)) and value.dtype.kind in "fc"):
-            return self.array(value)
-        if self.structures.is_discrete(value) or (isinstance(value, array_class) and value.dtype.kind in "iubSUMm"):
-            self.layout.add(DISCRETE, 0, 0)
-            return value
-        raise StructureError(
-            f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. Pass numbers, "
-            "arrays and containers of them; make it a dataclass, register the class as a container "
-            "(the hook tapeengine_structures), or let the program capture it instead of taking it as an argument"
-        )
-
-    cdef object array(self, object value):
-        cdef Array a
-        if type(value) is Array:
-            head_of_array(<Array> value)
-        elif value.dtype.itemsize // (2 if value.dtype.kind == "c" else 1) not in (4, 8):
-            raise StructureError(f"{self.path()} has the dtype {value.dtype}; the engine differentiates float32, float64, "
-                                 "complex64 and complex128. Convert it with astype")
-        a = array_input(&self.tape.head, value)
-        self.layout.add(ARRAY, a.storage.index, 0)
-        self.layout.aux.append(geometry(a))
-        return a
-
-
-@cython.final
-cdef class Outputs(Walk):
-    """Deinterleave: the result of a program without its duals, and the ids that its scalars had (DN Fig. 10)."""
-
-    cdef Tape tape
-    cdef Copies copies
-
-    cdef object leaf(self, object value):
-        cdef Dual d
-        cls = type(value)
-        if cls is float:
-            self.layout.add(FLOAT, 0, 0)
-            return value
-        if cls is Dual:
-            d = <Dual> value
-            if d.tag == self.tape.head.tag:
-                self.layout.add(FLOAT, 0, d.id)
-                if self.copies is not None and self.copies.ids[d.id]:
-                    return new_dual(d.v, self.copies.ids[d.id], self.copies.tag)
-                return d.v
-            head_of_dual(d)
-            self.check_earlier(d.tag)
-            self.layout.add(FLOAT, 0, 0)
-            return value
-        if cls is Array:
-            return self.array(<Array> value)
-        if isinstance(value, floating):
-            self.layout.add(NUMPY, 0, 0)
-            self.layout.aux.append(cls)
-            return value
-        if isinstance(value, array_class):
-            return self.plain_array(value)
-        if self.structures.is_discrete(value):
-            self.layout.add(DISCRETE, 0, 0)
-            return value
-        raise StructureError(
-            f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. Return "
-            "numbers, arrays and containers of them; make it a dataclass or register the class as a container "
-            "(the hook tapeengine_structures)"
-        )
-
-    cdef object array(self, Array a):
-        """The values of a traced array, as an array of the caller's own."""
-        if a.storage.tag != self.tape.head.tag:
-            if a.storage.active:
-                head_of_array(a)
-                self.check_earlier(a.storage.tag)
-            return self.plain_array(a)
-        if not a.storage.active:
-            return self.plain_array(a.current())
-        self.layout.add(ARRAY, a.storage.index, 0)
-        self.layout.aux.append(geometry(a))
-        value = a.current()
-        return value.copy() if a.storage.kept or type(value) is Array else value
-
-    cdef int check_earlier(self, uint32_t tag) except -1:
-        if tag > self.tape.head.tag:
-            raise TraceError(
-                f"{self.path()} belongs to a later trace, which this one cannot depend on. "
-                "Return from each program what it computed itself"
-            )
-        return 0
-
-    cdef object plain_array(self, object value):
-        if value.dtype == object:
-            return self.objects(value)
-        if value.dtype.kind not in "fc":
-            self.layout.add(DISCRETE, 0, 0)
-            return value
-        self.layout.add(ARRAY, CONSTANT_ARRAY, 0)
-        self.layout.aux.append(value)
-        return value
-
-    cdef object objects(self, object value):
-        """What numpy.array makes of duals: the values of the traced array that they are the elements of."""
-        found = of_numbers(value)
-        if found is None:
-            raise StructureError(f"{self.path()} is an array of objects that are not numbers. Return a list of them")
-        return self.leaf(found)
 
 
 @cython.final
@@ -224,6 +38,8 @@ cdef class Seeds(Matcher):
         cdef double c = 0.0
         if type(value) is Dual:
             head_of_dual(<Dual> value)
+            if self.duals is None:
+                self.duals = []
             self.duals.append((id, value))
         elif PyFloat_CheckExact(value):
             self.cotangent[id] += PyFloat_AS_DOUBLE(value)
@@ -250,6 +66,8 @@ cdef class Seeds(Matcher):
             value = numpy.asarray(value)
         if value.shape != view.shape or not numpy.can_cast(value.dtype, view.dtype, "same_kind"):
             return False
+        if self.arrays is None:
+            self.arrays = []
         self.arrays.append((view, value))
         return True
 
@@ -320,8 +138,6 @@ cdef Seeds begin_seeds(Layout layout, object structures, object root, double *ar
     seeds.structures = structures
     seeds.root = root
     seeds.cotangent = array
-    seeds.duals = []
-    seeds.arrays = []
     return seeds
 
 
@@ -397,15 +213,22 @@ cdef class Backpropagator:
         return 0
 
     cdef object rebuild(self, Leaves leaves):
-        return tuple([build(<Layout> layout, leaves) for layout in self.primals])
+        cdef tuple result = PyTuple_New(len(self.primals))
+        cdef Py_ssize_t i
+        cdef object x
+        for i in range(len(self.primals)):
+            x = build(<Layout> self.primals[i], leaves)
+            Py_INCREF(x)
+            PyTuple_SET_ITEM(result, i, x)
+        return result
 
     cdef Head *outer(self, Seeds seeds) noexcept:
         """The latest live trace that the cotangents will depend on, or NULL."""
         cdef Head *h = outer_of(self.tape)
         cdef uint32_t best = h.tag if h != NULL else 0
-        for _, d in seeds.duals:
+        for _, d in seeds.duals or ():
             best = max(best, (<Dual> d).tag)
-        for _, a in seeds.arrays:
+        for _, a in seeds.arrays or ():
             if type(a) is Array and (<Array> a).storage.active:
                 best = max(best, (<Array> a).storage.tag)
         return head_of(best) if best else NULL
@@ -422,7 +245,7 @@ cdef class Backpropagator:
             r.recorded = True
             r.scalars = array
             r.outer = outer
-            for i, d in seeds.duals:
+            for i, d in seeds.duals or ():
                 if i:
                     r.add_scalar(i, d)
             self.seed_arrays(r, seeds)
@@ -444,8 +267,9 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
     cdef Backpropagator back = Backpropagator.__new__(Backpropagator)
     cdef Inputs inputs = Inputs.__new__(Inputs)
     cdef Outputs outputs
-    cdef list duals = []
-    cdef Py_ssize_t i
+    cdef tuple duals
+    cdef Py_ssize_t i, n = len(primals)
+    cdef object x
     tape.head.max_bytes = max_bytes
     tape.rules = rules
     tape.open(2 if traces.count > 0 else order)
@@ -453,13 +277,17 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
     inputs.structures = structures
     back.tape = tape
     back.structures = structures
-    back.primals = []
+    back.primals = PyList_New(n)
     try:
-        for i in range(len(primals)):
+        duals = PyTuple_New(n)
+        for i in range(n):
             inputs.root = i
             inputs.layout = Layout.__new__(Layout)
-            duals.append(inputs.walk(primals[i]))
-            back.primals.append(inputs.layout)
+            Py_INCREF(inputs.layout)
+            PyList_SET_ITEM(back.primals, i, inputs.layout)
+            x = inputs.walk(primals[i])
+            Py_INCREF(x)
+            PyTuple_SET_ITEM(duals, i, x)
         result = program(*duals, **keywords) if keywords else program(*duals)
         if has_aux:
             if type(result) is not tuple or len(<tuple> result) != 2:
@@ -473,16 +301,6 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
     finally:
         tape.close()
     return (value, back, aux) if has_aux else (value, back)
-
-
-cdef Outputs begin_outputs(Tape tape, object structures, str root):
-    cdef Outputs outputs = Outputs.__new__(Outputs)
-    outputs.structures = structures
-    outputs.root = root
-    outputs.layout = Layout.__new__(Layout)
-    outputs.tape = tape
-    outputs.copies = copy_out(tape)
-    return outputs
 
 
 def value_of(x):

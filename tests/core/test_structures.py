@@ -5,6 +5,7 @@ import dataclasses
 import enum
 import fractions
 import functools
+import re
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -407,3 +408,56 @@ def test_dataclasses_with_a_setter_of_their_own_or_without_fields():
     guarded, nothing = backpropagator((1.0, Nothing()))
     assert type(guarded) is Guarded and (guarded.a, guarded.b) == (3.0, None)
     assert nothing == Nothing()
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+@pytest.mark.parametrize("size", [1, 2, 7, 300])
+def test_containers_of_nothing_but_numbers(core: Any, kind: Any, size: int) -> None:
+    """Duals and constants side by side, out and in, at once and inside of another container."""
+    primal = kind(float(k) for k in range(size))
+
+    def program(xs: Any) -> Any:
+        assert type(xs) is kind
+        return kind(2.0 * x if k % 3 else (1.5 if k % 2 else x) for k, x in enumerate(xs))
+
+    value, backpropagator = core.vjp(program, primal)
+    assert value == program(primal)
+    expected = kind(2.0 if k % 3 else (0.0 if k % 2 else 1.0) for k in range(size))
+    assert backpropagator(kind([1.0] * size)) == (expected,)
+    value, backpropagator = core.vjp(lambda p: [program(p[0]), {"x": program(p[0])}], (primal, 3.0))
+    assert value == [program(primal), {"x": program(primal)}]
+    doubled = kind(2.0 * x for x in expected)
+    ones = kind([1.0] * size)
+    assert backpropagator([ones, {"x": ones}]) == ((doubled, 0.0),)
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+@pytest.mark.parametrize("wrong", ["x", None, [1.0]], ids=["str", "None", "list"])
+def test_what_does_not_fit_among_numbers_is_named_with_its_place(core: Any, kind: Any, wrong: Any) -> None:
+    for program, place in ((lambda xs: kind(xs), "cotangent"), (lambda xs: {"a": kind(xs)}, "cotangent['a']")):
+        _, backpropagator = core.vjp(program, [1.0, 2.0, 3.0])
+        cotangent: Any = kind([1.0, wrong, 1.0])
+        with pytest.raises(CotangentError, match=re.escape(f"{place}[1] must be")):
+            backpropagator(cotangent if place == "cotangent" else {"a": cotangent})
+        with pytest.raises(CotangentError, match=re.escape(f"{place} must be a {kind.__name__} of 3")):
+            backpropagator(kind([1.0]) if place == "cotangent" else {"a": kind([1.0])})
+
+
+def test_numbers_of_two_traces_in_one_container(core: Any) -> None:
+    def program(x: Any) -> Any:
+        (value, outer, constant), backpropagator = core.vjp(lambda y: (x * y, x, 2.0), 3.0)
+        return value + outer * backpropagator((1.0, 1.0, 1.0))[0] + constant
+
+    assert core.grad(program)(5.0) == 3.0 + 10.0
+
+
+def test_an_error_deep_inside_a_structure_leaves_nothing_half_done(core: Any) -> None:
+    deep: Any = object()
+    for _ in range(50_000):
+        deep = (1.0, deep)
+    for _ in range(2):
+        with pytest.raises(StructureError, match=r"^primals\[0\](\[1\])+ is a"):
+            core.vjp(lambda x: 1.0, deep)
+    while type(deep) is tuple:
+        deep = deep[1]
+    assert core.grad(lambda x: x[0] * x[1])((2.0, 3.0)) == (3.0, 2.0)

@@ -1,0 +1,25 @@
+# Where values enter and leave a trace.
+from libc.stdint cimport uint32_t
+from tapeengine._core.array cimport Array
+from tapeengine._core.interleave cimport Walk
+from tapeengine._core.nested cimport Copies
+from tapeengine._core.scalar cimport Dual
+from tapeengine._core.tape cimport Tape
+
+cdef enum:
+    CONSTANT_ARRAY = 0xFFFFFFFF     # in a layout: an array of the result that depends on nothing
+
+cdef class Inputs(Walk):
+    cdef Tape tape
+    cdef Dual dual(self, double value)
+    cdef object array(self, object value)
+
+cdef class Outputs(Walk):
+    cdef Tape tape
+    cdef Copies copies
+    cdef object array(self, Array a)
+    cdef int check_earlier(self, uint32_t tag) except -1
+    cdef object plain_array(self, object value)
+    cdef object objects(self, object value)
+
+cdef Outputs begin_outputs(Tape tape, object structures, str root)

@@ -1,0 +1,226 @@
+"""Where values enter and leave a trace: primals become its first duals, and its result is taken apart into numbers."""
+
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.list cimport PyList_New, PyList_SET_ITEM
+from cpython.ref cimport Py_INCREF
+from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_GET_SIZE
+from libc.stdint cimport uint32_t
+cimport cython
+
+from tapeengine._core.array cimport Array
+from tapeengine._core.calls cimport of_numbers
+from tapeengine._core.interleave cimport ARRAY, DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Walk
+from tapeengine._core.nested cimport Copies, copy_out
+from tapeengine._core.records cimport View
+from tapeengine._core.scalar cimport Dual, head_of_dual, new_dual
+from tapeengine._core.storing cimport geometry, head_of_array, new_array, snapshot
+from tapeengine._core.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, reserve
+
+import numpy
+
+from tapeengine.errors import StructureError, TraceError
+
+cdef object floating = numpy.floating
+cdef object array_class = numpy.ndarray
+
+
+cdef Array array_input(Head *h, object value):
+    """An array of the caller as an input of a trace: by reference, and copied before it is written to."""
+    cdef Array a
+    if type(value) is not Array:
+        value = numpy.asarray(value)
+        if not value.dtype.isnative or not value.flags.aligned:
+            value = value.astype(value.dtype.newbyteorder("="))
+    else:
+        value = snapshot(<Array> value)
+    a = new_array(h, value, True)
+    a.storage.kept = True
+    return a
+
+
+@cython.final
+cdef class Inputs(Walk):
+    """Interleave: the leaves of the primals become the first duals of a trace (DN Fig. 10)."""
+
+    cdef Dual dual(self, double value):
+        cdef Head *h = &self.tape.head
+        cdef uint32_t i = h.count
+        reserve(h, 1)
+        if h.last_values != NULL:
+            h.values[i >> CHUNK_SHIFT][i & CHUNK_LAST] = value
+        return new_dual(value, i, h.tag)
+
+    cdef list floats(self, object value):
+        cdef Head *h = &self.tape.head
+        cdef uint32_t i = h.count, k, n = <uint32_t> PySequence_Fast_GET_SIZE(value)
+        cdef double v
+        cdef Dual d
+        cdef list duals
+        for k in range(n):
+            if not PyFloat_CheckExact(<object> PySequence_Fast_GET_ITEM(value, k)):
+                return None
+        duals = PyList_New(n)
+        reserve(h, n)
+        self.layout.add(FLOATS, n, i)
+        for k in range(n):
+            v = PyFloat_AS_DOUBLE(<object> PySequence_Fast_GET_ITEM(value, k))
+            if h.last_values != NULL:
+                h.values[(i + k) >> CHUNK_SHIFT][(i + k) & CHUNK_LAST] = v
+            d = new_dual(v, i + k, h.tag)
+            Py_INCREF(d)
+            PyList_SET_ITEM(duals, k, d)
+        return duals
+
+    cdef object leaf(self, object value):
+        cdef Dual d
+        cls = type(value)
+        if cls is float:
+            d = self.dual(value)
+            self.layout.add(FLOAT, 0, d.id)
+            return d
+        if cls is Dual:
+            head_of_dual(<Dual> value)
+            d = self.dual((<Dual> value).v)
+            self.tape.note_link(d.id, (<Dual> value).tag, (<Dual> value).id)
+            self.layout.add(FLOAT, 0, d.id)
+            return d
+        if isinstance(value, floating):
+            d = self.dual(value)
+            self.layout.add(NUMPY, 0, d.id)
+            self.layout.keep(cls)
+            return d
+        if cls is complex:
+            return self.array(numpy.asarray(value))
+        if cls is Array or (isinstance(value, (array_class, numpy.complexfloating)) and value.dtype.kind in "fc"):
+            return self.array(value)
+        if self.structures.is_discrete(value) or (isinstance(value, array_class) and value.dtype.kind in "iubSUMm"):
+            self.layout.add(DISCRETE, 0, 0)
+            return value
+        raise StructureError(
+            f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. Pass numbers, "
+            "arrays and containers of them; make it a dataclass, register the class as a container "
+            "(the hook tapeengine_structures), or let the program capture it instead of taking it as an argument"
+        )
+
+    cdef object array(self, object value):
+        cdef Array a
+        if type(value) is Array:
+            head_of_array(<Array> value)
+        elif value.dtype.itemsize // (2 if value.dtype.kind == "c" else 1) not in (4, 8):
+            raise StructureError(f"{self.path()} has the dtype {value.dtype}; the engine differentiates float32, float64, "
+                                 "complex64 and complex128. Convert it with astype")
+        a = array_input(&self.tape.head, value)
+        self.layout.add(ARRAY, a.storage.index, 0)
+        self.layout.keep(geometry(a))
+        return a
+
+
+@cython.final
+cdef class Outputs(Walk):
+    """Deinterleave: the result of a program without its duals, and the ids that its scalars had (DN Fig. 10)."""
+
+    cdef list floats(self, object value):
+        cdef uint32_t tag = self.tape.head.tag
+        cdef Py_ssize_t k, n = PySequence_Fast_GET_SIZE(value)
+        cdef object x
+        cdef list values
+        if self.copies is not None:
+            return None
+        for k in range(n):
+            x = <object> PySequence_Fast_GET_ITEM(value, k)
+            if not (type(x) is Dual and (<Dual> x).tag == tag or PyFloat_CheckExact(x)):
+                return None
+        values = PyList_New(n)
+        for k in range(n):
+            x = <object> PySequence_Fast_GET_ITEM(value, k)
+            if type(x) is Dual:
+                self.layout.add(FLOAT, 0, (<Dual> x).id)
+                x = (<Dual> x).v
+            else:
+                self.layout.add(FLOAT, 0, 0)
+            Py_INCREF(x)
+            PyList_SET_ITEM(values, k, x)
+        return values
+
+    cdef object leaf(self, object value):
+        cdef Dual d
+        cls = type(value)
+        if cls is float:
+            self.layout.add(FLOAT, 0, 0)
+            return value
+        if cls is Dual:
+            d = <Dual> value
+            if d.tag == self.tape.head.tag:
+                self.layout.add(FLOAT, 0, d.id)
+                if self.copies is not None and self.copies.ids[d.id]:
+                    return new_dual(d.v, self.copies.ids[d.id], self.copies.tag)
+                return d.v
+            head_of_dual(d)
+            self.check_earlier(d.tag)
+            self.layout.add(FLOAT, 0, 0)
+            return value
+        if cls is Array:
+            return self.array(<Array> value)
+        if isinstance(value, floating):
+            self.layout.add(NUMPY, 0, 0)
+            self.layout.keep(cls)
+            return value
+        if isinstance(value, array_class):
+            return self.plain_array(value)
+        if self.structures.is_discrete(value):
+            self.layout.add(DISCRETE, 0, 0)
+            return value
+        raise StructureError(
+            f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. Return "
+            "numbers, arrays and containers of them; make it a dataclass or register the class as a container "
+            "(the hook tapeengine_structures)"
+        )
+
+    cdef object array(self, Array a):
+        """The values of a traced array, as an array of the caller's own."""
+        if a.storage.tag != self.tape.head.tag:
+            if a.storage.active:
+                head_of_array(a)
+                self.check_earlier(a.storage.tag)
+            return self.plain_array(a)
+        if not a.storage.active:
+            return self.plain_array(a.current())
+        self.layout.add(ARRAY, a.storage.index, 0)
+        self.layout.keep(geometry(a))
+        value = a.current()
+        return value.copy() if a.storage.kept or type(value) is Array else value
+
+    cdef int check_earlier(self, uint32_t tag) except -1:
+        if tag > self.tape.head.tag:
+            raise TraceError(
+                f"{self.path()} belongs to a later trace, which this one cannot depend on. "
+                "Return from each program what it computed itself"
+            )
+        return 0
+
+    cdef object plain_array(self, object value):
+        if value.dtype == object:
+            return self.objects(value)
+        if value.dtype.kind not in "fc":
+            self.layout.add(DISCRETE, 0, 0)
+            return value
+        self.layout.add(ARRAY, CONSTANT_ARRAY, 0)
+        self.layout.keep(value)
+        return value
+
+    cdef object objects(self, object value):
+        """What numpy.array makes of duals: the values of the traced array that they are the elements of."""
+        found = of_numbers(value)
+        if found is None:
+            raise StructureError(f"{self.path()} is an array of objects that are not numbers. Return a list of them")
+        return self.leaf(found)
+
+
+cdef Outputs begin_outputs(Tape tape, object structures, str root):
+    cdef Outputs outputs = Outputs.__new__(Outputs)
+    outputs.structures = structures
+    outputs.root = root
+    outputs.layout = Layout.__new__(Layout)
+    outputs.tape = tape
+    outputs.copies = copy_out(tape)
+    return outputs
