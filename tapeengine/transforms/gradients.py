@@ -30,7 +30,14 @@ def value_and_grad(
     if holomorphic:
         return _named(of_complex_numbers(engine, f, arguments, has_aux), f, "value_and_grad")
 
+    alone = arguments.first and not has_aux
+
     def value_and_grad_f(*args: Any, **kwargs: Any) -> Any:
+        if alone and len(args) == 1 and not kwargs:  # the common case, without the choice of arguments
+            value, backpropagator = engine.vjp(f, args[0])
+            if type(value) is not float:
+                check_scalar(value, backpropagator, "value_and_grad")
+            return value, backpropagator(1.0)[0]
         program, primals = arguments.split(f, args, kwargs)
         if has_aux:
             value, backpropagator, aux = engine.vjp_with_aux(program, primals)
@@ -78,7 +85,7 @@ def grad(
     alone = arguments.first and not has_aux
 
     def grad_f(*args: Any, **kwargs: Any) -> Any:
-        if alone and len(args) == 1 and not kwargs:  # the common case, without the choice of arguments
+        if alone and len(args) == 1 and not kwargs:
             value, backpropagator = engine.vjp(f, args[0])
             if type(value) is not float:
                 check_scalar(value, backpropagator, "grad")
