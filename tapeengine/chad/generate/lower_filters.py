@@ -23,7 +23,7 @@ __all__ = ["RULES"]
 
 def filter_(L: Lower, t: S.Filter, scope: Scope) -> Value:
     if scope.is_whole:
-        raise NotWhole("a filter inside a build")
+        return filter_for_all(L, t, scope)
     array = L.stacked(L(t.array, scope))
     mark = L.b.mark()
     try:
@@ -39,12 +39,23 @@ def filter_(L: Lower, t: S.Filter, scope: Scope) -> Value:
     return Along(axis, L.all_forced(L.at(array.element, array.axis, chosen, scope)))
 
 
+def filter_for_all(L: Lower, t: S.Filter, scope: Scope) -> Value:
+    """Filter inside a build by a condition that does not depend on its index: what is left is of one size."""
+    array = L.stacked(L(t.array, scope))
+    if not isinstance(array, Along) or array.sizes is not None or scope.mask is not None:
+        raise NotWhole("a filter inside a build")
+    chosen, axis = where(L, condition_along(L, t, array, scope))
+    return Along(axis, L.all_forced(L.at(array.element, array.axis, chosen, scope)))
+
+
 def condition_along(L: Lower, t: S.Filter, array: Value, scope: Scope) -> Operand:
     """Compute the condition of a filter for all elements at once."""
     if not isinstance(array, Along):
         raise NotWhole("a filter of boxes")
     inner = replace(scope, is_whole=True)  # the elements carry the array's own axis already
     test = L.number(t.condition, inner.bind(**{t.var.name: array.element}))
+    if not set(test.axes) <= {array.axis}:
+        raise NotWhole("a filter whose condition depends on the index of a build")
     return L.spread(test, (array.axis,))
 
 
