@@ -13,13 +13,11 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 CORE = Path("tapeengine", "_core")
-MODULES = (
-    *("array", "assignment", "batch", "block", "boundary", "calls", "column_sweep", "creation", "custom"),
-    *("elementwise", "environment", "fields", "finite", "forward", "functions", "indexing", "inspection"),
-    *("interleave", "kernel", "lifetimes", "linear", "machine", "math", "native", "nested", "operators", "products"),
-    *("recorded", "records", "row_rules", "row_sweep", "rows", "scalar", "second", "storing", "sums", "sweep"),
-    *("tangents", "tape", "trace"),
-)
+MODULES = """
+    array assignment batch block boundary calls column_sweep creation custom elementwise environment fields finite
+    forward functions indexing inspection interleave kernel lifetimes linear machine math native nested operators
+    poles products recorded records row_rules row_sweep rows scalar second storing sums sweep tangents tape trace
+""".split()
 COMMON = {"language_level": "3", "embedsignature": True, "binding": False, "c_api_binop_methods": True}
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}
 FAST = {key: key == "cdivision" for key in SAFE}

@@ -431,20 +431,6 @@ def enter(program, tuple primals, dict keywords):
     return None if native is None else native.ahead(primals)
 
 
-def is_finite(x):
-    """Whether a number, or every element of an array, is finite."""
-    cdef ndarray array
-    if isinstance(x, (float, int)):
-        return isinstance(x, int) or isfinite(PyFloat_AS_DOUBLE(x)) != 0
-    if not PyArray_CheckExact(x):
-        return bool(numpy.isfinite(numpy.sum(x)))
-    array = x
-    if not (PyArray_TYPE(array) == NPY_DOUBLE and PyArray_ISALIGNED(array) and PyArray_ISNOTSWAPPED(array)
-            and (PyArray_IS_C_CONTIGUOUS(array) or PyArray_IS_F_CONTIGUOUS(array))):
-        return bool(numpy.isfinite(array).all())
-    return te_all_finite(<double *> PyArray_DATA(array), PyArray_SIZE(array)) != 0
-
-
 def leaves(tuple forms, tuple primals):
     """The primals in a list, if each is exactly a float or an array of its form; None if one is not."""
     cdef Py_ssize_t i

@@ -19,6 +19,9 @@ from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Product, Type, 
 __all__ = ["Boxing", "form_of"]
 
 Convert = Callable[..., Any]
+#: A field of an option: its name, what converts it, and how many leaves it has, or `BOX`.
+Part = list[Any]
+BOX = 0
 
 
 class Unboxed(Protocol):
@@ -78,6 +81,7 @@ class Boxing:
         self.classes = classes
         self.boundary = boundary
         self._made: dict[tuple[str, Type], Convert] = {}
+        self._parts: list[Part] = []
 
     def into(self, of: Type) -> Convert:
         """Give the function from a value to its box."""
@@ -96,15 +100,24 @@ class Boxing:
         return self._known("cotangent_out", of, self._list_cotangent_out, self._member_cotangent_out)
 
     def _known(self, key: str, of: Type, make_list: Convert, make_member: Convert) -> Convert:
-        """Make a function once; one for a recursive type finds itself when it runs."""
+        """Make a function once; while that of a recursive type is made, another one stands for it in its fields."""
         if (key, of) not in self._made:
             # a call with a starred argument would take room on C's stack
             one: Convert = lambda value: self._made[key, of](value)  # noqa: E731
             two: Convert = lambda value, primal: self._made[key, of](value, primal)  # noqa: E731
-            self._made[key, of] = two if key.startswith("cotangent") else one
+            stand_in = self._made[key, of] = two if key.startswith("cotangent") else one
             made = make_list(of.element) if isinstance(of, Array) else make_member(of)
             self._made[key, of] = made
+            for part in self._parts:
+                if part[1] is stand_in:
+                    part[1] = made
         return self._made[key, of]
+
+    def _fields(self, fields: Sequence[str], converts: Sequence[tuple[Convert | None, Any]]) -> list[Part]:
+        """Put the fields of an option beside what converts them."""
+        parts = [[name, *convert] for name, convert in zip(fields, converts, strict=True)]
+        self._parts += parts
+        return parts
 
     def _options(self, of: Type) -> list[tuple[int, type, tuple[str, ...], tuple[Type, ...], Convert]]:
         """For each option: its number, its class, its fields and their types, and how it is made of them."""
@@ -122,7 +135,7 @@ class Boxing:
     # ------------------------------------------------------------ values
 
     def _member_into(self, of: Type) -> Convert:
-        table: dict[type, tuple[int, list[tuple[str, Convert, bool]]]] = {}
+        table: dict[type, tuple[int, list[Part]]] = {}
 
         def box(value: Any) -> tuple[Any, ...]:
             found = table.get(type(value))
@@ -137,7 +150,7 @@ class Boxing:
             return tuple(made)
 
         for k, cls, fields, types, _ in self._options(of):
-            table[cls] = (k, [(name, *self._part_into(t)) for name, t in zip(fields, types, strict=True)])
+            table[cls] = (k, self._fields(fields, list(map(self._part_into, types))))
         return box
 
     def _part_into(self, of: Type) -> tuple[Convert, bool]:
@@ -162,13 +175,13 @@ class Boxing:
         return box
 
     def _member_out(self, of: Type) -> Convert:
-        each: list[tuple[list[tuple[Convert | None, int]], Convert]] = []
+        each: list[tuple[list[Part], Convert]] = []
 
         def unbox(box: Any) -> Any:
             parts, make = each[box[0]]
             made = []
             start = 1
-            for convert, size in parts:
+            for _, convert, size in parts:
                 if size == 1:
                     made.append(box[start] if convert is None else convert(box[start]))
                 elif convert is not None:
@@ -176,7 +189,8 @@ class Boxing:
                 start += size
             return make(*made)
 
-        each += [([self._part_out(t) for t in types], make) for _, _, _, types, make in self._options(of)]
+        for _, _, fields, types, make in self._options(of):
+            each.append((self._fields(fields, list(map(self._part_out, types))), make))
         return unbox
 
     def _part_out(self, of: Type) -> tuple[Convert | None, int]:
@@ -205,7 +219,7 @@ class Boxing:
     # ------------------------------------------------------------ cotangents
 
     def _member_cotangent_into(self, of: Type) -> Convert:
-        each: list[tuple[type, list[tuple[str, Convert, int]]]] = []
+        each: list[tuple[type, list[Part]]] = []
 
         def box(cotangent: Any, primal: Any) -> Any:
             if cotangent is None:
@@ -216,21 +230,27 @@ class Boxing:
             made: list[Any] = [None]
             start = 1
             for name, convert, size in parts:
-                made += convert(getattr(cotangent, name), primal[start : start + size])
-                start += size
+                if size == BOX:
+                    made.append(convert(getattr(cotangent, name), primal[start]))
+                    start += 1
+                else:
+                    made += convert(getattr(cotangent, name), primal[start : start + size])
+                    start += size
             return tuple(made)
 
         for _, cls, fields, types, _ in self._options(of):
-            each.append((cls, [(f, *self._part_cotangent_into(t)) for f, t in zip(fields, types, strict=True)]))
+            each.append((cls, self._fields(fields, list(map(self._part_cotangent_into, types)))))
         return box
 
     def _part_cotangent_into(self, of: Type) -> tuple[Convert, int]:
-        """Give what converts the cotangent of a field, given its leaves too, to a list; and the number of leaves."""
+        """Give what converts the cotangent of a field, given its leaves too, to a list; and the number of leaves.
+
+        What converts that of a box is given the box and gives one.
+        """
+        if self.layout.is_boxed(of):
+            return self.cotangent_into(of), BOX
         whole = form_of(self.layout, of)
         parts = list(leaves(whole))
-        if self.layout.is_boxed(of):
-            inner = self.cotangent_into(of)
-            return lambda d, primal: [inner(d, primal[0])], 1
         discrete = [isinstance(x, Ref) and x.kind in ("int", "bool") for x in parts]
         arrays = [isinstance(x, Ref) and bool(x.axes) for x in parts]
 
@@ -252,13 +272,13 @@ class Boxing:
                 raise NotGenerated("a cotangent of another size")
             each = zip(cotangents, primal, strict=True)
             if is_boxed:
-                return [convert(d, (x,))[0] for d, x in each]
+                return [convert(d, x) for d, x in each]
             return [None if d is None else tuple(convert(d, x)) for d, x in each]
 
         return box
 
     def _member_cotangent_out(self, of: Type) -> Convert:
-        table: dict[type, tuple[tuple[Any, ...], list[tuple[str, Convert | None, int]], Convert]] = {}
+        table: dict[type, tuple[tuple[Any, ...], list[Part], Convert]] = {}
 
         def unbox(box: Any, primal: Any) -> Any:
             zero, parts, make = table[type(primal)]
@@ -268,19 +288,26 @@ class Boxing:
             for name, convert, size in parts:
                 if convert is None:
                     made.append(box[start])
+                    start += 1
+                elif size == BOX:
+                    made.append(convert(box[start], getattr(primal, name)))
+                    start += 1
                 else:
                     made.append(convert(box[start : start + size], getattr(primal, name)))
-                start += size
+                    start += size
             return make(*made)
 
         for _, cls, fields, types, make in self._options(of):
-            parts = [(f, *self._part_cotangent_out(t)) for f, t in zip(fields, types, strict=True)]
+            parts = self._fields(fields, list(map(self._part_cotangent_out, types)))
             zeros = [0.0 if isinstance(t, Float) else None for t in types for _ in leaves(form_of(self.layout, t))]
             table[cls] = ((None, *zeros), parts, make)
         return unbox
 
     def _part_cotangent_out(self, of: Type) -> tuple[Convert | None, int]:
-        """Give what makes the cotangent of a field of its leaves and its primal; None where it is its one leaf."""
+        """Give what makes the cotangent of a field of its leaves and its primal; None where it is its one leaf.
+
+        What makes that of a box is given the box itself.
+        """
         if isinstance(of, Float):
             return None, 1
         whole = form_of(self.layout, of)
@@ -288,8 +315,7 @@ class Boxing:
         if is_discrete(of):
             return lambda some, primal: None, len(parts)
         if self.layout.is_boxed(of):
-            inner = self.cotangent_out(of)
-            return lambda some, primal: inner(some[0], primal), 1
+            return self.cotangent_out(of), BOX
 
         def convert(some: Sequence[Any], primal: Any) -> Any:
             plain = self.boundary.leaves_in(of, primal)
@@ -308,7 +334,7 @@ class Boxing:
         def unbox(items: Any, primal: Any) -> Any:
             made = []
             for item, like in zip(items or [None] * len(primal), primal, strict=True):
-                some = (item,) if is_boxed else item or zero
+                some = item if is_boxed else item or zero
                 made.append(some[0] if convert is None else convert(some, like))
             return tuple(made) if isinstance(primal, tuple) else made
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.native import COPIED, Backpropagator, Native, is_finite, owned
+from tapeengine._core.native import COPIED, Backpropagator, Native, owned
 from tapeengine._core.native import leaves as plain_leaves
+from tapeengine._core.poles import is_finite
 from tapeengine.chad.depth import deep
 from tapeengine.chad.generate.boundary import Boundary
 from tapeengine.chad.generate.boundary_rows import Place, places
@@ -230,7 +231,7 @@ class Compiled:
         given = self._given(cotangent, used, results)
         try:
             found = used.back(residuals, given)
-            if used.passes.exact or all(_is_finite(x) for x in found):
+            if used.passes.exact or all(is_finite(x) for x in found):
                 return found, given
         except POLES:
             if used.passes.exact:
@@ -243,7 +244,7 @@ class Compiled:
     def _forward(self, running: Running, leaves: list[Any], primals: Sequence[Any]) -> tuple[Running, Any]:
         try:
             made = running.ahead(leaves)
-            if all(map(_is_finite, made[0])):
+            if all(map(is_finite, made[0])):
                 return running, made
         except POLES:
             pass
@@ -359,22 +360,6 @@ def _is_float(of: Type) -> bool:
     while isinstance(of, Array):
         of = of.element
     return isinstance(of, Float)
-
-
-def _is_finite(x: Any) -> bool:
-    return _all_finite(x) if isinstance(x, BOXES) else is_finite(x)
-
-
-def _all_finite(box: Any) -> bool:
-    """Go through all leaves of a box."""
-    pending = [box]
-    while pending:
-        x = pending.pop()
-        if isinstance(x, tuple | list):
-            pending += x
-        elif x is not None and not is_finite(x):
-            return False
-    return True
 
 
 def generate(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.native import is_finite
+from tapeengine._core.poles import is_finite
 from tapeengine.chad.generate.boundary import Boundary
 from tapeengine.chad.generate.compiled import POLES, REFERRED, AtPole
 from tapeengine.chad.generate.functions import Functions
