@@ -21,7 +21,8 @@ __all__ = ["hvp", "vhp"]
 def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """See `Engine.hvp`: forward over reverse, on one tape where it holds scalars only."""
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
-    if not hasattr(type(f), "__tapeengine_vjp__") and not any(map(is_array, primals)):
+    is_watched = engine.switches is not None and engine.switches.nans  # the second sweep over one tape is not
+    if not is_watched and not hasattr(type(f), "__tapeengine_vjp__") and not any(map(is_array, primals)):
         value, backpropagator = engine.trace(f, primals, order=2)
         check_scalar(value, backpropagator, "hvp")
         products = linear.hessian_product(backpropagator, tangents)

@@ -189,3 +189,16 @@ def test_a_switch_that_is_off_leaves_no_watcher(engine: te.Engine) -> None:
     with engine.debug(nans=True):
         _value, backpropagator = engine.vjp(logarithm, np.full(4, 3.0))
     assert finite.watcher_of(backpropagator.tape) is not None
+
+
+def test_a_second_derivative_that_is_not_finite_is_found(engine: te.Engine) -> None:
+    """Value and gradient are finite at zero; one tape of scalars, swept twice, would not tell."""
+
+    def program(x: Any) -> Any:
+        return x**1.5
+
+    assert engine.hvp(program, (0.0,), (1.0,)) == np.inf
+    with engine.debug(nans=True):
+        assert engine.hvp(program, (4.0,), (1.0,)) == pytest.approx(0.375, rel=1e-14)
+        with pytest.raises(NotFiniteError):
+            engine.hvp(program, (0.0,), (1.0,))
