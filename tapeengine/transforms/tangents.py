@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core import block, linear
+from tapeengine._core import linear
 from tapeengine.errors import StructureError
 from tapeengine.transforms.forms import form_of
+from tapeengine.transforms.jacobians import full_matrix
 from tapeengine.transforms.linear_map import LinearMap
 
 if TYPE_CHECKING:
@@ -49,10 +50,9 @@ def linearize(engine: Engine, f: Callable[..., Any], primals: tuple[Any, ...]) -
         return cotangents[0] if single else cotangents
 
     def matrix() -> Any:
-        ids = linear.result_ids(backpropagator)
-        if ids is None or linear.depends_on_outer(backpropagator):
+        if linear.depends_on_outer(backpropagator):
             return None
-        return block.matrix(backpropagator, ids, domain.size <= codomain.size)
+        return full_matrix(backpropagator, codomain, domain, single, domain.size <= codomain.size)
 
     domain = form_of(engine.structures, primals[0] if single else primals)
     codomain = form_of(engine.structures, value)

@@ -244,3 +244,31 @@ def test_a_map_can_be_differentiated() -> None:
         return te.linearize(lambda t: t * t * t, x)[1](2.0)
 
     assert te.grad(along)(3.0) == pytest.approx(2.0 * 6.0 * 3.0)
+
+
+@pytest.mark.parametrize("rows", [3, 90])
+def test_the_matrix_of_a_program_on_arrays_comes_by_blocks(rows: int) -> None:
+    """Tall and wide ones, from forward and from reverse sweeps: few calls of the rules, the columns of the map."""
+    calls = []
+
+    @te.primitive
+    def cube(x: Any) -> Any:
+        return x**3
+
+    def by_value(t: Any, x: Any) -> Any:
+        calls.append(np.shape(t))
+        return 3.0 * x * x * t
+
+    cube.def_vjp(x=by_value).def_jvp(x=by_value)
+    weights = np.random.default_rng(2).normal(size=(rows, 40))
+
+    def program(x: Any, b: Any) -> Any:
+        return {"h": cube(weights @ x) + b, "n": 3}
+
+    _, m = te.linearize(program, np.linspace(-1.0, 1.0, 40), 0.5)
+    matrix = m.matrix()
+    assert matrix.shape == (rows, 41) == m.shape
+    assert len(calls) <= 8
+    columns = [m.codomain.vector(m(*m.domain.basis(j))) for j in range(41)]
+    np.testing.assert_allclose(matrix, np.stack(columns, axis=1), rtol=1e-13, atol=1e-14)
+    np.testing.assert_array_equal(m.T.matrix(), matrix.T)
