@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from functools import partial
 from typing import Any
@@ -43,15 +43,12 @@ def in_order(executor: Executor, calls: Sequence[Call]) -> Iterator[Any]:
     ...     list(in_order(executor, [(pow, 2, n) for n in range(5)]))
     [1, 2, 4, 8, 16]
     """
-    futures: list[Future[Any] | None] = [None]
+    futures: list[Future[Any] | None] = [None for _ in calls[:1]]
     helps = shares_memory(executor)
     try:
         futures.extend(_submitted(executor, call) for call in calls[1:])
-        for future, call in zip(futures, calls, strict=True):
-            if future is None or (helps and future.cancel()):
-                yield call[0](*call[1:])
-            else:
-                yield future.result()
+        for k, call in enumerate(calls):
+            yield _outcome(futures, k, call, helps)
     except Exception:
         wait([f for f in futures if f is not None and not f.cancel()])
         raise
@@ -61,10 +58,20 @@ def in_order(executor: Executor, calls: Sequence[Call]) -> Iterator[Any]:
                 f.cancel()
 
 
+def _outcome(futures: list[Future[Any] | None], k: int, call: Call, helps: bool) -> Any:
+    """Wait for a call, or run it here; what has been given is kept no longer."""
+    future, futures[k] = futures[k], None
+    if future is None or (helps and future.cancel()):
+        return call[0](*call[1:])
+    return future.result()
+
+
 def _submitted(executor: Executor, call: Call) -> Future[Any] | None:
     """Hand a call to a worker, which sees the context variables of this thread; None where no worker takes it."""
     try:
         function, *args = call
         return executor.submit(partial(copy_context().run, function) if shares_memory(executor) else function, *args)
+    except BrokenExecutor:
+        raise
     except RuntimeError:  # it was shut down, or the interpreter is shutting down
         return None

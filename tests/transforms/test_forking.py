@@ -2,6 +2,7 @@
 
 import gc
 import threading
+import time
 import weakref
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
@@ -13,6 +14,7 @@ import tapeengine as te
 import tapeengine.math as tm
 import tapeengine.numpy as tnp
 from tapeengine.errors import NotFiniteError, StructureError, UnsupportedError
+from tapeengine.transforms.workers import in_order
 
 ENGINE = te.Engine()
 RNG = np.random.default_rng(5)
@@ -363,3 +365,31 @@ def test_values_that_are_not_finite_are_found_in_tasks() -> None:
     engine = te.Engine()
     with engine.debug(nans=True), pytest.raises(NotFiniteError, match="sqrt"):
         engine.vjp(lambda x: engine.fork(lambda: x, lambda: tm.sqrt(x - x)), 1.0)
+
+
+def test_calls_in_order_of_none_and_with_an_executor_that_is_gone() -> None:
+    executor = ThreadPoolExecutor(1)
+    executor.shutdown()
+    assert list(in_order(executor, [])) == []
+    assert list(in_order(executor, [(abs, -k) for k in range(4)])) == [0, 1, 2, 3]
+
+
+def test_results_that_have_been_taken_are_not_kept(two: Executor) -> None:
+    class Result:
+        """Something that can be seen to go."""
+
+    barrier = threading.Barrier(3)
+
+    def make() -> Result:
+        barrier.wait(WAIT)
+        return Result()
+
+    seen = []
+    for result in in_order(two, [(make,)] * 3):
+        seen.append(weakref.ref(result))
+        del result
+        deadline = time.monotonic() + WAIT
+        while seen[-1]() is not None and time.monotonic() < deadline:
+            time.sleep(0.001)
+        assert seen[-1]() is None
+    assert len(seen) == 3
