@@ -17,6 +17,16 @@ static inline void te_block_set(double *restrict to, const double *restrict from
     else
         for (unsigned k = 0; k < TE_BLOCK; k++) to[k] = from[k] != 0.0 ? partial * from[k] : 0.0;
 }
+/* to = first * from + second * other, with the same zeros and in the same order. */
+static inline void te_block_sum(double *restrict to, const double *restrict from, double first,
+                                const double *restrict other, double second) {
+    if (isfinite(first) && isfinite(second))
+        for (unsigned k = 0; k < TE_BLOCK; k++) to[k] = first * from[k] + second * other[k];
+    else {
+        te_block_set(to, from, first);
+        te_block_add(to, other, second);
+    }
+}
 static inline int te_block_zero(const double *block) {
     int any = 0;
     for (unsigned k = 0; k < TE_BLOCK; k++) any |= block[k] != 0.0;

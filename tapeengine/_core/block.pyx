@@ -16,6 +16,7 @@ cdef extern from "block.h" nogil:
     const uint32_t TE_BLOCK
     void te_block_add(double *to, const double *source, double partial)
     void te_block_set(double *to, const double *source, double partial)
+    void te_block_sum(double *to, const double *source, double first, const double *other, double second)
     bint te_block_zero(const double *block)
 
 
@@ -45,9 +46,10 @@ cdef void push_block(Head *h, double *tangent, uint32_t top) noexcept nogil:
             memset(t, 0, TE_BLOCK * sizeof(double))
             continue
         r = record_at(h, i)
-        te_block_set(t, tangent + <size_t> r.p1 * TE_BLOCK, r.d1)
-        if r.p2 != i:
-            te_block_add(t, tangent + <size_t> r.p2 * TE_BLOCK, r.d2)
+        if r.p2 == i:
+            te_block_set(t, tangent + <size_t> r.p1 * TE_BLOCK, r.d1)
+        else:
+            te_block_sum(t, tangent + <size_t> r.p1 * TE_BLOCK, r.d1, tangent + <size_t> r.p2 * TE_BLOCK, r.d2)
 
 
 cdef bint is_scalar_tape(Tape tape) noexcept:

@@ -145,9 +145,14 @@ def structured(matrix: Any, rows: Form, columns: Form) -> Any:
     """The matrix as a structure of the result whose leaves are structures of the primals, of shape out + in."""
     outer: list[Any] = []
     row = 0
+    numbers = matrix.tolist() if _is_plain(matrix) and all(map(_is_number, columns.spaces)) else None
     for out in rows.spaces:
         inner: list[Any] = []
         column = 0
+        if numbers is not None and _is_number(out):
+            outer.append(unflatten(columns.steps, numbers[row]))
+            row += 1
+            continue
         for into in columns.spaces:
             if out is None or into is None:
                 inner.append(None)
@@ -157,6 +162,16 @@ def structured(matrix: Any, rows: Form, columns: Form) -> Any:
         row += out.size if out is not None else 0
         outer.append(unflatten(columns.steps, inner))
     return unflatten(rows.steps, outer)
+
+
+def _is_plain(matrix: Any) -> bool:
+    """Whether a matrix has plain real numbers."""
+    return type(matrix) is np.ndarray and matrix.dtype == float
+
+
+def _is_number(space: Any) -> bool:
+    """Whether a leaf is one real number, whose derivatives by another are Python's floats."""
+    return space is not None and not space.shape and not space.is_complex
 
 
 def _part(matrix: Any, row: int, out: Any, column: int, into: Any) -> Any:
