@@ -49,8 +49,6 @@ def table(head: list[str], lines: list[list[str]]) -> str:
 
 #: Why a limit is missed, where it is, by what is measured.
 REASONS = {
-    "rotation by a quaternion, vjp and one call": "Entering and leaving `vjp` for two tuples is about four fifths of "
-    "it, the 30 operations the rest; the limit was met (3.86 us) on a machine whose Python was a tenth faster.",
     "recurrence written into an array, 10^3 to 10^6": "The nanoseconds for an element follow no trend in the size: "
     "memory that is touched for the first time costs up to three times as much as memory that is used again.",
 }
