@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tapeengine._core import inspection, trace
@@ -17,6 +16,7 @@ from tapeengine.transforms.custom_rules import CustomFunction
 from tapeengine.transforms.debugging import Debug, Switches, debug_vjp, watched
 from tapeengine.transforms.forms import map_leaves
 from tapeengine.transforms.linear_map import LinearMap
+from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.parallel import Parallel
 from tapeengine.transforms.tape_view import TapeView, view_tape
 
@@ -99,10 +99,9 @@ class Engine(Parallel):
         entered = enter(program, primals, keywords)
         if entered is not None:
             return entered
-        if type(program) is not FunctionType:  # of a class without it, looking for an attribute costs an exception
-            own = getattr(type(program), "__tapeengine_vjp__", None)
-            if own is not None:
-                return own(program, self, *primals, **keywords)  # type: ignore[no-any-return]
+        own = own_derivative(program, "__tapeengine_vjp__")
+        if own is not None:
+            return own(program, self, *primals, **keywords)  # type: ignore[no-any-return]
         if self.switches is not None:
             return debug_vjp(self, program, primals, keywords, self.switches.nans)
         found: tuple[Any, Any] = trace.vjp(program, primals, keywords, self.structures, self.max_tape_bytes, self.rules)

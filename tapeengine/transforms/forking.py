@@ -126,7 +126,7 @@ class Fork:
         total: dict[int, Any] = {}
         mine: set[int] = set()
         for places, cotangents in zip(self.places, found, strict=True):
-            for number, ct in zip(places, cotangents or (), strict=False):
+            for number, ct in zip(places, cotangents, strict=True) if cotangents is not None else ():
                 if number not in total:
                     total[number] = ct
                 elif number in mine and type(ct) is np.ndarray:

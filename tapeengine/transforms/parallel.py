@@ -48,8 +48,9 @@ class Parallel:
         Parameters
         ----------
         *tasks : callable
-            Functions without arguments. Traced values in their closures are found and differentiated; each task
-            gets copies of captured arrays, and what it computes goes out by its return value alone.
+            Functions without arguments. Traced values in their closures are found and differentiated; a task that
+            writes into a traced array that it captures writes into one of its own, and what it computes goes out by
+            its return value alone. Other objects are shared, so tasks must not change them.
         executor : concurrent.futures.Executor, optional
             By default the engine's. A `ThreadPoolExecutor` shares memory with the program. To any other one tasks
             are sent by pickle, with their values, and the reverse pass sends them once more and runs them again, as

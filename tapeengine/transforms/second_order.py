@@ -10,6 +10,7 @@ import numpy as np
 from tapeengine._core import linear
 from tapeengine.transforms.forms import is_traced
 from tapeengine.transforms.gradients import check_scalar
+from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.tangents import as_tuple
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
     """See `Engine.hvp`: forward over reverse, on one tape where it holds scalars only."""
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
     is_watched = engine.switches is not None and engine.switches.nans  # the second sweep over one tape is not
-    if not is_watched and not hasattr(type(f), "__tapeengine_vjp__") and not any(map(is_array, primals)):
+    if not is_watched and own_derivative(f, "__tapeengine_vjp__") is None and not any(map(is_array, primals)):
         value, backpropagator = engine.trace(f, primals, order=2)
         check_scalar(value, backpropagator, "hvp")
         products = linear.hessian_product(backpropagator, tangents)

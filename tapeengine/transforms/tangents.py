@@ -10,6 +10,7 @@ from tapeengine.errors import StructureError
 from tapeengine.transforms.forms import form_of
 from tapeengine.transforms.jacobians import full_matrix
 from tapeengine.transforms.linear_map import LinearMap
+from tapeengine.transforms.own import own_derivative
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
@@ -30,7 +31,7 @@ def jvp(
 ) -> Any:
     """See `Engine.jvp`."""
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
-    own = getattr(type(f), "__tapeengine_jvp__", None)
+    own = own_derivative(f, "__tapeengine_jvp__")
     if own is not None and not has_aux:
         return own(f, engine, primals, tangents)
     value, backpropagator, *aux = engine.trace(f, primals, has_aux=has_aux)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tapeengine
+from asv_bench.programs.typed_twins import det
 from tapeengine import chad as te
 
 ENGINE = tapeengine.Engine()
@@ -26,19 +27,6 @@ def large(rows: Matrix, bounds: te.Vec) -> Matrix:
 def positive(rows: Matrix) -> te.Vec:
     """Select in each row by its own elements: rows of different sizes."""
     return [sum(x * x for x in row if x > 0.0) for row in rows]
-
-
-@te.program
-def det(rows: Matrix) -> float:
-    """Expand a determinant by minors, each the rows without a column."""
-    if len(rows) == 1:
-        return rows[0][0]
-    return sum(
-        (1.0 if j % 2 == 0 else -1.0)
-        * rows[0][j]
-        * det([[row[c] for c in range(len(rows)) if c != j] for row in rows[1:]])
-        for j in range(len(rows))
-    )
 
 
 ROWS = np.random.default_rng(4).normal(size=(4, 5))

@@ -1,0 +1,22 @@
+"""Programs that bring a derivative of their own along, as a `te.program` does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+__all__ = ["own_derivative"]
+
+
+def own_derivative(program: Callable[..., Any], name: str) -> Callable[..., Any] | None:
+    """Return the method `name` of a program's class; None where it has none.
+
+    Functions have none. Looking for it would cost an exception each time: a tenth of entering and leaving `vjp`.
+
+    Examples
+    --------
+    >>> own_derivative(lambda x: x, "__tapeengine_vjp__") is None
+    True
+    """
+    return None if type(program) is FunctionType else getattr(type(program), name, None)
