@@ -18,12 +18,12 @@ cnp.import_array()
 def is_finite(x):
     """Whether a number, every element of an array, or every leaf of a box or list of boxes is finite."""
     cdef list pending
-    if type(x) is not tuple and type(x) is not list:
+    if not isinstance(x, (tuple, list)):
         return x is None or leaf_is_finite(x)
     pending = [x]
     while pending:
         for part in pending.pop():
-            if type(part) is tuple or type(part) is list:
+            if isinstance(part, (tuple, list)):
                 pending.append(part)
             elif part is not None and not leaf_is_finite(part):
                 return False
