@@ -10,6 +10,7 @@ PEERS_ARGS ?=
 BASE ?= HEAD~1
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
+DEMO = $(VENV)/.demo
 STUBS = $(wildcard tapeengine/_core/*.pyi)
 SOURCES = pyproject.toml setup.py $(wildcard tapeengine/_core/*.py tapeengine/_core/*.pyx tapeengine/_core/*.pxd tapeengine/_core/*.h)
 
@@ -21,19 +22,25 @@ help:
 	@echo "variables: PYTHON=$(PYTHON) VENV=$(VENV) PYTEST_ARGS='$(PYTEST_ARGS)' BENCH_ARGS='$(BENCH_ARGS)' PEERS_ARGS='$(PEERS_ARGS)'"
 
 $(VENV)/pyvenv.cfg:
-	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "tapeengine needs Python 3.11, 3.12 or 3.13: make PYTHON=python3.11 ...")'
+	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "tapeengine needs Python 3.11 or later: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 
-$(INSTALLED): $(VENV)/pyvenv.cfg $(filter-out %/ops_table.h %/ops_recorded.h,$(SOURCES))
-	$(BIN)/python -m pip install --quiet --editable '.[dev,demo]'
+BUILT_OF = $(filter-out %/ops_table.h %/ops_recorded.h,$(SOURCES))
+
+$(DEMO): $(VENV)/pyvenv.cfg $(BUILT_OF)
+	$(BIN)/python -m pip install --quiet --editable '.[demo]'
 	touch $@
+
+$(INSTALLED): $(VENV)/pyvenv.cfg $(BUILT_OF)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,demo]'
+	touch $@ $(DEMO)
 
 install: $(INSTALLED)
 
-demo: $(INSTALLED)
+demo: $(DEMO)
 	$(BIN)/python examples/demo.py
 
-test: demo doctest
+test: $(INSTALLED) demo doctest
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 doctest: $(INSTALLED)

@@ -1,11 +1,12 @@
 """Builds the Cython core. All metadata is in pyproject.toml; this file lists the extensions and how they are compiled.
 
-The environment variable TAPEENGINE_BUILD chooses between ``release`` (the default), ``check`` (bounds, None and
-initialisation are checked) and ``trace`` (``check`` with line tracing, for coverage of the .pyx files).
+The environment variable TAPEENGINE_BUILD chooses between ``release`` (the default), ``profile`` (the same code with
+symbols), ``check`` (bounds, None and initialisation are checked) and ``trace`` (``check`` with line tracing).
 """
 
 import os
 import runpy
+import sys
 from pathlib import Path
 
 import numpy
@@ -18,14 +19,17 @@ MODULES = """
     forward functions indexing inspection interleave kernel lifetimes linear machine math native nested operators
     poles products recorded records row_rules row_sweep rows scalar second storing sums sweep tangents tape trace
 """.split()
-COMMON = {"language_level": "3", "embedsignature": True, "binding": False, "c_api_binop_methods": True}
+COMMON = {"language_level": "3", "binding": False, "c_api_binop_methods": True}
+COMMON |= {"embedsignature": True, "embedsignature.format": "clinic"}  # what inspect.signature reads
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}
 FAST = {key: key == "cdivision" for key in SAFE}
-DIRECTIVES = {"release": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
+DIRECTIVES = {"release": FAST, "profile": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 # No contraction to fused multiply-add: values are those of Python's own floats, on every machine.
 UNIX = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
 FLAGS = ["/O2", "/fp:precise"] if os.name == "nt" else UNIX
+# Debug information and symbols would be five sixths of the wheel.
+NO_DEBUG, STRIPPED = [] if os.name == "nt" else ["-g0"], ["-Wl,--strip-all"] if sys.platform == "linux" else []
 
 mode = os.environ.get("TAPEENGINE_BUILD", "release")
 if mode not in DIRECTIVES:
@@ -39,7 +43,8 @@ extensions = [
         include_dirs=[str(CORE), numpy.get_include()],
         depends=[str(path) for path in sorted(CORE.glob("*.h"))],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *(TRACE if mode == "trace" else [])],
-        extra_compile_args=FLAGS,
+        extra_compile_args=FLAGS + NO_DEBUG * (mode == "release"),
+        extra_link_args=STRIPPED * (mode == "release"),
     )
     for name in MODULES
 ]
@@ -48,6 +53,7 @@ setup(
     ext_modules=cythonize(
         extensions,
         build_dir=f"build/cython-{mode}",
+        nthreads=os.cpu_count() or 1,
         compiler_directives={**COMMON, **DIRECTIVES[mode]},
     ),
     options={"build_ext": {"parallel": os.cpu_count()}},

@@ -23,6 +23,7 @@ __all__ = [
     "ProgramError",
     "Sample",
     "Vec",
+    "__version__",
     "backpropagate",
     "checkpoint",
     "custom_jvp",
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     from tapeengine.chad.program import Program, program
     from tapeengine.plugins.hookspecs import hookimpl
 
+    __version__: str
     _engine = default_engine()
     vjp, jvp, linearize = _engine.vjp, _engine.jvp, _engine.linearize
     grad, value_and_grad, elementwise_grad = _engine.grad, _engine.value_and_grad, _engine.elementwise_grad
@@ -91,7 +93,11 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     """Find what is kept here once it is asked for: submodules, `hookimpl`, methods of the default engine."""
-    if name in _METHODS:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        found: Any = version("tapeengine")
+    elif name in _METHODS:
         found = getattr(default_engine(), name)
     elif name in _MODULES:
         found = import_module(f"tapeengine.{name}")
@@ -103,3 +109,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'tapeengine' has no attribute {name!r}")
     globals()[name] = found
     return found
+
+
+def __dir__() -> list[str]:
+    """List the public names, whether or not they have been asked for."""
+    return sorted({*__all__, *_MODULES, "errors"})

@@ -2,24 +2,25 @@
 #ifndef TAPEENGINE_BLOCK_H
 #define TAPEENGINE_BLOCK_H
 #include <math.h>
+#include "compiler.h"
 #define TE_BLOCK 8u
 /* to += partial * from; an exact zero stays zero where the partial is not finite. */
-static inline void te_block_add(double *restrict to, const double *restrict from, double partial) {
+static inline void te_block_add(double *TE_RESTRICT to, const double *TE_RESTRICT from, double partial) {
     if (isfinite(partial))
         for (unsigned k = 0; k < TE_BLOCK; k++) to[k] += partial * from[k];
     else
         for (unsigned k = 0; k < TE_BLOCK; k++) if (from[k] != 0.0) to[k] += partial * from[k];
 }
 /* to = partial * from, with the same zeros. */
-static inline void te_block_set(double *restrict to, const double *restrict from, double partial) {
+static inline void te_block_set(double *TE_RESTRICT to, const double *TE_RESTRICT from, double partial) {
     if (isfinite(partial))
         for (unsigned k = 0; k < TE_BLOCK; k++) to[k] = partial * from[k];
     else
         for (unsigned k = 0; k < TE_BLOCK; k++) to[k] = from[k] != 0.0 ? partial * from[k] : 0.0;
 }
 /* to = first * from + second * other, with the same zeros and in the same order. */
-static inline void te_block_sum(double *restrict to, const double *restrict from, double first,
-                                const double *restrict other, double second) {
+static inline void te_block_sum(double *TE_RESTRICT to, const double *TE_RESTRICT from, double first,
+                                const double *TE_RESTRICT other, double second) {
     if (isfinite(first) && isfinite(second))
         for (unsigned k = 0; k < TE_BLOCK; k++) to[k] = first * from[k] + second * other[k];
     else {

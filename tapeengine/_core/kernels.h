@@ -4,6 +4,7 @@
 #define TAPEENGINE_KERNELS_H
 
 #include <stddef.h>
+#include "compiler.h"
 #include "ops_table.h"
 
 #define TE_AXES 4
@@ -19,8 +20,8 @@ typedef struct {
 #define TE_LOOP(partial)                                                                                       \
     do {                                                                                                       \
         if (sacc == 8 && (sa == 8 || !pa) && (sb == 8 || !pb)) {                                               \
-            double *restrict out = (double *)acc;                                                              \
-            const double *restrict A = (const double *)pa, *restrict B = (const double *)pb;                   \
+            double *TE_RESTRICT out = (double *)acc;                                                              \
+            const double *TE_RESTRICT A = (const double *)pa, *TE_RESTRICT B = (const double *)pb;                   \
             (void)A; (void)B;                                                                                  \
             if (assign)                                                                                        \
                 for (i = 0; i < n; i++) { const double c = ct[i]; const double t = c * (partial(A[i], B[i], v[i])); \
@@ -104,7 +105,7 @@ minus:
 times_b:
     if (sb == 0 && sacc == 8) {
         const double b = *(const double *)pb;
-        double *restrict out = (double *)acc;
+        double *TE_RESTRICT out = (double *)acc;
         if (assign) for (i = 0; i < n; i++) { const double c = ct[i], t = c * b; out[i] = c != 0.0 ? t : 0.0; }
         else for (i = 0; i < n; i++) { const double c = ct[i], t = c * b; out[i] += c != 0.0 ? t : 0.0; }
         return;

@@ -2,9 +2,10 @@
 #ifndef TAPEENGINE_ROWS_H
 #define TAPEENGINE_ROWS_H
 #include <math.h>
+#include "compiler.h"
 #include <stddef.h>
 /* to += partial * from; an exact zero stays zero where the partial is not finite. */
-static inline void te_rows_add(double *restrict to, const double *restrict from, double partial, ptrdiff_t width) {
+static inline void te_rows_add(double *TE_RESTRICT to, const double *TE_RESTRICT from, double partial, ptrdiff_t width) {
     ptrdiff_t k;
     if (isfinite(partial))
         for (k = 0; k < width; k++) to[k] += partial * from[k];
@@ -28,8 +29,8 @@ static inline void te_rows_clear(double *to, ptrdiff_t step, ptrdiff_t width) {
 }
 /* acc += ct * partial for each row; ct and partial are C-contiguous of shape dims, acc has strides in bytes of its own
    and `step` bytes from one row to the next. A cotangent of zero contributes zero, whatever the partial is. */
-static inline void te_rows_scale(ptrdiff_t width, int axes, const ptrdiff_t *dims, const double *restrict ct,
-                          const double *restrict partial, char *acc, ptrdiff_t step, const ptrdiff_t *strides, int assign) {
+static inline void te_rows_scale(ptrdiff_t width, int axes, const ptrdiff_t *dims, const double *TE_RESTRICT ct,
+                          const double *TE_RESTRICT partial, char *acc, ptrdiff_t step, const ptrdiff_t *strides, int assign) {
     const ptrdiff_t n = axes ? dims[axes - 1] : 1, stride = axes ? strides[axes - 1] : 0;
     ptrdiff_t lines = 1, line, i, k;
     for (int axis = 0; axis < axes - 1; axis++) lines *= dims[axis];
@@ -44,7 +45,7 @@ static inline void te_rows_scale(ptrdiff_t width, int axes, const ptrdiff_t *dim
             const double *c = ct + (k * lines + line) * n;
             char *to = acc + k * step + offset;
             if (stride == (ptrdiff_t)sizeof(double)) {
-                double *restrict out = (double *)to;
+                double *TE_RESTRICT out = (double *)to;
                 if (assign) for (i = 0; i < n; i++) { const double t = c[i] * p[i]; out[i] = c[i] != 0.0 ? t : 0.0; }
                 else for (i = 0; i < n; i++) { const double t = c[i] * p[i]; out[i] += c[i] != 0.0 ? t : 0.0; }
             } else {

@@ -1,0 +1,83 @@
+"""The package's public face: what `import tapeengine as te` shows, with signatures, docstrings and a version."""
+
+import inspect
+import math
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zlib
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import tapeengine as te
+import tapeengine.math
+import tapeengine.numpy
+import tapeengine.testing
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = [te, tapeengine.math, tapeengine.testing]
+MADE_BY_TRANSFORMS = (te.Array, te.Dual)  # nobody calls these classes
+PUBLIC = [(module, name) for module in MODULES for name in module.__all__ if callable(getattr(module, name))]
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    assert te.__version__ == metadata.version("tapeengine")
+
+
+def test_dir_shows_public_names_and_nothing_else() -> None:
+    shown = set(dir(te))
+    assert set(te.__all__) <= shown
+    assert all(isinstance(getattr(te, name), ModuleType) for name in shown - set(te.__all__))
+
+
+def test_dir_is_the_same_before_and_after_names_are_used() -> None:
+    code = "import tapeengine as te; before = dir(te); te.grad, te.Program, te.math; assert dir(te) == before"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("module, name", PUBLIC, ids=[f"{module.__name__}.{name}" for module, name in PUBLIC])
+def test_a_public_name_has_a_signature_and_a_docstring(module: ModuleType, name: str) -> None:
+    function = getattr(module, name)
+    assert inspect.getdoc(function)
+    if function not in MADE_BY_TRANSFORMS and not (isinstance(function, type) and issubclass(function, BaseException)):
+        inspect.signature(function)
+
+
+@pytest.mark.parametrize("name", ["sin", "log", "isclose", "fsum", "hypot", "atan2"])
+def test_a_function_of_math_has_the_parameters_of_pythons(name: str) -> None:
+    def kinds(function: Any) -> list[Any]:
+        return [(p.kind, p.default) for p in inspect.signature(function).parameters.values()]
+
+    try:
+        wanted = kinds(getattr(math, name))
+    except ValueError:
+        pytest.skip(f"math.{name} has no signature in this Python")
+    assert kinds(getattr(tapeengine.math, name)) == wanted
+
+
+def test_headers_compile_under_the_rules_of_msvc() -> None:
+    """Clang stands in for MSVC where there is none: without `restrict` and with MSVC's extensions."""
+    clang = shutil.which("clang")
+    if clang is None:
+        pytest.skip("clang is not installed")
+    flags = "-x c -std=c99 -fms-compatibility -fms-extensions -Drestrict=NOT_IN_MSVC -fsyntax-only -w".split()
+    flags.append(f"-I{sysconfig.get_paths()['include']}")
+    for header in sorted((ROOT / "tapeengine" / "_core").rglob("*.h")):
+        done = subprocess.run([clang, *flags, str(header)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_wheel_is_small() -> None:
+    """What a wheel holds, compressed as in a wheel; extension modules without debug information are most of it."""
+    core = Path(te.__file__).parent
+    if sysconfig.get_config_var("EXT_SUFFIX") is None or "check" in str(core):
+        pytest.skip("not a release build")
+    packages = [core, ROOT / "primitives" / "core"]
+    kinds = ("*.so", "*.pyd", "*.py", "*.pyi", "*.pxd", "*.h")
+    files = [path for package in packages for kind in kinds for path in package.rglob(kind)]
+    assert sum(len(zlib.compress(path.read_bytes())) for path in files) < 2_500_000
