@@ -17,7 +17,7 @@ CORE = Path("tapeengine", "_core")
 MODULES = """
     array assignment batch block boundary calls column_sweep creation custom elementwise environment fields finite
     forward functions indexing inspection interleave kernel lifetimes linear machine math native nested operators
-    poles products recorded records row_rules row_sweep rows scalar second storing sums sweep tangents tape trace
+    poles products recorded records replay row_rules row_sweep rows scalar second storing sums sweep tangents tape trace
 """.split()
 COMMON = {"language_level": "3", "binding": False, "c_api_binop_methods": True}
 COMMON |= {"embedsignature": True, "embedsignature.format": "clinic"}  # what inspect.signature reads

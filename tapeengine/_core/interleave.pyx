@@ -238,6 +238,10 @@ cdef class Leaves:
     cdef object array(self, uint32_t storage, object view):
         raise NotImplementedError
 
+    cdef object discrete(self):
+        """What stands in the place of a leaf that is not differentiated."""
+        return None
+
     cdef list floats(self, uint32_t id, Py_ssize_t n):
         cdef Py_ssize_t k
         return [self.scalar(id + <uint32_t> k) for k in range(n)]
@@ -259,7 +263,7 @@ cdef object build(Layout layout, Leaves leaves):
         if s.kind == FLOAT:
             stack.append(leaves.scalar(s.id))
         elif s.kind == DISCRETE:
-            stack.append(None)
+            stack.append(leaves.discrete())
         elif s.kind == FLOATS:
             stack.append(leaves.floats(s.id, s.n))
         elif s.kind == NUMPY:

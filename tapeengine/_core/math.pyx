@@ -11,13 +11,14 @@ from cpython.long cimport PyLong_Check
 from libc.math cimport isfinite as is_finite
 from libc.stdint cimport uint32_t
 
-from tapeengine._core.scalar cimport Dual, as_double, binary_of, head_of_dual, new_dual, unary_of
+from tapeengine._core.scalar cimport Dual, as_double, binary_of, head_of_dual, look, new_dual, unary_of, value_seen
 from tapeengine._core.tape cimport (
     Head, head_of, op_da, op_value, record1, traces,
     OP_ABS, OP_ACOS, OP_ACOSH, OP_ADD, OP_ASIN, OP_ASINH, OP_ATAN, OP_ATAN2, OP_ATANH, OP_CBRT, OP_COPYSIGN, OP_COS,
     OP_COSH, OP_ERF, OP_ERFC, OP_EXP, OP_EXP2, OP_EXPIT, OP_EXPM1, OP_FMOD, OP_GAMMA, OP_HYPOT, OP_LGAMMA, OP_LOG,
     OP_LOG10, OP_LOG1P, OP_LOG2, OP_LOGADDEXP, OP_MAXIMUM, OP_MINIMUM, OP_MUL, OP_POLYGAMMA, OP_POW, OP_RELU,
     OP_REMAINDER, OP_SIN, OP_SINH, OP_SOFTPLUS, OP_SQRT, OP_SUB, OP_TAN, OP_TANH, OP_XLOGY,
+    TE_FINITE, TE_INFINITE, TE_NAN,
 )
 
 from tapeengine.errors import UnsupportedError
@@ -37,8 +38,8 @@ comb, factorial, gcd, isqrt, lcm, perm = (
 ceil, floor, trunc = python_math.ceil, python_math.floor, python_math.trunc
 
 cdef object plain(object x):
-    """The value of a dual; anything else as it is."""
-    return (<Dual> x).v if type(x) is Dual else x
+    """The value of a dual, which the program learns; anything else as it is."""
+    return value_seen(<Dual> x) if type(x) is Dual else x
 
 
 cdef list plain_all(object xs):
@@ -74,7 +75,9 @@ cdef inline object unary(object x, const int op, object fallback):
 cdef inline object unary_of_python(object x, const int op, object function):
     """A function of one real that CPython computes in its own way."""
     if type(x) is Dual:
-        return unary_of(<Dual> x, op, function((<Dual> x).v))
+        # a recording recomputes with C's function, which is Python's own but for these
+        return unary_of(<Dual> x, op, function(
+            value_seen(<Dual> x) if op == OP_GAMMA or op == OP_LGAMMA else (<Dual> x).v))
     return function(x)
 
 
@@ -351,7 +354,7 @@ def ldexp(x, int i, /):
     """x * 2**i."""
     if type(x) is not Dual:
         return python_math.ldexp(x, i)
-    value = python_math.ldexp((<Dual> x).v, i)
+    value = python_math.ldexp((<Dual> x).v if -1074 <= i <= 1023 else value_seen(<Dual> x), i)
     return binary_of(x, python_math.ldexp(1.0, max(-1074, min(i, 1023))), OP_MUL, value)
 
 
@@ -359,7 +362,7 @@ def modf(x, /):
     """The fractional part, which is differentiated, and the whole part, which is not."""
     if type(x) is not Dual:
         return python_math.modf(x)
-    fraction, whole = python_math.modf((<Dual> x).v)
+    fraction, whole = python_math.modf(value_seen(<Dual> x))
     return binary_of(x, whole, OP_SUB, fraction), whole
 
 
@@ -367,7 +370,7 @@ def frexp(x, /):
     """The mantissa, which is differentiated, and the exponent of x."""
     if type(x) is not Dual:
         return python_math.frexp(x)
-    mantissa, exponent = python_math.frexp((<Dual> x).v)
+    mantissa, exponent = python_math.frexp(value_seen(<Dual> x))
     return binary_of(x, python_math.ldexp(1.0, max(-1074, min(-exponent, 1023))), OP_MUL, mantissa), exponent
 
 
@@ -387,19 +390,30 @@ def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
     return python_math.isclose(plain(a), plain(b), rel_tol=rel_tol, abs_tol=abs_tol)
 
 
+cdef object classified(object x):
+    """The value of a dual of which the program learns whether it is finite, infinite or NaN."""
+    cdef double v
+    if type(x) is not Dual:
+        return x
+    v = (<Dual> x).v
+    if traces.recordings:
+        look(<Dual> x, TE_FINITE if is_finite(v) else TE_NAN if v != v else TE_INFINITE, 0.0)
+    return v
+
+
 def isfinite(x, /):
     """Whether x is neither an infinity nor a NaN."""
-    return python_math.isfinite(plain(x))
+    return python_math.isfinite(classified(x))
 
 
 def isinf(x, /):
     """Whether x is an infinity."""
-    return python_math.isinf(plain(x))
+    return python_math.isinf(classified(x))
 
 
 def isnan(x, /):
     """Whether x is not a number."""
-    return python_math.isnan(plain(x))
+    return python_math.isnan(classified(x))
 
 
 def hypot(*coordinates):

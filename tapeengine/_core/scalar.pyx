@@ -10,7 +10,7 @@ import numbers
 import numpy
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
-from cpython.long cimport PyLong_Check
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_Check
 from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
 from libc.math cimport floor, isfinite, pow
 from libc.stdint cimport uint32_t
@@ -21,6 +21,8 @@ from tapeengine._core.tape cimport (
     OP_ABS, OP_ACOS, OP_ACOSH, OP_ADD, OP_ASIN, OP_ASINH, OP_ATAN, OP_ATAN2, OP_ATANH, OP_CBRT, OP_COPYSIGN, OP_COS,
     OP_COSH, OP_DIV, OP_EXP, OP_EXP2, OP_EXPM1, OP_FMOD, OP_HYPOT, OP_LOG, OP_LOG10, OP_LOG1P, OP_LOG2, OP_LOGADDEXP,
     OP_MAXIMUM, OP_MINIMUM, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SIN, OP_SINH, OP_SQRT, OP_SUB, OP_TAN, OP_TANH,
+    TE_CEIL, TE_EQ_FALSE, TE_EQ_TRUE, TE_EXACT, TE_FLOOR, TE_LE_FALSE, TE_LE_TRUE, TE_LT_FALSE, TE_LT_TRUE, TE_ROUND,
+    TE_TRUNC, guard,
 )
 
 from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedError
@@ -54,6 +56,44 @@ cdef Head *head_of_dual(Dual x) except NULL:
             "computes by returning it; keep plain numbers elsewhere (tapeengine.value(x) gives one)"
         )
     return h
+
+
+cdef int look(Dual x, int kind, double c) except -1:
+    """Note on a recording what the program learns of x."""
+    return guard(head_of_dual(x), kind, x.id, 0, c)
+
+
+cdef int look_exactly(Dual x) except -1:
+    """Note that the program learns the value of x."""
+    return guard(head_of_dual(x), TE_EXACT, x.id, 0, x.v)
+
+
+cdef object value_seen(Dual x):
+    """The value of a dual that is handed to the program."""
+    if traces.recordings:
+        look_exactly(x)
+    return x.v
+
+
+cdef object integer_seen(Dual x, int kind, object integer):
+    """The integer that a dual comes to, handed to the program."""
+    if traces.recordings:
+        look(x, kind, float(integer))
+    return integer
+
+
+cdef int look_compared(Dual x, object y, double b, int kind, bint holds) except -1:
+    """Note the outcome of a comparison of x with y, whose value is b."""
+    cdef uint32_t i = x.id, j = 0
+    cdef Head *h = join(x, <Dual> y, &i, &j) if type(y) is Dual else head_of_dual(x)
+    cdef int known = TE_LT_TRUE if kind == Py_LT or kind == Py_GT else TE_LE_TRUE
+    if kind == Py_EQ or kind == Py_NE:
+        return guard(h, TE_EQ_TRUE if holds == (kind == Py_EQ) else TE_EQ_FALSE, i, j, b)
+    if not holds:
+        known = TE_LT_FALSE if known == TE_LT_TRUE else TE_LE_FALSE
+    if kind == Py_LT or kind == Py_LE:
+        return guard(h, known, i, j, b)
+    return guard(h, known, j, i, b)
 
 
 cdef uint32_t id_on(Head *h, Dual x) except 0:
@@ -165,6 +205,15 @@ cdef inline bint operands(object x, object y, double *a, double *b) except -1:
     return True
 
 
+cdef int look_at_operands(object x, object y) except -1:
+    """Note that the program learns what two operands come to together."""
+    if type(x) is Dual:
+        look_exactly(<Dual> x)
+    if type(y) is Dual:
+        look_exactly(<Dual> y)
+    return 0
+
+
 cdef double power_value(double a, double b) except? -1.0:
     """a ** b as Python's floats have it, errors included."""
     cdef double v = pow(a, b)
@@ -208,7 +257,7 @@ cdef object scalar_ufunc(object ufunc, tuple inputs):
     cdef list values = []
     for x in inputs:
         if type(x) is Dual:
-            values.append((<Dual> x).v)
+            values.append(value_seen(<Dual> x))
         elif as_double(x, &c):
             values.append(c)
         else:
@@ -274,7 +323,7 @@ cdef class Dual:
     @property
     def value(self):
         """The value as a float, without the derivative."""
-        return self.v
+        return value_seen(self)
 
     # -- arithmetic ---------------------------------------------------------------------------------------------------
     def __add__(x, y):
@@ -306,12 +355,16 @@ cdef class Dual:
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return NotImplemented
+        if traces.recordings:
+            look_at_operands(x, y)
         return <object> a // <object> b
 
     def __divmod__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return NotImplemented
+        if traces.recordings:
+            look_at_operands(x, y)
         quotient, remainder = divmod(a, b)
         return quotient, binary_of(x, y, OP_MOD, remainder)
 
@@ -359,59 +412,70 @@ cdef class Dual:
 
     # -- discrete results ---------------------------------------------------------------------------------------------
     def __bool__(self):
+        if traces.recordings:
+            look(self, TE_EQ_FALSE if self.v != 0 else TE_EQ_TRUE, 0.0)
         return self.v != 0
 
     def __int__(self):
-        return int(<object> self.v)
+        return integer_seen(self, TE_TRUNC, int(<object> self.v))
 
     def __trunc__(self):
-        return int(<object> self.v)
+        return integer_seen(self, TE_TRUNC, int(<object> self.v))
 
     def __floor__(self):
-        return (<object> self.v).__floor__()
+        return integer_seen(self, TE_FLOOR, (<object> self.v).__floor__())
 
     def __ceil__(self):
-        return (<object> self.v).__ceil__()
+        return integer_seen(self, TE_CEIL, (<object> self.v).__ceil__())
 
     def __round__(self, ndigits=None):
-        return round(<object> self.v, ndigits)
+        if ndigits is None:
+            return integer_seen(self, TE_ROUND, round(<object> self.v))
+        return round(value_seen(self), ndigits)
 
     def __richcmp__(x, y, int kind):
         cdef double a = (<Dual> x).v, b = 0.0
+        cdef bint holds
         if type(y) is Dual:
             b = (<Dual> y).v
         elif PyFloat_CheckExact(y):
             b = PyFloat_AS_DOUBLE(y)
+        elif PyLong_Check(y) and is_small(y):
+            b = PyLong_AsDouble(y)
         elif PyLong_Check(y) or isinstance(y, Rational):  # exact, also beyond 2**53
-            return compare(a, y, kind)
+            return compare(value_seen(<Dual> x), y, kind)
         elif not as_double(y, &b):
             return NotImplemented
         if kind == Py_LT:
-            return a < b
-        if kind == Py_GT:
-            return a > b
-        if kind == Py_LE:
-            return a <= b
-        if kind == Py_GE:
-            return a >= b
-        if kind == Py_EQ:
-            return a == b
-        return a != b
+            holds = a < b
+        elif kind == Py_GT:
+            holds = a > b
+        elif kind == Py_LE:
+            holds = a <= b
+        elif kind == Py_GE:
+            holds = a >= b
+        elif kind == Py_EQ:
+            holds = a == b
+        else:
+            holds = a != b
+        if traces.recordings:
+            look_compared(<Dual> x, y, b, kind, holds)
+        return holds
 
     def __hash__(self):
-        return hash(<object> self.v)
+        return hash(value_seen(self))
 
     def is_integer(self):
         """Whether the value is a whole number."""
-        return (<object> self.v).is_integer()
+        return value_seen(self).is_integer()
 
     def as_integer_ratio(self):
         """The value as a ratio of two integers."""
-        return (<object> self.v).as_integer_ratio()
+        return value_seen(self).as_integer_ratio()
 
     def hex(self):
         """The value in hexadecimal notation."""
-        return (<object> self.v).hex()
+        return value_seen(self).hex()
 
     # -- a real number ------------------------------------------------------------------------------------------------
     @property
@@ -429,13 +493,13 @@ cdef class Dual:
         return self
 
     def __repr__(self):
-        return repr(<object> self.v)
+        return repr(value_seen(self))
 
     def __str__(self):
-        return str(<object> self.v)
+        return str(value_seen(self))
 
     def __format__(self, spec):
-        return format(<object> self.v, spec)
+        return format(value_seen(self), spec)
 
     # -- what would lose the derivative -------------------------------------------------------------------------------
     def __float__(self):
@@ -462,6 +526,13 @@ cdef class Dual:
 
     def __deepcopy__(self, memo):
         return self
+
+
+cdef bint is_small(object integer) except -1:
+    """Whether a float has exactly the value of an integer for certain."""
+    cdef int overflow = 0
+    cdef long long n = PyLong_AsLongLongAndOverflow(integer, &overflow)
+    return not overflow and -(<long long> 1 << 53) <= n <= <long long> 1 << 53
 
 
 cdef object compare(object a, object y, int kind):

@@ -16,6 +16,11 @@ cdef extern from "ops_table.h" nogil:
         OP_ASINH, OP_ACOSH, OP_ATANH, OP_ERF, OP_ERFC, OP_GAMMA, OP_LGAMMA, OP_POLYGAMMA
         OP_EXPIT, OP_SOFTPLUS, OP_RELU, OP_STEP, OP_XLOGY, OP_XDIVY, OP_COUNT
 
+cdef extern from "guards.h" nogil:
+    enum:
+        TE_CONSTANT, TE_LT_TRUE, TE_LT_FALSE, TE_LE_TRUE, TE_LE_FALSE, TE_EQ_TRUE, TE_EQ_FALSE
+        TE_TRUNC, TE_FLOOR, TE_CEIL, TE_ROUND, TE_EXACT, TE_FINITE, TE_INFINITE, TE_NAN
+
 # The two high bits of an opcode byte: which operands of a binary operation are on the tape. A constant operand of a
 # one-parent record is kept in d2, which its sweep does not need.
 cdef enum Form:
@@ -51,6 +56,17 @@ cdef struct Chunk:
     uint8_t op[1 << 15]
     Slab *slab          # that the chunk lies in, NULL for a chunk of its own
 
+cdef struct Guard:      # what a program looked at before the record `at`, with the outcome that it saw (see replay.h)
+    double c            # the constant of a comparison with one
+    uint32_t at
+    uint32_t a, b       # ids; 0 is the constant
+    int kind
+
+cdef struct Guards:
+    Guard *each
+    Py_ssize_t count, room
+    const char *lost    # why the recording cannot be replayed, NULL where it can
+
 cdef struct Head:
     uint32_t tag        # names the trace in its duals; 0: the trace is over
     uint32_t count      # the next id; ids begin at 1
@@ -65,6 +81,7 @@ cdef struct Head:
     size_t max_bytes    # 0: no limit
     unsigned long thread
     void *owner         # the Tape, borrowed
+    Guards *guards      # NULL except on a recording
     Chunk *few_chunks[4]    # the tables of a short tape
     double *few_values[4]
 
@@ -79,6 +96,7 @@ cdef struct Traces:     # live traces of all threads, the oldest first; guarded 
     Py_ssize_t count
     Py_ssize_t room
     uint32_t next_tag
+    Py_ssize_t recordings   # how many of them note guards
 
 cdef Traces traces
 
@@ -86,6 +104,7 @@ cdef int grow(Head *h) except -1
 cdef int reserve(Head *h, uint32_t n) except -1
 cdef Head *find(uint32_t tag) noexcept
 cdef Head *innermost_here() noexcept
+cdef int guard(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1
 
 cdef inline Head *head_of(uint32_t tag) noexcept:
     """The live head of a tag, or NULL where the trace is over."""
@@ -158,6 +177,7 @@ cdef class Tape:
     cdef int open(self, int order) except -1
     cdef int reopen(self, uint32_t tag) except -1
     cdef void close(self) noexcept
+    cdef int note_guards(self) except -1
     cdef uint32_t add_place(self, Py_ssize_t size, int type, int width) except? 0xFFFFFFFF
     cdef uint32_t link(self, uint32_t tag, uint32_t id, double value) except 0
     cdef int note_link(self, uint32_t here, uint32_t tag, uint32_t id) except -1

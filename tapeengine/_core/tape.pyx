@@ -27,6 +27,7 @@ traces.current = &nobody
 traces.live = NULL
 traces.count = traces.room = 0
 traces.next_tag = 1
+traces.recordings = 0
 
 cdef Chunk *spare[SPARE_CHUNKS]
 cdef int spare_count = 0
@@ -114,6 +115,23 @@ cdef Head *innermost_here() noexcept:
     return NULL
 
 
+cdef int guard(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
+    """Note what the program looked at; no more than that where the trace is no recording."""
+    cdef Guards *guards = h.guards
+    if guards == NULL:
+        return 0
+    if guards.count == guards.room:
+        room = 2 * guards.room if guards.room else 64
+        each = realloc(guards.each, room * sizeof(Guard))
+        if each == NULL:
+            raise MemoryError(f"no memory for the guards of a recording: it has {guards.count:,}")
+        guards.each = <Guard *> each
+        guards.room = room
+    guards.each[guards.count] = Guard(c, h.count, a, b, kind)
+    guards.count += 1
+    return 0
+
+
 cdef int grow_tables(Head *h) except -1:
     cdef void *table = larger(h.chunks, h.few_chunks, h.used, 2 * h.room)
     if table == NULL:
@@ -199,6 +217,14 @@ cdef int add_chunk(Head *h, bint inputs_only) except -1:
     return 0
 
 
+cdef void lose_recordings(unsigned long thread) noexcept:
+    """What a program learns within an inner trace leaves no guard on the recording that is around it."""
+    cdef Py_ssize_t i
+    for i in range(traces.count):
+        if traces.live[i].guards != NULL and traces.live[i].thread == thread:
+            traces.live[i].guards.lost = b"it differentiates a part of itself"
+
+
 cdef int register(Head *h) except -1:
     """Enter a head into the table of live traces under a fresh tag."""
     if traces.count == traces.room:
@@ -213,6 +239,8 @@ cdef int register(Head *h) except -1:
     if traces.next_tag == 0:
         raise TapeLimitError("the tags of traces are used up, and a trace is still open: end it first")
     h.thread = PyThread_get_thread_ident()
+    if traces.recordings:
+        lose_recordings(h.thread)
     h.tag = traces.next_tag
     traces.next_tag += 1
     traces.live[traces.count] = h
@@ -246,6 +274,9 @@ cdef class Tape:
                 free_chunk(self.head.chunks[i])
             free(self.head.values[i])
         free(self.places)
+        if self.head.guards != NULL:
+            free(self.head.guards.each)
+            free(self.head.guards)
         if self.head.chunks != self.head.few_chunks:
             free(self.head.chunks)
         if self.head.values != self.head.few_values:
@@ -254,12 +285,14 @@ cdef class Tape:
     cdef int open(self, int order) except -1:
         """Begin the trace: duals of this tape's tag are live until `close`.
 
-        Order 0 is for reverse sweeps, 1 for forward ones as well, 2 for those of second order and for nesting.
+        Order 0 is for reverse sweeps, 1 for forward ones as well, 2 for those of second order and for nesting, 3 for
+        recordings.
         """
         self.keeps_tangents = order >= 1
         self.keeps_values = order >= 2
         grow(&self.head)
-        return register(&self.head)
+        register(&self.head)
+        return self.note_guards() if order >= 3 else 0
 
     cdef int reopen(self, uint32_t tag) except -1:
         """Make the duals of a trace that is over live once more, under its old tag, until `close`.
@@ -276,11 +309,21 @@ cdef class Tape:
             traces.live[i - 1] = &self.head
         return 0
 
+    cdef int note_guards(self) except -1:
+        """Make the open trace a recording, which notes what the program looks at."""
+        self.head.guards = <Guards *> calloc(1, sizeof(Guards))
+        if self.head.guards == NULL:
+            raise MemoryError("no memory for the guards of a recording")
+        traces.recordings += 1
+        return 0
+
     cdef void close(self) noexcept:
         """End the trace: its duals are refused from now on."""
         cdef Py_ssize_t i, j
         if self.head.tag == 0:
             return
+        if self.head.guards != NULL:
+            traces.recordings -= 1
         for i in range(traces.count - 1, -1, -1):
             if traces.live[i] == &self.head:
                 for j in range(i, traces.count - 1):

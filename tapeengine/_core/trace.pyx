@@ -13,7 +13,7 @@ from tapeengine._core.interleave cimport ARRAY, FLOAT, NUMPY, Layout, Leaves, Ma
 from tapeengine._core.nested cimport lifted, outer_of, te_scalar
 from tapeengine._core.recorded cimport RecordedReverse, resolve_recorded
 from tapeengine._core.records cimport Reverse, View
-from tapeengine._core.scalar cimport Dual, as_double, head_of_dual
+from tapeengine._core.scalar cimport Dual, as_double, head_of_dual, value_seen
 from tapeengine._core.sweep cimport Counts, resolve
 from tapeengine._core.tape cimport Head, Tape, head_of, traces
 
@@ -260,8 +260,8 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
     """Run a program on duals; return its value and its backpropagator.
 
     The tape takes reverse sweeps; from order 1 on it keeps what rules of tangents need, for forward sweeps, and from
-    order 2 on the values of scalars, for second-order ones; inside another trace it is always of order 2. With
-    `has_aux` the program returns (value, aux), and aux, which is not differentiated, is a third result.
+    order 2 on the values of scalars, for second-order ones; inside another trace it is at least of order 2. From order 3
+    on it is a recording: it notes what the program looks at, so that it can be replayed. With `has_aux` the program returns (value, aux), and aux, which is not differentiated, is a third result.
     """
     cdef Tape tape = Tape.__new__(Tape)
     cdef Backpropagator back = Backpropagator.__new__(Backpropagator)
@@ -272,7 +272,7 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
     cdef object x
     tape.head.max_bytes = max_bytes
     tape.rules = rules
-    tape.open(2 if traces.count > 0 else order)
+    tape.open(order if order > 2 or traces.count == 0 else 2)
     inputs.tape = tape
     inputs.structures = structures
     back.tape = tape
@@ -307,4 +307,4 @@ def value_of(x):
     """The plain value of a traced scalar or array, or x itself."""
     if type(x) is Array:
         return (<Array> x).value
-    return (<Dual> x).v if type(x) is Dual else x
+    return value_seen(<Dual> x) if type(x) is Dual else x

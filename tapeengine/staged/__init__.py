@@ -1,0 +1,5 @@
+"""Recordings with guards: a program is recorded once, and replayed as long as it would do the same."""
+
+from tapeengine.staged.program import Staged
+
+__all__ = ["Staged"]
