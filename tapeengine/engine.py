@@ -119,6 +119,9 @@ class Engine(Parallel):
         self, program: Callable[..., Any], primals: tuple[Any, ...], *, order: int = 1, has_aux: bool = False
     ) -> tuple[Any, ...]:
         """Do what `vjp` does, on a tape that can be swept forwards (order 1) and at second order as well (order 2)."""
+        own = None if has_aux else own_derivative(program, "__tapeengine_tape__")
+        if own is not None and self.switches is None:
+            return own(program, self, *primals)  # type: ignore[no-any-return]
         order = order if self.switches is None else 2
         found: tuple[Any, ...] = trace.vjp(
             watched(self, program), primals, {}, self.structures, self.max_tape_bytes, self.rules, order, has_aux

@@ -1,6 +1,7 @@
 # Recorded scalar programs, run again.
 from libc.stdint cimport uint8_t, uint32_t
-from tapeengine._core.interleave cimport Layout, Leaves
+from tapeengine._core.interleave cimport Layout
+from tapeengine._core.trace cimport Backpropagator
 
 cdef extern from "replay.h" nogil:
     ctypedef struct te_operands:
@@ -28,6 +29,7 @@ cdef class Path:            # one way through a program: a straight line of inst
     cdef bint same(self, Path other, uint32_t i) noexcept
     cdef uint32_t parting(self, Path other, uint32_t i) noexcept
     cdef object value(self, double *v)
+    cdef object traced_value(self, double *v, Backpropagator back)
 
 cdef class Registers:       # the values of one run
     cdef Plan plan
@@ -43,7 +45,7 @@ cdef class Plan:            # all paths for arguments of one form
     cdef tuple known        # discrete leaves
     cdef readonly list paths
     cdef readonly uint32_t inputs
-    cdef Registers read(self, tuple primals)
+    cdef Registers read(self, tuple primals, list duals=*)
     cdef Registers take(self)
     cdef double *cotangents(self) except NULL
     cdef void give_back(self, double *ct, uint32_t room, bint clean) noexcept

@@ -19,9 +19,11 @@ from tapeengine._core.interleave cimport (
     ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, OBJECT, TUPLE, Layout, Leaves, Step, build,
 )
 from tapeengine._core.fields cimport Fields
+from tapeengine._core.nested cimport Copies, copy_out
+from tapeengine._core.scalar cimport Dual, head_of_dual, new_dual
 from tapeengine._core.tape cimport (
-    CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, SPECIAL, TE_CEIL, TE_CONSTANT, TE_EXACT, TE_FLOOR, TE_ROUND, TE_TRUNC,
-    Guard, Head, Record, Tape, op_at, record_at, value_at,
+    CHUNK_LAST, CHUNK_SHIFT, CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, OP_MASK, SPECIAL, TE_CONSTANT, TE_EXACT, TE_TRUNC,
+    Guard, Head, Record, Tape, op_arities, op_at, op_da, op_db, record1, record2, record_at, reserve, value_at,
 )
 from tapeengine._core.trace cimport Backpropagator, Numbers, Seeds, begin_seeds, free_zeros, zeros
 
@@ -37,6 +39,10 @@ cdef object miss = MISS
 
 class NotReplayable(Exception):
     """A program whose recording cannot stand for it; says why."""
+
+
+class NotThisRun(NotReplayable):
+    """A run that cannot be replayed, of a program whose other runs may be."""
 
 
 # ---------------------------------------------------------------- from a tape to a path
@@ -215,6 +221,15 @@ cdef class Path:
         leaves.known = self.known
         return build(self.outputs, leaves)
 
+    cdef object traced_value(self, double *v, Backpropagator back):
+        """The value as the trace around it sees it: plain, or duals of an outer trace."""
+        cdef Found leaves = Found.__new__(Found)
+        leaves.v = v
+        leaves.known = self.known
+        leaves.tape = back.tape
+        leaves.copies = copy_out(back.tape)
+        return build(self.outputs if leaves.copies is None else back.result, leaves)
+
 
 cdef inline bint same_bits(double a, double b) noexcept:
     return memcmp(&a, &b, sizeof(double)) == 0
@@ -266,7 +281,7 @@ cdef int check_values(Path path, Head *h, uint32_t *registers) except -1:
         for i in range(1, h.inputs + 1):
             v[i] = value_at(h, i)
         if path.run(v, path.first) != path.end:
-            raise NotReplayable("it has a value that is not finite, or changes what it looked at")
+            raise NotThisRun("it has a value that is not finite")
         for i in range(h.inputs + 1, h.count):
             if not same_bits(v[registers[i]], value_at(h, i)):
                 raise NotReplayable("it computes values that no opcode stands for")
@@ -289,6 +304,45 @@ cdef Layout numbered(Layout layout, uint32_t *registers):
     return result
 
 
+cdef tuple written(Path path, double *v, list duals):
+    """(tape, layout of the result): the records that the program would have left, from the registers after a run."""
+    cdef Tape tape = Tape.__new__(Tape)
+    cdef Head *h = &tape.head
+    cdef uint32_t *ids = <uint32_t *> calloc(path.end, sizeof(uint32_t))
+    cdef uint32_t i
+    if ids == NULL:
+        raise MemoryError(f"no memory to number {path.end:,} instructions")
+    try:
+        tape.open(2)
+        reserve(h, path.first - 1)
+        for i in range(1, path.first):
+            ids[i] = i
+            h.values[i >> CHUNK_SHIFT][i & CHUNK_LAST] = v[i]
+        for i in range(path.first, path.end):
+            if path.op[i] < SPECIAL:
+                ids[i] = write(h, path.op[i], path.operands[i], ids, v, v[i])
+        for i, dual in duals:
+            head_of_dual(<Dual> dual)
+            tape.note_link(i, (<Dual> dual).tag, (<Dual> dual).id)
+        return tape, numbered(path.outputs, ids)
+    finally:
+        tape.close()
+        free(ids)
+
+
+cdef uint32_t write(Head *h, int op, te_operands x, uint32_t *ids, double *v, double value) except 0:
+    """Record one instruction of a path."""
+    cdef int form = op & FORM_MASK, code = op & OP_MASK
+    if op_arities[code] == 1:
+        return record1(h, op, ids[x.a], op_da(code, v[x.a], 0.0, value), 0.0, value)
+    if form == CONSTANT_RIGHT:
+        return record1(h, op, ids[x.a], op_da(code, v[x.a], v[x.b], value), v[x.b], value)
+    if form == CONSTANT_LEFT:
+        return record1(h, op, ids[x.b], op_db(code, v[x.a], v[x.b], value), v[x.a], value)
+    return record2(
+        h, op, ids[x.a], ids[x.b], op_da(code, v[x.a], v[x.b], value), op_db(code, v[x.a], v[x.b], value), value)
+
+
 # ---------------------------------------------------------------- structures against layouts
 
 
@@ -296,6 +350,7 @@ cdef class Reader:
     """Takes a structure apart that must have a layout's form exactly; leaves go to `leaf`."""
 
     cdef object structures
+    cdef list duals     # [(input, dual)] of an outer trace, which are taken for floats; None where there may be none
 
     cdef bint leaf(self, int kind, uint32_t id, object value) except -1:
         raise NotImplementedError
@@ -324,7 +379,7 @@ cdef class Reader:
                 if not self.floats(s, value):
                     return False
             elif s.kind < LIST:
-                if not fits(s.kind, aux, value) or not self.leaf(s.kind, s.id, value):
+                if not self.fits(s.kind, aux, value) or not self.leaf(s.kind, s.id, value):
                     return False
             else:
                 children = self.children(s.kind, s.n, aux, value)
@@ -340,16 +395,24 @@ cdef class Reader:
         cdef Step s = layout.steps[0]
         if s.kind >= LIST:      # an empty container
             return self.children(s.kind, 0, layout.aux[0] if s.kind >= DICT else None, value) is not None
-        return fits(s.kind, layout.aux[0] if s.kind == NUMPY or s.kind == ARRAY else None, value) and self.leaf(
+        return self.fits(s.kind, layout.aux[0] if s.kind == NUMPY or s.kind == ARRAY else None, value) and self.leaf(
             s.kind, s.id, value)
 
     cdef bint floats(self, Step s, object values) except -1:
         cdef uint32_t k
         for k in range(s.n):
             value = <object> PySequence_Fast_GET_ITEM(values, k)
-            if not PyFloat_CheckExact(value) or not self.leaf(FLOAT, s.id + k, value):
+            if not self.fits(FLOAT, None, value) or not self.leaf(FLOAT, s.id + k, value):
                 return False
         return True
+
+    cdef inline bint fits(self, int kind, object aux, object value) except -1:
+        """Whether a leaf is of the kind that a layout says."""
+        if kind == FLOAT:
+            return PyFloat_CheckExact(value) or (self.duals is not None and type(value) is Dual)
+        if kind == NUMPY:
+            return type(value) is aux
+        return kind == DISCRETE and type(value) is not Dual
 
     cdef object children(self, int kind, uint32_t n, object aux, object value):
         """The children of a container; None where it is another one."""
@@ -363,15 +426,6 @@ cdef class Reader:
         return children if len(children) == n and other == aux[2] else None
 
 
-cdef bint fits(int kind, object aux, object value) except -1:
-    """Whether a leaf is of the kind that a layout says."""
-    if kind == FLOAT:
-        return PyFloat_CheckExact(value)
-    if kind == NUMPY:
-        return type(value) is aux
-    return kind == DISCRETE
-
-
 @cython.final
 cdef class Arguments(Reader):
     """Reads arguments into registers; discrete leaves must be those of the recording."""
@@ -381,6 +435,10 @@ cdef class Arguments(Reader):
     cdef Py_ssize_t at
 
     cdef bint leaf(self, int kind, uint32_t id, object value) except -1:
+        if type(value) is Dual:
+            self.v[id] = (<Dual> value).v
+            self.duals.append((id, value))
+            return True
         if kind == FLOAT:
             self.v[id] = PyFloat_AS_DOUBLE(value)
             return True
@@ -430,9 +488,16 @@ cdef class Found(Leaves):
     cdef double *v
     cdef tuple known
     cdef Py_ssize_t taken
+    cdef Tape tape          # where the ids are those of a tape whose records are copied to an outer one
+    cdef Copies copies
 
     cdef object scalar(self, uint32_t id):
-        return self.v[id] if id else self.discrete()
+        if id == 0:
+            return self.discrete()
+        if self.copies is None:
+            return self.v[id]
+        value = value_at(&self.tape.head, id)
+        return new_dual(value, self.copies.ids[id], self.copies.tag) if self.copies.ids[id] else value
 
     cdef object discrete(self):
         self.taken += 1
@@ -477,8 +542,8 @@ cdef class Plan:
         self.paths = [path_of(back, value, structures)]
         self.grown(self.paths[0])
 
-    cdef Registers read(self, tuple primals):
-        """The registers of a run on these arguments; None where they have another form."""
+    cdef Registers read(self, tuple primals, list duals=None):
+        """The registers of a run on these arguments; None where they have another form. Duals are added to `duals`."""
         cdef Registers registers
         cdef Arguments reader
         cdef Py_ssize_t i
@@ -489,6 +554,7 @@ cdef class Plan:
         reader.structures = self.structures
         reader.v = registers.v
         reader.known = self.known
+        reader.duals = duals
         for i in range(PyList_GET_SIZE(self.primals)):
             if not reader.read(<Layout> self.primals[i], primals[i]):
                 return None
@@ -571,6 +637,22 @@ cdef class Plan:
         back = ReplayedBackpropagator.__new__(ReplayedBackpropagator)
         back.plan, back.path, back.registers = self, path, registers
         return path.value(registers.v), back
+
+    def trace(self, tuple primals):
+        """Value and backpropagator with a tape of order 2, written by replay; MISS where the program has to run.
+
+        Duals of an outer trace among the primals are linked to the tape, and those of the value are copied out of it.
+        """
+        cdef list duals = []
+        cdef Registers registers = self.read(primals, duals)
+        cdef Path path = None if registers is None else self.run(registers.v)
+        cdef Backpropagator back
+        if path is None:
+            return miss
+        back = Backpropagator.__new__(Backpropagator)
+        back.structures, back.primals = self.structures, self.primals
+        back.tape, back.result = written(path, registers.v, duals)
+        return path.traced_value(registers.v, back), back
 
     def fits(self, tuple primals):
         """Whether these arguments have the form of the plan."""

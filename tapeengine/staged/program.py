@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tapeengine._core import trace
-from tapeengine._core.replay import MISS, NotReplayable, Plan
+from tapeengine._core.inspection import open_tape
+from tapeengine._core.replay import MISS, NotReplayable, NotThisRun, Plan
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
@@ -18,7 +19,22 @@ RECORDING = 3
 
 
 class Staged:
-    """A program that runs as Python where it has not been before, and by replay where it has."""
+    """A program that runs as Python where it has not been before, and is replayed where it has.
+
+    Parameters
+    ----------
+    engine : Engine
+        What traces the program.
+    program : callable
+        Any callable of the primals.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> staged = Staged(te.default_engine(), lambda x: x * x if x > 0 else -x)
+    >>> staged(3.0), te.grad(staged)(4.0), te.hessian(staged)(5.0)
+    (9.0, 8.0, 2.0)
+    """
 
     def __init__(self, engine: Engine, program: Callable[..., Any]) -> None:
         self.engine = engine
@@ -28,36 +44,51 @@ class Staged:
         functools.update_wrapper(self, program)
 
     def __call__(self, *primals: Any) -> Any:
+        """Return the program's value."""
         for plan in self.plans:
             value = plan.value(primals)
             if value is not MISS:
                 return value
-        return self.record(primals)[0]
+        return self.recorded(primals)[0] if self.may_record() else self.program(*primals)
 
-    def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Any]:
+    def __tapeengine_vjp__(self, engine: Engine, *primals: Any) -> tuple[Any, Any]:
         for plan in self.plans:
             found = plan.vjp(primals)
             if found is not MISS:
-                return found
-        return self.record(primals)
+                return found  # type: ignore[no-any-return]
+        if self.may_record():
+            return self.recorded(primals)
+        return self.__tapeengine_tape__(engine, *primals)
 
-    def record(self, primals: tuple[Any, ...]) -> tuple[Any, Any]:
+    def __tapeengine_tape__(self, engine: Engine, *primals: Any) -> tuple[Any, Any]:
+        for plan in self.plans:
+            found = plan.trace(primals)
+            if found is not MISS:
+                return found  # type: ignore[no-any-return]
+        return self.recorded(primals) if self.may_record() else engine.trace(self.program, primals, order=2)
+
+    def may_record(self) -> bool:
+        """Whether a run now would make a recording: one inside another trace depends on what is around it."""
+        return self.why is None and open_tape() is None
+
+    def recorded(self, primals: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Run the program, and keep its recording for later calls."""
         engine = self.engine
-        if self.why is not None:
-            return engine.vjp(self.program, *primals)
         value, back = trace.vjp(
             self.program, primals, {}, engine.structures, engine.max_tape_bytes, engine.rules, RECORDING
         )
         try:
-            for plan in self.plans:
-                if plan.fits(primals):
-                    plan.add(back, value)
-                    break
-            else:
-                self.plans.append(Plan(back, value, primals, engine.structures))
+            self.keep(primals, value, back)
+        except NotThisRun:
+            pass
         except NotReplayable as error:
             self.why = str(error)
         return value, back
 
-    def __tapeengine_vjp__(self, engine: Engine, *primals: Any) -> tuple[Any, Any]:
-        return self.vjp(primals)
+    def keep(self, primals: tuple[Any, ...], value: Any, back: Any) -> None:
+        """Add a recording to the plan for arguments of its form."""
+        for plan in self.plans:
+            if plan.fits(primals):
+                plan.add(back, value)
+                return
+        self.plans.append(Plan(back, value, primals, self.engine.structures))

@@ -23,7 +23,8 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
     """See `Engine.hvp`: forward over reverse, on one tape where it holds scalars only."""
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
     is_watched = engine.switches is not None and engine.switches.nans  # the second sweep over one tape is not
-    if not is_watched and own_derivative(f, "__tapeengine_vjp__") is None and not any(map(is_array, primals)):
+    has_tape = own_derivative(f, "__tapeengine_vjp__") is None or own_derivative(f, "__tapeengine_tape__") is not None
+    if not is_watched and has_tape and not any(map(is_array, primals)):
         value, backpropagator = engine.trace(f, primals, order=2)
         check_scalar(value, backpropagator, "hvp")
         products = linear.hessian_product(backpropagator, tangents)
