@@ -14,11 +14,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 CORE = Path("tapeengine", "_core")
-MODULES = """
-    array assignment batch block boundary calls column_sweep creation custom elementwise environment fields finite
-    forward functions indexing inspection interleave kernel lifetimes linear machine math native nested operators
-    poles products recorded records replay row_rules row_sweep rows scalar second storing sums sweep tangents tape trace
-""".split()
+MODULES = sorted(path.stem for path in CORE.glob("*.pyx"))
 COMMON = {"language_level": "3", "binding": False, "c_api_binop_methods": True}
 COMMON |= {"embedsignature": True, "embedsignature.format": "clinic"}  # what inspect.signature reads
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}

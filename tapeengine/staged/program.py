@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tapeengine._core import trace
 from tapeengine._core.inspection import open_tape
-from tapeengine._core.replay import MISS, NotReplayable, NotThisRun, Plan
+from tapeengine._core.paths import NotReplayable, NotThisRun
+from tapeengine._core.replay import MISS, Plan
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine

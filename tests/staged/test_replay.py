@@ -53,7 +53,7 @@ LOOKS: dict[str, Callable[[Any, Any], Any]] = {
     "less": lambda x, y: x if x < y else y,
     "less than a constant": lambda x, y: x if x < 0.5 else y,
     "an integer is less": lambda x, y: x if x > 1 else y,
-    "a large integer is less": lambda x, y: x if 2**60 + 1 > x else y,
+    "a large integer is less": lambda x, y: x if x < 2**60 + 1 else y,
     "a constant is less or equal": lambda x, y: x * y if y >= 0.25 else y,
     "equal": lambda x, y: x * x if x == y else y,
     "unequal": lambda x, y: x * x if x != 1.0 else y,
