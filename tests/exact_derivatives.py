@@ -18,8 +18,10 @@ Point = tuple[float, ...]
 RTOL, ROUNDINGS = 1e-10, 64 * sys.float_info.epsilon
 TINY, HUGE = sys.float_info.min, sys.float_info.max
 
-MAGNITUDES = (1e-300, 1e-150, 1e-20, 1e-8, 1e-3, 0.3, 0.5, 1.0, 1.5, 2.0, 7.25, 20.0, 37.5, 171.0, 700.0, 1e4, 1e8, 1e20,
-              1e150, 1e300)  # fmt: skip
+MAGNITUDES = (
+    *(1e-300, 1e-150, 1e-20, 1e-8, 1e-3, 0.3, 0.5, 1.0, 1.5, 2.0, 7.25, 20.0, 37.5, 171.0, 700.0),
+    *(1e4, 1e8, 1e20, 1e150, 1e300),
+)
 COARSE = (1e-300, 1e-160, 1e-9, 0.25, 1.0, 3.5, 40.0, 1e7, 1e160, 1e300)
 
 
