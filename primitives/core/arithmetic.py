@@ -75,19 +75,21 @@ CBRT = unary(
 
 
 def _power_base(x: Any, y: Any) -> Any:
-    """Return y x^(y-1), and 0 where y is 0 and x^-1 is not finite."""
+    """Return y x^(y-1), and 0 where that is a product of 0 and an infinity."""
     return np.where(_undefined(x, y), 0.0, POWER_SLOPE(x, y)) if np.any(_undefined(x, y)) else POWER_SLOPE(x, y)
 
 
 def _undefined(x: Any, y: Any) -> Any:
-    return np.equal(y, 0) & (np.equal(x, 0) | ~np.isfinite(x))
+    return (np.equal(y, 0) & (np.equal(x, 0) | ~np.isfinite(x))) | (np.equal(x, 0) & np.equal(y, numpy.inf))
 
 
 def _power_bend(x: Any, y: Any) -> Any:
     """Return y (y-1) x^(y-2), by x^(y-1) where the smaller power leaves the range and the product does not."""
     factor = y * (y - 1.0)
-    settled = np.equal(factor, 0)
-    power = np.power(np.where(settled, 1.0, x), np.where(settled, 0.0, y - 2.0))
+    settled = np.equal(factor, 0) & ~np.isfinite(np.power(x, y - 2.0))
+    if np.any(settled):
+        x, y, factor = np.where(settled, 1.0, x), np.where(settled, 0.0, y), np.where(settled, 0.0, factor)
+    power = np.power(x, y - 2.0)
     beyond = ~np.isfinite(power) & np.not_equal(x, 0)
     if not np.any(beyond):
         return factor * power

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import elementwise
+from tapeengine.builders import elementwise, scale
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_primitives.arithmetic import TURN
 from tapeengine_primitives.ufuncs import binary, unary
@@ -112,7 +112,7 @@ REST2: Primitive = elementwise(
 LORENTZ: Primitive = elementwise(
     "numpy.arctan_slope",
     _lorentz,
-    lambda x, out: -2 * (x * out) * out,
+    lambda x, out: -2 * scale(out, scale(out, x)),
     samples=_slope_samples,
     opcode="lorentz",
     doc="1 / (1 + x^2); dx = -2 x out^2",

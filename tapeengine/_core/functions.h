@@ -18,7 +18,9 @@ static inline double base_xlogy(double a, double b) { return a == 0 ? 0.0 : a * 
 /* b = 2 is by far the most frequent power, and needs no call. */
 static inline double base_powda(double a, double b) {
     if (b == 2) return 2.0 * a;
-    return b == 0 ? 0.0 : b * pow(a, b - 1.0);
+    if (b == 0) return 0.0;
+    double p = pow(a, b - 1.0);
+    return p == 0 ? 0.0 : b * p;
 }
 /* b (b - 1) a^(b-2), by a^(b-1) where the smaller power leaves the range and the product does not. */
 static inline double base_powdaa(double a, double b) {

@@ -128,12 +128,13 @@ OPS: tuple[Op, ...] = (
     Op("acosh", "acosh(a)", "1 / (sqrt(a - 1) * sqrt(a + 1))"),
     Op("atanh", "atanh(a)", "1 / rest2(a)"),
     Op("rest2", "(1 - a) * (1 + a)", "-2 * a"),
-    Op("lorentz", "1 / (1 + a * a)", "-2 * (a * v) * v"),
+    Op("lorentz", "1 / (1 + a * a)", "-2 * prod0(v, prod0(v, a))"),
     # 1 / cosh(a)**2, given b = tanh(a)
     Op("sech2", "base_sech2(a, b)", "-2 * (b * v)", "0"),
     # special functions
-    Op("erf", "erf(a)", "1.1283791670955126 * exp(-(a * a))"),
-    Op("erfc", "erfc(a)", "-1.1283791670955126 * exp(-(a * a))"),
+    Op("erf", "erf(a)", "1.1283791670955126 * gauss(a)"),
+    Op("erfc", "erfc(a)", "-1.1283791670955126 * gauss(a)"),
+    Op("gauss", "exp(-(a * a))", "-2 * prod0(v, a)"),
     Op("gamma", "tgamma(a)", "v * polygamma(0, a)"),
     Op("lgamma", "lgamma(a)", "polygamma(0, a)"),
     Op("polygamma", "base_polygamma(a, b)", "0", "polygamma(a + 1, b)"),

@@ -108,7 +108,8 @@ def powda(a: float, b: float) -> float:
     """The partial of a**b with respect to a."""
     if b == 2:
         return 2.0 * a
-    return 0.0 if b == 0 else b * FUNCTIONS["pow"](a, b - 1.0)
+    p = FUNCTIONS["pow"](a, b - 1.0) if b else 0.0
+    return 0.0 if p == 0 else b * p
 
 
 def powdaa(a: float, b: float) -> float:

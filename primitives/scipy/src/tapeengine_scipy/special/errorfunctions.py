@@ -11,6 +11,7 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
+from tapeengine.builders import scale
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
 from tapeengine_scipy._values import is_complex
@@ -19,11 +20,19 @@ from tapeengine_scipy.special.quadrature import half_line
 _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 _ROOT_TWO_PI = math.sqrt(2 * math.pi)
 
+
+def _gauss(x: Any) -> Any:
+    return numpy.exp(-x * x)
+
+
+gauss: Primitive = elementwise(
+    "scipy.special.gauss", _gauss, {"x": lambda x, out: -2 * scale(out, x)}, {"x": (-2.0, 2.0)}, "exp(-x^2)"
+)
 erf: Primitive = ufunc(
-    "erf", {"x": lambda x: _TWO_OVER_ROOT_PI * np.exp(-x * x)}, {"x": (-2.0, 2.0)}, "d/dx = 2/sqrt(pi) exp(-x^2)"
+    "erf", {"x": lambda x: _TWO_OVER_ROOT_PI * gauss(x)}, {"x": (-2.0, 2.0)}, "d/dx = 2/sqrt(pi) exp(-x^2)"
 )
 erfc: Primitive = ufunc(
-    "erfc", {"x": lambda x: -_TWO_OVER_ROOT_PI * np.exp(-x * x)}, {"x": (-2.0, 2.0)}, "d/dx = -2/sqrt(pi) exp(-x^2)"
+    "erfc", {"x": lambda x: -_TWO_OVER_ROOT_PI * gauss(x)}, {"x": (-2.0, 2.0)}, "d/dx = -2/sqrt(pi) exp(-x^2)"
 )
 
 
@@ -64,7 +73,10 @@ erfcinv: Primitive = ufunc(
     "erfcinv", {"y": lambda out: -np.exp(out * out) / _TWO_OVER_ROOT_PI}, {"y": (0.1, 1.9)}, "1/erfc'(erfcinv(y))"
 )
 ndtr: Primitive = ufunc(
-    "ndtr", {"x": lambda x: np.exp(-0.5 * x * x) / _ROOT_TWO_PI}, {"x": (-3.0, 3.0)}, "d/dx = exp(-x^2/2)/sqrt(2 pi)"
+    "ndtr",
+    {"x": lambda x: gauss(math.sqrt(0.5) * x) / _ROOT_TWO_PI},
+    {"x": (-3.0, 3.0)},
+    "d/dx = exp(-x^2/2)/sqrt(2 pi)",
 )
 ndtri: Primitive = ufunc(
     "ndtri", {"y": lambda out: _ROOT_TWO_PI * np.exp(0.5 * out * out)}, {"y": (0.05, 0.95)}, "1/ndtr'(ndtri(y))"
@@ -86,7 +98,7 @@ def _excess(x: Any, out: Any) -> Any:
 hazard: Primitive = elementwise(
     "scipy.special.normal_hazard",
     _hazard,
-    {"x": lambda x, out: -out * _excess(x, out)},
+    {"x": lambda x, out: -scale(out, _excess(x, out))},
     {"x": (-5.0, 4.0)},
     "h(x) = ndtr'(x)/ndtr(x); d/dx = -h (x + h)",
 )

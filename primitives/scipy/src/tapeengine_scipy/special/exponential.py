@@ -71,12 +71,19 @@ def _expn_slope(n: Any, x: Any) -> Any:
     return -np.where(lowest, np.exp(-x) * inverse * (1 + inverse), expn(np.where(lowest, 0, n - 1), x))
 
 
+def _spence_slope(z: Any) -> Any:
+    """-log(z)/(z - 1), by Gauss's series around 1."""
+    near = np.abs(z - 1) < 0.5
+    away = np.where(near, 3.0, z)
+    return -np.where(near, hyp2f1(1.0, 1.0, 2.0, 1 - np.where(near, z, 1.0)), np.log(away) / (away - 1))
+
+
 expn: Primitive = ufunc(
     "expn", {"x": _expn_slope}, {"n": (0, 1, 2, 3), "x": (0.2, 4.0)}, "E_n(x), n an integer; d/dx = -E_{n-1}(x)"
 )
 spence: Primitive = ufunc(
     "spence",
-    {"z": lambda z: -hyp2f1(1.0, 1.0, 2.0, 1 - z)},
+    {"z": _spence_slope},
     {"z": (0.2, 3.0)},
     "dilogarithm of 1 - z; d/dz = -log(z)/(z-1), written as a hypergeometric function to hold at z = 1",
 )

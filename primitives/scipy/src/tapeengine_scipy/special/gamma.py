@@ -7,7 +7,7 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine.builders import discrete
+from tapeengine.builders import discrete, scale
 from tapeengine.primitive import Primitive, Sample
 from tapeengine_scipy._build import elementwise, ufunc
 from tapeengine_scipy.special.hurwitz import hurwitz_zeta
@@ -34,7 +34,7 @@ gammasgn = discrete(
 def _rgamma_slope(z: Any, out: Any) -> Any:
     """-digamma(z)/gamma(z), and left of 1/2 the same by reflection: sin(pi z) gamma(1 - z)/pi has no poles there."""
     left = np.real(z) < 0.5
-    right = -digamma(np.where(left, 1.0, z)) * np.where(left, 1.0, out)
+    right = -scale(np.where(left, 1.0, out), digamma(np.where(left, 1.0, z)))
     if not np.any(left):
         return right
     mirrored = np.where(left, z, 0.0)
@@ -44,7 +44,13 @@ def _rgamma_slope(z: Any, out: Any) -> Any:
     return np.where(left, turned * (np.cos(angle) - np.sin(angle) * digamma(1 - mirrored) / numpy.pi), right)
 
 
-rgamma: Primitive = ufunc("rgamma", {"z": _rgamma_slope}, {"z": (0.2, 4.0)}, "1/gamma(z); d/dz = -digamma(z)/gamma(z)")
+rgamma: Primitive = ufunc(
+    "rgamma",
+    {"z": _rgamma_slope},
+    {"z": (0.2, 4.0)},
+    "1/gamma(z); d/dz = -digamma(z)/gamma(z)",
+    edges={"z": (0.0, -1.0, -2.0, -3.0, 0.5)},
+)
 
 
 def polygamma(n: Any, x: Any) -> Any:
