@@ -13,6 +13,7 @@ def _is_probability(p: Any) -> Any:
 
 
 class _Poisson(Discrete):
+    name = "poisson"
     shapes = ("mu",)
 
     def _support(self, k: Any, *shapes: Any) -> Any:
@@ -26,6 +27,7 @@ class _Poisson(Discrete):
 
 
 class _Binom(Discrete):
+    name = "binom"
     shapes = ("n", "p")
 
     def _support(self, k: Any, *shapes: Any) -> Any:
@@ -42,6 +44,7 @@ class _Binom(Discrete):
 
 
 class _NBinom(Discrete):
+    name = "nbinom"
     shapes = ("n", "p")
 
     def _support(self, k: Any, *shapes: Any) -> Any:
@@ -57,6 +60,7 @@ class _NBinom(Discrete):
 
 
 class _Geom(Discrete):
+    name = "geom"
     shapes = ("p",)
 
     def _support(self, k: Any, *shapes: Any) -> Any:
