@@ -14,10 +14,11 @@ from tapeengine_scipy._build import ufunc
 
 def _ellipk_slope(m: Any) -> Any:
     """The textbook form for m < -1, where SciPy's hypergeometric function loses digits."""
-    far = m < -1
+    far = (m < -1) & np.isfinite(m)
     away = np.where(far, m, -1.0)
     textbook = (ellipe(away) / (1 - away) - ellipk(away)) / (2 * away)
-    return np.where(far, textbook, math.pi / 8 * hyp2f1(1.5, 1.5, 2.0, np.where(far, 0.0, m)))
+    near = math.pi / 8 * hyp2f1(1.5, 1.5, 2.0, np.where(m < -1, 0.0, m))
+    return np.where(np.isinf(m), 0.0, np.where(far, textbook, near))
 
 
 ellipk: Primitive = ufunc(

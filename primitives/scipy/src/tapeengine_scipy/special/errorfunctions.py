@@ -11,7 +11,6 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine.builders import scale
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
 from tapeengine_scipy._values import is_complex
@@ -21,12 +20,17 @@ _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 _ROOT_TWO_PI = math.sqrt(2 * math.pi)
 
 
+def _finite(x: Any) -> Any:
+    """The argument, and 0 for an infinite one, where its factor is 0 and the product is as well."""
+    return np.where(np.isinf(x), 0.0, x)
+
+
 def _gauss(x: Any) -> Any:
     return numpy.exp(-x * x)
 
 
 gauss: Primitive = elementwise(
-    "scipy.special.gauss", _gauss, {"x": lambda x, out: -2 * scale(out, x)}, {"x": (-2.0, 2.0)}, "exp(-x^2)"
+    "scipy.special.gauss", _gauss, {"x": lambda x, out: -2 * out * _finite(x)}, {"x": (-2.0, 2.0)}, "exp(-x^2)"
 )
 erf: Primitive = ufunc(
     "erf", {"x": lambda x: _TWO_OVER_ROOT_PI * gauss(x)}, {"x": (-2.0, 2.0)}, "d/dx = 2/sqrt(pi) exp(-x^2)"
@@ -92,13 +96,13 @@ def _excess(x: Any, out: Any) -> Any:
     """x + hazard(x), which is sqrt(2) I_1/I_0 at -x/sqrt(2): the sum cancels where x is negative."""
     z = np.where(x < 0, -x, 0.0) / math.sqrt(2)
     ratio = math.sqrt(2) * erfcx_integral(z, order=1) / erfcx_integral(z, order=0)
-    return np.where(x < 0, ratio, np.where(x < 0, 0.0, x) + out)
+    return np.where(x < 0, ratio, np.where(x < 0, 0.0, _finite(x)) + out)
 
 
 hazard: Primitive = elementwise(
     "scipy.special.normal_hazard",
     _hazard,
-    {"x": lambda x, out: -scale(out, _excess(x, out))},
+    {"x": lambda x, out: -out * _excess(x, out)},
     {"x": (-5.0, 4.0)},
     "h(x) = ndtr'(x)/ndtr(x); d/dx = -h (x + h)",
 )

@@ -7,7 +7,7 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine.builders import discrete, scale
+from tapeengine.builders import discrete
 from tapeengine.primitive import Primitive, Sample
 from tapeengine_scipy._build import elementwise, ufunc
 from tapeengine_scipy.special.hurwitz import hurwitz_zeta
@@ -34,7 +34,7 @@ gammasgn = discrete(
 def _rgamma_slope(z: Any, out: Any) -> Any:
     """-digamma(z)/gamma(z), and left of 1/2 the same by reflection: sin(pi z) gamma(1 - z)/pi has no poles there."""
     left = np.real(z) < 0.5
-    right = -scale(np.where(left, 1.0, out), digamma(np.where(left, 1.0, z)))
+    right = -digamma(np.where(left | np.isinf(z), 1.0, z)) * np.where(left, 1.0, out)
     if not np.any(left):
         return right
     mirrored = np.where(left, z, 0.0)

@@ -91,6 +91,16 @@ def t_density(df: Any, t: Any) -> Any:
 
 
 def _in_df(df: Any, t: Any) -> Any:
+    """The slope in df, which around t = 0 is t times that of the density at 0."""
+    around = np.abs(t) < 1e-6
+    if not np.any(around):
+        return _in_df_away(df, t)
+    density = np.exp(half_step(df / 2)) / math.sqrt(2 * math.pi)
+    slope = np.where(around, t, 0.0) * (0.5 * density * half_step(df / 2, order=1))
+    return np.where(around, slope, _in_df_away(df, np.where(around, 1.0, t)))
+
+
+def _in_df_away(df: Any, t: Any) -> Any:
     """For t > 0 the function is 1 - I_w(df/2, 1/2)/2 with w = df/(df + t^2); it is odd around 1/2."""
     w, half = df / (df + t * t), df / 2
     by_parameter = 0.25 * beta_slope(half, 0.5, w, 1, 0)
