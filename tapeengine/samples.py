@@ -58,6 +58,9 @@ class Sample:
     rtol : float, optional
         The relative accuracy that differences of the primal can reach, for a primal that itself is approximate (an
         iterative solver).
+    edge : bool, optional
+        The arguments are edges of an operation on elements (a tie, a zero, a pole): derivatives there are compared with
+        those around them, and differences are not taken.
     value : optional
         The value that the operation is known to have at these arguments.
 
@@ -67,7 +70,7 @@ class Sample:
     3.0
     """
 
-    __slots__ = ("args", "order", "rtol", "static", "value")
+    __slots__ = ("args", "edge", "order", "rtol", "static", "value")
 
     def __init__(
         self,
@@ -76,13 +79,15 @@ class Sample:
         *,
         order: int = 2,
         rtol: float | None = None,
+        edge: bool = False,
         value: Any = None,
     ) -> None:
         if not isinstance(args, (tuple, list)):
             raise PrimitiveError(f"a Sample takes a tuple of arguments, as in Sample((x,)), not {type(args).__name__}")
         self.args = tuple(args)
         self.static = dict(static or {})
-        self.order = order
+        self.order = 0 if edge else order
+        self.edge = edge
         self.rtol = rtol
         self.value = value
 
@@ -93,6 +98,7 @@ class Sample:
             self.static,
             order=self.order,
             rtol=self.rtol,
+            edge=self.edge,
             value=self.value,
         )
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import broadcast, discrete, linear, unbroadcast
+from tapeengine.builders import broadcast, discrete, elementwise, linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample
 from tapeengine_primitives.ufuncs import binary, binary_samples, unary, unary_samples
 
@@ -75,8 +75,41 @@ CBRT = unary(
 
 
 def _power_base(x: Any, y: Any) -> Any:
-    """Return y x^(y-1), and 0 where y is 0."""
-    return np.where(np.equal(y, 0), 0.0, y * np.power(x, np.where(np.equal(y, 0), 1.0, y - 1.0)))
+    """Return y x^(y-1), and 0 where that is a product of 0 and an infinity."""
+    return np.where(_undefined(x, y), 0.0, POWER_SLOPE(x, y)) if np.any(_undefined(x, y)) else POWER_SLOPE(x, y)
+
+
+def _undefined(x: Any, y: Any) -> Any:
+    return (np.equal(y, 0) & (np.equal(x, 0) | ~np.isfinite(x))) | (np.equal(x, 0) & np.equal(y, numpy.inf))
+
+
+def _power_bend(x: Any, y: Any) -> Any:
+    """Return y (y-1) x^(y-2), by x^(y-1) where the smaller power leaves the range and the product does not."""
+    factor = y * (y - 1.0)
+    settled = np.equal(factor, 0) & ~np.isfinite(np.power(x, y - 2.0))
+    if np.any(settled):
+        x, y, factor = np.where(settled, 1.0, x), np.where(settled, 0.0, y), np.where(settled, 0.0, factor)
+    power = np.power(x, y - 2.0)
+    beyond = ~np.isfinite(power) & np.not_equal(x, 0)
+    if not np.any(beyond):
+        return factor * power
+    base = np.where(beyond, x, 1.0)
+    return np.where(beyond, y * np.power(base, y - 1.0) * ((y - 1.0) / base), factor * np.where(beyond, 0.0, power))
+
+
+def _power_mixed(x: Any, y: Any) -> Any:
+    """Return x^(y-1) (1 + y log(x)), with 0 for the logarithm of 0."""
+    return np.power(x, y - 1.0) + POWER_SLOPE(x, y) * np.log(np.where(np.equal(x, 0), 1.0, x))
+
+
+POWER_SLOPE: Primitive = elementwise(
+    "numpy.power_slope",
+    lambda x, y: y * numpy.power(x, y - 1.0),
+    _power_bend,
+    _power_mixed,
+    samples=lambda: binary_samples(_POSITIVE, _BOTH[1], True),
+    doc="y x^(y-1); dx = ct y (y-1) x^(y-2), dy = ct x^(y-1) (1 + y log(x))",
+)
 
 
 def _power_exponent(x: Any, out: Any) -> Any:
@@ -102,7 +135,7 @@ FLOAT_POWER = binary(
 
 
 def _quotient(x: Any, y: Any, out: Any) -> Any:
-    return -np.rint((x - out) / y)
+    return -np.rint(x / y - out / y)
 
 
 def _one(out: Any) -> float:
@@ -130,14 +163,51 @@ FMOD = binary(
 )
 
 
-def _leg(leg: Any, out: Any) -> Any:
-    return leg / np.where(np.equal(out, 0), 1.0, out)
+def _cosine(x: Any, y: Any) -> Any:
+    """Return x / hypot(x, y), 0 at the origin, and its limit along a ray where the hypotenuse is infinite."""
+    h = numpy.hypot(x, y)
+    beyond = numpy.isinf(x)
+    if beyond.any():
+        y = numpy.where(beyond, numpy.where(numpy.isinf(y), numpy.copysign(1, y), 0), y)
+        x = numpy.where(beyond, numpy.copysign(1, x), x)
+        h = numpy.where(beyond, numpy.hypot(x, y), h)
+    return x / numpy.where(numpy.equal(h, 0), numpy.ones_like(h), h)
 
 
+def _cosine_over(x: Any, y: Any) -> Any:
+    """Return x / hypot(x, y)^2, and 0 at the origin."""
+    h = np.hypot(x, y)
+    return COSINE(x, y) / np.where(np.equal(h, 0), 1.0, h)
+
+
+COSINE: Primitive = elementwise(
+    "numpy.hypot_slope",
+    _cosine,
+    lambda x, y: COSINE(y, x) * _cosine_over(y, x),
+    lambda x, y, out: -out * _cosine_over(y, x),
+    opcode="cosine",
+    samples=lambda: binary_samples(*_BOTH, False),
+    doc="x / hypot(x, y), and 0 at the origin; dx = ct y^2 / h^3, dy = -ct x y / h^3",
+)
+
+
+def _turn(x: Any, y: Any) -> Any:
+    return _cosine(y, x) / numpy.hypot(x, y)
+
+
+TURN: Primitive = elementwise(
+    "numpy.arctan2_slope",
+    _turn,
+    lambda x, y: -2 * _cosine_over(x, y) * _cosine_over(y, x),
+    lambda x, y: (_cosine_over(x, y) - _cosine_over(y, x)) * ((COSINE(x, y) + COSINE(y, x)) / np.hypot(x, y)),
+    opcode="turn",
+    samples=lambda: binary_samples(*_BOTH, False),
+    doc="y / (x^2 + y^2); dx = -2 ct x y / h^4, dy = ct (x^2 - y^2) / h^4",
+)
 HYPOT = binary(
     numpy.hypot,
-    lambda x, out: _leg(x, out),
-    lambda y, out: _leg(y, out),
+    lambda x, y: COSINE(x, y),
+    lambda x, y: COSINE(y, x),
     opcode="hypot",
     complex_too=False,
     doc="sqrt(x^2 + y^2); dx = ct x / out, and 0 at the origin",

@@ -120,10 +120,16 @@ def _replaced(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     return NAN_TO_NUM(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
-NAN_TO_NUM = elementwise(
+def _where_finite(first: Any, x: Any, space: Any) -> Any:
+    """What passes: a replaced element takes nothing, not even of an infinite cotangent."""
+    return unbroadcast(np.where(np.isfinite(x), first, numpy.zeros((), space.dtype)), space)
+
+
+NAN_TO_NUM = Primitive(
     "numpy.nan_to_num",
     lambda x, *, nan=0.0, posinf=None, neginf=None: numpy.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf),
-    lambda x: np.where(np.isfinite(x), 1.0, 0.0),
+    vjp={"x": lambda ct, x, x_space: _where_finite(ct, x, x_space)},
+    jvp={"x": lambda t, x, out_space: _where_finite(t, x, out_space)},
     samples=(
         Sample((uniform((2, 3)),)),
         Sample((uniform((3,), dtype=numpy.float32),)),

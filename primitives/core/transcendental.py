@@ -8,9 +8,11 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import elementwise
+from tapeengine.builders import elementwise, scale
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_primitives.arithmetic import TURN
 from tapeengine_primitives.ufuncs import binary, unary
+from tapeengine_primitives.values import is_complex
 
 __all__ = ["RULES"]
 
@@ -20,7 +22,7 @@ _LOG2 = math.log(2.0)
 
 EXP = unary(numpy.exp, lambda out: out, opcode="exp", doc="dx = ct exp(x)")
 EXP2 = unary(numpy.exp2, lambda out: _LOG2 * out, opcode="exp2", doc="dx = ct log(2) 2^x")
-EXPM1 = unary(numpy.expm1, lambda out: out + 1, opcode="expm1", doc="dx = ct exp(x)")
+EXPM1 = unary(numpy.expm1, lambda x: np.exp(x), opcode="expm1", doc="dx = ct exp(x)")
 LOG = unary(numpy.log, lambda x: 1 / x, _POSITIVE, opcode="log", doc="dx = ct / x")
 LOG2 = unary(numpy.log2, lambda x: 1 / (_LOG2 * x), _POSITIVE, opcode="log2", doc="dx = ct / (log(2) x)")
 LOG10 = unary(numpy.log10, lambda x: 1 / (math.log(10) * x), _POSITIVE, opcode="log10", doc="dx = ct / (log(10) x)")
@@ -29,18 +31,18 @@ LOG1P = unary(numpy.log1p, lambda x: 1 / (1 + x), _POSITIVE, opcode="log1p", doc
 
 def _share(x: Any, y: Any) -> Any:
     """Return exp(x) / (exp(x) + exp(y)) without overflow."""
-    return 0.5 * (1 + np.tanh(0.5 * _gap(x, y)))
+    return EXPIT(_gap(x, y))
 
 
 def _share2(x: Any, y: Any) -> Any:
     """Return 2^x / (2^x + 2^y) without overflow."""
-    return 0.5 * (1 + np.tanh(0.5 * _LOG2 * _gap(x, y)))
+    return EXPIT(_LOG2 * _gap(x, y))
 
 
 def _gap(x: Any, y: Any) -> Any:
     """Return x - y, and 0 where both are the same infinity."""
-    same = np.equal(x, y)
-    return np.where(same, 0.0, x - np.where(same, 0.0, y))
+    same = np.equal(x, y) & np.isinf(x)
+    return np.where(same, 0.0, x) - np.where(same, 0.0, y) if np.any(same) else x - y
 
 
 LOGADDEXP = binary(
@@ -60,14 +62,76 @@ LOGADDEXP2 = binary(
 )
 SIN = unary(numpy.sin, lambda x: np.cos(x), opcode="sin", doc="dx = ct cos(x)")
 COS = unary(numpy.cos, lambda x: -np.sin(x), opcode="cos", doc="dx = -ct sin(x)")
+_PLAIN = (Sample((uniform((2, 3)),)), Sample((numpy.array([-800.0, -40.0, 0.0, 1e-20, 30.0]),)), Sample((0.7,)))
+
+
+def _expit(x: Any) -> Any:
+    e = numpy.exp(-numpy.abs(x))
+    return numpy.where(numpy.less(x, 0), e, 1) / (1 + e)
+
+
+def _dexpit(x: Any) -> Any:
+    e = numpy.exp(-numpy.abs(x))
+    return e / ((1 + e) * (1 + e))
+
+
+EXPIT: Primitive = elementwise(
+    "numpy.logaddexp_share", _expit, lambda x: DEXPIT(x), samples=_PLAIN, opcode="expit", doc="1 / (1 + exp(-x))"
+)
+DEXPIT: Primitive = elementwise(
+    "numpy.logaddexp_curvature",
+    _dexpit,
+    lambda x, out: -out * np.tanh(0.5 * x),
+    samples=_PLAIN,
+    opcode="dexpit",
+    doc="the derivative of 1 / (1 + exp(-x)); dx = -ct out tanh(x / 2)",
+)
+
+
+def _rest2(x: Any) -> Any:
+    return (1 - x) * (1 + x)
+
+
+def _lorentz(x: Any) -> Any:
+    with numpy.errstate(over="ignore"):
+        return 1 / (1 + x * x)
+
+
+def _sech2(x: Any) -> Any:
+    e = numpy.exp(-2 * numpy.where(numpy.less(numpy.real(x), 0), numpy.negative(x), x))
+    return 4 * e / ((1 + e) * (1 + e))
+
+
+def _slope_samples(low: float = -0.8, high: float = 0.8) -> tuple[Sample, ...]:
+    return tuple(Sample((uniform((3,), low, high, dtype),)) for dtype in (numpy.float64, numpy.float32, complex))
+
+
+REST2: Primitive = elementwise(
+    "numpy.one_less_square", _rest2, lambda x: -2 * x, samples=_slope_samples, opcode="rest2", doc="1 - x^2; dx = -2 x"
+)
+LORENTZ: Primitive = elementwise(
+    "numpy.arctan_slope",
+    _lorentz,
+    lambda x, out: -2 * scale(out, scale(out, x)),
+    samples=_slope_samples,
+    opcode="lorentz",
+    doc="1 / (1 + x^2); dx = -2 x out^2",
+)
+SECH2: Primitive = elementwise(
+    "numpy.tanh_slope",
+    _sech2,
+    lambda x, out: -2 * (np.tanh(x) * out),
+    samples=lambda: (*_slope_samples(-3.0, 3.0), Sample((numpy.array([-300.0, -30.0, 0.0, 1e-20]),), order=0)),
+    doc="1 / cosh(x)^2, where 1 - tanh(x)^2 cancels; dx = -2 ct tanh(x) out",
+)
 TAN = unary(numpy.tan, lambda out: 1 + out * out, (-1.2, 1.2), opcode="tan", doc="dx = ct (1 + out^2)")
 ARCSIN = unary(numpy.arcsin, lambda x: _cosine(x), _INSIDE, opcode="asin", doc="dx = ct / sqrt(1 - x^2)")
 ARCCOS = unary(numpy.arccos, lambda x: -_cosine(x), _INSIDE, opcode="acos", doc="dx = -ct / sqrt(1 - x^2)")
-ARCTAN = unary(numpy.arctan, lambda x: 1 / (1 + x * x), _INSIDE, opcode="atan", doc="dx = ct / (1 + x^2)")
+ARCTAN = unary(numpy.arctan, lambda x: LORENTZ(x), _INSIDE, opcode="atan", doc="dx = ct / (1 + x^2)")
 SINH = unary(numpy.sinh, lambda x: np.cosh(x), opcode="sinh", doc="dx = ct cosh(x)")
 COSH = unary(numpy.cosh, lambda x: np.sinh(x), opcode="cosh", doc="dx = ct sinh(x)")
-TANH = unary(numpy.tanh, lambda out: 1 - out * out, (-1.2, 1.2), opcode="tanh", doc="dx = ct (1 - out^2)")
-ARCSINH = unary(numpy.arcsinh, lambda x: 1 / np.sqrt(x * x + 1), _INSIDE, opcode="asinh", doc="dx = ct / sqrt(1 + x^2)")
+TANH = unary(numpy.tanh, lambda x: SECH2(x), (-1.2, 1.2), opcode="tanh", doc="dx = ct (1 - out^2)")
+ARCSINH = unary(numpy.arcsinh, lambda x: _arcsinh_slope(x), _INSIDE, opcode="asinh", doc="dx = ct / sqrt(1 + x^2)")
 ARCCOSH = unary(
     numpy.arccosh,
     lambda x: 1 / (np.sqrt(x - 1) * np.sqrt(x + 1)),
@@ -75,11 +139,11 @@ ARCCOSH = unary(
     opcode="acosh",
     doc="dx = ct / sqrt(x^2 - 1)",
 )
-ARCTANH = unary(numpy.arctanh, lambda x: 1 / ((1 - x) * (1 + x)), _INSIDE, opcode="atanh", doc="dx = ct / (1 - x^2)")
+ARCTANH = unary(numpy.arctanh, lambda x: 1 / REST2(x), _INSIDE, opcode="atanh", doc="dx = ct / (1 - x^2)")
 ARCTAN2 = binary(
     numpy.arctan2,
-    lambda x, y: y / (x * x + y * y),
-    lambda x, y: -x / (x * x + y * y),
+    lambda x, y: TURN(x, y),
+    lambda x, y: -TURN(y, x),
     opcode="atan2",
     complex_too=False,
     doc="the angle of the point (y, x); dx = ct y / (x^2 + y^2), dy = -ct x / (x^2 + y^2)",
@@ -91,7 +155,11 @@ DEGREES = unary(numpy.degrees, lambda out: 180 / math.pi, complex_too=False, doc
 
 
 def _cosine(x: Any) -> Any:
-    return 1 / np.sqrt((1 - x) * (1 + x))
+    return 1 / np.sqrt(REST2(x))
+
+
+def _arcsinh_slope(x: Any) -> Any:
+    return 1 / (np.sqrt(x * x + 1) if is_complex(x) else np.hypot(x, 1.0))
 
 
 def _sinc(x: Any, *, derivative: int = 0) -> Any:

@@ -18,9 +18,34 @@ static inline double base_xlogy(double a, double b) { return a == 0 ? 0.0 : a * 
 /* b = 2 is by far the most frequent power, and needs no call. */
 static inline double base_powda(double a, double b) {
     if (b == 2) return 2.0 * a;
-    return b == 0 ? 0.0 : b * pow(a, b - 1.0);
+    if (b == 0) return 0.0;
+    double p = pow(a, b - 1.0);
+    return p == 0 ? 0.0 : b * p;
+}
+/* b (b - 1) a^(b-2), by a^(b-1) where the smaller power leaves the range and the product does not. */
+static inline double base_powdaa(double a, double b) {
+    if (b == 2) return 2.0;
+    if (b == 0 || b == 1) return 0.0;
+    double p = pow(a, b - 2.0);
+    return isfinite(p) || a == 0 ? b * (b - 1.0) * p : b * pow(a, b - 1.0) * ((b - 1.0) / a);
 }
 static inline double base_powdb(double a, double b) { return a == 0 ? 0.0 : pow(a, b) * log(a); }
+
+static inline double base_gap(double a, double b) { return a == b ? 0.0 : a - b; }
+
+/* a / hypot(a, b), 0 at the origin, and its limit along a ray where the hypotenuse is infinite. */
+static inline double base_cosine(double a, double b) {
+    double h = hypot(a, b);
+    if (h == INFINITY && isinf(a)) return copysign(isinf(b) ? 0.7071067811865476 : 1.0, a);
+    return a == 0 ? 0.0 : a / h;
+}
+
+/* 1 / cosh(a)^2 for b = tanh(a): 1 - b^2 cancels where b is rounded to nearly 1. */
+static inline double base_sech2(double a, double b) {
+    if (b * b < 0.9) return 1.0 - b * b;
+    double e = exp(-2.0 * fabs(a));
+    return 4.0 * e / ((1.0 + e) * (1.0 + e));
+}
 
 /* Python's % on floats: the result has the sign of b. */
 static inline double base_mod(double a, double b) {
@@ -74,9 +99,9 @@ static inline double base_polygamma(double order, double x) {
     int n = (int)order;
     if (!(x > 0) && floor(x) == x) return n % 2 ? INFINITY : NAN;
     if (x < -1000.0 && n > 1) return NAN;
-    if (x < 0 && n == 0) return base_polygamma(0, 1.0 - x) - 3.141592653589793 / tan(3.141592653589793 * x);
+    if (x < 0 && n == 0) return base_polygamma(0, 1.0 - x) - 3.141592653589793 / tan(3.141592653589793 * (x - rint(x)));
     if (x < 0 && n == 1) {
-        double s = 3.141592653589793 / sin(3.141592653589793 * x);
+        double s = 3.141592653589793 / sin(3.141592653589793 * (x - rint(x)));
         return s * s - base_polygamma(1, 1.0 - x);
     }
     double factorial = 1.0, sum = 0.0;

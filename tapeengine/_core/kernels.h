@@ -48,7 +48,7 @@ typedef struct {
 #define TE_INVERSE_B(a, b, v) (1.0 / (b))
 #define TE_QUOTIENT(a, b, v) (-((v) / (b)))
 #define TE_SQRT(a, b, v) (0.5 / (v))
-#define TE_TANH(a, b, v) (1.0 - (v) * (v))
+#define TE_TANH(a, b, v) (op_sech2(a, v))
 #define TE_DA(a, b, v) op_da(op, a, b, v)
 #define TE_DB(a, b, v) op_db(op, a, b, v)
 
@@ -67,7 +67,7 @@ static void te_accumulate_row(int op, int which, ptrdiff_t n, const double *ct, 
         case OP_EXP: pa = pb = 0; TE_LOOP(TE_V); return;
         case OP_LOG: pb = 0; TE_LOOP(TE_INVERSE_A); return;
         case OP_SQRT: pa = pb = 0; TE_LOOP(TE_SQRT); return;
-        case OP_TANH: pa = pb = 0; TE_LOOP(TE_TANH); return;
+        case OP_TANH: if (!pa) break; pb = 0; TE_LOOP(TE_TANH); return;
         }
         if (!pa) { pa = (const char *)&none; sa = 0; }
         if (!pb) { pb = (const char *)&none; sb = 0; }
@@ -141,8 +141,9 @@ static inline int te_reads(int op, int which) {
         switch (op) {
         case OP_ADD: case OP_SUB: case OP_NEG: return 0;
         case OP_MUL: case OP_DIV: return 2;
-        case OP_EXP: case OP_EXP2: case OP_EXPM1: case OP_SQRT: case OP_TANH: case OP_CBRT: return 4;
-        case OP_SIN: case OP_COS: case OP_LOG: case OP_LOG1P: case OP_LOG2: case OP_LOG10: case OP_ABS: return 1;
+        case OP_EXP: case OP_EXP2: case OP_SQRT: case OP_CBRT: return 4;
+        case OP_TANH: return 5;
+        case OP_EXPM1: case OP_ATAN: case OP_SIN: case OP_COS: case OP_LOG: case OP_LOG1P: case OP_LOG2: case OP_LOG10: case OP_ABS: return 1;
         }
         return 7;
     }

@@ -1,7 +1,8 @@
 from collections.abc import Sequence
-from typing import final
+from typing import Any, final
 
 def opcodes() -> dict[str, int]: ...
+def apply_opcode(op: int, a: Any, b: Any, out: Any) -> None: ...
 
 @final
 class Code:

@@ -21,6 +21,7 @@ cdef extern from "machine.h" nogil:
     int te_run(te_state *s)
     const char **op_names
     const char **te_control_names
+    double op_value(int op, double a, double b)
     enum:
         OP_COUNT, TE_STEP_COUNT
 
@@ -40,6 +41,23 @@ def opcodes():
     names = {op_names[i].decode(): i for i in range(OP_COUNT)}
     names.update({te_control_names[i].decode(): OP_COUNT + i for i in range(TE_STEP_COUNT - OP_COUNT)})
     return names
+
+
+def apply_opcode(int op, const double[::1] a, const double[::1] b, double[::1] out):
+    """Write the values of an operation of the opcode table at each place; an operation of one operand reads `a` twice.
+
+    Parameters
+    ----------
+    op : int
+        Its number, as in `opcodes`.
+    a, b, out : contiguous arrays of float64 of one size
+    """
+    cdef Py_ssize_t i, n = out.shape[0]
+    if not 0 <= op < OP_COUNT or a.shape[0] != n or b.shape[0] != n:
+        raise ValueError(f"operation {op} of {a.shape[0]} and {b.shape[0]} numbers for {n} results")
+    with nogil:
+        for i in range(n):
+            out[i] = op_value(op, a[i], b[i])
 
 
 cdef int32_t *copied(values) except NULL:

@@ -350,12 +350,17 @@ def radians(x, /):
     return x * (python_math.pi / 180.0) if type(x) is Dual else python_math.radians(x)
 
 
+cdef object power_of_two(int i):
+    """2**i, an infinity beyond the largest float."""
+    return inf if i > 1023 else python_math.ldexp(1.0, i)
+
+
 def ldexp(x, int i, /):
     """x * 2**i."""
     if type(x) is not Dual:
         return python_math.ldexp(x, i)
     value = python_math.ldexp((<Dual> x).v if -1074 <= i <= 1023 else value_seen(<Dual> x), i)
-    return binary_of(x, python_math.ldexp(1.0, max(-1074, min(i, 1023))), OP_MUL, value)
+    return binary_of(x, power_of_two(i), OP_MUL, value)
 
 
 def modf(x, /):
@@ -371,7 +376,7 @@ def frexp(x, /):
     if type(x) is not Dual:
         return python_math.frexp(x)
     mantissa, exponent = python_math.frexp(value_seen(<Dual> x))
-    return binary_of(x, python_math.ldexp(1.0, max(-1074, min(-exponent, 1023))), OP_MUL, mantissa), exponent
+    return binary_of(x, power_of_two(-exponent), OP_MUL, mantissa), exponent
 
 
 def nextafter(x, y, /, **steps):

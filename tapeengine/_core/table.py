@@ -11,6 +11,10 @@ outer tape like any other computation (nesting), and swept again (second order).
 into C for the core; ``tapeengine.reference`` interprets the same rows.
 
 A value expression may also call the base functions of `BASE`: those of C's ``math.h`` and of ``functions.h``.
+A partial must be accurate wherever it can be represented, and its own partials too: no difference that cancels, no
+square that leaves the range, no value that was rounded to its limit (``1 - tanh(a)**2``). Hence the opcodes that are
+there as partials only: ``cosine``, ``turn``, ``sech2``, ``lorentz``, ``rest2``, ``powdaa`` and ``dexpit``.
+
 Conventions at the edges: ``abs`` has the partial 0 at 0; ``relu`` has 0 at 0; ``maximum`` and ``minimum`` share a tie
 equally; ``a**b`` has the partial 0 with respect to ``a`` where ``b`` is 0, and with respect to ``b`` where ``a`` is 0.
 """
@@ -61,9 +65,9 @@ OPS: tuple[Op, ...] = (
     Op("abs", "fabs(a)", "sign(a)"),
     Op("sign", "base_sign(a)", "0"),
     Op("rint", "rint(a)", "0"),
-    Op("mod", "base_mod(a, b)", "1", "-rint((a - v) / b)"),
-    Op("fmod", "fmod(a, b)", "1", "-rint((a - v) / b)"),
-    Op("remainder", "base_remainder(a, b)", "1", "-rint((a - v) / b)"),
+    Op("mod", "base_mod(a, b)", "1", "-rint(a / b - v / b)"),
+    Op("fmod", "fmod(a, b)", "1", "-rint(a / b - v / b)"),
+    Op("remainder", "base_remainder(a, b)", "1", "-rint(a / b - v / b)"),
     Op("copysign", "copysign(a, b)", "sign(a) * copysign(1, b)", "0"),
     Op("maximum", "base_maximum(a, b)", "choose(a, b)", "choose(b, a)"),
     Op("minimum", "base_minimum(a, b)", "choose(b, a)", "choose(a, b)"),
@@ -71,44 +75,72 @@ OPS: tuple[Op, ...] = (
     # powers; powda and powdb are the partials of pow, log0 is the logarithm with 0 at 0,
     # prod0 the product with 0 where a is 0, whatever b is
     Op("pow", "pow(a, b)", "powda(a, b)", "powdb(a, b)"),
-    Op("powda", "base_powda(a, b)", "prod0(b, powda(a, b - 1))", "pow(a, b - 1) + powda(a, b) * log0(a)"),
+    Op("powda", "base_powda(a, b)", "powdaa(a, b)", "pow(a, b - 1) + powda(a, b) * log0(a)"),
+    Op(
+        "powdaa",
+        "base_powdaa(a, b)",
+        "prod0(b, powdaa(a, b - 1))",
+        "(2 * b - 1) * pow(a, b - 2) + powdaa(a, b) * log0(a)",
+    ),
     Op("powdb", "base_powdb(a, b)", "pow(a, b - 1) + powda(a, b) * log0(a)", "powdb(a, b) * log0(a)"),
     Op("prod0", "base_prod0(a, b)", "b", "a"),
     Op("log0", "base_log0(a)", "1 / a"),
     Op("sqrt", "sqrt(a)", "0.5 / v"),
     Op("cbrt", "cbrt(a)", "1 / (3 * v * v)"),
-    Op("hypot", "hypot(a, b)", "xdivy(a, v)", "xdivy(b, v)"),
+    Op("hypot", "hypot(a, b)", "cosine(a, b)", "cosine(b, a)"),
+    # a / hypot(a, b), the cosine of the angle at the origin, and 0 there
+    Op(
+        "cosine",
+        "base_cosine(a, b)",
+        "cosine(b, a) * xdivy(cosine(b, a), hypot(a, b))",
+        "-(cosine(a, b) * xdivy(cosine(b, a), hypot(a, b)))",
+    ),
     # exponentials and logarithms
     Op("exp", "exp(a)", "v"),
     Op("exp2", "exp2(a)", "0.6931471805599453 * v"),
-    Op("expm1", "expm1(a)", "v + 1"),
+    Op("expm1", "expm1(a)", "exp(a)"),
     Op("log", "log(a)", "1 / a"),
     Op("log1p", "log1p(a)", "1 / (1 + a)"),
     Op("log2", "log2(a)", "1.4426950408889634 / a"),
     Op("log10", "log10(a)", "0.4342944819032518 / a"),
-    Op("logaddexp", "base_logaddexp(a, b)", "expit(a - b)", "expit(b - a)"),
+    Op("logaddexp", "base_logaddexp(a, b)", "expit(gap(a, b))", "expit(gap(b, a))"),
+    # a - b, and 0 where both are the same infinity
+    Op("gap", "base_gap(a, b)", "1", "-1"),
     # trigonometric and hyperbolic functions
     Op("sin", "sin(a)", "cos(a)"),
     Op("cos", "cos(a)", "-sin(a)"),
     Op("tan", "tan(a)", "1 + v * v"),
-    Op("asin", "asin(a)", "1 / sqrt((1 - a) * (1 + a))"),
-    Op("acos", "acos(a)", "-1 / sqrt((1 - a) * (1 + a))"),
-    Op("atan", "atan(a)", "1 / (1 + a * a)"),
-    Op("atan2", "atan2(a, b)", "b / (a * a + b * b)", "-(a / (a * a + b * b))"),
+    Op("asin", "asin(a)", "1 / sqrt(rest2(a))"),
+    Op("acos", "acos(a)", "-1 / sqrt(rest2(a))"),
+    Op("atan", "atan(a)", "lorentz(a)"),
+    Op("atan2", "atan2(a, b)", "turn(a, b)", "-turn(b, a)"),
+    # b / (a*a + b*b)
+    Op(
+        "turn",
+        "base_cosine(b, a) / hypot(a, b)",
+        "-2 * (cosine(a, b) / hypot(a, b)) * (cosine(b, a) / hypot(a, b))",
+        "(cosine(a, b) - cosine(b, a)) / hypot(a, b) * ((cosine(a, b) + cosine(b, a)) / hypot(a, b))",
+    ),
     Op("sinh", "sinh(a)", "cosh(a)"),
     Op("cosh", "cosh(a)", "sinh(a)"),
-    Op("tanh", "tanh(a)", "1 - v * v"),
+    Op("tanh", "tanh(a)", "sech2(a, v)"),
     Op("asinh", "asinh(a)", "1 / hypot(a, 1)"),
     Op("acosh", "acosh(a)", "1 / (sqrt(a - 1) * sqrt(a + 1))"),
-    Op("atanh", "atanh(a)", "1 / ((1 - a) * (1 + a))"),
+    Op("atanh", "atanh(a)", "1 / rest2(a)"),
+    Op("rest2", "(1 - a) * (1 + a)", "-2 * a"),
+    Op("lorentz", "1 / (1 + a * a)", "-2 * prod0(v, prod0(v, a))"),
+    # 1 / cosh(a)**2, given b = tanh(a)
+    Op("sech2", "base_sech2(a, b)", "-2 * (b * v)", "0"),
     # special functions
-    Op("erf", "erf(a)", "1.1283791670955126 * exp(-(a * a))"),
-    Op("erfc", "erfc(a)", "-1.1283791670955126 * exp(-(a * a))"),
+    Op("erf", "erf(a)", "1.1283791670955126 * gauss(a)"),
+    Op("erfc", "erfc(a)", "-1.1283791670955126 * gauss(a)"),
+    Op("gauss", "exp(-(a * a))", "-2 * prod0(v, a)"),
     Op("gamma", "tgamma(a)", "v * polygamma(0, a)"),
     Op("lgamma", "lgamma(a)", "polygamma(0, a)"),
     Op("polygamma", "base_polygamma(a, b)", "0", "polygamma(a + 1, b)"),
     # functions of statistics and learning
-    Op("expit", "base_expit(a)", "v * expit(-a)"),
+    Op("expit", "base_expit(a)", "dexpit(a)"),
+    Op("dexpit", "base_expit(a) * base_expit(-a)", "-(v * tanh(0.5 * a))"),
     Op("softplus", "base_softplus(a)", "expit(a)"),
     Op("relu", "base_relu(a)", "step(a)"),
     Op("step", "base_step(a)", "0"),
@@ -119,7 +151,9 @@ OPS: tuple[Op, ...] = (
 #: Base functions beside those of ``math.h``: what ``functions.h`` and ``tapeengine.reference.functions`` both define.
 BASE: tuple[str, ...] = (
     "base_choose",
+    "base_cosine",
     "base_expit",
+    "base_gap",
     "base_log0",
     "base_logaddexp",
     "base_maximum",
@@ -127,10 +161,12 @@ BASE: tuple[str, ...] = (
     "base_mod",
     "base_polygamma",
     "base_powda",
+    "base_powdaa",
     "base_powdb",
     "base_prod0",
     "base_relu",
     "base_remainder",
+    "base_sech2",
     "base_sign",
     "base_softplus",
     "base_step",

@@ -108,12 +108,44 @@ def powda(a: float, b: float) -> float:
     """The partial of a**b with respect to a."""
     if b == 2:
         return 2.0 * a
-    return 0.0 if b == 0 else b * FUNCTIONS["pow"](a, b - 1.0)
+    p = FUNCTIONS["pow"](a, b - 1.0) if b else 0.0
+    return 0.0 if p == 0 else b * p
+
+
+def powdaa(a: float, b: float) -> float:
+    """The second partial of a**b with respect to a."""
+    if b in (0, 1, 2):
+        return 2.0 if b == 2 else 0.0
+    p = FUNCTIONS["pow"](a, b - 2.0)
+    if math.isfinite(p) or a == 0:
+        return b * (b - 1.0) * p
+    return b * FUNCTIONS["pow"](a, b - 1.0) * ((b - 1.0) / a)
 
 
 def powdb(a: float, b: float) -> float:
     """The partial of a**b with respect to b."""
     return 0.0 if a == 0 else FUNCTIONS["pow"](a, b) * FUNCTIONS["log"](a)
+
+
+def gap(a: float, b: float) -> float:
+    """A - b, and 0 where both are the same infinity."""
+    return 0.0 if a == b else a - b
+
+
+def cosine(a: float, b: float) -> float:
+    """A / hypot(a, b), 0 at the origin, and its limit along a ray where the hypotenuse is infinite."""
+    h = hypot(a, b)
+    if h == math.inf and math.isinf(a):
+        return math.copysign(0.7071067811865476 if math.isinf(b) else 1.0, a)
+    return 0.0 if a == 0 else a / h
+
+
+def sech2(a: float, b: float) -> float:
+    """1 / cosh(a)**2 for b = tanh(a)."""
+    if b * b < 0.9:
+        return 1.0 - b * b
+    e = FUNCTIONS["exp"](-2.0 * abs(a))
+    return 4.0 * e / ((1.0 + e) * (1.0 + e))
 
 
 def mod(a: float, b: float) -> float:
@@ -182,9 +214,9 @@ def polygamma_left(n: int, x: float) -> float | None:
     if x < -1000.0 and n > 1:
         return math.nan
     if x < 0 and n == 0:
-        return polygamma(0.0, 1.0 - x) - math.pi / math.tan(math.pi * x)
+        return polygamma(0.0, 1.0 - x) - math.pi / math.tan(math.pi * (x - rint(x)))
     if x < 0 and n == 1:
-        s = math.pi / math.sin(math.pi * x)
+        s = math.pi / math.sin(math.pi * (x - rint(x)))
         return s * s - polygamma(1.0, 1.0 - x)
     return None
 
@@ -231,6 +263,8 @@ FUNCTIONS: Mapping[str, Real] = MappingProxyType(
         "base_step": lambda a: 1.0 if a > 0 else 0.0,
         "base_relu": lambda a: 0.0 if a < 0 else a,
         "base_choose": choose,
+        "base_cosine": cosine,
+        "base_gap": gap,
         "base_maximum": lambda a, b: a if a >= b or a != a else b,
         "base_minimum": lambda a, b: a if a <= b or a != a else b,
         "base_log0": log0,
@@ -238,10 +272,12 @@ FUNCTIONS: Mapping[str, Real] = MappingProxyType(
         "base_xdivy": xdivy,
         "base_xlogy": xlogy,
         "base_powda": powda,
+        "base_powdaa": powdaa,
         "base_powdb": powdb,
         "base_mod": mod,
         "base_remainder": in_c(math.remainder, constant(math.nan)),
         "base_expit": expit,
+        "base_sech2": sech2,
         "base_softplus": softplus,
         "base_logaddexp": logaddexp,
         "base_polygamma": polygamma,

@@ -16,6 +16,7 @@ from tapeengine.testing.blocks import block_messages
 from tapeengine.testing.case import Case
 from tapeengine.testing.checks import CHECKS, ROUNDINGS, check_space
 from tapeengine.testing.derivative import copied, read_only, same_bits
+from tapeengine.testing.edges import edge_messages
 from tapeengine.testing.kernels import kernel_messages, opcode_messages
 from tapeengine.testing.report import Report
 from tapeengine.testing.second_order import second_order_messages, untraced
@@ -32,8 +33,8 @@ def check_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> R
     cotangent), ``linearity``, ``adjoint`` (jvp and vjp are transposes of each other to 1e-13), ``differences`` (jvp
     against central differences), ``zero`` (a zero cotangent gives exactly zero, elementwise, also where the partial
     is infinite or NaN), ``repeat`` (a second call gives the same bits), ``block`` (the block form of a jvp rule against
-    the rule), ``kernel`` and ``opcode`` (C against the primal
-    and the rules) and ``order2`` (the derivatives of the rules).
+    the rule), ``edges`` (first and second derivatives at ties, zeros, poles and infinities against those around them),
+    ``kernel`` and ``opcode`` (C against the primal and the rules) and ``order2`` (the derivatives of the rules).
 
     Parameters
     ----------
@@ -114,10 +115,19 @@ class _Checker:
         self.report.run("inputs", "", case.where, lambda: _primal_writes(case))
         if case.primitive.kernel is not None:
             self.report.run("kernel", "", case.where, lambda: kernel_messages(case))
+        if self.elementwise and self._has_edges(case):
+            self.report.run("edges", "", case.where, lambda: edge_messages(self.engine, case))
         if case.primitive.opcode is not None:
             self.report.run("opcode", "", case.where, lambda: opcode_messages(case))
         for position in case.differentiated():
             self._check_argument(case, position, np.random.default_rng((self.seed, position)))
+
+    def _has_edges(self, case: Case) -> bool:
+        """Whether to look at the edges: at the scalar sample of float64, and at those that state edges."""
+        doubles = all(np.asarray(arg).dtype == np.float64 for arg in case.args)
+        scalar = all(np.ndim(arg) == 0 for arg in case.args)
+        traced = self.order >= 2 and untraced(self.engine, case) is None
+        return doubles and traced and (case.sample.edge or scalar)
 
     def _check_argument(self, case: Case, position: int, generator: np.random.Generator) -> None:
         derivative = case.derivative(position)

@@ -3,6 +3,8 @@ import pytest
 import scipy.stats
 from differences import assert_gradient, assert_second_order, gradient
 
+import tapeengine as te
+from tapeengine.errors import UnsupportedError
 from tapeengine_scipy import stats
 
 RNG = np.random.default_rng(11)
@@ -86,3 +88,37 @@ def test_dirichlet_and_multinomial():
         theirs = scipy.stats.multinomial.pmf(counts, 6, p)
         np.testing.assert_allclose(stats.multinomial.pmf(counts, 6, p), theirs)
     assert_gradient(lambda p: stats.multinomial.logpmf([1, 2, 3], 6, p), p)
+
+
+def test_a_singular_covariance():
+    cov, x = np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([[0.5, 0.5], [0.5, 0.6]])
+    theirs = scipy.stats.multivariate_normal.logpdf(x, [0.1, 0.1], cov, allow_singular=True)
+    ours = stats.multivariate_normal.logpdf(x, [0.1, 0.1], cov, allow_singular=True)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-13)
+    slope = gradient(lambda m: stats.multivariate_normal.logpdf(x[0], m, cov, allow_singular=True), [0.1, 0.1])
+    np.testing.assert_allclose(slope, [0.2, 0.2], rtol=1e-13)
+    with pytest.raises(UnsupportedError, match="singular"):
+        gradient(lambda c: stats.multivariate_normal.logpdf(x[0], None, c, allow_singular=True), cov)
+    full = np.array([[2.0, 0.3], [0.3, 1.0]])
+    assert_gradient(lambda c: stats.multivariate_normal.logpdf(x[0], None, (c + c.T) / 2, allow_singular=True), full)
+
+
+@pytest.mark.parametrize("name", [*CONTINUOUS, *DISCRETE])
+def test_every_parameter_is_honoured_or_refused(name):
+    distribution, shapes = getattr(stats, name), (CONTINUOUS | DISCRETE)[name]
+    method = "logpdf" if name in CONTINUOUS else "logpmf"
+    for extra, keywords in (((0.0, 1.0, 2.0), {}), ((), {"unknown": 1.0}), ((0.0,), {"loc": 1.0})):
+        with pytest.raises(TypeError, match=name):
+            getattr(distribution, method)(1.0, *shapes, *extra, **keywords)
+
+
+@pytest.mark.parametrize("name", [*CONTINUOUS, *DISCRETE])
+def test_what_is_not_differentiated_is_scipys(name):
+    ours, theirs = getattr(stats, name), getattr(scipy.stats, name)
+    shapes = (CONTINUOUS | DISCRETE)[name]
+    for method in ("ppf", "sf", "isf"):
+        assert getattr(ours, method)(0.3, *shapes) == getattr(theirs, method)(0.3, *shapes)
+        assert getattr(ours(*shapes), method)(0.3) == getattr(theirs(*shapes), method)(0.3)
+        with pytest.raises(UnsupportedError, match="not differentiated"):
+            te.grad(lambda x, m=method: getattr(ours, m)(x, *shapes))(0.3)
+    assert ours.rvs(*shapes, random_state=3) == theirs.rvs(*shapes, random_state=3)

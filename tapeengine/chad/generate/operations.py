@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeengine._core.machine import apply_opcode, opcodes
 from tapeengine.chad.generate.values import NotGenerated, Uneven
-from tapeengine.chad.primitives import evaluate_op
+from tapeengine.chad.primitives import REAL, evaluate_op
 from tapeengine.spaces import ProductSpace, Space, space_of
 
 __all__ = ["Operations", "padded"]
@@ -360,7 +362,9 @@ def padded(values: list[Any], kind: Any, fill: float = 0.0) -> NDArray[Any]:
 
 
 def _elementwise(opcode: str) -> Callable[..., Any]:
-    """An opcode element by element, by its row in the opcode table."""
+    """An opcode element by element: the core's loop where it is one of the opcode table's."""
+    if opcode in REAL:
+        return partial(_whole, opcodes()[opcode])
 
     def compute(*args: Any) -> Any:
         arrays = np.broadcast_arrays(*args)
@@ -368,3 +372,10 @@ def _elementwise(opcode: str) -> Callable[..., Any]:
         return np.array(values, dtype=type(values[0]) if values else float).reshape(arrays[0].shape)
 
     return compute
+
+
+def _whole(op: int, *args: Any) -> Floats:
+    operands = [np.ascontiguousarray(x, dtype=float) for x in np.broadcast_arrays(*args)]
+    out = np.empty(operands[0].shape)
+    apply_opcode(op, operands[0].ravel(), operands[-1].ravel(), out.ravel())
+    return out

@@ -19,6 +19,7 @@ def ufunc(
     domain: Domain,
     doc: str,
     refused: Mapping[str, str] | None = None,
+    edges: Domain | None = None,
 ) -> Primitive:
     """Build the record of ``scipy.special.<name>``; the submodule is imported at the first call.
 
@@ -30,7 +31,8 @@ def ufunc(
     def primal(*values: Any) -> Any:
         return getattr(scipy.special, name)(*values)
 
-    return elementwise(f"scipy.special.{name}", primal, partials, domain, doc, refused=refused, args=tuple(domain))
+    names = tuple(domain)
+    return elementwise(f"scipy.special.{name}", primal, partials, domain, doc, refused=refused, args=names, edges=edges)
 
 
 def elementwise(
@@ -43,17 +45,19 @@ def elementwise(
     static: Mapping[str, Any] | None = None,
     refused: Mapping[str, str] | None = None,
     args: tuple[str, ...] | None = None,
+    edges: Domain | None = None,
 ) -> Primitive:
-    """Build the record of an operation on elements whose arguments broadcast; `static` is what its samples use."""
+    """Build the record of an operation on elements whose arguments broadcast; `static` is what its samples use.
+
+    `edges` gives points, by argument, where the rules have cases of their own and the operation is smooth.
+    """
     vjp: dict[str, Any] = {arg: NotDifferentiable(reason) for arg, reason in (refused or {}).items()}
     jvp = dict(vjp)
     for arg, partial in partials.items():
         names = partial.__code__.co_varnames[: partial.__code__.co_argcount]
         vjp[arg] = Rule(_vjp(partial), (f"{arg}_space", *names))
         jvp[arg] = Rule(_jvp(partial), ("out_space", *names), block=_block(partial))
-    return Primitive(
-        name, primal, vjp, jvp, samples=lambda: _samples(domain, static or {}, bool(refused)), doc=doc, args=args
-    )
+    return Primitive(name, primal, vjp, jvp, samples=lambda: _samples(domain, static or {}, edges), doc=doc, args=args)
 
 
 def _vjp(partial: Callable[..., Any]) -> Callable[..., Any]:
@@ -80,7 +84,7 @@ def _block(partial: Callable[..., Any]) -> Callable[..., Any]:
     return block
 
 
-def _samples(domain: Domain, static: Mapping[str, Any], refused: bool) -> tuple[Sample, ...]:
+def _samples(domain: Domain, static: Mapping[str, Any], edges: Domain | None) -> tuple[Sample, ...]:
     """Scalars, arrays of one shape, and arrays that broadcast."""
     shapes: list[tuple[int, ...]] = [(), (4,)]
     samples = [Sample(tuple(_values(bounds, shape) for bounds in domain.values()), static) for shape in shapes]
@@ -88,6 +92,8 @@ def _samples(domain: Domain, static: Mapping[str, Any], refused: bool) -> tuple[
         axes = range(len(domain))
         args = (_values(bounds, (3,) + (1,) * axis) for bounds, axis in zip(domain.values(), axes, strict=True))
         samples.append(Sample(tuple(args), static))
+    if edges is not None:
+        samples.append(Sample(tuple(numpy.asarray(places) for places in edges.values()), static, edge=True))
     return tuple(samples)
 
 

@@ -12,6 +12,11 @@ def is_traced(value: Any) -> bool:
     return hasattr(type(value), "__tapeengine_trace__")
 
 
+def is_complex(value: Any) -> bool:
+    """Whether a value, plain or traced, is complex."""
+    return isinstance(value, complex) or getattr(getattr(value, "dtype", None), "kind", "f") == "c"
+
+
 def floating(value: Any) -> Any:
     """Return a traced value as it is, and a plain one as a floating array; lists may hold traced scalars."""
     if is_traced(value):

@@ -13,7 +13,7 @@ MODULES = (
     "special.gamma", "special.incomplete", "special.hurwitz", "special.bessel", "special.macdonald", "special.elliptic",
     "special.entropy", "special.errorfunctions", "special.exponential", "special.reductions", "special.student",
     "linalg.solve", "linalg.structured", "linalg.construct", "linalg.decompositions", "linalg.orthogonal",
-    "linalg.matrixfunctions", "linalg.sylvester",
+    "linalg.matrixfunctions", "linalg.sylvester", "stats.multivariate",
     "fft", "_trigonometric", "signal", "sparse.pattern", "sparse.linalg", "optimize", "integrate.quadrature",
 )  # fmt: skip
 

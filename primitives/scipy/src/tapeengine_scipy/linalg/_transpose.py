@@ -5,6 +5,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine_scipy._values import is_complex as is_complex
 
 
 def transpose(a: Any) -> Any:
@@ -20,11 +21,6 @@ def conjugate_transpose(a: Any) -> Any:
 def conjugate(a: Any) -> Any:
     """Conjugate; a real value is handed back as it is."""
     return np.conj(a) if is_complex(a) else a
-
-
-def is_complex(a: Any) -> bool:
-    """Whether `a` has a complex dtype."""
-    return getattr(a, "dtype", numpy.dtype(float)).kind == "c" or isinstance(a, complex)
 
 
 def diagonal(a: Any) -> Any:

@@ -2,7 +2,8 @@
 
 For any matrix function f (Najfeld and Havel; Higham, Functions of Matrices, 3.2) the derivative in a direction E is
 the upper right block of f([[A, E], [0, A]]), and the transpose of that map is the derivative at A^T. So the derivative
-is a primitive whose own derivatives are blocks again.
+is a primitive whose own derivatives are blocks again. The square root R has X with R X + X R = E instead: blocks double
+the eigenvalues, and rounding would move those on the branch cut, the negative axis, to different sides of it.
 """
 
 from collections.abc import Callable
@@ -13,9 +14,11 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.builders import unbroadcast
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_scipy._values import floating
-from tapeengine_scipy.linalg._transpose import transpose
+from tapeengine_scipy.linalg._transpose import is_complex, transpose
+from tapeengine_scipy.linalg.sylvester import SYLVESTER
 
 
 def _blocks(a: Any, direction: Any) -> Any:
@@ -115,6 +118,7 @@ def _inverse_scaling(a: Any) -> Any:
 
     The rules use it in the place of SciPy's, whose norm estimates are random, so that two runs give the same bits.
     """
+    _refuse_branch_cut(a)
     eye, doublings = numpy.eye(a.shape[-1]), 0
     while numpy.abs(a - eye).sum(axis=-2).max() > 0.25 and doublings < 60:
         a, doublings = scipy.linalg.sqrtm(a), doublings + 1
@@ -128,12 +132,24 @@ def _sqrtm(a: Any) -> Any:
     return scipy.linalg.sqrtm(a)
 
 
-def _sqrtm_along(a: Any, direction: Any) -> Any:
+def _sqrtm_along(root: Any, direction: Any) -> Any:
     """The X with R X + X R = E, where R is the square root of A."""
-    root = scipy.linalg.sqrtm(a)
     if root.ndim > 2:
-        return _by_blocks(_sqrtm)(a, direction)
-    return scipy.linalg.solve_sylvester(root, root, direction)
+        return np.stack([_sqrtm_along(matrix, part) for matrix, part in zip(root, direction, strict=True)])
+    if is_complex(root) and not is_complex(direction):
+        direction = direction + 0j
+    return SYLVESTER(root, root, direction)
+
+
+def _refuse_branch_cut(a: Any) -> None:
+    """Refuse a real matrix with a negative eigenvalue, where the principal logarithm is not continuous."""
+    values = numpy.linalg.eigvals(a)
+    edge = numpy.abs(values.imag) <= 1e-7 * numpy.abs(values)
+    if numpy.any(edge & (values.real <= 0)):
+        raise UnsupportedError(
+            "scipy.linalg.logm has no derivative where an eigenvalue is zero or negative: the principal logarithm "
+            "jumps there"
+        )
 
 
 def _any_matrices() -> tuple[Any, ...]:
@@ -154,8 +170,21 @@ EXPM: Primitive = _matrix_function(
 LOGM: Primitive = _matrix_function(
     "scipy.linalg.logm", _logm, _by_blocks(_inverse_scaling), _positive_matrices, "log(A); the vjp is that at A^T"
 )
-SQRTM: Primitive = _matrix_function(
-    "scipy.linalg.sqrtm", _sqrtm, _sqrtm_along, _positive_matrices, "A^(1/2) = R; the jvp X solves R X + X R = dA"
+
+
+def _with_a_negative_eigenvalue(generator: numpy.random.Generator) -> Sample:
+    vectors = 0.4 * generator.standard_normal((3, 3)) + 2 * numpy.eye(3)
+    return Sample((vectors * [-2.0, 1.5, 3.0] @ numpy.linalg.inv(vectors),))
+
+
+SQRTM: Primitive = Primitive(
+    "scipy.linalg.sqrtm",
+    _sqrtm,
+    vjp={"a": lambda ct, out, a_space: unbroadcast(_sqrtm_along(transpose(out), ct), a_space)},
+    jvp={"a": lambda t, out, out_space: unbroadcast(_sqrtm_along(out, t), out_space)},
+    args=("a",),
+    samples=lambda: (*_positive_matrices(), _with_a_negative_eigenvalue),
+    doc="A^(1/2) = R; the jvp X solves R X + X R = dA",
 )
 
 

@@ -2,14 +2,59 @@
 
 Derivatives in the argument follow C_v' = (C_{v-1} - C_{v+1})/2 and its relatives, which hold at 0 as well. The
 order of kv is differentiated; the orders of jv, yv, iv, ive and yn are not, and a traced order is refused.
+
+Those formulas cancel for the scaled functions exp(-x) I_v(x) at large x, which vary slowly there: their derivatives
+are taken from Hankel's asymptotic series (DLMF 10.40.1), term by term.
 """
 
 from typing import Any
 
+import numpy
+
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
-from tapeengine_scipy._build import ufunc
+from tapeengine_scipy._build import elementwise, ufunc
+from tapeengine_scipy._values import is_complex
 from tapeengine_scipy.special.macdonald import macdonald
+
+_TERMS = 60
+
+
+def _scaled_tail(v: Any, x: Any, *, order: int) -> Any:
+    """The derivative of exp(-x) I_v(x) of the order given, for x >= 50 and x >= v^2/16, by terms c x^(-1/2 - k)."""
+    v, x = numpy.broadcast_arrays(numpy.asarray(v, dtype=float), numpy.asarray(x, dtype=float))
+    with numpy.errstate(all="ignore"):
+        weight, total, last = numpy.ones_like(x), numpy.zeros_like(x), numpy.full_like(x, numpy.inf)
+        for k in range(_TERMS):
+            slope = numpy.prod([-(0.5 + k + j) for j in range(order)])
+            term = weight * slope
+            growing = (numpy.abs(term) > last) & (k > numpy.abs(v))
+            total, last = total + numpy.where(growing, 0.0, term), numpy.where(growing, 0.0, numpy.abs(term))
+            weight = weight * -(4 * v * v - (2 * k + 1) ** 2) / (8 * (k + 1)) / x
+        return (total * x**-order / numpy.sqrt(2 * numpy.pi * x))[()]
+
+
+scaled_tail: Primitive = elementwise(
+    "scipy.special.ive_tail",
+    _scaled_tail,
+    {"x": lambda v, x, order: scaled_tail(v, x, order=order + 1)},
+    {"v": (0.0, 1.0, 2.5), "x": (60.0, 90.0)},
+    "derivatives of exp(-x) I_v(x) for large x; v is not differentiated",
+    static={"order": 1},
+    refused={"v": "the order v of ive"},
+)
+
+
+def _scaled_slope(v: Any, x: Any, sign: Any, near: Any) -> Any:
+    """The derivative of a scaled function: `near` at x where that is accurate; `sign` is its value's for x < 0."""
+    if is_complex(x):
+        return near(x)
+    far = np.abs(x) >= np.maximum(50.0, v * v / 16.0)
+    if not np.any(far):
+        return near(x)
+    tail = scaled_tail(v, np.where(far, np.abs(x), np.maximum(60.0, v * v)), order=1)
+    return np.where(far, np.where(x < 0, -sign * tail, tail), near(np.where(far, 1.0, x)))
+
 
 _ARGUMENT = (0.3, 6.0)
 _SIGNED = (-4.0, 4.0)
@@ -20,10 +65,15 @@ y0: Primitive = ufunc("y0", {"x": lambda x: -y1(x)}, {"x": _ARGUMENT}, "d/dx = -
 y1: Primitive = ufunc("y1", {"x": lambda x: (y0(x) - yv(2.0, x)) / 2}, {"x": _ARGUMENT}, "d/dx = (y0(x) - yv(2, x))/2")
 i0: Primitive = ufunc("i0", {"x": lambda x: i1(x)}, {"x": _SIGNED}, "d/dx = i1(x)")
 i1: Primitive = ufunc("i1", {"x": lambda x: (i0(x) + iv(2.0, x)) / 2}, {"x": _SIGNED}, "d/dx = (i0(x) + iv(2, x))/2")
-i0e: Primitive = ufunc("i0e", {"x": lambda x, out: i1e(x) - np.sign(x) * out}, {"x": _SIGNED}, "exp(-|x|) i0(x)")
+i0e: Primitive = ufunc(
+    "i0e",
+    {"x": lambda x: _scaled_slope(0.0, x, 1.0, lambda x: i1e(x) - np.sign(x) * i0e(x))},
+    {"x": _SIGNED},
+    "exp(-|x|) i0(x)",
+)
 i1e: Primitive = ufunc(
     "i1e",
-    {"x": lambda x, out: (i0e(x) + ive(2.0, x)) / 2 - np.sign(x) * out},
+    {"x": lambda x: _scaled_slope(1.0, x, -1.0, lambda x: (i0e(x) + ive(2.0, x)) / 2 - np.sign(x) * i1e(x))},
     {"x": _SIGNED},
     "exp(-|x|) i1(x)",
 )
@@ -63,7 +113,14 @@ iv: Primitive = ufunc(
 )
 ive: Primitive = ufunc(
     "ive",
-    {"z": lambda v, z, out: (ive(v - 1, z) + ive(v + 1, z)) / 2 - np.sign(np.real(z)) * out},
+    {
+        "z": lambda v, z: _scaled_slope(
+            v,
+            z,
+            numpy.cos(numpy.pi * numpy.rint(v)),
+            lambda z: (ive(v - 1, z) + ive(v + 1, z)) / 2 - np.sign(np.real(z)) * ive(v, z),
+        )
+    },
     _ORDERED,
     "exp(-|z|) iv(v, z), for real z",
     refused=_refused("ive"),

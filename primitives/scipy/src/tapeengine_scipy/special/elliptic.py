@@ -5,13 +5,25 @@ their derivatives divide by m; these do not, and hold at m = 0.
 """
 
 import math
+from typing import Any
 
+import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import ufunc
 
+
+def _ellipk_slope(m: Any) -> Any:
+    """The textbook form for m < -1, where SciPy's hypergeometric function loses digits."""
+    far = (m < -1) & np.isfinite(m)
+    away = np.where(far, m, -1.0)
+    textbook = (ellipe(away) / (1 - away) - ellipk(away)) / (2 * away)
+    near = math.pi / 8 * hyp2f1(1.5, 1.5, 2.0, np.where(m < -1, 0.0, m))
+    return np.where(np.isinf(m), 0.0, np.where(far, textbook, near))
+
+
 ellipk: Primitive = ufunc(
     "ellipk",
-    {"m": lambda m: math.pi / 8 * hyp2f1(1.5, 1.5, 2.0, m)},
+    {"m": _ellipk_slope},
     {"m": (-2.0, 0.9)},
     "K(m); d/dm = (E - (1-m) K)/(2 m (1-m))",
 )

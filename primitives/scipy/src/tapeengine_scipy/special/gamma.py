@@ -1,5 +1,6 @@
 """The gamma function and its relatives, with derivatives with respect to every real argument."""
 
+from math import factorial
 from typing import Any
 
 import numpy
@@ -8,7 +9,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.builders import discrete
 from tapeengine.primitive import Primitive, Sample
-from tapeengine_scipy._build import ufunc
+from tapeengine_scipy._build import elementwise, ufunc
 from tapeengine_scipy.special.hurwitz import hurwitz_zeta
 
 gammaln: Primitive = ufunc(
@@ -31,15 +32,25 @@ gammasgn = discrete(
 
 
 def _rgamma_slope(z: Any, out: Any) -> Any:
-    """-digamma(z)/gamma(z), and its limit (-1)^n n! at the poles z = -n of digamma."""
-    place = np.real(z)
-    pole = (place <= 0) & (z == np.floor(place))
-    at_pole = np.where(pole, place, -1.0)
-    limit = np.where(np.floor(at_pole / 2) * 2 == at_pole, 1.0, -1.0) * gamma(1 - at_pole)
-    return np.where(pole, limit, -digamma(np.where(pole, 1.0, z)) * out)
+    """-digamma(z)/gamma(z), and left of 1/2 the same by reflection: sin(pi z) gamma(1 - z)/pi has no poles there."""
+    left = np.real(z) < 0.5
+    right = -digamma(np.where(left | np.isinf(z), 1.0, z)) * np.where(left, 1.0, out)
+    if not np.any(left):
+        return right
+    mirrored = np.where(left, z, 0.0)
+    whole = np.rint(np.real(mirrored))
+    angle = numpy.pi * (mirrored - whole)
+    turned = np.where(np.floor(whole / 2) * 2 == whole, 1.0, -1.0) * gamma(1 - mirrored)
+    return np.where(left, turned * (np.cos(angle) - np.sin(angle) * digamma(1 - mirrored) / numpy.pi), right)
 
 
-rgamma: Primitive = ufunc("rgamma", {"z": _rgamma_slope}, {"z": (0.2, 4.0)}, "1/gamma(z); d/dz = -digamma(z)/gamma(z)")
+rgamma: Primitive = ufunc(
+    "rgamma",
+    {"z": _rgamma_slope},
+    {"z": (0.2, 4.0)},
+    "1/gamma(z); d/dz = -digamma(z)/gamma(z)",
+    edges={"z": (0.0, -1.0, -2.0, -3.0, 0.5)},
+)
 
 
 def polygamma(n: Any, x: Any) -> Any:
@@ -79,18 +90,64 @@ def multigammaln(a: Any, d: int) -> Any:
     return constant + sum(gammaln(a - 0.5 * j) for j in range(dimension))
 
 
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
+
+
+def _power_rise(a: Any, b: Any, n: int) -> Any:
+    """(a + b)^-n - a^-n without cancellation."""
+    return numpy.expm1(-n * numpy.log1p(b / a)) * a**-n
+
+
+def _polygamma_rise(a: Any, b: Any, *, order: int) -> Any:
+    """Term by term along the recurrence up to a >= 20 and the asymptotic series (DLMF 5.11.2), for a, b > 0."""
+    a, b = numpy.broadcast_arrays(numpy.asarray(a, dtype=float), numpy.asarray(b, dtype=float))
+    with numpy.errstate(all="ignore"):
+        plain = scipy.special.polygamma(order, a + b) - scipy.special.polygamma(order, a)
+        sign, far = (-1.0) ** order, numpy.where(a < 20, a, 20.0) + 20
+        total = sum(_power_rise(numpy.where(a < 20, a, 1.0) + k, b, order + 1) for k in range(20))
+        base = numpy.where(a < 20, far, a)
+        rise = numpy.where(a < 20, -sign * factorial(order) * total, 0.0)
+        if order == 0:
+            rise = rise + numpy.log1p(b / base)
+        else:
+            rise = rise - sign * factorial(order - 1) * _power_rise(base, b, order)
+        rise = rise - sign * factorial(order) / 2 * _power_rise(base, b, order + 1)
+        for k, bernoulli in enumerate(_BERNOULLI, start=1):
+            weight = sign * bernoulli * factorial(2 * k + order - 1) / factorial(2 * k)
+            rise = rise - weight * _power_rise(base, b, 2 * k + order)
+    return numpy.where((a > 0) & (b > 0), rise, plain)[()]
+
+
+polygamma_rise: Primitive = elementwise(
+    "scipy.special.polygamma_rise",
+    _polygamma_rise,
+    {
+        "a": lambda a, b, order: polygamma_rise(a, b, order=order + 1),
+        "b": lambda a, b, order: polygamma(order + 1, a + b),
+    },
+    {"a": (0.3, 4.0), "b": (0.3, 4.0)},
+    "polygamma(n, a + b) - polygamma(n, a), also where b is small beside a",
+    static={"order": 1},
+)
+log_rising: Primitive = elementwise(
+    "scipy.special.log_rising",
+    lambda a, b: scipy.special.gammaln(a + b) - scipy.special.gammaln(a),
+    {"a": lambda a, b: polygamma_rise(a, b, order=0), "b": lambda a, b: digamma(a + b)},
+    {"a": (0.3, 4.0), "b": (0.3, 4.0)},
+    "log of the rising factorial gamma(a + b)/gamma(a); d/da = digamma(a + b) - digamma(a)",
+)
 beta: Primitive = ufunc(
     "beta",
     {
-        "a": lambda a, b, out: out * (digamma(a) - digamma(a + b)),
-        "b": lambda a, b, out: out * (digamma(b) - digamma(a + b)),
+        "a": lambda a, b, out: -out * polygamma_rise(a, b, order=0),
+        "b": lambda a, b, out: -out * polygamma_rise(b, a, order=0),
     },
     {"a": (0.3, 4.0), "b": (0.3, 4.0)},
     "d/da = beta(a, b) (digamma(a) - digamma(a + b))",
 )
 betaln: Primitive = ufunc(
     "betaln",
-    {"a": lambda a, b: digamma(a) - digamma(a + b), "b": lambda a, b: digamma(b) - digamma(a + b)},
+    {"a": lambda a, b: -polygamma_rise(a, b, order=0), "b": lambda a, b: -polygamma_rise(b, a, order=0)},
     {"a": (0.3, 4.0), "b": (0.3, 4.0)},
     "d/da = digamma(a) - digamma(a + b)",
 )

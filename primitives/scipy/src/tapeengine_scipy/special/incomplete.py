@@ -5,7 +5,9 @@ mu = digamma(a), gamma_moment of order k is 1/gamma(a) times the integral of t^(
 
     d/da moment_k = moment_{k+1} - k polygamma(1, a) moment_{k-1},    d/dx moment_k = density (log x - mu)^k,
 
-so that the family is closed under differentiation, and gammainc is its member k = 0. beta_moment likewise, with
+so that the family is closed under differentiation, and gammainc is its member k = 0. The moments over (x, inf) obey
+the same rules with the opposite sign of the density; they serve for x > a, where those over (0, x) are nearly those of
+the whole line, and what depends on x would be lost in differences. beta_moment likewise, with
 powers of log t - digamma(a) + digamma(a+b) and of log(1-t) - digamma(b) + digamma(a+b).
 """
 
@@ -67,42 +69,58 @@ def _upper_gamma_moment(a: Any, x: Any, order: int) -> Any:
     return half_line(integrand, 1 / ((x - a) + numpy.sqrt(x))[..., 0])
 
 
-def _gamma_moment(a: Any, x: Any, *, order: int) -> Any:
+def _gamma_moment(a: Any, x: Any, *, order: int, upper: bool = False) -> Any:
     a, x = numpy.broadcast_arrays(numpy.asarray(a, dtype=float), numpy.asarray(x, dtype=float))
     if order == 0:
-        return scipy.special.gammainc(a, x)
+        return scipy.special.gammaincc(a, x) if upper else scipy.special.gammainc(a, x)
     with numpy.errstate(all="ignore"):
-        below = _lower_gamma_moment(a, numpy.minimum(x, a), order)
-        above = _central_log_moment(a, order) - _upper_gamma_moment(a, numpy.maximum(x, a), order)
-    inside = numpy.where(x <= 0, 0.0, numpy.where(x <= a, below, above))
+        whole = _central_log_moment(a, order)
+        below = numpy.where(x <= 0, 0.0, _lower_gamma_moment(a, numpy.minimum(x, a), order))
+        above = _upper_gamma_moment(a, numpy.maximum(x, a), order)
+    inside = numpy.where(x <= a, below, whole - above)
+    if upper:
+        inside = numpy.where(x <= a, whole - below, above)
     return numpy.where(numpy.isnan(a) | numpy.isnan(x) | (a <= 0) | (x < 0), numpy.nan, inside)[()]
 
 
-def _gamma_moment_in_a(a: Any, x: Any, order: int) -> Any:
-    raised = gamma_moment(a, x, order=order + 1)
-    return raised if order == 0 else raised - order * polygamma(1, a) * gamma_moment(a, x, order=order - 1)
+def _gamma_moment_in_a(a: Any, x: Any, order: int, upper: bool) -> Any:
+    raised = gamma_moment(a, x, order=order + 1, upper=upper)
+    if order == 0:
+        return raised
+    return raised - order * polygamma(1, a) * gamma_moment(a, x, order=order - 1, upper=upper)
+
+
+def _gamma_moment_in_x(a: Any, x: Any, order: int, upper: bool) -> Any:
+    slope = gamma_density(a, x) * (np.log(x) - digamma(a)) ** order
+    return -slope if upper else slope
+
+
+def _gammainc_in_a(a: Any, x: Any) -> Any:
+    """The moment of the side on which x is."""
+    below = x <= a
+    if np.all(below):
+        return gamma_moment(a, x, order=1)
+    above = -gamma_moment(a, x, order=1, upper=True)
+    return np.where(below, gamma_moment(a, x, order=1), above) if np.any(below) else above
 
 
 gamma_moment: Primitive = elementwise(
     "scipy.special.gamma_moment",
     _gamma_moment,
-    {
-        "a": _gamma_moment_in_a,
-        "x": lambda a, x, order: gamma_density(a, x) * (np.log(x) - digamma(a)) ** order,
-    },
+    {"a": _gamma_moment_in_a, "x": _gamma_moment_in_x},
     {"a": (0.3, 5.0), "x": (0.1, 8.0)},
     "central moment of log t under the gamma density over (0, x); the slopes of gammainc in a",
     static={"order": 1},
 )
 gammainc: Primitive = ufunc(
     "gammainc",
-    {"a": lambda a, x: gamma_moment(a, x, order=1), "x": gamma_density},
+    {"a": _gammainc_in_a, "x": gamma_density},
     {"a": (0.3, 5.0), "x": (0.1, 8.0)},
     "d/dx = x^(a-1) exp(-x)/gamma(a); d/da by quadrature of the differentiated integral",
 )
 gammaincc: Primitive = ufunc(
     "gammaincc",
-    {"a": lambda a, x: -gamma_moment(a, x, order=1), "x": lambda a, x: -gamma_density(a, x)},
+    {"a": lambda a, x: -_gammainc_in_a(a, x), "x": lambda a, x: -gamma_density(a, x)},
     {"a": (0.3, 5.0), "x": (0.1, 8.0)},
     "1 - gammainc(a, x)",
 )
@@ -196,11 +214,22 @@ beta_moment: Primitive = elementwise(
     "central moments of log t and log(1-t) under the beta density over (0, x); the slopes of betainc",
     static={"order_a": 1, "order_b": 0},
 )
+
+
+def beta_slope(a: Any, b: Any, x: Any, order_a: int, order_b: int) -> Any:
+    """The first moment of log t or log(1-t), of the side of the mean a/(a+b) on which x is."""
+    below = x * (a + b) <= a
+    if np.all(below):
+        return beta_moment(a, b, x, order_a=order_a, order_b=order_b)
+    above = -beta_moment(b, a, 1 - x, order_a=order_b, order_b=order_a)
+    return np.where(below, beta_moment(a, b, x, order_a=order_a, order_b=order_b), above) if np.any(below) else above
+
+
 betainc: Primitive = ufunc(
     "betainc",
     {
-        "a": lambda a, b, x: beta_moment(a, b, x, order_a=1, order_b=0),
-        "b": lambda a, b, x: beta_moment(a, b, x, order_a=0, order_b=1),
+        "a": lambda a, b, x: beta_slope(a, b, x, 1, 0),
+        "b": lambda a, b, x: beta_slope(a, b, x, 0, 1),
         "x": beta_density,
     },
     {"a": (0.4, 4.0), "b": (0.4, 4.0), "x": (0.1, 0.9)},

@@ -1,24 +1,109 @@
-"""Student's t distribution function."""
+"""Student's t distribution: the logarithm of its density, and its distribution function.
 
+For many degrees of freedom the terms of the textbook formula nearly cancel in their derivatives. The two parts below
+do not: log(gamma(x + 1/2)/gamma(x)) - log(x)/2, and log1p(u)/u with u = t^2/df.
+"""
+
+import math
+from math import factorial
 from typing import Any
+
+import numpy
+import scipy
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
-from tapeengine_scipy._build import ufunc
-from tapeengine_scipy.special.gamma import betaln, gammaln
-from tapeengine_scipy.special.incomplete import beta_moment
+from tapeengine_scipy._build import elementwise, ufunc
+from tapeengine_scipy.special.gamma import betaln
+from tapeengine_scipy.special.incomplete import beta_slope
+
+#: The coefficients of x^-1, x^-3, ... in the asymptotic series of the first part (DLMF 5.11.8).
+_HALF_STEP = (-1 / 8, 1 / 192, -1 / 640, 17 / 14336, -31 / 18432, 691 / 180224, -5461 / 425984, 929569 / 15728640)
+
+
+def _half_step(x: Any, *, order: int = 0) -> Any:
+    x = numpy.asarray(x, dtype=float)
+    with numpy.errstate(all="ignore"):
+        far, near = numpy.maximum(x, 20.0), numpy.minimum(x, 20.0)
+        tail = sum(
+            c * math.prod(-(2 * k + 1 + j) for j in range(order)) * far ** -(2 * k + 1 + order)
+            for k, c in enumerate(_HALF_STEP)
+        )
+        if order == 0:
+            head = scipy.special.gammaln(near + 0.5) - scipy.special.gammaln(near) - 0.5 * numpy.log(near)
+        else:
+            slope = (-1.0) ** (order - 1) * factorial(order - 1) * near**-order
+            head = scipy.special.polygamma(order - 1, near + 0.5) - scipy.special.polygamma(order - 1, near)
+            head = head - 0.5 * slope
+    return numpy.where(x < 20, head, tail)[()]
+
+
+half_step: Primitive = elementwise(
+    "scipy.special.log_gamma_half_step",
+    _half_step,
+    {"x": lambda x, order: half_step(x, order=order + 1)},
+    {"x": (0.4, 40.0)},
+    "log(gamma(x + 1/2)/gamma(x)) - log(x)/2, and its derivatives",
+    static={"order": 0},
+)
+
+
+def _log1p_ratio(u: Any, *, order: int = 0) -> Any:
+    """By its series for small u, and by the recurrence u g_k + k g_(k-1) = log1p_k for others."""
+    u = numpy.asarray(u, dtype=float)
+    near, far = numpy.where(numpy.abs(u) < 0.5, u, 0.0), numpy.where(numpy.abs(u) < 0.5, 1.0, u)
+    series = numpy.zeros_like(u)
+    for j in range(order + 70, order - 1, -1):
+        series = series * near + (-1.0) ** j / (j + 1) * math.prod(range(j - order + 1, j + 1))
+    with numpy.errstate(all="ignore"):
+        value = numpy.log1p(far) / far
+        for k in range(1, order + 1):
+            value = ((-1.0) ** (k - 1) * factorial(k - 1) * (1 + far) ** -float(k) - k * value) / far
+    return numpy.where(numpy.abs(u) < 0.5, series, value)[()]
+
+
+log1p_ratio: Primitive = elementwise(
+    "scipy.special.log1p_ratio",
+    _log1p_ratio,
+    {"u": lambda u, order: log1p_ratio(u, order=order + 1)},
+    {"u": (0.0, 3.0)},
+    "log1p(u)/u, and its derivatives",
+    static={"order": 0},
+)
+
+
+def t_log_density(df: Any, t: Any) -> Any:
+    """The logarithm of the density of Student's t."""
+    infinite = np.isinf(t * t)
+    if not np.any(infinite):
+        return _log_density(df, t * t)
+    return np.where(infinite, -math.inf, _log_density(df, np.where(infinite, 1.0, t) ** 2))
+
+
+def _log_density(df: Any, square: Any) -> Any:
+    u = square / df
+    return half_step(df / 2) - 0.5 * (square * log1p_ratio(u) + np.log1p(u)) - 0.5 * math.log(2 * math.pi)
 
 
 def t_density(df: Any, t: Any) -> Any:
     """The density of Student's t."""
-    log_norm = gammaln((df + 1) / 2) - gammaln(df / 2) - 0.5 * np.log(np.pi * df)
-    return np.exp(log_norm - (df + 1) / 2 * np.log1p(t * t / df))
+    return np.exp(t_log_density(df, t))
 
 
 def _in_df(df: Any, t: Any) -> Any:
+    """The slope in df, which around t = 0 is t times that of the density at 0."""
+    around = np.abs(t) < 1e-6
+    if not np.any(around):
+        return _in_df_away(df, t)
+    density = np.exp(half_step(df / 2)) / math.sqrt(2 * math.pi)
+    slope = np.where(around, t, 0.0) * (0.5 * density * half_step(df / 2, order=1))
+    return np.where(around, slope, _in_df_away(df, np.where(around, 1.0, t)))
+
+
+def _in_df_away(df: Any, t: Any) -> Any:
     """For t > 0 the function is 1 - I_w(df/2, 1/2)/2 with w = df/(df + t^2); it is odd around 1/2."""
     w, half = df / (df + t * t), df / 2
-    by_parameter = 0.25 * beta_moment(half, 0.5, w, order_a=1, order_b=0)
+    by_parameter = 0.25 * beta_slope(half, 0.5, w, 1, 0)
     by_argument = 0.5 * t * np.exp((half - 1) * np.log(w) - 1.5 * np.log(df + t * t) - betaln(half, 0.5))
     return -np.where(t < 0, -by_parameter, by_parameter) - by_argument
 

@@ -4,8 +4,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import scipy
+
 import tapeengine.numpy as np
-from tapeengine_scipy._values import floating
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._values import floating, is_traced
 
 
 class Frozen:
@@ -20,7 +23,7 @@ class Frozen:
         if name.startswith("_"):
             raise AttributeError(name)
         method = getattr(self._distribution, name)
-        return lambda x: method(x, *self._args, **self._keywords)
+        return lambda *given, **keywords: method(*given, *self._args, **self._keywords, **keywords)
 
 
 def where_valid(valid: Any, value: Any) -> Any:
@@ -31,6 +34,35 @@ def where_valid(valid: Any, value: Any) -> Any:
 def inside(condition: Any, z: Any, substitute: float) -> Any:
     """The argument, replaced where it is outside of the support, so that no derivative there is infinite or NaN."""
     return z if np.all(condition) else np.where(condition, z, substitute)
+
+
+def bound(
+    name: str, shapes: tuple[str, ...], defaults: dict[str, Any], args: tuple[Any, ...], keywords: dict[str, Any]
+) -> dict[str, Any]:
+    """The parameters of a call by name, in SciPy's order."""
+    names = (*shapes, *defaults)
+    placed = dict(zip(names, args, strict=False))
+    given = {**defaults, **placed, **keywords}
+    unknown = sorted(set(given) - set(names)) + [repr(value) for value in args[len(names) :]]
+    missing, twice = sorted(set(shapes) - set(given)), sorted(set(placed) & set(keywords))
+    if unknown or missing or twice:
+        raise TypeError(f"{name} takes {', '.join(names)}; unknown: {unknown}, missing: {missing}, twice: {twice}")
+    return {key: given[key] for key in names}
+
+
+def passed_on(name: str, method: str) -> Callable[..., Any]:
+    """SciPy's own method, for plain values: what is not differentiated here."""
+    function = getattr(getattr(scipy.stats, name), method)
+
+    def call(*args: Any, **keywords: Any) -> Any:
+        if any(is_traced(value) for value in (*args, *keywords.values())):
+            raise UnsupportedError(
+                f"scipy.stats.{name}.{method} is not differentiated; logpdf, pdf, logcdf and cdf of "
+                "continuous distributions are, and logpmf and pmf of those on the integers"
+            )
+        return function(*args, **keywords)
+
+    return call
 
 
 class Continuous:
@@ -60,14 +92,8 @@ class Continuous:
         return np.log(self._cdf(z, *shapes))
 
     def _parse(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], Any, Any]:
-        names = (*self.shapes, "loc", "scale")
-        given = {"loc": 0.0, "scale": 1.0, **dict(zip(names, args, strict=False)), **keywords}
-        unknown = set(given) - set(names)
-        missing = set(self.shapes) - set(given)
-        if unknown or missing or len(args) > len(names):
-            found = f"unknown: {sorted(unknown)}, missing: {sorted(missing)}"
-            raise TypeError(f"{self.name} takes {', '.join(names)}; {found}")
-        values = [floating(given[name]) for name in names]
+        given = bound(self.name, self.shapes, {"loc": 0.0, "scale": 1.0}, args, keywords)
+        values = [floating(value) for value in given.values()]
         return tuple(values[:-2]), values[-2], values[-1]
 
     def _evaluate(self, function: Callable[..., Any], x: Any, parsed: Any, below: float, above: float) -> Any:
@@ -101,6 +127,11 @@ class Continuous:
         """Return the logarithm of the distribution function."""
         return self._evaluate(self._logcdf, x, self._parse(args, keywords), -float("inf"), 0.0)
 
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        if method.startswith("_"):
+            raise AttributeError(method)
+        return passed_on(self.name, method)
+
 
 class Discrete:
     """A distribution on the integers; subclasses give the logarithm of its mass function and its support.
@@ -108,11 +139,17 @@ class Discrete:
     The number of events is discrete: derivatives are those in the parameters.
     """
 
+    name = ""
     shapes: tuple[str, ...] = ()
 
     def __call__(self, *args: Any, **keywords: Any) -> Frozen:
         """Freeze the parameters."""
         return Frozen(self, args, keywords)
+
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        if method.startswith("_"):
+            raise AttributeError(method)
+        return passed_on(self.name, method)
 
     def _logpmf(self, k: Any, *shapes: Any) -> Any:
         raise NotImplementedError
@@ -125,8 +162,7 @@ class Discrete:
 
     def logpmf(self, k: Any, *args: Any, **keywords: Any) -> Any:
         """Return the logarithm of the probability of `k`."""
-        names = (*self.shapes, "loc")
-        given = {"loc": 0, **dict(zip(names, args, strict=False)), **keywords}
+        given = bound(self.name, self.shapes, {"loc": 0}, args, keywords)
         shapes = tuple(floating(given[name]) for name in self.shapes)
         k = floating(k) - given["loc"]
         within = (k == np.floor(k)) & self._support(k, *shapes)

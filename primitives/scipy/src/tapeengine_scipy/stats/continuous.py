@@ -6,9 +6,10 @@ from typing import Any
 import tapeengine.numpy as np
 from tapeengine_scipy.special.entropy import xlog1py, xlogy
 from tapeengine_scipy.special.errorfunctions import log_ndtr, ndtr
+from tapeengine_scipy.special.exponential import log_one_less_exp
 from tapeengine_scipy.special.gamma import betaln, gammaln
 from tapeengine_scipy.special.incomplete import betainc, gammainc
-from tapeengine_scipy.special.student import stdtr
+from tapeengine_scipy.special.student import stdtr, t_log_density
 from tapeengine_scipy.stats._support import Continuous
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2 * math.pi)
@@ -33,8 +34,7 @@ class _T(Continuous):
 
     def _logpdf(self, z: Any, *shapes: Any) -> Any:
         (df,) = shapes
-        norm = gammaln((df + 1) / 2) - gammaln(df / 2) - 0.5 * np.log(math.pi * df)
-        return norm - (df + 1) / 2 * np.log1p(z * z / df)
+        return t_log_density(df, z)
 
     def _cdf(self, z: Any, *shapes: Any) -> Any:
         return stdtr(shapes[0], z)
@@ -105,6 +105,10 @@ class _Lognorm(Continuous):
         value = ndtr(np.log(np.where(z == 0, 1.0, z)) / shapes[0])
         return np.where(z == 0, 0.0, value)
 
+    def _logcdf(self, z: Any, *shapes: Any) -> Any:
+        value = log_ndtr(np.log(np.where(z == 0, 1.0, z)) / shapes[0])
+        return np.where(z == 0, -math.inf, value)
+
 
 class _Laplace(Continuous):
     name = "laplace"
@@ -125,7 +129,7 @@ class _Cauchy(Continuous):
     name = "cauchy"
 
     def _logpdf(self, z: Any, *shapes: Any) -> Any:
-        return -math.log(math.pi) - np.log1p(z * z)
+        return -math.log(math.pi) - 2 * np.log(np.hypot(1.0, z))
 
     def _cdf(self, z: Any, *shapes: Any) -> Any:
         return np.arctan2(1.0, -z) / math.pi
@@ -153,6 +157,10 @@ class _WeibullMin(Continuous):
 
     def _cdf(self, z: Any, *shapes: Any) -> Any:
         return -np.expm1(-(z ** shapes[0]))
+
+    def _logcdf(self, z: Any, *shapes: Any) -> Any:
+        value = log_one_less_exp(shapes[0] * np.log(np.where(z == 0, 1.0, z)))
+        return np.where(z == 0, -math.inf, value)
 
 
 norm = _Norm()

@@ -4,7 +4,7 @@ from typing import Any
 
 import tapeengine.numpy as np
 from tapeengine_scipy.special.entropy import xlog1py, xlogy
-from tapeengine_scipy.special.gamma import gammaln
+from tapeengine_scipy.special.gamma import gammaln, log_rising
 from tapeengine_scipy.stats._support import Discrete
 
 
@@ -13,6 +13,7 @@ def _is_probability(p: Any) -> Any:
 
 
 class _Poisson(Discrete):
+    name = "poisson"
     shapes = ("mu",)
 
     def _support(self, k: Any, *shapes: Any) -> Any:
@@ -26,6 +27,7 @@ class _Poisson(Discrete):
 
 
 class _Binom(Discrete):
+    name = "binom"
     shapes = ("n", "p")
 
     def _support(self, k: Any, *shapes: Any) -> Any:
@@ -37,11 +39,12 @@ class _Binom(Discrete):
 
     def _logpmf(self, k: Any, *shapes: Any) -> Any:
         n, p = shapes
-        ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+        ways = log_rising(n - k + 1, k) - gammaln(k + 1)
         return ways + xlogy(k, p) + xlog1py(n - k, -p)
 
 
 class _NBinom(Discrete):
+    name = "nbinom"
     shapes = ("n", "p")
 
     def _support(self, k: Any, *shapes: Any) -> Any:
@@ -53,10 +56,11 @@ class _NBinom(Discrete):
 
     def _logpmf(self, k: Any, *shapes: Any) -> Any:
         n, p = shapes
-        return gammaln(n + k) - gammaln(k + 1) - gammaln(n) + n * np.log(p) + xlog1py(k, -p)
+        return log_rising(n, k) - gammaln(k + 1) + n * np.log(p) + xlog1py(k, -p)
 
 
 class _Geom(Discrete):
+    name = "geom"
     shapes = ("p",)
 
     def _support(self, k: Any, *shapes: Any) -> Any:

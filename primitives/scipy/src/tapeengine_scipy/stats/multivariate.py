@@ -8,9 +8,13 @@ import math
 from typing import Any
 
 import numpy
+import scipy
 
 import tapeengine.numpy as np
-from tapeengine_scipy._values import floating
+from tapeengine.builders import discrete
+from tapeengine.errors import UnsupportedError
+from tapeengine.primitive import Sample
+from tapeengine_scipy._values import floating, is_traced
 from tapeengine_scipy.linalg._transpose import diagonal, on_diagonal
 from tapeengine_scipy.linalg.decompositions import cholesky
 from tapeengine_scipy.linalg.solve import solve_triangular
@@ -25,12 +29,20 @@ class _MultivariateNormal:
         return Frozen(self, args, keywords)
 
     def logpdf(self, x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
-        """Return the logarithm of the density; `cov` must be positive definite."""
+        """Return the logarithm of the density; with `allow_singular` that on the range of a singular `cov`."""
         mean, cov = _mean_and_cov(mean, floating(cov))
+        singular = allow_singular and bool(_IS_SINGULAR(cov))
+        if singular and is_traced(cov):
+            raise UnsupportedError(
+                "multivariate_normal: the density on the range of a singular covariance is no smooth function of the "
+                "covariance; allow_singular=True is for a constant one, or for one of full rank"
+            )
         size = cov.shape[0]
         x = floating(x)
         x = x[..., None] if x.ndim == 0 or (x.ndim == 1 and size == 1) else x
         deviation = x - mean
+        if singular:
+            return _log_density_on_range(deviation, cov)
         factor = cholesky(cov, lower=True)
         rows = np.reshape(deviation, (-1, size))
         white = solve_triangular(factor, rows.T, lower=True)
@@ -41,6 +53,40 @@ class _MultivariateNormal:
     def pdf(self, x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
         """Return the density."""
         return np.exp(self.logpdf(x, mean, cov, allow_singular))
+
+
+def _spectrum(cov: Any) -> tuple[Any, Any, Any]:
+    """Eigenvalues and vectors, and the bound up to which SciPy takes an eigenvalue for zero."""
+    values, vectors = scipy.linalg.eigh(cov)
+    bound = 1e6 * numpy.finfo(float).eps * numpy.abs(values).max()
+    if values.min() < -bound:
+        raise ValueError("multivariate_normal: the covariance must be symmetric positive semidefinite")
+    return values, vectors, bound
+
+
+def _is_singular(cov: Any) -> bool:
+    values, _, bound = _spectrum(cov)
+    return bool(numpy.any(values <= bound))
+
+
+_IS_SINGULAR = discrete(
+    "scipy.stats.is_singular",
+    _is_singular,
+    samples=(Sample((numpy.diag([1.0, 0.0]),)), Sample((numpy.eye(2),))),
+    doc="whether a covariance has an eigenvalue that counts as zero",
+)
+
+
+def _log_density_on_range(deviation: Any, cov: Any) -> Any:
+    """SciPy's density with the pseudo-inverse, and minus infinity for points that are not in the range."""
+    values, vectors, bound = _spectrum(cov)
+    range_, rest = values > bound, vectors[:, values <= bound]
+    white = deviation @ (vectors[:, range_] / numpy.sqrt(values[range_]))
+    value = -0.5 * (
+        range_.sum() * math.log(2 * math.pi) + numpy.log(values[range_]).sum() + np.sum(white * white, axis=-1)
+    )
+    outside = np.sum((deviation @ rest) ** 2, axis=-1) >= (1e3 * bound) ** 2
+    return np.where(outside, -math.inf, value)
 
 
 def _mean_and_cov(mean: Any, cov: Any) -> tuple[Any, Any]:
