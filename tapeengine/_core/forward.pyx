@@ -219,7 +219,7 @@ cdef uint32_t push_scalars(Tape tape, double *tangent, uint32_t i, uint32_t end)
 
 cdef int push(Tape tape, Reverse r) except -1:
     """Fill in the tangents of all records, in place, from those of the inputs."""
-    cdef uint32_t end = tape.head.count     # rules may run on this tape and make it longer
+    cdef uint32_t end = tape.head.count
     cdef uint32_t i = push_scalars(tape, r.cotangent, tape.head.inputs + 1, end)
     while i < end:
         push_special(tape, r, i)
@@ -236,6 +236,7 @@ cdef int push_recorded(Tape tape, Copies copies, RecordedReverse r) except -1:
             PyErr_CheckSignals()
         if op_at(h, i) & FORM_MASK == SPECIAL:
             push_special(tape, r, i)
+            r.check_open()
         else:
             gather(h, copies, r.outer, r.scalars, i)
     return 0

@@ -241,10 +241,7 @@ cdef class Backpropagator:
         try:
             for i in range(n):
                 array[i].value = seeds.cotangent[i]
-            r.begin(self.tape, NULL)
-            r.recorded = True
-            r.scalars = array
-            r.outer = outer
+            r.begin_on(self.tape, array, outer)
             for i, d in seeds.duals or ():
                 if i:
                     r.add_scalar(i, d)
