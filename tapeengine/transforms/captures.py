@@ -71,7 +71,7 @@ def _same_bits(a: Any, b: Any) -> bool:
         return False
     if a.flags.c_contiguous and b.flags.c_contiguous:
         return bool(np.array_equal(a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8)))
-    return a.tobytes() == b.tobytes()
+    return bool(a.tobytes() == b.tobytes())
 
 
 class Node:
@@ -291,7 +291,7 @@ class Snapshot:
             held = copy.copy(value)
             return Node(value, [], lambda inside: copy.copy(held), changes=True)
         owner = getattr(value, "__self__", None)
-        if isinstance(owner, _GENERATORS) and owner not in (random._inst, _numpy_generator()):  # type: ignore[attr-defined]
+        if isinstance(owner, _GENERATORS) and owner not in (random._inst, _numpy_generator()):
             return Node(value, [owner], lambda inside: getattr(inside[0], value.__name__))
         return self._container(value, kind)
 
@@ -309,7 +309,7 @@ class Snapshot:
         return Node(
             value,
             list(vars(value).values()),
-            lambda inside, made: vars(made).update(zip(names, inside)),
+            lambda inside, made: made.__dict__.update(zip(names, inside)),
             lambda: object.__new__(kind),
             changes=True,
         )
@@ -418,15 +418,16 @@ def _is_library(module: str | None, file: str | None) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _is_plain(kind: type) -> bool:
+def _is_plain(kind: Any) -> bool:
     """Whether the instances of a class are their attributes and nothing else, in a class of a program."""
+    base: Any = object
     module = sys.modules.get(kind.__module__)
-    if _is_library(kind.__module__, getattr(module, "__file__", None)) or kind.__new__ is not object.__new__:
+    if _is_library(kind.__module__, getattr(module, "__file__", None)) or kind.__new__ is not base.__new__:
         return False
     of_their_own = ("__copy__", "__deepcopy__", "__del__", "__slots__", "__setstate__", "__getattribute__")
-    reduces = kind.__reduce_ex__ is not object.__reduce_ex__ or kind.__reduce__ is not object.__reduce__
+    reduces = kind.__reduce_ex__ is not base.__reduce_ex__ or kind.__reduce__ is not base.__reduce__
     return (
         not reduces
         and kind.__dictoffset__ != 0
-        and not any(name in vars(base) for base in kind.__mro__[:-1] for name in of_their_own)
+        and not any(name in vars(cls) for cls in kind.__mro__[:-1] for name in of_their_own)
     )

@@ -38,7 +38,7 @@ def run_saved(engine: Engine, call: Repeatable, values: Sequence[Any]) -> Any:
         # Where the values are traced further out, that trace saves as well.
         return run_saved(engine, call, args[0]), Rerun(engine, call, args[0])
 
-    traced, result = call_with_rule(engine, (list(values),), run, call.name)  # type: ignore[arg-type]
+    traced, result = call_with_rule(engine, (list(values),), run, call.name)
     return result if traced else call.first(values)
 
 
