@@ -68,6 +68,7 @@ class Engine(Parallel):
         self.max_tape_bytes = max_tape_bytes
         Parallel.__init__(self, executor)
         self.switches: Switches | None = None
+        self.debugs: tuple[Debug, ...] = ()
         self.copies = ArrayCopies()
         self.registry = loaded.registry
         self.structures = Structures(self.registry.structures)

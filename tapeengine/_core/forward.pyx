@@ -12,13 +12,17 @@ from tapeengine._core.array cimport Array
 from tapeengine._core.nested cimport Copies, gather
 from tapeengine._core.recorded cimport RecordedReverse
 from tapeengine._core.records cimport (
-    AddRecord, ArrayRecord, PrimitiveRecord, ReadRecord, Reverse, View, WriteRecord,
+    AddRecord, ArrayRecord, PrimitiveRecord, ReadRecord, Reverse, View, WriteRecord, form_of,
 )
 from tapeengine._core.tape cimport (
     ARRAY, CHUNK_LAST, CHUNK_SHIFT, FORM_MASK, READ, SPECIAL, WRITE, Chunk, Head, Record, Tape, op_at, record_at,
 )
 
 import numpy
+
+from tapeengine.rule_checks import CheckedRule
+
+cdef object checked_rule = CheckedRule
 
 from tapeengine._core.assignment import add_at
 
@@ -98,7 +102,10 @@ cdef int push_primitive(PrimitiveRecord record, Reverse r) except -1:
         t = tangent_of(r, place)
         if t is None:
             continue
-        part = rules[0 if record.primitive.variadic else argument].function(t, *kept)
+        function = rules[0 if record.primitive.variadic else argument].function
+        part = function(t, *kept)
+        if type(function) is checked_rule:
+            function.check(part, form_of(record.output))
         total = part if total is None else sum_of(total, part)
         part = t = None
     put_tangent(r, record.output, total)
