@@ -1,7 +1,8 @@
 """Builds the Cython core. All metadata is in pyproject.toml; this file lists the extensions and how they are compiled.
 
 The environment variable TAPEENGINE_BUILD chooses between ``release`` (the default), ``profile`` (the same code with
-symbols), ``check`` (bounds, None and initialisation are checked) and ``trace`` (``check`` with line tracing).
+symbols), ``check`` (bounds, None and initialisation are checked), ``trace`` (``check`` with line tracing) and ``tsan``
+(for ThreadSanitizer).
 """
 
 import os
@@ -23,7 +24,7 @@ COMMON = {"language_level": "3", "binding": False, "c_api_binop_methods": True}
 COMMON |= {"embedsignature": True, "embedsignature.format": "clinic"}  # what inspect.signature reads
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}
 FAST = {key: key == "cdivision" for key in SAFE}
-DIRECTIVES = {"release": FAST, "profile": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
+DIRECTIVES = {"release": FAST, "profile": FAST, "tsan": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 # No contraction to fused multiply-add: values are those of Python's own floats, on every machine.
 UNIX = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
@@ -34,6 +35,7 @@ NO_DEBUG, STRIPPED = [] if os.name == "nt" else ["-g0"], ["-Wl,--strip-all"] if 
 mode = os.environ.get("TAPEENGINE_BUILD", "release")
 if mode not in DIRECTIVES:
     raise SystemExit(f"TAPEENGINE_BUILD={mode}: write one of {', '.join(DIRECTIVES)}")
+SANITIZED = ["-fsanitize=thread", "-g", "-O1"] if mode == "tsan" else []
 
 runpy.run_path(str(CORE / "generate_ops.py"))["main"]()
 extensions = [
@@ -43,8 +45,8 @@ extensions = [
         include_dirs=[str(CORE), numpy.get_include()],
         depends=[str(path) for path in sorted(CORE.glob("*.h"))],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *(TRACE if mode == "trace" else [])],
-        extra_compile_args=FLAGS + NO_DEBUG * (mode == "release"),
-        extra_link_args=STRIPPED * (mode == "release"),
+        extra_compile_args=FLAGS + NO_DEBUG * (mode == "release") + SANITIZED,
+        extra_link_args=STRIPPED * (mode == "release") + SANITIZED,
     )
     for name in MODULES
 ]
