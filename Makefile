@@ -14,10 +14,10 @@ DEMO = $(VENV)/.demo
 STUBS = $(wildcard tapeengine/_core/*.pyi)
 SOURCES = pyproject.toml setup.py $(wildcard tapeengine/_core/*.py tapeengine/_core/*.pyx tapeengine/_core/*.pxd tapeengine/_core/*.h)
 
-.PHONY: help install demo test doctest check test-scipy lint format types stubtest bench bench-agree bench-quick bench-compare peers page dist clean
+.PHONY: help install demo test doctest check tsan test-scipy lint format types stubtest bench bench-agree bench-quick bench-compare peers page dist clean
 
 help:
-	@echo "make demo | test | doctest | check (tests on a build with all checks) | test-scipy | lint | format | types | stubtest"
+	@echo "make demo | test | doctest | check (tests on a build with all checks) | tsan (threads) | test-scipy | lint | format | types | stubtest"
 	@echo "make bench | bench-agree | bench-quick | bench-compare BASE=commit | peers | page | dist | clean"
 	@echo "variables: PYTHON=$(PYTHON) VENV=$(VENV) PYTEST_ARGS='$(PYTEST_ARGS)' BENCH_ARGS='$(BENCH_ARGS)' PEERS_ARGS='$(PEERS_ARGS)'"
 
@@ -52,6 +52,17 @@ check: $(INSTALLED)
 	$(PYTHON) -m venv --clear build/check-venv
 	TAPEENGINE_BUILD=check build/check-venv/bin/python -m pip install --quiet '.[test]'
 	build/check-venv/bin/pytest $(PYTEST_ARGS)
+
+# The threads' tests on a core that ThreadSanitizer watches. Python and numpy are not built for it: what they race for
+# themselves, and what it sees of their locks, is suppressed; a race that the core takes part in is not.
+TSAN_TESTS = tests/transforms/test_forking.py tests/transforms/test_random_forks.py tests/transforms/test_run_again.py \
+	tests/transforms/test_interrupts.py
+tsan: $(INSTALLED)
+	$(PYTHON) -m venv --clear build/tsan-venv
+	TAPEENGINE_BUILD=tsan build/tsan-venv/bin/python -m pip install --quiet '.[test]'
+	LD_PRELOAD=$$($(or $(CC),gcc) -print-file-name=libtsan.so) OPENBLAS_NUM_THREADS=1 \
+		TSAN_OPTIONS="suppressions=$(CURDIR)/tests/tsan.supp halt_on_error=0 exitcode=66 report_signal_unsafe=0" \
+		build/tsan-venv/bin/pytest -p no:cacheprovider $(TSAN_TESTS) $(PYTEST_ARGS)
 
 # The SciPy plugin as its users install it: two wheels in a fresh environment.
 test-scipy: $(INSTALLED)

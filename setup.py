@@ -1,7 +1,7 @@
 """Builds the Cython core. All metadata is in pyproject.toml; this file lists the extensions and how they are compiled.
 
 The environment variable TAPEENGINE_BUILD chooses between ``release`` (the default), ``profile`` (the same code with
-symbols), ``check`` (bounds, None and initialisation are checked) and ``trace`` (``check`` with line tracing).
+symbols), ``tsan`` (for ThreadSanitizer), ``check`` (bounds, None, initialisation), ``trace`` (with line tracing).
 """
 
 import os
@@ -19,10 +19,10 @@ COMMON = {"language_level": "3", "binding": False, "c_api_binop_methods": True}
 COMMON |= {"embedsignature": True, "embedsignature.format": "clinic"}  # what inspect.signature reads
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}
 FAST = {key: key == "cdivision" for key in SAFE}
-DIRECTIVES = {"release": FAST, "profile": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
+DIRECTIVES = {"release": FAST, "profile": FAST, "tsan": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 # No contraction to fused multiply-add: values are those of Python's own floats, on every machine.
-UNIX = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+UNIX, TSAN = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"], ["-fsanitize=thread"]
 FLAGS = ["/O2", "/fp:precise"] if os.name == "nt" else UNIX
 # Debug information and symbols would be five sixths of the wheel.
 NO_DEBUG, STRIPPED = [] if os.name == "nt" else ["-g0"], ["-Wl,--strip-all"] if sys.platform == "linux" else []
@@ -39,8 +39,8 @@ extensions = [
         include_dirs=[str(CORE), numpy.get_include()],
         depends=[str(path) for path in sorted(CORE.glob("*.h"))],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *(TRACE if mode == "trace" else [])],
-        extra_compile_args=FLAGS + NO_DEBUG * (mode == "release"),
-        extra_link_args=STRIPPED * (mode == "release"),
+        extra_compile_args=FLAGS + NO_DEBUG * (mode == "release") + TSAN * (mode == "tsan"),
+        extra_link_args=STRIPPED * (mode == "release") + TSAN * (mode == "tsan"),
     )
     for name in MODULES
 ]

@@ -12,6 +12,7 @@ from tapeengine.structure import Structures
 from tapeengine.transforms import checkpointing, gradients, iteration, jacobians, second_order
 from tapeengine.transforms import tangents as tangents_module
 from tapeengine.transforms.arguments import Argnums
+from tapeengine.transforms.captures import ArrayCopies
 from tapeengine.transforms.custom_rules import CustomFunction
 from tapeengine.transforms.debugging import Debug, Switches, debug_vjp, watched
 from tapeengine.transforms.forms import map_leaves
@@ -67,6 +68,8 @@ class Engine(Parallel):
         self.max_tape_bytes = max_tape_bytes
         Parallel.__init__(self, executor)
         self.switches: Switches | None = None
+        self.debugs: tuple[Debug, ...] = ()
+        self.copies = ArrayCopies()
         self.registry = loaded.registry
         self.structures = Structures(self.registry.structures)
         self.rules: Any = Rules(self.registry.numpy_rules)

@@ -6,6 +6,7 @@ __all__ = [
     "NotFiniteError",
     "PrimitiveError",
     "RegistryError",
+    "RepeatError",
     "ResultError",
     "StructureError",
     "TapeEngineError",
@@ -31,6 +32,10 @@ class StructureError(TapeEngineError, TypeError):
 
 class CotangentError(TapeEngineError, ValueError):
     """A cotangent or tangent does not fit the structure, shape or dtype it belongs to."""
+
+
+class RepeatError(TapeEngineError, RuntimeError):
+    """A program that has to be run again for its derivative does not give the same value twice."""
 
 
 class ResultError(TapeEngineError, TypeError):
@@ -63,3 +68,16 @@ class PrimitiveError(TapeEngineError, TypeError):
 
 class RegistryError(TapeEngineError, LookupError):
     """A primitive is unknown, or two primitives claim one name."""
+
+
+def note(error: BaseException, text: str) -> None:
+    """Add a note to an error, once.
+
+    Examples
+    --------
+    >>> error = ValueError("no")
+    >>> note(error, "in f"), note(error, "in f"), error.__notes__
+    (None, None, ['in f'])
+    """
+    if text not in getattr(error, "__notes__", ()):
+        error.add_note(text)

@@ -35,6 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeengine.errors import PrimitiveError, UnsupportedError
+from tapeengine.rule_checks import CheckedRule, is_first_party
 from tapeengine.samples import Sample, Uniform, uniform
 from tapeengine.signatures import Signature, parameter_names, read_signature
 from tapeengine.spaces import space_of
@@ -217,7 +218,12 @@ class Primitive:
         _check_rule_names(name, signature, vjp, jvp)
         _check_kernel(name, signature, kernel)
         _check_samples(name, samples)
+        is_checked = not is_first_party()
         refusals = tuple(_refusal(vjp.get(arg)) for arg in signature.args)
+
+        def rules(kind: str, given: Mapping[str, Any]) -> tuple[Rule | None, ...]:
+            return tuple(_resolve(name, kind, arg, given.get(arg), signature, is_checked) for arg in signature.args)
+
         values = {
             "name": name,
             "primal": primal,
@@ -226,8 +232,12 @@ class Primitive:
             "static_names": signature.static_names,
             "static_defaults": signature.static_defaults,
             "positional_static": signature.positional_static,
-            "vjp_rules": tuple(_resolve(name, "vjp", arg, vjp.get(arg), signature) for arg in signature.args),
-            "jvp_rules": tuple(_resolve(name, "jvp", arg, jvp.get(arg), signature) for arg in signature.args),
+            "vjp_rules": tuple(
+                _resolve(name, "vjp", arg, vjp.get(arg), signature, is_checked) for arg in signature.args
+            ),
+            "jvp_rules": tuple(
+                _resolve(name, "jvp", arg, jvp.get(arg), signature, is_checked) for arg in signature.args
+            ),
             "refusals": refusals if any(refusals) else None,
             "samples": samples,
             "doc": doc,
@@ -385,7 +395,7 @@ def _check_samples(name: str, samples: Any) -> None:
             raise PrimitiveError(f"{name}: samples must be Sample records or functions of a generator, not {found}")
 
 
-def _resolve(name: str, kind: str, arg: str, rule: Any, signature: Signature) -> Rule | None:
+def _resolve(name: str, kind: str, arg: str, rule: Any, signature: Signature, is_checked: bool) -> Rule | None:
     if rule is None:
         return None
     if isinstance(rule, NotDifferentiable):
@@ -395,7 +405,10 @@ def _resolve(name: str, kind: str, arg: str, rule: Any, signature: Signature) ->
     else:
         function, block = rule, None
         wanted = parameter_names(f"{name}: the {kind} rule for {arg!r}", rule, signature.known)
-    return Rule(function, wanted, tuple(_need(name, kind, arg, key, signature) for key in wanted), block)
+    needs = tuple(_need(name, kind, arg, key, signature) for key in wanted)
+    if is_checked:
+        function = CheckedRule(function, f"the {kind} rule of {name} for {arg!r}")
+    return Rule(function, wanted, needs, block)
 
 
 def _refusing(text: str) -> Callable[..., Any]:

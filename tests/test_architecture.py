@@ -18,6 +18,7 @@ LAYERS: dict[str, int] = {
     "tapeengine.primitive": 0,
     "tapeengine.blocks": 0,
     "tapeengine.builders": 0,
+    "tapeengine.rule_checks": 0,
     "tapeengine.samples": 0,
     "tapeengine.signatures": 0,
     "tapeengine.structure": 0,

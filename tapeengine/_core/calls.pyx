@@ -22,6 +22,8 @@ from tapeengine._core.tape cimport ARRAY, Head, Tape, head_of, record_special, t
 
 import numpy
 
+from tapeengine.errors import TraceError
+
 cnp.import_array()
 
 cdef object array_class = numpy.ndarray
@@ -80,6 +82,8 @@ cdef object apply(object primitive, tuple args, dict static):
     for x in values:
         outer = outer or is_traced(x)
     out = primitive(*values, **static) if outer else primitive.primal(*values, **static)
+    if head_of(tag) != h:       # another thread has ended the trace meanwhile
+        raise TraceError(f"{primitive.name} was computed in a trace that has ended meanwhile")
     return record_call(h, primitive, args, values, static, out)
 
 

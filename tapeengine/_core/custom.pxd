@@ -1,6 +1,7 @@
 # Records of functions with derivative rules of their own.
 from libc.stdint cimport uint32_t
 from tapeengine._core.records cimport ArrayRecord, Reverse
+from tapeengine._core.tape cimport Head
 
 cdef class CustomRecord(ArrayRecord):
     cdef object rule        # pull(cotangents of the results) and push(tangents of the arguments), lists by leaf
@@ -10,3 +11,4 @@ cdef class CustomRecord(ArrayRecord):
     cdef Py_ssize_t count   # leaves of the arguments
     cdef uint32_t tag
     cdef object within(self, Reverse r, object function, list values)
+    cdef object results(self, Head *h, object function, list values)

@@ -3,10 +3,11 @@
 A call sees its arguments as the trace further out does: plain values, or traced ones of that trace. So a rule that is
 called in a reverse sweep which is itself recorded records on the right tape. What the function computes from captured
 values of its own trace is recorded there as usual; the record hands the cotangent of such a result on to it, beside the
-cotangents that the rule gives to the arguments. Rules run with their trace open again, for what they captured of it.
+cotangents that the rule gives to the arguments. Each call of a rule has a tape of its own for what it captured of the trace.
 """
 
 from libc.stdint cimport uint32_t
+cimport cython
 
 from tapeengine._core.array cimport Array
 from tapeengine._core.calls cimport innermost_tag, scalar_value, stripped, wrapped, wrapped_parts
@@ -69,16 +70,24 @@ cdef class CustomRecord(ArrayRecord):
         return 0
 
     cdef object within(self, Reverse r, object function, list values):
-        """Call a rule with this trace open; its results as the trace further out sees them."""
-        cdef Head *h = &r.tape.head
-        cdef bint reopened = h.tag == 0
-        if reopened:
-            r.tape.reopen(self.tag)
+        """Call a rule; its results as the trace further out sees them.
+
+        What it captured of this trace is live meanwhile, in this thread. What it records on that goes to a tape of the
+        call, because the trace's own tape belongs to all calls, some of which may be sweeping it right now.
+        """
+        cdef Head *h = head_of(self.tag)
+        cdef Tape call
+        if h != NULL:   # a rule that is called within another rule of the same trace
+            return self.results(h, function, values)
+        call = Tape.__new__(Tape)
+        call.continue_from(r.tape, self.tag)
         try:
-            return [stripped(h, self.tag, x) for x in function([own(value) for value in values])]
+            return self.results(&call.head, function, values)
         finally:
-            if reopened:
-                r.tape.close()
+            call.close()
+
+    cdef object results(self, Head *h, object function, list values):
+        return [stripped(h, self.tag, x) for x in function([own(value) for value in values])]
 
 
 cdef object own(object value):
@@ -119,13 +128,28 @@ cdef bint has_derivative(object x) noexcept:
     return type(x) is Dual or type(x) is Array or isinstance(x, (float, numpy.inexact))
 
 
+@cython.final
+cdef class Outward:
+    """What a traced value is for the trace further out: one of that trace, or a plain one."""
+
+    cdef uint32_t tag
+
+    def __init__(self, uint32_t tag):
+        self.tag = tag
+
+    def __call__(self, x):
+        """Return it; a value of another trace as it is."""
+        cdef Head *h = head_of(self.tag)
+        return x if h == NULL else without(h, x)
+
+
 def call(function, list leaves):
     """Call a custom function and record the call on the innermost trace among its arguments.
 
     Parameters
     ----------
     function : callable
-        ``function(leaves) -> (leaves of the result, rule)``.
+        ``function(leaves) -> (leaves of the result, rule)``; the rule's ``bind(outward)`` is called right after that.
     leaves : list
         The leaves of the arguments.
 
@@ -145,6 +169,8 @@ def call(function, list leaves):
     record.count = len(leaves)
     record.inputs = [(k, place_of(h, x)) for k, x in enumerate(leaves) if place_of(h, x) is not None]
     results, record.rule = function([without(h, x) for x in leaves])
+    h = head_of_any(tag, leaves)    # another thread may have ended the trace
+    record.rule.bind(Outward(tag))
     return recorded_results(h, record, results)
 
 

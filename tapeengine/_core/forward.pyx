@@ -12,13 +12,17 @@ from tapeengine._core.array cimport Array
 from tapeengine._core.nested cimport Copies, gather
 from tapeengine._core.recorded cimport RecordedReverse
 from tapeengine._core.records cimport (
-    AddRecord, ArrayRecord, PrimitiveRecord, ReadRecord, Reverse, View, WriteRecord,
+    AddRecord, ArrayRecord, PrimitiveRecord, ReadRecord, Reverse, View, WriteRecord, form_of,
 )
 from tapeengine._core.tape cimport (
     ARRAY, CHUNK_LAST, CHUNK_SHIFT, FORM_MASK, READ, SPECIAL, WRITE, Chunk, Head, Record, Tape, op_at, record_at,
 )
 
 import numpy
+
+from tapeengine.rule_checks import CheckedRule
+
+cdef object checked_rule = CheckedRule
 
 from tapeengine._core.assignment import add_at
 
@@ -98,7 +102,10 @@ cdef int push_primitive(PrimitiveRecord record, Reverse r) except -1:
         t = tangent_of(r, place)
         if t is None:
             continue
-        part = rules[0 if record.primitive.variadic else argument].function(t, *kept)
+        function = rules[0 if record.primitive.variadic else argument].function
+        part = function(t, *kept)
+        if type(function) is checked_rule:
+            function.check(part, form_of(record.output))
         total = part if total is None else sum_of(total, part)
         part = t = None
     put_tangent(r, record.output, total)
@@ -219,7 +226,7 @@ cdef uint32_t push_scalars(Tape tape, double *tangent, uint32_t i, uint32_t end)
 
 cdef int push(Tape tape, Reverse r) except -1:
     """Fill in the tangents of all records, in place, from those of the inputs."""
-    cdef uint32_t end = tape.head.count     # rules may run on this tape and make it longer
+    cdef uint32_t end = tape.head.count
     cdef uint32_t i = push_scalars(tape, r.cotangent, tape.head.inputs + 1, end)
     while i < end:
         push_special(tape, r, i)
@@ -236,6 +243,7 @@ cdef int push_recorded(Tape tape, Copies copies, RecordedReverse r) except -1:
             PyErr_CheckSignals()
         if op_at(h, i) & FORM_MASK == SPECIAL:
             push_special(tape, r, i)
+            r.check_open()
         else:
             gather(h, copies, r.outer, r.scalars, i)
     return 0

@@ -65,10 +65,7 @@ cdef object jvp_recorded(Backpropagator back, Seeds seeds, Head *outer):
     try:
         for i in range(n):
             array[i].value = seeds.cotangent[i]
-        r.begin(back.tape, NULL)
-        r.scalars = array
-        r.outer = outer
-        r.recorded = True
+        r.begin_on(back.tape, array, outer)
         for i, d in seeds.duals or ():
             r.add_scalar(i, d)
         back.seed_arrays(r, seeds)

@@ -12,10 +12,12 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
 from tapeengine._core.tape cimport (
-    BOTH, CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, OP_MASK, SPECIAL, Head, Record, Tape, head_of, op_at, op_da, op_db,
-    op_discrete, op_value, record1, record2, record_at, tape_of, value_at,
+    CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, INPUT, OP_MASK, SPECIAL, Head, Record, Tape, first_id, head_of, op_at,
+    op_da, op_db, op_discrete, op_value, record1, record2, record_at, record_special, tape_of, value_at,
     OP_ADD, OP_MUL, OP_NEG,
 )
+
+from tapeengine.errors import TraceError
 
 cdef extern from "ops_recorded.h":
     te_scalar te_record_da(void *h, int op, te_scalar a, te_scalar b, te_scalar v)
@@ -95,9 +97,16 @@ cdef Head *outer_of(Tape tape) noexcept:
 
 cdef uint32_t carried(Head *h, uint32_t tag, uint32_t id, double value) except 0:
     """The id on h of a dual of h's trace or of one further out."""
+    cdef Head *source
+    cdef uint32_t outer = 0
     if tag == h.tag:
         return id
-    return tape_of(h).link(tag, id, value)
+    source = head_of(tag)
+    if source == NULL or source.below == 0 or h.tag < tag:
+        return tape_of(h).link(tag, id, value)
+    # Of a trace that is over and continued for a call of a rule: what the dual is further out, or a constant.
+    id = copied_id(tape_of(source), id, &outer)
+    return carried(h, outer, id, value) if id else record_special(h, INPUT, 0, 0.0, 0.0, value)
 
 
 cdef Copies copy_out(Tape tape):
@@ -105,51 +114,84 @@ cdef Copies copy_out(Tape tape):
     cdef Head *h = &tape.head
     cdef Head *outer = outer_of(tape)
     cdef Copies copies
-    cdef uint32_t i, id, tag
-    if outer == NULL or not tape.link_sources:
+    cdef Py_ssize_t links
+    cdef uint32_t i, id, tag, first = first_id(h)
+    if outer == NULL or not has_links(tape):
         return None
     copies = tape.copies
     if copies is None or copies.tag != outer.tag:
-        copies = tape.copies = no_copies(outer.tag, h.count)
-    make_room(copies, h.count)
-    while copies.links < len(tape.link_sources):
-        i, tag, id = tape.link_sources[copies.links]
-        copies.links += 1
+        copies = tape.copies = no_copies(outer.tag, h.count - first)
+    make_room(copies, h.count - first)
+    links = copies.links
+    while tape.link_sources and links < len(tape.link_sources):
+        i, tag, id = tape.link_sources[links]
         if head_of(tag) != NULL:
-            copies.ids[i] = carried(outer, tag, id, value_at(h, i))
-    for i in range(max(copies.count, h.inputs + 1), h.count):
+            copies.ids[i - first] = carried(outer, tag, id, value_at(h, i))
+        links += 1
+        copies.links = links    # afterwards: another thread that comes in between does the same once more
+    for i in range(max(copies.count, h.inputs + 1, first), h.count):
         if op_at(h, i) & FORM_MASK != SPECIAL:
-            copies.ids[i] = copy_record(h, outer, copies.ids, i)
+            copies.ids[i - first] = copy_record(tape, copies, outer, i)
     copies.count = h.count
     return copies
 
 
-cdef uint32_t copy_record(Head *h, Head *outer, uint32_t *ids, uint32_t i) except? 0:
+cdef bint has_links(Tape tape) noexcept:
+    """Whether a tape, or the one that it continues, has duals of outer traces."""
+    return bool(tape.link_sources) or (tape.continued is not None and has_links(tape.continued))
+
+
+cdef inline uint32_t copy_of(Tape tape, Copies copies, Head *outer, uint32_t i) except? 0:
+    """The id that a parent has on the outer tape; 0 where it does not depend on it."""
+    cdef uint32_t first = first_id(&tape.head), id, tag = 0
+    if i >= first:
+        return copies.ids[i - first]
+    id = copied_id(tape.continued, i, &tag)
+    return carried(outer, tag, id, value_at(&tape.continued.head, i)) if id else 0
+
+
+cdef inline double number_of(Tape tape, uint32_t i) noexcept:
+    """The value of a parent."""
+    return value_at(&tape.head if i >= first_id(&tape.head) else &tape.continued.head, i)
+
+
+cdef uint32_t copy_record(Tape tape, Copies copies, Head *outer, uint32_t i) except? 0:
     """Repeat one record; a parent that does not depend on the outer trace becomes a constant. 0 if none does."""
+    cdef Head *h = &tape.head
     cdef Record *r = record_at(h, i)
     cdef int op = op_at(h, i)
-    cdef uint32_t a = ids[r.p1], b = ids[r.p2] if r.p2 != i else 0
+    cdef uint32_t a = copy_of(tape, copies, outer, r.p1), b = 0
+    if r.p2 != i:
+        b = copy_of(tape, copies, outer, r.p2)
     if a and b:
         return record2(outer, op, a, b, r.d1, r.d2, value_at(h, i))
     if a and r.p2 == i:
         return record1(outer, op, a, r.d1, r.d2, value_at(h, i))
     if a:
-        return record1(outer, op | CONSTANT_RIGHT, a, r.d1, value_at(h, r.p2), value_at(h, i))
+        return record1(outer, op | CONSTANT_RIGHT, a, r.d1, number_of(tape, r.p2), value_at(h, i))
     if b:
-        return record1(outer, op | CONSTANT_LEFT, b, r.d2, value_at(h, r.p1), value_at(h, i))
+        return record1(outer, op | CONSTANT_LEFT, b, r.d2, number_of(tape, r.p1), value_at(h, i))
     return 0
 
 
 cdef uint32_t copied_id(Tape tape, uint32_t id, uint32_t *tag) except? 0xFFFFFFFF:
     """The id that a scalar has on the outer trace's tape by now, and that trace; 0 where it does not depend on it."""
     cdef Copies copies
-    if not tape.link_sources:
+    cdef uint32_t first = first_id(&tape.head)
+    if not has_links(tape):
         return 0
+    if id >= tape.head.count or (tape.continued is not None and tape.continued.head.count <= id < first):
+        raise TraceError(
+            "a dual number that a derivative rule computed is used in another call of a rule. "
+            "A rule must hand on what it computes by returning it"
+        )
+    if id < first:
+        return copied_id(tape.continued, id, tag)
     copies = copy_out(tape)
     if copies is None:
         return 0
     tag[0] = copies.tag
-    return copies.ids[id]
+    return copies.ids[id - first]
 
 
 cdef Copies lifted(Tape tape, Copies copies, Head *outer):

@@ -14,18 +14,38 @@ from tapeengine._core.records cimport ArrayRecord, Reverse, View, fitted, once, 
 from tapeengine._core.storing cimport new_array, view_by
 from tapeengine._core.scalar cimport Dual, new_dual
 from tapeengine._core.tape cimport (
-    ARRAY, FORM_MASK, READ, SPECIAL, WRITE, Head, Place, Record, Tape, op_at, record_at,
+    ARRAY, FORM_MASK, READ, SPECIAL, WRITE, Head, Place, Record, Tape, op_at, record_at, tape_of,
 )
 
 import numpy
 
 from tapeengine._core.calls import zero_dim
+from tapeengine.errors import TraceError
 
 cnp.import_array()
 
 
 cdef class RecordedReverse(Reverse):
     """The accumulation of a reverse sweep that is recorded."""
+
+    cdef int begin_on(self, Tape tape, te_scalar *scalars, Head *outer) except -1:
+        """Begin a sweep over `tape` that is recorded on the tape of `outer`, which stays alive meanwhile."""
+        self.begin(tape, NULL)
+        self.recorded = True
+        self.scalars = scalars
+        self.outer = outer
+        self.tag = outer.tag
+        self.outer_tape = tape_of(outer)
+        return 0
+
+    cdef int check_open(self) except -1:
+        """Refuse to go on where another thread has ended the outer trace: its tape may be swept by now."""
+        if self.outer.tag != self.tag:
+            raise TraceError(
+                "a backpropagator was called within a trace that has ended meanwhile. "
+                "Wait for the threads that a program starts before it returns"
+            )
+        return 0
 
     cdef object scalar(self, uint32_t id):
         if self.scalars[id].id == 0:
@@ -34,6 +54,7 @@ cdef class RecordedReverse(Reverse):
 
     cdef int add_scalar(self, uint32_t id, object value) except -1:
         cdef te_scalar s
+        self.check_open()
         if type(value) is Array or isinstance(value, numpy.ndarray):
             if value.dtype.kind == "c":
                 value = value.real
@@ -126,4 +147,5 @@ cdef int resolve_recorded(Tape tape, Copies copies, RecordedReverse r, uint32_t 
             (<ArrayRecord> tape.arrays[record.p2]).reverse(r, i)
         else:
             element(r, record, kind, i)
+        r.check_open()
     return 0

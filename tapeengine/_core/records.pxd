@@ -48,6 +48,7 @@ cdef class PrimitiveRecord(ArrayRecord):
     cdef object cotangent(self, Reverse r, object output, uint32_t id)
 
 cdef object rebuilt(cls, list parts)
+cdef object form_of(object place)
 cdef bint may_repeat(object index) except -1
 
 cdef class ReadRecord(ArrayRecord):

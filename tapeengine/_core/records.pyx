@@ -21,7 +21,12 @@ from tapeengine._core.tape cimport Place, Tape
 
 import numpy
 
+from tapeengine.rule_checks import CheckedRule
+
 cnp.import_array()
+
+cdef object float64 = numpy.dtype(float)
+cdef object checked_rule = CheckedRule
 
 cdef extern from "numpy/arrayobject.h":
     ctypedef struct PyTypeObject:
@@ -243,9 +248,12 @@ cdef class PrimitiveRecord(ArrayRecord):
         rules = self.primitive.vjp_rules
         variadic = self.primitive.variadic
         for (argument, place), kept in zip(self.inputs, self.kept):
-            contribution = rules[0 if variadic else argument].function(ct, *kept)
+            function = rules[0 if variadic else argument].function
+            contribution = function(ct, *kept)
             if contribution is None:
                 continue
+            if type(function) is checked_rule:
+                function.check(contribution, form_of(place))
             if type(place) is View:
                 r.add(<View> place, contribution)
             else:
@@ -275,6 +283,15 @@ cdef class PrimitiveRecord(ArrayRecord):
         elif type(output) is tuple:
             for part in output[1]:
                 self.forget(r, part)
+
+
+cdef object form_of(object place):
+    """What fits a place, as `CheckedRule.check` wants it."""
+    if type(place) is View:
+        return place.shape, place.dtype
+    if type(place) is tuple:
+        return place[0], [form_of(part) for part in place[1]]
+    return None if place is None else ((), float64)
 
 
 cdef object rebuilt(cls, list parts):

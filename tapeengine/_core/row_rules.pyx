@@ -13,14 +13,17 @@ from libc.string cimport memset
 from tapeengine._core.elementwise cimport ARRAY_VIEW, CONSTANT, SCALAR, ElementwiseRecord, Operand, te_accumulate
 from tapeengine._core.products cimport ProductRecord
 from tapeengine._core.records cimport (
-    AddRecord, ArrayRecord, PrimitiveRecord, ReadRecord, View, WriteRecord, may_repeat, rebuilt,
+    AddRecord, ArrayRecord, PrimitiveRecord, ReadRecord, View, WriteRecord, form_of, may_repeat, rebuilt,
 )
 from tapeengine._core.rows cimport Rows, fitted_rows, te_rows_scale
 from tapeengine._core.sums cimport SumRecord
 
 import numpy
 
+from tapeengine.rule_checks import CheckedRule
 from tapeengine.spaces import Space
+
+cdef object checked_rule = CheckedRule
 
 cdef object array_class = numpy.ndarray
 
@@ -201,6 +204,8 @@ cdef bint resolve_primitive(Rows rows, PrimitiveRecord record, uint32_t id) exce
         expected = rule(one, *kept)
         if expected is None:
             continue
+        if type(rule) is checked_rule:
+            rule.check(expected, form_of(place))
         shape = (<View> place).shape if type(place) is View else ()
         contribution = by_rule(rows, rule, kept, (first, last), shape, expected, axes, spaces)
         if contribution is None:

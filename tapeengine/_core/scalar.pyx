@@ -16,6 +16,7 @@ from libc.math cimport floor, isfinite, pow
 from libc.stdint cimport uint32_t
 cimport cython
 
+from tapeengine._core.nested cimport carried
 from tapeengine._core.tape cimport (
     BOTH, CONSTANT_LEFT, CONSTANT_RIGHT, Head, head_of, op_da, op_db, op_value, record1, record2, tape_of, traces,
     OP_ABS, OP_ACOS, OP_ACOSH, OP_ADD, OP_ASIN, OP_ASINH, OP_ATAN, OP_ATAN2, OP_ATANH, OP_CBRT, OP_COPYSIGN, OP_COS,
@@ -101,7 +102,7 @@ cdef uint32_t id_on(Head *h, Dual x) except 0:
     if x.tag == h.tag:
         return x.id
     head_of_dual(x)
-    return tape_of(h).link(x.tag, x.id, x.v)
+    return carried(h, x.tag, x.id, x.v)
 
 
 cdef Head *join(Dual x, Dual y, uint32_t *i, uint32_t *j) except NULL:

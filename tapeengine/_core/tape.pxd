@@ -79,6 +79,7 @@ cdef struct Head:
     Py_ssize_t used     # chunks in use
     Py_ssize_t room     # chunks that the tables have room for
     size_t max_bytes    # 0: no limit
+    Py_ssize_t below    # chunks that the ids of a continued tape take: `chunks` and `values` begin that far before the tables
     unsigned long thread
     void *owner         # the Tape, borrowed
     Guards *guards      # NULL except on a recording
@@ -172,10 +173,12 @@ cdef class Tape:
     cdef uint32_t place_count, place_room
     cdef readonly object rules     # what the trace's dispatcher looks rules up in
     cdef object watcher      # of the debug switch: told of array operations as they are recorded, and of sweeps
+    cdef Tape continued     # the tape that this one continues, for one call of a rule
+    cdef uint32_t mark      # ids below it have been taken by continuations of this tape; 0 before the first one
     cdef object __weakref__
 
     cdef int open(self, int order) except -1
-    cdef int reopen(self, uint32_t tag) except -1
+    cdef int continue_from(self, Tape tape, uint32_t tag) except -1
     cdef void close(self) noexcept
     cdef int note_guards(self) except -1
     cdef uint32_t add_place(self, Py_ssize_t size, int type, int width) except? 0xFFFFFFFF
@@ -185,3 +188,7 @@ cdef class Tape:
 
 cdef inline Tape tape_of(Head *h):
     return <Tape> h.owner
+
+cdef inline uint32_t first_id(Head *h) noexcept nogil:
+    """The least id that a tape can have a record of: those below are of the tape that it continues."""
+    return <uint32_t> (h.below << CHUNK_SHIFT)

@@ -88,13 +88,28 @@ cdef void free_in_slab(Slab *slab) noexcept:
 
 
 cdef Head *find(uint32_t tag) noexcept:
-    """The live head of a tag; it becomes the current one. NULL where there is none."""
+    """The live head of a tag; it becomes the current one. NULL where there is none.
+
+    A continuation is found by its own thread alone, so it never becomes the current one, which all threads see.
+    """
     cdef Py_ssize_t i
     for i in range(traces.count - 1, -1, -1):
-        if traces.live[i].tag == tag:
+        if traces.live[i].tag != tag:
+            continue
+        if traces.live[i].below == 0:
             traces.current = traces.live[i]
             return traces.current
+        if traces.live[i].thread == PyThread_get_thread_ident():
+            return traces.live[i]
     return NULL
+
+
+cdef Head *latest_trace() noexcept:
+    """The latest live trace that is no continuation."""
+    cdef Py_ssize_t i = traces.count - 1
+    while i >= 0 and traces.live[i].below:
+        i -= 1
+    return traces.live[i] if i >= 0 else &nobody
 
 
 cdef void *larger(void *table, void *few, Py_ssize_t used, Py_ssize_t room) noexcept:
@@ -133,15 +148,16 @@ cdef int guard(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
 
 
 cdef int grow_tables(Head *h) except -1:
-    cdef void *table = larger(h.chunks, h.few_chunks, h.used, 2 * h.room)
+    cdef Py_ssize_t used = h.used - h.below, room = 2 * (h.room - h.below)
+    cdef void *table = larger(h.chunks + h.below, h.few_chunks, used, room)
     if table == NULL:
         raise no_memory(h)
-    h.chunks = <Chunk **> table
-    table = larger(h.values, h.few_values, h.used, 2 * h.room)
+    h.chunks = <Chunk **> table - h.below
+    table = larger(h.values + h.below, h.few_values, used, room)
     if table == NULL:
         raise no_memory(h)
-    h.values = <double **> table
-    h.room *= 2
+    h.values = <double **> table - h.below
+    h.room = h.below + room
     return 0
 
 
@@ -155,7 +171,7 @@ cdef object no_memory(Head *h):
 cdef size_t bytes_of(Head *h) noexcept:
     cdef size_t total = 0
     cdef Py_ssize_t i
-    for i in range(h.used):
+    for i in range(h.below, h.used):
         total += (h.chunks[i] != NULL) * CHUNK * RECORD_BYTES + (h.values[i] != NULL) * CHUNK * sizeof(double)
     return total
 
@@ -166,7 +182,7 @@ cdef int check_limits(Head *h) except -1:
             f"the tape has {h.count - 1:,} records, and ids end at {LAST_ID:,}. "
             "Differentiate a smaller part of the program, or recompute parts with checkpoint"
         )
-    if h.max_bytes and bytes_of(h) + sizeof(Chunk) > h.max_bytes and h.used:
+    if h.max_bytes and bytes_of(h) + sizeof(Chunk) > h.max_bytes and h.used > h.below:
         raise TapeLimitError(
             f"the tape's limit of {h.max_bytes:,} bytes is reached with {h.count - 1:,} records. "
             "Raise Engine(max_tape_bytes=...), or recompute parts with checkpoint"
@@ -225,8 +241,8 @@ cdef void lose_recordings(unsigned long thread) noexcept:
             traces.live[i].guards.lost = b"it differentiates a part of itself"
 
 
-cdef int register(Head *h) except -1:
-    """Enter a head into the table of live traces under a fresh tag."""
+cdef int room_for_one() except -1:
+    """Make room for one more live trace."""
     if traces.count == traces.room:
         room = 2 * traces.room if traces.room else 16
         live = realloc(traces.live, room * sizeof(Head *))
@@ -234,6 +250,12 @@ cdef int register(Head *h) except -1:
             raise MemoryError("no memory for the table of live traces")
         traces.live = <Head **> live
         traces.room = room
+    return 0
+
+
+cdef int register(Head *h) except -1:
+    """Enter a head into the table of live traces under a fresh tag."""
+    room_for_one()
     if traces.next_tag > LAST_TAG and traces.count == 0:
         traces.next_tag = 1     # tags order live traces, so they begin anew only where there is none
     if traces.next_tag == 0:
@@ -269,7 +291,7 @@ cdef class Tape:
     def __dealloc__(self):
         self.close()
         cdef Py_ssize_t i
-        for i in range(self.head.used):
+        for i in range(self.head.below, self.head.used):
             if self.head.chunks[i] != NULL:
                 free_chunk(self.head.chunks[i])
             free(self.head.values[i])
@@ -277,10 +299,10 @@ cdef class Tape:
         if self.head.guards != NULL:
             free(self.head.guards.each)
             free(self.head.guards)
-        if self.head.chunks != self.head.few_chunks:
-            free(self.head.chunks)
-        if self.head.values != self.head.few_values:
-            free(self.head.values)
+        if self.head.chunks + self.head.below != self.head.few_chunks:
+            free(self.head.chunks + self.head.below)
+        if self.head.values + self.head.below != self.head.few_values:
+            free(self.head.values + self.head.below)
 
     cdef int open(self, int order) except -1:
         """Begin the trace: duals of this tape's tag are live until `close`.
@@ -294,19 +316,33 @@ cdef class Tape:
         register(&self.head)
         return self.note_guards() if order >= 3 else 0
 
-    cdef int reopen(self, uint32_t tag) except -1:
-        """Make the duals of a trace that is over live once more, under its old tag, until `close`.
+    cdef int continue_from(self, Tape tape, uint32_t tag) except -1:
+        """Make the duals of a trace that is over live once more in this thread, under its old tag, until `close`.
 
-        The rules of custom functions run so: they may have captured duals of the trace that they were called in.
+        What is recorded on them goes here, after the ids of `tape`, which does not change: other threads may be
+        sweeping it. The rules of custom functions run so, since they may have captured duals of their trace.
         """
+        cdef Head *h = &self.head
         cdef Py_ssize_t i
-        register(&self.head)
-        self.head.tag = tag
-        for i in range(traces.count - 1, 0, -1):    # the table is in the order of the tags
-            if traces.live[i - 1].tag < tag:
-                break
+        cdef uint32_t first = tape.mark if tape.head.count < tape.mark < LAST_ID // 2 else tape.head.count
+        room_for_one()
+        self.continued = tape
+        self.keeps_values, self.keeps_tangents = tape.keeps_values, tape.keeps_tangents
+        self.rules, self.outer_tag = tape.rules, tape.outer_tag
+        h.max_bytes = tape.head.max_bytes
+        h.below = h.used = (<Py_ssize_t> first + CHUNK_LAST) >> CHUNK_SHIFT
+        h.room += h.below
+        h.chunks -= h.below
+        h.values -= h.below
+        h.count = h.limit = first_id(h)
+        h.thread = PyThread_get_thread_ident()
+        h.tag = tag
+        i = traces.count
+        while i > 0 and traces.live[i - 1].tag > tag:   # the table is in the order of the tags
             traces.live[i] = traces.live[i - 1]
-            traces.live[i - 1] = &self.head
+            i -= 1
+        traces.live[i] = h
+        traces.count += 1
         return 0
 
     cdef int note_guards(self) except -1:
@@ -331,7 +367,10 @@ cdef class Tape:
                 traces.count -= 1
                 break
         self.head.tag = 0
-        traces.current = traces.live[traces.count - 1] if traces.count else &nobody
+        if self.continued is not None:
+            self.continued.mark = self.head.count   # so that no two calls give out the same ids
+        else:
+            traces.current = latest_trace()
 
     cdef uint32_t add_place(self, Py_ssize_t size, int type, int width) except? 0xFFFFFFFF:
         """A place for one more storage; its index."""

@@ -43,7 +43,7 @@ cdef class Seeds(Matcher):
             self.duals.append((id, value))
         elif PyFloat_CheckExact(value):
             self.cotangent[id] += PyFloat_AS_DOUBLE(value)
-        elif as_double(value, &c):
+        elif number_of(value, &c):
             self.cotangent[id] += c
         elif type(value) is Array and (<Array> value).ndim == 0 and (<Array> value).dtype == float:
             return self.scalar(id, (<Array> value)[()])
@@ -70,6 +70,14 @@ cdef class Seeds(Matcher):
             self.arrays = []
         self.arrays.append((view, value))
         return True
+
+
+cdef bint number_of(object value, double *out) except -1:
+    """Whether a cotangent is a number that a float can hold."""
+    try:
+        return as_double(value, out)
+    except OverflowError:
+        return False
 
 
 cdef object zero_like(object x):
@@ -241,10 +249,7 @@ cdef class Backpropagator:
         try:
             for i in range(n):
                 array[i].value = seeds.cotangent[i]
-            r.begin(self.tape, NULL)
-            r.recorded = True
-            r.scalars = array
-            r.outer = outer
+            r.begin_on(self.tape, array, outer)
             for i, d in seeds.duals or ():
                 if i:
                     r.add_scalar(i, d)

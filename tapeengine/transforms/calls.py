@@ -36,6 +36,12 @@ class FlatRule:
         self.result = result
         self.name = name
 
+    def bind(self, outward: Callable[[Any], Any]) -> None:
+        """Keep what the derivative's functions capture at the call."""
+        bind = getattr(self.derivative, "bind", None)
+        if bind is not None:
+            bind(outward)
+
     def pull(self, cotangents: list[Any]) -> list[Any]:
         """The cotangents of the arguments' leaves, from those of the result's; None is zero."""
         found = self.derivative.pull(filled(self.result, cotangents))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tapeengine._core.tape import live_traces
 from tapeengine.transforms.calls import Derivative, call_with_rule
-from tapeengine.transforms.closures import lifted
+from tapeengine.transforms.rerun import Repeatable
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
@@ -22,41 +23,39 @@ def checkpoint(engine: Engine, f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        captured, around = lifted(engine.structures, f)
-
-        def program(values: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            return around(values)(*args, **kwargs)
-
-        return run_saved(engine, program, (captured, args, kwargs), name)
+        if live_traces() == 0:
+            return f(*args, **kwargs)
+        call = Repeatable(engine, (f, args, kwargs), name)
+        return run_saved(engine, call, call.values) if call.values else f(*args, **kwargs)
 
     return checkpointed
 
 
-def run_saved(engine: Engine, program: Callable[..., Any], args: tuple[Any, ...], name: str) -> Any:
-    """Call a program that captures nothing traced, and leave one record."""
+def run_saved(engine: Engine, call: Repeatable, values: Sequence[Any]) -> Any:
+    """Call a program of values, and leave one record."""
 
-    def run(values: tuple[Any, ...]) -> tuple[Any, Derivative]:
+    def run(args: tuple[list[Any]]) -> tuple[Any, Derivative]:
         # Where the values are traced further out, that trace saves as well.
-        return run_saved(engine, program, values, name), Rerun(engine, program, values)
+        return run_saved(engine, call, args[0]), Rerun(engine, call, args[0])
 
-    traced, result = call_with_rule(engine, args, run, name)
-    return result if traced else program(*args)
+    traced, result = call_with_rule(engine, (list(values),), run, call.name)
+    return result if traced else call.first(values)
 
 
 class Rerun:
     """The derivative of a call that is run again when it is needed."""
 
-    __slots__ = ("engine", "primals", "program")
+    __slots__ = ("call", "engine", "values")
 
-    def __init__(self, engine: Engine, program: Callable[..., Any], primals: tuple[Any, ...]) -> None:
+    def __init__(self, engine: Engine, call: Repeatable, values: list[Any]) -> None:
         self.engine = engine
-        self.program = program
-        self.primals = primals
+        self.call = call
+        self.values = values
 
     def pull(self, cotangent: Any) -> Any:
         """Run the call once more on a tape of its own, and resolve that."""
-        return self.engine.vjp(self.program, *self.primals)[1](cotangent)
+        return self.engine.vjp(self.call, self.values)[1](cotangent)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Run the call once more, with tangents."""
-        return self.engine.jvp(self.program, self.primals, tangents)[1]
+        return self.engine.jvp(self.call, (self.values,), tangents)[1]

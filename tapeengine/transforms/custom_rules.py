@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from tapeengine.errors import PrimitiveError
+from tapeengine.errors import PrimitiveError, note
 from tapeengine.transforms.calls import Derivative, call_with_rule
+from tapeengine.transforms.captures import Snapshot
 from tapeengine.transforms.forms import form_of
 
 if TYPE_CHECKING:
@@ -92,38 +94,61 @@ class CustomFunction:
 
 
 class Call:
-    """The derivative of one call: the rules that were given, and the transpose of one where the other is missing."""
+    """The derivative of one call: the rules that were given, and the transpose of one where the other is missing.
 
-    __slots__ = ("args", "custom", "residuals", "result")
+    The rules are those of the moment of the call, with what they captured then: what the program changes later has no
+    influence. What a rule adds to a list that it captures is added to the program's list.
+    """
+
+    __slots__ = ("custom", "parts", "result", "snapshot", "values")
 
     def __init__(self, custom: CustomFunction, args: tuple[Any, ...], result: Any, residuals: Any) -> None:
         self.custom = custom
-        self.args = args
         self.result = result
-        self.residuals = residuals
+        self.parts = (custom.bwd, custom.jvp, residuals, args)
+
+    def bind(self, outward: Callable[[Any], Any]) -> None:
+        """Keep what the rules capture."""
+        engine = self.custom.engine
+        self.snapshot = Snapshot(engine.structures, self.parts, engine.copies)
+        self.values = [outward(value) for value in self.snapshot.captured]
+        del self.parts
 
     def pull(self, cotangent: Any) -> Any:
         """The cotangents of the arguments."""
-        if self.custom.bwd is not None:
-            return self.custom.bwd(self.residuals, cotangent)
-        zeros = [form_of(self.custom.engine.structures, arg).zeros() for arg in self.args]
-        _, backpropagator = self.custom.engine.vjp(lambda *tangents: self._tangent(tangents), *zeros)
-        return backpropagator(cotangent)
+        with self._bound() as (bwd, jvp, residuals, args):
+            if bwd is not None:
+                return bwd(residuals, cotangent)
+            engine = self.custom.engine
+            zeros = [form_of(engine.structures, arg).zeros() for arg in args]
+            return engine.vjp(lambda *tangents: self._tangent(jvp, args, tangents), *zeros)[1](cotangent)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """The tangent of the result."""
-        if self.custom.jvp is not None:
-            return self._tangent(tangents)
-        engine, bwd = self.custom.engine, self.custom.bwd
-        assert bwd is not None
-        zeros = form_of(engine.structures, self.result).zeros()
-        found, backpropagator = engine.vjp(lambda cotangent: tuple(bwd(self.residuals, cotangent)), zeros)
-        kept = tuple(None if part is None else t for part, t in zip(found, tangents, strict=True))
-        return backpropagator(kept)[0]
+        with self._bound() as (bwd, jvp, residuals, args):
+            if jvp is not None:
+                return self._tangent(jvp, args, tangents)
+            engine = self.custom.engine
+            zeros = form_of(engine.structures, self.result).zeros()
+            found, backpropagator = engine.vjp(lambda cotangent: tuple(bwd(residuals, cotangent)), zeros)
+            kept = tuple(None if part is None else t for part, t in zip(found, tangents, strict=True))
+            return backpropagator(kept)[0]
 
-    def _tangent(self, tangents: tuple[Any, ...]) -> Any:
-        assert self.custom.jvp is not None
-        pair = self.custom.jvp(self.args, tangents)
+    @contextmanager
+    def _bound(self) -> Iterator[Any]:
+        """The rules, the residuals and the arguments as they were at the call; errors are told whose rule it was."""
+        made: dict[int, Any] = {}
+        bound = self.snapshot.again(self.values, made)
+        try:
+            yield bound
+        except Exception as error:
+            note(error, f"in a derivative rule of {self.custom._name}")
+            raise
+        finally:
+            self.snapshot.take_over(made)
+
+    def _tangent(self, jvp: Callable[..., Any], args: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+        pair = jvp(args, tangents)
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise PrimitiveError(f"{self.custom._name}: the jvp rule must return (value, tangent), not {pair!r}")
         return pair[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _thread import get_ident
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,11 +24,16 @@ class Switches(NamedTuple):
 
 
 class Debug:
-    """The switches of an engine, set; as a context manager they are set back at its end."""
+    """The switches of an engine, set; as a context manager they are set back at its end.
+
+    Contexts of several threads may overlap: an engine has the switches that were set last of those that have not ended.
+    """
 
     def __init__(self, engine: Engine, switches: Switches | None) -> None:
         self.engine = engine
-        self.before = engine.switches
+        self.switches = switches
+        self.thread = get_ident()
+        engine.debugs = (*engine.debugs, self)
         engine.switches = switches
 
     def __enter__(self) -> Engine:
@@ -35,8 +41,12 @@ class Debug:
         return self.engine
 
     def __exit__(self, *error: object) -> None:
-        """Set the switches back."""
-        self.engine.switches = self.before
+        """Set the switches back: without these, and without what this thread has set since."""
+        position = self.engine.debugs.index(self) if self in self.engine.debugs else len(self.engine.debugs)
+        later = self.engine.debugs[position:]
+        ended = [debug for debug in later if debug is self or debug.thread == self.thread]
+        self.engine.debugs = tuple(debug for debug in self.engine.debugs if debug not in ended)
+        self.engine.switches = self.engine.debugs[-1].switches if self.engine.debugs else None
 
 
 def watched(engine: Engine, program: Callable[..., Any]) -> Callable[..., Any]:

@@ -18,8 +18,8 @@ import numpy as np
 
 from tapeengine.errors import StructureError
 from tapeengine.transforms.calls import Derivative, call_with_rule
-from tapeengine.transforms.closures import lifted
 from tapeengine.transforms.forms import flatten, form_of, is_traced
+from tapeengine.transforms.rerun import Repeatable
 from tapeengine.transforms.tasks import Closure, Direction, Task, derived, remote_pull, remote_push, run_task
 from tapeengine.transforms.workers import in_order, shares_memory
 
@@ -37,7 +37,7 @@ def fork(engine: Engine, tasks: Sequence[Callable[[], Any]], executor: Executor)
                 f"fork takes callables without arguments, not {task!r}; write fork(lambda: f(x), lambda: g(x))"
             )
     shared = Shared()
-    found = [shared.task(engine, task, getattr(task, "__name__", type(task).__name__)) for task in tasks]
+    found = [shared.task(engine, task, shares_memory(executor)) for task in tasks]
     return tuple(Fork(engine, executor, *zip(*found, strict=True)).run(shared.values)) if tasks else ()
 
 
@@ -68,10 +68,11 @@ class Shared:
         self.values: list[Any] = []
         self._numbers: dict[int, int] = {}
 
-    def task(self, engine: Engine, f: Callable[[], Any], name: str) -> tuple[Task, list[int]]:
+    def task(self, engine: Engine, f: Callable[[], Any], is_local: bool) -> tuple[Task, list[int]]:
         """Make a task of a callable; with it the numbers of the values that it captures."""
-        captured, around = lifted(engine.structures, f)
-        return Closure(around, len(captured), name), [self._number(value) for value in captured]
+        name = getattr(f, "__name__", type(f).__name__)
+        call = Repeatable(engine, (f, (), {}), name, with_globals=is_local)
+        return Closure(call), [self._number(value) for value in call.values]
 
     def _number(self, value: Any) -> int:
         number = self._numbers.setdefault(id(value), len(self.values))
@@ -108,7 +109,10 @@ class Fork:
         if any(map(is_traced, values)):  # by a trace further out, which is forked on as well
             return self.run(values), Again(self, values)
         if not shares_memory(self.executor):
-            return self.calls(run_task, values), Remote(self, values)
+            found = self.calls(run_task, values)
+            for task, value in zip(self.tasks, found, strict=True):
+                task.note(value)
+            return found, Remote(self, values)
         found = self.calls(lambda task, own: task.recorded(self.engine, own), values)
         return [value for value, _ in found], Jobs(self, values, [pull for _, pull in found])
 

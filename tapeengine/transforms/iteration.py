@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import struct
+from array import array
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeengine.errors import StructureError, UnsupportedError
 from tapeengine.transforms.calls import Derivative, call_with_rule
-from tapeengine.transforms.closures import lifted
-from tapeengine.transforms.forms import add, flatten, form_of, is_traced
+from tapeengine.transforms.captures import Snapshot
+from tapeengine.transforms.forms import add, flatten, form_of, is_traced, map_leaves
+from tapeengine.transforms.rerun import Places, generator_states, not_repeatable, paths, plain, restored, same_states
 from tapeengine.transforms.treeverse import Chain
 
 if TYPE_CHECKING:
@@ -16,25 +19,17 @@ if TYPE_CHECKING:
 
 __all__ = ["iterate"]
 
+Step = Callable[[Any], Any]
 
-def iterate(engine: Engine, step: Callable[[Any], Any], n: int, x: Any, checkpoints: int) -> Any:
+
+def iterate(engine: Engine, step: Step, n: int, x: Any, checkpoints: int) -> Any:
     """See `Engine.iterate`."""
     if n < 0 or checkpoints < 1:
         raise StructureError(
             f"iterate needs n >= 0 steps and at least 1 checkpoint, not n={n}, checkpoints={checkpoints}"
         )
-    captured, around = lifted(engine.structures, step)
-
-    def run(args: tuple[Any, ...]) -> tuple[Any, Derivative]:
-        values, start = args
-        bare = around(values)
-        if any(map(is_traced, flatten(engine.structures, args)[0])):
-            return iterate(engine, bare, n, start, checkpoints), Steps(engine, around, n, args, checkpoints, None)
-        chain = Chain(bare, n, checkpoints, start)
-        _check(engine, start, chain.final)
-        return chain.final, Steps(engine, around, n, args, checkpoints, chain)
-
-    traced, result = call_with_rule(engine, (captured, x), run, "iterate")
+    steps = Steps(engine, step, n, checkpoints)
+    traced, result = call_with_rule(engine, (steps.snapshot.captured, x), steps.called, "iterate")
     if traced:
         return result
     for _ in range(n):
@@ -55,54 +50,149 @@ def _check(engine: Engine, start: Any, final: Any) -> None:
 
 
 class Steps:
-    """The derivative of a chain of steps with respect to what the step captures and to the first state."""
+    """The steps of one call: what they capture, and of each state that they passed through a print of each leaf."""
 
-    __slots__ = ("args", "around", "chain", "checkpoints", "engine", "n")
-
-    def __init__(
-        self,
-        engine: Engine,
-        around: Callable[[list[Any]], Callable[[Any], Any]],
-        n: int,
-        args: tuple[Any, ...],
-        checkpoints: int,
-        chain: Chain | None,
-    ) -> None:
+    def __init__(self, engine: Engine, step: Step, n: int, checkpoints: int) -> None:
         self.engine = engine
-        self.around = around
         self.n = n
-        self.args = args
         self.checkpoints = checkpoints
+        self.snapshot = Snapshot(engine.structures, step, engine.copies)
+        self.prints = array("q")
+        self.draws = False  # from the global generators
+        self.begin = Places(self.snapshot.generators).here()
+
+    def called(self, args: tuple[Any, ...]) -> tuple[Any, Derivative]:
+        """Run the steps; on values that are traced further out they leave a record there as well."""
+        traced, result = call_with_rule(self.engine, args, self.called, "iterate")
+        if traced:
+            return result, Reversal(self, args, None)
+        chain = self.first(*args)
+        return chain.final, Reversal(self, args, chain)
+
+    def first(self, values: list[Any], start: Any) -> Chain:
+        """Run the steps for their value, on the program's own objects."""
+        step = self.snapshot.around(values)
+
+        def noted(state: Any) -> Any:
+            state = step(state)
+            self.prints.extend(_prints(self.engine, state))
+            return state
+
+        chain = Chain(noted, self.n, self.checkpoints, start, Places(self.snapshot.generators))
+        _check(self.engine, start, chain.final)
+        self.draws = not same_states(self.begin[0], generator_states())
+        return chain
+
+    def again(self, values: Sequence[Any], made: dict[int, Any]) -> Step:
+        """The step for another run, on copies of what it captured."""
+        step: Step = self.snapshot.again(values, made)
+        return step
+
+    def places(self, made: dict[int, Any]) -> Places | None:
+        """The generators of such a run; None where it draws from none."""
+        generators = self.snapshot.generators_in(made)
+        return Places(generators, self.draws) if self.draws or generators else None
+
+    def check(self, state: Any, position: int, repeat: Callable[[], Any]) -> None:
+        """Compare the state after a step with that of the first run; where they differ a plain run decides."""
+        if not self._differs(state, position):
+            return
+        bare = repeat()
+        k = self._differs(bare, position)
+        if k:
+            path = paths(self.engine.structures, "state", bare)[k - 1]
+            raise not_repeatable("the step of iterate", f"{path} differs after step {position + 1}")
+
+    def _differs(self, state: Any, position: int) -> int:
+        """The number of the first leaf that differs, from 1 on; 0 where none does."""
+        found = _prints(self.engine, state)
+        were = self.prints[position * len(found) : (position + 1) * len(found)]
+        return next((k for k, (a, b) in enumerate(zip(found, were, strict=True), 1) if a != b), 0)
+
+
+def _prints(engine: Engine, state: Any) -> list[int]:
+    """A number for each leaf of a state, which tells its bits."""
+    if type(state) is float:
+        return [_print(state)]
+    return [_print(plain(leaf)) for leaf in flatten(engine.structures, state)[0]]
+
+
+def _print(value: Any) -> int:
+    if isinstance(value, float) and value == value:
+        return struct.unpack("q", struct.pack("d", value))[0]  # type: ignore[no-any-return]
+    if hasattr(value, "tobytes") and not value.dtype.hasobject:
+        return _print(float(value)) if value.shape == () and value.dtype == float else hash(value.tobytes())
+    return hash(value) if isinstance(value, (int, str, bytes, complex)) else 0
+
+
+class Reversal:
+    """The derivative of the steps with respect to what they capture and to the first state."""
+
+    __slots__ = ("args", "chain", "steps")
+
+    def __init__(self, steps: Steps, args: tuple[Any, ...], chain: Chain | None) -> None:
+        self.steps = steps
+        self.args = args
         self.chain = chain
 
     def pull(self, cotangent: Any) -> Any:
         """Reverse the steps, each on a tape of its own."""
-        values, start = self.args
-        chain = self.chain or Chain(self.around(values), self.n, self.checkpoints, start)
+        steps, (values, start) = self.steps, self.args
+        made: dict[int, Any] = {}
+        step = steps.again(values, made)
+        places = steps.places(made)
         total: Any = None
 
         def undo(state: Any, position: int) -> None:
             nonlocal cotangent, total
-            given, cotangent = self._undo(values, state, cotangent)
+            given, cotangent = self._undone(state, position, made, cotangent)
             if given is not None:
-                total = given if total is None else add(self.engine.structures, total, given)
+                total = given if total is None else add(steps.engine.structures, total, given)
 
-        chain.reverse(undo)
+        with restored(steps.begin[0] if steps.draws else None):
+            if places is not None:
+                places.resume(steps.begin)
+            chain = self.chain or Chain(step, steps.n, steps.checkpoints, start, places)
+            chain.reverse(undo, step, places)
         return total, cotangent
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Run the steps with tangents."""
-        (values, state), (given, tangent) = self.args, tangents
-        for _ in range(self.n):
-            state, tangent = self.engine.jvp(self._step, (values, state), (given, tangent))
+        steps, (values, state), (given, tangent) = self.steps, self.args, tangents
+        made: dict[int, Any] = {}
+        steps.again(values, made)
+        with restored(steps.begin[0] if steps.draws else None):
+            for position in range(steps.n):
+                repeat = self._repeat(state, made)
+                state, tangent = steps.engine.jvp(self._step(made), (values, state), (given, tangent))
+                steps.check(state, position, repeat)
         return tangent
 
-    def _step(self, values: list[Any], state: Any) -> Any:
-        return self.around(values)(state)
-
-    def _undo(self, values: list[Any], state: Any, cotangent: Any) -> tuple[Any, Any]:
+    def _undone(self, state: Any, position: int, made: dict[int, Any], cotangent: Any) -> tuple[Any, Any]:
         """The cotangents of what the step captures and of the state before it."""
-        if not values:
-            return None, self.engine.vjp(self.around(values), state)[1](cotangent)[0]
-        given, before = self.engine.vjp(self._step, values, state)[1](cotangent)
-        return given, before
+        steps, values = self.steps, self.args[0]
+        repeat = self._repeat(state, made)
+        if values:
+            after, back = steps.engine.vjp(self._step(made), values, state)
+        else:
+            after, back = steps.engine.vjp(steps.again(values, made), state)
+        steps.check(after, position, repeat)
+        cotangents = back(cotangent)
+        return cotangents if values else (None, cotangents[0])
+
+    def _step(self, made: dict[int, Any]) -> Callable[[list[Any], Any], Any]:
+        """A step as a program of what it captures and of the state."""
+        return lambda values, state: self.steps.again(values, made)(state)
+
+    def _repeat(self, state: Any, made: dict[int, Any]) -> Callable[[], Any]:
+        """What runs a step once more on plain values, from where the generators are now."""
+        steps, values, places = self.steps, self.args[0], self.steps.places(made)
+        moment = None if places is None else places.here()
+
+        def repeat() -> Any:
+            if places is not None:
+                places.resume(moment)  # type: ignore[arg-type]
+            bare, start = (map_leaves(steps.engine.structures, plain, part) for part in (values, state))
+            return steps.again(bare, made)(start)
+
+        return repeat

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tapeengine.errors import UnsupportedError
 from tapeengine.structure import Structures
-from tapeengine.transforms.closures import lifted
 from tapeengine.transforms.forms import Step, flatten, is_traced, unflatten
+from tapeengine.transforms.rerun import Outcome, Repeatable
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
@@ -58,6 +58,9 @@ class Task:
         """Run the task; the map from tangents of the values to the tangent of what it returns."""
         return engine.linearize(self, values)[1]
 
+    def note(self, value: Any) -> None:
+        """Keep the outcome of a first run that was elsewhere."""
+
     def _check(self, structures: Structures, value: Any) -> None:
         """Refuse a value that depends on a trace through something else than the values of the task."""
         if any(map(is_traced, flatten(structures, value)[0])):
@@ -68,32 +71,43 @@ class Task:
 
 
 class Closure(Task):
-    """A callable as a function of what it captures.
+    """A callable as a function of what it captures, which is run for its value once and for derivatives again.
 
     Parameters
     ----------
-    around : callable
-        ``around(values)`` is the callable with these values in the places of those that it captures.
+    call : Repeatable
+    places : sequence of int, optional
+        Which of the task's values each of the call's is; by default they are the same.
 
     Examples
     --------
-    >>> task = Closure(lambda values: lambda: 2.0 * values[0], 1, "double")
-    >>> task([3.0])
-    6.0
+    >>> import tapeengine as te
+    >>> factor = 2.0
+    >>> task = Closure(Repeatable(te.default_engine(), (lambda: factor * 3.0, (), {}), "product"))
+    >>> task([]), task([])
+    (6.0, 6.0)
     """
 
-    __slots__ = ("around",)
+    __slots__ = ("call", "places")
 
-    def __init__(self, around: Callable[[list[Any]], Callable[[], Any]], count: int, name: str) -> None:
-        super().__init__(count, name)
-        self.around = around
+    def __init__(self, call: Repeatable, places: Sequence[int] | None = None) -> None:
+        super().__init__(len(call.values), call.name)
+        self.call = call
+        self.places = range(self.count) if places is None else places
 
     def __call__(self, values: list[Any]) -> Any:
         """Run the callable around other values."""
-        return self.around(values)()
+        own = [values[k] for k in self.places]
+        return self.call.first(own) if self.call.outcome is None else self.call(own)
+
+    def note(self, value: Any) -> None:
+        """Keep the outcome of a first run that was elsewhere."""
+        self.call.outcome = Outcome(self.call.engine.structures, value)
 
     def __reduce__(self) -> Any:
-        return _closure, (self.around(_numbered(self.count)), self.count, self.name)
+        f = self.call.snapshot.again(_numbered(self.count))[0]
+        outcome = self.call.outcome
+        return _closure, (f, self.name, None if outcome is None else (outcome.leaves, outcome.steps))
 
 
 class Derived(Task):
@@ -157,11 +171,14 @@ def _numbered(count: int) -> list[Any]:
     return [Captured(number) for number in range(count)]
 
 
-def _closure(f: Callable[[], Any], count: int, name: str) -> Closure:
+def _closure(f: Callable[[], Any], name: str, outcome: Any) -> Closure:
     """Make a task again of the callable that was sent."""
-    places, around = lifted(_engine().structures, f, lambda value: type(value) is Captured)
-    numbers = [place.number for place in places]
-    return Closure(lambda values: around([values[k] for k in numbers]), count, name)
+    engine = _engine()
+    call = Repeatable(engine, (f, (), {}), name, lambda value: type(value) is Captured, with_globals=False)
+    if outcome is not None:
+        call.outcome = Outcome(engine.structures, None)
+        call.outcome.leaves, call.outcome.steps = outcome
+    return Closure(call, [place.number for place in call.values])
 
 
 def _derived(direction: Direction, task: Task, given: Any) -> Derived:

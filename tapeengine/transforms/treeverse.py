@@ -8,11 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import comb
-from typing import Any
+from typing import Any, Protocol
 
 __all__ = ["Chain", "repetitions", "split"]
 
 Step = Callable[[Any], Any]
+
+#: A position, the state there, and where the generators of random numbers were.
+Kept = tuple[int, Any, Any]
+
+
+class Places(Protocol):
+    """Where the generators of random numbers are that the steps draw from."""
+
+    def here(self) -> Any:
+        """Where they are now."""
+
+    def resume(self, moment: Any) -> None:
+        """Put them where they were."""
 
 
 def repetitions(length: int, kept: int) -> int:
@@ -56,6 +69,10 @@ class Chain:
         The number of steps.
     kept : int
         The most states that are kept at a time.
+    start : state
+        The first state.
+    places : Places, optional
+        The generators of random numbers that are put back where steps are run again.
 
     Attributes
     ----------
@@ -65,35 +82,44 @@ class Chain:
         Steps that were run without being reversed, the first run included.
     """
 
-    def __init__(self, step: Step, length: int, kept: int, start: Any) -> None:
+    def __init__(self, step: Step, length: int, kept: int, start: Any, places: Places | None = None) -> None:
         self.step = step
+        self.places = places
         self.length = length
         self.kept = kept
         self.advanced = 0
-        self.first: list[tuple[int, Any]] = [(0, start)]
+        self.first: list[Kept] = [(0, start, None if places is None else places.here())]
         self._keep(self.first, length)
-        position, state = self.first[-1]
-        self.final = self._advance(state, length - position)
+        self.final = self._advance(self.first[-1], length)
 
-    def reverse(self, undo: Callable[[Any, int], None]) -> None:
-        """Call ``undo(state, position)`` for every step, from the last to the first, with the state before it."""
+    def reverse(self, undo: Callable[[Any, int], None], step: Step | None = None, places: Places | None = None) -> None:
+        """Call ``undo(state, position)`` for every step, from the last to the first, with the state before it.
+
+        `step` runs the steps again, with the generators at `places`; by default it is the one that ran them first.
+        """
+        self.step, self.places = step or self.step, places
         states = list(self.first)
         for end in range(self.length, 0, -1):
             self._keep(states, end)
-            position, state = states[-1]
-            if position == end - 1:
+            last = states[-1]
+            if last[0] == end - 1:
                 states.pop()
-            undo(self._advance(state, end - 1 - position), end - 1)
+            undo(self._advance(last, end - 1), end - 1)
 
-    def _keep(self, states: list[tuple[int, Any]], end: int) -> None:
+    def _keep(self, states: list[Kept], end: int) -> None:
         """Run ahead from the last state towards `end`, and keep states on the way while there is room."""
         while len(states) < self.kept and end - states[-1][0] > 1:
-            position, state = states[-1]
-            ahead = split(end - position, self.kept - len(states) + 1)
-            states.append((position + ahead, self._advance(state, ahead)))
+            last = states[-1]
+            position = last[0] + split(end - last[0], self.kept - len(states) + 1)
+            state = self._advance(last, position)
+            states.append((position, state, None if self.places is None else self.places.here()))
 
-    def _advance(self, state: Any, steps: int) -> Any:
-        for _ in range(steps):
+    def _advance(self, kept: Kept, position: int) -> Any:
+        """The state at a position, from one that is kept."""
+        start, state, moment = kept
+        if self.places is not None:
+            self.places.resume(moment)
+        for _ in range(position - start):
             state = self.step(state)
-        self.advanced += steps
+        self.advanced += position - start
         return state

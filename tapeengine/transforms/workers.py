@@ -35,7 +35,8 @@ def in_order(executor: Executor, calls: Sequence[Call]) -> Iterator[Any]:
     Raises
     ------
     Exception
-        That of the first call, in order, that failed; all that had begun have ended by then.
+        That of the first call, in order, that failed; all that had begun have ended by then. So they have after an
+        interrupt, on executors that share memory.
 
     Examples
     --------
@@ -49,8 +50,9 @@ def in_order(executor: Executor, calls: Sequence[Call]) -> Iterator[Any]:
         futures.extend(_submitted(executor, call) for call in calls[1:])
         for k, call in enumerate(calls):
             yield _outcome(futures, k, call, helps)
-    except Exception:
-        wait([f for f in futures if f is not None and not f.cancel()])
+    except BaseException as error:
+        if helps or isinstance(error, Exception):
+            _end(futures)
         raise
     finally:
         for f in futures:
@@ -60,10 +62,26 @@ def in_order(executor: Executor, calls: Sequence[Call]) -> Iterator[Any]:
 
 def _outcome(futures: list[Future[Any] | None], k: int, call: Call, helps: bool) -> Any:
     """Wait for a call, or run it here; what has been given is kept no longer."""
-    future, futures[k] = futures[k], None
+    future = futures[k]
     if future is None or (helps and future.cancel()):
+        futures[k] = None
         return call[0](*call[1:])
-    return future.result()
+    result = future.result()
+    futures[k] = None
+    return result
+
+
+def _end(futures: Sequence[Future[Any] | None]) -> None:
+    """Cancel calls that have not begun, and wait for the others; until then they work on the program's data.
+
+    An interrupt while this waits is raised once they have ended; a second one at once.
+    """
+    running = [f for f in futures if f is not None and not f.cancel()]
+    try:
+        wait(running)
+    except KeyboardInterrupt:
+        wait(running)
+        raise
 
 
 def _submitted(executor: Executor, call: Call) -> Future[Any] | None:

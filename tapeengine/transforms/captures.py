@@ -1,0 +1,433 @@
+"""What a callable captures, bound when it is called: closure conversion of ordinary Python callables.
+
+A function that is run again later (`checkpoint`, `iterate`, tasks, rules) must find then what it found when it was
+called, whatever the program has done since: a loop has moved its variable on, a list has grown, an array was written
+to, a generator was drawn from. So a `Snapshot` is taken before the first run. It looks through the cells of closures,
+default and partial arguments, the objects that methods belong to, containers, arrays, random generators, and the
+global data that functions of the program read. Traced values among these are lifted out into arguments; what is
+captured and can change is copied.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import os
+import random
+import sys
+import types
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeengine.structure import Structures
+from tapeengine.transforms.forms import is_traced
+
+__all__ = ["ArrayCopies", "Snapshot"]
+
+#: Classes of values that never change.
+ATOMS = frozenset(
+    (
+        *(float, int, str, bool, type(None), complex, bytes, range, slice, type, type(...), types.ModuleType),
+        *(np.float64, np.float32, np.int64, np.bool_, np.ufunc),
+    )
+)
+#: Packages whose functions read no data of a program.
+LIBRARIES = frozenset(("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "numpy", "scipy"))
+#: Where the standard library and installed packages are.
+_INSTALLED = (os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(np.__file__)))
+_GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+
+
+class ArrayCopies:
+    """Copies of captured arrays, shared by all snapshots that found the same numbers in an array.
+
+    An array that is captured again and again and never changes, such as the data of a model, is copied once.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[weakref.ref[Any], Any]] = {}
+
+    def of(self, array: Any) -> Any:
+        """A copy of what an array holds now."""
+        known = self._known.get(id(array))
+        if known is not None and known[0]() is array and _same_bits(known[1], array):
+            return known[1]
+        made = array.copy(order="K")
+        key = id(array)
+        self._known[key] = (weakref.ref(array, lambda ref: self._forget(key, ref)), made)
+        return made
+
+    def _forget(self, key: int, ref: Any) -> None:
+        known = self._known.get(key)
+        if known is not None and known[0] is ref:
+            del self._known[key]
+
+
+def _same_bits(a: Any, b: Any) -> bool:
+    if a.dtype != b.dtype or a.shape != b.shape or a.dtype.hasobject:
+        return False
+    if a.flags.c_contiguous and b.flags.c_contiguous:
+        return bool(np.array_equal(a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8)))
+    return bool(a.tobytes() == b.tobytes())
+
+
+class Node:
+    """One captured object: what is inside, and how to make it anew around other contents.
+
+    Attributes
+    ----------
+    original : object
+    inside : list
+        The objects inside: a `Node` for what may have to be made anew, any other object for itself.
+    make : callable
+        ``make(inside) -> object``; for a `shell`, ``make(inside, shell)`` fills it.
+    shell : callable or None
+        Makes the empty object, of a kind that may hold itself.
+    lifted, changes : bool
+        Whether a traced value is inside, and whether something inside can change.
+    """
+
+    __slots__ = ("changes", "inside", "lifted", "make", "names", "original", "shell")
+
+    def __init__(
+        self, original: Any, inside: list[Any], make: Any, shell: Callable[[], Any] | None = None, changes: bool = False
+    ) -> None:
+        self.original = original
+        self.inside = inside
+        self.make = make
+        self.shell = shell
+        self.names: list[str] = []
+        self.lifted = False
+        self.changes = changes
+
+
+class Snapshot:
+    """What an object captures now.
+
+    Parameters
+    ----------
+    structures : Structures
+        The containers that are looked into.
+    value : object
+        A callable, or a structure of callables and their arguments.
+    copies : ArrayCopies
+    is_wanted : callable
+        Says of a leaf whether it is lifted out; by default, whether it is traced.
+    with_globals : bool
+        Whether global data is bound. Functions that are to be pickled by their names must stay what they are.
+
+    Attributes
+    ----------
+    captured : list
+        The leaves that were lifted out, in a fixed order, each once.
+
+    Examples
+    --------
+    >>> factor = [2.0]
+    >>> def f(x):
+    ...     return factor[0] * x
+    >>> snapshot = Snapshot(Structures(), f, ArrayCopies())
+    >>> factor[0] = 5.0
+    >>> snapshot.again([])(1.0), snapshot.around([])(1.0)
+    (2.0, 5.0)
+    """
+
+    __slots__ = (
+        "_copies",
+        "_nodes",
+        "_order",
+        "_root",
+        "_spaces",
+        "_structures",
+        "_wanted",
+        "_with_globals",
+        "captured",
+    )
+
+    def __init__(
+        self,
+        structures: Structures,
+        value: Any,
+        copies: ArrayCopies,
+        is_wanted: Callable[[Any], bool] = is_traced,
+        with_globals: bool = True,
+    ) -> None:
+        self.captured: list[Any] = []
+        self._structures = structures
+        self._copies = copies
+        self._wanted = is_wanted
+        self._with_globals = with_globals
+        self._nodes: dict[int, Any] = {}
+        self._spaces: dict[int, Node] = {}
+        self._order: list[Node] = []
+        self._root = self._look(value)
+        self._settle()
+
+    def around(self, values: Sequence[Any]) -> Any:
+        """The object itself, with other values in the places of those that were lifted out."""
+        return self._made(values, lambda node: node.lifted, {})
+
+    def again(self, values: Sequence[Any], made: dict[int, Any] | None = None) -> Any:
+        """The object as it was when the snapshot was taken, of copies that nobody else has.
+
+        `made` holds, by node, the arrays and generators that are to be used; those that are missing are added.
+        """
+        return self._made(values, lambda node: node.lifted or node.changes, {} if made is None else made)
+
+    def take_over(self, made: dict[int, Any]) -> None:
+        """Add to the program's lists what a run has added to the copies that `again` made of them."""
+        for node in self._order:
+            if node.shell is list and id(node) in made and len(made[id(node)]) > len(node.inside):
+                node.original.extend(made[id(node)][len(node.inside) :])
+
+    @property
+    def generators(self) -> list[Any]:
+        """The random generators that are captured."""
+        return [node.original for node in self._order if isinstance(node.original, _GENERATORS)]
+
+    def generators_in(self, made: dict[int, Any]) -> list[Any]:
+        """The generators that `again` has made in their places."""
+        return [made[id(node)] for node in self._order if isinstance(node.original, _GENERATORS)]
+
+    def _made(self, values: Sequence[Any], is_new: Callable[[Node], bool], made: dict[int, Any]) -> Any:
+        if type(self._root) is not Node:
+            return self._root
+        new = [node for node in self._order if is_new(node)]
+        done: dict[int, Any] = {id(node): node.shell() for node in new if node.shell is not None}
+
+        def of(inner: Any) -> Any:
+            return done.get(id(inner), inner.original) if type(inner) is Node else inner
+
+        for node in new:
+            if type(node.make) is int:
+                done[id(node)] = values[node.make]
+            elif node.shell is None:
+                one = made.get(id(node))
+                done[id(node)] = one = node.make([of(inner) for inner in node.inside]) if one is None else one
+                if not node.inside:
+                    made[id(node)] = one
+        for node in new:
+            if node.shell is not None:
+                made[id(node)] = done[id(node)]
+                node.make([of(inner) for inner in node.inside], done[id(node)])
+        return of(self._root)
+
+    # -- looking ------------------------------------------------------------------------------------------------------
+    def _look(self, value: Any) -> Any:
+        """Look through an object, without recursion; nodes come into their order from the inside out."""
+        root, is_new = self._entered(value)
+        pending = [(root, 0)] if is_new else []
+        while pending:
+            node, k = pending.pop()
+            while k < len(node.inside):
+                found, is_new = self._entered(node.inside[k])
+                node.inside[k] = found
+                k += 1
+                if is_new:
+                    pending += [(node, k), (found, 0)]
+                    break
+            else:
+                self._order.append(node)
+        return root
+
+    def _settle(self) -> None:
+        """Say of every node whether what is inside it is lifted out or can change."""
+        for space in self._spaces.values():
+            space.inside = [self._nodes.get(id(value), value) for value in space.inside]
+            self._order.append(space)
+        moved = True
+        while moved:
+            moved = False
+            for node in self._order:
+                inner = [i for i in node.inside if type(i) is Node]
+                lifted = node.lifted or any(i.lifted for i in inner)
+                changes = node.changes or any(i.changes for i in inner)
+                moved = moved or (lifted, changes) != (node.lifted, node.changes)
+                node.lifted, node.changes = lifted, changes
+
+    def _entered(self, value: Any) -> tuple[Any, bool]:
+        """The node of an object, or the object where it stands for itself; and whether the node is a new one."""
+        kind = type(value)
+        if kind in ATOMS or kind is Node:
+            return value, False
+        known = self._nodes.get(id(value))
+        if known is not None:
+            return known, False
+        node = self._node(value, kind)
+        if node is None:
+            return value, False
+        self._nodes[id(value)] = node
+        return node, True
+
+    def _node(self, value: Any, kind: type) -> Node | None:
+        if self._wanted(value):
+            node = Node(value, [], len(self.captured))
+            node.lifted = True
+            self.captured.append(value)
+            return node
+        if kind is types.FunctionType:
+            return self._function(value)
+        if kind is types.CellType:
+            return _cell(value)
+        if kind is list:
+            return Node(value, list(value), lambda inside, made: made.extend(inside), list, changes=True)
+        if kind is dict:
+            keys = list(value)
+            return Node(value, list(value.values()), lambda i, made: made.update(zip(keys, i)), dict, changes=True)
+        if isinstance(value, np.ndarray):
+            return self._array(value)
+        if isinstance(value, _GENERATORS):
+            return _generator(value)
+        if kind is functools.partial:
+            return Node(
+                value, [value.func, value.args, value.keywords], lambda i: functools.partial(i[0], *i[1], **i[2])
+            )
+        if kind is types.MethodType:
+            return Node(value, [value.__func__, value.__self__], lambda inside: types.MethodType(*inside))
+        if isinstance(value, (set, bytearray)):
+            held = copy.copy(value)
+            return Node(value, [], lambda inside: copy.copy(held), changes=True)
+        owner = getattr(value, "__self__", None)
+        if isinstance(owner, _GENERATORS) and owner not in (random._inst, _numpy_generator()):
+            return Node(value, [owner], lambda inside: getattr(inside[0], value.__name__))
+        return self._container(value, kind)
+
+    def _container(self, value: Any, kind: type) -> Node | None:
+        container = self._structures.find(kind)
+        if kind is tuple:
+            return Node(value, list(value), tuple)
+        if container is not None:
+            children, aux = container.take(value)
+            make = container.make
+            return Node(value, list(children), lambda i: make(aux, i), changes=not issubclass(kind, tuple))
+        if not _is_plain(kind) or not vars(value):
+            return None
+        names = list(vars(value))
+        return Node(
+            value,
+            list(vars(value).values()),
+            lambda inside, made: made.__dict__.update(zip(names, inside)),
+            lambda: object.__new__(kind),
+            changes=True,
+        )
+
+    def _array(self, value: Any) -> Node | None:
+        base = value
+        while isinstance(base, np.ndarray) and not base.flags.writeable:
+            base = base.base
+        if base is None:
+            return None
+        held = self._copies.of(value)
+        return Node(value, [], lambda inside: held.copy(order="K"), changes=True)
+
+    def _function(self, f: types.FunctionType) -> Node | None:
+        """A function: the cells of its closure, its default arguments, and the global data that it reads."""
+        cells = list(f.__closure__ or ())
+        space, data = self._global_data(f)
+        if not cells and not f.__defaults__ and not f.__kwdefaults__ and not data:
+            return None
+
+        def make(inside: list[Any]) -> Any:
+            closure = tuple(inside[1 : 1 + len(cells)])
+            names = f.__globals__ if inside[0] is None else inside[0]
+            made = types.FunctionType(f.__code__, names, f.__name__, inside[1 + len(cells)], closure)
+            made.__kwdefaults__ = inside[2 + len(cells)]
+            made.__dict__.update(f.__dict__)
+            made.__module__, made.__qualname__ = f.__module__, f.__qualname__
+            return made
+
+        return Node(f, [space, *cells, f.__defaults__, f.__kwdefaults__, *data], make)
+
+    def _global_data(self, f: types.FunctionType) -> tuple[Node | None, list[Any]]:
+        """The namespace that a function reads, and the data in it: what is no module, class or library function."""
+        names = f.__globals__
+        if not self._with_globals or _is_library(names.get("__name__"), f.__code__.co_filename):
+            return None, []
+        read = [name for name in _global_names(f.__code__) if name in names and not _is_fixed(names[name])]
+        if not read:
+            return None, []
+        space = self._spaces.get(id(names))
+        if space is None:
+            keys: list[str] = []
+            space = Node(names, [], lambda inside, made: made.update(zip(keys, inside)), lambda: dict(names))
+            self._spaces[id(names)] = self._nodes[id(names)] = space
+            space.names = keys
+        for name in read:
+            if name not in space.names:
+                space.names.append(name)
+                space.inside.append(names[name])
+                space.changes = space.changes or type(names[name]) is not types.FunctionType
+        return space, [names[name] for name in read]
+
+
+def _cell(cell: types.CellType) -> Node | None:
+    try:
+        content = cell.cell_contents
+    except ValueError:  # a name that is not bound yet
+        return None
+    return Node(cell, [content], _fill_cell, types.CellType, changes=True)
+
+
+def _fill_cell(inside: list[Any], cell: types.CellType) -> None:
+    cell.cell_contents = inside[0]
+
+
+def _generator(value: Any) -> Node | None:
+    """A generator of random numbers of the program's own, in the state that it has now."""
+    try:
+        held = copy.deepcopy(value)
+    except Exception:  # one of the operating system, which has no state to keep
+        return None
+    return Node(value, [], lambda inside: copy.deepcopy(held), changes=True)
+
+
+def _numpy_generator() -> Any:
+    return np.random.mtrand._rand
+
+
+@functools.lru_cache(maxsize=4096)
+def _global_names(code: types.CodeType) -> tuple[str, ...]:
+    """The names that a function, or one that is defined in it, may look up in the global namespace."""
+    found = dict.fromkeys(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found.update(dict.fromkeys(_global_names(constant)))
+    return tuple(found)
+
+
+def _is_fixed(value: Any) -> bool:
+    """Whether a global value is what programs do not change: a module, a class, a function of a library."""
+    if isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType, np.ufunc)):
+        return True
+    if type(value) is types.FunctionType:
+        closed = value.__closure__ is None
+        return closed and _is_library(value.__globals__.get("__name__"), value.__code__.co_filename)
+    return False
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_library(module: str | None, file: str | None) -> bool:
+    """Whether code is part of Python, of an installed package or of the engine, and not of a program."""
+    root = (module or "").partition(".")[0]
+    if root in LIBRARIES or root in sys.stdlib_module_names:
+        return not (file or "").startswith("<doctest")
+    return (file or "").startswith(_INSTALLED)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_plain(kind: Any) -> bool:
+    """Whether the instances of a class are their attributes and nothing else, in a class of a program."""
+    base: Any = object
+    module = sys.modules.get(kind.__module__)
+    if _is_library(kind.__module__, getattr(module, "__file__", None)) or kind.__new__ is not base.__new__:
+        return False
+    of_their_own = ("__copy__", "__deepcopy__", "__del__", "__slots__", "__setstate__", "__getattribute__")
+    reduces = kind.__reduce_ex__ is not base.__reduce_ex__ or kind.__reduce__ is not base.__reduce__
+    return (
+        not reduces
+        and kind.__dictoffset__ != 0
+        and not any(name in vars(cls) for cls in kind.__mro__[:-1] for name in of_their_own)
+    )

@@ -1,0 +1,339 @@
+"""Calls that are run again later for their derivative: the same program, or an error.
+
+A `Repeatable` binds what a call captures (`captures`), keeps the states of the global random generators, and the bits
+of its value. A later run starts from the same, and its value is compared to the last bit.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tapeengine._core.trace import value_of
+from tapeengine.errors import RepeatError
+from tapeengine.structure import Structures
+from tapeengine.transforms.captures import Snapshot
+from tapeengine.transforms.forms import flatten, is_traced, unflatten
+
+if TYPE_CHECKING:
+    from tapeengine.engine import Engine
+
+__all__ = [
+    *("Moment", "Outcome", "Places", "Repeatable", "generator_states", "not_repeatable", "paths", "plain"),
+    *("restored", "same_states"),
+]
+
+#: Arrays of up to so many bytes are kept, so that a difference can be told to the element; of larger ones a digest is.
+KEPT_BYTES = 1 << 16
+
+States = tuple[Any, Any]
+
+
+# -- random numbers ---------------------------------------------------------------------------------------------------
+def generator_states() -> States:
+    """The states of the global generators of `random` and of numpy; None for one that nobody has imported."""
+    python, numpy = sys.modules.get("random"), sys.modules.get("numpy.random")
+    return (
+        python.getstate() if python is not None else None,
+        numpy.get_state(legacy=False) if numpy is not None else None,
+    )
+
+
+def set_generators(states: States) -> None:
+    """Put the global generators into given states."""
+    python, numpy = states
+    if python is not None:
+        sys.modules["random"].setstate(python)
+    if numpy is not None:
+        sys.modules["numpy.random"].set_state(numpy)
+
+
+def same_states(a: States, b: States) -> bool:
+    """Whether nothing was drawn from the global generators between two moments."""
+    if a[0] != b[0] or (a[1] is None) != (b[1] is None):
+        return False
+    return a[1] is None or _as_bytes(a[1]) == _as_bytes(b[1])
+
+
+def _as_bytes(state: dict[str, Any]) -> list[Any]:
+    values = [*state.values(), *state["state"].values()]
+    return [x.tobytes() if isinstance(x, np.ndarray) else x for x in values if not isinstance(x, dict)]
+
+
+class Guard:
+    """The program's own states of the global generators, while calls in any thread are run again."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.running = 0
+        self.program: States = (None, None)
+
+    @contextmanager
+    def restored(self, states: States | None) -> Iterator[None]:
+        """Run with the generators in given states; afterwards they are as the program left them."""
+        if states is None:
+            yield
+            return
+        with self.lock:
+            before = generator_states()
+            if self.running == 0:
+                self.program = before
+            self.running += 1
+            set_generators(states)
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.running -= 1
+                set_generators(before if self.running else self.program)
+
+
+restored = Guard().restored
+
+
+#: The states of the global generators and of those that a call captures.
+Moment = tuple[States, list[Any]]
+
+
+class Places:
+    """Where generators of random numbers are: the global ones, and those that a call captures.
+
+    Parameters
+    ----------
+    generators : sequence
+        The captured ones.
+    draws : bool
+        Whether the call draws from the global ones. Where it draws from none at all, nothing is looked at.
+    """
+
+    def __init__(self, generators: Sequence[Any], draws: bool = True) -> None:
+        self.generators = generators
+        self.draws = draws
+
+    def here(self) -> Moment:
+        """Where they are now."""
+        states = generator_states() if self.draws else (None, None)
+        return states, [_state(generator) for generator in self.generators]
+
+    def resume(self, moment: Moment) -> None:
+        """Put them where they were at a moment."""
+        if self.draws:
+            set_generators(moment[0])
+        for generator, state in zip(self.generators, moment[1], strict=True):
+            _set_state(generator, state)
+
+
+def _state(generator: Any) -> Any:
+    if isinstance(generator, np.random.RandomState):
+        return generator.get_state(legacy=False)
+    if hasattr(generator, "getstate"):
+        return generator.getstate()
+    return getattr(generator, "bit_generator", generator).state
+
+
+def _set_state(generator: Any, state: Any) -> None:
+    if isinstance(generator, np.random.RandomState):
+        generator.set_state(state)
+    elif hasattr(generator, "setstate"):
+        generator.setstate(state)
+    else:
+        getattr(generator, "bit_generator", generator).state = state
+
+
+# -- values -----------------------------------------------------------------------------------------------------------
+class Outcome:
+    """The bits of a value: of each leaf the number itself, or a digest where it is a large array.
+
+    Examples
+    --------
+    >>> outcome = Outcome(Structures(), {"loss": [1.0, 2.0]})
+    >>> outcome.difference({"loss": [1.0, 2.5]})
+    "value['loss'][1] was 2.0 and is 2.5"
+    """
+
+    __slots__ = ("leaves", "steps", "structures")
+
+    def __init__(self, structures: Structures, value: Any) -> None:
+        leaves, steps = flatten(structures, value)
+        self.structures = structures
+        self.steps = [step if step is None else (step[0], step[3]) for step in steps]
+        self.leaves = [_kept(leaf) for leaf in leaves]
+
+    def difference(self, value: Any) -> str:
+        """What differs first in another value, with its path; empty where nothing does."""
+        leaves, steps = flatten(self.structures, value)
+        if [step if step is None else (step[0], step[3]) for step in steps] != self.steps:
+            return "the value has another structure"
+        for k, (was, leaf) in enumerate(zip(self.leaves, leaves, strict=True)):
+            now = _kept(leaf)
+            if not _same(was, now):
+                return _told(paths(self.structures, "value", value)[k], was, now)
+        return ""
+
+
+def _kept(leaf: Any) -> Any:
+    """What a leaf is compared by: a plain number, or (dtype, shape, numbers or digest) of an array."""
+    if type(leaf) is float:
+        return leaf
+    value = plain(leaf)
+    if isinstance(value, (np.ndarray, np.generic)) and not value.dtype.hasobject:
+        array = np.asarray(value)
+        if array.shape == () and array.dtype.kind in "fcbiu":
+            return array.item()
+        if array.nbytes <= KEPT_BYTES:
+            return array.dtype, array.shape, array.tobytes()
+        return array.dtype, array.shape, blake2b(np.ascontiguousarray(array).data, digest_size=16).hexdigest()
+    return value if isinstance(value, (float, complex, int, str, bytes, bool, type(None))) else type(value)
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, (float, complex)) and isinstance(b, (float, complex)):
+        return np.complex128(a).tobytes() == np.complex128(b).tobytes() or (a != a and b != b)
+    return bool(a == b)
+
+
+def _told(path: str, was: Any, now: Any) -> str:
+    """One difference in words; in an array kept whole, its first element that differs."""
+    if isinstance(was, tuple) and isinstance(now, tuple):
+        if was[:2] != now[:2]:
+            return f"{path} was {was[0]}{list(was[1])} and is {now[0]}{list(now[1])}"
+        if isinstance(was[2], str):
+            return f"{path} has other numbers"
+        a, b = (np.frombuffer(x[2], x[0]).reshape(x[1]) for x in (was, now))
+        place = np.argwhere((a != b) | (np.signbit(a.real) != np.signbit(b.real)))
+        index = tuple(map(int, place[0])) if len(place) else ()
+        return f"{path}[{', '.join(map(str, index))}] was {a[index].item()!r} and is {b[index].item()!r}"
+    return f"{path} was {was!r} and is {now!r}"
+
+
+def paths(structures: Structures, root: str, value: Any) -> list[str]:
+    """How each leaf of a structure is written, from left to right."""
+    found: list[str] = []
+    pending: list[tuple[str, Any]] = [(root, value)]
+    while pending:
+        path, item = pending.pop()
+        kind = type(item)
+        if kind in (list, tuple):
+            parts = [(f"{path}[{k}]", child) for k, child in enumerate(item)]
+        elif kind is dict:
+            parts = [(f"{path}[{key!r}]", child) for key, child in item.items()]
+        else:
+            container = structures.find(kind)
+            if container is None:
+                found.append(path)
+                continue
+            children, aux = container.take(item)
+            parts = [(path + name, child) for name, child in zip(container.names(aux), children, strict=True)]
+        pending.extend(reversed(parts))
+    return found
+
+
+def plain(value: Any) -> Any:
+    """The plain number or array of a leaf, whatever traces it belongs to."""
+    while is_traced(value):
+        value = value_of(value)
+    return value
+
+
+# -- calls ------------------------------------------------------------------------------------------------------------
+class Repeatable:
+    """A call that can be run again, as a function of the traced values that it captures.
+
+    Parameters
+    ----------
+    engine : Engine
+    call : tuple
+        The callable, its arguments and its keyword arguments, as they are now.
+    name : str
+        For errors.
+    is_wanted, with_globals
+        As for `Snapshot`.
+
+    Attributes
+    ----------
+    values : list
+        The traced values that the call captures or is given.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> factors = [2.0]
+    >>> call = Repeatable(te.default_engine(), (lambda: factors[-1] * 5.0, (), {}), "product")
+    >>> call.first([])
+    10.0
+    >>> factors.append(3.0)
+    >>> call([])
+    10.0
+    """
+
+    __slots__ = ("engine", "name", "outcome", "snapshot", "states", "values")
+
+    def __init__(
+        self,
+        engine: Engine,
+        call: tuple[Any, ...],
+        name: str,
+        is_wanted: Callable[[Any], bool] = is_traced,
+        with_globals: bool = True,
+    ) -> None:
+        self.engine = engine
+        self.name = name
+        self.snapshot = Snapshot(engine.structures, call, engine.copies, is_wanted, with_globals)
+        self.values = self.snapshot.captured
+        self.states: States | None = None
+        self.outcome: Outcome | None = None
+
+    def first(self, values: Sequence[Any]) -> Any:
+        """Run the call for its value, on the program's own objects."""
+        before = generator_states()
+        value = called(self.snapshot.around(values))
+        if not same_states(before, generator_states()):
+            self.states = before
+        self.outcome = Outcome(self.engine.structures, value)
+        return value
+
+    def __call__(self, values: Sequence[Any]) -> Any:
+        """Run the call again.
+
+        Raises
+        ------
+        RepeatError
+            Where the value is not that of the first run.
+        """
+        with restored(self.states):
+            value = called(self.snapshot.again(values))
+        self.check(value, values)
+        return value
+
+    def check(self, value: Any, values: Sequence[Any]) -> None:
+        """Compare a value to the last bit with that of the first run."""
+        if self.outcome is None or not self.outcome.difference(value):
+            return
+        # A traced program may round otherwise than the plain one did: that one decides.
+        leaves, steps = flatten(self.engine.structures, list(values))
+        bare = unflatten(steps, [plain(leaf) for leaf in leaves])
+        with restored(self.states):
+            difference = self.outcome.difference(called(self.snapshot.again(bare)))
+        if difference:
+            raise not_repeatable(self.name, difference)
+
+
+def called(call: tuple[Callable[..., Any], Sequence[Any], dict[str, Any]]) -> Any:
+    """The value of a call."""
+    f, args, kwargs = call
+    return f(*args, **kwargs)
+
+
+def not_repeatable(name: str, difference: str) -> RepeatError:
+    """The error of a program that does not give the same value twice."""
+    return RepeatError(
+        f"{name} is run again for its derivative, and it does not give the same value twice: {difference}. "
+        "It must depend on nothing but its arguments, what it captures, and random numbers of random, numpy.random or "
+        "generators that it captures; not on attributes of classes, files, clocks or what other threads change"
+    )
