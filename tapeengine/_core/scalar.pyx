@@ -398,20 +398,14 @@ cdef class Dual:
             return a == b
         return a != b
 
-    def __hash__(self):
-        return hash(<object> self.v)
-
     def is_integer(self):
         """Whether the value is a whole number."""
         return (<object> self.v).is_integer()
 
-    def as_integer_ratio(self):
-        """The value as a ratio of two integers."""
-        return (<object> self.v).as_integer_ratio()
-
-    def hex(self):
-        """The value in hexadecimal notation."""
-        return (<object> self.v).hex()
+    # -- a numpy scalar -----------------------------------------------------------------------------------------------
+    def __getitem__(self, index):
+        """What a numpy scalar gives for (), ..., None and tuples of them."""
+        return arrays().zero_dim(self)[index]
 
     # -- a real number ------------------------------------------------------------------------------------------------
     @property
@@ -444,6 +438,23 @@ cdef class Dual:
                    "tapeengine.numpy instead of numpy to build or fill arrays; another library's functions have "
                    "rules where a plugin brings them (tapeengine_scipy.stats for scipy.stats); "
                    "tapeengine.value(x) drops the derivative on purpose")
+
+    def __hash__(self):
+        raise drop(self, "a dual number ({value}) has no hash: sets, dicts and functools.lru_cache find a key by its value, "
+                   "and would hand out the derivative of another number of the same value. Use tapeengine.value(x) as the "
+                   "key where the value alone matters, and remember results by what is not differentiated, such as an "
+                   "index or a name")
+
+    def as_integer_ratio(self):
+        """Refused: a ratio of integers has no derivative."""
+        raise drop(self, "as_integer_ratio would turn a dual number ({value}) into integers and lose its derivative. "
+                   "For the functions of statistics use numpy's (numpy.mean, numpy.var, numpy.std), for fractions "
+                   "arithmetic on x itself; tapeengine.value(x) drops the derivative on purpose")
+
+    def hex(self):
+        """Refused: a text has no derivative."""
+        raise drop(self, "hex would turn a dual number ({value}) into a text that is read as a number again without its "
+                   "derivative; tapeengine.value(x).hex() drops the derivative on purpose")
 
     def __complex__(self):
         raise drop(self, "this would turn a dual number ({value}) into a plain complex number and lose its derivative. "
@@ -486,6 +497,7 @@ cdef extern from *:
         te_the_pool = pool;
         pool->type = (PyTypeObject *)type;
         pool->type->tp_dealloc = te_dual_dealloc;
+        pool->type->tp_as_sequence->sq_item = NULL;  /* subscripts as numpy's scalars have them make no sequence */
     }
     """
     void te_use_pool(te_dual_pool *pool, object type)
