@@ -50,13 +50,22 @@ def verdict(program: Callable[..., Any], point: Any) -> Verdict:
     except TapeEngineError as refusal:
         return Verdict("refused", f"{type(refusal).__name__}: {refusal}")
     except Exception as raised:
-        same = error is not None and (isinstance(raised, type(error)) or isinstance(error, type(raised)))
-        return Verdict("raised" if same else "raw", f"{type(raised).__name__}: {raised}")
+        return Verdict(
+            "raised" if error is not None else "raw", f"{type(raised).__name__} in {place(raised)}: {raised}"
+        )
     if error is not None:
         return Verdict("lenient", f"{type(error).__name__}: {error}")
     if not equal(value, numbers_of(plain)):
         return Verdict("value", f"{value} for {numbers_of(plain)}")
     return compared(program, point, gradient)
+
+
+def place(error: BaseException) -> str:
+    """The module that raised an error."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return str(trace.tb_frame.f_globals.get("__name__", "")) if trace is not None else ""
 
 
 def compared(program: Callable[..., Any], point: Any, gradient: Any) -> Verdict:
@@ -119,12 +128,16 @@ def numbers_of(result: Any) -> list[Any]:
         return [part for item in result for part in numbers_of(item)]
     if isinstance(result, dict):
         return numbers_of(list(result.values()))
-    if isinstance(result, numpy.ndarray) and result.dtype == object:
-        return numbers_of(result.ravel().tolist())
-    if isinstance(result, (float, complex, numpy.inexact, numpy.ndarray)):
+    if isinstance(getattr(result, "data", None), te.Array):  # an xarray, which holds arrays of other kinds
+        return numbers_of(result.data)
+    if isinstance(result, numpy.ma.MaskedArray):
+        return numbers_of(numpy.where(numpy.ma.getmaskarray(result), numpy.nan, result.data))
+    if isinstance(result, (float, complex, numpy.inexact, numpy.ndarray)) or hasattr(result, "__array__"):
         values = numpy.asarray(result)
+        if values.dtype == object:
+            return numbers_of(values.ravel().tolist())
         return [values.ravel() * 1.0] if values.dtype.kind in "fc" else []
-    return []
+    return numbers_of(result.toarray()) if hasattr(result, "toarray") else []
 
 
 def equal(found: list[Any], wanted: list[Any]) -> bool:

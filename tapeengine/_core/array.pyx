@@ -24,13 +24,13 @@ from types import GenericAlias
 
 import numpy
 
-from tapeengine.errors import DroppedDerivativeError, MissingAttributeError
+from tapeengine.errors import DroppedDerivativeError, MissingAttributeError, UnsupportedError
 
 cnp.import_array()
 
 cdef object np_add = numpy.add, np_subtract = numpy.subtract, np_multiply = numpy.multiply
 cdef object np_divide = numpy.true_divide, np_power = numpy.power, np_matmul = numpy.matmul
-cdef object np_remainder = numpy.remainder, np_floor_divide = numpy.floor_divide
+cdef object np_remainder = numpy.remainder, np_floor_divide = numpy.floor_divide, np_divmod = numpy.divmod
 cdef object np_negative = numpy.negative, np_absolute = numpy.absolute
 
 
@@ -195,7 +195,7 @@ cdef class Array:
         return operate(np_floor_divide, x, y)
 
     def __divmod__(x, y):
-        return operate(np_floor_divide, x, y), operate(np_remainder, x, y)
+        return operate(np_divmod, x, y)
 
     def __matmul__(x, y):
         result = ufunc_call(np_matmul, (x, y))
@@ -318,6 +318,9 @@ cdef object method_of(str name):
 
 cdef object missing_attribute(str name):
     """The error for an attribute that a traced value has not: one of ours where numpy's values have it."""
+    if name == "unit":      # classes with units take the `value` of what has none, without its derivative
+        return UnsupportedError("a traced value meets a class with units, whose results cannot hold derivatives. Work on "
+                                "plain numbers in fixed units (quantity.to_value(unit)) inside the program")
     if name.startswith("_") or not (hasattr(numpy.ndarray, name) or hasattr(numpy.float64, name)):
         return AttributeError(f"a traced array has no attribute {name!r}")
     return MissingAttributeError(

@@ -11,7 +11,7 @@ import numpy
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
 from cpython.long cimport PyLong_Check
-from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
+from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, PyObject_RichCompare
 from libc.math cimport floor, isfinite, pow
 from libc.stdint cimport uint32_t
 cimport cython
@@ -124,14 +124,18 @@ cdef Dual binary_of(object x, object y, int op, double value):
     return with_left(c, <Dual> y, op, value)
 
 
-cdef object beyond_reals(object x, object y, const int op):
-    """x op y with a complex number: numpy's, with its rules. NotImplemented for anything else."""
+cdef dict operator_ufuncs = {
+    OP_ADD: numpy.add, OP_SUB: numpy.subtract, OP_MUL: numpy.multiply, OP_DIV: numpy.divide, OP_POW: numpy.power,
+    OP_MOD: numpy.remainder,
+}
+
+
+cdef object beyond_reals(object x, object y, object ufunc):
+    """x op y with a complex number or another library's array: numpy's, with its rules. NotImplemented for others."""
     other, dual = (y, x) if type(x) is Dual else (x, y)
-    if not isinstance(other, (complex, numpy.complexfloating)):
+    if not isinstance(other, (complex, numpy.complexfloating)) and not arrays().answers_to_numpy(other):
         return NotImplemented
-    ufunc = {OP_ADD: numpy.add, OP_SUB: numpy.subtract, OP_MUL: numpy.multiply, OP_DIV: numpy.divide,
-             OP_POW: numpy.power}.get(op)
-    return NotImplemented if ufunc is None else rules_of(<Dual> dual, ufunc).ufunc(ufunc, "__call__", (x, y), {})
+    return rules_of(<Dual> dual, ufunc).ufunc(ufunc, "__call__", (x, y), {})
 
 
 cdef inline object arithmetic(object x, object y, const int op):
@@ -143,12 +147,12 @@ cdef inline object arithmetic(object x, object y, const int op):
         if PyFloat_CheckExact(y):
             c = PyFloat_AS_DOUBLE(y)
         elif not as_double(y, &c):
-            return beyond_reals(x, y, op)
+            return beyond_reals(x, y, operator_ufuncs[op])
         return with_right(<Dual> x, c, op, op_value(op, (<Dual> x).v, c))
     if PyFloat_CheckExact(x):
         c = PyFloat_AS_DOUBLE(x)
     elif not as_double(x, &c):
-        return beyond_reals(x, y, op)
+        return beyond_reals(x, y, operator_ufuncs[op])
     return with_left(c, <Dual> y, op, op_value(op, c, (<Dual> y).v))
 
 
@@ -289,7 +293,7 @@ cdef class Dual:
     def __truediv__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
-            return beyond_reals(x, y, OP_DIV)
+            return beyond_reals(x, y, numpy.divide)
         if b == 0:
             raise ZeroDivisionError("float division by zero")
         return arithmetic(x, y, OP_DIV)
@@ -297,7 +301,7 @@ cdef class Dual:
     def __mod__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
-            return NotImplemented
+            return beyond_reals(x, y, numpy.remainder)
         if b == 0:
             raise ZeroDivisionError("float modulo by zero")
         return arithmetic(x, y, OP_MOD)
@@ -305,13 +309,13 @@ cdef class Dual:
     def __floordiv__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
-            return NotImplemented
+            return beyond_reals(x, y, numpy.floor_divide)
         return <object> a // <object> b
 
     def __divmod__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
-            return NotImplemented
+            return beyond_reals(x, y, numpy.divmod)
         quotient, remainder = divmod(a, b)
         return quotient, binary_of(x, y, OP_MOD, remainder)
 
@@ -320,7 +324,7 @@ cdef class Dual:
         if modulus is not None:
             raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
         if not operands(x, y, &a, &b):
-            return beyond_reals(x, y, OP_POW)
+            return beyond_reals(x, y, numpy.power)
         return binary_of(x, y, OP_POW, power_value(a, b))
 
     def __neg__(self):
@@ -383,9 +387,9 @@ cdef class Dual:
         elif PyFloat_CheckExact(y):
             b = PyFloat_AS_DOUBLE(y)
         elif PyLong_Check(y) or isinstance(y, Rational):  # exact, also beyond 2**53
-            return compare(a, y, kind)
+            return PyObject_RichCompare(a, y, kind)
         elif not as_double(y, &b):
-            return NotImplemented
+            return PyObject_RichCompare(numpy.float64(a), y, kind) if arrays().answers_to_numpy(y) else NotImplemented
         if kind == Py_LT:
             return a < b
         if kind == Py_GT:
@@ -473,20 +477,6 @@ cdef class Dual:
 
     def __deepcopy__(self, memo):
         return self
-
-
-cdef object compare(object a, object y, int kind):
-    if kind == Py_LT:
-        return a < y
-    if kind == Py_GT:
-        return a > y
-    if kind == Py_LE:
-        return a <= y
-    if kind == Py_GE:
-        return a >= y
-    if kind == Py_EQ:
-        return a == y
-    return a != y
 
 
 cdef extern from *:

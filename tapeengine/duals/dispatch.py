@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy
 
 from tapeengine._core.array import Array
+from tapeengine._core.calls import holds_foreign
 from tapeengine._core.trace import value_of
 from tapeengine.duals.creation import CREATION, asarray, at, plain, spread
+from tapeengine.duals.foreign import as_plain, replaced
 from tapeengine.duals.views import VIEWS
 from tapeengine.errors import UnsupportedError
+from tapeengine.primitive import Primitive
 
 __all__ = ["Rules"]
 
@@ -69,6 +73,8 @@ class Rules:
         rule = self.find(function)
         if rule is None:
             raise missing(function)
+        if holds_foreign(args) or (options and holds_foreign(options.values())):
+            return self.foreign(function, lambda *a, **o: self.function(function, a, o), args, options)
         out = options.get("out")
         if out is None:
             return rule(*args, **options)
@@ -78,6 +84,9 @@ class Rules:
         """A ufunc or one of its methods (`__array_ufunc__`)."""
         if method != "at" and (list in map(type, inputs) or tuple in map(type, inputs)):
             inputs = tuple(asarray(item) if isinstance(item, (list, tuple)) else item for item in inputs)
+        if holds_foreign(inputs):
+            called = ufunc if method == "__call__" else getattr(ufunc, method)
+            return self.foreign(called, lambda *a, **o: self.ufunc(ufunc, method, a, o), inputs, options)
         if method == "__call__" and not options:
             rule = self.find(ufunc)
             if rule is None:
@@ -102,6 +111,20 @@ class Rules:
             return self.masked(result, where, out)
         return result if out is None else stored(result, out)
 
+    def foreign(self, function: Any, again: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+        """A call with an operand of another library's class: with a plain array instead, or what does not depend."""
+        rule = self.find(function)
+        if isinstance(rule, Primitive) and not any(rule.vjp_rules):
+            result = function(*replaced(value_of, args), **replaced(value_of, dict(options)))
+            if numpy.asarray(result).dtype.kind in "biu":
+                return result
+        args, options = as_plain(function, args, options)
+        return again(*args, **options)
+
+    def operand_in_place(self, ufunc: Any, a: Any, y: Any) -> Any:
+        """The plain array that a foreign operand of `a op= y` stands for: the result is an array in any case."""
+        return as_plain(partial(into_first, ufunc), (a, y), {})[0][1]
+
     def at(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         """`ufunc.at`."""
         if not isinstance(inputs[0], Array):
@@ -124,9 +147,16 @@ class Rules:
         if out is None:
             other = numpy.zeros(numpy.broadcast_shapes(numpy.shape(plain(result)), mask.shape), result.dtype)
             return self.function(numpy.where, (mask, result, other), {})
+        if not isinstance(out, Array):
+            return stored(result, out)
         mask = numpy.broadcast_to(mask, out.shape)
         out[mask] = spread(result, out.shape)[mask]
         return out
+
+
+def into_first(ufunc: Any, a: Any, y: Any) -> Any:
+    """What a plain array holds after an operation in place."""
+    return ufunc(a, y, out=a)
 
 
 def on_values(function: Any) -> Callable[..., Any]:

@@ -35,6 +35,7 @@ CALLS: dict[str, Any] = {
     "compress": lambda a: a.ravel().compress([True]),
     "dot": lambda a: a.dot(a.T),
     "dump": lambda a: a.dump("/dev/null"),
+    "flat": lambda a: list(a.flat),
     "fill": lambda a: (b := a * 1.0, b.fill(2.0) if b.ndim else None)[0],
     "from_number": lambda a: a.from_number(1.5),
     "fromhex": lambda a: a.fromhex("0x1p1"),
