@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -46,7 +47,7 @@ def verdict(program: Callable[..., Any], point: Any) -> Verdict:
     try:
         with quiet():
             value, backpropagator = te.vjp(lambda x: numbers_of(traced(x)), point)
-            gradient = backpropagator([numpy.sin(1.0 + i + numpy.arange(v.size)) for i, v in enumerate(value)])[0]
+            gradient = backpropagator(weights(value))[0]
     except TapeEngineError as refusal:
         return Verdict("refused", f"{type(refusal).__name__}: {refusal}")
     except Exception as raised:
@@ -84,11 +85,17 @@ def difference(program: Callable[..., Any], point: Any, direction: Any) -> float
     def weighed(step: float) -> float:
         moved = tree(lambda x, d: x + step * d, point, direction)
         result = numbers_of(attempted(program, moved)[0])
-        return float(sum(numpy.sum(v * numpy.sin(1.0 + i + numpy.arange(v.size))) for i, v in enumerate(result)).real)
+        return float(sum(numpy.sum(v * w) for v, w in zip(result, weights(result), strict=True)).real)
 
     slopes = [(weighed(h) - weighed(-h)) / (2 * h) for h in (STEP, 4 * STEP)]
     settled = abs(slopes[0] - slopes[1]) <= 1e-4 * (1.0 + abs(slopes[0]))
     return slopes[0] if settled and numpy.isfinite(slopes[0]) else None
+
+
+def weights(result: list[Any]) -> list[Any]:
+    """A weight for each number of a result, by its place among all."""
+    ends = numpy.cumsum([0, *(v.size for v in result)])
+    return [numpy.sin(1.0 + numpy.arange(a, b)) for a, b in itertools.pairwise(ends)]
 
 
 def attempted(program: Callable[..., Any], point: Any) -> tuple[Any, Exception | None]:
@@ -128,6 +135,8 @@ def numbers_of(result: Any) -> list[Any]:
         return [part for item in result for part in numbers_of(item)]
     if isinstance(result, dict):
         return numbers_of(list(result.values()))
+    if isinstance(result, type):
+        return []
     if isinstance(getattr(result, "data", None), te.Array):  # an xarray, which holds arrays of other kinds
         return numbers_of(result.data)
     if isinstance(result, numpy.ma.MaskedArray):

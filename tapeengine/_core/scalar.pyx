@@ -347,8 +347,8 @@ cdef class Dual:
         if name.startswith("__"):
             raise AttributeError(f"a dual number has no attribute {name!r}")
         ufunc = getattr(numpy, name, None)
-        if isinstance(ufunc, numpy.ufunc) and ufunc in ufunc_opcodes:
-            return lambda *others: scalar_ufunc(ufunc, (self, *others))
+        if isinstance(ufunc, numpy.ufunc) and name != "conj":
+            return lambda *others: ufunc(self, *others)
         return getattr(arrays().zero_dim(self), name)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):

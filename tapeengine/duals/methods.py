@@ -61,9 +61,18 @@ def compress(self: Any, condition: Any, axis: Any = None, out: Any = None) -> An
 
 def astype(self: Any, dtype: Any, **options: Any) -> Any:
     """ndarray.astype; an integer or boolean dtype gives plain values."""
+    if numpy.dtype(dtype).kind == "O":
+        return objects(self)
     if numpy.dtype(dtype).kind not in "fc":
         return self.value.astype(dtype)
     return rules_of(self).function(numpy.astype, (self, numpy.dtype(dtype)), {})
+
+
+def objects(self: Any) -> Any:
+    """An array of objects: the elements, still traced."""
+    result = numpy.empty(self.shape, object)
+    result.ravel()[:] = self.reshape(-1).tolist()
+    return result
 
 
 def fill(self: Any, value: Any) -> None:
