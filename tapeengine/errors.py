@@ -3,6 +3,7 @@
 __all__ = [
     "CotangentError",
     "DroppedDerivativeError",
+    "MissingAttributeError",
     "NotFiniteError",
     "PrimitiveError",
     "RegistryError",
@@ -60,6 +61,10 @@ class TapeLimitError(TapeEngineError, MemoryError):
 
 class UnsupportedError(TapeEngineError, TypeError):
     """An operation has no derivative rule, or cannot be followed where it is used."""
+
+
+class MissingAttributeError(UnsupportedError, AttributeError):
+    """A traced value lacks an attribute of numpy's, which would give something without a derivative."""
 
 
 class PrimitiveError(TapeEngineError, TypeError):

@@ -221,6 +221,14 @@ COPYSIGN = binary(
     doc="|x| with the sign of y; dx = ct sign(x) sign(y), y is discrete",
 )
 
+NEXTAFTER = binary(
+    numpy.nextafter,
+    _one,
+    None,
+    complex_too=False,
+    doc="the number next to x, towards y; dx = ct, y is discrete",
+)
+
 
 def _direction(x: Any, out: Any) -> Any:
     """Return conj(x) / |x|, and 0 at 0: the partial of the absolute value, and the sign of a real number."""
@@ -297,6 +305,7 @@ RULES = {
     numpy.fmod: FMOD,
     numpy.hypot: HYPOT,
     numpy.copysign: COPYSIGN,
+    numpy.nextafter: NEXTAFTER,
     numpy.absolute: ABSOLUTE,
     numpy.fabs: FABS,
     numpy.sign: SIGN,

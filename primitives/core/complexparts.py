@@ -15,7 +15,7 @@ import tapeengine.numpy as np
 from tapeengine.builders import broadcast, discrete, elementwise, linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_primitives.ufuncs import unary_samples
-from tapeengine_primitives.values import is_complex
+from tapeengine_primitives.values import is_complex, is_traced
 
 __all__ = ["RULES"]
 
@@ -94,6 +94,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     dtype('float32')
     """
     target = numpy.dtype(dtype)
+    if target.kind == "O" and is_traced(x):
+        return x.astype(object)
     if target.kind not in "fc":
         return TRUNCATED(x, dtype=target)
     if target.kind == "f" and is_complex(x):

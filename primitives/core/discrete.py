@@ -44,7 +44,6 @@ _BINARY = (
     numpy.logical_and,
     numpy.logical_or,
     numpy.logical_xor,
-    numpy.nextafter,
     numpy.not_equal,
 )
 _SAME = "rtol atol equal_nan"

@@ -181,12 +181,21 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, dtype: Any = None) -> Any:
 
 def matvec(x1: Any, x2: Any, /) -> Any:
     """Multiply matrices and vectors; see `numpy.matvec`."""
-    return np.matmul(as_array(x1), np.expand_dims(as_array(x2), -1))[..., 0]
+    matrix = of_matrices("matvec", as_array(x1))
+    return np.matmul(matrix, np.expand_dims(as_array(x2), -1))[..., 0]
 
 
 def vecmat(x1: Any, x2: Any, /) -> Any:
     """Multiply conjugated vectors and matrices; see `numpy.vecmat`."""
-    return np.matmul(np.expand_dims(conjugated(as_array(x1)), -2), as_array(x2))[..., 0, :]
+    matrix = of_matrices("vecmat", as_array(x2))
+    return np.matmul(np.expand_dims(conjugated(as_array(x1)), -2), matrix)[..., 0, :]
+
+
+def of_matrices(name: str, x: Any) -> Any:
+    """Return what has the two axes of matrices; other shapes are numpy's error."""
+    if ndim_of(x) < 2:
+        raise ValueError(f"{name}: the matrix operand does not have enough dimensions (it has {ndim_of(x)})")
+    return x
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:

@@ -24,13 +24,13 @@ from types import GenericAlias
 
 import numpy
 
-from tapeengine.errors import DroppedDerivativeError
+from tapeengine.errors import DroppedDerivativeError, MissingAttributeError, UnsupportedError
 
 cnp.import_array()
 
 cdef object np_add = numpy.add, np_subtract = numpy.subtract, np_multiply = numpy.multiply
 cdef object np_divide = numpy.true_divide, np_power = numpy.power, np_matmul = numpy.matmul
-cdef object np_remainder = numpy.remainder, np_floor_divide = numpy.floor_divide
+cdef object np_remainder = numpy.remainder, np_floor_divide = numpy.floor_divide, np_divmod = numpy.divmod
 cdef object np_negative = numpy.negative, np_absolute = numpy.absolute
 
 
@@ -158,7 +158,7 @@ cdef class Array:
     def __getattr__(self, name):
         method = method_of(name)
         if method is None:
-            raise AttributeError(f"a traced array has no attribute {name!r}")
+            raise missing_attribute(name)
         return method(self)
 
     # -- copies -------------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ cdef class Array:
         return operate(np_floor_divide, x, y)
 
     def __divmod__(x, y):
-        return operate(np_floor_divide, x, y), operate(np_remainder, x, y)
+        return operate(np_divmod, x, y)
 
     def __matmul__(x, y):
         result = ufunc_call(np_matmul, (x, y))
@@ -225,6 +225,9 @@ cdef class Array:
     def __ipow__(self, y):
         return in_place(self, np_power, y, OP_POW)
 
+    def __ifloordiv__(self, y):
+        return in_place(self, np_floor_divide, y)
+
     def __imod__(self, y):
         return in_place(self, np_remainder, y)
 
@@ -243,7 +246,10 @@ cdef class Array:
     def __contains__(self, x):
         return numbers_of(x) in plain(self.current())
 
-    __hash__ = None
+    def __hash__(self):
+        raise DroppedDerivativeError(
+            f"a traced array of shape {self.shape} has no hash, as numpy's arrays have none. Use tapeengine.value(x) of a "
+            "number as the key where the value alone matters")
 
     def __repr__(self):
         return repr(plain(self.current()))
@@ -308,3 +314,16 @@ cdef object method_of(str name):
         from tapeengine.duals.methods import METHODS
         methods = METHODS
     return methods.get(name)
+
+
+cdef object missing_attribute(str name):
+    """The error for an attribute that a traced value has not: one of ours where numpy's values have it."""
+    if name == "unit":      # classes with units take the `value` of what has none, without its derivative
+        return UnsupportedError("a traced value meets a class with units, whose results cannot hold derivatives. Work on "
+                                "plain numbers in fixed units (quantity.to_value(unit)) inside the program")
+    if name.startswith("_") or not (hasattr(numpy.ndarray, name) or hasattr(numpy.float64, name)):
+        return AttributeError(f"a traced array has no attribute {name!r}")
+    return MissingAttributeError(
+        f"a traced value has no attribute {name!r}: what numpy gives there has no derivative, or is memory that the trace "
+        f"does not see change. Copy and index where a view was wanted; tapeengine.value(x).{name} drops the derivative "
+        "on purpose")

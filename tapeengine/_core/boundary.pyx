@@ -8,7 +8,7 @@ from libc.stdint cimport uint32_t
 cimport cython
 
 from tapeengine._core.array cimport Array
-from tapeengine._core.calls cimport of_numbers
+from tapeengine._core.calls cimport is_foreign, of_numbers
 from tapeengine._core.interleave cimport ARRAY, DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Walk
 from tapeengine._core.nested cimport Copies, copy_out
 from tapeengine._core.records cimport View
@@ -92,6 +92,10 @@ cdef class Inputs(Walk):
         if cls is complex:
             return self.array(numpy.asarray(value))
         if cls is Array or (isinstance(value, (array_class, numpy.complexfloating)) and value.dtype.kind in "fc"):
+            if is_foreign(value) and not isinstance(value, numpy.memmap):
+                raise StructureError(
+                    f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, whose operations are not those of plain "
+                    "arrays. Pass numpy.asarray of it, and what else it holds (a mask, a unit) beside it")
             return self.array(value)
         if self.structures.is_discrete(value) or (isinstance(value, array_class) and value.dtype.kind in "iubSUMm"):
             self.layout.add(DISCRETE, 0, 0)

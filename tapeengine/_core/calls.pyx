@@ -67,6 +67,9 @@ cdef object apply(object primitive, tuple args, dict static):
     for x in args:
         if holds_objects(x):
             return apply(primitive, tuple([traced_numbers(a) if holds_objects(a) else a for a in args]), static)
+        if is_foreign(x):
+            from tapeengine.duals.foreign import as_plain
+            return apply(primitive, as_plain(primitive.primal, args, static)[0], static)
     tag = innermost_tag(args)
     if tag == 0:
         values = [(<Array> x).current() if type(x) is Array else x for x in args]
@@ -85,6 +88,31 @@ cdef object apply(object primitive, tuple args, dict static):
     if head_of(tag) != h:       # another thread has ended the trace meanwhile
         raise TraceError(f"{primitive.name} was computed in a trace that has ended meanwhile")
     return record_call(h, primitive, args, values, static, out)
+
+
+cpdef bint is_foreign(object x) except -1:
+    """Whether another library's class may answer for x in numpy's functions: no plain array, number or list of them."""
+    cls = type(x)
+    if cls is Array or cls is array_class or cls is Dual or cls is float or cls is int or x is None:
+        return False
+    if cls is list or cls is tuple:
+        return holds_foreign(x)
+    return ((hasattr(cls, "__array__") or hasattr(cls, "__array_ufunc__") or hasattr(cls, "__array_function__")
+             or hasattr(cls, "__array_interface__") or hasattr(cls, "__array_priority__"))
+            and not isinstance(x, numpy.generic) and not hasattr(cls, "__tapeengine_trace__") and not isinstance(x, type))
+
+
+cpdef bint holds_foreign(object args) except -1:
+    """Whether one of some arguments is foreign."""
+    for x in args:
+        if is_foreign(x):
+            return True
+    return False
+
+
+def answers_to_numpy(x):
+    """Whether an operator of a number and x is numpy's, which then asks the class of x."""
+    return is_foreign(x) and type(x) is not list and type(x) is not tuple and getattr(type(x), "__array_ufunc__", type) is not None
 
 
 cdef bint holds_objects(object x) noexcept:
@@ -308,6 +336,9 @@ cdef tuple wrapped_parts(Head *h, object out):
         parts = [p[0] for p in pairs]
         cls = type(out)
         return (cls(parts) if cls is tuple or cls is list else cls(*parts)), (cls, [p[1] for p in pairs])
+    if holds_objects(out) or is_foreign(out):
+        from tapeengine.duals.foreign import no_place_for_derivatives
+        raise no_place_for_derivatives(out)
     return out, None
 
 

@@ -29,6 +29,37 @@ cdef bint real(object x, double *value) except -1:
     return as_double(x, value)
 
 
+cdef object traced_in(object args):
+    """A traced array among the arguments, or a traced value in lists of them; None where there is none."""
+    for x in args:
+        if type(x) is Array:
+            return x
+        if type(x) is list or type(x) is tuple:
+            found = first_traced(x)
+            if found is not None:
+                return found
+    return None
+
+
+cdef object first_traced(object items):
+    for x in items:
+        if type(x) is Dual or type(x) is Array:
+            return x
+        if type(x) is list or type(x) is tuple:
+            found = first_traced(x)
+            if found is not None:
+                return found
+    return None
+
+
+cdef object by_rules(object traced, object ufunc, tuple args, dict options):
+    """A call of a ufunc by the rules of a trace; outputs that are given by position become the option."""
+    out = args[ufunc.nin:]
+    if out:
+        options = {**options, "out": out + (None,) * (ufunc.nout - len(out))}
+    return rules_of(traced).ufunc(ufunc, "__call__", args[:ufunc.nin], options)
+
+
 cdef class Ufunc:
     """A ufunc; everything but the call is numpy's own."""
 
@@ -43,8 +74,8 @@ cdef class Ufunc:
 
     def __call__(self, *args, **options):
         cdef Py_ssize_t n = len(args)
-        if n == 0 or n > 2 or options:
-            return self.ufunc(*args, **options)
+        if n == 0 or n > self.nin or n > 2 or options:
+            return self.of_lists(args, options)
         x = args[0]
         y = args[1] if n == 2 else None
         if type(x) is Dual or type(y) is Dual:
@@ -56,7 +87,14 @@ cdef class Ufunc:
                 if result is not NotImplemented:
                     return result
             return rules_of(traced).ufunc(self.ufunc, "__call__", args, options)
-        return self.ufunc(*args)
+        return self.of_lists(args, options)
+
+    cdef object of_lists(self, tuple args, dict options):
+        """A call that numpy dispatches, but for lists: it does not look for traced values in them."""
+        traced = traced_in(args)
+        if traced is None:
+            return self.ufunc(*args, **options)
+        return by_rules(traced, self.ufunc, args, options)
 
     cdef object of_scalars(self, object x, object y, tuple args):
         """A call on scalars, one of them a dual."""
@@ -88,9 +126,9 @@ cdef class Function:
         self.__name__ = function.__name__
 
     def __call__(self, *args, **options):
-        for x in args:
-            if type(x) is Array:
-                return rules_of(x).function(self.function, args, options)
+        traced = traced_in(args)
+        if traced is not None:
+            return rules_of(traced).function(self.function, args, options)
         return self.function(*args, **options)
 
     def __getattr__(self, name):
@@ -147,8 +185,10 @@ cdef class Product(Function):
             result = product(args[0], args[1])
             if result is not NotImplemented:
                 return result
-        return Function.__call__(self, *args, **options) if self.function is numpy.dot else self.function(
-            *args, **options)
+        if self.function is numpy.dot:
+            return Function.__call__(self, *args, **options)
+        traced = traced_in(args)
+        return self.function(*args, **options) if traced is None else by_rules(traced, self.function, args, options)
 
 
 def sum_method(Array self, *args, **options):

@@ -173,9 +173,28 @@ def view(Array a, function):
         Takes the values, returns an array or a list or tuple of arrays.
     """
     result = function(a.current())
+    if holds_numbers(result):
+        return picked(a, function(numpy.arange(a.size).reshape(a.shape)))
     if isinstance(result, (list, tuple)):
         return type(result)([arranged(a, part, None) for part in result])
     return arranged(a, result, function)
+
+
+cdef bint holds_numbers(object result) except -1:
+    """Whether numpy has answered with single numbers instead of views."""
+    if isinstance(result, (list, tuple)):
+        for part in result:
+            if holds_numbers(part):
+                return True
+        return False
+    return isinstance(result, (numpy.generic, Dual))
+
+
+cdef object picked(Array a, object places):
+    """The elements of an array at places counted in C order, one or a list of them."""
+    if isinstance(places, (list, tuple)):
+        return type(places)([picked(a, place) for place in places])
+    return get(a, tuple([int(i) for i in numpy.unravel_index(places, a.shape)]))
 
 
 cdef object arranged(Array a, object part, object function):

@@ -1,10 +1,11 @@
 """The operators of traced arrays: the kernels first, then the rules of the trace."""
 
-from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
+from cpython.object cimport PyObject_RichCompare
 cimport numpy as cnp
 
 from tapeengine._core.array cimport Array
 from tapeengine._core.assignment cimport put
+from tapeengine._core.calls cimport is_foreign
 from tapeengine._core.scalar cimport Dual
 from tapeengine._core.storing cimport kernels, need_rules, plain
 
@@ -38,7 +39,13 @@ cdef object ufunc_call(object ufunc, tuple inputs):
 
 cdef object in_place(Array a, object ufunc, object y, int op=-1):
     """a op= y: the operation and a write."""
+    if is_foreign(y):
+        if getattr(type(y), "__array_ufunc__", type) is None:
+            return NotImplemented
+        y = need_rules(a, ufunc.__name__).operand_in_place(ufunc, a, y)
     result = operate(ufunc, a, y, op)
+    if result is NotImplemented:
+        return result
     if result.shape != a.shape:
         raise ValueError(f"non-broadcastable output operand with shape {a.shape} doesn't match the broadcast shape "
                          f"{result.shape}")
@@ -46,16 +53,10 @@ cdef object in_place(Array a, object ufunc, object y, int op=-1):
     return a
 
 
-cdef dict comparisons = {
-    Py_LT: numpy.less, Py_GT: numpy.greater, Py_LE: numpy.less_equal, Py_GE: numpy.greater_equal,
-    Py_EQ: numpy.equal, Py_NE: numpy.not_equal,
-}
-
-
 cdef object numbers_of(object x):
     return plain(x) if type(x) is Array else (<Dual> x).v if type(x) is Dual else x
 
 
 cdef object compared(object x, object y, int kind):
-    """A comparison: numpy's on the values."""
-    return comparisons[kind](numbers_of(x), numbers_of(y))
+    """A comparison: that of the values."""
+    return PyObject_RichCompare(numbers_of(x), numbers_of(y), kind)

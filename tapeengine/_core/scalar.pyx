@@ -11,7 +11,7 @@ import numpy
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_Check
-from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
+from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE, PyObject_RichCompare
 from libc.math cimport floor, isfinite, pow
 from libc.stdint cimport uint32_t
 cimport cython
@@ -165,14 +165,18 @@ cdef Dual binary_of(object x, object y, int op, double value):
     return with_left(c, <Dual> y, op, value)
 
 
-cdef object beyond_reals(object x, object y, const int op):
-    """x op y with a complex number: numpy's, with its rules. NotImplemented for anything else."""
+cdef dict operator_ufuncs = {
+    OP_ADD: numpy.add, OP_SUB: numpy.subtract, OP_MUL: numpy.multiply, OP_DIV: numpy.divide, OP_POW: numpy.power,
+    OP_MOD: numpy.remainder,
+}
+
+
+cdef object beyond_reals(object x, object y, object ufunc):
+    """x op y with a complex number or another library's array: numpy's, with its rules. NotImplemented for others."""
     other, dual = (y, x) if type(x) is Dual else (x, y)
-    if not isinstance(other, (complex, numpy.complexfloating)):
+    if not isinstance(other, (complex, numpy.complexfloating)) and not arrays().answers_to_numpy(other):
         return NotImplemented
-    ufunc = {OP_ADD: numpy.add, OP_SUB: numpy.subtract, OP_MUL: numpy.multiply, OP_DIV: numpy.divide,
-             OP_POW: numpy.power}.get(op)
-    return NotImplemented if ufunc is None else rules_of(<Dual> dual, ufunc).ufunc(ufunc, "__call__", (x, y), {})
+    return rules_of(<Dual> dual, ufunc).ufunc(ufunc, "__call__", (x, y), {})
 
 
 cdef inline object arithmetic(object x, object y, const int op):
@@ -184,12 +188,12 @@ cdef inline object arithmetic(object x, object y, const int op):
         if PyFloat_CheckExact(y):
             c = PyFloat_AS_DOUBLE(y)
         elif not as_double(y, &c):
-            return beyond_reals(x, y, op)
+            return beyond_reals(x, y, operator_ufuncs[op])
         return with_right(<Dual> x, c, op, op_value(op, (<Dual> x).v, c))
     if PyFloat_CheckExact(x):
         c = PyFloat_AS_DOUBLE(x)
     elif not as_double(x, &c):
-        return beyond_reals(x, y, op)
+        return beyond_reals(x, y, operator_ufuncs[op])
     return with_left(c, <Dual> y, op, op_value(op, c, (<Dual> y).v))
 
 
@@ -339,7 +343,7 @@ cdef class Dual:
     def __truediv__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
-            return beyond_reals(x, y, OP_DIV)
+            return beyond_reals(x, y, numpy.divide)
         if b == 0:
             raise ZeroDivisionError("float division by zero")
         return arithmetic(x, y, OP_DIV)
@@ -347,7 +351,7 @@ cdef class Dual:
     def __mod__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
-            return NotImplemented
+            return beyond_reals(x, y, numpy.remainder)
         if b == 0:
             raise ZeroDivisionError("float modulo by zero")
         return arithmetic(x, y, OP_MOD)
@@ -355,7 +359,7 @@ cdef class Dual:
     def __floordiv__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
-            return NotImplemented
+            return beyond_reals(x, y, numpy.floor_divide)
         if traces.recordings:
             look_at_operands(x, y)
         return <object> a // <object> b
@@ -363,7 +367,7 @@ cdef class Dual:
     def __divmod__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
-            return NotImplemented
+            return beyond_reals(x, y, numpy.divmod)
         if traces.recordings:
             look_at_operands(x, y)
         quotient, remainder = divmod(a, b)
@@ -374,7 +378,7 @@ cdef class Dual:
         if modulus is not None:
             raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
         if not operands(x, y, &a, &b):
-            return beyond_reals(x, y, OP_POW)
+            return beyond_reals(x, y, numpy.power)
         return binary_of(x, y, OP_POW, power_value(a, b))
 
     def __neg__(self):
@@ -397,8 +401,8 @@ cdef class Dual:
         if name.startswith("__"):
             raise AttributeError(f"a dual number has no attribute {name!r}")
         ufunc = getattr(numpy, name, None)
-        if isinstance(ufunc, numpy.ufunc) and ufunc in ufunc_opcodes:
-            return lambda *others: scalar_ufunc(ufunc, (self, *others))
+        if isinstance(ufunc, numpy.ufunc) and name != "conj":
+            return lambda *others: ufunc(self, *others)
         return getattr(arrays().zero_dim(self), name)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
@@ -444,9 +448,11 @@ cdef class Dual:
         elif PyLong_Check(y) and is_small(y):
             b = PyLong_AsDouble(y)
         elif PyLong_Check(y) or isinstance(y, Rational):  # exact, also beyond 2**53
-            return compare(value_seen(<Dual> x), y, kind)
+            return PyObject_RichCompare(value_seen(<Dual> x), y, kind)
         elif not as_double(y, &b):
-            return NotImplemented
+            if not arrays().answers_to_numpy(y):
+                return NotImplemented
+            return PyObject_RichCompare(numpy.float64(value_seen(<Dual> x)), y, kind)
         if kind == Py_LT:
             holds = a < b
         elif kind == Py_GT:
@@ -463,20 +469,14 @@ cdef class Dual:
             look_compared(<Dual> x, y, b, kind, holds)
         return holds
 
-    def __hash__(self):
-        return hash(value_seen(self))
-
     def is_integer(self):
         """Whether the value is a whole number."""
         return value_seen(self).is_integer()
 
-    def as_integer_ratio(self):
-        """The value as a ratio of two integers."""
-        return value_seen(self).as_integer_ratio()
-
-    def hex(self):
-        """The value in hexadecimal notation."""
-        return value_seen(self).hex()
+    # -- a numpy scalar -----------------------------------------------------------------------------------------------
+    def __getitem__(self, index):
+        """What a numpy scalar gives for (), ..., None and tuples of them."""
+        return arrays().zero_dim(self)[index]
 
     # -- a real number ------------------------------------------------------------------------------------------------
     @property
@@ -510,6 +510,23 @@ cdef class Dual:
                    "rules where a plugin brings them (tapeengine_scipy.stats for scipy.stats); "
                    "tapeengine.value(x) drops the derivative on purpose")
 
+    def __hash__(self):
+        raise drop(self, "a dual number ({value}) has no hash: sets, dicts and functools.lru_cache find a key by its value, "
+                   "and would hand out the derivative of another number of the same value. Use tapeengine.value(x) as the "
+                   "key where the value alone matters, and remember results by what is not differentiated, such as an "
+                   "index or a name")
+
+    def as_integer_ratio(self):
+        """Refused: a ratio of integers has no derivative."""
+        raise drop(self, "as_integer_ratio would turn a dual number ({value}) into integers and lose its derivative. "
+                   "For the functions of statistics use numpy's (numpy.mean, numpy.var, numpy.std), for fractions "
+                   "arithmetic on x itself; tapeengine.value(x) drops the derivative on purpose")
+
+    def hex(self):
+        """Refused: a text has no derivative."""
+        raise drop(self, "hex would turn a dual number ({value}) into a text that is read as a number again without its "
+                   "derivative; tapeengine.value(x).hex() drops the derivative on purpose")
+
     def __complex__(self):
         raise drop(self, "this would turn a dual number ({value}) into a plain complex number and lose its derivative. "
                    "Work with real and imaginary parts, or with complex arrays; tapeengine.value(x) drops the "
@@ -536,20 +553,6 @@ cdef bint is_small(object integer) except -1:
     return not overflow and -(<long long> 1 << 53) <= n <= <long long> 1 << 53
 
 
-cdef object compare(object a, object y, int kind):
-    if kind == Py_LT:
-        return a < y
-    if kind == Py_GT:
-        return a > y
-    if kind == Py_LE:
-        return a <= y
-    if kind == Py_GE:
-        return a >= y
-    if kind == Py_EQ:
-        return a == y
-    return a != y
-
-
 cdef extern from *:
     """
     static te_dual_pool *te_the_pool;
@@ -558,6 +561,7 @@ cdef extern from *:
         te_the_pool = pool;
         pool->type = (PyTypeObject *)type;
         pool->type->tp_dealloc = te_dual_dealloc;
+        pool->type->tp_as_sequence->sq_item = NULL;  /* subscripts as numpy's scalars have them make no sequence */
     }
     """
     void te_use_pool(te_dual_pool *pool, object type)

@@ -32,7 +32,7 @@ def asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
 
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
     """numpy.copy."""
-    return a.copy() if type(a) is Array else fresh(numpy.copy(plain(a), order))
+    return a.copy() if type(a) is Array else from_values(a, None) if plain(a) is not a else fresh(numpy.copy(a, order))
 
 
 def like(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy
 
 from tapeengine._core.array import Array
+from tapeengine._core.calls import holds_foreign
+from tapeengine._core.scalar import Dual
 from tapeengine._core.trace import value_of
 from tapeengine.duals.creation import CREATION, asarray, at, plain, spread
+from tapeengine.duals.foreign import as_plain, replaced
 from tapeengine.duals.views import VIEWS
-from tapeengine.errors import UnsupportedError
+from tapeengine.errors import TapeEngineError, UnsupportedError
+from tapeengine.primitive import Primitive
 
 __all__ = ["Rules"]
 
@@ -26,6 +31,8 @@ OF_VALUES: tuple[Any, ...] = (
     *(numpy.array_repr, numpy.array_str, numpy.array2string, numpy.may_share_memory, numpy.shares_memory),
     *(numpy.min_scalar_type, numpy.common_type),
 )
+#: Functions that change their first argument, which has to be an array.
+IN_PLACE = {numpy.copyto, numpy.fill_diagonal, numpy.put, numpy.put_along_axis, numpy.putmask, numpy.place}
 
 
 class Rules:
@@ -69,20 +76,33 @@ class Rules:
         rule = self.find(function)
         if rule is None:
             raise missing(function)
+        if holds_foreign(args) or (options and holds_foreign(options.values())):
+            return self.foreign(function, lambda *a, **o: self.function(function, a, o), args, options)
+        if (list in map(type, args) or tuple in map(type, args)) and function not in IN_PLACE:
+            args = tuple(asarray(arg) if is_list_of_numbers(arg) else arg for arg in args)
         out = options.get("out")
-        if out is None:
-            return rule(*args, **options)
-        return stored(rule(*args, **{key: value for key, value in options.items() if key != "out"}), out)
+        try:
+            if out is None:
+                return rule(*args, **options)
+            return stored(rule(*args, **{key: value for key, value in options.items() if key != "out"}), out)
+        except Exception as error:
+            raise explained(error, function, args, options) from error.__cause__
 
     def ufunc(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """A ufunc or one of its methods (`__array_ufunc__`)."""
         if method != "at" and (list in map(type, inputs) or tuple in map(type, inputs)):
             inputs = tuple(asarray(item) if isinstance(item, (list, tuple)) else item for item in inputs)
+        if holds_foreign(inputs):
+            called = ufunc if method == "__call__" else getattr(ufunc, method)
+            return self.foreign(called, lambda *a, **o: self.ufunc(ufunc, method, a, o), inputs, options)
         if method == "__call__" and not options:
             rule = self.find(ufunc)
             if rule is None:
                 raise missing(ufunc)
-            return rule(*inputs)
+            try:
+                return rule(*inputs)
+            except Exception as error:
+                raise explained(error, ufunc, inputs, options) from error.__cause__
         if method == "at":
             return self.at(ufunc, inputs)
         rule = self.find(ufunc if method == "__call__" else (ufunc, method))
@@ -94,13 +114,30 @@ class Rules:
         if where is not True and method == "reduce":
             options["where"] = where
             where = True
-        result = rule(*inputs, **options)
+        try:
+            result = rule(*inputs, **options)
+        except Exception as error:
+            raise explained(error, getattr(ufunc, method), inputs, options) from error.__cause__
         if dtype is not None and getattr(result, "dtype", numpy.dtype(float)) != dtype:
             result = asarray(result).astype(dtype)
         out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
         if where is not True:
             return self.masked(result, where, out)
         return result if out is None else stored(result, out)
+
+    def foreign(self, function: Any, again: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+        """A call with an operand of another library's class: with a plain array instead, or what does not depend."""
+        rule = self.find(function)
+        if isinstance(rule, Primitive) and not any(rule.vjp_rules):
+            result = function(*replaced(value_of, args), **replaced(value_of, dict(options)))
+            if numpy.asarray(result).dtype.kind in "biu":
+                return result
+        args, options = as_plain(function, args, options)
+        return again(*args, **options)
+
+    def operand_in_place(self, ufunc: Any, a: Any, y: Any) -> Any:
+        """The plain array that a foreign operand of `a op= y` stands for: the result is an array in any case."""
+        return as_plain(partial(into_first, ufunc), (a, y), {})[0][1]
 
     def at(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         """`ufunc.at`."""
@@ -124,22 +161,58 @@ class Rules:
         if out is None:
             other = numpy.zeros(numpy.broadcast_shapes(numpy.shape(plain(result)), mask.shape), result.dtype)
             return self.function(numpy.where, (mask, result, other), {})
+        if not isinstance(out, Array):
+            return stored(result, out)
         mask = numpy.broadcast_to(mask, out.shape)
         out[mask] = spread(result, out.shape)[mask]
         return out
+
+
+def is_list_of_numbers(value: Any) -> bool:
+    """Whether an argument is a list of numbers, or a list of such lists, and some of them are traced."""
+    if type(value) not in (list, tuple) or not value:
+        return False
+    leaves = [*value]
+    while leaves and type(leaves[0]) in (list, tuple):
+        leaves = [leaf for item in leaves for leaf in (item if type(item) in (list, tuple) else [item])]
+    plain = (float, int, complex, numpy.generic)
+    return any(type(x) is Dual for x in leaves) and all(type(x) is Dual or isinstance(x, plain) for x in leaves)
+
+
+def explained(error: Exception, function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Exception:
+    """What a failed call raises: an error of ours, the plain program's own, or one that says what the rule lacks."""
+    if isinstance(error, TapeEngineError):
+        return error
+    try:
+        with numpy.errstate(all="ignore"):
+            function(*replaced(value_of, args), **replaced(value_of, dict(options)))
+    except Exception as plain:
+        return error if type(plain) is type(error) else plain
+    name = f"{getattr(function, '__module__', None) or 'numpy'}.{getattr(function, '__name__', function)}"
+    return UnsupportedError(
+        f"the rule of {name} cannot follow these arguments on traced values ({type(error).__name__}: {error}). Give "
+        "arrays where lists are, and keyword arguments where an option or out is given by position"
+    )
+
+
+def into_first(ufunc: Any, a: Any, y: Any) -> Any:
+    """What a plain array holds after an operation in place."""
+    return ufunc(a, y, out=a)
 
 
 def on_values(function: Any) -> Callable[..., Any]:
     """A function whose answer does not depend on derivatives."""
 
     def answered(*args: Any, **options: Any) -> Any:
-        return function(*(value_of(a) for a in args), **options)
+        return function(*(numpy.float64(value_of(a)) if type(a) is Dual else value_of(a) for a in args), **options)
 
     return answered
 
 
 def stored(result: Any, out: Any) -> Any:
     """A result assigned into the `out` argument of a call."""
+    if out is None:
+        return result
     if isinstance(out, tuple):
         return tuple(stored(part, place) for part, place in zip(result, out, strict=True))
     if not isinstance(out, Array):

@@ -17,7 +17,7 @@ __all__ = ["METHODS"]
 
 #: Methods that are numpy functions of the same name and parameters.
 NAMES = (
-    "all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod cumsum diagonal dot max "
+    "all any argmax argmin argpartition argsort choose clip conj conjugate cumprod cumsum diagonal dot max "
     "mean min nonzero prod ptp put ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
 ).split()
 
@@ -54,11 +54,25 @@ def flatten(self: Any, order: str = "C") -> Any:
     return self.copy().reshape(-1) if order in "CA" else self.T.copy().reshape(-1)
 
 
+def compress(self: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    """ndarray.compress."""
+    return rules_of(self).function(numpy.compress, (condition, self, axis), {"out": out})
+
+
 def astype(self: Any, dtype: Any, **options: Any) -> Any:
     """ndarray.astype; an integer or boolean dtype gives plain values."""
+    if numpy.dtype(dtype).kind == "O":
+        return objects(self)
     if numpy.dtype(dtype).kind not in "fc":
         return self.value.astype(dtype)
     return rules_of(self).function(numpy.astype, (self, numpy.dtype(dtype)), {})
+
+
+def objects(self: Any) -> Any:
+    """An array of objects: the elements, still traced."""
+    result = numpy.empty(self.shape, object)
+    result.ravel()[:] = self.reshape(-1).tolist()
+    return result
 
 
 def fill(self: Any, value: Any) -> None:
@@ -85,6 +99,22 @@ def sort(self: Any, axis: int = -1, **options: Any) -> None:
     self[...] = rules_of(self).function(numpy.sort, (self, axis), options)
 
 
+def partition(self: Any, kth: Any, axis: int = -1, **options: Any) -> None:
+    """ndarray.partition: in place."""
+    self[...] = rules_of(self).function(numpy.partition, (self, kth, axis), options)
+
+
+def to_device(self: Any, device: str, **options: Any) -> Any:
+    """ndarray.to_device: numpy has one device."""
+    self.value.to_device(device, **options)
+    return self
+
+
+def device(self: Any) -> str:
+    """ndarray.device."""
+    return "cpu"
+
+
 def part(function: Any) -> Callable[..., Any]:
     """The real or imaginary part, as a property."""
     return lambda self: rules_of(self).function(function, (self,), {})
@@ -92,13 +122,13 @@ def part(function: Any) -> Callable[..., Any]:
 
 def table() -> dict[str, Callable[..., Any]]:
     """What gives each attribute of a traced array that the class itself lacks."""
-    own = (reshape, transpose, flatten, astype, fill, item, tolist, sort)
+    own = (reshape, transpose, flatten, compress, astype, fill, item, tolist, sort, partition, to_device)
     methods = {name: dispatched(getattr(numpy, name)) for name in NAMES}
     methods.update({method.__name__: method for method in own})
     methods["sum"], methods["mean"] = sum_method, mean_method
     attributes = {name: bound(method) for name, method in methods.items()}
     attributes["real"], attributes["imag"] = part(numpy.real), part(numpy.imag)
-    attributes["flat"] = Flat
+    attributes["flat"], attributes["device"] = Flat, device
     return attributes
 
 

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as _numpy
 
+from tapeengine._core.functions import offered as _offered
+
 
 def __getattr__(name: str) -> Any:
-    return getattr(_numpy.fft, name)
+    value = globals()[name] = _offered(getattr(_numpy.fft, name))
+    return value
 
 
 def __dir__() -> list[str]:

@@ -150,9 +150,6 @@ class Dual:
     __eq__ = comparison(lambda a, b: a == b)
     __ne__ = comparison(lambda a, b: a != b)
 
-    def __hash__(self) -> int:
-        return hash(self.value)
-
     def __bool__(self) -> bool:
         return self.value != 0
 
@@ -173,14 +170,6 @@ class Dual:
     def is_integer(self) -> bool:
         """Whether the value is a whole number."""
         return self.value.is_integer()
-
-    def as_integer_ratio(self) -> tuple[int, int]:
-        """The value as a ratio of two integers."""
-        return self.value.as_integer_ratio()
-
-    def hex(self) -> str:
-        """The value in hexadecimal notation."""
-        return self.value.hex()
 
     @property
     def real(self) -> "Dual":
@@ -206,6 +195,12 @@ class Dual:
         "this would turn a dual number ({value}) into a plain float and lose its derivative. Use the functions of "
         "tapeengine.reference.math instead of math's"
     )
+    __hash__ = refuse(
+        "a dual number ({value}) has no hash: a dict would hand out the derivative of another number of its value. Use "
+        "x.value as the key where the value alone matters"
+    )
+    as_integer_ratio = refuse("this would turn a dual number ({value}) into integers and lose its derivative")
+    hex = refuse("this would turn a dual number ({value}) into a text and lose its derivative")
     __complex__ = refuse("this would turn a dual number ({value}) into a plain complex number and lose its derivative")
     __reduce_ex__ = refuse("a dual number ({value}) cannot be pickled: it is a place on a tape of this process")
 

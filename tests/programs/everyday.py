@@ -89,10 +89,10 @@ def median_and_extremes(m: Any, xs: list[Any]) -> Any:
     return sorted(xs)[len(xs) // 2], max(xs), min(xs), heapq.nlargest(2, xs)
 
 
-def as_dict_keys(m: Any, x: Any, y: Any) -> Any:
-    """Duals hash as their values do."""
-    table = {x: y * 2.0, y: x * 3.0}
-    return table[x] * table[y]
+def found_by_value(m: Any, x: Any, y: Any) -> Any:
+    """Lists look numbers up by comparing them: which one is found is discrete."""
+    keys, values = [x, y], [y * 2.0, x * 3.0]
+    return values[keys.index(x)] * values[keys.index(y)] if x in keys and 7.0 not in keys else x
 
 
 def all_operators(m: Any, x: Any, y: Any) -> Any:
@@ -144,7 +144,7 @@ PROGRAMS = (
     Program("memoised helper", memoised, (0.6, 1.7)),
     Program("sorted by value", sorted_by_value, (XS,), sorted_by_hand),
     Program("median and extremes", median_and_extremes, (XS,)),
-    Program("duals as dict keys", as_dict_keys, (0.3, 0.8), lambda x, y: [[6 * y, 6 * x]]),
+    Program("found by value", found_by_value, (0.3, 0.8), lambda x, y: [[6 * y, 6 * x]]),
     Program("all operators", all_operators, (1.3, 0.45)),
     Program("augmented assignment", augmented_in_list, (XS,)),
     Program("sum and zip", sum_and_zip, (XS, XS[::-1]), lambda xs, ys: [[*ys, *xs]]),

@@ -1,0 +1,111 @@
+"""Operands of other libraries' classes: taken as plain arrays where numpy's result is one, and refused elsewhere.
+
+numpy lets a class answer for it (a pandas Series, a masked array, a quantity with a unit), and the answer is of that
+class. It cannot hold a derivative, so it is never made here: the operation is run once on plain values, and where the
+result is the plain one of `numpy.asarray(operand)` the operand is that array from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy
+
+from tapeengine._core.array import Array
+from tapeengine._core.calls import is_foreign
+from tapeengine._core.scalar import Dual
+from tapeengine._core.trace import value_of
+from tapeengine.errors import UnsupportedError
+
+__all__ = ["as_plain", "class_name", "no_place_for_derivatives"]
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def as_plain(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Arguments:
+    """The arguments of a call with plain arrays in the place of foreign ones, if that means the same.
+
+    Raises
+    ------
+    UnsupportedError
+        Where the plain program's result is not a plain array or number, or another one.
+    """
+    found = replaced(array_of, args), replaced(array_of, dict(options))
+    own = next((x for x in args if isinstance(function, (numpy.ufunc, partial)) and has_own_operators(x)), None)
+    wanted = function(*replaced(value_of, args), **replaced(value_of, dict(options))) if own is None else own
+    if not is_plain(wanted) or not alike(wanted, on_values(function, *found)):
+        raise no_place_for_derivatives(wanted, function, (*args, *options.values()))
+    return found
+
+
+def has_own_operators(value: Any) -> bool:
+    """Whether numpy's arrays leave operators to the class of a value, which takes no part in ufuncs."""
+    cls = type(value)
+    return is_foreign(value) and not hasattr(cls, "__array_ufunc__") and getattr(value, "__array_priority__", 0.0) > 0.0
+
+
+def on_values(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """A call without traces; NotImplemented where it does not take plain arrays."""
+    try:
+        return function(*replaced(value_of, args), **replaced(value_of, options))
+    except (TypeError, ValueError):
+        return NotImplemented
+
+
+def is_plain(result: Any) -> bool:
+    """Whether a result is a plain array or number, a tuple or list of them, or None."""
+    if isinstance(result, (list, tuple)):
+        return all(map(is_plain, result))
+    return result is None or (
+        isinstance(result, (numpy.ndarray, numpy.generic, int, float, complex)) and not is_foreign(result)
+    )
+
+
+def replaced(change: Callable[[Any], Any], value: Any) -> Any:
+    """Arguments with each traced or foreign one changed, in lists, tuples and dicts of them as well."""
+    if type(value) in (list, tuple):
+        return type(value)(replaced(change, item) for item in value)
+    if type(value) is dict:
+        return {key: replaced(change, item) for key, item in value.items()}
+    return change(value) if type(value) in (Array, Dual) or is_foreign(value) else value
+
+
+def array_of(value: Any) -> Any:
+    """A foreign operand as numpy reads it."""
+    return numpy.asarray(value) if is_foreign(value) else value
+
+
+def alike(wanted: Any, got: Any) -> bool:
+    """Whether the plain program's result is the one of plain operands."""
+    if isinstance(wanted, (list, tuple)):
+        return type(wanted) is type(got) and len(wanted) == len(got) and all(map(alike, wanted, got))
+    if wanted is None or got is NotImplemented:
+        return got is None
+    a, b = numpy.asarray(wanted), numpy.asarray(got)
+    return a.dtype == b.dtype != object and numpy.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+
+
+def class_name(value: Any) -> str:
+    """The name of a value's class, with the library that it comes from."""
+    cls = type(value)
+    return f"{cls.__module__.partition('.')[0]}.{cls.__qualname__}"
+
+
+def foreign_classes(value: Any) -> list[str]:
+    """The names of the foreign classes among arguments."""
+    if type(value) in (list, tuple):
+        return [name for item in value for name in foreign_classes(item)]
+    return [class_name(value)] if is_foreign(value) else []
+
+
+def no_place_for_derivatives(result: Any, function: Any = None, args: tuple[Any, ...] = ()) -> UnsupportedError:
+    """The error for an operation whose result is of a class that no derivative goes through."""
+    name = getattr(getattr(function, "args", [function])[0], "__name__", "an operation")
+    given = "".join(f" and a {cls}" for cls in dict.fromkeys(foreign_classes(args)))
+    kind = "an array of objects" if type(result) is numpy.ndarray else f"a {class_name(result)}"
+    return UnsupportedError(
+        f"{name} of a traced value{given} gives {kind}, which cannot hold derivatives. Convert the other operand to a "
+        "plain array before, with numpy.asarray or what its class offers (to_numpy, filled, to_value, toarray)"
+    )

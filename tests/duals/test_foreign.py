@@ -1,0 +1,247 @@
+"""Operands of other libraries' classes, with every operator, ufunc and array function: right or refused."""
+
+from __future__ import annotations
+
+import importlib
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from verdicts import Verdict, verdict
+
+import tapeengine as te
+from tapeengine.errors import StructureError, TapeEngineError, UnsupportedError
+
+VECTOR = np.array([0.8, 1.7, 2.4])
+SQUARE = np.array([[2.5, 0.3, 0.1], [0.2, 1.9, 0.7], [0.4, 0.6, 2.2]])
+X = np.array([1.3, 0.6, 2.9])
+XS = np.array([[1.3, 0.6, 2.9], [0.9, 2.1, 0.4], [1.8, 0.5, 1.1]])
+
+
+class Named(np.ndarray):
+    """A subclass that overrides nothing but carries an attribute."""
+
+    def __array_finalize__(self, other: Any) -> None:
+        self.name = getattr(other, "name", "")
+
+
+class Doubling(np.ndarray):
+    """A subclass with another meaning of multiplication."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        inputs = tuple(np.asarray(x) if isinstance(x, Doubling) else x for x in inputs)
+        return getattr(ufunc, method)(*inputs, **options) * 2.0
+
+
+class OnlyArray:
+    """A class that numpy can read, and that takes part in nothing."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array(VECTOR, dtype)
+
+
+class Tensor(OnlyArray):
+    """What tensors of other libraries look like to numpy: results are wrapped again."""
+
+    __array_priority__ = 1000.0
+
+    def __init__(self, values: Any = VECTOR) -> None:
+        self.values = np.array(values)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array(self.values, dtype)
+
+    def __array_wrap__(self, values: Any, context: Any = None, scalar: bool = False) -> Any:
+        return Tensor(values)
+
+    def __add__(self, other: Any) -> Any:
+        return Tensor(self.values + np.asarray(other))
+
+    __radd__ = __add__
+
+
+class Handler:
+    """A class that answers for itself, with something that is no array."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return "answered"
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return "answered"
+
+
+def made(name: str, make: Callable[[Any], Any]) -> Callable[[], Any]:
+    """A foreign operand of a module that may not be installed."""
+    return lambda: make(pytest.importorskip(name))
+
+
+def memmap() -> Any:
+    import tempfile
+
+    with tempfile.TemporaryFile() as file:
+        values = np.memmap(file, dtype=float, shape=(3,))
+    values[:] = VECTOR
+    return values
+
+
+FOREIGN: dict[str, Callable[[], Any]] = {
+    "numpy masked": lambda: np.ma.array(VECTOR, mask=[False, True, False]),
+    "numpy masked without a mask": lambda: np.ma.array(VECTOR),
+    "numpy matrix": lambda: np.matrix(SQUARE),
+    "numpy recarray": lambda: VECTOR.copy().view(np.recarray),
+    "numpy memmap": memmap,
+    "subclass": lambda: VECTOR.copy().view(Named),
+    "subclass with ufuncs": lambda: VECTOR.copy().view(Doubling),
+    "array only": OnlyArray,
+    "tensor": Tensor,
+    "handler": Handler,
+    "pandas Series": made("pandas", lambda pd: pd.Series(VECTOR)),
+    "pandas Series with labels": made("pandas", lambda pd: pd.Series(VECTOR, index=[2, 0, 1])),
+    "pandas DataFrame": made("pandas", lambda pd: pd.DataFrame(SQUARE)),
+    "pandas Index": made("pandas", lambda pd: pd.Index(VECTOR)),
+    "polars Series": made("polars", lambda pl: pl.Series("a", VECTOR)),
+    "xarray DataArray": made("xarray", lambda xr: xr.DataArray(VECTOR, dims=["a"])),
+    "astropy Quantity": made("astropy.units", lambda u: VECTOR * u.m),
+    "astropy dimensionless": made("astropy.units", lambda u: VECTOR * u.one),
+    "scipy csr_array": made("scipy.sparse", lambda sp: sp.csr_array(SQUARE)),
+    "scipy csr_matrix": made("scipy.sparse", lambda sp: sp.csr_matrix(SQUARE)),
+    "scipy todense": made("scipy.sparse", lambda sp: sp.csr_matrix(SQUARE).todense()),
+    "torch Tensor": made("torch", lambda torch: torch.tensor(VECTOR)),
+}
+OPERATORS = (
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow),
+    *(operator.matmul, divmod, operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge),
+)
+IN_PLACE = (
+    *(operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod),
+    *(operator.ipow, operator.imatmul),
+)
+UFUNCS = [f for name, f in sorted(vars(np).items()) if isinstance(f, np.ufunc) and f.nin == 2 and name == f.__name__]
+#: Array functions of a traced array and an operand.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{name: getattr(np, name) for name in "dot inner outer kron vdot convolve tensordot cross append".split()},
+    **{name: getattr(np, name) for name in "allclose isclose array_equal searchsorted cov corrcoef".split()},
+    **{f.__name__: lambda x, y, f=f: f([x, y]) for f in (np.concatenate, np.stack, np.vstack, np.hstack, np.block)},
+    "where": lambda x, y: np.where(X > 1.0, x, y),
+    "clip": lambda x, y: np.clip(x, 0.1, y),
+    "interp": lambda x, y: np.interp(x, y, y),
+    "solve": lambda x, y: np.linalg.solve(y, x),
+    "solve the other": lambda x, y: np.linalg.solve(np.diag(np.array([1.0, 2.0, 3.0])), x * np.sum(y)),
+    "average": lambda x, y: np.average(x, weights=y),
+    "einsum": lambda x, y: np.einsum("...i,...i->...", x, y),
+    "polyval": lambda x, y: np.polyval(y, x),
+    "insert": lambda x, y: np.insert(x, 1, y),
+    "outer ufunc": np.multiply.outer,
+    "method dot": lambda x, y: x.dot(y),
+    "method clip": lambda x, y: x.clip(0.1, y),
+    "assignment": lambda x, y: assigned(x, y),
+    "copyto": lambda x, y: (z := x * 1.0, np.copyto(z, y))[0] * x,
+    "where=": lambda x, y: np.add(x, x, where=np.asarray(y) > 1.0, out=x * 0.0),
+    "index by a mask": lambda x, y: x[y > 1.0],
+}
+
+
+def assigned(x: Any, y: Any) -> Any:
+    z = x * 1.0
+    z[...] = y
+    return z * x
+
+
+def programs(kind: str) -> dict[str, Callable[[Any, Any], Any]]:
+    """The operations of a kind, each a function of the traced value and the foreign one."""
+    if kind == "operators":
+        return {op.__name__: op for op in OPERATORS} | {
+            f"{op.__name__} from the left": lambda x, y, op=op: op(y, x) for op in OPERATORS
+        }
+    if kind == "in place":
+        return {op.__name__: lambda x, y, op=op: op(x * 1.0, y) for op in IN_PLACE} | {
+            f"{op.__name__} into it": lambda x, y, op=op: op(y, x) for op in IN_PLACE
+        }
+    if kind == "ufuncs":
+        return {f.__name__: f for f in UFUNCS} | {
+            f"{f.__name__} from the left": lambda x, y, f=f: f(y, x) for f in UFUNCS
+        }
+    return FUNCTIONS
+
+
+@pytest.mark.parametrize("kind", ["operators", "in place", "ufuncs", "functions"])
+@pytest.mark.parametrize("name", FOREIGN)
+def test_foreign_operands(name: str, kind: str) -> None:
+    make, wrong = FOREIGN[name], {}
+    make()
+    for label, program in programs(kind).items():
+        for point, place in ((X, ...), (XS, ...), (X, 0)):
+            found = verdict(lambda x, p=program, i=place: p(x[i], make()), point)
+            if not in_order(found, label, name):
+                wrong[label, point[place].shape] = found
+    assert wrong == {}
+
+
+def in_order(found: Verdict, label: str, name: str) -> bool:
+    """Whether a result is right or refused; a class that is asked first may refuse by an error of its own code."""
+    own = {"numpy masked": "numpy.ma"}.get(" ".join(name.split()[:2]), name.split()[0])
+    declined = found.word == "raw" and f" in {own}" in found.detail
+    number_with_methods = found.word == "lenient" and "AttributeError" in found.detail
+    return found.right or declined or number_with_methods
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_floats_and_foreign_operands(name: str) -> None:
+    make, wrong = FOREIGN[name], {}
+    make()
+    for label, program in programs("operators").items():
+        found = verdict(lambda x, p=program: p(x, make()), 1.3)
+        if not in_order(found, label, name) and found.word != "lenient":  # a dual number is a numpy scalar as well
+            wrong[label] = found
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_foreign_primals(name: str) -> None:
+    value = FOREIGN[name]()
+    if isinstance(value, np.memmap):
+        assert np.array_equal(te.grad(lambda x: (x * x).sum())(value), 2 * VECTOR)
+        return
+    with pytest.raises(StructureError, match=r"\[0\]"):
+        te.vjp(lambda x: x * 1.0, value)
+
+
+def test_what_is_refused_names_both_classes_and_what_to_write() -> None:
+    with pytest.raises(UnsupportedError, match=r"subtract .* numpy\.MaskedArray gives a numpy\.MaskedArray.*asarray"):
+        te.grad(lambda x: ((x - np.ma.array(VECTOR)) ** 2).sum())(X)
+
+
+def test_what_numpy_reads_as_plain_arrays_is_differentiated() -> None:
+    """Where numpy's own result is a plain array, a foreign operand counts as the array that numpy makes of it."""
+    for other in (OnlyArray(), memmap()):
+        assert np.array_equal(te.grad(lambda x, y=other: (x * y).sum())(X), VECTOR)
+    pandas = importlib.util.find_spec("pandas") and importlib.import_module("pandas")
+    if pandas:
+        series = pandas.Series(VECTOR, index=[5, 6, 7])
+        assert np.array_equal(te.grad(lambda x: np.dot(x, series))(X), VECTOR)
+        assert np.array_equal(te.grad(lambda x: (np.concatenate([x, series]) ** 2).sum())(X), 2 * X)
+        assert verdict(lambda x: operator.isub(x * x, series), X).word == "refused"  # numpy makes a Series of it
+
+
+def test_a_primitive_refuses_a_result_of_another_class() -> None:
+    @te.primitive
+    def scaled(x: Any) -> Any:
+        return np.ma.array(x * 2.0)
+
+    scaled.defvjp(x=lambda ct: ct * 2.0) if hasattr(scaled, "defvjp") else None
+    with pytest.raises(TapeEngineError):
+        te.grad(lambda x: scaled(x).sum())(X)
+
+
+def test_a_foreign_operand_is_read_a_few_times() -> None:
+    calls = []
+
+    class Counted(OnlyArray):
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            calls.append(1)
+            return np.array(VECTOR)
+
+    te.grad(lambda x: (x * Counted()).sum())(X)
+    assert 0 < len(calls) <= 4

@@ -1,0 +1,110 @@
+"""Every function of numpy's and SciPy's namespaces on traced arrays, numbers and lists of numbers: traced or refused.
+
+What a function depends on is found by calling it without traces at other inputs; see `verdicts`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+from namespaces import cases, functions_of, recipes
+
+import tapeengine.numpy as tnp
+
+NIGHTLY = os.environ.get("TAPEENGINE_NIGHTLY") == "1"
+NUMPY: dict[str, tuple[Any, Any]] = {
+    "numpy": (np, tnp),
+    "numpy.linalg": (np.linalg, tnp.linalg),
+    "numpy.fft": (np.fft, tnp.fft),
+    "numpy.lib.scimath": (np.lib.scimath, np.lib.scimath),
+}
+#: Functions that are not called, by the reason.
+REASONS: dict[str, str] = {
+    "whole numbers": "binary_repr bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_not bitwise_or "
+    "bitwise_right_shift bitwise_xor gcd lcm left_shift right_shift invert bincount packbits unpackbits base_repr "
+    "ravel_multi_index unravel_index indices eye broadcast_shapes mask_indices tri identity",
+    "dates": "datetime_as_string datetime_data isnat busday_count busday_offset is_busday",
+    "files and text": "fromregex fromstring genfromtxt load loadtxt fromfile save savetxt savez savez_compressed",
+    "settings and types": "get_include show_config show_runtime info test get_printoptions set_printoptions "
+    "printoptions geterr geterrcall seterr seterrcall setbufsize getbufsize isdtype typename mintypecode issubdtype "
+    "require",
+    "functions of functions": "fromfunction frompyfunc apply_along_axis apply_over_axes nested_iters",
+    "memory, which a trace does not offer": "frombuffer from_dlpack",
+    "values that are not set": "empty empty_like",
+    "it makes a numpy.matrix": "bmat",
+}
+LEFT_OUT = {name for names in REASONS.values() for name in names.split()}
+CHOSEN = np.array([True, False, True, False])
+PLACES = np.array([[0], [1], [2]])
+#: Arguments for functions where trying finds none, or some that mean nothing.
+ARGUMENTS: dict[str, tuple[tuple[Any, ...], ...]] = {
+    **dict.fromkeys(["convolve", "correlate"], (("V", "V"), ("V", "V", "same"))),
+    "gradient": (("V",), ("M", 0.5), ("V", "V")),
+    "interp": (("V", [0.1, 0.4, 0.9], [1.0, 3.0, 2.0]), ("S", [0.1, 0.4, 0.9, 1.0], "V")),
+    "dsplit": ((np.ones((2, 2, 2)), 2),),
+    "select": (([CHOSEN], ["V"]), ([CHOSEN], ["V"], "S")),
+    "take_along_axis": (("M", PLACES, 1), ("V", np.array([2, 0]), None)),
+    "put_along_axis": (("M", PLACES, "S", 1), ("M", PLACES, 2.0, 1)),
+    "histogram": (("V", 3), ("V", "V"), ("V", [0.0, 0.5, 1.0, 2.0])),
+    "polyint": (("V",), ("V", 2)),
+    "polyder": (("V",), ("V", 2)),
+}
+
+
+def wrong_of(namespace: Any, offered: Any) -> dict[str, str]:
+    """The calls of a namespace's functions that are neither right nor refused, and functions that were not called."""
+    wrong = {}
+    for name, function in functions_of(namespace).items():
+        if name in LEFT_OUT:
+            continue
+        found = recipes(function, ARGUMENTS.get(name))
+        if not found:
+            wrong[name] = "no arguments that it takes"
+        for args in found:
+            for case in cases(getattr(offered, name), args):
+                result = case.verdict()
+                lists_as_arrays = case.numbers and result.word == "lenient"
+                if not result.right and not lists_as_arrays:
+                    wrong[str(case)] = str(result)
+    return wrong
+
+
+@pytest.mark.parametrize("name", NUMPY)
+def test_every_function_of_numpy(name: str) -> None:
+    assert wrong_of(*NUMPY[name]) == {}
+
+
+SCIPY = "special linalg fft signal integrate interpolate stats ndimage spatial.distance".split()
+
+
+@pytest.mark.parametrize("name", SCIPY)
+def test_no_function_of_scipy_drops_a_derivative(name: str) -> None:
+    """SciPy's own functions: no other than those that a plugin traces gives a value without its derivative."""
+    module = pytest.importorskip(f"scipy.{name}")
+    dropped = {}
+    functions = functions_of(module)
+    for function in functions.values() if NIGHTLY else list(functions.values())[::6]:
+        for args in recipes(function)[: None if NIGHTLY else 2]:
+            for case in cases(function, args):
+                result = case.verdict()
+                if result.word in ("dropped", "value"):
+                    dropped[str(case)] = str(result)
+    assert dropped == {}
+
+
+@pytest.mark.parametrize("name", ["numpy.flip", "numpy.copy", "numpy.fft.fft", "numpy.deg2rad", "numpy.modf"])
+def test_numbers_where_arrays_are_usual(name: str) -> None:
+    """Functions of one array, called with a number or a list of numbers."""
+    module, _, function = name.rpartition(".")
+    for place in (
+        importlib.import_module(module),
+        importlib.import_module(module.replace("numpy", "tapeengine.numpy")),
+    ):
+        for args in (("S",), ("V",)):
+            for case in cases(getattr(place, function), args):
+                result = case.verdict()
+                assert result.right or case.numbers, (str(case), result)
