@@ -69,8 +69,8 @@ def check_equal(name: str, values: str, ct: Any, equal: Any) -> None:
 def check_same_in_every_basis(name: str, values: str, advice: str, parts: Any, equal: Any) -> None:
     """Refuse partials, in the basis of the vectors, that do not determine the derivative at repeated values.
 
-    `parts` are matrices: of the values on a diagonal, and of the vectors. Either all are zero in a group, or none is and
-    all are multiples of the identity.
+    `parts` are matrices: of the values on a diagonal, and of the vectors. Either all are zero in a group, or none is
+    and all are multiples of the identity.
     """
     plains = [plain(part) for part in parts]
     for index, places in groups(equal):
@@ -81,7 +81,8 @@ def check_same_in_every_basis(name: str, values: str, advice: str, parts: Any, e
             continue
         raise UnsupportedError(
             f"{name}: {len(places)} {values} are equal, so that their vectors are an arbitrary basis, and the "
-            f"derivative of what is computed from {values} and vectors is not determined by its partials in one basis. {advice}"
+            f"derivative of what is computed from {values} and vectors is not determined by its partials in one "
+            f"basis. {advice}"
         )
 
 

@@ -11,6 +11,7 @@ import scipy
 
 from tapeengine.builders import linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 
 # Type 1 of dct counts its inner elements twice and both ends once; type 3 counts one end once; type 2 counts all twice.
@@ -120,6 +121,7 @@ def _scale(kind: str, type_: int, n: int, norm: Any, forward: bool) -> float:
     return 1 / size if (name == "forward") == forward else 1.0
 
 
+@beside("scipy.fft.dct")
 def dct(
     x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None, orthogonalize: bool | None = None,
@@ -128,6 +130,7 @@ def dct(
     return _apply(DCT, "dct", x, type, n, axis, norm, True, orthogonalize, workers)
 
 
+@beside("scipy.fft.idct")
 def idct(
     x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None, orthogonalize: bool | None = None,
@@ -136,6 +139,7 @@ def idct(
     return _apply(DCT, "dct", x, type, n, axis, norm, False, orthogonalize, workers)
 
 
+@beside("scipy.fft.dst")
 def dst(
     x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None, orthogonalize: bool | None = None,
@@ -144,6 +148,7 @@ def dst(
     return _apply(DST, "dst", x, type, n, axis, norm, True, orthogonalize, workers)
 
 
+@beside("scipy.fft.idst")
 def idst(
     x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None, orthogonalize: bool | None = None,

@@ -20,6 +20,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.builders import linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._trigonometric import dct, dst, idct, idst
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import conjugate
@@ -124,6 +125,7 @@ IRFFT: Primitive = linear(
 )
 
 
+@beside("scipy.fft.fft")
 def fft(
     x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None,
@@ -140,6 +142,7 @@ def fft(
     return FFT(x, n=n or x.shape[axis], axis=axis, norm=norm, workers=workers)
 
 
+@beside("scipy.fft.ifft")
 def ifft(
     x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None,
@@ -149,6 +152,7 @@ def ifft(
     return IFFT(x, n=n or x.shape[axis], axis=axis, norm=norm, workers=workers)
 
 
+@beside("scipy.fft.rfft")
 def rfft(
     x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None,
@@ -158,6 +162,7 @@ def rfft(
     return RFFT(x, n=n or x.shape[axis], axis=axis, norm=norm, workers=workers)
 
 
+@beside("scipy.fft.irfft")
 def irfft(
     x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None,
@@ -167,6 +172,7 @@ def irfft(
     return IRFFT(x, n=n or 2 * (x.shape[axis] - 1), axis=axis, norm=norm, workers=workers)
 
 
+@beside("scipy.fft.hfft")
 def hfft(
     x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None,
@@ -175,6 +181,7 @@ def hfft(
     return irfft(conjugate(floating(x)), n, axis, _SWAPPED[norm], workers=workers)
 
 
+@beside("scipy.fft.ihfft")
 def ihfft(
     x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None,
@@ -194,6 +201,7 @@ def _axes(x: Any, s: Any, axes: Any) -> list[tuple[int, int | None]]:
     return list(zip(axes, lengths, strict=True))
 
 
+@beside("scipy.fft.fftn")
 def fftn(
     x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None,
@@ -205,6 +213,7 @@ def fftn(
     return x
 
 
+@beside("scipy.fft.ifftn")
 def ifftn(
     x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None,
@@ -216,6 +225,7 @@ def ifftn(
     return x
 
 
+@beside("scipy.fft.rfftn")
 def rfftn(
     x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None,
@@ -229,6 +239,7 @@ def rfftn(
     return x
 
 
+@beside("scipy.fft.irfftn")
 def irfftn(
     x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None,
@@ -241,21 +252,25 @@ def irfftn(
     return irfft(x, length, last, norm, workers=workers)
 
 
+@beside("scipy.fft.fft2")
 def fft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, **options: Any) -> Any:
     """Return the transform along two axes; see `scipy.fft.fft2`."""
     return fftn(x, s, axes, norm, **options)
 
 
+@beside("scipy.fft.ifft2")
 def ifft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, **options: Any) -> Any:
     """Return the inverse of `fft2`; see `scipy.fft.ifft2`."""
     return ifftn(x, s, axes, norm, **options)
 
 
+@beside("scipy.fft.rfft2")
 def rfft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, **options: Any) -> Any:
     """Return the transform of a real array along two axes; see `scipy.fft.rfft2`."""
     return rfftn(x, s, axes, norm, **options)
 
 
+@beside("scipy.fft.irfft2")
 def irfft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, **options: Any) -> Any:
     """Return the inverse of `rfft2`; see `scipy.fft.irfft2`."""
     return irfftn(x, s, axes, norm, **options)
@@ -271,6 +286,7 @@ def _rolled(x: Any, axes: Any, inverse: bool) -> Any:
     return x
 
 
+@beside("scipy.fft.fftshift")
 def fftshift(x: Any, axes: Any = None) -> Any:
     """Move the zero frequency to the middle; see `scipy.fft.fftshift`.
 
@@ -283,6 +299,7 @@ def fftshift(x: Any, axes: Any = None) -> Any:
     return _rolled(x, axes, inverse=False)
 
 
+@beside("scipy.fft.ifftshift")
 def ifftshift(x: Any, axes: Any = None) -> Any:
     """Undo `fftshift`; see `scipy.fft.ifftshift`."""
     return _rolled(x, axes, inverse=True)

@@ -24,6 +24,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
 from tapeengine_scipy._callables import Closed, as_vector, directional, jacobian, plain
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy.linalg.solve import SOLVE
 
 __all__ = ["brentq", "fsolve", "minimize", "root", "root_scalar"]
@@ -105,6 +106,7 @@ def _as_tuple(args: Any) -> tuple[Any, ...]:
 # ---- equations -----------------------------------------------------------------------------------
 
 
+@beside("scipy.optimize.root", runs_callables=True)
 def root(
     fun: Callable[..., Any],
     x0: Any,
@@ -155,6 +157,7 @@ def _check(success: bool, solver: str, message: str) -> None:
         )
 
 
+@beside("scipy.optimize.fsolve", runs_callables=True)
 def fsolve(
     func: Callable[..., Any],
     x0: Any,
@@ -186,6 +189,7 @@ def fsolve(
     return (x, *found[1:]) if full_output else x
 
 
+@beside("scipy.optimize.brentq", runs_callables=True)
 def brentq(
     f: Callable[..., Any],
     a: float,
@@ -217,6 +221,7 @@ def brentq(
     return (x, found[1]) if full_output else x
 
 
+@beside("scipy.optimize.root_scalar", runs_callables=True)
 def root_scalar(f: Callable[..., Any], args: Any = (), **options: Any) -> Any:
     """Find a root of a scalar function; see `scipy.optimize.root_scalar`.
 
@@ -248,6 +253,7 @@ def root_scalar(f: Callable[..., Any], args: Any = (), **options: Any) -> Any:
 _WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
 
 
+@beside("scipy.optimize.minimize", runs_callables=True)
 def minimize(
     fun: Callable[..., Any],
     x0: Any,

@@ -16,6 +16,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.builders import bilinear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 
 __all__ = ["convolve", "fftconvolve", "lfilter"]
@@ -61,6 +62,7 @@ CORRELATE: Primitive = bilinear(
 )
 
 
+@beside("scipy.signal.convolve")
 def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
     """Convolve two arrays of the same number of axes; see `scipy.signal.convolve`.
 
@@ -143,6 +145,7 @@ FFTCORRELATE: Primitive = bilinear(
 )
 
 
+@beside("scipy.signal.fftconvolve")
 def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
     """Convolve two arrays by FFT; see `scipy.signal.fftconvolve`.
 
@@ -256,6 +259,7 @@ LFILTER: Primitive = Primitive(
 )
 
 
+@beside("scipy.signal.lfilter")
 def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     """Filter a signal with a rational transfer function; see `scipy.signal.lfilter`.
 

@@ -10,6 +10,7 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, plain
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating, is_traced
 from tapeengine_scipy.integrate.steps import differentiated_steps
 from tapeengine_scipy.integrate.trajectory import TRAJECTORY
@@ -142,6 +143,7 @@ def _without_structure(options: dict[str, Any], size: int) -> dict[str, Any]:
     return kept
 
 
+@beside("scipy.integrate.odeint", runs_callables=True)
 def odeint(
     func: Callable[..., Any],
     y0: Any,

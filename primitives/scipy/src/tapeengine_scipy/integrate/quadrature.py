@@ -15,6 +15,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
 from tapeengine_scipy._callables import Closed, as_array, as_vector, jacobian, plain
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import is_traced
 
 Integrand = Callable[[Any, Any], Any]
@@ -89,6 +90,7 @@ INTEGRAL: Primitive = Primitive(
 )
 
 
+@beside("scipy.integrate.quad", runs_callables=True)
 def quad(
     func: Callable[..., Any],
     a: Any,

@@ -5,6 +5,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 
 
@@ -17,6 +18,7 @@ def _last(y: Any, x: Any, axis: int) -> tuple[Any, Any]:
     return np.moveaxis(y, axis, -1), x if x.ndim == 1 else np.moveaxis(x, axis, -1)
 
 
+@beside("scipy.integrate.trapezoid")
 def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     """Integrate samples by the trapezoidal rule; see `scipy.integrate.trapezoid`. Differentiable in `y` and `x`.
 
@@ -31,6 +33,7 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     return np.sum(steps * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
 
 
+@beside("scipy.integrate.cumulative_trapezoid")
 def cumulative_trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1, initial: Any = None) -> Any:
     """Integrate samples cumulatively; see `scipy.integrate.cumulative_trapezoid`. Differentiable in `y` and `x`.
 
@@ -52,6 +55,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1,
     return np.moveaxis(total, -1, axis)
 
 
+@beside("scipy.integrate.simpson")
 def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Any:
     """Integrate samples by Simpson's rule; see `scipy.integrate.simpson`. Differentiable in `y` and `x`.
 

@@ -16,7 +16,9 @@ import tapeengine.numpy as np
 from tapeengine.builders import unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
+from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import is_complex, transpose
 from tapeengine_scipy.linalg.sylvester import SYLVESTER
 
@@ -188,6 +190,7 @@ SQRTM: Primitive = Primitive(
 )
 
 
+@beside("scipy.linalg.expm")
 def expm(A: Any) -> Any:
     """Return the matrix exponential; see `scipy.linalg.expm`.
 
@@ -201,6 +204,8 @@ def expm(A: Any) -> Any:
     return EXPM(floating(A))
 
 
+@beside("scipy.linalg.logm")
+@over_batches(2)
 def logm(A: Any) -> Any:
     """Return the principal matrix logarithm; see `scipy.linalg.logm`.
 
@@ -213,6 +218,7 @@ def logm(A: Any) -> Any:
     return LOGM(floating(A))
 
 
+@beside("scipy.linalg.sqrtm")
 def sqrtm(A: Any) -> Any:
     """Return the principal matrix square root; see `scipy.linalg.sqrtm`.
 

@@ -12,6 +12,7 @@ import scipy
 import tapeengine as te
 from tapeengine.builders import unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg.factorisations import Factorisation
 from tapeengine_scipy.sparse.matrix import SparseArray, as_sparse
@@ -87,6 +88,7 @@ SPSOLVE: Primitive = Primitive(
 )
 
 
+@beside("scipy.sparse.linalg.spsolve")
 def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = False) -> Any:
     """Solve a sparse linear system; see `scipy.sparse.linalg.spsolve`. The right-hand side is dense.
 
@@ -160,6 +162,7 @@ class _Options(dict[str, Any]):
         self.report: list[Any] = []
 
 
+@beside("scipy.sparse.linalg.cg")
 def cg(
     A: Any,
     b: Any,
