@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy
 
@@ -50,6 +50,15 @@ def plain_values(held: Any) -> Any:
     return replaced(held, plain_value, set())
 
 
+def theirs_called(function: Callable[..., Any], args: Any, keywords: Any) -> Any:
+    """Call SciPy's function; objects of this package have a method `of_scipy` that builds SciPy's own."""
+
+    def handed(value: Any) -> Any:
+        return value.of_scipy() if hasattr(type(value), "of_scipy") else value
+
+    return function(*map(handed, args), **{name: handed(value) for name, value in keywords.items()})
+
+
 def _find(path: str) -> Any:
     module, _, name = path.rpartition(".")
     return getattr(import_module(module), name)
@@ -66,7 +75,7 @@ def beside(path: str, *, runs_callables: bool = False) -> Callable[[_Function], 
         @functools.wraps(ours)
         def called(*args: Any, **keywords: Any) -> Any:
             if not holds_traced(args, keywords):
-                return _find(path)(*args, **keywords)
+                return theirs_called(_find(path), args, keywords)
             return ours(*args, **keywords) if runs_callables else _tried(path, ours, args, keywords)
 
         called.__tapeengine_beside__ = path  # type: ignore[attr-defined]
@@ -82,7 +91,7 @@ def _tried(path: str, ours: Callable[..., Any], args: Any, keywords: Any) -> Any
         raise
     except Exception as error:
         still, named = plain_values((args, keywords))
-        _find(path)(*still, **named)
+        theirs_called(_find(path), still, named)
         raise UnsupportedError(f"{path} is not differentiated for these arguments ({error})") from error
 
 
@@ -107,7 +116,8 @@ class Passed:
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Call SciPy's."""
         refuse_traced(self._path, args, keywords)
-        return self.__wrapped__(*args, **keywords)
+        result = theirs_called(self.__wrapped__, args, keywords)
+        return Passed(result, self._path) if "frozen" in type(result).__name__ else result
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -137,11 +147,16 @@ class Passed:
 def refuse_traced(path: str, *values: Any) -> None:
     """Refuse traced values on their way into a function of SciPy's that has no rule."""
     if holds_traced(*values):
-        raise UnsupportedError(
-            f"{path} has no derivative rule, so that a traced value in its arguments, or in a callable among them, "
-            "would lose its derivative; write it with functions that have rules (docs/scipy.md lists them), give it "
-            "rules with te.primitive, or pass te.value(...) if it is a constant"
-        )
+        refuse(path)
+
+
+def refuse(path: str) -> NoReturn:
+    """Say that SciPy's function has no rule."""
+    raise UnsupportedError(
+        f"{path} has no derivative rule, so that a traced value in its arguments, or in a callable among them, "
+        "would lose its derivative; write it with functions that have rules (docs/scipy.md lists them), give it "
+        "rules with te.primitive, or pass te.value(...) if it is a constant"
+    )
 
 
 def passed(theirs: Any, path: str) -> Any:

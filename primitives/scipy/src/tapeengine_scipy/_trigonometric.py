@@ -79,12 +79,12 @@ _INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 def _apply(record: Primitive, kind: str, x: Any, type_: int, n: Any, axis: int, norm: Any, forward: bool,
            orthogonalize: Any, workers: Any) -> Any:  # fmt: skip
     """Normalise as `scipy.fft` does: scale as a whole, and weight the ends where the matrix is to be orthogonal."""
-    from tapeengine_scipy.fft import resized
+    from tapeengine_scipy.fft import _length, resized
 
     if type_ not in _TRANSPOSED:
         raise ValueError(f"{kind}: type must be 1, 2, 3 or 4, not {type_!r}")
     x = floating(x)
-    x = x if n is None else resized(x, n, axis)
+    x = x if n is None else resized(x, _length(n, 0, None), axis)
     length = x.shape[axis]
     orthogonal = norm == "ortho" if orthogonalize is None else orthogonalize
     used = type_ if forward else _INVERSE[type_]

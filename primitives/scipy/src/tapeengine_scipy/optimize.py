@@ -24,10 +24,12 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
 from tapeengine_scipy._callables import Closed, as_vector, directional, jacobian, plain
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._passing import beside, holds_traced, names_of, plain_values
 from tapeengine_scipy.linalg.solve import SOLVE
 
-__all__ = ["brentq", "fsolve", "minimize", "root", "root_scalar"]
+__all__ = [
+    "bisect", "brenth", "brentq", "fsolve", "minimize", "minimize_scalar", "ridder", "root", "root_scalar", "toms748",
+]  # fmt: skip
 
 # ---- the implicit function -----------------------------------------------------------------------
 
@@ -45,13 +47,24 @@ def _linearised(out: Any, params: Any, residual: Callable[[Any, Any], Any]) -> t
 
 def _implicit_vjp(ct: Any, params: Any, out: Any, residual: Callable[[Any, Any], Any]) -> Any:
     back, slope = _linearised(out, params, residual)
-    return -back(SOLVE(slope, np.reshape(ct, (-1,)), transposed=True))[1]
+    return -back(_solved(slope, np.reshape(ct, (-1,)), transposed=True))[1]
 
 
 def _implicit_jvp(t: Any, params: Any, out: Any, residual: Callable[[Any, Any], Any], out_space: Any) -> Any:
     _, slope = _linearised(out, params, residual)
     change = directional(lambda p: as_vector(residual(out, p)), params, t)
-    return np.reshape(-SOLVE(slope, change), out_space.shape)
+    return np.reshape(-_solved(slope, change), out_space.shape)
+
+
+def _solved(slope: Any, b: Any, **static: Any) -> Any:
+    """A solution is a function of the parameters where the Jacobian in x is regular."""
+    try:
+        return SOLVE(slope, b, **static)
+    except (numpy.linalg.LinAlgError, ValueError) as error:
+        raise UnsupportedError(
+            "the Jacobian at the solution is singular or not square, so that the solution is not a differentiable "
+            f"function of the parameters ({error})"
+        ) from error
 
 
 def _cubic(x: Any, p: Any) -> Any:
@@ -130,17 +143,17 @@ def root(
     >>> root(lambda x: x**2 - 4.0, np.array([1.0])).x.round(12)
     array([2.])
     """
-    closed, start = Closed((fun, _as_tuple(args), jac)), te.value(x0)
+    closed, start = Closed((fun, _as_tuple(args), jac)), plain_values(x0)
     found: dict[str, Any] = {}
 
     def solve(fun: Any, args: Any, jac: Any) -> Any:
-        fun = plain(fun, "root")
+        fun, jac = plain(fun, "root"), plain(jac, "root") if callable(jac) else jac
         found.update(scipy.optimize.root(fun, start, args, method, jac, tol, callback, options))
         _check(found["success"], "root", found["message"])
         return found["x"]
 
     if not closed.is_traced:
-        return scipy.optimize.root(fun, start, args, method, jac, tol, callback, options)
+        return scipy.optimize.root(fun, start, args, method, jac, tol, callback, plain_values(options))
     x = _implicit(closed, solve, lambda x, fun, args, jac: _only_value(fun(x, *args), jac))
     return scipy.optimize.OptimizeResult({**found, "x": x})
 
@@ -164,8 +177,13 @@ def fsolve(
     args: Any = (),
     fprime: Any = None,
     full_output: bool = False,
-    *positional: Any,
-    **options: Any,
+    col_deriv: bool = False,
+    xtol: float = 1.49012e-8,
+    maxfev: int = 0,
+    band: Any = None,
+    epsfcn: Any = None,
+    factor: float = 100,
+    diag: Any = None,
 ) -> Any:
     """Find a root of a vector function; see `scipy.optimize.fsolve`.
 
@@ -175,18 +193,80 @@ def fsolve(
     >>> fsolve(lambda x: x**2 - 4.0, np.array([1.0])).round(12)
     array([2.])
     """
-    closed, start = Closed((func, _as_tuple(args), fprime)), te.value(x0)
+    closed, start = Closed((func, _as_tuple(args), fprime)), plain_values(x0)
     found: list[Any] = []
+    options = (col_deriv, xtol, maxfev, band, epsfcn, factor, diag)
     if not closed.is_traced:
-        return scipy.optimize.fsolve(func, start, args, fprime, full_output, *positional, **options)
+        return scipy.optimize.fsolve(func, start, args, fprime, full_output, *options)
 
     def solve(func: Any, args: Any, fprime: Any) -> Any:
-        found[:] = scipy.optimize.fsolve(plain(func, "fsolve"), start, args, fprime, True, *positional, **options)
+        fprime = plain(fprime, "fsolve") if callable(fprime) else fprime
+        found[:] = scipy.optimize.fsolve(plain(func, "fsolve"), start, args, fprime, True, *options)
         _check(found[2] == 1, "fsolve", found[3])
         return found[0]
 
     x = _implicit(closed, solve, lambda x, func, args, fprime: func(x, *args))
     return (x, *found[1:]) if full_output else x
+
+
+def _bracketed(name: str, f: Callable[..., Any], a: Any, b: Any, args: Any, full_output: bool, **options: Any) -> Any:
+    """A root between two points by one of SciPy's methods for that."""
+    closed, ends, theirs = Closed((f, _as_tuple(args))), plain_values((a, b)), getattr(scipy.optimize, name)
+    found: list[Any] = []
+    if not closed.is_traced:
+        return theirs(f, *ends, args=args, full_output=full_output, **options)
+
+    def solve(f: Any, args: Any) -> Any:
+        found[:] = theirs(plain(f, name), *ends, args=args, full_output=True, **options)
+        _check(found[1].converged, name, found[1].flag)
+        return [found[0]]
+
+    x = _implicit(closed, solve, lambda x, f, args: f(x[0], *args))[0]
+    return (x, found[1]) if full_output else x
+
+
+@beside("scipy.optimize.bisect", runs_callables=True)
+def bisect(
+    f: Callable[..., Any],
+    a: float,
+    b: float,
+    args: Any = (),
+    xtol: float = 2e-12,
+    rtol: float = 8.881784197001252e-16,
+    maxiter: int = 100,
+    full_output: bool = False,
+    disp: bool = True,
+) -> Any:
+    """Find a root in an interval whose ends have opposite signs; see `scipy.optimize.bisect`.
+
+    Examples
+    --------
+    >>> round(bisect(lambda x: x**2 - 4.0, 0.0, 10.0), 9)
+    2.0
+    """
+    return _bracketed("bisect", f, a, b, args, full_output, xtol=xtol, rtol=rtol, maxiter=maxiter, disp=disp)
+
+
+@beside("scipy.optimize.brenth", runs_callables=True)
+def brenth(
+    f: Callable[..., Any],
+    a: float,
+    b: float,
+    args: Any = (),
+    xtol: float = 2e-12,
+    rtol: float = 8.881784197001252e-16,
+    maxiter: int = 100,
+    full_output: bool = False,
+    disp: bool = True,
+) -> Any:
+    """Find a root in an interval whose ends have opposite signs; see `scipy.optimize.brenth`.
+
+    Examples
+    --------
+    >>> round(brenth(lambda x: x**2 - 4.0, 0.0, 10.0), 9)
+    2.0
+    """
+    return _bracketed("brenth", f, a, b, args, full_output, xtol=xtol, rtol=rtol, maxiter=maxiter, disp=disp)
 
 
 @beside("scipy.optimize.brentq", runs_callables=True)
@@ -208,21 +288,69 @@ def brentq(
     >>> round(brentq(lambda x: x**2 - 4.0, 0.0, 10.0), 9)
     2.0
     """
-    closed, ends = Closed((f, _as_tuple(args))), (te.value(a), te.value(b))
-    found: list[Any] = []
-    if not closed.is_traced:
-        return scipy.optimize.brentq(f, *ends, args, xtol, rtol, maxiter, full_output, disp)
+    return _bracketed("brentq", f, a, b, args, full_output, xtol=xtol, rtol=rtol, maxiter=maxiter, disp=disp)
 
-    def solve(f: Any, args: Any) -> Any:
-        found[:] = scipy.optimize.brentq(plain(f, "brentq"), *ends, args, xtol, rtol, maxiter, True, disp)
-        return [found[0]]
 
-    x = _implicit(closed, solve, lambda x, f, args: f(x[0], *args))[0]
-    return (x, found[1]) if full_output else x
+@beside("scipy.optimize.ridder", runs_callables=True)
+def ridder(
+    f: Callable[..., Any],
+    a: float,
+    b: float,
+    args: Any = (),
+    xtol: float = 2e-12,
+    rtol: float = 8.881784197001252e-16,
+    maxiter: int = 100,
+    full_output: bool = False,
+    disp: bool = True,
+) -> Any:
+    """Find a root in an interval whose ends have opposite signs; see `scipy.optimize.ridder`.
+
+    Examples
+    --------
+    >>> round(ridder(lambda x: x**2 - 4.0, 0.0, 10.0), 9)
+    2.0
+    """
+    return _bracketed("ridder", f, a, b, args, full_output, xtol=xtol, rtol=rtol, maxiter=maxiter, disp=disp)
+
+
+@beside("scipy.optimize.toms748", runs_callables=True)
+def toms748(
+    f: Callable[..., Any],
+    a: float,
+    b: float,
+    args: Any = (),
+    k: int = 1,
+    xtol: float = 2e-12,
+    rtol: float = 8.881784197001252e-16,
+    maxiter: int = 100,
+    full_output: bool = False,
+    disp: bool = True,
+) -> Any:
+    """Find a root in an interval whose ends have opposite signs; see `scipy.optimize.toms748`.
+
+    Examples
+    --------
+    >>> round(float(toms748(lambda x: x**2 - 4.0, 0.0, 10.0)), 9)
+    2.0
+    """
+    return _bracketed("toms748", f, a, b, args, full_output, k=k, xtol=xtol, rtol=rtol, maxiter=maxiter, disp=disp)
 
 
 @beside("scipy.optimize.root_scalar", runs_callables=True)
-def root_scalar(f: Callable[..., Any], args: Any = (), **options: Any) -> Any:
+def root_scalar(
+    f: Callable[..., Any],
+    args: Any = (),
+    method: Any = None,
+    bracket: Any = None,
+    fprime: Any = None,
+    fprime2: Any = None,
+    x0: Any = None,
+    x1: Any = None,
+    xtol: Any = None,
+    rtol: Any = None,
+    maxiter: Any = None,
+    options: Any = None,
+) -> Any:
     """Find a root of a scalar function; see `scipy.optimize.root_scalar`.
 
     Examples
@@ -232,14 +360,15 @@ def root_scalar(f: Callable[..., Any], args: Any = (), **options: Any) -> Any:
     """
     closed = Closed((f, _as_tuple(args)))
     found: dict[str, Any] = {}
-    options = {name: te.value(option) for name, option in options.items()}
+    given = {"method": method, "bracket": bracket, "fprime": fprime, "fprime2": fprime2, "x0": x0, "x1": x1}
+    rest = plain_values({**given, "xtol": xtol, "rtol": rtol, "maxiter": maxiter, "options": options})
     if not closed.is_traced:
-        return scipy.optimize.root_scalar(f, args, **options)
-    if options.get("fprime") is True:
+        return scipy.optimize.root_scalar(f, args, **rest)
+    if fprime is True or fprime2 is True:
         raise UnsupportedError("root_scalar: fprime=True is not differentiated; hand the derivative over as a function")
 
     def solve(f: Any, args: Any) -> Any:
-        result = found["result"] = scipy.optimize.root_scalar(plain(f, "root_scalar"), args, **options)
+        result = found["result"] = scipy.optimize.root_scalar(plain(f, "root_scalar"), args, **rest)
         _check(result.converged, "root_scalar", result.flag)
         return [result.root]
 
@@ -284,9 +413,12 @@ def minimize(
     >>> minimize(lambda x: np.sum((x - 1.0) ** 2), np.zeros(2)).x.round(6)
     array([1., 1.])
     """
-    closed, start = Closed((fun, _as_tuple(args), jac)), te.value(x0)
+    closed, start = Closed((fun, _as_tuple(args), jac)), plain_values(x0)
     found: dict[str, Any] = {}
-    rest = {"hess": hess, "hessp": hessp, "bounds": bounds, "tol": tol, "callback": callback, "options": options}
+    if holds_traced(bounds):
+        raise UnsupportedError("minimize: bounds are constants of the derivative; traced ones are refused")
+    rest = plain_values({"hess": hess, "hessp": hessp, "bounds": bounds, "tol": tol, "callback": callback})
+    rest["options"] = options
     if not closed.is_traced:
         return scipy.optimize.minimize(fun, start, args, method, jac, constraints=constraints, **rest)
     if not (isinstance(constraints, (tuple, list)) and not constraints):
@@ -332,3 +464,49 @@ def _on_bounds(x: Any, bounds: Any) -> Any:
         high = numpy.array([numpy.inf if pair[1] is None else pair[1] for pair in bounds], dtype=float)
     fixed = (x <= low) | (x >= high)
     return fixed if fixed.any() else None
+
+
+@beside("scipy.optimize.minimize_scalar", runs_callables=True)
+def minimize_scalar(
+    fun: Callable[..., Any],
+    bracket: Any = None,
+    bounds: Any = None,
+    args: Any = (),
+    method: Any = None,
+    tol: float | None = None,
+    options: Any = None,
+) -> Any:
+    """Minimise a function of a number; see `scipy.optimize.minimize_scalar`.
+
+    The minimum is a root of the derivative, whatever method finds it; at one of `bounds` it is constant. A method that
+    compares values finds it to half of the digits, and the derivative is as exact as that.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> round(te.grad(lambda a: minimize_scalar(lambda x: (x - 3.0 * a) ** 2, method="golden").x)(1.0), 6)
+    3.0
+    """
+    closed, found = Closed((fun, _as_tuple(args))), scipy.optimize.OptimizeResult()
+    if holds_traced(bounds):
+        raise UnsupportedError("minimize_scalar: bounds are constants of the derivative; traced ones are refused")
+    if not closed.is_traced:
+        bracket = plain_values(bracket)
+        return scipy.optimize.minimize_scalar(fun, bracket, bounds, args, method, tol, options)
+
+    def solve(fun: Any, args: Any) -> Any:
+        still = plain(fun, "minimize_scalar")
+        found.update(scipy.optimize.minimize_scalar(still, plain_values(bracket), bounds, args, method, tol, options))
+        _check(found["success"], "minimize_scalar", found.get("message", ""))
+        return [found["x"]]
+
+    def residual(x: Any, fun: Any, args: Any) -> Any:
+        if bounds is not None and min(abs(found["x"] - end) for end in bounds) <= 1e-5 * abs(bounds[1] - bounds[0]):
+            return x - found["x"]
+        return te.vjp(lambda x: fun(x, *args), x[0])[1](1.0)[0]
+
+    x = _implicit(closed, solve, residual)[0]
+    return scipy.optimize.OptimizeResult({**found, "x": x, "fun": fun(x, *_as_tuple(args))})
+
+
+__getattr__, __dir__ = names_of("scipy.optimize")

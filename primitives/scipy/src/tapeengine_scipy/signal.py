@@ -16,10 +16,12 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.builders import bilinear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._passing import beside, names_of, plain_value
 from tapeengine_scipy._values import floating
 
 __all__ = ["convolve", "fftconvolve", "lfilter"]
+
+__getattr__, __dir__ = names_of("scipy.signal")
 
 # ---- full convolution; 'same' and 'valid' are slices of it ---------------------------------------
 
@@ -272,11 +274,25 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     array([1.  , 0.5 , 0.25])
     """
     b, a, x = np.atleast_1d(floating(b)), np.atleast_1d(floating(a)), floating(x)
+    if b.ndim != 1 or a.ndim != 1 or x.ndim == 0:
+        raise ValueError("lfilter: b and a must be vectors, and x must have an axis")
     rows = np.moveaxis(x, axis, -1)
     if zi is None:
         return np.moveaxis(LFILTER(b, a, rows), -1, axis)
+    _check_state(floating(zi), b, a, x, axis)
     y, state = _with_state(b / a[0], a / a[0], rows, np.moveaxis(floating(zi), axis, -1))
     return np.moveaxis(y, -1, axis), np.moveaxis(state, -1, axis)
+
+
+def _check_state(zi: Any, b: Any, a: Any, x: Any, axis: int) -> None:
+    expected = list(x.shape)
+    expected[axis] = max(b.shape[0], a.shape[0]) - 1
+    fits = zi.ndim == x.ndim and all(
+        have == want or (have == 1 and place != axis % x.ndim)
+        for place, (have, want) in enumerate(zip(zi.shape, expected, strict=True))
+    )
+    if not fits or not plain_value(a)[0]:
+        raise ValueError(f"lfilter: zi must have the shape {tuple(expected)}, not {zi.shape}, and a[0] must not be 0")
 
 
 def _with_state(b: Any, a: Any, x: Any, zi: Any) -> Any:
