@@ -10,6 +10,7 @@ import numpy
 import scipy
 
 from tapeengine.builders import linear, unbroadcast
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
@@ -86,6 +87,8 @@ def _apply(record: Primitive, kind: str, x: Any, type_: int, n: Any, axis: int, 
     x = floating(x)
     x = x if n is None else resized(x, _length(n, 0, None), axis)
     length = x.shape[axis]
+    if x.dtype.kind == "c" and orthogonalize is not None:
+        raise UnsupportedError(f"{kind}: orthogonalize of complex arrays, which SciPy ignores, is not differentiated")
     orthogonal = norm == "ortho" if orthogonalize is None else orthogonalize
     used = type_ if forward else _INVERSE[type_]
     before, after = _orthogonal_weights(kind, used, length) if orthogonal else (None, None)

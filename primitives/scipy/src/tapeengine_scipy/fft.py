@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy
 import scipy
+from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
 from tapeengine.builders import linear, unbroadcast
@@ -208,7 +209,7 @@ def _axes(x: Any, s: Any, axes: Any, plan: Any) -> list[tuple[int, int | None]]:
         raise NotImplementedError("scipy.fft takes no precomputed plan")
     if axes is None:
         axes = range(x.ndim) if s is None else range(x.ndim - len(numpy.atleast_1d(s)), x.ndim)
-    axes = [int(axis) % x.ndim for axis in numpy.atleast_1d(axes)]
+    axes = [normalize_axis_index(int(axis), x.ndim) for axis in numpy.atleast_1d(axes)]
     lengths = [None] * len(axes) if s is None else [int(length) for length in numpy.atleast_1d(s)]
     if len(lengths) != len(axes) or len(set(axes)) != len(axes):
         raise ValueError(f"{len(lengths)} lengths were given for the axes {axes}, which must differ")

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy
 import scipy
+from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
 from tapeengine.builders import bilinear, unbroadcast
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_scipy._passing import beside, names_of, plain_value
 from tapeengine_scipy._values import floating
@@ -162,8 +164,10 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
         raise ValueError(f"fftconvolve: both arrays must have the same number of axes, not {in1.ndim} and {in2.ndim}")
     if in1.ndim == 0:
         return in1 * in2
-    along = tuple(range(in1.ndim)) if axes is None else tuple(numpy.atleast_1d(axes) % in1.ndim)
-    along = tuple(map(int, along))
+    if 0 in (*in1.shape, *in2.shape):
+        raise UnsupportedError("fftconvolve of empty arrays is not differentiated")
+    given = range(in1.ndim) if axes is None else numpy.atleast_1d(axes)
+    along = tuple(normalize_axis_index(int(axis), in1.ndim) for axis in given)
     return _part(FFTCONVOLVE(in1, in2, axes=along), in1.shape, in2.shape, mode, along)
 
 

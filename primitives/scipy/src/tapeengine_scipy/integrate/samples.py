@@ -5,8 +5,9 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine_scipy._passing import beside
-from tapeengine_scipy._values import floating
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._passing import beside, plain_value
+from tapeengine_scipy._values import floating, is_traced
 
 
 def _last(y: Any, x: Any, axis: int) -> tuple[Any, Any]:
@@ -86,8 +87,12 @@ def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Any:
     steps = np.asarray(numpy.full(max(points - 1, 0), 1.0) * dx) if x is None else x[..., 1:] - x[..., :-1]
     if points == 2:
         return np.sum(steps * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
+    if points == 0:
+        raise IndexError("simpson: there are no points along axis")
     if points < 2:
         return np.sum(0.0 * y, axis=-1)
+    if is_traced(x) and not numpy.all(plain_value(steps)):
+        raise UnsupportedError("simpson jumps where points coincide, so that it has no derivative in repeated points")
     total = _parabolas(y[..., : points - 1 + points % 2], steps[..., : points - 2 + points % 2])
     return total if points % 2 else total + _last_interval(y[..., -3:], steps[..., -2], steps[..., -1])
 

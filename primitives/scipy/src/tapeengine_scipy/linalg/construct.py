@@ -8,8 +8,9 @@ import scipy
 import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.builders import linear, unbroadcast
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._passing import beside, plain_value
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import transpose
@@ -53,7 +54,12 @@ def inv(
     a = floating(a)
     if check_finite:
         _check_finite("inv", a)
-    return INV(_as_assumed(a, ASSUMPTIONS[assume_a], lower), assume_a=assume_a, lower=lower)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ValueError(f"inv: square matrices are needed, not shape {a.shape}")
+    whole = _as_assumed(a, ASSUMPTIONS[assume_a], lower)
+    if assume_a == "diagonal" and not numpy.array_equal(plain_value(whole), plain_value(a)):
+        raise UnsupportedError("inv: assume_a='diagonal' of a matrix that is not diagonal")
+    return INV(whole, assume_a=assume_a, lower=lower)
 
 
 def _det_primal(a: Any) -> Any:

@@ -127,8 +127,14 @@ def _lower_unit(lu: Any) -> Any:
     return np.tril(lu, -1) + numpy.eye(lu.shape[-1])
 
 
+def _regular(out: Any) -> Any:
+    if not numpy.all(plain_value(diagonal(out[0]))):
+        raise UnsupportedError("lu_factor of a singular matrix has no derivative")
+    return out
+
+
 def _lu_vjp(ct: Any, out: Any, a_space: Any) -> Any:
-    lu, pivots = out
+    lu, pivots = _regular(out)
     low, up, ct_lu = _lower_unit(lu), np.triu(lu), ct[0]
     inner = np.tril(transpose(low) @ np.tril(ct_lu, -1), -1) + np.triu(np.triu(ct_lu) @ transpose(up))
     left = solve_triangular(lu, inner, trans=1, lower=True, unit_diagonal=True, check_finite=False)
@@ -137,7 +143,7 @@ def _lu_vjp(ct: Any, out: Any, a_space: Any) -> Any:
 
 
 def _lu_jvp(t: Any, out: Any) -> Any:
-    lu, pivots = out
+    lu, pivots = _regular(out)
     left = solve_triangular(lu, t[_order(pivots)], lower=True, unit_diagonal=True, check_finite=False)
     inner = transpose(solve_triangular(lu, transpose(left), trans=1, check_finite=False))
     return _lower_unit(lu) @ np.tril(inner, -1) + np.triu(inner) @ np.triu(lu), None

@@ -206,7 +206,7 @@ def expm(A: Any) -> Any:
 
 @beside("scipy.linalg.logm")
 @over_batches(2)
-def logm(A: Any) -> Any:
+def logm(A: Any, disp: bool = True) -> Any:
     """Return the principal matrix logarithm; see `scipy.linalg.logm`.
 
     Examples
@@ -215,6 +215,8 @@ def logm(A: Any) -> Any:
     >>> bool(np.allclose(logm(np.eye(2)), 0))
     True
     """
+    if disp is not True:
+        raise UnsupportedError("logm: disp, which SciPy deprecates, is not there where values are traced")
     return LOGM(floating(A))
 
 

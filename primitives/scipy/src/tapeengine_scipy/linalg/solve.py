@@ -112,6 +112,8 @@ def solve(
     made = factorisations.positive if kind == "positive" and a.ndim == 2 else factorisations.general
     whole, batched_vector = _as_assumed(a, kind, lower), b.ndim == 1 and a.ndim > 2
     rhs = b[:, None] if batched_vector else b
+    if kind == "positive" and a.ndim > 2:
+        scipy.linalg.cholesky(plain_value(whole), check_finite=check_finite)  # refuses what is not positive definite
     x = SOLVE(whole, rhs, transposed=transposed, factorisation=made(check_finite))
     return x[..., 0] if batched_vector else x
 
@@ -119,7 +121,7 @@ def solve(
 def _check_system(a: Any, b: Any, transposed: bool) -> None:
     if a.shape[-1] != a.shape[-2] or (a.size != 1 and b.shape[-2 if b.ndim > 1 else 0] != a.shape[-1]):
         raise ValueError(f"solve: shapes {a.shape} and {b.shape} do not fit")
-    if transposed and a.dtype.kind == "c":
+    if transposed and "c" in (a.dtype.kind, b.dtype.kind):
         raise NotImplementedError("solve: transposed is for real matrices")
 
 
