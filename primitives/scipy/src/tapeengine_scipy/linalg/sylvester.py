@@ -13,7 +13,7 @@ import tapeengine.numpy as np
 from tapeengine.builders import unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._passing import beside, plain_value
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import conjugate_transpose, is_complex, transpose
@@ -36,11 +36,6 @@ def _schur_solve(factors: Any, q: Any, transposed: bool) -> Any:
 
 def _trsyl(r: Any, s: Any, u: Any, v: Any, q: Any, operation: str) -> Any:
     if q.dtype.kind == "c" and r.dtype.kind == "f":
-        if numpy.diagonal(r, -1).any() or numpy.diagonal(s, -1).any():
-            raise UnsupportedError(
-                "solve_sylvester: SciPy's solution for a complex q and real matrices with complex eigenvalues does not "
-                "solve the equation; pass a.astype(complex)"
-            )
         return _trsyl(r, s, u, v, q.real, operation) + 1j * _trsyl(r, s, u, v, q.imag, operation)
     inner = u.conj().T @ q @ v
     (trsyl,) = scipy.linalg.get_lapack_funcs(("trsyl",), (r, s, inner))
@@ -92,7 +87,7 @@ def _jvp_q(t: Any, a: Any, b: Any, transposed: bool, factorisation: Any, out_spa
 
 
 def _real_with_complex(generator: numpy.random.Generator) -> Sample:
-    a, b = (numpy.triu(well_conditioned(generator, size, size)) for size in (3, 2))  # with real eigenvalues
+    a, b = well_conditioned(generator, 3, 3), well_conditioned(generator, 2, 2)
     return Sample((a, b, uniform((3, 2), dtype=complex)))
 
 
@@ -128,7 +123,18 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Any:
     >>> solve_sylvester(np.array([[1.0]]), np.array([[3.0]]), np.array([[8.0]]))
     array([[2.]])
     """
-    return SYLVESTER(floating(a), floating(b), floating(q), factorisation=Factorisation(_schur_pair, _schur_solve))
+    a, b, q = floating(a), floating(b), floating(q)
+    if is_complex(q) and not (is_complex(a) or is_complex(b)):
+        _refuse_rotations(plain_value(a), plain_value(b))
+    return SYLVESTER(a, b, q, factorisation=Factorisation(_schur_pair, _schur_solve))
+
+
+def _refuse_rotations(*matrices: Any) -> None:
+    if any(numpy.diagonal(scipy.linalg.schur(matrix)[0], -1).any() for matrix in matrices):
+        raise UnsupportedError(
+            "solve_sylvester: for a complex q and real matrices with complex eigenvalues SciPy's result does not solve "
+            "the equation; pass a.astype(complex)"
+        )
 
 
 @beside("scipy.linalg.solve_continuous_lyapunov")
