@@ -153,9 +153,9 @@ def refuse_traced(path: str, *values: Any) -> None:
 def refuse(path: str) -> NoReturn:
     """Say that SciPy's function has no rule."""
     raise UnsupportedError(
-        f"{path} has no derivative rule, so that a traced value in its arguments, or in a callable among them, "
-        "would lose its derivative; write it with functions that have rules (docs/scipy.md lists them), give it "
-        "rules with te.primitive, or pass te.value(...) if it is a constant"
+        f"{path} is not differentiated: it has no derivative rule, so that a traced value in its arguments, or in a "
+        "callable among them, would lose its derivative; write it with functions that have rules (docs/scipy.md lists "
+        "them), give it rules with te.primitive, or pass te.value(...) if it is a constant"
     )
 
 
