@@ -1,7 +1,7 @@
 """Eigenvalues and eigenvectors of Hermitian and of general matrices, on stacks of matrices.
 
-eigh reads one triangle of its argument, so the cotangent lies in that triangle. Pairs of equal eigenvalues contribute
-nothing to the derivatives of eigenvectors, which is right for functions that do not depend on the choice of basis.
+eigh reads one triangle of its argument, so the cotangent lies in that triangle. The eigenvalues alone have records of
+their own, as they have derivatives at repeated eigenvalues where vectors have none.
 """
 
 from __future__ import annotations
@@ -12,13 +12,25 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.builders import scale, unbroadcast
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
-from tapeengine_primitives.linalg_factor import fold, gaps, on_diagonal, unfold
+from tapeengine_primitives.linalg_factor import fold, on_diagonal, unfold
+from tapeengine_primitives.linalg_repeated import (
+    check_equal,
+    check_same_in_every_basis,
+    gaps,
+    groups,
+    plain,
+    repeated,
+    split,
+)
 from tapeengine_primitives.linalg_solve import conj_transpose, regular
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.values import as_array
 
-__all__ = ["EIG", "EIGH", "RULES"]
+__all__ = ["EIG", "EIGH", "EIGVALS", "EIGVALSH", "RULES"]
+
+_ADVICE = "Use eigvalsh or eigvals for what needs no vectors, or a matrix function (expm, logm, sqrtm, matrix_power)"
 
 EighResult = type(numpy.linalg.eigh(numpy.eye(1)))
 EigResult = type(numpy.linalg.eig(numpy.eye(1)))
@@ -27,16 +39,22 @@ EigResult = type(numpy.linalg.eig(numpy.eye(1)))
 def _eigh_vjp(ct: Any, out: Any, a_space: Any, UPLO: str) -> Any:
     """conj(V) (diag(ct_w) + F (V^T ct_v)) V^T with F[i,j] = 1/(w[j] - w[i]), folded into the triangle."""
     w, v = out
-    inner = on_diagonal(ct[0]) + scale(swapped(v) @ ct[1], gaps(w))
+    equal, turned, on = repeated(w), swapped(v) @ ct[1], on_diagonal(ct[0])
+    check_same_in_every_basis("numpy.linalg.eigh", "eigenvalues", _ADVICE, (on, turned), equal)
+    return _from_basis(on + scale(turned, gaps(w, equal)), v, a_space, UPLO)
+
+
+def _from_basis(inner: Any, v: Any, a_space: Any, UPLO: str) -> Any:
     return unbroadcast(fold(conjugated(v) @ inner @ swapped(v), UPLO.upper() == "L"), a_space)
 
 
 def _eigh_jvp(t: Any, out: Any, out_space: Any, UPLO: str) -> Any:
     """With P = V^H dA V: dw = diag(P), dV = V (F P)."""
     w, v = out
-    p = conj_transpose(v) @ unfold(t, UPLO.upper() == "L") @ v
+    p, equal = conj_transpose(v) @ unfold(t, UPLO.upper() == "L") @ v, repeated(w)
+    check_same_in_every_basis("numpy.linalg.eigh", "eigenvalues", _ADVICE, (p,), equal)
     dw = unbroadcast(np.real(np.diagonal(p, 0, -2, -1)), out_space.spaces[0])
-    return EighResult(dw, unbroadcast(v @ scale(p, gaps(w)), out_space.spaces[1]))
+    return EighResult(dw, unbroadcast(v @ scale(p, gaps(w, equal)), out_space.spaces[1]))
 
 
 def _hermitian(uplo: str, *shape: int, dtype: Any = numpy.float64) -> Any:
@@ -59,9 +77,32 @@ EIGH = Primitive(
         _hermitian("U", 3, 3),
         _hermitian("L", 2, 3, 3),
         _hermitian("L", 2, 2, dtype=numpy.float32),
-        Sample((numpy.eye(2),), order=0),
     ),
     doc="eigenvalues and vectors of Hermitian matrices; dA = conj(V) (ct_w + F (V^T ct_v)) V^T",
+)
+
+
+def _eigvalsh_vjp(ct: Any, a: Any, out: Any, a_space: Any, UPLO: str) -> Any:
+    """V is computed when it is needed, as a function of A: a second derivative goes through it."""
+    equal = repeated(out)
+    check_equal("numpy.linalg.eigvalsh", "eigenvalues", ct, equal)
+    return _from_basis(on_diagonal(ct), EIGH(a, UPLO=UPLO)[1], a_space, UPLO)
+
+
+def _eigvalsh_jvp(t: Any, a: Any, out: Any, out_space: Any, UPLO: str) -> Any:
+    v = EIGH(a, UPLO=UPLO)[1]
+    p = conj_transpose(v) @ unfold(t, UPLO.upper() == "L") @ v
+    return unbroadcast(split(p, np.real(np.diagonal(p, 0, -2, -1)), repeated(out)), out_space)
+
+
+EIGVALSH = Primitive(
+    "numpy.linalg.eigvalsh",
+    lambda a, UPLO="L": numpy.linalg.eigvalsh(a, UPLO),
+    vjp={"a": _eigvalsh_vjp},
+    jvp={"a": _eigvalsh_jvp},
+    static=("UPLO",),
+    samples=lambda: (_hermitian("L", 3, 3), _hermitian("U", 3, 3), _hermitian("L", 2, 3, 3, dtype=complex)),
+    doc="eigenvalues of Hermitian matrices; dA = conj(V) ct V^T; equal ones need equal cotangents",
 )
 
 
@@ -72,7 +113,7 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
 
 def eigvalsh(a: Any, UPLO: str = "L") -> Any:
     """Return the eigenvalues of Hermitian matrices; see `numpy.linalg.eigvalsh`."""
-    return EIGH(as_array(a), UPLO=UPLO)[0]
+    return EIGVALSH(as_array(a), UPLO=UPLO)
 
 
 def _pivots(v: Any) -> Any:
@@ -85,8 +126,9 @@ def _eig_jvp(t: Any, out: Any, out_space: Any) -> Any:
     element real.
     """
     w, v = out
-    m = np.linalg.solve(v, t @ v)
-    raw = v @ scale(m, gaps(w))
+    m, equal = np.linalg.solve(v, t @ v), repeated(w)
+    check_same_in_every_basis("numpy.linalg.eig", "eigenvalues", _ADVICE, (m,), equal)
+    raw = v @ scale(m, gaps(w, equal))
     change = raw - v * np.sum(np.real(conjugated(v) * raw), axis=-2, keepdims=True)
     if out_space.is_complex:
         mark = _pivots(v)
@@ -104,8 +146,9 @@ def _eig_vjp(ct: Any, out: Any, a_space: Any) -> Any:
     if v.dtype.kind == "c":
         mark = _pivots(v)
         g = g + np.where(mark, -1j * np.imag(along) / np.where(mark, v, 1.0), 0.0)
-    inner = on_diagonal(ct[0]) + scale(swapped(v) @ g, gaps(w))
-    return unbroadcast(np.linalg.solve(swapped(v), inner @ swapped(v)), a_space)
+    equal, turned, on = repeated(w), swapped(v) @ g, on_diagonal(ct[0])
+    check_same_in_every_basis("numpy.linalg.eig", "eigenvalues", _ADVICE, (on, swapped(v) @ ct[1]), equal)
+    return unbroadcast(np.linalg.solve(swapped(v), (on + scale(turned, gaps(w, equal))) @ swapped(v)), a_space)
 
 
 def _rotation(generator: numpy.random.Generator) -> Sample:
@@ -128,6 +171,41 @@ EIG = Primitive(
 )
 
 
+def _vectors(a: Any, w: Any, equal: Any) -> Any:
+    """Return the eigenvectors; a matrix without a basis of them is refused, and eigenvalues in another order."""
+    found, v = EIG(a)
+    if any(groups(equal)) and numpy.max(numpy.linalg.cond(plain(v))) > 1e10:
+        raise UnsupportedError("numpy.linalg.eigvals of a matrix without a basis of eigenvectors has no derivative")
+    if not numpy.allclose(plain(found), plain(w), rtol=1e-6, atol=1e-6 * numpy.abs(plain(w)).max(initial=0.0)):
+        raise UnsupportedError("numpy.linalg.eigvals and eig differ in the order of the eigenvalues; use eig")
+    return v
+
+
+def _eigvals_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
+    equal = repeated(out)
+    v = _vectors(a, out, equal)
+    m = np.linalg.solve(v, t @ v)
+    check_same_in_every_basis("numpy.linalg.eigvals", "eigenvalues", _ADVICE, (m,), equal)
+    return unbroadcast(np.diagonal(m, 0, -2, -1), out_space)
+
+
+def _eigvals_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
+    equal = repeated(out)
+    check_equal("numpy.linalg.eigvals", "eigenvalues", ct, equal)
+    v = _vectors(a, out, equal)
+    return unbroadcast(np.linalg.solve(swapped(v), on_diagonal(ct) @ swapped(v)), a_space)
+
+
+EIGVALS = Primitive(
+    "numpy.linalg.eigvals",
+    lambda a: numpy.linalg.eigvals(a),
+    vjp={"a": _eigvals_vjp},
+    jvp={"a": _eigvals_jvp},
+    samples=lambda: (_separated, _rotation, regular(3, 3, dtype=complex)),
+    doc="eigenvalues; dA = V^-T ct V^T; equal ones need equal cotangents",
+)
+
+
 def eig(a: Any) -> Any:
     """Return eigenvalues and eigenvectors; see `numpy.linalg.eig`."""
     return EIG(as_array(a))
@@ -135,7 +213,7 @@ def eig(a: Any) -> Any:
 
 def eigvals(a: Any) -> Any:
     """Return the eigenvalues; see `numpy.linalg.eigvals`."""
-    return EIG(as_array(a))[0]
+    return EIGVALS(as_array(a))
 
 
 RULES = {

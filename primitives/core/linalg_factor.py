@@ -14,11 +14,12 @@ import tapeengine.numpy as np
 from tapeengine.builders import scale, unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
+from tapeengine_primitives.linalg_repeated import check_equal, check_same_in_every_basis, gaps, repeated, split
 from tapeengine_primitives.linalg_solve import conj_transpose, regular
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.values import as_array, is_complex, shape_of
 
-__all__ = ["CHOLESKY", "QR", "RULES", "SVD", "fold", "gaps", "on_diagonal", "unfold"]
+__all__ = ["CHOLESKY", "QR", "RULES", "SVD", "SVDVALS", "fold", "on_diagonal", "unfold"]
 
 QRResult = type(numpy.linalg.qr(numpy.eye(1)))
 SVDResult = type(numpy.linalg.svd(numpy.eye(1)))
@@ -160,11 +161,13 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     return r if mode == "r" else QRResult(q, r)
 
 
-def gaps(s: Any) -> Any:
-    """Return 1 / (s[j] - s[i]), and 0 where the two are equal."""
-    difference = np.expand_dims(s, -2) - np.expand_dims(s, -1)
-    equal = np.equal(difference, 0)
-    return np.where(equal, 0.0, 1.0 / np.where(equal, 1.0, difference))
+_ADVICE = "Use svdvals for what needs no vectors, or functions of the matrix itself (inv, pinv, polar)"
+
+
+def _squared_gaps(s: Any, equal: Any) -> Any:
+    """Return 1 / (s[j]^2 - s[i]^2), without cancellation, and 0 where the two are equal."""
+    total = np.expand_dims(s, -2) + np.expand_dims(s, -1)
+    return gaps(s, equal) / np.where(equal, 1.0, total)
 
 
 def _svd_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
@@ -173,7 +176,9 @@ def _svd_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
     """
     u, s, vh = out
     v, row = conj_transpose(vh), np.expand_dims(s, -2)
-    p, f = conj_transpose(u) @ t @ v, gaps(s * s)
+    p, equal = conj_transpose(u) @ t @ v, repeated(s)
+    check_same_in_every_basis("numpy.linalg.svd", "singular values", _ADVICE, (p,), equal)
+    f = _squared_gaps(s, equal)
     column = np.expand_dims(s, -1)
     turn_u = scale(p * row + column * conj_transpose(p), f)
     turn_v = scale(column * p + conj_transpose(p) * row, f)
@@ -196,10 +201,12 @@ def _svd_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
     """The transpose of `_svd_jvp`."""
     u, s, vh = out
     v, row = conj_transpose(vh), np.expand_dims(s, -2)
-    column, f = np.expand_dims(s, -1), gaps(s * s)
+    column, equal = np.expand_dims(s, -1), repeated(s)
     ct_u, ct_v = ct[0], conj_transpose(ct[2])
-    first = swapped(u) @ ct_u
-    left, right = scale(first, f), scale(swapped(v) @ ct_v, f)
+    first, second, f = swapped(u) @ ct_u, swapped(v) @ ct_v, _squared_gaps(s, equal)
+    parts = (on_diagonal(ct[1]), first + second)
+    check_same_in_every_basis("numpy.linalg.svd", "singular values", _ADVICE, parts, equal)
+    left, right = scale(first, f), scale(second, f)
     inner = on_diagonal(ct[1]) + (left + conj_transpose(left)) * row + column * (right + conj_transpose(right))
     if is_complex(a):
         inner = inner + 1j * on_diagonal(scale(np.imag(np.diagonal(first, 0, -2, -1)), 1 / s))
@@ -226,6 +233,30 @@ SVD = Primitive(
 )
 
 
+def _svdvals_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
+    """The vectors are computed when they are needed, as functions of A: a second derivative goes through them."""
+    check_equal("numpy.linalg.svdvals", "singular values", ct, repeated(out))
+    u, _, vh = SVD(a)
+    return unbroadcast(conjugated(u) @ (np.expand_dims(ct, -1) * conjugated(vh)), a_space)
+
+
+def _svdvals_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
+    u, _, vh = SVD(a)
+    p = conj_transpose(u) @ t @ conj_transpose(vh)
+    ds = np.real(np.diagonal(p, 0, -2, -1))
+    return unbroadcast(split(0.5 * (p + conj_transpose(p)), ds, repeated(out), descending=True), out_space)
+
+
+SVDVALS = Primitive(
+    "numpy.linalg.svdvals",
+    lambda a: numpy.linalg.svd(a, compute_uv=False),
+    vjp={"a": _svdvals_vjp},
+    jvp={"a": _svdvals_jvp},
+    samples=lambda: (regular(3, 3), regular(4, 2), regular(2, 2, 3), regular(3, 2, dtype=complex)),
+    doc="singular values; dA = conj(U) ct conj(V^H); equal ones need equal cotangents",
+)
+
+
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """Return the singular value decomposition; see `numpy.linalg.svd`.
 
@@ -236,7 +267,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     if hermitian:
         return _hermitian_svd(a) if compute_uv else np.flip(np.sort(np.abs(np.linalg.eigvalsh(a)), axis=-1), -1)
     if not compute_uv:
-        return SVD(a)[1]
+        return SVDVALS(a)
     rows, columns = shape_of(a)[-2:]
     if full_matrices and rows != columns:
         raise UnsupportedError(
@@ -257,7 +288,7 @@ def _hermitian_svd(a: Any) -> Any:
 
 def svdvals(x: Any, /) -> Any:
     """Return the singular values; see `numpy.linalg.svdvals`."""
-    return SVD(as_array(x))[1]
+    return SVDVALS(as_array(x))
 
 
 RULES = {

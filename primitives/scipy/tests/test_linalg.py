@@ -157,5 +157,5 @@ def test_errors_are_scipys():
         linalg.solve(np.zeros((2, 2)), np.ones(2))
     with pytest.raises(ValueError, match="infs or NaNs"):
         linalg.solve(np.full((2, 2), np.nan), np.ones(2))
-    with pytest.raises(ValueError, match="rows"):
+    with pytest.raises(ValueError, match="lower and upper diagonals"):
         linalg.solve_banded((1, 1), np.ones((2, 3)), np.ones(3))

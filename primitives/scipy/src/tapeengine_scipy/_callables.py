@@ -74,7 +74,7 @@ class Closed:
                 slots[id(value)] = _pack(value, packed)
             return slots[id(value)]
 
-        self._held = _replaced(held, take, set())
+        self._held = replaced(held, take, set())
         self._built = _template(self._held, set())
         self.params = np.concatenate(packed) if packed else numpy.zeros(0)
 
@@ -97,7 +97,7 @@ def _pack(value: Any, packed: list[Any]) -> _Slot:
     return _Slot(start, tuple(shape), is_complex)
 
 
-def _replaced(value: Any, take: Callable[[Any], Any], clean: set[int], above: tuple[int, ...] = ()) -> Any:
+def replaced(value: Any, take: Callable[[Any], Any], clean: set[int], above: tuple[int, ...] = ()) -> Any:
     """Build a structure with `take(x)` for each traced x; what holds none is the same object.
 
     `clean` collects what was found to hold none, so that shared parts are visited once.
@@ -108,7 +108,7 @@ def _replaced(value: Any, take: Callable[[Any], Any], clean: set[int], above: tu
     if split is None:
         return value
     parts, rebuild = split
-    changed = [_replaced(part, take, clean, (*above, id(value))) for part in parts]
+    changed = [replaced(part, take, clean, (*above, id(value))) for part in parts]
     if all(one is other for one, other in zip(parts, changed, strict=True)):
         clean.add(id(value))
         return value
@@ -135,6 +135,8 @@ def _template(value: Any, clean: set[int], above: tuple[int, ...] = ()) -> Calla
 
 
 def _split(value: Any) -> tuple[list[Any], _Rebuild] | None:
+    if isinstance(value, numpy.ndarray) and value.dtype == object:
+        return list(value.flat), lambda new: np.reshape(np.array(new), value.shape)
     if isinstance(value, (float, int, str, bytes, numpy.ndarray, numpy.generic, type, types.ModuleType, type(None))):
         return None
     if isinstance(value, types.FunctionType):

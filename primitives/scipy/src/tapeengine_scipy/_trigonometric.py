@@ -10,7 +10,9 @@ import numpy
 import scipy
 
 from tapeengine.builders import linear, unbroadcast
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 
 # Type 1 of dct counts its inner elements twice and both ends once; type 3 counts one end once; type 2 counts all twice.
@@ -78,13 +80,15 @@ _INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 def _apply(record: Primitive, kind: str, x: Any, type_: int, n: Any, axis: int, norm: Any, forward: bool,
            orthogonalize: Any, workers: Any) -> Any:  # fmt: skip
     """Normalise as `scipy.fft` does: scale as a whole, and weight the ends where the matrix is to be orthogonal."""
-    from tapeengine_scipy.fft import resized
+    from tapeengine_scipy.fft import _length, resized
 
     if type_ not in _TRANSPOSED:
         raise ValueError(f"{kind}: type must be 1, 2, 3 or 4, not {type_!r}")
     x = floating(x)
-    x = x if n is None else resized(x, n, axis)
+    x = x if n is None else resized(x, _length(n, 0, None), axis)
     length = x.shape[axis]
+    if x.dtype.kind == "c" and orthogonalize is not None:
+        raise UnsupportedError(f"{kind}: orthogonalize of complex arrays, which SciPy ignores, is not differentiated")
     orthogonal = norm == "ortho" if orthogonalize is None else orthogonalize
     used = type_ if forward else _INVERSE[type_]
     before, after = _orthogonal_weights(kind, used, length) if orthogonal else (None, None)
@@ -120,6 +124,7 @@ def _scale(kind: str, type_: int, n: int, norm: Any, forward: bool) -> float:
     return 1 / size if (name == "forward") == forward else 1.0
 
 
+@beside("scipy.fft.dct")
 def dct(
     x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None, orthogonalize: bool | None = None,
@@ -128,6 +133,7 @@ def dct(
     return _apply(DCT, "dct", x, type, n, axis, norm, True, orthogonalize, workers)
 
 
+@beside("scipy.fft.idct")
 def idct(
     x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None, orthogonalize: bool | None = None,
@@ -136,6 +142,7 @@ def idct(
     return _apply(DCT, "dct", x, type, n, axis, norm, False, orthogonalize, workers)
 
 
+@beside("scipy.fft.dst")
 def dst(
     x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None, orthogonalize: bool | None = None,
@@ -144,6 +151,7 @@ def dst(
     return _apply(DST, "dst", x, type, n, axis, norm, True, orthogonalize, workers)
 
 
+@beside("scipy.fft.idst")
 def idst(
     x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
     workers: int | None = None, orthogonalize: bool | None = None,

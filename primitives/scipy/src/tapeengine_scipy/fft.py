@@ -16,18 +16,22 @@ from typing import Any
 
 import numpy
 import scipy
+from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
 from tapeengine.builders import linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._passing import beside, names_of
 from tapeengine_scipy._trigonometric import dct, dst, idct, idst
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import conjugate
 
 __all__ = [
-    "dct", "dst", "fft", "fft2", "fftn", "fftshift", "hfft", "idct", "idst", "ifft", "ifft2", "ifftn", "ifftshift",
-    "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftn",
+    "dct", "dst", "fft", "fft2", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "idct", "idst", "ifft", "ifft2", "ifftn",
+    "ifftshift", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftn",
 ]  # fmt: skip
+
+__getattr__, __dir__ = names_of("scipy.fft")
 
 _SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
@@ -124,9 +128,10 @@ IRFFT: Primitive = linear(
 )
 
 
+@beside("scipy.fft.fft")
 def fft(
     x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None,
+    workers: int | None = None, *, plan: Any = None,
 ) -> Any:  # fmt: skip
     """Return the discrete Fourier transform; see `scipy.fft.fft`.
 
@@ -137,128 +142,201 @@ def fft(
     array([ 4., -2.])
     """
     x = floating(x)
-    return FFT(x, n=n or x.shape[axis], axis=axis, norm=norm, workers=workers)
+    return FFT(x, n=_length(n, x.shape[axis], plan), axis=axis, norm=norm, workers=workers)
 
 
+@beside("scipy.fft.ifft")
 def ifft(
     x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None,
+    workers: int | None = None, *, plan: Any = None,
 ) -> Any:  # fmt: skip
     """Return the inverse discrete Fourier transform; see `scipy.fft.ifft`."""
     x = floating(x)
-    return IFFT(x, n=n or x.shape[axis], axis=axis, norm=norm, workers=workers)
+    return IFFT(x, n=_length(n, x.shape[axis], plan), axis=axis, norm=norm, workers=workers)
 
 
+@beside("scipy.fft.rfft")
 def rfft(
     x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None,
+    workers: int | None = None, *, plan: Any = None,
 ) -> Any:  # fmt: skip
     """Return the first half of the transform of a real array; see `scipy.fft.rfft`."""
     x = floating(x)
-    return RFFT(x, n=n or x.shape[axis], axis=axis, norm=norm, workers=workers)
+    return RFFT(x, n=_length(n, x.shape[axis], plan), axis=axis, norm=norm, workers=workers)
 
 
+@beside("scipy.fft.irfft")
 def irfft(
     x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None,
+    workers: int | None = None, *, plan: Any = None,
 ) -> Any:  # fmt: skip
     """Return the inverse of `rfft`; see `scipy.fft.irfft`."""
     x = floating(x)
-    return IRFFT(x, n=n or 2 * (x.shape[axis] - 1), axis=axis, norm=norm, workers=workers)
+    return IRFFT(x, n=_length(n, 2 * (x.shape[axis] - 1), plan), axis=axis, norm=norm, workers=workers)
 
 
+@beside("scipy.fft.hfft")
 def hfft(
     x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None,
+    workers: int | None = None, *, plan: Any = None,
 ) -> Any:  # fmt: skip
     """Return the transform of an array with Hermitian symmetry; see `scipy.fft.hfft`."""
-    return irfft(conjugate(floating(x)), n, axis, _SWAPPED[norm], workers=workers)
+    return irfft(conjugate(floating(x)), n, axis, _SWAPPED[norm], workers=workers, plan=plan)
 
 
+@beside("scipy.fft.ihfft")
 def ihfft(
     x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None,
+    workers: int | None = None, *, plan: Any = None,
 ) -> Any:  # fmt: skip
     """Return the inverse of `hfft`; see `scipy.fft.ihfft`."""
-    return np.conj(rfft(x, n, axis, _SWAPPED[norm], workers=workers))
+    return np.conj(rfft(x, n, axis, _SWAPPED[norm], workers=workers, plan=plan))
 
 
-def _axes(x: Any, s: Any, axes: Any) -> list[tuple[int, int | None]]:
+def _length(n: Any, default: int, plan: Any) -> int:
+    """The length of a transform."""
+    if plan is not None:
+        raise NotImplementedError("scipy.fft takes no precomputed plan")
+    length = default if n is None else int(n)
+    if length < 1:
+        raise ValueError(f"invalid number of data points ({length})")
+    return length
+
+
+def _axes(x: Any, s: Any, axes: Any, plan: Any) -> list[tuple[int, int | None]]:
     """The axes to transform, each with its length."""
+    if plan is not None:
+        raise NotImplementedError("scipy.fft takes no precomputed plan")
     if axes is None:
-        axes = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
-    axes = [int(axis) for axis in numpy.atleast_1d(axes)]
+        axes = range(x.ndim) if s is None else range(x.ndim - len(numpy.atleast_1d(s)), x.ndim)
+    axes = [normalize_axis_index(int(axis), x.ndim) for axis in numpy.atleast_1d(axes)]
     lengths = [None] * len(axes) if s is None else [int(length) for length in numpy.atleast_1d(s)]
-    if len(lengths) != len(axes):
-        raise ValueError(f"{len(lengths)} lengths were given for {len(axes)} axes")
-    return list(zip(axes, lengths, strict=True))
+    if len(lengths) != len(axes) or len(set(axes)) != len(axes):
+        raise ValueError(f"{len(lengths)} lengths were given for the axes {axes}, which must differ")
+    return [(axis, None if length == -1 else length) for axis, length in zip(axes, lengths, strict=True)]
 
 
+@beside("scipy.fft.fftn")
 def fftn(
     x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None,
+    workers: int | None = None, *, plan: Any = None,
 ) -> Any:  # fmt: skip
     """Return the transform along several axes; see `scipy.fft.fftn`."""
     x = floating(x)
-    for axis, length in _axes(x, s, axes):
+    for axis, length in _axes(x, s, axes, plan):
         x = fft(x, length, axis, norm, workers=workers)
     return x
 
 
+@beside("scipy.fft.ifftn")
 def ifftn(
     x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None,
+    workers: int | None = None, *, plan: Any = None,
 ) -> Any:  # fmt: skip
     """Return the inverse of `fftn`; see `scipy.fft.ifftn`."""
     x = floating(x)
-    for axis, length in _axes(x, s, axes):
+    for axis, length in _axes(x, s, axes, plan):
         x = ifft(x, length, axis, norm, workers=workers)
     return x
 
 
+@beside("scipy.fft.rfftn")
 def rfftn(
     x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None,
+    workers: int | None = None, *, plan: Any = None,
 ) -> Any:  # fmt: skip
     """Return the transform of a real array along several axes; see `scipy.fft.rfftn`."""
     x = floating(x)
-    *others, (last, length) = _axes(x, s, axes)
+    *others, (last, length) = _axes(x, s, axes, plan)
     x = rfft(x, length, last, norm, workers=workers)
     for axis, size in others:
         x = fft(x, size, axis, norm, workers=workers)
     return x
 
 
+@beside("scipy.fft.irfftn")
 def irfftn(
     x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None,
+    workers: int | None = None, *, plan: Any = None,
 ) -> Any:  # fmt: skip
     """Return the inverse of `rfftn`; see `scipy.fft.irfftn`."""
     x = floating(x)
-    *others, (last, length) = _axes(x, s, axes)
+    *others, (last, length) = _axes(x, s, axes, plan)
     for axis, size in others:
         x = ifft(x, size, axis, norm, workers=workers)
     return irfft(x, length, last, norm, workers=workers)
 
 
-def fft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, **options: Any) -> Any:
+@beside("scipy.fft.hfftn")
+def hfftn(
+    x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None, *, plan: Any = None,
+) -> Any:  # fmt: skip
+    """Return the transform along several axes of an array with Hermitian symmetry; see `scipy.fft.hfftn`."""
+    return irfftn(conjugate(floating(x)), s, axes, _SWAPPED[norm], workers=workers, plan=plan)
+
+
+@beside("scipy.fft.ihfftn")
+def ihfftn(
+    x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None, *, plan: Any = None,
+) -> Any:  # fmt: skip
+    """Return the inverse of `hfftn`; see `scipy.fft.ihfftn`."""
+    return np.conj(rfftn(x, s, axes, _SWAPPED[norm], workers=workers, plan=plan))
+
+
+@beside("scipy.fft.fft2")
+def fft2(
+    x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None, *, plan: Any = None,
+) -> Any:  # fmt: skip
     """Return the transform along two axes; see `scipy.fft.fft2`."""
-    return fftn(x, s, axes, norm, **options)
+    return fftn(x, s, axes, norm, workers=workers, plan=plan)
 
 
-def ifft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, **options: Any) -> Any:
+@beside("scipy.fft.ifft2")
+def ifft2(
+    x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None, *, plan: Any = None,
+) -> Any:  # fmt: skip
     """Return the inverse of `fft2`; see `scipy.fft.ifft2`."""
-    return ifftn(x, s, axes, norm, **options)
+    return ifftn(x, s, axes, norm, workers=workers, plan=plan)
 
 
-def rfft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, **options: Any) -> Any:
+@beside("scipy.fft.rfft2")
+def rfft2(
+    x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None, *, plan: Any = None,
+) -> Any:  # fmt: skip
     """Return the transform of a real array along two axes; see `scipy.fft.rfft2`."""
-    return rfftn(x, s, axes, norm, **options)
+    return rfftn(x, s, axes, norm, workers=workers, plan=plan)
 
 
-def irfft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, **options: Any) -> Any:
+@beside("scipy.fft.irfft2")
+def irfft2(
+    x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None, *, plan: Any = None,
+) -> Any:  # fmt: skip
     """Return the inverse of `rfft2`; see `scipy.fft.irfft2`."""
-    return irfftn(x, s, axes, norm, **options)
+    return irfftn(x, s, axes, norm, workers=workers, plan=plan)
+
+
+@beside("scipy.fft.hfft2")
+def hfft2(
+    x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None, *, plan: Any = None,
+) -> Any:  # fmt: skip
+    """Return the transform along two axes of an array with Hermitian symmetry; see `scipy.fft.hfft2`."""
+    return hfftn(x, s, axes, norm, workers=workers, plan=plan)
+
+
+@beside("scipy.fft.ihfft2")
+def ihfft2(
+    x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None, *, plan: Any = None,
+) -> Any:  # fmt: skip
+    """Return the inverse of `hfft2`; see `scipy.fft.ihfft2`."""
+    return ihfftn(x, s, axes, norm, workers=workers, plan=plan)
 
 
 def _rolled(x: Any, axes: Any, inverse: bool) -> Any:
@@ -271,6 +349,7 @@ def _rolled(x: Any, axes: Any, inverse: bool) -> Any:
     return x
 
 
+@beside("scipy.fft.fftshift")
 def fftshift(x: Any, axes: Any = None) -> Any:
     """Move the zero frequency to the middle; see `scipy.fft.fftshift`.
 
@@ -283,6 +362,7 @@ def fftshift(x: Any, axes: Any = None) -> Any:
     return _rolled(x, axes, inverse=False)
 
 
+@beside("scipy.fft.ifftshift")
 def ifftshift(x: Any, axes: Any = None) -> Any:
     """Undo `fftshift`; see `scipy.fft.ifftshift`."""
     return _rolled(x, axes, inverse=True)

@@ -14,15 +14,18 @@ Examples
 from typing import Any
 
 import numpy
+import scipy
 
-import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._passing import holds_traced, names_of, passed, plain_value, plain_values, refuse
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg.solve import solve
 from tapeengine_scipy.linalg.structured import solve_banded
 
 __all__ = ["CubicSpline", "interp1d"]
+
+__getattr__, __dir__ = names_of("scipy.interpolate")
 
 
 def _column(x: Any, ndim: int) -> Any:
@@ -32,10 +35,32 @@ def _column(x: Any, ndim: int) -> Any:
 
 def _intervals(x: Any, xq: Any) -> Any:
     """In which interval each query point lies; the outer intervals reach to infinity."""
-    return numpy.clip(numpy.searchsorted(te.value(x), te.value(xq), side="right") - 1, 0, x.shape[0] - 2)
+    return numpy.clip(numpy.searchsorted(plain_value(x), plain_value(xq), side="right") - 1, 0, x.shape[0] - 2)
 
 
-class CubicSpline:
+class _Interpolant:
+    """SciPy's interpolant of the plain values beside ours: it checks, and does all that is not differentiated."""
+
+    def __init__(self, name: str, *args: Any, **keywords: Any) -> None:
+        self._path = f"scipy.interpolate.{name}"
+        self._is_traced = holds_traced(args, keywords)
+        still, named = plain_values((args, keywords))
+        self._theirs = getattr(scipy.interpolate, name)(*still, **named)
+
+    def of_scipy(self) -> Any:
+        """Return SciPy's own interpolant, of the plain values."""
+        return self._theirs
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = getattr(self._theirs, name)  # an AttributeError, where SciPy does not have it either
+        if self._is_traced:
+            refuse(f"{self._path}.{name}")
+        return passed(found, f"{self._path}.{name}")
+
+
+class CubicSpline(_Interpolant):
     """A cubic spline; see `scipy.interpolate.CubicSpline`.
 
     Parameters
@@ -51,12 +76,9 @@ class CubicSpline:
     """
 
     def __init__(self, x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None) -> None:
+        super().__init__("CubicSpline", x, y, axis=axis, bc_type=bc_type, extrapolate=extrapolate)
         self.x = floating(x)
         y = np.moveaxis(floating(y), axis, 0)
-        if self.x.ndim != 1 or self.x.shape[0] < 2 or y.shape[0] != self.x.shape[0]:
-            raise ValueError(f"CubicSpline: x of shape {self.x.shape} and y of shape {y.shape} do not fit")
-        if not numpy.all(numpy.diff(te.value(self.x)) > 0):
-            raise ValueError("CubicSpline: x must be strictly increasing")
         self.axis = axis
         self.extrapolate = extrapolate if extrapolate is not None else ("periodic" if bc_type == "periodic" else True)
         self._rest = y.shape[1:]
@@ -75,13 +97,17 @@ class CubicSpline:
 
     def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
         """Evaluate the spline, or its derivative of order `nu`."""
+        if not (self._is_traced or holds_traced(x)):
+            return self._theirs(x, nu, extrapolate)
+        if nu < 0:
+            raise UnsupportedError("CubicSpline: antiderivatives (nu < 0) are not differentiated")
         outside = self.extrapolate if extrapolate is None else extrapolate
         query = floating(x)
         shape = query.shape
         xq = np.reshape(query, (-1,))
         if outside == "periodic":
             span = self.x[-1] - self.x[0]
-            xq = xq - span * numpy.floor(te.value((xq - self.x[0]) / span))
+            xq = xq - span * numpy.floor(plain_value((xq - self.x[0]) / span))
         at = _intervals(self.x, xq)
         value = _polynomial(self._c[:, at], _column(xq - self.x[at], 2), nu)
         if outside is False:
@@ -117,7 +143,7 @@ def _end_conditions(bc_type: Any, y: Any, rest: tuple[int, ...]) -> Any:
     """'not-a-knot', 'periodic', or (order, values) for each end."""
     if isinstance(bc_type, str):
         if bc_type == "periodic":
-            if not numpy.allclose(te.value(y[0]), te.value(y[-1]), rtol=1e-15, atol=1e-15):
+            if not numpy.allclose(plain_value(y[0]), plain_value(y[-1]), rtol=1e-15, atol=1e-15):
                 raise ValueError("CubicSpline: the first and the last value must be equal for bc_type='periodic'")
             return "periodic"
         bc_type = (bc_type, bc_type)
@@ -192,7 +218,7 @@ def _periodic_slopes(h: Any, slopes: Any) -> Any:
     return np.concatenate([cyclic, cyclic[:1]])
 
 
-class interp1d:
+class interp1d(_Interpolant):
     """Piecewise interpolation of samples; see `scipy.interpolate.interp1d`.
 
     The kinds 'linear', 'slinear', 'cubic', 'nearest', 'nearest-up', 'zero', 'previous' and 'next' are there;
@@ -216,11 +242,13 @@ class interp1d:
         fill_value: Any = np.nan,
         assume_sorted: bool = False,
     ) -> None:
+        options = {"bounds_error": bounds_error, "fill_value": fill_value, "assume_sorted": assume_sorted}
+        super().__init__("interp1d", x, y, kind, axis, copy, **options)
         self.x, y = floating(x), floating(y)
         self.axis = axis % y.ndim
         y = np.moveaxis(y, axis, 0)
         if not assume_sorted:
-            order = numpy.argsort(te.value(self.x), kind="stable")
+            order = numpy.argsort(plain_value(self.x), kind="stable")
             self.x, y = self.x[order], y[order]
         self.kind = {0: "zero", 1: "linear", 3: "cubic", "slinear": "linear"}.get(kind, kind)
         self.extrapolated = isinstance(fill_value, str) and fill_value == "extrapolate"
@@ -231,16 +259,18 @@ class interp1d:
         self._rest = y.shape[1:]
         self.y = np.reshape(y, (y.shape[0], -1))
         self._spline = CubicSpline(self.x, self.y) if self.kind == "cubic" else None
-        if self.kind not in ("linear", "cubic", "zero", "previous", "next", "nearest", "nearest-up"):
-            raise UnsupportedError(f"interp1d: kind={kind!r} is not differentiated; use 'linear' or 'cubic'")
 
     def __call__(self, x: Any) -> Any:
         """Evaluate at query points."""
+        if not (self._is_traced or holds_traced(x)):
+            return self._theirs(x)
+        if self.kind not in ("linear", "cubic", "zero", "previous", "next", "nearest", "nearest-up"):
+            raise UnsupportedError(f"interp1d: kind={self.kind!r} is not differentiated; use 'linear' or 'cubic'")
         query = floating(x)
         xq = np.reshape(query, (-1,))
-        low, high = te.value(xq) < te.value(self.x[0]), te.value(xq) > te.value(self.x[-1])
+        low, high = plain_value(xq) < plain_value(self.x[0]), plain_value(xq) > plain_value(self.x[-1])
         if self.bounds_error and not self.extrapolated and (low.any() or high.any()):
-            raise ValueError("interp1d: a query point lies outside of the interpolation range")
+            self._theirs(plain_value(query))  # raises SciPy's error
         value = self._spline(xq) if self._spline else self._piecewise(xq)
         if self.extrapolated:  # nothing stands before the first sample, nor after the last
             value = np.where((low & (self.kind == "previous") | high & (self.kind == "next"))[:, None], np.nan, value)
@@ -250,10 +280,10 @@ class interp1d:
 
     def _piecewise(self, xq: Any) -> Any:
         if self.kind == "linear":
-            at = numpy.clip(numpy.searchsorted(te.value(self.x), te.value(xq)), 1, self.x.shape[0] - 1) - 1
+            at = numpy.clip(numpy.searchsorted(plain_value(self.x), plain_value(xq)), 1, self.x.shape[0] - 1) - 1
             slope = (self.y[at + 1] - self.y[at]) / _column(self.x[at + 1] - self.x[at], 2)
             return self.y[at] + slope * _column(xq - self.x[at], 2)
-        return self.y[_nearby(te.value(self.x), te.value(xq), self.kind)]
+        return self.y[_nearby(plain_value(self.x), plain_value(xq), self.kind)]
 
 
 def _nearby(x: Any, xq: Any, kind: str) -> Any:

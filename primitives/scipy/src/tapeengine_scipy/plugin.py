@@ -14,7 +14,7 @@ MODULES = (
     "special.entropy", "special.errorfunctions", "special.exponential", "special.reductions", "special.student",
     "linalg.solve", "linalg.structured", "linalg.construct", "linalg.decompositions", "linalg.orthogonal",
     "linalg.matrixfunctions", "linalg.sylvester", "stats.multivariate",
-    "fft", "_trigonometric", "signal", "sparse.pattern", "sparse.linalg", "optimize", "integrate.quadrature",
+    "fft", "_trigonometric", "signal", "sparse.pattern", "sparse.linalg", "optimize.implicit", "integrate.quadrature",
 )  # fmt: skip
 
 

@@ -12,13 +12,18 @@ from typing import Any
 
 import numpy
 import scipy
+from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
 from tapeengine.builders import bilinear, unbroadcast
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._passing import beside, names_of, plain_value
 from tapeengine_scipy._values import floating
 
 __all__ = ["convolve", "fftconvolve", "lfilter"]
+
+__getattr__, __dir__ = names_of("scipy.signal")
 
 # ---- full convolution; 'same' and 'valid' are slices of it ---------------------------------------
 
@@ -61,6 +66,7 @@ CORRELATE: Primitive = bilinear(
 )
 
 
+@beside("scipy.signal.convolve")
 def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
     """Convolve two arrays of the same number of axes; see `scipy.signal.convolve`.
 
@@ -143,6 +149,7 @@ FFTCORRELATE: Primitive = bilinear(
 )
 
 
+@beside("scipy.signal.fftconvolve")
 def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
     """Convolve two arrays by FFT; see `scipy.signal.fftconvolve`.
 
@@ -157,8 +164,10 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
         raise ValueError(f"fftconvolve: both arrays must have the same number of axes, not {in1.ndim} and {in2.ndim}")
     if in1.ndim == 0:
         return in1 * in2
-    along = tuple(range(in1.ndim)) if axes is None else tuple(numpy.atleast_1d(axes) % in1.ndim)
-    along = tuple(map(int, along))
+    if 0 in (*in1.shape, *in2.shape):
+        raise UnsupportedError("fftconvolve of empty arrays is not differentiated")
+    given = range(in1.ndim) if axes is None else numpy.atleast_1d(axes)
+    along = tuple(normalize_axis_index(int(axis), in1.ndim) for axis in given)
     return _part(FFTCONVOLVE(in1, in2, axes=along), in1.shape, in2.shape, mode, along)
 
 
@@ -256,6 +265,7 @@ LFILTER: Primitive = Primitive(
 )
 
 
+@beside("scipy.signal.lfilter")
 def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     """Filter a signal with a rational transfer function; see `scipy.signal.lfilter`.
 
@@ -268,11 +278,25 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     array([1.  , 0.5 , 0.25])
     """
     b, a, x = np.atleast_1d(floating(b)), np.atleast_1d(floating(a)), floating(x)
+    if b.ndim != 1 or a.ndim != 1 or x.ndim == 0:
+        raise ValueError("lfilter: b and a must be vectors, and x must have an axis")
     rows = np.moveaxis(x, axis, -1)
     if zi is None:
         return np.moveaxis(LFILTER(b, a, rows), -1, axis)
+    _check_state(floating(zi), b, a, x, axis)
     y, state = _with_state(b / a[0], a / a[0], rows, np.moveaxis(floating(zi), axis, -1))
     return np.moveaxis(y, -1, axis), np.moveaxis(state, -1, axis)
+
+
+def _check_state(zi: Any, b: Any, a: Any, x: Any, axis: int) -> None:
+    expected = list(x.shape)
+    expected[axis] = max(b.shape[0], a.shape[0]) - 1
+    fits = zi.ndim == x.ndim and all(
+        have == want or (have == 1 and place != axis % x.ndim)
+        for place, (have, want) in enumerate(zip(zi.shape, expected, strict=True))
+    )
+    if not fits or not plain_value(a)[0]:
+        raise ValueError(f"lfilter: zi must have the shape {tuple(expected)}, not {zi.shape}, and a[0] must not be 0")
 
 
 def _with_state(b: Any, a: Any, x: Any, zi: Any) -> Any:

@@ -8,8 +8,11 @@ Examples
 2.0
 """
 
+from tapeengine_scipy._passing import names_of
 from tapeengine_scipy.integrate.ode import odeint, solve_ivp
 from tapeengine_scipy.integrate.quadrature import quad
 from tapeengine_scipy.integrate.samples import cumulative_trapezoid, simpson, trapezoid
 
 __all__ = ["cumulative_trapezoid", "odeint", "quad", "simpson", "solve_ivp", "trapezoid"]
+
+__getattr__, __dir__ = names_of("scipy.integrate")

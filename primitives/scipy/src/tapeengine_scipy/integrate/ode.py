@@ -10,6 +10,7 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, plain
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating, is_traced
 from tapeengine_scipy.integrate.steps import differentiated_steps
 from tapeengine_scipy.integrate.trajectory import TRAJECTORY
@@ -57,16 +58,18 @@ def solve_ivp(
     (-0.367879, -0.367879)
     """
     given = () if args is None else args
-    closed = Closed((fun, given))
+    closed = Closed((fun, given, options.get("jac")))
     start, span = floating(y0), tuple(t_span)
     times = t_eval if is_traced(t_eval) or t_eval is None else floating(t_eval)
     if not (closed.is_traced or is_traced(start) or is_traced(times) or any(map(is_traced, span))):
         return scipy.integrate.solve_ivp(
-            fun, span, start, method, t_eval, dense_output, events, vectorized, args, **options
+            fun, t_span, y0, method, t_eval, dense_output, events, vectorized, args, **options
         )
     _refuse(events, dense_output, vectorized, start)
     still = tuple(map(te.value, span))
-    found = scipy.integrate.solve_ivp(_plain_system(closed), still, te.value(start), method, te.value(times), **options)
+    system, jac = _plain_system(closed)
+    whole = {**options, "jac": jac} if "jac" in options else options
+    found = scipy.integrate.solve_ivp(system, still, te.value(start), method, te.value(times), **whole)
     if not found.success:
         raise UnsupportedError(f"solve_ivp did not reach the end, so its result is not differentiated: {found.message}")
     if differentiate == "steps":
@@ -74,7 +77,8 @@ def solve_ivp(
             raise UnsupportedError("solve_ivp: times are constants of differentiate='steps'; use 'adjoint'")
         found.y = differentiated_steps(fun, given, still, start, method, times, options)
     elif differentiate == "adjoint":
-        found.t, found.y = _adjoint(closed, span, start, times, found, _ivp_solver(method, options))
+        known = found.y if times is None else numpy.concatenate([te.value(start)[:, None], found.y], axis=1)
+        found.t, found.y = _adjoint(closed, span, start, times, found, _ivp_solver(method, options, [known]))
     else:
         raise ValueError(f"solve_ivp: differentiate must be 'adjoint' or 'steps', not {differentiate!r}")
     return found
@@ -88,14 +92,16 @@ def _refuse(events: Any, dense_output: bool, vectorized: bool, start: Any) -> No
         raise UnsupportedError("solve_ivp: a complex state is not differentiated; use its real and imaginary parts")
 
 
-def _plain_system(closed: Closed) -> Callable[[Any, Any], Any]:
-    fun, args = closed.at(te.value(closed.params))
-    return plain(lambda t, y: fun(t, y, *args), "solve_ivp")
+def _plain_system(closed: Closed) -> tuple[Callable[[Any, Any], Any], Any]:
+    """The user's system and its Jacobian, as functions of plain times and states."""
+    fun, args, jac = closed.at(te.value(closed.params))
+    along = plain(lambda t, y: jac(t, y, *args), "solve_ivp") if callable(jac) else jac
+    return plain(lambda t, y: fun(t, y, *args), "solve_ivp"), along
 
 
 def _system(closed: Closed) -> Callable[[Any, Any, Any], Any]:
     def system(t: Any, y: Any, params: Any) -> Any:
-        fun, args = closed.at(params)
+        fun, args, _ = closed.at(params)
         return fun(t, y, *args)
 
     return system
@@ -110,10 +116,15 @@ def _adjoint(closed: Closed, span: Any, start: Any, times: Any, found: Any, solv
     return times, TRAJECTORY(start, whole, closed.params, system=_system(closed), solver=solver)[:, 1:]
 
 
-def _ivp_solver(method: Any, options: dict[str, Any]) -> Callable[..., Any]:
-    """A solver for `TRAJECTORY`: the first time is where it starts; later it stops at the last output."""
+def _ivp_solver(method: Any, options: dict[str, Any], known: Any = None) -> Callable[..., Any]:
+    """A solver for `TRAJECTORY`, whose first call is for the states that are known already.
+
+    The first time is where it starts; later it stops at the last output.
+    """
 
     def solve(fun: Any, y0: Any, times: Any) -> Any:
+        if known:
+            return known.pop()
         unique, places = _distinct(times)
         if len(unique) == 1:
             return numpy.repeat(y0[:, None], len(times), axis=1)
@@ -142,6 +153,7 @@ def _without_structure(options: dict[str, Any], size: int) -> dict[str, Any]:
     return kept
 
 
+@beside("scipy.integrate.odeint", runs_callables=True)
 def odeint(
     func: Callable[..., Any],
     y0: Any,
@@ -150,9 +162,21 @@ def odeint(
     Dfun: Any = None,
     col_deriv: int = 0,
     full_output: int = 0,
-    *,
+    ml: Any = None,
+    mu: Any = None,
+    rtol: Any = None,
+    atol: Any = None,
+    tcrit: Any = None,
+    h0: float = 0.0,
+    hmax: float = 0.0,
+    hmin: float = 0.0,
+    ixpr: int = 0,
+    mxstep: int = 0,
+    mxhnil: int = 0,
+    mxordn: int = 12,
+    mxords: int = 5,
+    printmessg: int = 0,
     tfirst: bool = False,
-    **options: Any,
 ) -> Any:
     """Solve an initial value problem with LSODA; see `scipy.integrate.odeint`.
 
@@ -166,8 +190,6 @@ def odeint(
     """
     given = args if isinstance(args, tuple) else (args,)
     closed, start, times = Closed((func, given)), np.atleast_1d(floating(y0)), floating(t)
-    if not (closed.is_traced or is_traced(start) or is_traced(times)):
-        return scipy.integrate.odeint(func, start, times, given, Dfun, col_deriv, full_output, tfirst=tfirst, **options)
     if full_output:
         raise UnsupportedError("odeint: full_output is not there where values are traced")
 
@@ -175,14 +197,23 @@ def odeint(
         func, args = closed.at(params)
         return func(t, y, *args) if tfirst else func(y, t, *args)
 
-    return TRAJECTORY(start, times, closed.params, system=system, solver=_odeint_solver(options)).T
+    shared = {"rtol": rtol, "atol": atol, "hmax": hmax, "hmin": hmin, "mxstep": mxstep, "mxhnil": mxhnil}
+    orders = {"ixpr": ixpr, "mxordn": mxordn, "mxords": mxords, "printmessg": printmessg}
+    own = {"ml": ml, "mu": mu, "tcrit": tcrit, "h0": h0, "col_deriv": col_deriv}
+    if Dfun is not None:
+        _, plain_args = closed.at(te.value(closed.params))
+        own["Dfun"] = lambda *both: Dfun(*(both if tfirst else both[::-1]), *plain_args)
+    solver = _odeint_solver({**shared, **orders}, own, start.shape[0])
+    return TRAJECTORY(start, times, closed.params, system=system, solver=solver).T
 
 
-def _odeint_solver(options: dict[str, Any]) -> Callable[..., Any]:
+def _odeint_solver(shared: dict[str, Any], own: dict[str, Any], size: int) -> Callable[..., Any]:
+    """A solver for `TRAJECTORY`; `own` is what is meant for the user's system, and not for that of a derivative."""
+
     def solve(fun: Any, y0: Any, times: Any) -> Any:
-        kept = {name: value for name, value in options.items() if name not in ("ml", "mu", "tcrit", "h0")}
+        kept = {**shared, **own} if len(y0) == size else dict(shared)
         for name in ("rtol", "atol"):
-            if numpy.ndim(kept.get(name, 0.0)) and len(kept[name]) != len(y0):
+            if numpy.ndim(kept[name]) and len(kept[name]) != len(y0):
                 kept[name] = float(numpy.min(kept[name]))
         return scipy.integrate.odeint(fun, y0, times, tfirst=True, **kept).T
 

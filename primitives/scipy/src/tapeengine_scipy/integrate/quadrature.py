@@ -1,9 +1,11 @@
 """Integrals of callables.
 
-The derivative of an integral in its parameters is the integral of the integrand's derivative, one integral whose value
-is a vector; in its limits it is the integrand there.
+The derivative of an integral in its parameters is the integral of the integrand's derivative; in its limits it is the
+integrand there. The derivative's integral takes the subdivision that the value's came to, and refines it where it needs
+to: what the value has seen, the derivative sees.
 """
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,83 +14,194 @@ import scipy
 
 import tapeengine as te
 import tapeengine.numpy as np
+from tapeengine.builders import scale
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
 from tapeengine_scipy._callables import Closed, as_array, as_vector, jacobian, plain
-from tapeengine_scipy._values import is_traced
+from tapeengine_scipy._passing import beside, holds_traced, plain_values
 
 Integrand = Callable[[Any, Any], Any]
 
 
-def _integral_primal(a: Any, b: Any, params: Any, *, integrand: Integrand, options: dict[str, Any]) -> Any:
-    fun = plain(lambda x: as_array(integrand(x, params)), "quad")
-    middle = fun(0.5 * (a + b)) if numpy.isfinite(a) and numpy.isfinite(b) else fun(_inside(a, b))
-    if numpy.ndim(middle):
-        return scipy.integrate.quad_vec(fun, a, b, epsabs=1e-12, epsrel=1e-10, limit=10000)[0]
-    result = scipy.integrate.quad(fun, a, b, full_output=1, **options)
-    getattr(options, "report", []).extend(result)
-    return result[0]
+class _Options(dict[str, Any]):
+    """The options of one call, and what the primal leaves for its caller and for the rules.
+
+    Attributes
+    ----------
+    report : list
+        What SciPy returned beside the value.
+    breaks : array
+        The inner points of the subdivision; of an infinite interval those of the variable of its transformation.
+    """
+
+    report: list[Any]
+    breaks: Any = numpy.zeros(0)
 
 
-def _inside(a: Any, b: Any) -> float:
-    """A point of an infinite interval."""
-    ends = [end for end in (a, b) if numpy.isfinite(end)]
-    return float(ends[0] + (1.0 if numpy.isinf(b) else -1.0)) if ends else 0.0
+def _scalar_primal(a: Any, b: Any, params: Any, *, integrand: Integrand, options: dict[str, Any]) -> Any:
+    fun = plain(lambda x: integrand(x, params), "quad")
+    value, *report = scipy.integrate.quad(fun, a, b, full_output=1, **options)
+    if isinstance(options, _Options):
+        options.report = report
+        options.breaks = _inner_points(report[1])
+    return value
 
 
-def _slopes(integrand: Integrand, out_space: Any) -> Integrand:
+def _inner_points(info: dict[str, Any]) -> Any:
+    """The points between the intervals that QUADPACK came to, where it tells."""
+    if "alist" not in info or "last" not in info:
+        return numpy.zeros(0)
+    starts, ends = (info[name][: info["last"]] for name in ("alist", "blist"))
+    return numpy.setdiff1d(numpy.concatenate([starts, ends]), [starts.min(initial=0.0), ends.max(initial=0.0)])
+
+
+def _is_finite(a: Any, b: Any) -> bool:
+    return bool(numpy.isfinite(a) and numpy.isfinite(b))
+
+
+def _vector_primal(
+    a: Any, b: Any, params: Any, *, integrand: Integrand, options: dict[str, Any], breaks: Any, shape: tuple[int, ...]
+) -> Any:
+    """Each component by QUADPACK; the integrand is computed once at each point."""
+    seen: dict[float, Any] = {}
+    fun = plain(lambda x: as_vector(integrand(x, params)), "quad")
+
+    def at(x: float) -> Any:
+        if x not in seen:
+            seen[x] = fun(x)
+        return seen[x]
+
+    size = int(numpy.prod(shape, dtype=int))
+    found = [_component(lambda x, k=k: float(at(x)[k]), a, b, options, breaks) for k in range(size)]
+    return numpy.reshape(numpy.array(found, dtype=float), shape)
+
+
+def _component(fun: Callable[[float], float], a: Any, b: Any, options: dict[str, Any], breaks: Any) -> float:
+    if not _is_finite(a, b) and options.get("weight") is None:
+        fun, a, b, sign = _transformed(fun, a, b)
+        return sign * _component(fun, a, b, options, breaks)
+    finer = {**options, "epsabs": min(options["epsabs"], 1e-13), "epsrel": min(options["epsrel"], 1e-11)}
+    if options.get("weight") is None:
+        given = () if options.get("points") is None else plain_values(options["points"])
+        points = numpy.union1d(breaks, numpy.asarray(given, dtype=float))
+        points = points[(points > min(a, b)) & (points < max(a, b))]
+        finer.update(points=points if len(points) else None, limit=options["limit"] + 2 * len(points) + 50)
+    else:
+        finer.pop("wopts", None)
+    value, error, _, *message = scipy.integrate.quad(fun, a, b, full_output=1, **finer)
+    if message and not error <= max(options["epsabs"], options["epsrel"] * abs(value)):
+        warnings.warn(f"quad, of a derivative: {message[0]}", scipy.integrate.IntegrationWarning, stacklevel=2)
+    return float(value)
+
+
+def _transformed(fun: Callable[[float], float], a: Any, b: Any) -> tuple[Callable[[float], float], float, float, float]:
+    """QUADPACK's transformation of infinite intervals, x = end + (1 - t) / t, of which the subdivision is."""
+    sign, low, high = (1.0, a, b) if a < b else (-1.0, b, a)
+
+    def both(t: float) -> float:
+        x = (1.0 - t) / t
+        if numpy.isinf(low) and numpy.isinf(high):
+            return (fun(x) + fun(-x)) / (t * t)
+        return (fun(high - x) if numpy.isinf(low) else fun(low + x)) / (t * t)
+
+    return both, 0.0, 1.0, sign if low < high else 0.0
+
+
+def _slopes(integrand: Integrand, shape: tuple[int, ...]) -> Integrand:
     """The integrand's derivatives in the parameters: along its own axes, and one more."""
 
     def rows(x: Any, params: Any) -> Any:
         value, back = te.vjp(lambda p: as_vector(integrand(x, p)), params)
-        table = jacobian(back, value.shape[0], 0)
-        return np.reshape(table, (*out_space.shape, params.shape[0]))
+        return np.reshape(jacobian(back, value.shape[0], 0), (*shape, params.shape[0]))
 
     return rows
 
 
-def _params_table(a: Any, b: Any, params: Any, integrand: Integrand, out_space: Any) -> Any:
-    table = INTEGRAL(a, b, params, integrand=_slopes(integrand, out_space), options={})
+def _table(a: Any, b: Any, params: Any, integrand: Integrand, options: Any, breaks: Any, shape: tuple[int, ...]) -> Any:
+    """The derivatives of the components in the parameters."""
+    kept = {"options": dict(options), "breaks": breaks, "shape": (*shape, params.shape[0])}
+    table = INTEGRALS(a, b, params, integrand=_slopes(integrand, shape), **kept)
     return np.reshape(table, (-1, params.shape[0]))
 
 
-def _params_vjp(ct: Any, a: Any, b: Any, params: Any, integrand: Integrand, out_space: Any) -> Any:
-    return as_vector(ct) @ _params_table(a, b, params, integrand, out_space)
-
-
-def _params_jvp(t: Any, a: Any, b: Any, params: Any, integrand: Integrand, out_space: Any) -> Any:
-    return np.reshape(_params_table(a, b, params, integrand, out_space) @ t, out_space.shape)[()]
-
-
-def _at(end: Any, params: Any, integrand: Integrand) -> Any:
+def _at(end: Any, params: Any, integrand: Integrand, options: dict[str, Any]) -> Any:
     """The integrand at a finite limit, and zero at an infinite one."""
-    return as_array(integrand(end, params)) if np.isfinite(end) else 0.0
+    if not np.isfinite(end):
+        return 0.0
+    weight = options.get("weight")
+    if weight not in (None, "cos", "sin"):
+        raise UnsupportedError(f"quad: a limit of an integral with weight={weight!r} is not differentiated")
+    value = as_array(integrand(end, params))
+    if weight is not None:
+        value = value * (np.cos if weight == "cos" else np.sin)(options["wvar"] * end)
+    return value
 
+
+def _breaks(options: dict[str, Any]) -> Any:
+    return options.breaks if isinstance(options, _Options) else numpy.zeros(0)
+
+
+_DEFAULTS = {"epsabs": 1.49e-8, "epsrel": 1.49e-8, "limit": 50}
 
 INTEGRAL: Primitive = Primitive(
     "scipy.integrate.quad",
-    _integral_primal,
+    _scalar_primal,
     vjp={
-        "a": lambda ct, a, params, integrand: -np.sum(ct * _at(a, params, integrand)),
-        "b": lambda ct, b, params, integrand: np.sum(ct * _at(b, params, integrand)),
-        "params": _params_vjp,
+        "a": lambda ct, a, params, integrand, options: -scale(ct, _at(a, params, integrand, options)),
+        "b": lambda ct, b, params, integrand, options: scale(ct, _at(b, params, integrand, options)),
+        "params": lambda ct, a, b, params, integrand, options: scale(
+            ct, _table(a, b, params, integrand, options, _breaks(options), ())[0]
+        ),
     },
     jvp={
-        "a": lambda t, a, params, integrand: -t * _at(a, params, integrand),
-        "b": lambda t, b, params, integrand: t * _at(b, params, integrand),
-        "params": _params_jvp,
+        "a": lambda t, a, params, integrand, options: -scale(t, _at(a, params, integrand, options)),
+        "b": lambda t, b, params, integrand, options: scale(t, _at(b, params, integrand, options)),
+        "params": lambda t, a, b, params, integrand, options: np.sum(
+            scale(t, _table(a, b, params, integrand, options, _breaks(options), ())[0])
+        ),
     },
     samples=(
-        Sample((0.2, 1.5, numpy.array([0.7, 1.1])), {"integrand": lambda x, p: p[0] * np.sin(p[1] * x), "options": {}}),
         Sample(
-            (0.3, 1.2, numpy.array([0.4, 0.6])),
-            {"integrand": lambda x, p: np.array([p[0] ** 2 * x, np.exp(p[1] * x)]), "options": {}},
+            (0.2, 1.5, numpy.array([0.7, 1.1])),
+            {"integrand": lambda x, p: p[0] * np.sin(p[1] * x), "options": _DEFAULTS},
         ),
     ),
     doc="the integral of f(x, p) over (a, b); db = ct f(b), da = -ct f(a), dp = the integral of ct df/dp",
 )
 
+INTEGRALS: Primitive = Primitive(
+    "scipy.integrate.quad_of_components",
+    _vector_primal,
+    vjp={
+        "a": lambda ct, a, params, integrand, options: -np.sum(scale(ct, _at(a, params, integrand, options))),
+        "b": lambda ct, b, params, integrand, options: np.sum(scale(ct, _at(b, params, integrand, options))),
+        "params": lambda ct, a, b, params, integrand, options, breaks, shape: np.sum(
+            scale(as_vector(ct)[:, None], _table(a, b, params, integrand, options, breaks, shape)), axis=0
+        ),
+    },
+    jvp={
+        "a": lambda t, a, params, integrand, options: -scale(t, _at(a, params, integrand, options)),
+        "b": lambda t, b, params, integrand, options: scale(t, _at(b, params, integrand, options)),
+        "params": lambda t, a, b, params, integrand, options, breaks, shape: np.reshape(
+            np.sum(scale(t, _table(a, b, params, integrand, options, breaks, shape)), axis=1), shape
+        ),
+    },
+    samples=(
+        Sample(
+            (0.3, 1.2, numpy.array([0.4, 0.6])),
+            {
+                "integrand": lambda x, p: np.array([p[0] ** 2 * x, np.exp(p[1] * x)]),
+                "options": _DEFAULTS,
+                "breaks": numpy.array([0.5]),
+                "shape": (2,),
+            },
+        ),
+    ),
+    doc="the integrals of the components of a vector, on a given subdivision",
+)
 
+
+@beside("scipy.integrate.quad", runs_callables=True)
 def quad(
     func: Callable[..., Any],
     a: Any,
@@ -100,12 +213,16 @@ def quad(
     limit: int = 50,
     points: Any = None,
     weight: Any = None,
-    **rest: Any,
+    wvar: Any = None,
+    wopts: Any = None,
+    maxp1: int = 50,
+    limlst: int = 50,
+    complex_func: bool = False,
 ) -> Any:
     """Integrate a callable over an interval; see `scipy.integrate.quad`.
 
-    Differentiable in the limits, in `args`, and in the traced values that `func` captured. Weighted and complex
-    integrals are not differentiated.
+    Differentiable in the limits, in `args`, and in the traced values that `func` captured, also of weighted integrals.
+    `points` and `wvar` are constants, and complex integrands are refused.
 
     Returns
     -------
@@ -119,23 +236,20 @@ def quad(
     >>> round(te.grad(lambda k: quad(lambda x: k * x, 0.0, 2.0)[0])(3.0), 12)
     2.0
     """
-    options = {"epsabs": epsabs, "epsrel": epsrel, "limit": limit, "points": points}
+    if complex_func:
+        raise UnsupportedError("quad: complex_func is not differentiated; integrate the real and imaginary parts")
+    if holds_traced(wvar, wopts, epsabs, epsrel):
+        raise UnsupportedError("quad: wvar, wopts and tolerances are constants; put a traced weight into the integrand")
+    options = _Options(epsabs=epsabs, epsrel=epsrel, limit=limit, points=plain_values(points))
+    if weight is not None:
+        options.update(weight=weight, wvar=wvar, wopts=wopts, maxp1=maxp1, limlst=limlst)
     closed = Closed((func, args if isinstance(args, tuple) else (args,)))
-    if not closed.is_traced and not is_traced(a) and not is_traced(b):
-        return scipy.integrate.quad(func, a, b, args, full_output=full_output, weight=weight, **options, **rest)
-    if weight is not None or any(rest.values()):
-        raise UnsupportedError("quad: weight, wvar, wopts, maxp1, limlst and complex_func are not differentiated")
-    report: list[Any] = []
-    value = INTEGRAL(a, b, closed.params, integrand=_integrand(closed), options=_Options(options, report))
-    return (value, *report[1:]) if full_output else (value, report[1])
-
-
-class _Options(dict[str, Any]):
-    """The options of one call, and where the primal leaves its report."""
-
-    def __init__(self, options: dict[str, Any], report: list[Any]) -> None:
-        super().__init__(options)
-        self.report = report
+    value = INTEGRAL(a, b, closed.params, integrand=_integrand(closed), options=options)
+    if full_output:
+        return (value, *options.report)
+    for message in options.report[2:3]:
+        warnings.warn(message, scipy.integrate.IntegrationWarning, stacklevel=3)
+    return value, options.report[0]
 
 
 def _integrand(closed: Closed) -> Integrand:

@@ -8,6 +8,7 @@ Examples
 1.0
 """
 
+from tapeengine_scipy._passing import names_of
 from tapeengine_scipy.linalg.construct import block_diag, det, inv, khatri_rao
 from tapeengine_scipy.linalg.decompositions import cho_factor, cholesky, eigh, eigvalsh, lu_factor, lu_solve
 from tapeengine_scipy.linalg.matrixfunctions import expm, logm, sqrtm
@@ -22,3 +23,5 @@ __all__ = [
     "solve_discrete_lyapunov", "solve_sylvester", "solve_toeplitz", "solve_triangular", "sqrtm", "svd", "svdvals",
     "toeplitz",
 ]  # fmt: skip
+
+__getattr__, __dir__ = names_of("scipy.linalg")

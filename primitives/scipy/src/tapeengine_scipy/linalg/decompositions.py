@@ -14,7 +14,10 @@ import tapeengine.numpy as np
 from tapeengine.builders import unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
+from tapeengine_primitives.linalg_repeated import check_equal, check_same_in_every_basis, gaps, repeated, split
+from tapeengine_scipy._passing import beside, plain_value
 from tapeengine_scipy._values import floating
+from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import (
     conjugate,
     conjugate_transpose,
@@ -71,6 +74,8 @@ CHOLESKY: Primitive = Primitive(
 )
 
 
+@beside("scipy.linalg.cholesky")
+@over_batches(2)
 def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """Return the Cholesky factor of a Hermitian positive definite matrix; see `scipy.linalg.cholesky`.
 
@@ -87,8 +92,10 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
     return CHOLESKY(a) if lower else conjugate_transpose(CHOLESKY(conjugate_transpose(a)))
 
 
+@beside("scipy.linalg.cho_factor")
+@over_batches(2)
 def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, bool]:
-    """Return the Cholesky factor and `lower`, for `cho_solve`; the other triangle holds zeros.
+    """Return the Cholesky factor and `lower`, for `cho_solve`; the other triangle is that of `a`, as in SciPy.
 
     Examples
     --------
@@ -96,7 +103,8 @@ def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_fin
     >>> cho_factor(np.array([[4.0]]))
     (array([[2.]]), False)
     """
-    return cholesky(a, lower=lower, check_finite=check_finite), lower
+    factor = cholesky(a, lower=lower, check_finite=check_finite)
+    return factor + (np.triu(a, 1) if lower else np.tril(a, -1)), lower
 
 
 # ---- LU: with F = L^-1 P^T dA U^-1, dL = L tril(F, -1) and dU = triu(F) U ------------------------
@@ -108,8 +116,9 @@ def _lu_primal(a: Any) -> Any:
 
 def _order(pivots: Any) -> Any:
     """The rows of A in the order of the factors: LAPACK's sequence of exchanges as a permutation."""
+    pivots = plain_value(pivots).astype(int)
     order = numpy.arange(len(pivots))
-    for row, other in enumerate(numpy.asarray(pivots)):
+    for row, other in enumerate(pivots):
         order[[row, other]] = order[[other, row]]
     return order
 
@@ -118,8 +127,14 @@ def _lower_unit(lu: Any) -> Any:
     return np.tril(lu, -1) + numpy.eye(lu.shape[-1])
 
 
+def _regular(out: Any) -> Any:
+    if not numpy.all(plain_value(diagonal(out[0]))):
+        raise UnsupportedError("lu_factor of a singular matrix has no derivative")
+    return out
+
+
 def _lu_vjp(ct: Any, out: Any, a_space: Any) -> Any:
-    lu, pivots = out
+    lu, pivots = _regular(out)
     low, up, ct_lu = _lower_unit(lu), np.triu(lu), ct[0]
     inner = np.tril(transpose(low) @ np.tril(ct_lu, -1), -1) + np.triu(np.triu(ct_lu) @ transpose(up))
     left = solve_triangular(lu, inner, trans=1, lower=True, unit_diagonal=True, check_finite=False)
@@ -128,7 +143,7 @@ def _lu_vjp(ct: Any, out: Any, a_space: Any) -> Any:
 
 
 def _lu_jvp(t: Any, out: Any) -> Any:
-    lu, pivots = out
+    lu, pivots = _regular(out)
     left = solve_triangular(lu, t[_order(pivots)], lower=True, unit_diagonal=True, check_finite=False)
     inner = transpose(solve_triangular(lu, transpose(left), trans=1, check_finite=False))
     return _lower_unit(lu) @ np.tril(inner, -1) + np.triu(inner) @ np.triu(lu), None
@@ -144,6 +159,8 @@ LU_FACTOR: Primitive = Primitive(
 )
 
 
+@beside("scipy.linalg.lu_factor")
+@over_batches(2)
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, Any]:
     """Return the factors LU of a square matrix, and the pivots; see `scipy.linalg.lu_factor`.
 
@@ -162,6 +179,7 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
     return lu, pivots
 
 
+@beside("scipy.linalg.lu_solve")
 def lu_solve(
     lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True
 ) -> Any:
@@ -174,9 +192,15 @@ def lu_solve(
     array([4.])
     """
     lu, pivots = lu_and_piv
-    lu, b = floating(lu), floating(b)
+    return _lu_solve(lu, pivots, b, trans, check_finite)
+
+
+@over_batches(2, 1, "1|2")
+def _lu_solve(lu: Any, pivots: Any, b: Any, trans: int, check_finite: bool) -> Any:
     if check_finite:
-        _check_finite("lu_solve", b)
+        _check_finite("lu_solve", lu, b)
+    if b.shape[0] != lu.shape[0]:
+        raise ValueError(f"lu_solve: shapes {lu.shape} and {b.shape} do not fit")
     order = _order(pivots)
     if trans == 0:
         inner = solve_triangular(lu, b[order], lower=True, unit_diagonal=True, check_finite=False)
@@ -189,45 +213,89 @@ def lu_solve(
 # ---- Eigenvalues: with M = V^H dA V, dw = diag(M) and dV = V (F * M), F[i, j] = 1/(w[j] - w[i]) off the diagonal
 
 
-def _eigh_primal(a: Any) -> Any:
-    # SciPy's default driver, evr, turns the signs of eigenvectors with rounding; evd keeps them under small changes.
-    return tuple(scipy.linalg.eigh(a, lower=True, driver="evd", check_finite=False))
+def _eigh_primal(
+    a: Any, *, lower: bool = True, driver: Any = None, by_index: Any = None, by_value: Any = None
+) -> tuple[Any, Any]:
+    """The whole decomposition, as rules need it; of a subset it has the very vectors that SciPy computes for it."""
+    if by_index is None and by_value is None:
+        return tuple(scipy.linalg.eigh(a, lower=lower, driver=driver, check_finite=False))
+    w, v = scipy.linalg.eigh(a, lower=lower, check_finite=False)
+    subset = {"subset_by_index": by_index, "subset_by_value": by_value}
+    some, vectors = scipy.linalg.eigh(a, lower=lower, driver=driver, check_finite=False, **subset)
+    chosen = _chosen(w, by_index, by_value)
+    if chosen.stop - chosen.start != some.shape[0]:
+        raise UnsupportedError("eigh: an eigenvalue lies on a bound of subset_by_value")
+    w[chosen], v[:, chosen] = some, vectors
+    return w, v
 
 
-def _inverse_gaps(w: Any) -> Any:
-    """1/(w[j] - w[i]), and 0 on the diagonal and between equal eigenvalues."""
-    gap = w[..., None, :] - w[..., :, None]
-    return np.where(gap == 0, 0.0, 1 / np.where(gap == 0, 1.0, gap))
+def _chosen(w: Any, by_index: Any, by_value: Any) -> slice:
+    """Where a subset stands among all eigenvalues."""
+    if by_index is not None:
+        return slice(int(by_index[0]), int(by_index[1]) + 1)
+    return slice(*(int(numpy.searchsorted(w, bound, side="right")) for bound in by_value))
 
 
-def _eigh_vjp(ct: Any, out: Any, a_space: Any) -> Any:
+_ADVICE = "Use eigvalsh for what needs no vectors, or a matrix function (expm, logm, sqrtm)"
+
+
+def _eigh_vjp(ct: Any, out: Any, a_space: Any, lower: bool) -> Any:
     (w, v), (ct_w, ct_v) = out, ct
-    inner = on_diagonal(ct_w) + _inverse_gaps(w) * (transpose(v) @ ct_v)
-    full = conjugate(v) @ inner @ transpose(v)
-    return unbroadcast(0.5 * fold(full + conjugate_transpose(full)), a_space)
+    equal, turned, on = repeated(w), transpose(v) @ ct_v, on_diagonal(ct_w)
+    check_same_in_every_basis("scipy.linalg.eigh", "eigenvalues", _ADVICE, (on, turned), equal)
+    return unbroadcast(fold(conjugate(v) @ (on + gaps(w, equal) * turned) @ transpose(v), lower), a_space)
 
 
-def _eigh_jvp(t: Any, out: Any) -> Any:
+def _eigh_jvp(t: Any, out: Any, lower: bool) -> Any:
     w, v = out
-    inner = conjugate_transpose(v) @ unfold(t) @ v
-    return np.real(diagonal(inner)), v @ (_inverse_gaps(w) * inner)
+    inner, equal = conjugate_transpose(v) @ unfold(t, lower) @ v, repeated(w)
+    check_same_in_every_basis("scipy.linalg.eigh", "eigenvalues", _ADVICE, (inner,), equal)
+    return np.real(diagonal(inner)), v @ (gaps(w, equal) * inner)
 
 
-def _symmetric(generator: numpy.random.Generator) -> Sample:
-    a = generator.standard_normal((3, 3))
-    return Sample((a + a.T + 4 * numpy.diag(numpy.arange(3)),))
+def _symmetric(static: dict[str, Any]) -> Any:
+    def drawn(generator: numpy.random.Generator) -> Sample:
+        a = generator.standard_normal((3, 3))
+        return Sample((a + a.T + 4 * numpy.diag(numpy.arange(3)),), static)
+
+    return drawn
 
 
+# SciPy's default driver, evr, turns the signs of eigenvectors with rounding; the samples' evd keeps them.
 EIGH: Primitive = Primitive(
     "scipy.linalg.eigh",
     _eigh_primal,
     vjp={"a": _eigh_vjp},
     jvp={"a": _eigh_jvp},
-    samples=(_symmetric,),
-    doc="A = V diag(w) V^H, from the lower triangle; with M = V^H dA V, dw = diag(M), dV = V (M / (w_j - w_i))",
+    samples=(_symmetric({"driver": "evd"}), _symmetric({"driver": "evd", "lower": False})),
+    doc="A = V diag(w) V^H, from one triangle; with M = V^H dA V, dw = diag(M), dV = V (M / (w_j - w_i))",
 )
 
 
+def _eigvalsh_vjp(ct: Any, a: Any, out: Any, a_space: Any, lower: bool) -> Any:
+    check_equal("scipy.linalg.eigvalsh", "eigenvalues", ct, repeated(out))
+    _, v = EIGH(a, lower=lower)
+    return unbroadcast(fold(conjugate(v) @ on_diagonal(ct) @ transpose(v), lower), a_space)
+
+
+def _eigvalsh_jvp(t: Any, a: Any, out: Any, lower: bool) -> Any:
+    _, v = EIGH(a, lower=lower)
+    inner = conjugate_transpose(v) @ unfold(t, lower) @ v
+    return split(inner, np.real(diagonal(inner)), repeated(out))
+
+
+EIGVALSH: Primitive = Primitive(
+    "scipy.linalg.eigvalsh",
+    lambda a, *, lower=True, driver=None: scipy.linalg.eigvalsh(a, lower=lower, driver=driver, check_finite=False),
+    vjp={"a": _eigvalsh_vjp},
+    jvp={"a": _eigvalsh_jvp},
+    samples=(_symmetric({}), _symmetric({"lower": False})),
+    doc="eigenvalues of a Hermitian matrix, from one triangle; equal ones need equal cotangents",
+)
+
+
+@beside("scipy.linalg.eigh")
+@over_batches(2, 2)
 def eigh(
     a: Any,
     b: Any = None,
@@ -244,8 +312,8 @@ def eigh(
 ) -> Any:
     """Return eigenvalues and eigenvectors of a Hermitian (generalised) problem; see `scipy.linalg.eigh`.
 
-    The driver is always 'evd', and a subset is taken from the whole decomposition. Derivatives of eigenvectors need
-    distinct eigenvalues; those of complex eigenvectors hold for functions that do not depend on the vectors' phases.
+    A subset is taken from the whole decomposition. Derivatives of eigenvectors need distinct eigenvalues; those of
+    complex eigenvectors hold for functions that do not depend on the vectors' phases.
 
     Examples
     --------
@@ -256,35 +324,69 @@ def eigh(
     a = floating(a)
     if check_finite:
         _check_finite("eigh", a)
-    if type != 1 and b is not None:
+    if b is not None:
+        return _generalised(a, floating(b), lower, eigvals_only, type, subset_by_index, subset_by_value, driver)
+    if eigvals_only:
+        w = EIGVALSH(a, lower=lower, driver=None if driver in _SUBSET_DRIVERS else driver)
+        return w[_subset(w, subset_by_index, subset_by_value)]
+    w, v = EIGH(a, lower=lower, driver=driver, by_index=subset_by_index, by_value=subset_by_value)
+    chosen = _subset(w, subset_by_index, subset_by_value)
+    return w[chosen], v[:, chosen]
+
+
+_SUBSET_DRIVERS = ("evx",)
+
+
+def _subset(w: Any, by_index: Any, by_value: Any) -> slice:
+    if by_index is None and by_value is None:
+        return slice(None)
+    if by_index is not None and (by_value is not None or not 0 <= by_index[0] <= by_index[1] < w.shape[0]):
+        raise ValueError("eigh: one subset is needed, of indices that are there")
+    return _chosen(plain_value(w), by_index, by_value)
+
+
+def _generalised(
+    a: Any, b: Any, lower: bool, eigvals_only: bool, type: int, by_index: Any, by_value: Any, driver: Any
+) -> Any:
+    """A v = w B v as a standard problem of L^-1 A L^-H, with B = L L^H; the vectors have the signs that SciPy gives."""
+    options: Any = {"subset_by_index": by_index, "subset_by_value": by_value, "driver": driver, "lower": lower}
+    theirs = scipy.linalg.eigh(plain_value(a), plain_value(b), type=type, **options)
+    if type != 1:
         raise UnsupportedError("eigh: only problems of type 1, A v = w B v, are differentiated")
-    w, v = _generalised(a, b, lower) if b is not None else EIGH(a if lower else conjugate_transpose(a))
-    w, v = _subset(w, v, subset_by_index, subset_by_value)
-    return w if eigvals_only else (w, v)
-
-
-def _generalised(a: Any, b: Any, lower: bool) -> Any:
-    """A v = w B v as a standard problem of L^-1 A L^-H, with B = L L^H."""
-    b = floating(b)
     factor = cholesky(b if lower else conjugate_transpose(b), lower=True, check_finite=False)
     left = solve_triangular(factor, unfold(a, lower), lower=True, check_finite=False)
-    w, y = EIGH(
-        conjugate_transpose(solve_triangular(factor, conjugate_transpose(left), lower=True, check_finite=False))
-    )
-    return w, solve_triangular(factor, y, trans=2, lower=True, check_finite=False)
+    reduced = conjugate_transpose(solve_triangular(factor, conjugate_transpose(left), lower=True, check_finite=False))
+    if eigvals_only:
+        w = EIGVALSH(reduced)
+        return w[_subset(w, by_index, by_value)]
+    w, y = EIGH(reduced)
+    chosen = _subset(w, by_index, by_value)
+    v = solve_triangular(factor, y[:, chosen], trans=2, lower=True, check_finite=False)
+    return w[chosen], v * _signs(plain_value(v), theirs[1])
 
 
-def _subset(w: Any, v: Any, by_index: Any, by_value: Any) -> Any:
-    if by_index is not None:
-        chosen = slice(by_index[0], by_index[1] + 1)
-        return w[chosen], v[:, chosen]
-    if by_value is not None:
-        inside = (w > by_value[0]) & (w <= by_value[1])
-        return w[inside], v[:, inside]
-    return w, v
+def _signs(ours: Any, theirs: Any) -> Any:
+    """The numbers of modulus 1 that turn our eigenvectors into SciPy's."""
+    ratio = (ours.conj() * theirs).sum(axis=0) / (ours.conj() * ours).sum(axis=0)
+    if ratio.shape[0] and numpy.abs(ours * ratio - theirs).max() > 1e-6 * numpy.abs(theirs).max():
+        raise UnsupportedError("eigh: eigenvalues are equal, so that their vectors are an arbitrary basis. " + _ADVICE)
+    return ratio / numpy.abs(ratio)
 
 
-def eigvalsh(a: Any, b: Any = None, *, lower: bool = True, check_finite: bool = True) -> Any:
+@beside("scipy.linalg.eigvalsh")
+def eigvalsh(
+    a: Any,
+    b: Any = None,
+    *,
+    lower: bool = True,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    type: int = 1,
+    check_finite: bool = True,
+    subset_by_index: Any = None,
+    subset_by_value: Any = None,
+    driver: str | None = None,
+) -> Any:
     """Return the eigenvalues of a Hermitian (generalised) problem; see `scipy.linalg.eigvalsh`.
 
     Examples
@@ -293,4 +395,5 @@ def eigvalsh(a: Any, b: Any = None, *, lower: bool = True, check_finite: bool = 
     >>> eigvalsh(np.diag([1.0, 3.0]))
     array([1., 3.])
     """
-    return eigh(a, b, lower=lower, eigvals_only=True, check_finite=check_finite)
+    chosen: Any = {"subset_by_index": subset_by_index, "subset_by_value": subset_by_value, "driver": driver}
+    return eigh(a, b, lower=lower, eigvals_only=True, type=type, check_finite=check_finite, **chosen)

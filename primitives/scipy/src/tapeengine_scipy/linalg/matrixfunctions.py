@@ -16,7 +16,9 @@ import tapeengine.numpy as np
 from tapeengine.builders import unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
+from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import is_complex, transpose
 from tapeengine_scipy.linalg.sylvester import SYLVESTER
 
@@ -188,6 +190,7 @@ SQRTM: Primitive = Primitive(
 )
 
 
+@beside("scipy.linalg.expm")
 def expm(A: Any) -> Any:
     """Return the matrix exponential; see `scipy.linalg.expm`.
 
@@ -201,7 +204,9 @@ def expm(A: Any) -> Any:
     return EXPM(floating(A))
 
 
-def logm(A: Any) -> Any:
+@beside("scipy.linalg.logm")
+@over_batches(2)
+def logm(A: Any, disp: bool = True) -> Any:
     """Return the principal matrix logarithm; see `scipy.linalg.logm`.
 
     Examples
@@ -210,9 +215,12 @@ def logm(A: Any) -> Any:
     >>> bool(np.allclose(logm(np.eye(2)), 0))
     True
     """
+    if disp is not True:
+        raise UnsupportedError("logm: disp, which SciPy deprecates, is not there where values are traced")
     return LOGM(floating(A))
 
 
+@beside("scipy.linalg.sqrtm")
 def sqrtm(A: Any) -> Any:
     """Return the principal matrix square root; see `scipy.linalg.sqrtm`.
 

@@ -9,7 +9,10 @@ import tapeengine.numpy as np
 from tapeengine.builders import unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
-from tapeengine_scipy._values import floating, is_traced
+from tapeengine_primitives.linalg_repeated import check_equal, check_same_in_every_basis, gaps, repeated, split
+from tapeengine_scipy._passing import beside, plain_value
+from tapeengine_scipy._values import floating
+from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import conjugate_transpose, diagonal, is_complex, on_diagonal, transpose
 from tapeengine_scipy.linalg.solve import _check_finite, solve, solve_triangular, well_conditioned
 from tapeengine_scipy.linalg.sylvester import solve_sylvester
@@ -33,6 +36,8 @@ def _qr_primal(a: Any) -> Any:
 
 def _over_r(m: Any, r: Any, trans: int) -> Any:
     """Multiply by R^-1 (trans 1) or by R^-T (trans 0) from the right."""
+    if not numpy.all(plain_value(diagonal(r))):
+        raise UnsupportedError("qr of a matrix whose columns depend on each other has no derivative")
     return transpose(solve_triangular(r, transpose(m), trans=trans, check_finite=False))
 
 
@@ -61,6 +66,8 @@ QR: Primitive = Primitive(
 )
 
 
+@beside("scipy.linalg.qr")
+@over_batches(2)
 def qr(
     a: Any,
     overwrite_a: bool = False,
@@ -84,8 +91,8 @@ def qr(
     a = floating(a)
     if check_finite:
         _check_finite("qr", a)
-    if not is_traced(a):
-        return scipy.linalg.qr(a, mode=mode, pivoting=pivoting, check_finite=False)
+    if mode not in ("full", "economic", "r", "raw"):
+        raise ValueError(f"qr: mode must be 'full', 'r', 'economic' or 'raw', not {mode!r}")
     _real_only("qr", a)
     order = _column_order(a) if pivoting else None
     q, r = _any_shape(a if order is None else a[:, order])
@@ -94,9 +101,7 @@ def qr(
 
 
 def _column_order(a: Any) -> Any:
-    from tapeengine import value
-
-    return scipy.linalg.qr(value(a), mode="r", pivoting=True, check_finite=False)[1]
+    return scipy.linalg.qr(plain_value(a), mode="r", pivoting=True, check_finite=False)[1]
 
 
 def _any_shape(a: Any) -> Any:
@@ -124,22 +129,25 @@ def _in_mode(q: Any, r: Any, shape: tuple[int, int], mode: str, rest: tuple[Any,
 # ---- singular values, A = U diag(s) V^T ----------------------------------------------------------
 
 
-def _svd_primal(a: Any) -> Any:
-    return tuple(scipy.linalg.svd(a, full_matrices=False, check_finite=False))
+def _svd_primal(a: Any, *, lapack_driver: str = "gesdd") -> Any:
+    return tuple(scipy.linalg.svd(a, full_matrices=False, check_finite=False, lapack_driver=lapack_driver))
 
 
-def _inverse_gaps(s: Any) -> Any:
-    """1/(s[j]^2 - s[i]^2), and 0 on the diagonal and between equal singular values."""
-    gap = (s[None, :] - s[:, None]) * (s[None, :] + s[:, None])
-    return np.where(gap == 0, 0.0, 1 / np.where(gap == 0, 1.0, gap))
+_ADVICE = "Use svdvals for what needs no vectors, or functions of the matrix itself (inv, polar)"
+
+
+def _squared_gaps(s: Any, equal: Any) -> Any:
+    """1/(s[j]^2 - s[i]^2), without cancellation, and 0 between equal singular values."""
+    return gaps(s, equal) / np.where(equal, 1.0, s[None, :] + s[:, None])
 
 
 def _svd_vjp(ct: Any, out: Any, a_space: Any) -> Any:
     (u, s, vh), (ct_u, ct_s, ct_vh) = out, ct
     ct_v, v = transpose(ct_vh), transpose(vh)
-    left, right = transpose(u) @ ct_u, transpose(v) @ ct_v
-    gaps = _inverse_gaps(s)
-    inner = on_diagonal(ct_s) + (gaps * (left - left.T)) * s[None, :] + s[:, None] * (gaps * (right - right.T))
+    left, right, on, equal = transpose(u) @ ct_u, transpose(v) @ ct_v, on_diagonal(ct_s), repeated(s)
+    check_same_in_every_basis("scipy.linalg.svd", "singular values", _ADVICE, (on, left + right), equal)
+    squared = _squared_gaps(s, equal)
+    inner = on + (squared * (left - left.T)) * s[None, :] + s[:, None] * (squared * (right - right.T))
     full = u @ inner @ vh
     if a_space.shape[0] > a_space.shape[1]:
         full = full + ((ct_u - u @ left) / s) @ vh
@@ -151,10 +159,11 @@ def _svd_vjp(ct: Any, out: Any, a_space: Any) -> Any:
 def _svd_jvp(t: Any, out: Any) -> Any:
     u, s, vh = out
     v = transpose(vh)
-    inner = transpose(u) @ t @ v
-    gaps, row = _inverse_gaps(s), s[None, :]
-    du = u @ (gaps * (inner * row + transpose(inner * row)))
-    dv = v @ (gaps * (s[:, None] * inner + transpose(s[:, None] * inner)))
+    inner, equal = transpose(u) @ t @ v, repeated(s)
+    check_same_in_every_basis("scipy.linalg.svd", "singular values", _ADVICE, (inner,), equal)
+    squared, row = _squared_gaps(s, equal), s[None, :]
+    du = u @ (squared * (inner * row + transpose(inner * row)))
+    dv = v @ (squared * (s[:, None] * inner + transpose(s[:, None] * inner)))
     if t.shape[0] > t.shape[1]:
         du = du + (t @ v - u @ inner) / row
     if t.shape[1] > t.shape[0]:
@@ -172,6 +181,34 @@ SVD: Primitive = Primitive(
 )
 
 
+def _svdvals_primal(a: Any, *, lapack_driver: str = "gesdd") -> Any:
+    return scipy.linalg.svd(a, compute_uv=False, check_finite=False, lapack_driver=lapack_driver)
+
+
+def _svdvals_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
+    check_equal("scipy.linalg.svdvals", "singular values", ct, repeated(out))
+    u, _, vh = SVD(a)
+    return unbroadcast(u @ (ct[:, None] * vh), a_space)
+
+
+def _svdvals_jvp(t: Any, a: Any, out: Any) -> Any:
+    u, _, vh = SVD(a)
+    inner = transpose(u) @ t @ transpose(vh)
+    return split(0.5 * (inner + transpose(inner)), diagonal(inner), repeated(out), descending=True)
+
+
+SVDVALS: Primitive = Primitive(
+    "scipy.linalg.svdvals",
+    _svdvals_primal,
+    vjp={"a": _svdvals_vjp},
+    jvp={"a": _svdvals_jvp},
+    samples=_shaped((3, 3), (4, 2), (2, 4)),
+    doc="singular values; equal ones need equal cotangents",
+)
+
+
+@beside("scipy.linalg.svd")
+@over_batches(2)
 def svd(
     a: Any,
     full_matrices: bool = True,
@@ -193,15 +230,15 @@ def svd(
     a = floating(a)
     if check_finite:
         _check_finite("svd", a)
-    if not is_traced(a):
-        return scipy.linalg.svd(a, full_matrices, compute_uv, check_finite=False, lapack_driver=lapack_driver)
     _real_only("svd", a)
     if compute_uv and full_matrices and a.shape[0] != a.shape[1]:
         raise UnsupportedError("svd: full_matrices=True is not differentiated for a matrix that is not square")
-    u, s, vh = SVD(a)
-    return (u, s, vh) if compute_uv else s
+    if not compute_uv:
+        return SVDVALS(a, lapack_driver=lapack_driver)
+    return tuple(SVD(a, lapack_driver=lapack_driver))
 
 
+@beside("scipy.linalg.svdvals")
 def svdvals(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """Return the singular values; see `scipy.linalg.svdvals`.
 
@@ -255,6 +292,8 @@ POLAR: Primitive = Primitive(
 )
 
 
+@beside("scipy.linalg.polar")
+@over_batches(2)
 def polar(a: Any, side: str = "right") -> Any:
     """Return the polar decomposition; see `scipy.linalg.polar`.
 
@@ -267,9 +306,8 @@ def polar(a: Any, side: str = "right") -> Any:
     >>> polar(np.array([[-2.0]]))[1]
     array([[2.]])
     """
-    a = floating(a)
-    if not is_traced(a):
-        return scipy.linalg.polar(a, side=side)
+    if side not in ("right", "left"):
+        raise ValueError(f"polar: side must be 'right' or 'left', not {side!r}")
     _real_only("polar", a)
     tall = a if side == "right" else conjugate_transpose(a)
     if tall.shape[0] < tall.shape[1]:

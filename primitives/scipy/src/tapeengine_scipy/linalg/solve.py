@@ -9,12 +9,13 @@ from typing import Any
 import numpy
 import scipy
 
-import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.builders import unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._passing import beside, plain_value
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg import factorisations
+from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import conjugate, on_diagonal, transpose, unfold
 from tapeengine_scipy.linalg.factorisations import Factorisation
 
@@ -78,6 +79,7 @@ SOLVE: Primitive = Primitive(
 )
 
 
+@beside("scipy.linalg.solve")
 def solve(
     a: Any,
     b: Any,
@@ -99,16 +101,38 @@ def solve(
     >>> solve(np.array([[2.0, 0.0], [0.0, 4.0]]), np.array([2.0, 2.0]))
     array([1. , 0.5])
     """
-    a, b = floating(a), floating(b)
-    kind = _ASSUMPTIONS.get(assume_a)
+    a, b = np.atleast_2d(floating(a)), np.atleast_1d(floating(b))
+    kind = ASSUMPTIONS.get(assume_a)
     if kind is None:
         raise ValueError(f"solve: {assume_a!r} is not a structure that assume_a knows")
-    made = factorisations.positive if kind == "positive" else factorisations.general
-    return SOLVE(_as_assumed(a, kind, lower), b, transposed=transposed, factorisation=made(check_finite))
+    _check_system(a, b, transposed)
+    if a.size == 1:  # SciPy takes it for a number
+        _check_finite("solve", a, b)
+        return b / _nonzero(np.reshape(a, a.shape[:-2] if b.ndim == 1 else a.shape))
+    made = factorisations.positive if kind == "positive" and a.ndim == 2 else factorisations.general
+    whole, batched_vector = _as_assumed(a, kind, lower), b.ndim == 1 and a.ndim > 2
+    rhs = b[:, None] if batched_vector else b
+    if kind == "positive" and a.ndim > 2:
+        scipy.linalg.cholesky(plain_value(whole), check_finite=check_finite)  # refuses what is not positive definite
+    x = SOLVE(whole, rhs, transposed=transposed, factorisation=made(check_finite))
+    return x[..., 0] if batched_vector else x
 
 
-_ASSUMPTIONS = {
-    None: "general", "gen": "general", "general": "general", "banded": "general", "tridiagonal": "general",
+def _check_system(a: Any, b: Any, transposed: bool) -> None:
+    if a.shape[-1] != a.shape[-2] or (a.size != 1 and b.shape[-2 if b.ndim > 1 else 0] != a.shape[-1]):
+        raise ValueError(f"solve: shapes {a.shape} and {b.shape} do not fit")
+    if transposed and "c" in (a.dtype.kind, b.dtype.kind):
+        raise NotImplementedError("solve: transposed is for real matrices")
+
+
+def _nonzero(a: Any) -> Any:
+    if not numpy.all(plain_value(a)):
+        raise numpy.linalg.LinAlgError("solve: the matrix is singular")
+    return a
+
+
+ASSUMPTIONS = {
+    None: "general", "gen": "general", "general": "general", "banded": "general", "tridiagonal": "tridiagonal",
     "diagonal": "diagonal", "sym": "symmetric", "symmetric": "symmetric", "her": "hermitian", "hermitian": "hermitian",
     "pos": "positive", "positive definite": "positive", "lower triangular": "lower", "upper triangular": "upper",
 }  # fmt: skip
@@ -126,6 +150,8 @@ def _as_assumed(a: Any, kind: str, lower: bool) -> Any:
             return np.tril(a)
         case "upper":
             return np.triu(a)
+        case "tridiagonal":
+            return np.triu(np.tril(a, 1), -1)
         case "diagonal":
             return on_diagonal(np.diagonal(a, axis1=-2, axis2=-1))
         case _:
@@ -133,7 +159,7 @@ def _as_assumed(a: Any, kind: str, lower: bool) -> Any:
 
 
 def _check_finite(name: str, *values: Any) -> None:
-    if not all(factorisations.is_finite(te.value(value)) for value in values):
+    if not all(factorisations.is_finite(plain_value(value)) for value in values):
         raise ValueError(f"{name}: array must not contain infs or NaNs")
 
 
@@ -194,6 +220,8 @@ TRIANGULAR: Primitive = Primitive(
 )
 
 
+@beside("scipy.linalg.solve_triangular")
+@over_batches(2, "1|2")
 def solve_triangular(
     a: Any,
     b: Any,
@@ -222,6 +250,7 @@ def solve_triangular(
     )
 
 
+@beside("scipy.linalg.cho_solve")
 def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
     """Solve with a Cholesky factor; see `scipy.linalg.cho_solve`. Differentiable in the factor and in `b`.
 
@@ -232,8 +261,12 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, 
     array([2.])
     """
     c, lower = c_and_lower
-    c, b = floating(c), floating(b)
+    return _cho_solve(c, b, lower, check_finite)
+
+
+@over_batches(2, "1|2")
+def _cho_solve(c: Any, b: Any, lower: bool, check_finite: bool) -> Any:
     if check_finite:
-        _check_finite("cho_solve", b)
+        _check_finite("cho_solve", c, b)
     half = solve_triangular(c, b, trans=0 if lower else 2, lower=lower, check_finite=False)
     return solve_triangular(c, half, trans=2 if lower else 0, lower=lower, check_finite=False)

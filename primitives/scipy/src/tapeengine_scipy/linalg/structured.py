@@ -8,8 +8,10 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.builders import bilinear, linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg import factorisations
+from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import conjugate
 from tapeengine_scipy.linalg.factorisations import Factorisation
 from tapeengine_scipy.linalg.solve import _check_finite
@@ -138,6 +140,7 @@ BANDED: Primitive = Primitive(
 )
 
 
+@beside("scipy.linalg.solve_banded")
 def solve_banded(
     l_and_u: tuple[int, int],
     ab: Any,
@@ -155,7 +158,11 @@ def solve_banded(
     array([1. , 0.5])
     """
     lower, upper = l_and_u
-    ab, b = floating(ab), floating(b)
+    return _solve_banded(ab, b, int(lower), int(upper), check_finite)
+
+
+@over_batches(2, "1|2")
+def _solve_banded(ab: Any, b: Any, lower: int, upper: int, check_finite: bool) -> Any:
     if check_finite:
         _check_finite("solve_banded", ab, b)
     if ab.shape[-1] != b.shape[0]:
@@ -197,6 +204,7 @@ DIAGONAL_SUMS: Primitive = linear(
 )
 
 
+@beside("scipy.linalg.toeplitz")
 def toeplitz(c: Any, r: Any = None) -> Any:
     """Build a Toeplitz matrix from its first column and row; see `scipy.linalg.toeplitz`.
 
@@ -207,13 +215,17 @@ def toeplitz(c: Any, r: Any = None) -> Any:
     array([[1., 3.],
            [2., 1.]])
     """
+    c = np.atleast_1d(floating(c))
+    return _single_toeplitz(c, conjugate(c) if r is None else np.atleast_1d(floating(r)))
+
+
+@over_batches(1, 1)
+def _single_toeplitz(c: Any, r: Any) -> Any:
     entries, columns = _entries(c, r)
     return TOEPLITZ(entries, columns=columns)
 
 
 def _entries(c: Any, r: Any) -> tuple[Any, int]:
-    c = np.ravel(floating(c))
-    r = conjugate(c) if r is None else np.ravel(floating(r))
     return np.concatenate([r[:0:-1], c]), r.shape[0]
 
 
@@ -263,6 +275,7 @@ SOLVE_TOEPLITZ: Primitive = Primitive(
 )
 
 
+@beside("scipy.linalg.solve_toeplitz")
 def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
     """Solve a Toeplitz system; see `scipy.linalg.solve_toeplitz`.
 
@@ -274,9 +287,13 @@ def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
     >>> solve_toeplitz(np.array([2.0, 0.0]), np.array([2.0, 4.0]))
     array([1., 2.])
     """
-    c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
-    entries, columns = _entries(c, r)
-    b = floating(b)
+    c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, conjugate(floating(c_or_cr)))
+    return _solve_toeplitz(c, r, b, check_finite)
+
+
+@over_batches(1, 1, "1|2")
+def _solve_toeplitz(c: Any, r: Any, b: Any, check_finite: bool) -> Any:
+    entries, columns = _entries(np.ravel(c), np.ravel(r))
     if check_finite:
         _check_finite("solve_toeplitz", entries, b)
     if b.shape[0] != columns or entries.shape[0] != 2 * columns - 1:

@@ -11,8 +11,11 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.builders import unbroadcast
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._passing import beside, plain_value
 from tapeengine_scipy._values import floating
+from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import conjugate_transpose, is_complex, transpose
 from tapeengine_scipy.linalg.construct import inv, kron
 from tapeengine_scipy.linalg.factorisations import Factorisation
@@ -32,6 +35,8 @@ def _schur_solve(factors: Any, q: Any, transposed: bool) -> Any:
 
 
 def _trsyl(r: Any, s: Any, u: Any, v: Any, q: Any, operation: str) -> Any:
+    if q.dtype.kind == "c" and r.dtype.kind == "f":
+        return _trsyl(r, s, u, v, q.real, operation) + 1j * _trsyl(r, s, u, v, q.imag, operation)
     inner = u.conj().T @ q @ v
     (trsyl,) = scipy.linalg.get_lapack_funcs(("trsyl",), (r, s, inner))
     if operation == "C" and trsyl.dtype.kind == "f":
@@ -81,6 +86,11 @@ def _jvp_q(t: Any, a: Any, b: Any, transposed: bool, factorisation: Any, out_spa
     return unbroadcast(SYLVESTER(a, b, t, transposed=transposed, factorisation=factorisation), out_space)
 
 
+def _real_with_complex(generator: numpy.random.Generator) -> Sample:
+    a, b = well_conditioned(generator, 3, 3), well_conditioned(generator, 2, 2)
+    return Sample((a, b, uniform((3, 2), dtype=complex)))
+
+
 def _samples() -> tuple[Any, ...]:
     def drawn(static: dict[str, Any], dtype: Any = float) -> Any:
         def sample(generator: numpy.random.Generator) -> Sample:
@@ -89,7 +99,7 @@ def _samples() -> tuple[Any, ...]:
 
         return sample
 
-    return drawn({}), drawn({"transposed": True}), drawn({}, complex)
+    return drawn({}), drawn({"transposed": True}), drawn({}, complex), _real_with_complex
 
 
 SYLVESTER: Primitive = Primitive(
@@ -102,6 +112,8 @@ SYLVESTER: Primitive = Primitive(
 )
 
 
+@beside("scipy.linalg.solve_sylvester")
+@over_batches(2, 2, 2)
 def solve_sylvester(a: Any, b: Any, q: Any) -> Any:
     """Solve A X + X B = Q; see `scipy.linalg.solve_sylvester`.
 
@@ -111,9 +123,22 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Any:
     >>> solve_sylvester(np.array([[1.0]]), np.array([[3.0]]), np.array([[8.0]]))
     array([[2.]])
     """
-    return SYLVESTER(floating(a), floating(b), floating(q), factorisation=Factorisation(_schur_pair, _schur_solve))
+    a, b, q = floating(a), floating(b), floating(q)
+    if is_complex(q) and not (is_complex(a) or is_complex(b)):
+        _refuse_rotations(plain_value(a), plain_value(b))
+    return SYLVESTER(a, b, q, factorisation=Factorisation(_schur_pair, _schur_solve))
 
 
+def _refuse_rotations(*matrices: Any) -> None:
+    if any(numpy.diagonal(scipy.linalg.schur(matrix)[0], -1).any() for matrix in matrices):
+        raise UnsupportedError(
+            "solve_sylvester: for a complex q and real matrices with complex eigenvalues SciPy's result does not solve "
+            "the equation; pass a.astype(complex)"
+        )
+
+
+@beside("scipy.linalg.solve_continuous_lyapunov")
+@over_batches(2, 2)
 def solve_continuous_lyapunov(a: Any, q: Any) -> Any:
     """Solve A X + X A^H = Q; see `scipy.linalg.solve_continuous_lyapunov`.
 
@@ -127,6 +152,8 @@ def solve_continuous_lyapunov(a: Any, q: Any) -> Any:
     return solve_sylvester(a, conjugate_transpose(a), q)
 
 
+@beside("scipy.linalg.solve_discrete_lyapunov")
+@over_batches(2, 2)
 def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Any:
     """Solve A X A^H - X + Q = 0; see `scipy.linalg.solve_discrete_lyapunov`.
 

@@ -13,7 +13,10 @@ Examples
 array([10.,  1.])
 """
 
+from tapeengine_scipy._passing import names_of
 from tapeengine_scipy.sparse import linalg
 from tapeengine_scipy.sparse.matrix import SparseArray, coo_array, csc_array, csr_array, matmul, with_data
 
 __all__ = ["SparseArray", "coo_array", "csc_array", "csr_array", "linalg", "matmul", "with_data"]
+
+__getattr__, __dir__ = names_of("scipy.sparse")

@@ -9,15 +9,19 @@ from typing import Any
 import numpy
 import scipy
 
-import tapeengine as te
 from tapeengine.builders import unbroadcast
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._passing import beside, names_of, plain_value
 from tapeengine_scipy._values import floating
+from tapeengine_scipy.linalg._transpose import conjugate
 from tapeengine_scipy.linalg.factorisations import Factorisation
 from tapeengine_scipy.sparse.matrix import SparseArray, as_sparse
 from tapeengine_scipy.sparse.pattern import SAMPLED, TIMES, Pattern
 
 __all__ = ["cg", "spsolve"]
+
+__getattr__, __dir__ = names_of("scipy.sparse.linalg")
 
 # ---- direct: with the factors of SuperLU ---------------------------------------------------------
 
@@ -87,7 +91,8 @@ SPSOLVE: Primitive = Primitive(
 )
 
 
-def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = False) -> Any:
+@beside("scipy.sparse.linalg.spsolve")
+def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = True) -> Any:
     """Solve a sparse linear system; see `scipy.sparse.linalg.spsolve`. The right-hand side is dense.
 
     The matrix is factorised once by SuperLU, and derivatives solve with the same factors.
@@ -118,12 +123,21 @@ def _cg_primal(data: Any, b: Any, *, matrix: Any, options: dict[str, Any]) -> An
     if not numpy.isfinite(x).all():
         raise numpy.linalg.LinAlgError("cg broke down; is the matrix symmetric and positive definite?")
     getattr(options, "report", []).append(info)
+    if info:
+        raise UnsupportedError(
+            f"cg did not converge in {info} iterations, so its result is no solution that could be differentiated"
+        )
     return x
 
 
 def _again(options: dict[str, Any]) -> dict[str, Any]:
     """The options for the systems of the rules, which start from zero and call nobody back."""
     return {name: value for name, value in options.items() if name not in ("x0", "callback")}
+
+
+def _cg_transposed(ct: Any, data: Any, matrix: Any, options: dict[str, Any]) -> Any:
+    """A^-T ct, where A is Hermitian: its transpose is its conjugate."""
+    return conjugate(CG(data, conjugate(ct), matrix=matrix, options=_again(options)))
 
 
 def _diagonal() -> Pattern:
@@ -134,10 +148,10 @@ CG: Primitive = Primitive(
     "scipy.sparse.linalg.cg",
     _cg_primal,
     vjp={
-        "data": lambda ct, data, out, matrix, options: (
-            -SAMPLED(CG(data, ct, matrix=matrix, options=_again(options)), out, pattern=matrix)
+        "data": lambda ct, data, out, matrix, options, data_space: unbroadcast(
+            -SAMPLED(_cg_transposed(ct, data, matrix, options), out, pattern=matrix), data_space
         ),
-        "b": lambda ct, data, matrix, options: CG(data, ct, matrix=matrix, options=_again(options)),
+        "b": lambda ct, data, matrix, options, b_space: unbroadcast(_cg_transposed(ct, data, matrix, options), b_space),
     },
     jvp={
         "data": lambda t, data, out, matrix, options: (
@@ -160,6 +174,7 @@ class _Options(dict[str, Any]):
         self.report: list[Any] = []
 
 
+@beside("scipy.sparse.linalg.cg")
 def cg(
     A: Any,
     b: Any,
@@ -183,7 +198,7 @@ def cg(
     >>> cg(scipy.sparse.diags_array([2.0, 4.0]), np.array([2.0, 2.0]))
     (array([1. , 0.5]), 0)
     """
-    given = {"x0": None if x0 is None else te.value(x0), "M": M, "callback": callback}
+    given = {"x0": None if x0 is None else plain_value(x0), "M": M, "callback": callback}
     options = _Options({"rtol": rtol, "atol": atol, "maxiter": maxiter, **given})
     b = floating(b)
     if isinstance(A, SparseArray):

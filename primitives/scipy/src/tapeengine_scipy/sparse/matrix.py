@@ -6,6 +6,8 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._passing import passed, refuse_traced
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.sparse.pattern import TIMES, Pattern
 
@@ -55,11 +57,45 @@ class SparseArray:
         product = TIMES(self.data, _fitting(x.T, self.shape[0]), pattern=self.pattern, transposed=True)
         return product.T
 
-    def __mul__(self, factor: Any) -> "SparseArray":
-        """Multiply all entries by a number."""
-        return SparseArray(self.data * factor, self.pattern)
+    def __mul__(self, factor: Any) -> Any:
+        """Multiply by a number or, element by element, by what broadcasts; a sparse *matrix* is a factor."""
+        if self.pattern.is_matrix and np.ndim(factor):
+            return self @ factor
+        return SparseArray(self.data * self._factors(factor), self.pattern)
 
-    __rmul__ = __mul__
+    def __rmul__(self, factor: Any) -> Any:
+        """Multiply from the other side."""
+        if self.pattern.is_matrix and np.ndim(factor):
+            return self.__rmatmul__(factor)
+        return self * factor
+
+    def _factors(self, factor: Any) -> Any:
+        """What each entry is multiplied by."""
+        if isinstance(factor, SparseArray) or scipy.sparse.issparse(factor):
+            raise UnsupportedError(
+                "sparse: the product of two sparse arrays, element by element, is not differentiated"
+            )
+        factor = floating(factor)
+        if numpy.broadcast_shapes(factor.shape, self.shape) != self.shape:
+            raise UnsupportedError(f"sparse: a factor of shape {factor.shape} does not broadcast to {self.shape}")
+        places = [self.pattern.rows, self.pattern.columns][2 - factor.ndim :]
+        return factor[tuple(0 if size == 1 else at for at, size in zip(places, factor.shape, strict=True))]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name in ("data", "pattern"):
+            raise AttributeError(name)
+        found = getattr(scipy.sparse.coo_array, name)  # an AttributeError, where SciPy does not have it either
+        refuse_traced(f"scipy.sparse.coo_array.{name}", self.data)
+        theirs = self.of_scipy()
+        return (
+            passed(getattr(theirs, name), f"scipy.sparse.coo_array.{name}")
+            if callable(found)
+            else getattr(theirs, name)
+        )
+
+    def of_scipy(self) -> Any:
+        """Return SciPy's own matrix, of plain entries."""
+        return self.pattern.of_scipy(self.data)
 
     def toarray(self) -> Any:
         """Return the dense matrix."""
@@ -80,35 +116,60 @@ def as_sparse(a: Any) -> SparseArray:
     if not scipy.sparse.issparse(a):
         raise TypeError(f"a sparse matrix is needed, not {type(a).__name__}")
     coo = a.tocoo()
-    return SparseArray(floating(coo.data), Pattern(coo.row, coo.col, coo.shape))
+    return SparseArray(floating(coo.data), Pattern(coo.row, coo.col, coo.shape, scipy.sparse.isspmatrix(a)))
 
 
-def coo_array(arg: Any, shape: Any = None) -> SparseArray:
+def _other(kind: str, arg: Any, shape: Any) -> SparseArray:
+    """What is made of something that is no tuple of entries and places: of SciPy's, of a dense array, of a shape."""
+    if isinstance(arg, SparseArray) and shape is None:
+        return SparseArray(arg.data, arg.pattern.of_array())
+    refuse_traced(f"scipy.sparse.{kind} of a dense array", arg)
+    return as_sparse(getattr(scipy.sparse, kind)(arg, shape=shape))
+
+
+def _entries(data: Any, dtype: Any) -> Any:
+    data = floating(data)
+    return data if dtype is None else np.astype(data, dtype)
+
+
+def coo_array(
+    arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, maxprint: int | None = None
+) -> SparseArray:
     """Build a sparse matrix from ``(data, (row, col))``; `data` may be traced. See `scipy.sparse.coo_array`."""
-    if not (isinstance(arg, tuple) and len(arg) == 2 and isinstance(arg[1], (tuple, list))):
-        return as_sparse(arg)
-    data, (rows, columns) = arg
+    if not (isinstance(arg1, tuple) and len(arg1) == 2 and isinstance(arg1[1], (tuple, list))):
+        return _other("coo_array", arg1, shape)
+    data, (rows, columns) = arg1
+    entries = _entries(data, dtype)
+    if entries.shape != numpy.shape(rows):
+        raise ValueError(f"row, column, and data arrays must have one length, not {entries.shape}, {numpy.shape(rows)}")
     if shape is None:
         shape = (int(numpy.max(rows)) + 1, int(numpy.max(columns)) + 1)
-    return SparseArray(floating(data), Pattern(rows, columns, shape))
+    return SparseArray(entries, Pattern(rows, columns, shape))
 
 
-def csr_array(arg: Any, shape: Any = None) -> SparseArray:
+def csr_array(
+    arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, maxprint: int | None = None
+) -> SparseArray:
     """Build a sparse matrix from ``(data, indices, indptr)``; `data` may be traced. See `scipy.sparse.csr_array`."""
-    if not (isinstance(arg, tuple) and len(arg) == 3):
-        return coo_array(arg, shape)
-    data, indices, starts = arg
-    rows = numpy.repeat(numpy.arange(len(starts) - 1), numpy.diff(starts))
-    if shape is None:
-        shape = (len(starts) - 1, int(numpy.max(indices)) + 1)
-    return SparseArray(floating(data), Pattern(rows, indices, shape))
+    if not (isinstance(arg1, tuple) and len(arg1) == 3):
+        return coo_array(arg1, shape, dtype)
+    data, indices, starts = arg1
+    entries = _entries(data, dtype)
+    pattern = scipy.sparse.csr_array((numpy.zeros(entries.shape), indices, starts), shape=shape)
+    pattern.check_format(full_check=True)
+    rows = numpy.repeat(numpy.arange(pattern.shape[0]), numpy.diff(pattern.indptr))
+    if len(rows) != entries.shape[0]:
+        raise ValueError(f"indptr ends at {len(rows)}, but there are {entries.shape[0]} entries")
+    return SparseArray(entries, Pattern(rows, pattern.indices, pattern.shape))
 
 
-def csc_array(arg: Any, shape: Any = None) -> SparseArray:
+def csc_array(
+    arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, maxprint: int | None = None
+) -> SparseArray:
     """Build a sparse matrix from ``(data, indices, indptr)`` by columns. See `scipy.sparse.csc_array`."""
-    if not (isinstance(arg, tuple) and len(arg) == 3):
-        return coo_array(arg, shape)
-    return csr_array(arg, None if shape is None else (shape[1], shape[0])).T
+    if not (isinstance(arg1, tuple) and len(arg1) == 3):
+        return coo_array(arg1, shape, dtype)
+    return csr_array(arg1, None if shape is None else (shape[1], shape[0]), dtype).T
 
 
 def matmul(a: Any, b: Any) -> Any:

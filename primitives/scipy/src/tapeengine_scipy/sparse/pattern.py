@@ -17,9 +17,15 @@ class Pattern:
     rows, columns : array of int
         One of each for every entry; entries at one place add up.
     shape : (int, int)
+    is_matrix : bool
+        Whether ``*`` means the matrix product, as with SciPy's sparse matrices, or the product of elements.
     """
 
-    def __init__(self, rows: Any, columns: Any, shape: tuple[int, int]) -> None:
+    def __init__(self, rows: Any, columns: Any, shape: tuple[int, int], is_matrix: bool = False) -> None:
+        scipy.sparse.coo_array(
+            (numpy.zeros(numpy.shape(rows)), (rows, columns)), shape=shape
+        )  # refuses what is outside
+        self.is_matrix = is_matrix
         self.rows = numpy.asarray(rows)
         self.columns = numpy.asarray(columns)
         self.shape = (int(shape[0]), int(shape[1]))
@@ -37,9 +43,18 @@ class Pattern:
         """Build the compressed sparse row array with given entries."""
         return scipy.sparse.csr_array((data[self._order], self._indices, self._starts), shape=self.shape)
 
+    def of_scipy(self, data: Any) -> Any:
+        """Build SciPy's array or matrix in coordinate format."""
+        made = scipy.sparse.coo_matrix if self.is_matrix else scipy.sparse.coo_array
+        return made((data, (self.rows, self.columns)), shape=self.shape)
+
+    def of_array(self) -> "Pattern":
+        """Return the same places with the meaning of ``*`` that sparse arrays have."""
+        return Pattern(self.rows, self.columns, self.shape)
+
     def transposed(self) -> "Pattern":
         """Return the pattern of the transpose."""
-        return Pattern(self.columns, self.rows, (self.shape[1], self.shape[0]))
+        return Pattern(self.columns, self.rows, (self.shape[1], self.shape[0]), self.is_matrix)
 
 
 def _times_primal(data: Any, x: Any, *, pattern: Pattern, transposed: bool = False) -> Any:

@@ -10,6 +10,7 @@ Examples
 0.5205
 """
 
+from tapeengine_scipy._passing import names_of
 from tapeengine_scipy.special.bessel import i0, i0e, i1, i1e, iv, ive, j0, j1, jn, jv, k0, k1, kv, y0, y1, yn, yv
 from tapeengine_scipy.special.elliptic import ellipe, ellipk, hyp2f1
 from tapeengine_scipy.special.entropy import entr, expit, log_expit, logit, rel_entr, sinc, xlog1py, xlogy
@@ -40,3 +41,5 @@ __all__ = [
     "loggamma", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "rel_entr", "rgamma",
     "sinc", "softmax", "spence", "stdtr", "xlog1py", "xlogy", "y0", "y1", "yn", "yv", "zeta",
 ]  # fmt: skip
+
+__getattr__, __dir__ = names_of("scipy.special")

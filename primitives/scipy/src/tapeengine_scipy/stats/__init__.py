@@ -10,6 +10,7 @@ Examples
 0.691462
 """
 
+from tapeengine_scipy._passing import names_of
 from tapeengine_scipy.stats.continuous import (
     beta,
     cauchy,
@@ -30,3 +31,5 @@ __all__ = [
     "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "geom", "laplace", "lognorm", "multinomial",
     "multivariate_normal", "nbinom", "norm", "poisson", "t", "uniform", "weibull_min",
 ]  # fmt: skip
+
+__getattr__, __dir__ = names_of("scipy.stats")

@@ -7,8 +7,8 @@ from typing import Any
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._values import floating, is_traced
+from tapeengine_scipy._passing import passed, refuse_traced
+from tapeengine_scipy._values import floating
 
 
 class Frozen:
@@ -19,11 +19,32 @@ class Frozen:
         self._args = args
         self._keywords = keywords
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        method = getattr(self._distribution, name)
-        return lambda *given, **keywords: method(*given, *self._args, **self._keywords, **keywords)
+        if hasattr(type(self._distribution), name):
+            method = getattr(self._distribution, name)
+            return lambda *given, **keywords: method(*given, *self._args, **self._keywords, **keywords)
+        path = f"scipy.stats.{self._distribution.name}"
+        theirs = getattr(scipy.stats, self._distribution.name)
+        getattr(theirs, name)  # an AttributeError, where SciPy does not have it either
+        refuse_traced(f"{path}.{name}", self._args, self._keywords)
+        return passed(getattr(theirs(*self._args, **self._keywords), name), f"{path}.{name}")
+
+
+class Distribution:
+    """A distribution with SciPy's name; what it does not differentiate is SciPy's."""
+
+    name = ""
+
+    def __call__(self, *args: Any, **keywords: Any) -> Frozen:
+        """Freeze the parameters."""
+        return Frozen(self, args, keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return passed(getattr(getattr(scipy.stats, self.name), name), f"scipy.stats.{self.name}.{name}")
 
 
 def where_valid(valid: Any, value: Any) -> Any:
@@ -50,37 +71,17 @@ def bound(
     return {key: given[key] for key in names}
 
 
-def passed_on(name: str, method: str) -> Callable[..., Any]:
-    """SciPy's own method, for plain values: what is not differentiated here."""
-    function = getattr(getattr(scipy.stats, name), method)
-
-    def call(*args: Any, **keywords: Any) -> Any:
-        if any(is_traced(value) for value in (*args, *keywords.values())):
-            raise UnsupportedError(
-                f"scipy.stats.{name}.{method} is not differentiated; logpdf, pdf, logcdf and cdf of "
-                "continuous distributions are, and logpmf and pmf of those on the integers"
-            )
-        return function(*args, **keywords)
-
-    return call
-
-
-class Continuous:
+class Continuous(Distribution):
     """A continuous distribution with location and scale.
 
     Subclasses give the standard density and distribution function on the support ``[low, high]``, and how many shape
     parameters they take. All methods are compositions of primitives.
     """
 
-    name = ""
     shapes: tuple[str, ...] = ()
     low = -float("inf")
     high = float("inf")
     interior = 0.5
-
-    def __call__(self, *args: Any, **keywords: Any) -> Frozen:
-        """Freeze the parameters."""
-        return Frozen(self, args, keywords)
 
     def _logpdf(self, z: Any, *shapes: Any) -> Any:
         raise NotImplementedError
@@ -127,13 +128,8 @@ class Continuous:
         """Return the logarithm of the distribution function."""
         return self._evaluate(self._logcdf, x, self._parse(args, keywords), -float("inf"), 0.0)
 
-    def __getattr__(self, method: str) -> Callable[..., Any]:
-        if method.startswith("_"):
-            raise AttributeError(method)
-        return passed_on(self.name, method)
 
-
-class Discrete:
+class Discrete(Distribution):
     """A distribution on the integers; subclasses give the logarithm of its mass function and its support.
 
     The number of events is discrete: derivatives are those in the parameters.
@@ -141,15 +137,6 @@ class Discrete:
 
     name = ""
     shapes: tuple[str, ...] = ()
-
-    def __call__(self, *args: Any, **keywords: Any) -> Frozen:
-        """Freeze the parameters."""
-        return Frozen(self, args, keywords)
-
-    def __getattr__(self, method: str) -> Callable[..., Any]:
-        if method.startswith("_"):
-            raise AttributeError(method)
-        return passed_on(self.name, method)
 
     def _logpmf(self, k: Any, *shapes: Any) -> Any:
         raise NotImplementedError

@@ -20,13 +20,11 @@ from tapeengine_scipy.linalg.decompositions import cholesky
 from tapeengine_scipy.linalg.solve import solve_triangular
 from tapeengine_scipy.special.entropy import xlogy
 from tapeengine_scipy.special.gamma import gammaln
-from tapeengine_scipy.stats._support import Frozen
+from tapeengine_scipy.stats._support import Distribution
 
 
-class _MultivariateNormal:
-    def __call__(self, *args: Any, **keywords: Any) -> Frozen:
-        """Freeze the parameters."""
-        return Frozen(self, args, keywords)
+class _MultivariateNormal(Distribution):
+    name = "multivariate_normal"
 
     def logpdf(self, x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
         """Return the logarithm of the density; with `allow_singular` that on the range of a singular `cov`."""
@@ -102,10 +100,8 @@ def _mean_and_cov(mean: Any, cov: Any) -> tuple[Any, Any]:
     return (numpy.zeros(size) if mean is None else mean), cov
 
 
-class _Dirichlet:
-    def __call__(self, *args: Any, **keywords: Any) -> Frozen:
-        """Freeze the parameters."""
-        return Frozen(self, args, keywords)
+class _Dirichlet(Distribution):
+    name = "dirichlet"
 
     def logpdf(self, x: Any, alpha: Any) -> Any:
         """Return the logarithm of the density; the last component of `x` may be left out, as it follows."""
@@ -122,10 +118,8 @@ class _Dirichlet:
         return np.exp(self.logpdf(x, alpha))
 
 
-class _Multinomial:
-    def __call__(self, *args: Any, **keywords: Any) -> Frozen:
-        """Freeze the parameters."""
-        return Frozen(self, args, keywords)
+class _Multinomial(Distribution):
+    name = "multinomial"
 
     def logpmf(self, x: Any, n: Any, p: Any) -> Any:
         """Return the logarithm of the probability; the last entry of `p` is what the others leave, as in SciPy."""

@@ -1,0 +1,100 @@
+"""What derivatives exist where eigenvalues or singular values are repeated.
+
+In the space of a repeated eigenvalue any basis is one of eigenvectors, and a change of the matrix by P in that basis
+chooses one and splits the eigenvalue into those of P. So a function of the eigenvalues alone has a derivative where its
+partials are equal within each group of equal ones. What is computed from the vectors as well has one where it does not
+depend on the basis, but its partials in one basis do not tell what it is, unless they are the same in every basis:
+multiples of the identity. All else is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine._core.trace import value_of
+from tapeengine.errors import UnsupportedError
+from tapeengine_primitives.values import is_traced
+
+__all__ = ["check_equal", "check_same_in_every_basis", "gaps", "groups", "plain", "repeated", "split"]
+
+_ROUNDING = 16  # in units of n eps: how far apart LAPACK puts eigenvalues that are equal
+
+
+def plain(x: Any) -> Any:
+    """Return a value without its traces."""
+    while is_traced(x):
+        x = value_of(x)
+    return numpy.asarray(x)
+
+
+def repeated(w: Any) -> Any:
+    """Return which pairs of values are equal up to rounding, the diagonal included; the values are sorted or not."""
+    w = plain(w)
+    scale = numpy.max(numpy.abs(w), axis=-1, keepdims=True, initial=0.0)[..., None]
+    return numpy.abs(w[..., None, :] - w[..., :, None]) <= _ROUNDING * w.shape[-1] * numpy.finfo(w.dtype).eps * scale
+
+
+def gaps(w: Any, equal: Any) -> Any:
+    """Return 1 / (w[j] - w[i]), and 0 for the pairs that are equal."""
+    difference = np.expand_dims(w, -2) - np.expand_dims(w, -1)
+    return np.where(equal, 0.0, 1.0 / np.where(equal, 1.0, difference))
+
+
+def groups(equal: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """Yield the index of each matrix of a stack with the places of each group of more than one equal value."""
+    if equal.sum() == equal.shape[-1] * numpy.prod(equal.shape[:-2], dtype=int):
+        return
+    for index in numpy.ndindex(equal.shape[:-2]):
+        rows = equal[index]
+        for first in range(rows.shape[0]):
+            if rows[first].sum() > 1 and not rows[first, :first].any():
+                yield index, numpy.flatnonzero(rows[first])
+
+
+def check_equal(name: str, values: str, ct: Any, equal: Any) -> None:
+    """Refuse cotangents of a group of equal values that differ: what sorts or picks among them has no derivative."""
+    ct = plain(ct)
+    for index, places in groups(equal):
+        if not _is_multiple_of_identity(numpy.diag(ct[index][places]), numpy.abs(ct[index]).max()):
+            raise UnsupportedError(
+                f"{name}: {len(places)} {values} are equal, and the program treats them differently, as by picking one "
+                f"of them. That has no derivative; use functions that are symmetric in equal {values}"
+            )
+
+
+def check_same_in_every_basis(name: str, values: str, advice: str, parts: Any, equal: Any) -> None:
+    """Refuse partials, in the basis of the vectors, that do not determine the derivative at repeated values.
+
+    `parts` are matrices: of the values on a diagonal, and of the vectors. Either all are zero in a group, or none is
+    and all are multiples of the identity.
+    """
+    plains = [plain(part) for part in parts]
+    for index, places in groups(equal):
+        blocks = [part[index][numpy.ix_(places, places)] for part in plains]
+        zero = [not block.any() for block in blocks]
+        scales = [numpy.abs(part[index]).max() for part in plains]
+        if all(zero) or (not any(zero) and all(map(_is_multiple_of_identity, blocks, scales))):
+            continue
+        raise UnsupportedError(
+            f"{name}: {len(places)} {values} are equal, so that their vectors are an arbitrary basis, and the "
+            f"derivative of what is computed from {values} and vectors is not determined by its partials in one "
+            f"basis. {advice}"
+        )
+
+
+def _is_multiple_of_identity(block: Any, scale: float) -> bool:
+    middle = numpy.trace(block) / len(block)
+    return bool(numpy.abs(block - middle * numpy.eye(len(block))).max() <= 1e-10 * scale)
+
+
+def split(p: Any, dw: Any, equal: Any, descending: bool = False) -> Any:
+    """Return the directional derivatives `dw` of eigenvalues; equal ones split into those of `p`'s blocks."""
+    for index, places in groups(equal):
+        parts = np.linalg.eigvalsh(p[(*index, *numpy.ix_(places, places))])
+        dw = np.copy(dw)
+        dw[(*index, places)] = parts[::-1] if descending else parts
+    return dw

@@ -1,0 +1,25 @@
+"""Derivatives of `scipy.optimize`: solutions of equations and minima, with SciPy's own signatures.
+
+A solution x of f(x, p) = 0 is a function of the parameters p by the implicit function theorem:
+dx = -(df/dx)^-1 (df/dp) dp. The iterations are not differentiated; they run on plain values. Parameters are whatever
+traced values stand in ``args=`` or were captured by the callable. A starting point has no influence on the solution,
+so it is taken by its value.
+
+Examples
+--------
+>>> import tapeengine as te
+>>> from tapeengine_scipy import optimize
+>>> te.grad(lambda a: optimize.brentq(lambda x: x * x - a, 0.0, 10.0))(4.0)
+0.25
+"""
+
+from tapeengine_scipy._passing import names_of
+from tapeengine_scipy.optimize.equations import fsolve, root, root_scalar
+from tapeengine_scipy.optimize.intervals import bisect, brenth, brentq, ridder, toms748
+from tapeengine_scipy.optimize.minima import minimize, minimize_scalar
+
+__all__ = [
+    "bisect", "brenth", "brentq", "fsolve", "minimize", "minimize_scalar", "ridder", "root", "root_scalar", "toms748",
+]  # fmt: skip
+
+__getattr__, __dir__ = names_of("scipy.optimize")

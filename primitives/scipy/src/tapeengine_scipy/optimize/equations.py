@@ -1,0 +1,130 @@
+"""Roots of vector functions, and of functions of a number by any method."""
+
+from collections.abc import Callable
+from typing import Any
+
+import scipy
+
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._callables import Closed, plain
+from tapeengine_scipy._passing import beside, plain_values
+from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, only_value, solution
+
+
+@beside("scipy.optimize.root", runs_callables=True)
+def root(
+    fun: Callable[..., Any],
+    x0: Any,
+    args: Any = (),
+    method: str = "hybr",
+    jac: Any = None,
+    tol: float | None = None,
+    callback: Any = None,
+    options: Any = None,
+) -> Any:
+    """Find a root of a vector function; see `scipy.optimize.root`.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        Its ``x`` is a function of the traced values in `args` and in `fun`; the rest is plain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> root(lambda x: x**2 - 4.0, np.array([1.0])).x.round(12)
+    array([2.])
+    """
+    closed, start = Closed((fun, as_tuple(args), jac)), plain_values(x0)
+    found: dict[str, Any] = {}
+
+    def solve(fun: Any, args: Any, jac: Any) -> Any:
+        fun, jac = plain(fun, "root"), plain(jac, "root") if callable(jac) else jac
+        found.update(scipy.optimize.root(fun, start, args, method, jac, tol, callback, options))
+        check_converged(found["success"], "root", found["message"])
+        return found["x"]
+
+    if not closed.is_traced:
+        return scipy.optimize.root(fun, start, args, method, jac, tol, callback, plain_values(options))
+    x = solution(closed, solve, lambda x, fun, args, jac: only_value(fun(x, *args), jac))
+    return scipy.optimize.OptimizeResult({**found, "x": x})
+
+
+@beside("scipy.optimize.fsolve", runs_callables=True)
+def fsolve(
+    func: Callable[..., Any],
+    x0: Any,
+    args: Any = (),
+    fprime: Any = None,
+    full_output: bool = False,
+    col_deriv: bool = False,
+    xtol: float = 1.49012e-8,
+    maxfev: int = 0,
+    band: Any = None,
+    epsfcn: Any = None,
+    factor: float = 100,
+    diag: Any = None,
+) -> Any:
+    """Find a root of a vector function; see `scipy.optimize.fsolve`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fsolve(lambda x: x**2 - 4.0, np.array([1.0])).round(12)
+    array([2.])
+    """
+    closed, start = Closed((func, as_tuple(args), fprime)), plain_values(x0)
+    found: list[Any] = []
+    options = (col_deriv, xtol, maxfev, band, epsfcn, factor, diag)
+    if not closed.is_traced:
+        return scipy.optimize.fsolve(func, start, args, fprime, full_output, *options)
+
+    def solve(func: Any, args: Any, fprime: Any) -> Any:
+        fprime = plain(fprime, "fsolve") if callable(fprime) else fprime
+        found[:] = scipy.optimize.fsolve(plain(func, "fsolve"), start, args, fprime, True, *options)
+        check_converged(found[2] == 1, "fsolve", found[3])
+        return found[0]
+
+    x = solution(closed, solve, lambda x, func, args, fprime: func(x, *args))
+    return (x, *found[1:]) if full_output else x
+
+
+@beside("scipy.optimize.root_scalar", runs_callables=True)
+def root_scalar(
+    f: Callable[..., Any],
+    args: Any = (),
+    method: Any = None,
+    bracket: Any = None,
+    fprime: Any = None,
+    fprime2: Any = None,
+    x0: Any = None,
+    x1: Any = None,
+    xtol: Any = None,
+    rtol: Any = None,
+    maxiter: Any = None,
+    options: Any = None,
+) -> Any:
+    """Find a root of a scalar function; see `scipy.optimize.root_scalar`.
+
+    Examples
+    --------
+    >>> round(root_scalar(lambda x: x**2 - 4.0, bracket=(0.0, 10.0)).root, 9)
+    2.0
+    """
+    closed = Closed((f, as_tuple(args)))
+    found: dict[str, Any] = {}
+    given = {"method": method, "bracket": bracket, "fprime": fprime, "fprime2": fprime2, "x0": x0, "x1": x1}
+    rest = plain_values({**given, "xtol": xtol, "rtol": rtol, "maxiter": maxiter, "options": options})
+    if not closed.is_traced:
+        return scipy.optimize.root_scalar(f, args, **rest)
+    if fprime is True or fprime2 is True:
+        raise UnsupportedError("root_scalar: fprime=True is not differentiated; hand the derivative over as a function")
+
+    def solve(f: Any, args: Any) -> Any:
+        result = found["result"] = scipy.optimize.root_scalar(plain(f, "root_scalar"), args, **rest)
+        check_converged(result.converged, "root_scalar", result.flag)
+        return [result.root]
+
+    x = solution(closed, solve, lambda x, f, args: f(x[0], *args))[0]
+    found["result"].root = x
+    return found["result"]

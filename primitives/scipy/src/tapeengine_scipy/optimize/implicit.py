@@ -1,0 +1,109 @@
+"""Solutions as functions of their parameters: dx = -(df/dx)^-1 (df/dp) dp where f(x, p) = 0."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+import tapeengine as te
+import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
+from tapeengine.primitive import Primitive, Sample
+from tapeengine_scipy._callables import Closed, as_vector, directional, jacobian
+from tapeengine_scipy.linalg.solve import SOLVE
+
+
+def _implicit_primal(params: Any, *, solver: Callable[[Any], Any], residual: Callable[[Any, Any], Any]) -> Any:
+    return numpy.array(solver(params), dtype=float)
+
+
+def _linearised(out: Any, params: Any, residual: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
+    """The residual's backpropagator at the solution, and its Jacobian in x."""
+    value, back = te.vjp(lambda x, p: as_vector(residual(x, p)), out, params)
+    rows = jacobian(back, value.shape[0], 0)
+    return back, np.reshape(rows, (value.shape[0], -1))
+
+
+def _implicit_vjp(ct: Any, params: Any, out: Any, residual: Callable[[Any, Any], Any]) -> Any:
+    back, slope = _linearised(out, params, residual)
+    return -back(_solved(slope, np.reshape(ct, (-1,)), transposed=True))[1]
+
+
+def _implicit_jvp(t: Any, params: Any, out: Any, residual: Callable[[Any, Any], Any], out_space: Any) -> Any:
+    _, slope = _linearised(out, params, residual)
+    change = directional(lambda p: as_vector(residual(out, p)), params, t)
+    return np.reshape(-_solved(slope, change), out_space.shape)
+
+
+def _solved(slope: Any, b: Any, **static: Any) -> Any:
+    """A solution is a function of the parameters where the Jacobian in x is regular."""
+    try:
+        return SOLVE(slope, b, **static)
+    except (numpy.linalg.LinAlgError, ValueError) as error:
+        raise UnsupportedError(
+            "the Jacobian at the solution is singular or not square, so that the solution is not a differentiable "
+            f"function of the parameters ({error})"
+        ) from error
+
+
+def _cubic(x: Any, p: Any) -> Any:
+    return x**3 + p[0] * x - p[1]
+
+
+def _coupled(x: Any, p: Any) -> Any:
+    return [x[0] ** 3 + p[0] * x[1] - 1.0, x[1] ** 3 - x[0] * p[1] + x[1]]
+
+
+def _newton(residual: Callable[[Any, Any], Any], start: Any) -> Callable[[Any], Any]:
+    """A solver to rounding, for samples."""
+
+    def solve(params: Any) -> Any:
+        x = start
+        for _ in range(30):
+            value, back = te.vjp(lambda x: as_vector(residual(x, params)), x)
+            x = x - numpy.linalg.solve(jacobian(back, value.shape[0], 0), value)
+        return x
+
+    return solve
+
+
+IMPLICIT: Primitive = Primitive(
+    "scipy.optimize.implicit",
+    _implicit_primal,
+    vjp={"params": _implicit_vjp},
+    jvp={"params": _implicit_jvp},
+    samples=(
+        Sample(
+            (numpy.array([1.3, 0.7]),), {"solver": _newton(_coupled, numpy.array([0.6, 0.3])), "residual": _coupled}
+        ),
+        Sample((numpy.array([1.3, 0.7]),), {"solver": _newton(_cubic, numpy.array([0.5])), "residual": _cubic}),
+    ),
+    doc="x with f(x, p) = 0; with l = (df/dx)^-T ct, dp = -(df/dp)^T l",
+)
+
+
+def solution(closed: Closed, solve: Callable[..., Any], residual: Callable[..., Any]) -> Any:
+    """Solve at the parameters of `closed`, as a function of them; both callables take what `closed.at` returns."""
+    return IMPLICIT(
+        closed.params,
+        solver=lambda params: solve(*closed.at(params)),
+        residual=lambda x, params: residual(x, *closed.at(params)),
+    )
+
+
+def as_tuple(args: Any) -> tuple[Any, ...]:
+    """Return ``args=`` as SciPy reads it."""
+    return args if isinstance(args, tuple) else (args,)
+
+
+def only_value(result: Any, jac: Any) -> Any:
+    """A callable whose jac is True returns its value together with its Jacobian."""
+    return result[0] if jac is True else result
+
+
+def check_converged(success: bool, solver: str, message: str) -> None:
+    """Refuse the result of a solver that failed."""
+    if not success:
+        raise UnsupportedError(
+            f"{solver} did not converge, so its result is no solution that could be differentiated: {message}"
+        )

@@ -1,0 +1,143 @@
+"""Minima: roots of the gradient, where no bound is active."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine as te
+import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._callables import Closed, as_vector, plain
+from tapeengine_scipy._passing import beside, holds_traced, plain_values
+from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, only_value, solution
+
+_WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
+
+
+@beside("scipy.optimize.minimize", runs_callables=True)
+def minimize(
+    fun: Callable[..., Any],
+    x0: Any,
+    args: Any = (),
+    method: Any = None,
+    jac: Any = None,
+    hess: Any = None,
+    hessp: Any = None,
+    bounds: Any = None,
+    constraints: Any = (),
+    tol: float | None = None,
+    callback: Any = None,
+    options: Any = None,
+) -> Any:
+    """Minimise a scalar function; see `scipy.optimize.minimize`.
+
+    The minimum is a root of the gradient. A component that lies on one of `bounds` is constant. Where values are
+    traced and `jac` is not given, the engine's gradient is handed to the solver. Constraints are refused.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        Its ``x`` and ``fun`` are functions of the traced values in `args` and in `fun`; the rest is plain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> minimize(lambda x: np.sum((x - 1.0) ** 2), np.zeros(2)).x.round(6)
+    array([1., 1.])
+    """
+    closed, start = Closed((fun, as_tuple(args), jac)), plain_values(x0)
+    found: dict[str, Any] = {}
+    if holds_traced(bounds):
+        raise UnsupportedError("minimize: bounds are constants of the derivative; traced ones are refused")
+    rest = plain_values({"hess": hess, "hessp": hessp, "bounds": bounds, "tol": tol, "callback": callback})
+    rest["options"] = options
+    if not closed.is_traced:
+        return scipy.optimize.minimize(fun, start, args, method, jac, constraints=constraints, **rest)
+    if not (isinstance(constraints, (tuple, list)) and not constraints):
+        raise UnsupportedError("minimize: a constrained minimum is not differentiated; eliminate the constraints")
+
+    def solve(fun: Any, args: Any, jac: Any) -> Any:
+        given = _gradient_for(fun, method) if jac is None else jac
+        found.update(scipy.optimize.minimize(plain(fun, "minimize"), start, args, method, given, **rest))
+        check_converged(found["success"], "minimize", found["message"])
+        return found["x"]
+
+    def residual(x: Any, fun: Any, args: Any, jac: Any) -> Any:
+        slope = _slope(x, fun, args, jac)
+        fixed = _on_bounds(found["x"], bounds)
+        return slope if fixed is None else np.where(fixed, x - found["x"], slope)
+
+    x = solution(closed, solve, residual)
+    return scipy.optimize.OptimizeResult({**found, "x": x, "fun": only_value(fun(x, *as_tuple(args)), jac)})
+
+
+def _gradient_for(fun: Any, method: Any) -> Any:
+    if isinstance(method, str) and method.lower() in _WITHOUT_GRADIENT:
+        return None
+    return lambda x, *args: _slope(x, fun, args, None)
+
+
+def _slope(x: Any, fun: Any, args: Any, jac: Any) -> Any:
+    if callable(jac):
+        return as_vector(jac(x, *args))
+    if jac is True:
+        return as_vector(fun(x, *args)[1])
+    return te.vjp(lambda x: fun(x, *args), x)[1](1.0)[0]
+
+
+def _on_bounds(x: Any, bounds: Any) -> Any:
+    """Which components lie on a bound, or None where none does."""
+    if bounds is None:
+        return None
+    if isinstance(bounds, scipy.optimize.Bounds):
+        low, high = numpy.broadcast_to(bounds.lb, x.shape), numpy.broadcast_to(bounds.ub, x.shape)
+    else:
+        low = numpy.array([-numpy.inf if pair[0] is None else pair[0] for pair in bounds], dtype=float)
+        high = numpy.array([numpy.inf if pair[1] is None else pair[1] for pair in bounds], dtype=float)
+    fixed = (x <= low) | (x >= high)
+    return fixed if fixed.any() else None
+
+
+@beside("scipy.optimize.minimize_scalar", runs_callables=True)
+def minimize_scalar(
+    fun: Callable[..., Any],
+    bracket: Any = None,
+    bounds: Any = None,
+    args: Any = (),
+    method: Any = None,
+    tol: float | None = None,
+    options: Any = None,
+) -> Any:
+    """Minimise a function of a number; see `scipy.optimize.minimize_scalar`.
+
+    The minimum is a root of the derivative, whatever method finds it; at one of `bounds` it is constant. A method that
+    compares values finds it to half of the digits, and the derivative is as exact as that.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> round(te.grad(lambda a: minimize_scalar(lambda x: (x - 3.0 * a) ** 2, method="golden").x)(1.0), 6)
+    3.0
+    """
+    closed, found = Closed((fun, as_tuple(args))), scipy.optimize.OptimizeResult()
+    if holds_traced(bounds):
+        raise UnsupportedError("minimize_scalar: bounds are constants of the derivative; traced ones are refused")
+    if not closed.is_traced:
+        bracket = plain_values(bracket)
+        return scipy.optimize.minimize_scalar(fun, bracket, bounds, args, method, tol, options)
+
+    def solve(fun: Any, args: Any) -> Any:
+        still = plain(fun, "minimize_scalar")
+        found.update(scipy.optimize.minimize_scalar(still, plain_values(bracket), bounds, args, method, tol, options))
+        check_converged(found["success"], "minimize_scalar", found.get("message", ""))
+        return [found["x"]]
+
+    def residual(x: Any, fun: Any, args: Any) -> Any:
+        if bounds is not None and min(abs(found["x"] - end) for end in bounds) <= 1e-5 * abs(bounds[1] - bounds[0]):
+            return x - found["x"]
+        return te.vjp(lambda x: fun(x, *args), x[0])[1](1.0)[0]
+
+    x = solution(closed, solve, residual)[0]
+    return scipy.optimize.OptimizeResult({**found, "x": x, "fun": fun(x, *as_tuple(args))})

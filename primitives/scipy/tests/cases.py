@@ -1,0 +1,460 @@
+"""Calls of the package's functions: arguments of every kind that SciPy takes, and several values of every option.
+
+A `Function` has the lists of arrays that it is called with, and what its other parameters are set to, one at a time
+beside the defaults. A parameter of SciPy's signature that is in neither fails `test_options.py`.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+RNG = np.random.default_rng(11)
+EMPTY = np.zeros((0, 0))
+
+
+def normal(*shape: int, dtype: Any = float) -> Any:
+    x = RNG.standard_normal(shape)
+    return (x + 1j * RNG.standard_normal(shape)).astype(dtype) if np.dtype(dtype).kind == "c" else x.astype(dtype)
+
+
+def regular(*shape: int, dtype: Any = float) -> Any:
+    return (normal(*shape, dtype=dtype) + 3 * np.eye(shape[-2], shape[-1])).astype(dtype)
+
+
+def hermitian(*shape: int, dtype: Any = float) -> Any:
+    a = normal(*shape, dtype=dtype)
+    spread = np.diag(np.arange(1.0, shape[-1] + 1) * 4)
+    return (a + a.conj().swapaxes(-1, -2) + spread).astype(dtype)
+
+
+def positive(*shape: int, dtype: Any = float) -> Any:
+    a = regular(*shape, dtype=dtype)
+    return (a @ a.conj().swapaxes(-1, -2)).astype(dtype)
+
+
+@dataclass
+class Function:
+    """A function with its arguments; `wrap` builds what its signature wants of arrays."""
+
+    arguments: list[tuple[Any, ...]]
+    options: dict[str, list[Any]] = field(default_factory=dict)
+    arrays: tuple[str, ...] = ()
+    wrap: Callable[..., Any] | None = None
+    nothing: tuple[str, ...] = ()  # options that ask for no other result
+
+
+IGNORED = ("overwrite_a", "overwrite_b", "overwrite_ab", "overwrite_x")
+CHECKED = {"check_finite": [False]}
+SQUARE = [
+    (regular(3, 3),),
+    (regular(2, 3, 3),),
+    (regular(1, 1),),
+    (regular(2, 2, dtype=complex),),
+    (EMPTY,),
+    (normal(2, 3),),
+    (regular(3, 3, dtype=np.float32),),
+    (np.full((2, 2), np.nan),),
+    (normal(3),),
+    (np.zeros((2, 2)),),
+]
+RECTANGLES = [
+    (normal(3, 3),),
+    (normal(4, 2),),
+    (normal(2, 4),),
+    (normal(3, 3, 3),),
+    (normal(2, 2, 4, 3),),
+    (normal(3),),
+    (normal(2, 2, dtype=complex),),
+    (normal(4, 2, dtype=np.float32),),
+    (np.full((2, 2), np.inf),),
+]
+SYSTEMS = [
+    (regular(3, 3), normal(3)),
+    (regular(3, 3), normal(3, 2)),
+    (regular(2, 3, 3), normal(3)),
+    (regular(2, 3, 3), normal(3, 1)),
+    (regular(3, 3), normal(2, 3, 2)),
+    (regular(2, 1, 3, 3), normal(4, 3, 2)),
+    (regular(3, 3), normal(2)),
+    (regular(2, 2, dtype=complex), normal(2)),
+    (regular(2, 2), normal(2, dtype=complex)),
+    (regular(1, 1), normal(4)),
+    (regular(3, 3, dtype=np.float32), normal(3, dtype=np.float32)),
+    (EMPTY, np.zeros(0)),
+    (np.zeros((2, 2)), normal(2)),
+    (normal(2, 3), normal(2)),
+    (np.full((2, 2), np.nan), normal(2)),
+]
+ASSUMED = [(positive(3, 3), normal(3)), (positive(2, 3, 3), normal(3, 2)), (positive(2, 2, dtype=complex), normal(2))]
+
+LINALG = {
+    "inv": Function(
+        [*SQUARE, (positive(3, 3),)],
+        {
+            **CHECKED,
+            "lower": [True],
+            "assume_a": [
+                "gen",
+                "diagonal",
+                "upper triangular",
+                "lower triangular",
+                "pos",
+                "sym",
+                "her",
+                "tridiagonal",
+                "no such",
+            ],
+        },
+        ("a",),
+    ),
+    "det": Function(SQUARE, CHECKED, ("a",)),
+    "solve": Function(
+        [*SYSTEMS, *ASSUMED],
+        {
+            **CHECKED,
+            "lower": [True],
+            "transposed": [True],
+            "assume_a": [
+                "gen",
+                "general",
+                "diagonal",
+                "tridiagonal",
+                "banded",
+                "upper triangular",
+                "lower triangular",
+                "pos",
+                "positive definite",
+                "sym",
+                "symmetric",
+                "her",
+                "hermitian",
+                "no such",
+            ],
+        },
+        ("a", "b"),
+    ),
+    "solve_triangular": Function(
+        SYSTEMS,
+        {**CHECKED, "lower": [True], "unit_diagonal": [True], "trans": [1, 2, "N", "T", "C", 3, "no such"]},
+        ("a", "b"),
+    ),
+    "cholesky": Function(
+        [
+            (positive(3, 3),),
+            (positive(2, 2, 2),),
+            (positive(2, 2, dtype=complex),),
+            (-np.eye(2),),
+            (EMPTY,),
+            (normal(2, 3),),
+            (positive(2, 2, dtype=np.float32),),
+        ],
+        {**CHECKED, "lower": [True]},
+        ("a",),
+    ),
+    "cho_factor": Function(
+        [(positive(3, 3),), (positive(2, 2, 2),), (positive(2, 2, dtype=complex),), (-np.eye(2),)],
+        {**CHECKED, "lower": [True]},
+        ("a",),
+    ),
+    "cho_solve": Function(
+        [
+            (regular(3, 3), normal(3)),
+            (regular(2, 3, 3), normal(2, 3, 1)),
+            (regular(3, 3), normal(2)),
+            (regular(2, 2, dtype=complex), normal(2, 2)),
+        ],
+        {**CHECKED},
+        ("c_and_lower", "b"),
+        wrap=lambda f: lambda c, b, **o: f((c, o.pop("lower", True)), b, **o),
+    ),
+    "lu_factor": Function(SQUARE, CHECKED, ("a",)),
+    "lu_solve": Function(
+        [
+            (regular(3, 3), normal(3)),
+            (regular(3, 3), normal(3, 2)),
+            (regular(3, 3), normal(2)),
+            (regular(2, 2, dtype=complex), normal(2)),
+        ],
+        {**CHECKED, "trans": [1, 2]},
+        ("lu_and_piv", "b"),
+        wrap=lambda f: lambda lu, b, **o: f((lu, np.arange(lu.shape[-1])[::-1].clip(1)), b, **o),
+    ),
+    "lu_solve batches": Function(
+        [(regular(2, 3, 3), normal(2, 3, 2)), (regular(2, 3, 3), normal(3, 1))],
+        {},
+        ("lu_and_piv", "b"),
+        wrap=lambda f: lambda lu, b, **o: f((lu, np.tile([2, 1, 2], (2, 1))), b, **o),
+    ),
+    "eigh": Function(
+        [
+            (hermitian(3, 3),),
+            (hermitian(2, 3, 3),),
+            (hermitian(2, 2, dtype=complex),),
+            (hermitian(3, 3, dtype=np.float32),),
+            (hermitian(3, 3), positive(3, 3)),
+            (normal(2, 3),),
+            (np.full((2, 2), np.nan),),
+            (hermitian(2, 2, 2), positive(2, 2)),
+        ],
+        {
+            **CHECKED,
+            "lower": [False],
+            "eigvals_only": [True],
+            "type": [2, 3],
+            "subset_by_index": [(0, 1), (1, 1), (1, 7)],
+            "subset_by_value": [(-100.0, 100.0), (100.0, 200.0)],
+            "driver": ["ev", "evd", "evr", "evx", "gv", "no such"],
+        },
+        ("a", "b"),
+    ),
+    "eigvalsh": Function(
+        [
+            (hermitian(3, 3),),
+            (hermitian(2, 3, 3),),
+            (hermitian(2, 2, dtype=complex),),
+            (hermitian(3, 3), positive(3, 3)),
+            (normal(2, 3),),
+        ],
+        {
+            **CHECKED,
+            "lower": [False],
+            "type": [2, 3],
+            "subset_by_index": [(0, 1), (1, 7)],
+            "subset_by_value": [(-100.0, 100.0)],
+            "driver": ["ev", "evd", "evr", "evx", "no such"],
+        },
+        ("a", "b"),
+    ),
+    "svd": Function(
+        RECTANGLES,
+        {**CHECKED, "full_matrices": [False], "compute_uv": [False], "lapack_driver": ["gesvd", "no such"]},
+        ("a",),
+    ),
+    "svdvals": Function(RECTANGLES, CHECKED, ("a",)),
+    "qr": Function(
+        RECTANGLES, {**CHECKED, "mode": ["r", "economic", "raw", "no such"], "pivoting": [True], "lwork": [200]}, ("a",)
+    ),
+    "polar": Function([*RECTANGLES[1:3], (regular(3, 3, 3),), *RECTANGLES[5:]], {"side": ["left", "no such"]}, ("a",)),
+    "expm": Function(
+        [(0.3 * normal(3, 3),), (normal(2, 2, 2),), (normal(2, 2, dtype=complex),), (normal(2, 3),)], {}, ("A",)
+    ),
+    "logm": Function(
+        [
+            (positive(3, 3),),
+            (positive(2, 2, 2),),
+            (positive(2, 2, dtype=complex),),
+            (normal(2, 3),),
+            (np.array([[-1.0, 0.3], [0.2, -2.0]]),),
+        ],
+        {"disp": [False]},
+        ("A",),
+    ),
+    "solve_sylvester": Function(
+        [
+            (regular(3, 3), regular(2, 2), normal(3, 2)),
+            (regular(3, 3), regular(2, 2), normal(3, 2, dtype=complex)),
+            (regular(2, 2, dtype=complex), regular(2, 2), normal(2, 2)),
+            (regular(4, 2, 2), regular(2, 2), normal(2, 2)),
+            (regular(2, 2), regular(3, 3), normal(3, 2)),
+        ],
+        {},
+        ("a", "b", "q"),
+    ),
+    "solve_continuous_lyapunov": Function(
+        [
+            (regular(3, 3), normal(3, 3)),
+            (regular(2, 3, 3), normal(3, 3)),
+            (regular(2, 2, dtype=complex), normal(2, 2)),
+            (regular(2, 2), normal(2, 2, dtype=complex)),
+            (regular(2, 2), normal(3, 3)),
+        ],
+        {},
+        ("a", "q"),
+    ),
+    "solve_discrete_lyapunov": Function(
+        [
+            (0.2 * normal(3, 3), normal(3, 3)),
+            (0.2 * normal(2, 2, 2), normal(2, 2)),
+            (0.2 * normal(2, 2, dtype=complex), normal(2, 2)),
+            (0.1 * normal(10, 10), normal(10, 10)),
+        ],
+        {"method": ["direct", "bilinear", "no such"]},
+        ("a", "q"),
+    ),
+    "block_diag": Function(
+        [
+            (normal(2, 3), normal(1, 2)),
+            (normal(3), normal(2, 2)),
+            (normal(2, 2, 2), normal(3, 1)),
+            (normal(2, 2, dtype=complex), normal(1, 1)),
+            (normal(2, 1, 2, 2), normal(3, 1, 2), normal(2)),
+        ],
+        {},
+        ("arrs",),
+    ),
+    "khatri_rao": Function(
+        [
+            (normal(2, 3), normal(4, 3)),
+            (normal(2, 2, 3), normal(4, 3)),
+            (normal(2, 3), normal(2, 2)),
+            (normal(3), normal(3)),
+        ],
+        {},
+        ("a", "b"),
+    ),
+    "toeplitz": Function(
+        [
+            (normal(3),),
+            (normal(3), normal(4)),
+            (normal(2, 3), normal(4)),
+            (normal(3, dtype=complex),),
+            (normal(2, 3),),
+            (normal(2, 1, 3), normal(3, 2)),
+        ],
+        {},
+        ("c", "r"),
+    ),
+    "solve_toeplitz": Function(
+        [
+            (np.array([5.0, 1.0, 0.3]), normal(3)),
+            (np.array([5.0, 1.0, 0.3]), normal(3, 2)),
+            (np.array([[5.0, 1.0, 0.3], [4.0, 1.0, -0.3]]), normal(3, 1)),
+            (np.array([5.0, 1j, 0.3]), normal(3)),
+            (np.array([5.0, 1.0]), normal(3)),
+        ],
+        CHECKED,
+        ("c_or_cr", "b"),
+    ),
+    "solve_banded": Function(
+        [
+            (normal(3, 4) + np.array([[0.0], [5.0], [0.0]]), normal(4)),
+            (normal(3, 4) + np.array([[0.0], [5.0], [0.0]]), normal(4, 2)),
+            (normal(2, 3, 4) + np.array([[0.0], [5.0], [0.0]]), normal(4, 1)),
+            (normal(3, 4), normal(3)),
+            (normal(2, 4), normal(4)),
+            (normal(3, 4, dtype=complex) + np.array([[0.0], [5.0], [0.0]]), normal(4)),
+        ],
+        CHECKED,
+        ("ab", "b"),
+        wrap=lambda f: lambda ab, b, **o: f((1, 1), ab, b, **o),
+        nothing=("l_and_u",),
+    ),
+}
+
+LENGTHS = {"n": [1, 3, 9, 0, -1]}
+NORMS = {"norm": ["ortho", "forward", "no such"], "plan": [1]}
+FFT_1D = [(normal(4),), (normal(3, 5, dtype=complex),), (normal(2, 3, 4),), (normal(4, dtype=np.float32),), (normal(),)]
+FFT_ND = [(normal(4, 3),), (normal(2, 3, 4, dtype=complex),), (normal(4),), (normal(3, 2, dtype=np.float32),)]
+SHAPES = {"s": [(3, 5), (2,), (0, 2), (2, 2, 2, 2, 2), (-1, 3)], "axes": [(0,), (0, 0), (1, 0), (0, -1), 5, (-2, -1)]}
+FFT = {
+    **{
+        name: Function(FFT_1D, {**LENGTHS, **NORMS, "axis": [0, -1, 2, 7]}, ("x",), nothing=("workers",))
+        for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
+    },
+    **{
+        kind + name: Function(FFT_ND, {**SHAPES, **NORMS}, ("x",), nothing=("workers",))
+        for kind in ("", "i", "r", "ir", "h", "ih")
+        for name in ("fftn", "fft2")
+    },
+    **{
+        name: Function(
+            [(normal(4),), (normal(3, 5),), (normal(4, dtype=np.float32),), (normal(4, dtype=complex),)],
+            {
+                **LENGTHS,
+                "norm": ["ortho", "forward", "no such"],
+                "type": [1, 2, 3, 4, 5],
+                "axis": [0, 3],
+                "orthogonalize": [True, False],
+            },
+            ("x",),
+            nothing=("workers",),
+        )
+        for name in ("dct", "idct", "dst", "idst")
+    },
+    **{
+        name: Function([(normal(4),), (normal(3, 5, dtype=complex),)], {"axes": [0, (0,), (0, 1), 5, (0, 0)]}, ("x",))
+        for name in ("fftshift", "ifftshift")
+    },
+}
+
+FILTERS = [
+    (normal(3), np.array([1.5, -0.4, 0.3]), normal(6)),
+    (normal(2), np.array([2.0]), normal(2, 4)),
+    (normal(1), np.array([1.0, 0.5, 0.1, 0.2]), normal(2, 3)),
+    (normal(2), np.array([0.0, 1.0]), normal(4)),
+    (normal(2, dtype=complex), np.array([1.0, 0.5]), normal(4)),
+    (normal(2, 2), np.array([1.0]), normal(4)),
+]
+STATES = [normal(2), normal(1), normal(2, 2), normal(1, 2), np.zeros((2, 0))]
+SIGNAL = {
+    "convolve": Function(
+        [
+            (normal(5), normal(3)),
+            (normal(2, 3), normal(3, 2)),
+            (normal(3), normal(5)),
+            (normal(4), normal(2, dtype=complex)),
+            (normal(2, 2), normal(3)),
+            (normal(), normal()),
+            (normal(0), normal(3)),
+            (normal(2, 5), normal(3, 2)),
+        ],
+        {"mode": ["same", "valid", "no such"], "method": ["direct", "fft", "no such"]},
+        ("in1", "in2"),
+    ),
+    "fftconvolve": Function(
+        [
+            (normal(5), normal(3)),
+            (normal(2, 3), normal(3, 2)),
+            (normal(3), normal(5)),
+            (normal(2, 4), normal(1, 3)),
+            (normal(2, 2), normal(3)),
+            (normal(0), normal(3)),
+            (normal(4), normal(2, dtype=complex)),
+        ],
+        {"mode": ["same", "valid", "no such"], "axes": [0, -1, (0, 1), (0, 0), 7]},
+        ("in1", "in2"),
+    ),
+    "lfilter": Function(FILTERS, {"axis": [0, -1, 5], "zi": STATES}, ("b", "a", "x")),
+}
+
+REPEATED = np.array([0.0, 0.5, 0.5, 1.0, 1.7, 1.7, 1.7, 2.0])
+SAMPLES = {
+    name: Function(
+        [
+            (normal(8),),
+            (normal(2, 7),),
+            (normal(2, 8),),
+            (normal(8), np.cumsum(0.3 + RNG.random(8))),
+            (normal(8), REPEATED),
+            (normal(7), REPEATED[:7]),
+            (normal(1),),
+            (normal(2),),
+            (normal(0),),
+            (normal(8), normal(3)),
+            (normal(2, 7), np.cumsum(np.ones((2, 7)), axis=1)),
+            (normal(5, dtype=complex),),
+        ],
+        {
+            "dx": [0.3],
+            "x": [REPEATED, REPEATED[:7]],
+            "axis": [0, 3],
+            **({"initial": [0, 1.0]} if name.startswith("cumulative") else {}),
+        },
+        ("y", "x"),
+    )
+    for name in ("trapezoid", "simpson", "cumulative_trapezoid")
+}
+
+MODULES = {"linalg": LINALG, "fft": FFT, "signal": SIGNAL, "integrate": SAMPLES}
+
+
+def calls() -> Iterator[tuple[str, tuple[str, str, Function, tuple[Any, ...], dict[str, Any]]]]:
+    """Yield the name of a case with (module, function, case, arguments, options): each option, on all arguments."""
+    for module, functions in MODULES.items():
+        for name, case in functions.items():
+            chosen = [{}, *({option: value} for option, values in case.options.items() for value in values)]
+            for arguments in case.arguments:
+                for options in chosen:
+                    yield f"{module}.{name}", (module, name.split(" ")[0], case, arguments, options)

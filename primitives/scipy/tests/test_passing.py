@@ -1,0 +1,180 @@
+"""What SciPy has beside our functions: there for plain values, refused for traced ones, wherever they hide."""
+
+import functools
+import inspect
+from importlib import import_module
+
+import numpy as np
+import pytest
+import scipy.interpolate
+import scipy.linalg
+import scipy.sparse
+import scipy.stats
+
+import tapeengine as te
+from tapeengine.errors import TapeEngineError, UnsupportedError
+from tapeengine_scipy import fft, integrate, interpolate, linalg, optimize, signal, sparse, stats
+from tapeengine_scipy._passing import Passed
+
+MODULES = [
+    "fft",
+    "integrate",
+    "interpolate",
+    "linalg",
+    "optimize",
+    "signal",
+    "sparse",
+    "sparse.linalg",
+    "special",
+    "stats",
+]
+CALLABLES = {
+    "fun",
+    "func",
+    "f",
+    "function",
+    "integrand",
+    "fprime",
+    "operator",
+    "callback",
+    "statistic",
+    "jac",
+    "g",
+    "mv",
+    "matvec",
+}
+
+
+def public(module):
+    theirs = import_module(f"scipy.{module}")
+    return [name for name in theirs.__all__ if hasattr(theirs, name)]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_name_of_scipys_is_there(module):
+    ours = import_module(f"tapeengine_scipy.{module}")
+    assert [name for name in public(module) if not hasattr(ours, name)] == []
+    assert set(public(module)) <= {*dir(ours), *vars(ours)}
+    with pytest.raises(AttributeError):
+        ours.no_such_name  # noqa: B018
+
+
+def passed_functions():
+    for module in MODULES:
+        ours = import_module(f"tapeengine_scipy.{module}")
+        for name in public(module):
+            if isinstance(getattr(ours, name), Passed) and callable(getattr(ours, name).__wrapped__):
+                yield f"{module}.{name}"
+
+
+class Holder:
+    def __init__(self, value):
+        self.value = value
+
+
+HIDDEN = {
+    "number": lambda x: x[0],
+    "array": lambda x: x,
+    "list": lambda x: [1.0, x[0]],
+    "closure": lambda x: lambda y: x[0] * y,
+    "default": lambda x: lambda y, p=x: p * y,
+    "partial": lambda x: functools.partial(np.multiply, x),
+    "object": lambda x: Holder({"a": [x]}),
+    "objects": lambda x: np.array([None, x[0]], dtype=object),
+}
+
+
+@pytest.mark.parametrize("path", list(passed_functions()))
+def test_a_traced_value_that_gets_into_a_passed_function_is_refused(path):
+    module, _, name = path.rpartition(".")
+    function = getattr(import_module(f"tapeengine_scipy.{module}"), name)
+    for hide in HIDDEN.values():
+        for call in (lambda x, h=hide: function(h(x)), lambda x, h=hide: function(1.0, key=h(x))):
+            with pytest.raises(UnsupportedError, match=name):
+                te.vjp(call, np.ones(2))
+
+
+def test_every_function_of_a_callable_takes_a_traced_closure_or_refuses_it():
+    """Those that are passed on refuse whatever is traced; of the others each is tried in this package's tests."""
+    differentiated = set()
+    for module in MODULES:
+        ours, theirs = import_module(f"tapeengine_scipy.{module}"), import_module(f"scipy.{module}")
+        for name in public(module):
+            function = getattr(theirs, name)
+            takes = inspect.isfunction(function) and CALLABLES & set(inspect.signature(function).parameters)
+            if takes and not isinstance(getattr(ours, name), Passed):
+                differentiated.add(name)
+    assert differentiated == {*SOLVERS, "odeint", "cg"}
+
+
+def root_of(solver):
+    return lambda p: solver(lambda x: x**3 + x - p)
+
+
+def minimum_of(solver):
+    return lambda p: solver(lambda x: (x - p) ** 2 + 0.1 * x**4)
+
+
+SOLVERS = {
+    "quad": lambda p: integrate.quad(lambda x: np.sin(p * x), 0.0, 1.0)[0],
+    "solve_ivp": lambda p: integrate.solve_ivp(lambda t, y: -p * y, (0.0, 1.0), [1.0], rtol=1e-10, atol=1e-12).y[0, -1],
+    "root": root_of(lambda f: optimize.root(f, np.array([1.0]), tol=1e-13).x[0]),
+    "fsolve": root_of(lambda f: optimize.fsolve(f, np.array([1.0]), xtol=1e-13)[0]),
+    **{
+        name: root_of(lambda f, name=name: getattr(optimize, name)(f, -5.0, 5.0))
+        for name in ("bisect", "brenth", "brentq", "ridder", "toms748")
+    },
+    "root_scalar": root_of(lambda f: optimize.root_scalar(f, bracket=(-5.0, 5.0)).root),
+    "minimize": minimum_of(lambda f: optimize.minimize(lambda x: f(x[0]), np.array([0.3]), tol=1e-12).x[0]),
+    "minimize_scalar": minimum_of(lambda f: optimize.minimize_scalar(f, method="golden", tol=1e-9).x),
+}
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_solvers_of_traced_closures(name):
+    solver, h = SOLVERS[name], 1e-2
+    values = [float(solver(1.3 + k * h)) for k in (-2, -1, 1, 2)]
+    expected = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * h)
+    assert te.grad(solver)(1.3) == pytest.approx(expected, rel=2e-6)
+
+
+def test_objects_of_scipys():
+    assert stats.norm.ppf(0.5) == 0.0
+    assert stats.norm(1.0, 2.0).std() == 2.0
+    assert stats.norm.rvs(size=3, random_state=1).shape == (3,)
+    assert stats.pareto(3.0).mean() == 1.5
+    assert stats.poisson.ppf(0.5, 3.0) == scipy.stats.poisson.ppf(0.5, 3.0)
+    assert stats.multivariate_normal.rvs(random_state=1) == scipy.stats.multivariate_normal.rvs(random_state=1)
+    np.testing.assert_array_equal(fft.fftfreq(3), scipy.fft.fftfreq(3))
+    np.testing.assert_array_equal(signal.windows.hann(4), scipy.signal.windows.hann(4))
+    spline = interpolate.PchipInterpolator([0.0, 1.0], [0.0, 1.0])
+    assert isinstance(spline, interpolate.PchipInterpolator)
+    assert isinstance(scipy.sparse.eye_array(2), sparse.dia_array)
+    assert interpolate.CubicSpline([0.0, 1.0, 2.0], [0.0, 1.0, 0.0]).integrate(0.0, 2.0) > 1.0
+
+    class Mine(stats.rv_continuous):
+        pass
+
+    assert issubclass(Mine, scipy.stats.rv_continuous)
+    with pytest.raises(linalg.LinAlgError):
+        linalg.inv(np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: stats.norm.ppf(x),
+        lambda x: stats.norm(x).mean(),
+        lambda x: stats.norm(0.0, x).ppf(0.3),
+        lambda x: stats.pareto(2.0).pdf(x),
+        lambda x: stats.pareto(x).mean(),
+        lambda x: stats.pareto.pdf(x, 2.0),
+        lambda x: interpolate.PchipInterpolator([0.0, 1.0], [0.0, 1.0])(x),
+        lambda x: interpolate.CubicSpline([0.0, 1.0, 2.0], [0.0, x, 0.0]).integrate(0.0, 2.0),
+        lambda x: signal.windows.kaiser(3, x),
+        lambda x: sparse.coo_array(([x], ([0], [0]))).tocsr(),
+    ],
+)
+def test_methods_of_scipys_objects_refuse_traced_values(program):
+    with pytest.raises(TapeEngineError, match="derivative"):
+        te.vjp(program, 0.4)
