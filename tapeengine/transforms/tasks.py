@@ -124,10 +124,9 @@ class Derived(Task):
     Examples
     --------
     >>> import tapeengine as te
-    >>> square = Closure(lambda values: lambda: values[0] ** 2, 1, "square")
-    >>> pull = derived(te.default_engine(), "pull", square, 1.0)
-    >>> pull([3.0, 1.0])
-    [6.0]
+    >>> square = Closure(Repeatable(te.default_engine(), (lambda: 3.0**2, (), {}), "square"))
+    >>> derived(te.default_engine(), "pull", square, 1.0)([1.0])
+    []
     """
 
     __slots__ = ("direction", "engine", "steps", "task")
