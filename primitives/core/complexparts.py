@@ -15,7 +15,7 @@ import tapeengine.numpy as np
 from tapeengine.builders import broadcast, discrete, elementwise, linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_primitives.ufuncs import unary_samples
-from tapeengine_primitives.values import is_complex, is_traced
+from tapeengine_primitives.values import as_array, dtype_of, is_complex, is_traced, ndim_of
 
 __all__ = ["RULES"]
 
@@ -24,22 +24,22 @@ def _samples() -> tuple[Sample, ...]:
     return unary_samples(0.3, 2.0, True)
 
 
-REAL = Primitive(
-    "numpy.real",
-    lambda val: numpy.positive(numpy.real(val)),
-    vjp={"val": lambda ct, val_space: broadcast(ct, val_space)},
-    jvp={"val": lambda t: np.real(t)},
-    samples=_samples,
-    doc="the real part; dz = ct",
-)
-IMAG = Primitive(
-    "numpy.imag",
-    lambda val: numpy.positive(numpy.imag(val)),
-    vjp={"val": lambda ct, val_space: broadcast(np.multiply(-1j if val_space.is_complex else 0.0, ct), val_space)},
-    jvp={"val": lambda t: np.imag(t)},
-    samples=_samples,
-    doc="the imaginary part; dz = -i ct",
-)
+def real(val: Any) -> Any:
+    """Return the real part; see `numpy.real`. It is a view of complex numbers, and a real array itself.
+
+    Examples
+    --------
+    >>> real(numpy.array([1.0 + 2.0j]))
+    array([1.])
+    """
+    return val.real if is_traced(val) else numpy.real(as_array(val))
+
+
+def imag(val: Any) -> Any:
+    """Return the imaginary part; see `numpy.imag`. It is a view of complex numbers."""
+    return val.imag if is_traced(val) else numpy.imag(as_array(val))
+
+
 CONJUGATE = Primitive(
     "numpy.conjugate",
     numpy.conjugate,
@@ -96,6 +96,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     target = numpy.dtype(dtype)
     if target.kind == "O" and is_traced(x):
         return x.astype(object)
+    if not copy and is_traced(x) and dtype_of(x) == target:
+        return x
     if target.kind not in "fc":
         return TRUNCATED(x, dtype=target)
     if target.kind == "f" and is_complex(x):
@@ -151,13 +153,18 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     array([1., 0.])
     """
     if is_complex(x):
-        return _replaced(np.real(x), nan, posinf, neginf) + 1j * _replaced(np.imag(x), nan, posinf, neginf)
-    return _replaced(x, nan, posinf, neginf)
+        value = _replaced(np.real(x), nan, posinf, neginf) + 1j * _replaced(np.imag(x), nan, posinf, neginf)
+    else:
+        value = _replaced(x, nan, posinf, neginf)
+    if copy or not hasattr(x, "flags"):
+        return value
+    x[...] = value
+    return x if ndim_of(x) else x[()]
 
 
 RULES = {
-    numpy.real: REAL,
-    numpy.imag: IMAG,
+    numpy.real: real,
+    numpy.imag: imag,
     numpy.conjugate: CONJUGATE,
     numpy.angle: ANGLE,
     numpy.astype: astype,

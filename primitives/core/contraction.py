@@ -72,6 +72,8 @@ def einsum(*operands: Any, out: None = None, optimize: Any = False, dtype: Any =
     """
     subscripts, arrays = _parsed(operands)
     terms, output = _explicit(subscripts, [ndim_of(array) for array in arrays])
+    if len(arrays) == 1 and ndim_of(arrays[0]) and set(output) == set(terms[0]) and dtype is None:
+        return _diagonals(arrays[0], terms[0], output)
     plain = [
         _plain(array, term, _elsewhere(terms, output, k))
         for k, (array, term) in enumerate(zip(arrays, terms, strict=True))
@@ -79,6 +81,34 @@ def einsum(*operands: Any, out: None = None, optimize: Any = False, dtype: Any =
     joined = ",".join(term for _, term in plain)
     value = EINSUM(*[array for array, _ in plain], subscripts=f"{joined}->{output}", optimize=optimize)
     return value if dtype is None else np.astype(value, dtype)
+
+
+def _diagonals(array: Any, term: str, output: str) -> Any:
+    """Rearrange the axes and diagonals of one operand: a view to be written to where the operand is."""
+    extents = set(zip(term, shape_of(array), strict=True))
+    writeable = array.flags.writeable and len(extents) == len(set(term))
+    while len(term) > len(set(term)):
+        letter = next(one for one in term if term.count(one) > 1)
+        first = term.index(letter)
+        second = term.index(letter, first + 1)
+        array = _diagonal(array, first, second, letter)
+        term = term[:first] + term[first + 1 : second] + term[second + 1 :] + letter
+    array = np.transpose(array, tuple(term.index(letter) for letter in output))
+    if writeable:
+        array.flags.writeable = True
+    return array
+
+
+def _diagonal(array: Any, first: int, second: int, letter: str) -> Any:
+    """Take the diagonal of two axes of one letter, one of which may be spread from an extent of 1."""
+    one, other = shape_of(array)[first], shape_of(array)[second]
+    if one != other and 1 not in (one, other):
+        raise ValueError(f"numpy.einsum: the axes of subscript {letter!r} have the extents {one} and {other}")
+    if one != other:
+        shape = list(shape_of(array))
+        shape[first] = shape[second] = one * other
+        array = np.broadcast_to(array, tuple(shape))
+    return np.diagonal(array, 0, first, second)
 
 
 def _parsed(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
@@ -125,7 +155,7 @@ def _plain(array: Any, term: str, elsewhere: set[str]) -> tuple[Any, str]:
         while term.count(letter) > 1:
             first = term.index(letter)
             second = term.index(letter, first + 1)
-            array = np.diagonal(array, 0, first, second)
+            array = _diagonal(array, first, second, letter)
             term = term[:first] + term[first + 1 : second] + term[second + 1 :] + letter
     alone = tuple(position for position, letter in enumerate(term) if letter not in elsewhere)
     if alone:

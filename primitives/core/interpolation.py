@@ -187,19 +187,22 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
     """Return coordinate arrays; see `numpy.meshgrid`."""
-    parts = [np.ravel(as_array(one)) for one in xi]
+    parts = [as_array(one) for one in xi]
     count = len(parts)
     place = list(range(count))
     if indexing == "xy" and count > 1:
         place[:2] = [1, 0]
     grids = [np.reshape(x, (1,) * k + (-1,) + (1,) * (count - 1 - k)) for x, k in zip(parts, place, strict=True)]
-    return tuple(grids) if sparse else broadcast_arrays(*grids)
+    grids = grids if sparse else list(broadcast_arrays(*grids))
+    return tuple([np.copy(grid, "C") for grid in grids] if copy else grids)
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
     """Broadcast arrays against each other; see `numpy.broadcast_arrays`."""
     parts = [as_array(one) for one in args]
     shape = numpy.broadcast_shapes(*map(shape_of, parts))
+    if all(shape_of(one) == shape for one in parts):
+        return tuple(parts)
     return tuple(np.broadcast_to(one, shape) for one in parts)
 
 

@@ -10,9 +10,18 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.builders import linear, unbroadcast
 from tapeengine.primitive import Sample, uniform
-from tapeengine_primitives.values import as_array, dtype_of, is_traced, ndim_of, normal_axes, normal_axis, shape_of
+from tapeengine_primitives.values import (
+    as_array,
+    dtype_of,
+    in_order,
+    is_traced,
+    ndim_of,
+    normal_axes,
+    normal_axis,
+    shape_of,
+)
 
-__all__ = ["CONCATENATE", "REPEAT", "ROLL", "RULES", "STACK", "along", "concatenate", "inside"]
+__all__ = ["CONCATENATE", "REPEAT", "ROLL", "RULES", "STACK", "along", "concatenate", "inside", "order_of"]
 
 
 def along(axis: int, part: Any) -> tuple[Any, ...]:
@@ -176,10 +185,14 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     """Repeat elements; see `numpy.repeat`."""
     x = as_array(a)
     x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
-    counts = numpy.asarray(repeats)
-    if counts.size == 1:
-        return REPEAT(x, repeats=int(counts.ravel()[0]), axis=axis)
-    return x[along(axis, numpy.repeat(numpy.arange(shape_of(x)[axis]), counts))]
+    if numpy.size(repeats) == 1:
+        return REPEAT(x, repeats=int(numpy.ravel(repeats)[0]), axis=axis)
+    return in_order(x[along(axis, numpy.repeat(numpy.arange(shape_of(x)[axis]), repeats))], "C")
+
+
+def order_of(x: Any) -> str:
+    """Return the order in which numpy lays out what it makes of an array's slices."""
+    return "F" if is_traced(x) and ndim_of(x) and x.flags.fnc else "C"
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
@@ -201,7 +214,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     shape[axis] = shape_of(v)[axis] if index.size == 1 and ndim_of(v) == len(shape) else index.size
     place = numpy.insert(numpy.arange(extent), index, extent + numpy.arange(shape[axis]))
     v = np.astype(v if is_traced(v) else numpy.asarray(v), dtype_of(x))
-    return np.concatenate((x, np.broadcast_to(v, tuple(shape))), axis=axis)[along(axis, place)]
+    joined = np.concatenate((x, np.broadcast_to(v, tuple(shape))), axis=axis)
+    return in_order(joined[along(axis, place)], order_of(x))
 
 
 def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **keywords: Any) -> Any:
@@ -235,9 +249,11 @@ def tile(A: Any, reps: Any) -> Any:
     ndim = max(len(counts), ndim_of(x))
     counts = (1,) * (ndim - len(counts)) + counts
     shape = (1,) * (ndim - ndim_of(x)) + shape_of(x)
+    if all(count == 1 for count in counts):
+        return np.reshape(np.copy(x, "K"), shape)
     paired = np.reshape(x, tuple(part for extent in shape for part in (1, extent)))
     spread = np.broadcast_to(paired, tuple(p for pair in zip(counts, shape, strict=True) for p in pair))
-    return np.reshape(spread, tuple(count * extent for count, extent in zip(counts, shape, strict=True)))
+    return np.reshape(np.copy(spread, "C"), tuple(count * extent for count, extent in zip(counts, shape, strict=True)))
 
 
 def resize(a: Any, new_shape: Any) -> Any:
@@ -252,7 +268,7 @@ def resize(a: Any, new_shape: Any) -> Any:
     flat = np.ravel(as_array(a))
     size, extent = int(numpy.prod(shape)), shape_of(flat)[0]
     if size == 0 or extent == 0:
-        return numpy.zeros(shape)
+        return numpy.zeros(shape, dtype_of(flat))
     return np.reshape(flat[numpy.arange(size) % extent], shape)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine_primitives.joining import along
-from tapeengine_primitives.values import as_array, dtype_of, ndim_of, shape_of
+from tapeengine_primitives.joining import along, order_of
+from tapeengine_primitives.values import as_array, dtype_of, in_order, ndim_of, shape_of
 
 __all__ = ["RULES"]
 
@@ -27,9 +27,11 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **keywords: Any) -> 
     """
     x = as_array(array)
     widths = _pairs(pad_width, ndim_of(x), discrete=True)
+    if not any(width != (0, 0) for width in widths):
+        return np.copy(x, order_of(x))
     if mode in _GATHERED and keywords.get("reflect_type", "even") == "even":
-        return _gathered(x, widths, mode)
-    return _joined(x, widths, _ends(mode, keywords, ndim_of(x)))
+        return in_order(_gathered(x, widths, mode), order_of(x))
+    return in_order(_joined(x, widths, _ends(mode, keywords, ndim_of(x))), order_of(x))
 
 
 def _pairs(value: Any, ndim: int, discrete: bool = False) -> list[tuple[Any, Any]]:

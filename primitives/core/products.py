@@ -15,7 +15,7 @@ import tapeengine.numpy as np
 from tapeengine.blocks import aligned
 from tapeengine.builders import bilinear, unbroadcast
 from tapeengine.primitive import Sample, uniform
-from tapeengine_primitives.values import as_array, dtype_of, is_complex, ndim_of, normal_axis, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, in_order, is_complex, ndim_of, normal_axis, shape_of
 
 __all__ = ["DOT", "MATMUL", "RULES", "conjugated", "swapped"]
 
@@ -113,17 +113,18 @@ def _dot_x(ct: Any, y: Any, x_space: Any, y_space: Any) -> Any:
     if max(x_space.ndim, y_space.ndim) <= 2:
         return _matmul_x(ct, y, x_space, y_space)
     kept = y_space.ndim - 1
-    flat = np.reshape(np.moveaxis(y, -2, 0) if kept else y, (y_space.shape[-2 if kept else -1], -1))
-    lead = np.reshape(ct, (-1, flat.shape[1]))
+    rest = (*y_space.shape[:-2], *y_space.shape[-1:]) if kept else ()
+    flat = np.reshape(np.moveaxis(y, -2, 0) if kept else y, (y_space.shape[-2 if kept else -1], math.prod(rest)))
+    lead = np.reshape(ct, (math.prod(x_space.shape[:-1]), flat.shape[1]))
     return unbroadcast(np.reshape(np.matmul(lead, swapped(flat)), x_space.shape), x_space)
 
 
 def _dot_y(ct: Any, x: Any, x_space: Any, y_space: Any) -> Any:
     if max(x_space.ndim, y_space.ndim) <= 2:
         return _matmul_y(ct, x, x_space, y_space)
-    flat = np.reshape(x, (-1, x_space.shape[-1]))
+    flat = np.reshape(x, (math.prod(x_space.shape[:-1]), x_space.shape[-1]))
     others = (*y_space.shape[:-2], *y_space.shape[-1:]) if y_space.ndim > 1 else ()
-    change = np.matmul(swapped(np.reshape(ct, (flat.shape[0], -1))), flat)
+    change = np.matmul(swapped(np.reshape(ct, (flat.shape[0], math.prod(others)))), flat)
     return _moved_back(np.reshape(change, (*others, x_space.shape[-1])), y_space)
 
 
@@ -137,6 +138,9 @@ DOT = bilinear(
         Sample((uniform((3,)), uniform((2, 3, 2)))),
         Sample((uniform((2, 3)), uniform((2, 3, 4)))),
         Sample((uniform((2, 1, 3)), uniform((2, 3, 2)))),
+        Sample((uniform((0, 3)), uniform((2, 3, 2)))),
+        Sample((uniform((2, 2, 0)), uniform((2, 0, 2)))),
+        Sample((uniform((0,)), uniform((2, 0, 2)))),
     ),
     doc="the sum over the last axis of x and the axis before the last of y",
 )
@@ -149,7 +153,8 @@ def dot(a: Any, b: Any, out: None = None) -> Any:
         return DOT(x, y)
     wide = numpy.result_type(dtype_of(x), dtype_of(y))  # dot does not treat Python's numbers as weak
     value = np.multiply(x, y)
-    return value if dtype_of(value) == wide else np.astype(value, wide)
+    value = value if dtype_of(value) == wide else np.astype(value, wide)
+    return in_order(value, "C") if ndim_of(value) <= 2 else value  # as BLAS lays a matrix out
 
 
 def inner(a: Any, b: Any, /) -> Any:

@@ -10,8 +10,8 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.builders import linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
-from tapeengine_primitives.joining import along
-from tapeengine_primitives.values import as_array, ndim_of, normal_axis, shape_of
+from tapeengine_primitives.joining import along, order_of
+from tapeengine_primitives.values import as_array, dtype_of, in_order, ndim_of, normal_axis, shape_of
 
 __all__ = ["RULES", "TRIL", "TRIU", "WHERE"]
 
@@ -131,8 +131,13 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
     """Take elements along an axis; see `numpy.take`."""
     x = as_array(a)
     x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
-    index = _bounded(numpy.asarray(indices), shape_of(x)[axis], mode)
-    return x[along(axis, index if index.ndim else int(index))]
+    if 0 in shape_of(x):
+        return numpy.take(numpy.empty(shape_of(x), dtype_of(x)), indices, axis, mode=mode)  # type: ignore[call-overload]
+    index = numpy.take(numpy.arange(shape_of(x)[axis]), indices, mode=mode)  # type: ignore[call-overload]
+    if numpy.ndim(index) == 0:
+        part = x[along(axis, int(index))]
+        return part if ndim_of(part) == 0 else np.copy(part, "C")
+    return in_order(x[along(axis, index)], "C")
 
 
 def compress(condition: Any, a: Any, axis: Any = None, out: None = None) -> Any:
@@ -149,7 +154,8 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     """Return an array without the parts named; see `numpy.delete`."""
     x = as_array(arr)
     x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
-    return x[along(axis, numpy.delete(numpy.arange(shape_of(x)[axis]), obj))]
+    kept = x[along(axis, numpy.delete(numpy.arange(shape_of(x)[axis]), obj))]
+    return in_order(kept, order_of(x)) if isinstance(obj, slice) or numpy.size(obj) == 1 else kept
 
 
 def diag(v: Any, k: int = 0) -> Any:

@@ -13,7 +13,16 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine_primitives.values import as_array, dtype_of, is_traced, ndim_of, normal_axes, normal_axis, shape_of
+from tapeengine_primitives.values import (
+    as_array,
+    dtype_of,
+    in_order_of,
+    is_traced,
+    ndim_of,
+    normal_axes,
+    normal_axis,
+    shape_of,
+)
 
 __all__ = ["RULES"]
 
@@ -27,7 +36,8 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     array([1., 2., 3.])
     """
     x, axis = _axis_or_flat(a, axis)
-    return np.take_along_axis(x, np.argsort(x, axis=axis, kind="stable" if stable else kind), axis=axis)
+    found = np.take_along_axis(x, np.argsort(x, axis=axis, kind="stable" if stable else kind), axis=axis)
+    return in_order_of(found, x)
 
 
 def sort_complex(a: Any) -> Any:

@@ -11,8 +11,8 @@ import tapeengine.numpy as np
 from tapeengine.spaces import space_of
 
 __all__ = [
-    *("as_array", "dtype_of", "is_complex", "is_traced", "ndim_of", "normal_axes", "normal_axis", "real_dtype"),
-    "shape_of",
+    *("as_array", "dtype_of", "in_order", "in_order_of", "is_complex", "is_traced", "ndim_of"),
+    *("normal_axes", "normal_axis", "real_dtype", "shape_of"),
 ]
 
 
@@ -43,6 +43,22 @@ def dtype_of(value: Any) -> Any:
     """Return the dtype of an array, a number or a dual scalar."""
     found = getattr(value, "dtype", None)
     return space_of(value).dtype if found is None else found  # type: ignore[union-attr]
+
+
+def in_order(value: Any, order: str) -> Any:
+    """Return a value that lies in memory in an order, C or F: itself or a copy."""
+    if ndim_of(value) < 2 or (value.flags.f_contiguous if order == "F" else value.flags.c_contiguous):
+        return value
+    return value.copy(order)
+
+
+def in_order_of(value: Any, x: Any) -> Any:
+    """Return a value that lies in memory in the order of another array's axes: itself or a copy."""
+    if ndim_of(value) < 2 or not is_traced(x) or value.flags.c_contiguous == x.flags.c_contiguous:
+        return value
+    made = np.empty_like(x)
+    made[...] = value
+    return made
 
 
 def real_dtype(value: Any) -> Any:
@@ -77,7 +93,7 @@ def normal_axes(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     >>> normal_axes(None, 2), normal_axes(-1, 3), normal_axes((0, -1), 3)
     ((0, 1), (2,), (0, 2))
     """
-    if axis is None:
+    if axis is None or (ndim == 0 and type(axis) is int and axis in (0, -1)):  # numpy reduces a number so
         return tuple(range(ndim))
     if isinstance(axis, (tuple, list)):
         return tuple(normal_axis(one, ndim) for one in axis)

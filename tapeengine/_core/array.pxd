@@ -7,6 +7,7 @@ cdef class Storage:         # owns a value buffer; its cotangents lie in a buffe
     cdef Py_ssize_t size    # elements
     cdef uint32_t tag, index, epoch     # the epoch counts how often the base was exchanged
     cdef int type
+    cdef bint number        # of a scalar that numpy would give: it cannot be written to
     cdef bint active        # depends on an input of its trace
     cdef bint kept          # by the caller or by a rule: copy before the first write
     cdef bint written       # keepers copy from now on

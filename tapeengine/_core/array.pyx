@@ -10,14 +10,16 @@ recorded there as they run.
 
 cimport cython
 cimport numpy as cnp
-from numpy cimport PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, ndarray
+from numpy cimport (
+    NPY_ARRAY_WRITEABLE, PyArray_CLEARFLAGS, PyArray_ISCOMPLEX, PyArray_ISWRITEABLE, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, ndarray,
+)
 
 from tapeengine._core.assignment cimport put
 from tapeengine._core.calls cimport apply
-from tapeengine._core.indexing cimport get, read_part, viewed
-from tapeengine._core.operators cimport compared, in_place, numbers_of, operate, ufunc_call
+from tapeengine._core.indexing cimport get, read_number, read_part, viewed
+from tapeengine._core.operators cimport compared, in_place, operate, ufunc_call
 from tapeengine._core.records cimport strided, view_of
-from tapeengine._core.storing cimport need_rules, plain, view_by
+from tapeengine._core.storing cimport need_rules, numbers_of, plain, view_by
 from tapeengine._core.tape cimport OP_ADD, OP_DIV, OP_MUL, OP_NEG, OP_POW, OP_SUB
 
 from types import GenericAlias
@@ -27,6 +29,9 @@ import numpy
 from tapeengine.errors import DroppedDerivativeError, MissingAttributeError, UnsupportedError
 
 cnp.import_array()
+
+cdef extern from "Python.h":
+    object PySeqIter_New(object sequence)
 
 cdef object np_add = numpy.add, np_subtract = numpy.subtract, np_multiply = numpy.multiply
 cdef object np_divide = numpy.true_divide, np_power = numpy.power, np_matmul = numpy.matmul
@@ -64,12 +69,16 @@ cdef class Array:
     cdef object current(self):
         """The values as they are now, also after the storage was copied for a write."""
         cdef Storage s = self.storage
+        cdef bint locked
         if self.epoch != s.epoch:
+            locked = not PyArray_ISWRITEABLE(plain(self.values))
             view = view_of(plain(self.values), s.index, self.offset, s.size)
             if type(s.base) is Array:
                 self.values = view_by(<Array> s.base, view)
             else:
                 self.values = strided(s.data, view, s.base)
+            if locked:
+                PyArray_CLEARFLAGS(plain(self.values), NPY_ARRAY_WRITEABLE)
             self.epoch = s.epoch
         return self.values
 
@@ -93,6 +102,14 @@ cdef class Array:
     def shape(self):
         """The shape."""
         return (<object> plain(self.values)).shape
+
+    @shape.setter
+    def shape(self, shape):
+        cdef Array part = viewed(self, self.current().reshape(shape))
+        if part is None:
+            raise AttributeError("incompatible shape for in-place modification. Use `.reshape()` to make a copy with "
+                                 "the desired shape")
+        self.values = part.values
 
     @property
     def ndim(self):
@@ -139,12 +156,44 @@ cdef class Array:
         """The transpose of the last two axes, a view."""
         return viewed(self, self.current().mT)
 
+    @property
+    def real(self):
+        """The real part: a view of complex numbers, a real array itself."""
+        return part_of(self, "real") if is_complex(self) else self
+
+    @real.setter
+    def real(self, value):
+        put(self.real, Ellipsis, value)
+
+    @property
+    def imag(self):
+        """The imaginary part: a view of complex numbers, zeros of a real array."""
+        return part_of(self, "imag") if is_complex(self) else plain(self.values).imag
+
+    @imag.setter
+    def imag(self, value):
+        if not is_complex(self):
+            raise TypeError("array does not have imaginary part to set")
+        put(self.imag, Ellipsis, value)
+
+    @property
+    def flat(self):
+        """The elements in C order, to read, to write and to iterate over."""
+        return method_of("flat")(self)
+
+    @flat.setter
+    def flat(self, value):
+        method_of("flat")(self)[:] = value
+
     def __len__(self):
+        if PyArray_NDIM(plain(self.values)) == 0:
+            raise TypeError("len() of unsized object")
         return len(plain(self.values))
 
     def __iter__(self):
-        cdef Py_ssize_t i
-        return iter([get(self, i) for i in range(len(self))])
+        if PyArray_NDIM(plain(self.values)) == 0:
+            raise TypeError("iteration over a 0-d array")
+        return PySeqIter_New(self)
 
     def __getitem__(self, index):
         return get(self, index)
@@ -164,7 +213,7 @@ cdef class Array:
     # -- copies -------------------------------------------------------------------------------------------------------
     def copy(self, order="C"):
         """A copy with a storage of its own."""
-        return read_part(self, None)
+        return read_part(self, None, order)
 
     def __copy__(self):
         return read_part(self, None)
@@ -208,7 +257,7 @@ cdef class Array:
         return need_rules(self, "absolute").ufunc(np_absolute, "__call__", (self,), {})
 
     def __pos__(self):
-        return read_part(self, None)
+        return read_part(self, None) if PyArray_NDIM(plain(self.values)) else get(self, ())
 
     def __iadd__(self, y):
         return in_place(self, np_add, y, OP_ADD)
@@ -302,6 +351,18 @@ cdef class Array:
 
     def __reduce_ex__(self, protocol):
         return self.__reduce__()
+
+
+cdef bint is_complex(Array a) except -1:
+    """Whether an array is complex."""
+    return PyArray_ISCOMPLEX(plain(a.values))
+
+
+cdef object part_of(Array a, str name):
+    """The real or imaginary part of complex numbers: a view, and a number of a number."""
+    cdef Array whole = read_part(a, None) if a.storage.number else a
+    part = viewed(whole, getattr(whole.current(), name))
+    return read_number(part) if a.storage.number else part
 
 
 cdef object methods = None

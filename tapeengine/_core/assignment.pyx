@@ -3,22 +3,26 @@
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 from numpy cimport (
-    NPY_DOUBLE, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISWRITEABLE,
-    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
+    NPY_BOOL, NPY_CDOUBLE, NPY_DOUBLE, NPY_UINT32, NPY_UINT64, PyArray_DATA, PyArray_DescrFromType, PyArray_ISWRITEABLE,
+    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_TYPE, ndarray,
 )
 
 from tapeengine._core.array cimport Array, Storage
 from tapeengine._core.calls cimport outward, stripped
-from tapeengine._core.indexing cimport element_offset, is_basic, outer_offset, plain_index, viewed
-from tapeengine._core.records cimport AddRecord, WriteRecord, repeats
+from tapeengine._core.indexing cimport (
+    GATHERED, VIEWED, element_offset, get, names_element, normalised, outer_offset, viewed,
+)
+from tapeengine._core.records cimport AddRecord, View, WriteRecord, repeats, strided
 from tapeengine._core.scalar cimport Dual, as_double, head_of_dual
-from tapeengine._core.storing cimport geometry, head_of_array, is_traced, make_writable, new_array, plain
+from tapeengine._core.storing cimport (
+    array_over, everything, geometry, head_of_array, is_traced, make_writable, new_array, plain, view_by,
+)
 from tapeengine._core.tape cimport ARRAY, WRITE, Head, head_of, record_special, tape_of
 
 import numpy
 
 from tapeengine._core.creation import from_values
-from tapeengine.errors import TraceError
+from tapeengine.errors import TraceError, UnsupportedError
 
 cnp.import_array()
 
@@ -30,7 +34,7 @@ cdef int lift(Storage s, Head *outer) except -1:
     cdef Array base
     if type(s.base) is Array and (<Array> s.base).storage.tag >= outer.tag:
         return 0
-    base = new_array(outer, s.base.copy(order="K") if type(s.base) is array_class else s.base.copy(), False)
+    base = new_array(outer, s.base.copy("K"), False)
     tape_of(head_of(s.tag)).note_outer(outer.tag)
     s.base = base
     s.data = <char *> PyArray_DATA(plain(base))
@@ -69,7 +73,7 @@ cdef int write_element(Array a, Py_ssize_t offset, object value) except -1:
         if type(value) is Dual:
             lift(s, head_of_dual(<Dual> value))
             outer = True
-    elif not as_double(value, &v):
+    elif value is None or not as_double(value, &v):
         return 0
     if s.kept or not s.written:
         make_writable(s)
@@ -85,20 +89,21 @@ cdef int write_element(Array a, Py_ssize_t offset, object value) except -1:
 
 cdef int put(Array a, object index, object value) except -1:
     cdef Py_ssize_t offset = 0
+    cdef int kind = VIEWED
     cdef uint32_t tag
     cdef Head *h
     cdef Storage s = a.storage
     cdef WriteRecord record
     cdef Array target
-    if not PyArray_ISWRITEABLE(plain(a.current())) and PyArray_STRIDES(plain(a.current())) != NULL and is_repeated(a):
-        raise ValueError("assignment destination is read-only: a broadcast view shows one element in several places. "
-                         "Copy it first, or assign to the array that it is a view of")
-    if s.type == NPY_DOUBLE and element_offset(a, plain(a.current()), index, &offset):
-        if type(value) is Array or type(value) is array_class:
-            value = value[()] if value.size == 1 and value.ndim == 0 else value
-        if write_element(a, offset, value):
+    cdef ndarray numbers = plain(a.current())
+    check_writable(a, numbers)
+    if s.type == NPY_DOUBLE and element_offset(a, numbers, index, &offset):
+        if write_element(a, offset, unboxed(value)):
             return 0
-    index = plain_index(index)
+    index = normalised(index, &kind)
+    if s.type == NPY_DOUBLE and names_element(<tuple> index, PyArray_NDIM(numbers)):
+        if element_offset(a, numbers, index, &offset) and write_element(a, offset, unboxed(value)):
+            return 0
     if isinstance(value, (list, tuple)):
         value = from_values(value, None)
     if type(value) is Dual:
@@ -109,6 +114,9 @@ cdef int put(Array a, object index, object value) except -1:
         tag = 0
     check_writer(a, tag)
     h = head_of_array(a)
+    if is_mask(<tuple> index, PyArray_NDIM(numbers)):
+        if put_overlapping(a, value, lambda target, found: assign(target, index, found)):
+            return 0
     place, source, shape = None, value, ()
     if type(value) is Array:
         shape = (<Array> value).shape
@@ -124,19 +132,21 @@ cdef int put(Array a, object index, object value) except -1:
     make_writable(s)
     if place is not None:
         s.active = True
-    basic = is_basic(index)
     target = a
-    if basic:
-        part = a.current()[(index if type(index) is tuple else (index,)) + (() if has_ellipsis(index) else (Ellipsis,))]
+    if kind != GATHERED:
+        part = a.current()[index if has_ellipsis(<tuple> index) else (*index, Ellipsis)]
         target = viewed(a, part)
-        assign(part, Ellipsis, source)
+        if names_element(<tuple> index, PyArray_NDIM(numbers)):
+            assign(a.current(), index, source)      # which takes a number, not an array of one
+        else:
+            assign(part, Ellipsis, source)
     else:
         assign(a.current(), index, source)
     if not s.active:
         return 0
     record = WriteRecord.__new__(WriteRecord)
     record.target = geometry(target)
-    record.index = None if basic else keep_index(index)
+    record.index = index if kind == GATHERED else None
     record.value = place
     record.shape = shape
     record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
@@ -144,29 +154,67 @@ cdef int put(Array a, object index, object value) except -1:
     return 0
 
 
-cdef bint is_repeated(Array a) except -1:
-    return repeats(geometry(a))
+cdef int check_writable(Array a, ndarray numbers) except -1:
+    if a.storage.number:
+        raise TypeError(f"'numpy.{a.dtype.name}' object does not support item assignment: it is a scalar")
+    if PyArray_ISWRITEABLE(numbers):
+        return 0
+    if repeats(geometry(a)):
+        raise ValueError("assignment destination is read-only: a broadcast view shows one element in several places. "
+                         "Copy it first, or assign to the array that it is a view of")
+    raise ValueError("assignment destination is read-only")
 
 
-cdef int assign(object target, object index, object source) except -1:
+cdef object unboxed(object value):
+    """An array of one number as that number, any other as None."""
+    if type(value) is Array or type(value) is array_class:
+        return value[()] if value.ndim == 0 else None
+    return value
+
+
+def assign(target, index, source):
     """numpy's assignment; a value that does not fit raises numpy's error before anything is recorded."""
     target[index] = source
-    return 0
 
 
-cdef object keep_index(object index):
-    if type(index) is tuple:
-        return tuple([keep_index(item) for item in <tuple> index])
-    return index.copy() if type(index) is array_class else index
+cdef bint has_ellipsis(tuple index) noexcept:
+    for item in index:
+        if item is Ellipsis:
+            return True
+    return False
 
 
-cdef bint has_ellipsis(object index) except -1:
-    if type(index) is tuple:
-        for item in <tuple> index:
-            if item is Ellipsis:
-                return True
+# -- values that overlap what they are assigned to ----------------------------------------------------------------------
+cdef bint is_mask(tuple index, int ndim) noexcept:
+    """Whether an index is one mask of the whole array: numpy then reads the value while it writes."""
+    return (len(index) == 1 and type(index[0]) is array_class and PyArray_TYPE(<ndarray> index[0]) == NPY_BOOL
+            and PyArray_NDIM(<ndarray> index[0]) == ndim)
+
+
+def put_overlapping(Array a, value, write):
+    """Write a value that shows the storage of an array into it, where numpy reads it while it writes; False elsewhere.
+
+    The same write on an array that numbers the places of the storage tells which of them each element came from.
+    """
+    cdef Storage s = a.storage
+    cdef Py_ssize_t width = PyArray_ITEMSIZE(plain(s.base))
+    cdef ndarray numbers
+    if type(value) is not Array or (<Array> value).storage is not s or a.dtype != value.dtype:
         return False
-    return index is Ellipsis
+    numbers = numpy.arange(s.size).astype(
+        PyArray_DescrFromType(NPY_UINT32 if width == 4 else NPY_UINT64 if width == 8 else NPY_CDOUBLE))
+    target = numbered(a, numbers)
+    write(target, numbered(<Array> value, numbers))
+    places = (target.real if width > 8 else target).astype(numpy.intp)
+    put(a, Ellipsis, get(view_by(array_over(s, s.base, 0), everything(s)), places))
+    return True
+
+
+cdef ndarray numbered(Array a, ndarray numbers):
+    """The numbers of the places that an array shows."""
+    cdef View view = geometry(a)
+    view.type = PyArray_TYPE(numbers)
+    return strided(<char *> PyArray_DATA(numbers), view, numbers)
 
 
 def add_at(Array a, index, value):
@@ -174,6 +222,9 @@ def add_at(Array a, index, value):
     cdef AddRecord record
     cdef Head *h = head_of_array(a)
     cdef Storage s = a.storage
+    cdef int kind = VIEWED
+    check_writable(a, plain(a.current()))
+    index = normalised(index, &kind)
     if type(value) is Array and not (<Array> value).storage.active:
         value = (<Array> value).current()
     if not is_traced(value):
@@ -181,11 +232,13 @@ def add_at(Array a, index, value):
             make_writable(s)
             return add_at(a.current(), index, value)
         make_writable(s)
-        numpy.add.at(a.current(), plain_index(index), value)
+        numpy.add.at(a.current(), index, value)
         return None
+    if type(value) is Array and value.ndim == 1 and a.ndim == 1 and getattr(index[0], "ndim", 1) > 1:
+        raise UnsupportedError("ufunc.at would spread a vector over an index of several axes, which numpy does wrongly. "
+                               "Give it numpy.broadcast_to(value, index.shape)")
     tag = (<Array> value).storage.tag if type(value) is Array else (<Dual> value).tag
     check_writer(a, tag)
-    index = keep_index(plain_index(index))
     source = stripped(h, s.tag, value)
     if is_traced(source):
         lift(s, head_of_dual(<Dual> source) if type(source) is Dual else head_of_array(<Array> source))

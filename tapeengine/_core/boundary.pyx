@@ -6,15 +6,18 @@ from cpython.ref cimport Py_INCREF
 from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_GET_SIZE
 from libc.stdint cimport uint32_t
 cimport cython
+from numpy cimport NPY_ARRAY_WRITEABLE, PyArray_CLEARFLAGS, PyArray_DATA, PyArray_ISWRITEABLE, ndarray
 
 from tapeengine._core.array cimport Array
 from tapeengine._core.calls cimport is_foreign, of_numbers
 from tapeengine._core.interleave cimport ARRAY, DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Walk
 from tapeengine._core.nested cimport Copies, copy_out
-from tapeengine._core.records cimport View
+from tapeengine._core.records cimport View, view_of
 from tapeengine._core.scalar cimport Dual, head_of_dual, new_dual
-from tapeengine._core.storing cimport geometry, head_of_array, new_array, snapshot
-from tapeengine._core.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, reserve
+from tapeengine._core.storing cimport (
+    dense, geometry, head_of_array, held, make_writable, new_array, plain, snapshot, view_by,
+)
+from tapeengine._core.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, head_of, reserve
 
 import numpy
 
@@ -25,17 +28,60 @@ cdef object array_class = numpy.ndarray
 
 
 cdef Array array_input(Head *h, object value):
-    """An array of the caller as an input of a trace: by reference, and copied before it is written to."""
+    """An array of the caller as an input of a trace: a small one is copied, a large one is watched and copied before
+    it is written to."""
     cdef Array a
-    if type(value) is not Array:
+    if type(value) is Array:
+        value = snapshot(<Array> value)
+    else:
         value = numpy.asarray(value)
         if not value.dtype.isnative or not value.flags.aligned:
             value = value.astype(value.dtype.newbyteorder("="))
+    if dense(plain(value)):
+        own = held(h, value)
+        a = new_array(h, own, True)
+        a.storage.kept = own is value
     else:
-        value = snapshot(<Array> value)
-    a = new_array(h, value, True)
-    a.storage.kept = True
+        a = gapped(h, value)
+    if not PyArray_ISWRITEABLE(plain(value)):
+        PyArray_CLEARFLAGS(plain(a.values), NPY_ARRAY_WRITEABLE)
     return a
+
+
+cdef Array gapped(Head *h, object value):
+    """An input whose elements do not fill their memory: a copy with gaps, of which numpy makes the same views."""
+    cdef ndarray numbers = plain(value)
+    cdef Head *outer
+    flat, spread = with_gaps(numbers)
+    if type(value) is Array:
+        outer = head_of((<Array> value).storage.tag)
+        if outer == NULL:
+            value = numbers
+        else:
+            flat = new_array(outer, flat, False)
+    part = view_by(new_array(h, flat, True), view_of(
+        spread, 0, <char *> PyArray_DATA(<ndarray> spread) - <char *> PyArray_DATA(plain(flat)), len(flat)))
+    part.values[...] = value
+    return part
+
+
+cdef tuple with_gaps(object values):
+    """A flat array, and a view of it with an array's shape, the order of its strides, and a gap of one element wherever
+    its axes do not fill their memory."""
+    cdef list strides = [0] * values.ndim
+    width = step = filled = values.itemsize
+    start = 0
+    for axis in sorted(range(values.ndim - 1, -1, -1), key=lambda axis: abs(values.strides[axis])):
+        stride, n = values.strides[axis], values.shape[axis]
+        if n > 1 and abs(stride) != filled:
+            step += width
+        strides[axis] = step if stride >= 0 else -step
+        start += (n - 1) * step if stride < 0 else 0
+        if n > 1:
+            filled = abs(stride) * n
+        step *= n
+    flat = numpy.zeros(step // width, values.dtype)
+    return flat, numpy.ndarray(values.shape, values.dtype, flat, start, strides)
 
 
 @cython.final
@@ -191,8 +237,10 @@ cdef class Outputs(Walk):
             return self.plain_array(a.current())
         self.layout.add(ARRAY, a.storage.index, 0)
         self.layout.keep(geometry(a))
+        if a.storage.kept and type(a.storage.base) is array_class:      # one copy for all results that are views of the storage
+            make_writable(a.storage)
         value = a.current()
-        return value.copy() if a.storage.kept or type(value) is Array else value
+        return value.copy("K") if type(value) is Array else value
 
     cdef int check_earlier(self, uint32_t tag) except -1:
         if tag > self.tape.head.tag:

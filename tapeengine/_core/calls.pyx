@@ -16,7 +16,7 @@ from tapeengine._core.nested cimport copied_id
 from tapeengine._core.records cimport PrimitiveRecord
 from tapeengine._core.scalar cimport Dual, head_of_dual, new_dual
 from tapeengine._core.storing cimport (
-    constant, differentiable, geometry, head_of_array, is_traced, keep, new_array, plain, snapshot,
+    constant, differentiable, geometry, held, head_of_array, is_traced, keep, new_array, plain, snapshot,
 )
 from tapeengine._core.tape cimport ARRAY, Head, Tape, head_of, record_special, tape_of
 
@@ -149,6 +149,7 @@ cdef object record_call(Head *h, object primitive, tuple args, list values, dict
     cdef Tape tape = tape_of(h)
     cdef uint32_t id, tag = h.tag
     cdef Py_ssize_t i
+    cdef Kept kept_values
     cdef list inputs = []
     rules = primitive.vjp_rules
     variadic = primitive.variadic
@@ -169,7 +170,8 @@ cdef object record_call(Head *h, object primitive, tuple args, list values, dict
     id = record_special(h, ARRAY, <uint32_t> len(tape.arrays), 0.0, 0.0, scalar_value(out))
     tape.arrays.append(record)
     result, record.output = wrapped(h, out, id)
-    kept_values = Kept(args, values)
+    kept_values = Kept.__new__(Kept, args, values)
+    kept_values.head = h
     record.kept = [
         kept_by(rules[0 if variadic else i], kept_values, static, out, result, i) for i, _ in inputs]
     if tape.keeps_tangents:
@@ -190,11 +192,12 @@ cdef double scalar_value(object out) noexcept:
 cdef class Kept:
     """The arguments of a call as its rules keep them, each kept at most once."""
 
+    cdef Head *head         # of the tape whose record keeps them
     cdef tuple args
     cdef list values, kept
     cdef tuple spaces       # of all arguments, once a rule has asked for them
 
-    def __init__(self, args, values):
+    def __cinit__(self, args, values):
         self.args = args
         self.values = values
         self.kept = [None] * len(values)
@@ -210,7 +213,7 @@ cdef class Kept:
             if type(value) is Array:
                 self.kept[i] = snapshot(<Array> value)
             else:
-                self.kept[i] = keep(x if type(x) is Array else value)
+                self.kept[i] = keep(self.head, x if type(x) is Array else value)
         return self.kept[i]
 
 
@@ -225,9 +228,9 @@ cdef tuple kept_by(object rule, Kept args, dict static, object out, object resul
         elif kind == "space":
             kept.append(space_of(args.values[key]))
         elif kind == "static":
-            kept.append(static[key])
+            kept.append(held(args.head, static[key]))
         elif kind == "out":
-            kept.append(kept_output(out, result))
+            kept.append(kept_output(args.head, out, result))
         elif kind == "out_space":
             kept.append(space_of(out))
         elif kind == "index":
@@ -277,16 +280,16 @@ cdef object space_of_doubles(object x):
     return found
 
 
-cdef object kept_output(object out, object result):
+cdef object kept_output(Head *h, object out, object result):
     """The output as a rule keeps it."""
-    if type(result) is Array:
-        return keep(result)
+    if type(result) is Array or type(out) is array_class:
+        return keep(h, result)
     if type(out) is tuple or type(out) is list:
-        return type(out)([kept_output(part, traced) for part, traced in zip(out, result)])
+        return type(out)([kept_output(h, part, traced) for part, traced in zip(out, result)])
     if isinstance(out, tuple):
-        return type(out)(*[kept_output(part, traced) for part, traced in zip(out, result)])
+        return type(out)(*[kept_output(h, part, traced) for part, traced in zip(out, result)])
     if isinstance(out, dict):
-        return {key: kept_output(part, result[key]) for key, part in out.items()}
+        return {key: kept_output(h, part, result[key]) for key, part in out.items()}
     return out
 
 
@@ -321,10 +324,12 @@ cdef tuple wrapped_parts(Head *h, object out):
     cdef Array a
     if type(out) is Array or (type(out) is array_class and differentiable(out)):
         a = new_array(h, out, True)
+        a.storage.number = type(out) is Array and (<Array> out).storage.number
         return a, geometry(a)
     if isinstance(out, (numpy.floating, numpy.complexfloating, float, complex)):
         a = new_array(h, numpy.array(out), True)
-        return (a[()] if a.storage.type == NPY_DOUBLE else a), geometry(a)
+        a.storage.number = a.storage.type != NPY_DOUBLE
+        return (a if a.storage.number else a[()]), geometry(a)
     if type(out) is Dual:
         a = new_array(h, array_of_dual(<Dual> out), True)
         return a[()], geometry(a)

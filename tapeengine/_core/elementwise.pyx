@@ -7,7 +7,7 @@ kernels do not cover returns NotImplemented and takes the way of any primitive.
 """
 
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport malloc
+from libc.stdlib cimport labs, malloc
 from libc.string cimport memset
 cimport cython
 cimport numpy as cnp
@@ -287,6 +287,25 @@ cdef void place_values(object x, Operand *o, int axes, Py_ssize_t *dims) noexcep
             o.whole = False
 
 
+cdef bint in_c_order(int axes, te_operand *a, te_operand *b) noexcept:
+    """Whether numpy lays a result out in C order, by the strides of its operands.
+
+    numpy sorts the axes by strides: two axes change places where each operand that is spread over neither says so.
+    """
+    cdef int outer, inner
+    cdef bint in_a, in_b
+    for outer in range(axes - 2, -1, -1):
+        for inner in range(outer + 1, axes):
+            in_a = a.strides[outer] != 0 and a.strides[inner] != 0
+            in_b = b.strides[outer] != 0 and b.strides[inner] != 0
+            if (in_a and labs(a.strides[inner]) <= labs(a.strides[outer])
+                    or in_b and labs(b.strides[inner]) <= labs(b.strides[outer])):
+                break
+            if in_a or in_b:
+                return False
+    return True
+
+
 cdef int compute(ufunc *f, int loop, int arguments, int axes, Py_ssize_t *dims, te_operand *a, te_operand *b,
                  double *out) noexcept:
     """Run a ufunc's inner loop over each row of the last axis."""
@@ -365,12 +384,14 @@ cdef object elementwise(int op, object function, object x, object y):
         return NotImplemented
     place_values(xv, &a, axes, dims)
     place_values(yv, &b, axes, dims)
+    flat = (a.whole or type(xv) is not array_class) and (b.whole or type(yv) is not array_class)
+    if not flat and not in_c_order(axes, &a.values, &b.values):
+        return NotImplemented
     out = PyArray_EMPTY(axes, <npy_intp *> dims, NPY_DOUBLE, 0)
     result = new_array(h, out, True)
     record = ElementwiseRecord.__new__(ElementwiseRecord)
     record.op = op
     record.result = result.storage.index
-    flat = (a.whole or type(xv) is not array_class) and (b.whole or type(yv) is not array_class)
     if flat:
         record.axes = 1
         record.dims[0] = PyArray_SIZE(out)
@@ -392,8 +413,8 @@ cdef object elementwise(int op, object function, object x, object y):
     record.a = a
     record.b = b
     reads = (te_reads(op, 0) if a.source != CONSTANT else 0) | (te_reads(op, 1) if b.source != CONSTANT else 0)
-    record.a_owner = kept(x, xv, &record.a, reads & 1, flat, axes, dims)
-    record.b_owner = kept(y, yv, &record.b, reads & 2, flat, axes, dims)
+    record.a_owner = kept(h, x, xv, &record.a, reads & 1, flat, axes, dims)
+    record.b_owner = kept(h, y, yv, &record.b, reads & 2, flat, axes, dims)
     if reads & 4:
         result.storage.kept = True
         record.v_owner = out
@@ -403,7 +424,7 @@ cdef object elementwise(int op, object function, object x, object y):
     return result
 
 
-cdef object kept(object x, object values, Operand *o, bint read, bint flat, int axes, Py_ssize_t *dims):
+cdef object kept(Head *h, object x, object values, Operand *o, bint read, bint flat, int axes, Py_ssize_t *dims):
     """Keep an operand's values for the partials, or let go of them; what owns them."""
     cdef bint whole = o.whole
     if not read:
@@ -412,7 +433,7 @@ cdef object kept(object x, object values, Operand *o, bint read, bint flat, int 
     if type(values) is not array_class:
         o.values.data = <char *> &o.constant
         return None
-    owner = keep(x)
+    owner = keep(h, x)
     if owner is not values:
         if flat:
             o.values.data = <char *> PyArray_DATA(<ndarray> owner)

@@ -228,6 +228,7 @@ cdef int push(Tape tape, Reverse r) except -1:
     """Fill in the tangents of all records, in place, from those of the inputs."""
     cdef uint32_t end = tape.head.count
     cdef uint32_t i = push_scalars(tape, r.cotangent, tape.head.inputs + 1, end)
+    r.forward = True
     while i < end:
         push_special(tape, r, i)
         i = push_scalars(tape, r.cotangent, i + 1, end)
@@ -238,6 +239,7 @@ cdef int push_recorded(Tape tape, Copies copies, RecordedReverse r) except -1:
     """The forward sweep with every step recorded on the tape of `r.outer`."""
     cdef Head *h = &tape.head
     cdef uint32_t i
+    r.forward = True
     for i in range(h.inputs + 1, h.count):
         if i & 0xFFFFF == 0:
             PyErr_CheckSignals()

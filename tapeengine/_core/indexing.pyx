@@ -4,8 +4,8 @@ from libc.stdint cimport uint32_t
 from cpython.long cimport PyLong_CheckExact
 cimport numpy as cnp
 from numpy cimport (
-    NPY_DOUBLE, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISWRITEABLE,
-    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
+    NPY_CDOUBLE, NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, PyArray_DATA, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM,
+    PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )
 
 from tapeengine._core.array cimport Array, Storage
@@ -14,9 +14,14 @@ from tapeengine._core.scalar cimport Dual, new_dual
 from tapeengine._core.storing cimport array_over, geometry, head_of_array, new_array, plain
 from tapeengine._core.tape cimport ARRAY, READ, Head, innermost_here, record_special, tape_of, traces
 
+from operator import index as whole_number
+
 import numpy
 
 cnp.import_array()
+
+cdef extern from "Python.h":
+    Py_ssize_t clipped "PyNumber_AsSsize_t"(object number, void *error) except? -1
 
 cdef object array_class = numpy.ndarray
 
@@ -28,12 +33,12 @@ cdef bint element_offset(Array a, ndarray value, object index, Py_ssize_t *offse
     if PyLong_CheckExact(index):
         if PyArray_NDIM(value) != 1:
             return False
-        i = index
+        i = clipped(index, NULL)
         n = PyArray_DIMS(value)[0]
         if i < 0:
             i += n
         if i < 0 or i >= n:
-            raise IndexError(f"index {index} is out of bounds for axis 0 with size {n}")
+            value[index]    # numpy's error
         offset[0] = a.offset + i * PyArray_STRIDES(value)[0]
         return True
     if type(index) is not tuple or len(<tuple> index) != PyArray_NDIM(value):
@@ -45,35 +50,60 @@ cdef bint element_offset(Array a, ndarray value, object index, Py_ssize_t *offse
             if not isinstance(item, numpy.integer):
                 return False
             item = int(item)
-        i = item
+        i = clipped(item, NULL)
         n = PyArray_DIMS(value)[axis]
         if i < 0:
             i += n
         if i < 0 or i >= n:
-            raise IndexError(f"index {item} is out of bounds for axis {axis} with size {n}")
+            value[index]
         offset[0] += i * PyArray_STRIDES(value)[axis]
         axis += 1
     return True
 
 
-cdef bint is_basic(object index) except -1:
-    """Whether numpy answers an index with a view."""
-    if type(index) is tuple:
-        for item in <tuple> index:
-            if not is_basic(item):
-                return False
-        return True
-    return (index is None or index is Ellipsis or isinstance(index, (slice, numpy.integer))
-            or (isinstance(index, int) and not isinstance(index, bool)))
+cdef tuple normalised(object index, int *kind):
+    """An index as numpy reads it, in objects of its own, which no later change of the program's objects reaches.
+
+    Its items are whole numbers, slices, None, Ellipsis, booleans and arrays; `kind` says how numpy answers it.
+    """
+    cdef list items = []
+    kind[0] = VIEWED
+    for item in index if isinstance(index, tuple) else (index,):
+        items.append(normalised_item(item, kind))
+    return tuple(items)
 
 
-cdef object plain_index(object index):
-    """An index without traced arrays in it (their values are discrete here)."""
-    if type(index) is tuple:
-        return tuple([plain_index(item) for item in <tuple> index])
-    if type(index) is list:
-        return [plain_index(item) for item in <list> index]
-    return plain(index) if type(index) is Array else index
+cdef object normalised_item(object item, int *kind):
+    if item is None or item is Ellipsis or PyLong_CheckExact(item):
+        return item
+    if type(item) is slice:
+        return slice(slice_end(item.start), slice_end(item.stop), slice_end(item.step))
+    if type(item) is Array:
+        item = plain(item)
+    if not isinstance(item, (array_class, list, tuple, bool, numpy.bool)) and hasattr(type(item), "__index__"):
+        return whole_number(item)
+    places = numpy.array(item)
+    if not isinstance(item, array_class) and places.size == 0:
+        places = places.astype(numpy.intp)
+    if places.ndim == 0 and places.dtype.kind in "iu":
+        kind[0] = max(kind[0], COPIED)
+        return int(places)
+    kind[0] = GATHERED
+    return places
+
+
+cdef object slice_end(object end):
+    return end if end is None or PyLong_CheckExact(end) else whole_number(end)
+
+
+cdef bint names_element(tuple index, int ndim) noexcept:
+    """Whether a normalised index is a whole number for each axis: numpy answers with a scalar."""
+    if len(index) != ndim:
+        return False
+    for item in index:
+        if not PyLong_CheckExact(item):
+            return False
+    return True
 
 
 cdef object read_element(Array a, Py_ssize_t offset):
@@ -116,22 +146,29 @@ cdef object viewed(Array a, object value):
         if type(s.base) is not Array or (<Array> value).storage is not (<Array> s.base).storage:
             return None
         return array_over(s, value, (<Array> value).offset - (<Array> s.base).offset)
-    numbers = <ndarray> value
+    numbers = <ndarray?> value
     offset = <char *> PyArray_DATA(numbers) - s.data
+    if not shows(PyArray_TYPE(numbers), s.type):
+        return None
     if PyArray_SIZE(numbers) == 0:
         return array_over(s, value, 0)
-    if offset < 0 or offset >= s.size * PyArray_ITEMSIZE(plain(s.base)) or PyArray_TYPE(numbers) != s.type:
+    if offset < 0 or offset >= s.size * PyArray_ITEMSIZE(plain(s.base)):
         return None
     return array_over(s, value, offset)
 
 
-cdef Array read_part(Array a, object index):
-    """A copy of some elements, recorded."""
+cdef bint shows(int type, int stored) noexcept:
+    """Whether a view may have a type: that of the storage, or that of the parts of its complex numbers."""
+    return type == stored or (type == NPY_DOUBLE and stored == NPY_CDOUBLE) or (type == NPY_FLOAT and stored == NPY_CFLOAT)
+
+
+cdef Array read_part(Array a, object index, object order="K"):
+    """A copy of some elements, by a normalised index, or (index None) of all of them; recorded."""
     cdef Head *h
     cdef ReadRecord record
     cdef Array result
     value = a.current()
-    out = value.copy() if index is None else value[index]
+    out = value.copy(order) if index is None else value[index]
     if not a.storage.active:
         h = innermost_here()
         return new_array(h if h != NULL else head_of_array(a), out, False)
@@ -146,24 +183,33 @@ cdef Array read_part(Array a, object index):
     return result
 
 
+cdef object read_number(Array a):
+    """What numpy gives as a scalar, from a view of it: a number, which later writes do not reach."""
+    cdef Array result = read_part(a, None)
+    if result.storage.type == NPY_DOUBLE:
+        return read_element(result, 0)
+    result.storage.number = True
+    return result
+
+
 cdef object get(Array a, object index):
     cdef Py_ssize_t offset = 0
+    cdef int kind = VIEWED
     cdef ndarray value = plain(a.current())
     if a.storage.type == NPY_DOUBLE and element_offset(a, value, index, &offset):
         return read_element(a, offset)
-    index = plain_index(index)
-    if not is_basic(index):
+    index = normalised(index, &kind)
+    if kind == GATHERED:
         return read_part(a, index)
-    part = a.current()[index]
-    if type(part) is not array_class and type(part) is not Array:   # a scalar of another dtype, or by odd integers
-        if a.storage.type == NPY_DOUBLE:
-            index = index if type(index) is tuple else (index,)
-            return get(a, tuple([int(i) for i in index if i is not Ellipsis]))
-        part = a.current()[(index if type(index) is tuple else (index,)) + (Ellipsis,)]
-    return viewed(a, part)
+    if names_element(<tuple> index, PyArray_NDIM(value)):
+        if a.storage.type == NPY_DOUBLE and element_offset(a, value, index, &offset):
+            return read_element(a, offset)
+        return read_number(viewed(a, a.current()[(*index, Ellipsis)]))
+    part = viewed(a, a.current()[index])
+    return read_part(part, None) if kind == COPIED else part
 
 
-def view(Array a, function):
+def view(Array a, function, order="C"):
     """Apply a numpy function that rearranges an array: as a view where numpy makes one, else as a copy.
 
     Parameters
@@ -171,13 +217,23 @@ def view(Array a, function):
     a : Array
     function : callable
         Takes the values, returns an array or a list or tuple of arrays.
+    order : str
+        The order of the axes in which the function reads elements that it must copy.
     """
+    values = plain(a.current())
+    if a.storage.number:    # numpy rearranges a scalar into a scalar, or into an array of its own
+        values = values[()]
+        a = read_part(a, None)
+    if values.ndim == 0 and isinstance(function(values), numpy.generic):
+        return get(a, ())
     result = function(a.current())
+    if result is a.current():
+        return a
     if holds_numbers(result):
         return picked(a, function(numpy.arange(a.size).reshape(a.shape)))
     if isinstance(result, (list, tuple)):
-        return type(result)([arranged(a, part, None) for part in result])
-    return arranged(a, result, function)
+        return type(result)([arranged(a, part, None, order) for part in result])
+    return arranged(a, result, function, order)
 
 
 cdef bint holds_numbers(object result) except -1:
@@ -197,17 +253,11 @@ cdef object picked(Array a, object places):
     return get(a, tuple([int(i) for i in numpy.unravel_index(places, a.shape)]))
 
 
-cdef object arranged(Array a, object part, object function):
+cdef object arranged(Array a, object part, object function, object order):
+    """One result of a function of a's values: a view of a's storage, or else of a copy in the function's order."""
     cdef Array copy
-    if type(part) is not array_class and type(part) is not Array:
-        return part
     result = viewed(a, part)
     if result is not None or function is None:
         return result
-    copy = read_part(a, None)
-    result = viewed(copy, function(copy.current()))
-    if result is not None:
-        return result
-    places = function(numpy.arange(copy.size).reshape(copy.shape))
-    flat = viewed(copy, copy.current().reshape(-1))
-    return read_part(<Array> flat, places)
+    copy = read_part(a, None, "C" if order == "A" else order)   # what is in Fortran's order is not copied by "A"
+    return viewed(copy, function(copy.current()))

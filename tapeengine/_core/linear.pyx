@@ -39,6 +39,7 @@ def jvp(Backpropagator back, tuple tangents):
     cdef Numbers numbers
     cdef Head *outer
     try:
+        back.tape.check_watched()
         if back.tape.watcher is not None:
             back.tape.watcher.tangents(back, tangents)
         seeds = staged(back, tangents, array)

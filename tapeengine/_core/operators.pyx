@@ -7,7 +7,7 @@ from tapeengine._core.array cimport Array
 from tapeengine._core.assignment cimport put
 from tapeengine._core.calls cimport is_foreign
 from tapeengine._core.scalar cimport Dual
-from tapeengine._core.storing cimport kernels, need_rules, plain
+from tapeengine._core.storing cimport kernels, need_rules, numbers_of
 
 import numpy
 
@@ -46,6 +46,11 @@ cdef object in_place(Array a, object ufunc, object y, int op=-1):
     result = operate(ufunc, a, y, op)
     if result is NotImplemented:
         return result
+    if a.storage.number:    # a scalar has no in-place operators: the name is bound anew
+        return result
+    if not numpy.can_cast(result.dtype, a.dtype, "same_kind"):
+        raise TypeError(f"Cannot cast ufunc {ufunc.__name__!r} output from {result.dtype!r} to {a.dtype!r} with casting "
+                        "rule 'same_kind'")
     if result.shape != a.shape:
         raise ValueError(f"non-broadcastable output operand with shape {a.shape} doesn't match the broadcast shape "
                          f"{result.shape}")
@@ -53,8 +58,6 @@ cdef object in_place(Array a, object ufunc, object y, int op=-1):
     return a
 
 
-cdef object numbers_of(object x):
-    return plain(x) if type(x) is Array else (<Dual> x).v if type(x) is Dual else x
 
 
 cdef object compared(object x, object y, int kind):

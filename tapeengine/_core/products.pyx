@@ -128,9 +128,9 @@ cdef object product(object x, object y):
     record.left = place(x)
     record.right = place(y)
     if record.left is not None:
-        record.right_values = keep(y)
+        record.right_values = keep(h, y)
     if record.right is not None:
-        record.left_values = keep(x)
+        record.left_values = keep(h, x)
     if rows == 1:
         id = record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, <double> out)
         tape_of(h).arrays.append(record)

@@ -10,7 +10,7 @@ cimport numpy as cnp
 
 from tapeengine._core.array cimport Array
 from tapeengine._core.nested cimport Copies, add_recorded, carried, pass_on, te_scalar
-from tapeengine._core.records cimport ArrayRecord, Reverse, View, fitted, once, repeats
+from tapeengine._core.records cimport ArrayRecord, Reverse, View, fitted, of_type, once, repeats
 from tapeengine._core.storing cimport new_array, view_by
 from tapeengine._core.scalar cimport Dual, new_dual
 from tapeengine._core.tape cimport (
@@ -58,9 +58,11 @@ cdef class RecordedReverse(Reverse):
         if type(value) is Array or isinstance(value, numpy.ndarray):
             if value.dtype.kind == "c":
                 value = value.real
-            value = value[()] if value.ndim == 0 else value.sum()
+            if type(value) is not Dual:
+                value = value[()] if value.ndim == 0 else value.sum()
         if type(value) is Array:    # of another dtype: by way of float64
-            value = value.astype(float)[()]
+            value = value.astype(float)
+            value = value[()] if type(value) is Array else value
         if type(value) is Dual:
             s.value = (<Dual> value).v
             s.id = carried(self.outer, (<Dual> value).tag, (<Dual> value).id, s.value)
@@ -82,6 +84,9 @@ cdef class RecordedReverse(Reverse):
 
     cdef int add(self, View view, object contribution) except -1:
         cdef bint first = self.owners[view.storage] is None
+        if view.imaginary:
+            contribution = self.signed(view, contribution)
+        contribution = of_type(view, contribution)
         if repeats(view):
             view = once(view)
             contribution = zero_dim(contribution) if type(contribution) is Dual else contribution
@@ -103,7 +108,7 @@ cdef class RecordedReverse(Reverse):
         part = target[Ellipsis if index is None else index]
         result = part.copy() if type(part) is Array else part
         target[Ellipsis if index is None else index] = 0.0
-        return result
+        return self.signed(view, result)
 
     cdef int drop(self, uint32_t storage) except -1:
         self.owners[storage] = None

@@ -8,6 +8,7 @@ cdef class View:            # the geometry of an array within its storage; holds
     cdef uint32_t storage
     cdef int ndim, type
     cdef bint whole         # C-contiguous, and all of the storage
+    cdef bint imaginary     # the imaginary parts of a complex storage
     cdef Py_ssize_t offset  # in bytes
     cdef Py_ssize_t few[8]
     cdef Py_ssize_t *dims   # shape, then strides in bytes
@@ -15,6 +16,7 @@ cdef class View:            # the geometry of an array within its storage; holds
 cdef class Reverse:         # one reverse sweep's accumulation
     cdef Tape tape
     cdef bint recorded      # on an outer tape
+    cdef bint forward       # of tangents
     cdef double *cotangent  # of scalars, by id
     cdef char **data        # of storages, by index; NULL before the first contribution
     cdef list owners        # what owns that memory
@@ -24,6 +26,7 @@ cdef class Reverse:         # one reverse sweep's accumulation
     cdef int add_scalar(self, uint32_t id, object value) except -1
     cdef object part(self, View view)
     cdef int add(self, View view, object contribution) except -1
+    cdef object signed(self, View view, object cotangent)
     cdef object take(self, View view, object index)
     cdef object zeros(self, View view)
     cdef int drop(self, uint32_t storage) except -1
@@ -38,6 +41,7 @@ cdef ndarray strided(char *data, View view, object owner)
 cdef bint repeats(View view) noexcept
 cdef View once(View view)
 cdef object fitted(object cotangent, tuple shape)
+cdef object of_type(View view, object contribution)
 
 cdef class PrimitiveRecord(ArrayRecord):
     cdef object primitive
@@ -49,20 +53,20 @@ cdef class PrimitiveRecord(ArrayRecord):
 
 cdef object rebuilt(cls, list parts)
 cdef object form_of(object place)
-cdef bint may_repeat(object index) except -1
+cdef bint may_repeat(tuple index) except -1
 
 cdef class ReadRecord(ArrayRecord):
     cdef View source, result
-    cdef object index
+    cdef tuple index
 
 cdef class WriteRecord(ArrayRecord):
     cdef View target
-    cdef object index       # None: all of the target
+    cdef tuple index        # normalised; None: all of the target
     cdef object value       # a View, the id of a scalar, or None for a constant
     cdef tuple shape        # of the value
 
 cdef class AddRecord(ArrayRecord):
     cdef View target
-    cdef object index
+    cdef tuple index
     cdef object value       # a View or the id of a scalar
     cdef tuple shape

@@ -13,7 +13,7 @@ from cpython.ref cimport Py_INCREF, Py_REFCNT
 cimport cython
 cimport numpy as cnp
 from numpy cimport (
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_DOUBLE, PyArray_CHKFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS,
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_BOOL, NPY_DOUBLE, NPY_FLOAT, PyArray_ISCOMPLEX, PyArray_CHKFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS,
     PyArray_NDIM, PyArray_SetBaseObject, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
 )
 
@@ -102,6 +102,17 @@ cdef object fitted(object cotangent, tuple shape):
     return cotangent.sum(axis=axes).reshape(shape)
 
 
+cdef object of_type(View view, object contribution):
+    """A contribution to real numbers that were stored among complex ones: its real part."""
+    if view.type != NPY_DOUBLE and view.type != NPY_FLOAT:
+        return contribution
+    if type(contribution) is ndarray:
+        return contribution.real if PyArray_ISCOMPLEX(<ndarray> contribution) else contribution
+    if type(contribution) is float:
+        return contribution
+    return contribution.real if contribution.dtype.kind == "c" else contribution
+
+
 cdef bint repeats(View view) noexcept:
     """Whether a view shows elements more than once: a broadcast axis."""
     cdef int i
@@ -112,7 +123,7 @@ cdef bint repeats(View view) noexcept:
 
 
 cdef View once(View view):
-    """The same view with each broadcast axis of extent 1."""
+    """The same view with each broadcast axis of extent 1; a sign is left to the caller."""
     cdef View v = View.__new__(View)
     cdef int i
     v.storage, v.ndim, v.type, v.offset = view.storage, view.ndim, view.type, view.offset
@@ -184,6 +195,9 @@ cdef class Reverse:
         cdef uint32_t s = view.storage
         cdef ndarray array
         cdef bint first = self.data[s] == NULL
+        if view.imaginary:
+            contribution = self.signed(view, contribution)
+        contribution = of_type(view, contribution)
         if repeats(view):
             view = once(view)
             return self.add(view, fitted(numpy.asarray(contribution), view.shape))
@@ -215,7 +229,12 @@ cdef class Reverse:
         else:
             result = numpy.array(target[index])
             target[index] = 0
-        return result
+        return self.signed(view, result)
+
+    cdef object signed(self, View view, object cotangent):
+        """A cotangent of a view's values as what lies in the buffer, and back: a complex cotangent pairs with a tangent
+        by the real part of their product, so that the one of an imaginary part lies there as its negative."""
+        return -cotangent if view.imaginary and not self.forward else cotangent
 
     cdef int drop(self, uint32_t storage) except -1:
         """Let go of a storage whose record has been resolved."""
@@ -303,14 +322,12 @@ cdef object rebuilt(cls, list parts):
     return tuple(parts) if cls is tuple else cls(*parts)
 
 
-cdef bint may_repeat(object index) except -1:
-    """Whether an index may name one element twice."""
-    if isinstance(index, tuple):
-        for item in index:
-            if may_repeat(item):
-                return True
-        return False
-    return isinstance(index, (list, ndarray)) and numpy.asarray(index).dtype != bool
+cdef bint may_repeat(tuple index) except -1:
+    """Whether a normalised index may name one element twice."""
+    for item in index:
+        if type(item) is ndarray and PyArray_TYPE(<ndarray> item) != NPY_BOOL:
+            return True
+    return False
 
 
 @cython.final
@@ -334,7 +351,8 @@ cdef class ReadRecord(ArrayRecord):
     def scatter(self, Reverse r, ct):
         """Add into the places that were read, as often as each was."""
         target = r.part(self.source)
-        if not may_repeat(self.index):
+        ct = r.signed(self.source, ct)
+        if not may_repeat(self.index) and not repeats(self.source):
             target[self.index] += ct
         else:
             numpy.add.at(target, self.index, ct)
@@ -349,7 +367,7 @@ cdef class AddRecord(ArrayRecord):
         target = r.part(self.target)
         if target is None:
             return 0
-        ct = fitted(target[self.index], self.shape)
+        ct = r.signed(self.target, fitted(target[self.index], self.shape))
         if type(self.value) is View:
             r.add(<View> self.value, ct)
         else:

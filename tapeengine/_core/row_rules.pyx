@@ -13,7 +13,7 @@ from libc.string cimport memset
 from tapeengine._core.elementwise cimport ARRAY_VIEW, CONSTANT, SCALAR, ElementwiseRecord, Operand, te_accumulate
 from tapeengine._core.products cimport ProductRecord
 from tapeengine._core.records cimport (
-    AddRecord, ArrayRecord, PrimitiveRecord, ReadRecord, View, WriteRecord, form_of, may_repeat, rebuilt,
+    AddRecord, ArrayRecord, PrimitiveRecord, ReadRecord, View, WriteRecord, form_of, may_repeat, rebuilt, repeats,
 )
 from tapeengine._core.rows cimport Rows, fitted_rows, te_rows_scale
 from tapeengine._core.sums cimport SumRecord
@@ -129,16 +129,15 @@ cdef object times(object cotangents, object matrix):
 
 
 # -- reads and writes --------------------------------------------------------------------------------------------------
-cdef object beside_rows(object index):
+cdef object beside_rows(tuple index):
     """An index into one array as an index into many of them along a last axis, which no index can move."""
-    if type(index) is tuple:
-        for item in <tuple> index:
-            if item is Ellipsis:
-                return (*index, slice(None))
-    return (Ellipsis, slice(None)) if index is Ellipsis else index
+    for item in index:
+        if item is Ellipsis:
+            return (*index, slice(None))
+    return index
 
 
-cdef object read_rows(object parts, object index):
+cdef object read_rows(object parts, tuple index):
     """A copy of the indexed places of each row."""
     return numpy.array(numpy.moveaxis(numpy.moveaxis(parts, 0, -1)[beside_rows(index)], -1, 0))
 
@@ -159,7 +158,8 @@ cdef int resolve_read(Rows rows, ReadRecord record) except -1:
 cdef int scatter(Rows rows, ReadRecord record, object ct) except -1:
     """Add into the places that were read, as often as each was."""
     target = rows.part(record.source)
-    if may_repeat(record.index):
+    ct = -ct if record.source.imaginary else ct
+    if may_repeat(record.index) or repeats(record.source):
         for one, part in zip(target, ct):
             numpy.add.at(one, record.index, part)
     else:
@@ -171,18 +171,20 @@ cdef int resolve_add(Rows rows, AddRecord record) except -1:
     target = rows.part(record.target)
     if target is None:
         return 0
-    return rows.stage(record.value, fitted_rows(read_rows(target, record.index), record.shape))
+    ct = read_rows(target, record.index)
+    return rows.stage(record.value, fitted_rows(-ct if record.target.imaginary else ct, record.shape))
 
 
 cdef int resolve_write(Rows rows, WriteRecord record) except -1:
     target = rows.part(record.target)
     if target is None:
         return 0
-    index = Ellipsis if record.index is None else record.index
+    index = (Ellipsis,) if record.index is None else record.index
     ct = read_rows(target, index)
     numpy.moveaxis(target, 0, -1)[beside_rows(index)] = 0
     if record.value is None:
         return 0
+    ct = -ct if record.target.imaginary else ct
     if record.index is not None and may_repeat(record.index):
         ct = numpy.where(record.last_writes(ct.shape[1:]), ct, 0)
     return rows.stage(record.value, fitted_rows(ct, record.shape))

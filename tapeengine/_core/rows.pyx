@@ -11,7 +11,7 @@ cimport cython
 cimport numpy as cnp
 from numpy cimport PyArray_DATA, PyArray_NBYTES, ndarray
 
-from tapeengine._core.records cimport ArrayRecord, Reverse, View, fitted, once, repeats
+from tapeengine._core.records cimport ArrayRecord, Reverse, View, fitted, of_type, once, repeats
 from tapeengine._core.tape cimport Place, Tape
 from tapeengine._core.trace cimport free_zeros, zeros
 
@@ -45,6 +45,7 @@ cdef class Rows:
         free_zeros(self.scalars)
 
     cdef int begin(self, Tape tape, Py_ssize_t width) except -1:
+        tape.check_watched()
         self.tape = tape
         self.width = width
         self.scalars = <double *> zeros(<size_t> tape.head.count * width, sizeof(double))
@@ -119,12 +120,15 @@ cdef class Rows:
         if block is None:
             return None
         strides = tuple([view.dims[view.ndim + k] for k in range(view.ndim)])
-        return numpy.ndarray((self.width, *view.shape), block.dtype, block, view.offset, (block.strides[0], *strides))
+        return numpy.ndarray((self.width, *view.shape), view.dtype, block, view.offset, (block.strides[0], *strides))
 
     cdef int add(self, View view, object contribution) except -1:
         """Accumulate into the cotangents of a view. A fresh array becomes the block of an untouched storage."""
         cdef uint32_t s = view.storage
         cdef bint first = self.blocks[s] is None
+        if view.imaginary:
+            contribution = -contribution
+        contribution = of_type(view, contribution)
         if repeats(view):
             spread = numpy.broadcast_to(contribution, (self.width, *view.shape))
             view = once(view)
@@ -195,6 +199,7 @@ cdef class Row(Reverse):
         return part if part.any() else None
 
     cdef int add(self, View view, object contribution) except -1:
+        contribution = of_type(view, self.signed(view, contribution))
         if repeats(view):
             view = once(view)
             return self.add(view, fitted(numpy.asarray(contribution), view.shape))

@@ -6,14 +6,18 @@ from tapeengine._core.records cimport View
 from tapeengine._core.tape cimport Head
 
 cdef ndarray plain(object value)
+cpdef object numbers_of(object x)
 cdef Head *head_of_array(Array a) except NULL
+cdef bint dense(ndarray value) noexcept
 cdef Array new_array(Head *h, object value, bint active)
 cdef Array array_over(Storage s, object value, Py_ssize_t offset)
 cdef View geometry(Array a)
+cdef View everything(Storage s)
 cdef Array view_by(Array a, View view)
 cdef int make_writable(Storage s) except -1
 cdef Array snapshot(Array a)
-cdef object keep(object x)
+cdef object keep(Head *h, object x)
+cdef object held(Head *h, object x)
 cdef bint is_traced(object x) noexcept
 cdef object differentiable(ndarray value)
 cdef object constant(object out)

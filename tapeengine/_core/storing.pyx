@@ -7,8 +7,9 @@ copies of the parts that they need. A snapshot is what an inner trace keeps of a
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 from numpy cimport (
-    NPY_DOUBLE, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISWRITEABLE,
-    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
+    NPY_ARRAY_WRITEABLE, NPY_KEEPORDER, PyArray_CLEARFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS,
+    PyArray_IS_F_CONTIGUOUS, PyArray_ISWRITEABLE, PyArray_ITEMSIZE, PyArray_NBYTES, PyArray_NDIM, PyArray_NewCopy,
+    PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )
 
 from tapeengine._core.array cimport Array, Storage
@@ -21,7 +22,7 @@ import numpy
 from tapeengine.errors import TraceError, UnsupportedError
 
 cdef enum:
-    SMALL = 32768   # bytes: a constant array up to this size is copied where a rule keeps it
+    SMALL = 32768   # bytes: a plain array up to this size is copied where a record keeps it
 
 cnp.import_array()
 
@@ -46,7 +47,21 @@ cdef Head *head_of_array(Array a) except NULL:
 
 
 cdef bint dense(ndarray value) noexcept:
-    return PyArray_IS_C_CONTIGUOUS(value) or PyArray_IS_F_CONTIGUOUS(value)
+    """Whether the elements fill their memory from the first address on, in any order of the axes."""
+    cdef Py_ssize_t step = PyArray_ITEMSIZE(value)
+    cdef int ndim = PyArray_NDIM(value), axis, found, left
+    if PyArray_IS_C_CONTIGUOUS(value) or PyArray_IS_F_CONTIGUOUS(value):
+        return True
+    for left in range(ndim):
+        found = -1
+        for axis in range(ndim):
+            if PyArray_STRIDES(value)[axis] == step and PyArray_DIMS(value)[axis] != 1:
+                found = axis
+                break
+        if found < 0:
+            break
+        step *= PyArray_DIMS(value)[found]
+    return step == PyArray_SIZE(value) * PyArray_ITEMSIZE(value)
 
 
 cdef Array new_array(Head *h, object value, bint active):
@@ -56,7 +71,7 @@ cdef Array new_array(Head *h, object value, bint active):
     if type(value) is Array:
         tape_of(h).note_outer((<Array> value).storage.tag)
     if not dense(numbers):
-        value = value.copy()
+        value = value.copy("K")
         numbers = plain(value)
     s.base = value
     s.data = <char *> PyArray_DATA(numbers)
@@ -78,7 +93,12 @@ cdef Array array_over(Storage s, object value, Py_ssize_t offset):
 
 
 cdef View geometry(Array a):
-    return view_of(plain(a.current()), a.storage.index, a.offset, a.storage.size)
+    cdef ndarray numbers = plain(a.current())
+    cdef View view = view_of(numbers, a.storage.index, a.offset, a.storage.size)
+    if view.type != a.storage.type:     # the parts of complex numbers
+        view.whole = False
+        view.imaginary = a.offset % (2 * PyArray_ITEMSIZE(numbers)) != 0
+    return view
 
 
 cdef Array view_by(Array a, View view):
@@ -97,7 +117,7 @@ cdef int make_writable(Storage s) except -1:
     if s.frozen is not None:
         detach(s)
     if s.kept:
-        s.base = s.base.copy(order="K") if type(s.base) is array_class else s.base.copy()
+        s.base = s.base.copy("K")
         s.data = <char *> PyArray_DATA(plain(s.base))
         s.epoch += 1
         s.kept = False
@@ -136,12 +156,18 @@ cdef int detach(Storage s) except -1:
 
 cdef View everything(Storage s):
     """The geometry of all of a storage, in the order of its memory."""
-    return view_of(plain(s.base).reshape(-1, order="A" if PyArray_IS_C_CONTIGUOUS(plain(s.base)) else "F"), s.index, 0,
-                   s.size)
+    cdef View view = View.__new__(View)
+    view.storage = s.index
+    view.ndim = 1
+    view.type = s.type
+    view.whole = True
+    view.dims[0] = s.size
+    view.dims[1] = PyArray_ITEMSIZE(plain(s.base))
+    return view
 
 
-cdef object keep(object x):
-    """What a rule keeps of an argument: the values themselves where nobody will write to them, else a copy."""
+cdef object keep(Head *h, object x):
+    """What a rule keeps of an argument: values that no later change reaches, by reference where there can be none."""
     cdef Array a
     if type(x) is Array:
         a = <Array> x
@@ -151,9 +177,32 @@ cdef object keep(object x):
             return a.current().copy()
         a.storage.kept = True
         return a.current()
-    if type(x) is array_class and x.flags.writeable and x.nbytes <= SMALL:
-        return x.copy()
+    return held(h, x)
+
+
+cdef object held(Head *h, object x):
+    """A plain value as it is now: a copy of a small array or of a list, a large array by reference under watch."""
+    if type(x) is array_class:
+        if PyArray_NBYTES(<ndarray> x) <= SMALL or not contiguous(<ndarray> x):
+            return copied(<ndarray> x)
+        tape_of(h).watch(<ndarray> x)
+        return x
+    if type(x) is list or type(x) is tuple:
+        return type(x)([held(h, item) for item in x])
     return x
+
+
+cdef bint contiguous(ndarray x) noexcept:
+    return PyArray_IS_C_CONTIGUOUS(x) or PyArray_IS_F_CONTIGUOUS(x)
+
+
+cdef object copied(ndarray x):
+    """A copy that spreads no further what a broadcast spreads."""
+    cdef int axis
+    if PyArray_NBYTES(x) <= SMALL:
+        return PyArray_NewCopy(x, NPY_KEEPORDER)
+    once = x[tuple([slice(0, 1) if PyArray_STRIDES(x)[axis] == 0 else slice(None) for axis in range(PyArray_NDIM(x))])]
+    return numpy.broadcast_to(once.copy("K"), (<object> x).shape)
 
 
 cdef bint is_traced(object x) noexcept:
@@ -171,6 +220,13 @@ cdef object constant(object out):
     if h == NULL or type(out) is not array_class or not differentiable(out):
         return out
     return new_array(h, out, False)
+
+
+cpdef object numbers_of(object x):
+    """The values that a traced array shows, in its own memory; a traced scalar's value, and x itself if it is plain."""
+    if type(x) is Array:
+        return plain((<Array> x).current())
+    return (<Dual> x).v if type(x) is Dual else x
 
 
 def rules_of(x):

@@ -43,6 +43,7 @@ cdef class Tangents:
 
     cdef int begin(self, Tape tape, Py_ssize_t width, list lasting) except -1:
         """Begin with zeros everywhere; the storages `lasting` are read after the sweep."""
+        tape.check_watched()
         self.tape = tape
         self.width = width
         self.records = tape.head.count

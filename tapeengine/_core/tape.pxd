@@ -1,5 +1,6 @@
 # The tape: records in chunks, the table of live tapes, and the inline functions that record.
 from libc.stdint cimport uint8_t, uint32_t
+from numpy cimport ndarray
 
 cdef extern from "ops_table.h" nogil:
     const char *const op_names[]
@@ -169,6 +170,7 @@ cdef class Tape:
     cdef uint32_t outer_tag  # of the latest outer trace that this tape depends on, 0 where there is none
     cdef object copies       # what has been copied to that trace's tape
     cdef readonly list arrays      # array records, in the order of the tape
+    cdef dict watched       # plain arrays that records keep by reference, by their identity and digest
     cdef Place *places      # of the storages of traced arrays, by index
     cdef uint32_t place_count, place_room
     cdef readonly object rules     # what the trace's dispatcher looks rules up in
@@ -179,6 +181,8 @@ cdef class Tape:
 
     cdef int open(self, int order) except -1
     cdef int continue_from(self, Tape tape, uint32_t tag) except -1
+    cdef int watch(self, ndarray kept) except -1
+    cdef int check_watched(self) except -1
     cdef void close(self) noexcept
     cdef int note_guards(self) except -1
     cdef uint32_t add_place(self, Py_ssize_t size, int type, int width) except? 0xFFFFFFFF

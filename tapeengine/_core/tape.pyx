@@ -1,16 +1,19 @@
 """The tape of a trace: records in chunks, growth and its limits, and the table of live tapes (DN 9 and 10)."""
 
+from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from cpython.pythread cimport PyThread_get_thread_ident
 cimport cython
+from numpy cimport PyArray_DATA, PyArray_NBYTES, ndarray
 
-from tapeengine.errors import TapeLimitError
+from tapeengine.errors import TapeLimitError, TraceError
 
 cdef extern from "memory.h":
     void *te_zeros(size_t count, size_t size)
     void te_free(void *data)
+    uint64_t te_digest(const void *data, size_t bytes) nogil
 
 cdef enum:
     SPARE_CHUNKS = 16       # chunks kept for the next trace: about 13 MB that need not be faulted in again
@@ -385,6 +388,25 @@ cdef class Tape:
         self.places[self.place_count] = Place(size, type, width)
         self.place_count += 1
         return self.place_count - 1
+
+    cdef int watch(self, ndarray kept) except -1:
+        """Have the sweeps compare a plain array that records keep by reference with what it holds now."""
+        if self.watched is None:
+            self.watched = {}
+        self.watched[id(kept), te_digest(PyArray_DATA(kept), PyArray_NBYTES(kept))] = kept
+        return 0
+
+    cdef int check_watched(self) except -1:
+        """Refuse a sweep where an array has been changed since a record kept it."""
+        if self.watched is None:
+            return 0
+        for (_, digest), kept in self.watched.items():
+            if te_digest(PyArray_DATA(<ndarray> kept), PyArray_NBYTES(<ndarray> kept)) != digest:
+                raise TraceError(
+                    f"a plain array of shape {kept.shape} was changed in place after the program had used it and "
+                    "before its derivative was taken. Arrays of more than 32 KiB are kept by reference: give the "
+                    "program a copy of this one, or write into another array")
+        return 0
 
     cdef uint32_t link(self, uint32_t tag, uint32_t id, double value) except 0:
         """The input of this tape that stands for a dual of an outer trace (DESIGN: nesting)."""

@@ -194,6 +194,7 @@ cdef class Backpropagator:
         cdef Numbers numbers
         cdef Reverse r
         try:
+            self.tape.check_watched()
             if self.tape.watcher is not None:
                 self.tape.watcher.cotangents(self, cotangent)
             seeds = begin_seeds(self.result, self.structures, "cotangent", array)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy
 
 from tapeengine._core.array import Array
-from tapeengine._core.assignment import add_at
+from tapeengine._core.assignment import add_at, put_overlapping
 from tapeengine._core.creation import fresh, from_values
-from tapeengine._core.trace import value_of
+from tapeengine._core.storing import numbers_of
 
 __all__ = ["CREATION", "asarray", "copy", "plain"]
 
@@ -19,7 +19,7 @@ def plain(x: Any) -> Any:
     """A value, or a list or tuple of them, without derivatives."""
     if isinstance(x, (list, tuple)):
         return type(x)(plain(item) for item in x) if type(x) in (list, tuple) else x
-    return value_of(x)
+    return numbers_of(x)
 
 
 def asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
@@ -32,7 +32,9 @@ def asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
 
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
     """numpy.copy."""
-    return a.copy() if type(a) is Array else from_values(a, None) if plain(a) is not a else fresh(numpy.copy(a, order))
+    if type(a) is Array:
+        return a.copy(order)
+    return from_values(a, None) if plain(a) is not a else fresh(numpy.copy(a, order))
 
 
 def like(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,8 +64,11 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 
 
 def spread(x: Any, shape: tuple[int, ...]) -> Any:
-    """A value broadcast to a shape."""
-    return numpy.broadcast_to(asarray(x), shape)
+    """A value broadcast to a shape; axes of one in front of it fall away, as in an assignment."""
+    x = asarray(x)
+    while x.ndim > len(shape) and x.shape[0] == 1:
+        x = x[0, ...]
+    return numpy.broadcast_to(x, shape)
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
@@ -83,25 +88,69 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
 
 def along_axis(shape: tuple[int, ...], indices: Any, axis: int) -> tuple[Any, ...]:
     """The index that picks `indices` along one axis and everything along the others."""
-    axis %= len(shape)
+    axis = numpy.lib.array_utils.normalize_axis_index(axis, len(shape))
     grids = numpy.ogrid[tuple(slice(n) for n in shape)]
     return tuple(indices if i == axis else grid for i, grid in enumerate(grids))
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """numpy.fill_diagonal of a matrix, or of an array whose axes have one length."""
-    places = numpy.arange(min(a.shape))
-    a[(places,) * a.ndim] = val
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if a.ndim > 2 and len(set(a.shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    if put_overlapping(a, val, lambda target, value: numpy.fill_diagonal(target, value, wrap)):
+        return
+    step = 1 + int(numpy.cumprod(a.shape[:0:-1]).sum())
+    end = a.shape[1] ** 2 if a.ndim == 2 and not wrap else a.size
+    put_in_turn(a, numpy.arange(a.size)[:end:step], val)
+
+
+def put_in_turn(a: Any, places: Any, values: Any) -> None:
+    """Write values, from the first one again where there are too few, to places in the order of an array's elements."""
+    check_writeable(a)
+    values = numpy.ravel(asarray(values))
+    if places.size and values.size:
+        put_numbered(a, places, values[numpy.arange(places.size) % values.size])
+
+
+def check_writeable(a: Any) -> None:
+    """Refuse to write to a read-only array, also where there is nothing to write."""
+    if not a.flags.writeable:
+        raise ValueError("assignment destination is read-only")
+
+
+def put_numbered(a: Any, places: Any, values: Any) -> None:
+    """Write values to places that are numbered in the order of an array's elements."""
+    a = a if a.ndim else a[None]
+    a[numpy.unravel_index(places, a.shape)] = values
 
 
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """numpy.put."""
-    a.reshape(-1)[numpy.arange(a.size).take(plain(ind), mode=mode)] = v
+    places = numpy.arange(a.size)
+    numpy.put(numpy.empty(a.size), ind, 0, mode)  # numpy's errors
+    put_in_turn(a, numpy.ravel(places.take(numpy.asarray(ind, numpy.intp), mode=mode)), v)
 
 
 def putmask(a: Any, mask: Any, values: Any) -> None:
-    """numpy.putmask with values of the array's shape, or one that broadcasts to it."""
-    copyto(a, values, where=mask)
+    """numpy.putmask: a place takes the value with its number, counted round."""
+    mask, values = numpy.ravel(plain(mask)), numpy.ravel(asarray(values))
+    if mask.size != a.size:
+        raise ValueError("putmask: mask and data must be the same size")
+    check_writeable(a)
+    places = numpy.flatnonzero(mask)
+    if places.size and values.size:
+        put_numbered(a, places, values[places % values.size])
+
+
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """numpy.place: the places where a mask holds take the values in turn."""
+    places, vals = numpy.flatnonzero(plain(mask)), numpy.ravel(asarray(vals))
+    if places.size and not vals.size:
+        raise ValueError("Cannot insert from an empty array!")
+    if not put_overlapping(arr, vals, lambda target, values: numpy.place(target, plain(mask), values)):
+        put_in_turn(arr, places, vals)
 
 
 def at(ufunc: Any, a: Any, index: Any, value: Any = None) -> None:
@@ -126,4 +175,5 @@ CREATION: dict[Any, Callable[..., Any]] = {
     numpy.fill_diagonal: fill_diagonal,
     numpy.put: put,
     numpy.putmask: putmask,
+    numpy.place: place,
 }

@@ -15,7 +15,9 @@ import numpy
 
 from tapeengine._core.array import Array
 from tapeengine._core.calls import holds_foreign
+from tapeengine._core.creation import fresh
 from tapeengine._core.scalar import Dual
+from tapeengine._core.storing import numbers_of
 from tapeengine._core.trace import value_of
 from tapeengine.duals.creation import CREATION, asarray, at, plain, spread
 from tapeengine.duals.foreign import as_plain, replaced
@@ -83,7 +85,7 @@ class Rules:
         out = options.get("out")
         try:
             if out is None:
-                return rule(*args, **options)
+                return fresh(rule(*args, **options))
             return stored(rule(*args, **{key: value for key, value in options.items() if key != "out"}), out)
         except Exception as error:
             raise explained(error, function, args, options) from error.__cause__
@@ -163,6 +165,7 @@ class Rules:
             return self.function(numpy.where, (mask, result, other), {})
         if not isinstance(out, Array):
             return stored(result, out)
+        check_fits(result, out)
         mask = numpy.broadcast_to(mask, out.shape)
         out[mask] = spread(result, out.shape)[mask]
         return out
@@ -204,7 +207,7 @@ def on_values(function: Any) -> Callable[..., Any]:
     """A function whose answer does not depend on derivatives."""
 
     def answered(*args: Any, **options: Any) -> Any:
-        return function(*(numpy.float64(value_of(a)) if type(a) is Dual else value_of(a) for a in args), **options)
+        return function(*(numpy.float64(a.value) if type(a) is Dual else numbers_of(a) for a in args), **options)
 
     return answered
 
@@ -220,8 +223,18 @@ def stored(result: Any, out: Any) -> Any:
             "out= names a plain array, which cannot hold traced values. "
             "Make it with tapeengine.numpy inside the program, or leave out= away"
         )
+    check_fits(result, out)
     out[...] = result
     return out
+
+
+def check_fits(result: Any, out: Any) -> None:
+    """Raise numpy's errors where a result cannot be stored in `out`."""
+    values = numpy.asarray(numbers_of(result))
+    if not numpy.can_cast(values.dtype, out.dtype, "same_kind"):
+        raise TypeError(f"the result is of {values.dtype!r}, which out= of {out.dtype!r} cannot hold")
+    if numpy.broadcast_shapes(values.shape, out.shape) != out.shape:
+        raise ValueError(f"out= has the shape {out.shape}, and the result {values.shape}")
 
 
 def missing(function: Any, method: str = "__call__") -> UnsupportedError:

@@ -9,15 +9,17 @@ from typing import Any
 import numpy
 
 from tapeengine._core.array import Array
+from tapeengine._core.assignment import put_overlapping
 from tapeengine._core.functions import mean_method, sum_method
-from tapeengine._core.indexing import view
 from tapeengine._core.storing import rules_of
+from tapeengine.duals.creation import put_in_turn, put_numbered
+from tapeengine.duals.views import VIEWS
 
 __all__ = ["METHODS"]
 
 #: Methods that are numpy functions of the same name and parameters.
 NAMES = (
-    "all any argmax argmin argpartition argsort choose clip conj conjugate cumprod cumsum diagonal dot max "
+    "all any argmax argmin argpartition argsort choose clip cumprod cumsum diagonal dot max "
     "mean min nonzero prod ptp put ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
 ).split()
 
@@ -40,18 +42,19 @@ def dispatched(function: Any) -> Callable[..., Any]:
 def reshape(self: Any, *shape: Any, **options: Any) -> Any:
     """ndarray.reshape, with the shape as one argument or as several."""
     new = shape[0] if len(shape) == 1 else shape
-    return view(self, lambda values: numpy.reshape(values, new, **options))
+    order = options.pop("order", "C")
+    return VIEWS[numpy.reshape](self, new, order=order, **options)
 
 
 def transpose(self: Any, *axes: Any) -> Any:
     """ndarray.transpose, with the axes as one argument, as several or not at all."""
     order = None if not axes else axes[0] if len(axes) == 1 else axes
-    return view(self, lambda values: numpy.transpose(values, order))
+    return VIEWS[numpy.transpose](self, order)
 
 
 def flatten(self: Any, order: str = "C") -> Any:
     """ndarray.flatten: always a copy."""
-    return self.copy().reshape(-1) if order in "CA" else self.T.copy().reshape(-1)
+    return VIEWS[numpy.ravel](self.copy("K") if order in "KA" else self.copy(order), order)
 
 
 def compress(self: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
@@ -59,13 +62,32 @@ def compress(self: Any, condition: Any, axis: Any = None, out: Any = None) -> An
     return rules_of(self).function(numpy.compress, (condition, self, axis), {"out": out})
 
 
-def astype(self: Any, dtype: Any, **options: Any) -> Any:
+def astype(
+    self: Any, dtype: Any, order: Any = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
+) -> Any:
     """ndarray.astype; an integer or boolean dtype gives plain values."""
-    if numpy.dtype(dtype).kind == "O":
+    dtype = numpy.dtype(dtype)
+    if dtype.kind == "O":
         return objects(self)
-    if numpy.dtype(dtype).kind not in "fc":
-        return self.value.astype(dtype)
-    return rules_of(self).function(numpy.astype, (self, numpy.dtype(dtype)), {})
+    if dtype.kind not in "fc":
+        return self.value.astype(dtype, order, casting)
+    if dtype != self.dtype:
+        numpy.empty(0, self.dtype).astype(dtype, casting=casting)
+        self = rules_of(self).function(numpy.astype, (self, dtype), {})
+    elif copy:
+        return self.copy(order)
+    return self if in_order(self, order) else self.copy(order)
+
+
+def in_order(self: Any, order: str) -> bool:
+    """Whether an array lies in memory as an order wants it."""
+    flags = self.flags
+    return bool(order == "K" or flags.f_contiguous if order == "F" else order in "KA" or flags.c_contiguous)
+
+
+def conjugate(self: Any) -> Any:
+    """ndarray.conj: a real array itself."""
+    return rules_of(self).ufunc(numpy.conjugate, "__call__", (self,), {}) if self.dtype.kind == "c" else self
 
 
 def objects(self: Any) -> Any:
@@ -85,8 +107,14 @@ def item(self: Any, *index: Any) -> Any:
     if not index:
         if self.size != 1:
             raise ValueError("can only convert an array of size 1 to a scalar; give item an index")
-        return self.reshape(-1)[0]
-    return self.reshape(-1)[index[0]] if len(index) == 1 and not isinstance(index[0], tuple) else self[tuple(index)]
+        return self[(0,) * self.ndim]
+    places = index if len(index) > 1 else index[0] if isinstance(index[0], tuple) else None
+    return self[places if places is not None else place_of(self, index[0])]
+
+
+def place_of(self: Any, number: Any) -> tuple[int, ...]:
+    """The index of the element with a number in C order."""
+    return tuple(int(i) for i in numpy.unravel_index(range(self.size)[number], self.shape))
 
 
 def tolist(self: Any) -> Any:
@@ -115,19 +143,14 @@ def device(self: Any) -> str:
     return "cpu"
 
 
-def part(function: Any) -> Callable[..., Any]:
-    """The real or imaginary part, as a property."""
-    return lambda self: rules_of(self).function(function, (self,), {})
-
-
 def table() -> dict[str, Callable[..., Any]]:
     """What gives each attribute of a traced array that the class itself lacks."""
-    own = (reshape, transpose, flatten, compress, astype, fill, item, tolist, sort, partition, to_device)
+    own = (reshape, transpose, flatten, compress, astype, conjugate, fill, item, tolist, sort, partition, to_device)
     methods = {name: dispatched(getattr(numpy, name)) for name in NAMES}
     methods.update({method.__name__: method for method in own})
     methods["sum"], methods["mean"] = sum_method, mean_method
     attributes = {name: bound(method) for name, method in methods.items()}
-    attributes["real"], attributes["imag"] = part(numpy.real), part(numpy.imag)
+    attributes["conj"] = attributes["conjugate"]
     attributes["flat"], attributes["device"] = Flat, device
     return attributes
 
@@ -147,14 +170,22 @@ class Flat:
         return int(self.array.size)
 
     def __iter__(self) -> Any:
-        return iter(self.array.reshape(-1))
+        return (self[number] for number in range(len(self)))
 
     def __getitem__(self, index: Any) -> Any:
-        return self.array.reshape(-1)[index]
+        array = self.array if self.array.ndim else self.array[None]
+        return array[numpy.unravel_index(self.places(index), array.shape)]
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        places = numpy.arange(self.array.size).reshape(self.array.shape).ravel()[index]
-        self.array[numpy.unravel_index(places, self.array.shape)] = value
+        places = self.places(index)
+        if not isinstance(places, numpy.ndarray):
+            put_numbered(self.array, places, value)
+        elif not put_overlapping(self.array, value, lambda target, found: target.flat.__setitem__(index, found)):
+            put_in_turn(self.array, numpy.ravel(places), value)
+
+    def places(self, index: Any) -> Any:
+        """The numbers of the elements that an index of the flat array names."""
+        return numpy.arange(self.array.size)[index]
 
 
 METHODS = table()

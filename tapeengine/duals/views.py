@@ -17,8 +17,7 @@ __all__ = ["VIEWS"]
 #: Functions of one array (and what says how to rearrange it) that return a view of it, or a list of views.
 NAMES = (
     "array_split atleast_1d atleast_2d atleast_3d broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit "
-    "matrix_transpose moveaxis permute_dims ravel reshape roll rollaxis rot90 split squeeze swapaxes transpose unstack "
-    "vsplit"
+    "matrix_transpose moveaxis permute_dims rollaxis rot90 split squeeze swapaxes transpose trim_zeros unstack vsplit"
 ).split()
 
 
@@ -27,6 +26,8 @@ def on_views(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def rearranged(a: Any, *args: Any, **options: Any) -> Any:
         if type(a) is Dual:
+            if type(function(numpy.float64(a.value), *args, **options)) is numpy.float64:
+                return a
             a = zero_dim(a)
         if type(a) is not Array:
             return function(a, *args, **options)
@@ -47,15 +48,20 @@ def several(function: Callable[..., Any]) -> Callable[..., Any]:
     return all_of_them
 
 
-def broadcast_arrays(*arrays: Any, subok: bool = False) -> Any:
-    """numpy.broadcast_arrays."""
-    shape = numpy.broadcast_shapes(*(numpy.shape(getattr(a, "value", a)) for a in arrays))
-    return tuple(VIEWS[numpy.broadcast_to](a, shape) for a in arrays)
-
-
 def ravel(a: Any, order: Any = "C") -> Any:
     """numpy.ravel."""
-    return view(a, lambda values: numpy.ravel(values, order)) if type(a) is Array else numpy.ravel(a, order)
+    a = zero_dim(a) if type(a) is Dual else a
+    return view(a, lambda values: numpy.ravel(values, order), order) if type(a) is Array else numpy.ravel(a, order)
+
+
+def reshape(a: Any, /, shape: Any = None, order: Any = "C", *, copy: Any = None) -> Any:
+    """numpy.reshape."""
+    a = zero_dim(a) if type(a) is Dual else a
+    if type(a) is not Array:
+        return numpy.reshape(a, shape, order, copy=copy)
+    if copy:
+        a = a.copy("F" if order == "F" or (order == "A" and a.flags.fnc) else "C")
+    return view(a, lambda values: numpy.reshape(values, shape, order, copy=False if copy is False else None), order)
 
 
 def views() -> dict[Callable[..., Any], Callable[..., Any]]:
@@ -63,7 +69,7 @@ def views() -> dict[Callable[..., Any], Callable[..., Any]]:
     table = {getattr(numpy, name): on_views(getattr(numpy, name)) for name in NAMES if hasattr(numpy, name)}
     for name in ("atleast_1d", "atleast_2d", "atleast_3d"):
         table[getattr(numpy, name)] = several(getattr(numpy, name))
-    table[numpy.broadcast_arrays] = broadcast_arrays
+    table[numpy.ravel], table[numpy.reshape] = ravel, reshape
     for name in ("diagonal", "matrix_transpose"):
         if hasattr(numpy.linalg, name):
             table[getattr(numpy.linalg, name)] = on_views(getattr(numpy.linalg, name))

@@ -26,46 +26,50 @@ def holds_traced(value: Any) -> bool:
     return type(value) is Dual or type(value) is Array
 
 
-def array(object: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, **options: Any) -> Any:
+def array(
+    object: Any, dtype: Any = None, *, copy: bool | None = True, order: Any = "K", ndmin: int = 0, **options: Any
+) -> Any:
     """numpy.array; nested lists may hold traced numbers and arrays, and a traced array is copied."""
-    if type(object) is Array and not copy and (dtype is None or object.dtype == dtype):
-        result = object
+    if type(object) is Array:
+        result = object.astype(object.dtype if dtype is None else dtype, order, copy=bool(copy))
+        if copy is False and result is not object:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
     else:
-        result = from_values(object, dtype, **options)
+        result = from_values(object, dtype, order=order, **options)
     while ndmin > result.ndim:
         result = result[None]
     return result
 
 
-def asarray(a: Any, dtype: Any = None, **options: Any) -> Any:
-    """numpy.asarray; a traced array is returned as it is, if the dtype fits."""
-    if type(a) is Array:
-        return a if dtype is None or a.dtype == dtype else a.astype(dtype)
-    return from_values(a, dtype) if holds_traced(a) else numpy.asarray(a, dtype, **options)
+def asarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
+    """numpy.asarray; a traced array is returned as it is, if the dtype and the order fit."""
+    if not holds_traced(a):
+        return numpy.asarray(a, dtype, order, **options)
+    return array(a, dtype, copy=options.get("copy"), order="K" if order is None else order)
 
 
-def asanyarray(a: Any, dtype: Any = None, **options: Any) -> Any:
+def asanyarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
     """numpy.asanyarray."""
-    return asarray(a, dtype) if holds_traced(a) else numpy.asanyarray(a, dtype, **options)
+    return asarray(a, dtype, order, **options) if holds_traced(a) else numpy.asanyarray(a, dtype, order, **options)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
     """numpy.ascontiguousarray."""
     if not holds_traced(a):
         return numpy.ascontiguousarray(a, dtype)
-    result = asarray(a, dtype)
-    result = result if result.flags.c_contiguous else result.copy()
-    return result if result.ndim else result[None]
+    return array(a, dtype, copy=None, order="C", ndmin=1)
 
 
 def asfortranarray(a: Any, dtype: Any = None) -> Any:
     """numpy.asfortranarray."""
-    return asarray(a, dtype).T.copy().T if holds_traced(a) else numpy.asfortranarray(a, dtype)
+    if not holds_traced(a):
+        return numpy.asfortranarray(a, dtype)
+    return array(a, dtype, copy=None, order="F", ndmin=1)
 
 
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
     """numpy.copy."""
-    return a.copy() if type(a) is Array else array(a) if holds_traced(a) else fresh(numpy.copy(a, order))
+    return array(a, order=order) if holds_traced(a) else fresh(numpy.copy(a, order))
 
 
 def making(function: Callable[..., Any]) -> Callable[..., Any]:
