@@ -5,10 +5,14 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy
+
 from tapeengine._core.native import Enterable
+from tapeengine._core.poles import is_finite
 from tapeengine.chad.depth import deep
 from tapeengine.chad.display import display
 from tapeengine.chad.execute import Executable
@@ -21,6 +25,10 @@ from tapeengine.chad.types import Type
 from tapeengine.errors import StructureError, UnsupportedError
 
 __all__ = ["Program", "program"]
+
+
+#: What numbers and indices raise.
+ERRORS = (ArithmeticError, ValueError, LookupError)
 
 
 class Program(Enterable):
@@ -136,30 +144,59 @@ class Program(Enterable):
     ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its backpropagator."""
         others = self.others(len(primals), named)
+        executable = self.executable
         # An engine has tried the short way already, once it knows it, with just these primals.
-        run = self.executable.vjp if others or self.native is None else self.executable.general_vjp
-        self.native = self.executable.entry
-        try:
-            value, backpropagator = run((*primals, *others))
-        except StructureError:
-            if not is_traced((*primals, *others)):
-                raise
-            found: tuple[Any, Callable[[Any], tuple[Any, ...]]] = engine.vjp(self.python, *primals, **named)
+        run = executable.vjp if others or self.native is None else executable.general_vjp
+        self.native = None if executable.drops_errors else executable.entry
+
+        def on_duals() -> Any:
+            return engine.vjp(self.python, *primals, **named)
+
+        value, backpropagator = self._run(lambda: run((*primals, *others)), on_duals, (*primals, *others))
+
+        def finite_if_can_be(cotangent: Any) -> tuple[Any, ...]:
+            found: tuple[Any, ...] = backpropagator(cotangent)[: len(primals)]
+            if has_infinity(found):  # an infinite partial times a zero that dual numbers do not meet
+                with contextlib.suppress(*ERRORS):  # which elements of numpy arrays do not raise
+                    plain, again = on_duals()
+                    return again(listed(plain, cotangent))  # type: ignore[no-any-return]
             return found
-        if not others:
-            return value, backpropagator
-        return value, lambda cotangent: backpropagator(cotangent)[: len(primals)]
+
+        return value, finite_if_can_be
 
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its tangent."""
         others = self.others(len(primals), {})
+        whole = (*tangents, *[None] * len(others))
+        run = functools.partial(self.executable.jvp, (*primals, *others), whole)
+        return self._run(run, lambda: engine.jvp(self.python, primals, tangents), (*primals, *others, tangents))
+
+    def _run(
+        self, run: Callable[[], tuple[Any, Any]], on_duals: Callable[[], tuple[Any, Any]], given: tuple[Any, ...]
+    ) -> tuple[Any, Any]:
+        """Run a derivative; dual numbers on the plain program decide where it fails or may not fail as that does."""
         try:
-            return self.executable.jvp((*primals, *others), (*tangents, *[None] * len(others)))
+            if self.executable.drops_errors and not is_traced(given):
+                self._as_python(given)
+            found = run()
+            if not has_infinity(found[0]) or has_infinity(self._as_python(given)):
+                return found
         except StructureError:
-            if not is_traced((primals, tangents)):
+            if not is_traced(given):
                 raise
-        found: tuple[Any, Any] = engine.jvp(self.python, primals, tangents)
-        return found
+        except ERRORS:
+            self._as_python(given)
+        return on_duals()
+
+    def _as_python(self, given: tuple[Any, ...]) -> Any:
+        """Run the plain program, which raises what it raises on numbers; NaN where it does not take the arguments."""
+        try:
+            with numpy.errstate(all="ignore"):
+                return self.python(*given[: self.function.__code__.co_argcount])
+        except ERRORS:
+            raise
+        except Exception:  # an argument that only the typed program takes
+            return math.nan
 
     def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Give the arguments that a call does not give by position: by name, or their defaults."""
@@ -170,6 +207,34 @@ class Program(Enterable):
         values = self.function.__defaults__ or ()
         missing = self.function.__code__.co_argcount - given
         return values[-missing:] if 0 < missing <= len(values) else ()
+
+
+def listed(value: Any, cotangent: Any) -> Any:
+    """Give a cotangent with lists where a value has lists.
+
+    Examples
+    --------
+    >>> listed((1.0, [2.0]), (1.0, numpy.ones(1)))
+    (1.0, [1.0])
+    """
+    if isinstance(value, tuple) and isinstance(cotangent, tuple) and not hasattr(value, "_fields"):
+        return tuple(listed(v, c) for v, c in zip(value, cotangent, strict=True))
+    return cotangent.tolist() if isinstance(value, list) and isinstance(cotangent, numpy.ndarray) else cotangent
+
+
+def has_infinity(value: Any) -> bool:
+    """Tell whether there is an infinity or a NaN in a float, an array, or a tuple or list of these.
+
+    Examples
+    --------
+    >>> has_infinity((1.0, float("nan"))), has_infinity(2.0)
+    (True, False)
+    """
+    if isinstance(value, tuple | list):
+        return any(map(has_infinity, value))
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    return isinstance(value, numpy.ndarray) and not is_finite(value)
 
 
 def program(function: Callable[..., Any]) -> Program:

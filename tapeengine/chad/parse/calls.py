@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tapeengine.chad.parse import library
+from tapeengine.chad.parse.closures import Lifted, Local, call_local, value_of
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.parameters import arguments, no_other_keywords, parameters_of
 from tapeengine.chad.parse.registered import primitive
@@ -111,11 +112,14 @@ def library_name(found: Any) -> str:
 
 def parameter_types(p: Parser, node: ast.expr, env: Env) -> tuple[Type, ...] | None:
     """Give the parameter types of what is called, where they are known."""
-    from tapeengine.chad.parse.parser import MISSING, Lifted
+    from tapeengine.chad.parse.parser import MISSING
 
     found: Any = env.get(node.id) if isinstance(node, ast.Name) and node.id in env else p.static(node, env)
     if isinstance(found, Lifted):
         return found.params
+    if isinstance(found, Local):
+        types = found.parameters.types
+        return None if None in types else tuple(t for t in types if t is not None)
     if isinstance(found, Term):
         return found.type.params if isinstance(found.type, Function) else None
     if found is p.function or getattr(found, "__tapeengine_function__", None) is p.function:
@@ -127,15 +131,19 @@ def parameter_types(p: Parser, node: ast.expr, env: Env) -> tuple[Type, ...] | N
 
 def apply_to(p: Parser, node: ast.AST, function: ast.expr, args: Sequence[Term], env: Env) -> Term:
     """Apply whatever an expression stands for to arguments."""
-    from tapeengine.chad.parse.parser import MISSING, Lifted
+    from tapeengine.chad.parse.parser import MISSING
+    from tapeengine.chad.parse.statements import value_at
 
     if isinstance(function, ast.Lambda):
         return apply_lambda(p, function, args, env)
     found: Any = env.get(function.id) if isinstance(function, ast.Name) and function.id in env else MISSING
     if isinstance(found, Lifted):
         _count(p, node, args, found.params)
-        captured = tuple(env[n] for n in found.captured)
+        captured = tuple(value_at(p, node, n, env) for n in found.captured)
         return Call(found.name, (*captured, *coerced(p, node, args, found.params)), found.result)
+    if isinstance(found, Local):
+        _count(p, node, args, found.parameters.types)
+        return call_local(p, node, found, args, env)
     if found is MISSING:
         found = p.static(function, env)
     if found is not MISSING and not isinstance(found, Term):
@@ -147,7 +155,7 @@ def apply_to(p: Parser, node: ast.AST, function: ast.expr, args: Sequence[Term],
     return Apply(term, coerced(p, node, args, term.type.params))
 
 
-def _count(p: Parser, node: ast.AST, args: Sequence[Term], params: Sequence[Type]) -> None:
+def _count(p: Parser, node: ast.AST, args: Sequence[Term], params: Sequence[Type | None]) -> None:
     if len(args) != len(params):
         p.error(node, f"{len(args)} arguments where {len(params)} are wanted", "match the function's parameters")
 
@@ -215,10 +223,15 @@ def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
     return Tuple(tuple(items), of)
 
 
-def as_function(p: Parser, node: ast.expr, env: Env) -> Term:
-    """Make a function value of a program or a local recursive function."""
+def as_function(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) -> Term:
+    """Make a function value of a program or a local function."""
     types = parameter_types(p, node, env)
+    if types is None and isinstance(wanted, Function):
+        types = wanted.params
     if types is None:
-        p.error(node, "this function as a value has no parameter types", "write a lambda or a def around it")
+        p.error(node, "this function as a value has no parameter types", "write a def with annotated parameters")
+    found = env.get(node.id) if isinstance(node, ast.Name) else None
+    if isinstance(found, Local):
+        return value_of(p, found, types, env)
     params = tuple(p.fresh("x", t) for t in types)
     return Lambda(params, apply_to(p, node, node, params, env))

@@ -19,6 +19,7 @@ from tapeengine.chad.terms import (
     Proj,
     Term,
     Tuple,
+    Var,
     lit,
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Product, Type, show
@@ -35,7 +36,7 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
         case ast.Constant(value=value):
             return constant(p, node, value)
         case ast.Name():
-            return name(p, node, env)
+            return name(p, node, env, wanted)
         case ast.BinOp(left=left, op=op, right=right):
             terms = expression(p, left, env), expression(p, right, env)
             return numeric.of_lists(p, node, *terms) or numeric.binary(p, node, op, *terms)
@@ -98,13 +99,16 @@ def elements(p: Parser, node: ast.AST, items: list[Term]) -> Term:
     return Elements(tuple(p.coerce(node, item, of) for item in items), of)
 
 
-def name(p: Parser, node: ast.Name, env: Env) -> Term:
+def name(p: Parser, node: ast.Name, env: Env, wanted: Type | None = None) -> Term:
     """A variable, a function of the language as a value, or a constant from outside."""
     from tapeengine.chad.parse.calls import as_function
+    from tapeengine.chad.parse.closures import check_use
     from tapeengine.chad.parse.parser import MISSING
 
     value = env.get(node.id, MISSING)
     if isinstance(value, Term):
+        if isinstance(value, Var) and value.name in p.held:
+            check_use(p, node, node.id, value, env)
         return value
     if value is MISSING and node.id not in p.outer:
         if node.id in p.local_names:
@@ -114,7 +118,7 @@ def name(p: Parser, node: ast.Name, env: Env) -> Term:
         raise Unresolved(node.id)
     found = value if value is not MISSING else p.outer[node.id]
     if callable(found) or value is not MISSING:
-        return as_function(p, node, env)
+        return as_function(p, node, env, wanted)
     return constant(p, node, found)
 
 
@@ -217,7 +221,7 @@ def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> 
         return If(test, p.coerce(node, terms[0], of), p.coerce(node, terms[1], of))
     name, chosen, positive = narrowed
     options = p.table.options(env[name].type) or ()
-    variables = [p.fresh(name, o) for o in options]
+    variables = [p.narrowing(name, o, env[name]) for o in options]
     terms_ = []
     for i, var in enumerate(variables):
         inner = {**env, name: var} if i == chosen or len(options) == 2 else env

@@ -8,34 +8,27 @@ import inspect
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tapeengine.chad.errors import ProgramError
-from tapeengine.chad.parse.names import assigned
+from tapeengine.chad.parse.ownership import shared
 from tapeengine.chad.parse.parameters import Parameters, own_parameters, parameter_names
+from tapeengine.chad.parse.scopes import original, separated
 from tapeengine.chad.parse.types import TypeTable, UnknownType
 from tapeengine.chad.terms import Definition, Elements, Inject, Let, Literal, Map, Op, Proj, Term, Tuple, Var, lit
 from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Named, Product, Sum, Type, show
 
-__all__ = ["MISSING", "Env", "Lifted", "Parsed", "Parser", "Unresolved", "parse_function"]
+if TYPE_CHECKING:
+    from tapeengine.chad.parse.closures import Held
+
+__all__ = ["MISSING", "Env", "Parsed", "Parser", "Unresolved", "parse_function"]
 
 MISSING: Any = object()
 
 
 class Unresolved(Exception):
     """A name that is not defined yet: perhaps a program that is defined further down."""
-
-
-@dataclass(frozen=True)
-class Lifted:
-    """A local recursive function that has become a definition: calls hand it what it captures."""
-
-    name: str
-    captured: tuple[str, ...]
-    params: tuple[Type, ...]
-    result: Type
-    parameters: Parameters
 
 
 #: What Python names stand for inside a program.
@@ -84,12 +77,14 @@ class Parser:
         self.programs: dict[str, Any] = {}
         self.primitives: dict[str, Any] = {}
         self.results: list[Type | None] = []
-        self.parameters: dict[str, Parameters] = {}
+        self.held: dict[str, Held] = {}
+        self.narrowed: dict[str, Term] = {}
+        self.reading: list[ast.AST] = []
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
-        self.tree = self._read()
-        self.local_names = set(assigned(self.tree.body))
+        self.tree, self.local_names = separated(self._read())
+        self.shared = shared(self.tree)
         self.outer: dict[str, Any] = {**vars(builtins), **function.__globals__, **_captured(function)}
         if function.__qualname__ == function.__name__:
             self.outer[function.__name__] = function
@@ -115,6 +110,7 @@ class Parser:
         lineno = getattr(node, "lineno", 1)
         line = self.lines[lineno - 1].rstrip("\n") if lineno <= len(self.lines) else ""
         column = getattr(node, "col_offset", 0) + self.indent
+        message, advice = original(message), original(advice)
         raise ProgramError(message, advice, self.filename, self.first + lineno - 1, line, column)
 
     def named_object(self, name: str) -> Any:
@@ -159,6 +155,9 @@ class Parser:
             case ast.Name(id=name):
                 if name in env:
                     return MISSING
+                if name in self.local_names:
+                    advice = "give it a value before the branch or loop"
+                    self.error(node, f"{name} has no value on every path to here", advice)
                 if name not in self.outer:
                     raise Unresolved(name)
                 return self.outer[name]
@@ -169,7 +168,13 @@ class Parser:
 
     def fresh(self, hint: str, of: Type) -> Var:
         """Make a new variable."""
-        return Var(self.names(hint), of)
+        return Var(self.names(original(hint)), of)
+
+    def narrowing(self, hint: str, option: Type, subject: Term) -> Var:
+        """Make a variable for the payload of a union's member."""
+        var = self.fresh(hint, option)
+        self.narrowed[var.name] = subject
+        return var
 
     def let(self, hint: str, term: Term, body: Callable[[Term], Term]) -> Term:
         """Bind a term to a variable unless it is one already, or a literal."""
