@@ -139,6 +139,10 @@ class Needs:
         match array:
             case Var(name):
                 return name in self.uniform
+            case S.Let(_, _, body):
+                return self.is_uniform(body, bounds)
+            case S.If(_, then, orelse):
+                return self.is_uniform(then, bounds) or self.is_uniform(orelse, bounds)
             case S.Build(_, index, body):
                 return self.tried(body, ALL, bounds, index) is NOTHING
             case S.Map(variables, body, _):

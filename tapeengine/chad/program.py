@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.native import Enterable
+from tapeengine._core.native import COPIED, Enterable
 from tapeengine._core.poles import is_finite
 from tapeengine.chad.depth import deep
 from tapeengine.chad.display import display
@@ -22,13 +22,15 @@ from tapeengine.chad.parse import Unresolved, parse_function
 from tapeengine.chad.parse.parser import Parsed, Parser
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Type
-from tapeengine.errors import StructureError, UnsupportedError
+from tapeengine.errors import StructureError, TapeEngineError, UnsupportedError
 
 __all__ = ["Program", "program"]
 
 
 #: What numbers and indices raise.
 ERRORS = (ArithmeticError, ValueError, LookupError)
+#: What a plain program gives on arguments that only the typed one takes. It stands for an infinity.
+NOT_TAKEN = math.inf
 
 
 class Program(Enterable):
@@ -149,20 +151,22 @@ class Program(Enterable):
         run = executable.vjp if others or self.native is None else executable.general_vjp
         self.native = None if executable.drops_errors else executable.entry
 
+        kept = tuple(x.copy() if type(x) is numpy.ndarray and x.nbytes <= COPIED else x for x in primals)
+
         def on_duals() -> Any:
-            return engine.vjp(self.python, *primals, **named)
+            return engine.vjp(self.python, *kept, **named)
 
         value, backpropagator = self._run(lambda: run((*primals, *others)), on_duals, (*primals, *others))
 
-        def finite_if_can_be(cotangent: Any) -> tuple[Any, ...]:
+        def without_nan(cotangent: Any) -> tuple[Any, ...]:
             found: tuple[Any, ...] = backpropagator(cotangent)[: len(primals)]
-            if has_infinity(found):  # an infinite partial times a zero that dual numbers do not meet
+            if has_infinity(found, nan_only=True):  # an infinite partial times a zero that dual numbers do not meet
                 with contextlib.suppress(*ERRORS):  # which elements of numpy arrays do not raise
                     plain, again = on_duals()
                     return again(listed(plain, cotangent))  # type: ignore[no-any-return]
             return found
 
-        return value, finite_if_can_be
+        return value, without_nan
 
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its tangent."""
@@ -181,22 +185,23 @@ class Program(Enterable):
             found = run()
             if not has_infinity(found[0]) or has_infinity(self._as_python(given)):
                 return found
-        except StructureError:
-            if not is_traced(given):
+        except TapeEngineError as error:
+            if not (isinstance(error, StructureError) and is_traced(given)):
                 raise
         except ERRORS:
-            self._as_python(given)
+            if self._as_python(given) is NOT_TAKEN:
+                raise
         return on_duals()
 
     def _as_python(self, given: tuple[Any, ...]) -> Any:
-        """Run the plain program, which raises what it raises on numbers; NaN where it does not take the arguments."""
+        """Run the plain program, which raises what it raises on numbers; or say that it does not take these arguments."""
         try:
             with numpy.errstate(all="ignore"):
                 return self.python(*given[: self.function.__code__.co_argcount])
         except ERRORS:
             raise
         except Exception:  # an argument that only the typed program takes
-            return math.nan
+            return NOT_TAKEN
 
     def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Give the arguments that a call does not give by position: by name, or their defaults."""
@@ -222,19 +227,21 @@ def listed(value: Any, cotangent: Any) -> Any:
     return cotangent.tolist() if isinstance(value, list) and isinstance(cotangent, numpy.ndarray) else cotangent
 
 
-def has_infinity(value: Any) -> bool:
+def has_infinity(value: Any, nan_only: bool = False) -> bool:
     """Tell whether there is an infinity or a NaN in a float, an array, or a tuple or list of these.
 
     Examples
     --------
-    >>> has_infinity((1.0, float("nan"))), has_infinity(2.0)
+    >>> has_infinity((1.0, float("inf"))), has_infinity((1.0, float("inf")), nan_only=True)
     (True, False)
     """
     if isinstance(value, tuple | list):
-        return any(map(has_infinity, value))
+        return any(has_infinity(part, nan_only) for part in value)
     if isinstance(value, float):
-        return not math.isfinite(value)
-    return isinstance(value, numpy.ndarray) and not is_finite(value)
+        return math.isnan(value) if nan_only else not math.isfinite(value)
+    if not isinstance(value, numpy.ndarray) or is_finite(value):
+        return False
+    return not nan_only or bool(numpy.isnan(value).any())
 
 
 def program(function: Callable[..., Any]) -> Program:

@@ -374,5 +374,3 @@ def draw(seed: int) -> Source:
     record = Point(a, r.randint(-1, 3), b)
     arrays = floats(r.randint(0, 4)), floats(r.randint(0, 4))
     return Source(seed, text, (x, y, r.randint(-1, 4), r.randint(-1, 3), *arrays, record))
-
-

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tapeengine.chad.parse import library
+from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import Lifted, Local, call_local, value_of
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.parameters import arguments, no_other_keywords, parameters_of
@@ -102,14 +103,6 @@ def registered_call(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
     return primitive(p, node, found, [expression(p, a, env) for a in node.args], static)
 
 
-def library_name(found: Any) -> str:
-    """Give the name under which the library knows a Python function: its module's first part and its own name."""
-    parts = str(getattr(found, "__module__", None) or type(found).__module__).split(".")
-    mirrored = [part for part in parts if part in ("math", "numpy")]
-    module = mirrored[0] if mirrored else parts[0].lstrip("_")
-    return f"{module}.{getattr(found, '__name__', '')}"
-
-
 def parameter_types(p: Parser, node: ast.expr, env: Env) -> tuple[Type, ...] | None:
     """Give the parameter types of what is called, where they are known."""
     from tapeengine.chad.parse.parser import MISSING
@@ -201,12 +194,12 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     function = library.FUNCTIONS.get(name)
     if function is not None:
         return given_enough(p, node, lambda: function(p, node, list(args)))
-    opcode = ALIASES.get(name.split(".")[-1], name.split(".")[-1])
-    if opcode in REAL and name.split(".")[0] in ("math", "numpy", "tapeengine", "scipy", "operator", "builtins"):
-        return library.opcode(p, node, opcode, list(args))
+    last = name.split(".")[-1]
+    if ALIASES.get(last, last) in REAL:
+        return library.opcode(p, node, ALIASES.get(last, last), list(args))
     if callable(found):
         return primitive(p, node, found, list(args), {})
-    p.error(node, f"{name} is not a function of the language", "write it as a te.program")
+    p.error(node, f"{name or found!r} is not a function of the language", "write it as a te.program")
 
 
 def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:

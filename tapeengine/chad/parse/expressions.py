@@ -198,7 +198,9 @@ def narrowing(p: Parser, node: ast.expr, env: Env) -> tuple[str, int, bool] | No
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             inner = narrowing(p, operand, env)
             return None if inner is None else (inner[0], inner[1], not inner[2])
-        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), cls]) if name in env:
+        case ast.Call(func=callee, args=[ast.Name(id=name), cls]) if (
+            name in env and p.static(callee, env) is isinstance
+        ):
             of = p.table(p.annotation_object(cls))
         case ast.Compare(left=ast.Name(id=name), ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
             of = UNIT

@@ -270,8 +270,8 @@ def listed(p: Parser, node: ast.Call, env: Env) -> Term:
     from tapeengine.chad.parse.loops import iteration
 
     first = node.args[0]
-    lazy = ("range", "zip", "enumerate", "reversed")
-    if isinstance(first, ast.Call) and isinstance(first.func, ast.Name) and first.func.id in lazy:
+    lazy = (range, zip, enumerate, reversed)
+    if isinstance(first, ast.Call) and p.static(first.func, env) in lazy:
         over = iteration(p, first, env)
         i = p.fresh("i", INT)
         return over.around(Build(over.size, i, over.item(i)))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import is_functional
 from tapeengine.chad.parse.expressions import condition, expression
 from tapeengine.chad.parse.in_place import changed
@@ -60,9 +61,9 @@ class Iteration:
 
 def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
     """Parse what stands after ``in``."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id not in env:
+    if isinstance(node, ast.Call):
         args = node.args
-        match node.func.id:
+        match library_name(p.static(node.func, env)).removeprefix("builtins."):
             case "range":
                 return _range(p, node, [p.coerce(a, expression(p, a, env), INT) for a in args])
             case "enumerate" if len(args) in (1, 2):
