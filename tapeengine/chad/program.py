@@ -6,6 +6,7 @@ import contextlib
 import functools
 import inspect
 import math
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy
 from tapeengine._core.native import COPIED, Enterable
 from tapeengine._core.poles import is_finite
 from tapeengine.chad.depth import deep
+from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
 from tapeengine.chad.execute import Executable
 from tapeengine.chad.link import link
@@ -68,7 +70,11 @@ class Program(Enterable):
             self.parsed()
 
     def __call__(self, *args: Any, **named: Any) -> Any:
-        """Run the program as ordinary Python."""
+        """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
+        if any(map(is_traced, args)) or any(map(is_traced, named.values())):
+            whole = self.positional(args, named)[1]
+            if self.is_twice_differentiable:
+                return _default_engine().call_program(self, whole)
         return self.python(*args, **named)
 
     def __repr__(self) -> str:
@@ -154,6 +160,9 @@ class Program(Enterable):
         kept = tuple(x.copy() if type(x) is numpy.ndarray and x.nbytes <= COPIED else x for x in primals)
 
         def on_duals() -> Any:
+            if is_traced((kept, others)) and self.is_twice_differentiable:
+                value, back = engine.vjp_of_traced(self, (*kept, *others))
+                return value, lambda cotangent: back(cotangent)[: len(kept)]
             return engine.vjp(self.python, *kept, **named)
 
         value, backpropagator = self._run(lambda: run((*primals, *others)), on_duals, (*primals, *others))
@@ -173,7 +182,45 @@ class Program(Enterable):
         others = self.others(len(primals), {})
         whole = (*tangents, *[None] * len(others))
         run = functools.partial(self.executable.jvp, (*primals, *others), whole)
-        return self._run(run, lambda: engine.jvp(self.python, primals, tangents), (*primals, *others, tangents))
+
+        def on_duals() -> tuple[Any, Any]:
+            if is_traced((primals, tangents)) and self.is_twice_differentiable:
+                return engine.jvp_of_traced(self, (*primals, *others), whole)  # type: ignore[no-any-return]
+            return engine.jvp(self.python, primals, tangents)  # type: ignore[no-any-return]
+
+        return self._run(run, on_duals, (*primals, *others, tangents))
+
+    @property
+    def arity(self) -> int:
+        """How many arguments there are."""
+        return self.function.__code__.co_argcount
+
+    def positional(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+        """Give the names of all parameters, and a call's arguments for them."""
+        names = self.function.__code__.co_varnames[: self.arity]
+        return names, (*args, *self.others(len(args), named))
+
+    @functools.cached_property
+    def is_twice_differentiable(self) -> bool:
+        """Whether the program's derivatives can be differentiated again without running it on dual numbers."""
+        try:
+            return self.__tapeengine_directional__().executable is not None
+        except UnsupportedError:
+            return False
+
+    @functools.cached_property
+    def _directional(self) -> Along:
+        return Along(self)
+
+    def __tapeengine_directional__(self) -> Along:
+        """Return the program of values and directional derivatives: of the primals, then the tangents."""
+        return self._directional
+
+    def tangents(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Give tangents as that program takes them: zeros where there are none, what is discrete itself."""
+        params = self.executable.definition.params
+        each = zip(params, primals, tangents, strict=True)
+        return tuple(filled(p.of, x, t) for p, x, t in each)
 
     def _run(
         self, run: Callable[[], tuple[Any, Any]], on_duals: Callable[[], tuple[Any, Any]], given: tuple[Any, ...]
@@ -197,7 +244,7 @@ class Program(Enterable):
         """Run the plain program, which raises what it raises on numbers; or say that it does not take these arguments."""
         try:
             with numpy.errstate(all="ignore"):
-                return self.python(*given[: self.function.__code__.co_argcount])
+                return self.python(*given[: self.arity])
         except ERRORS:
             raise
         except Exception:  # an argument that only the typed program takes
@@ -212,6 +259,48 @@ class Program(Enterable):
         values = self.function.__defaults__ or ()
         missing = self.function.__code__.co_argcount - given
         return values[-missing:] if 0 < missing <= len(values) else ()
+
+
+class Along(Program):
+    """The directional derivative of a program: ``(x, dx) -> (f(x), Df(x) dx)``, a program itself."""
+
+    def __init__(self, base: Program) -> None:
+        self.base = base
+        self.function = base.function
+        self.symbol = f"{base.symbol}_directional"
+        self.__name__ = f"{base.__name__}_directional"
+
+    @property
+    def arity(self) -> int:
+        """How many arguments there are: the primals and the tangents."""
+        return 2 * self.base.arity
+
+    @functools.cached_property
+    def linked(self) -> tuple[Module, dict[str, type], dict[str, Any]]:
+        """The module, its classes and its primitives."""
+        module, classes, primitives = self.base.linked
+        with deep():
+            return directional(module), classes, primitives
+
+    @property
+    def python(self) -> Callable[..., Any]:
+        """The same on dual numbers."""
+        n = self.base.arity
+        return lambda *xs: _default_engine().jvp(self.base.python, xs[:n], tuple(map(without_discrete, xs[n:])))
+
+    def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Give no arguments beside those given by position."""
+        return ()
+
+    @functools.cached_property
+    def executable(self) -> Executable:
+        """What runs the derivatives of the directional derivative."""
+        return Executable(*self.linked, python=self.python)
+
+
+def _default_engine() -> Any:
+    """Give the engine that a program called by itself uses. The package is there: this module is a part of it."""
+    return sys.modules["tapeengine"].default_engine()
 
 
 def listed(value: Any, cotangent: Any) -> Any:

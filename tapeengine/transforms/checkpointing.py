@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.closures import lifted
+from tapeengine.transforms.own import own_derivative
+from tapeengine.transforms.programs import call
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
@@ -19,6 +21,11 @@ def checkpoint(engine: Engine, f: Callable[..., Any]) -> Callable[..., Any]:
     """See `Engine.checkpoint`."""
 
     name = getattr(f, "__name__", repr(f))
+    if own_derivative(f, "__tapeengine_directional__") is not None:
+        own: Any = f
+        return functools.wraps(f)(
+            lambda *args, **kwargs: call(engine, own, own.positional(args, kwargs)[1], keep=False)
+        )
 
     @functools.wraps(f)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:

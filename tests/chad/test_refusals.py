@@ -1,6 +1,6 @@
 """What lies outside the language is refused where the program is defined; the edges of what lies inside."""
 
-# ruff: noqa: B007, F841
+# ruff: noqa: F841
 
 import math
 from collections.abc import Callable
