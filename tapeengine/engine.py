@@ -109,7 +109,7 @@ class Engine(Parallel):
 
     def vjp_with_aux(self, program: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Any, Any]:
         """Return (value, backpropagator, aux) of a program that returns (value, aux); aux is not differentiated."""
-        if own_derivative(program, "__tapeengine_vjp__") is not None:
+        if own_derivative(program, "__tapeengine_jvp__") is not None:
             return programs.derivative_of(self, program, primals, has_aux=True)  # type: ignore[return-value]
         order = 0 if self.switches is None else 2
         found: tuple[Any, Any, Any] = trace.vjp(
@@ -121,7 +121,7 @@ class Engine(Parallel):
         self, program: Callable[..., Any], primals: tuple[Any, ...], *, order: int = 1, has_aux: bool = False
     ) -> tuple[Any, ...]:
         """Do what `vjp` does, on a tape that can be swept forwards (order 1) and at second order as well (order 2)."""
-        if own_derivative(program, "__tapeengine_vjp__") is not None:
+        if own_derivative(program, "__tapeengine_jvp__") is not None:
             return programs.derivative_of(self, program, primals, has_aux)
         order = order if self.switches is None else 2
         found: tuple[Any, ...] = trace.vjp(

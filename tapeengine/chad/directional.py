@@ -51,12 +51,9 @@ def filled(of: Type, primal: Any, tangent: Any) -> Any:
         case Float():
             return 0.0 if tangent is None else tangent
         case Product(_, _, fields):
-            names = fields or range(len(primal))
-            get = getattr if fields else lambda x, i: x[i]
-            each = [
-                (item, get(primal, n), None if tangent is None else get(tangent, n)) for item, n in zip(of.items, names)
-            ]
-            parts = [filled(*part) for part in each]
+            of_primal = [getattr(primal, f) for f in fields] if fields else primal
+            of_tangent = [getattr(tangent, f, None) for f in fields] if fields else tangent or [None] * len(primal)
+            parts = [filled(*each) for each in zip(of.items, of_primal, of_tangent, strict=True)]
             return type(primal)(*parts) if fields else tuple(parts)
         case Array(element):
             if tangent is None and isinstance(primal, numpy.ndarray):

@@ -1,8 +1,8 @@
 """Which terms may raise, and which of those have a value that nothing needs.
 
 Raising is an effect: what a program raises, its derivative raises. A transformation may drop or move a term only if
-`may_raise` says that it cannot raise (dropping), or that it is evaluated in any case (moving). `drops_errors` tells of a
-whole program whether such terms are among what its result does not depend on.
+`may_raise` says that it cannot raise (dropping), or that it is evaluated in any case (moving). `drops_errors` tells
+of a whole program whether such terms are among what its result does not depend on.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ def drops_errors(module: Module) -> bool:
     return False
 
 
-#: What is needed of a value: nothing; all of it; of a product something of each part; of an array its size, or something
-#: of all or of some of its elements.
+#: What is needed of a value: nothing; all of it; of a product something of each part; of an array its size, or
+#: something of all or of some of its elements.
 Need = Any
 ALL, NOTHING, SIZE = "all", None, "size"
 

@@ -18,6 +18,7 @@ from tapeengine.chad.depth import deep
 from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
 from tapeengine.chad.execute import Executable
+from tapeengine.chad.infer import annotation_of, key_of
 from tapeengine.chad.link import link
 from tapeengine.chad.ordinary import is_traced, on_duals
 from tapeengine.chad.parse import Unresolved, parse_function
@@ -60,19 +61,27 @@ class Program(Enterable):
         Where the function uses something outside the language, with file, line, column and what to write instead.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], given: Mapping[str, Any] | None = None, symbol: str | None = None
+    ) -> None:
+        self.given = given
+        self.instances: dict[tuple[str, ...], Program] = {}
         self.function = getattr(function, "__tapeengine_function__", function)
         self._python: Callable[..., Any] | None = None
-        self.symbol = f"{function.__module__}.{function.__qualname__}"
+        self.symbol = symbol or f"{function.__module__}.{function.__qualname__}"
         self._parsed: Parsed | None = None
         functools.update_wrapper(self, function)
-        with contextlib.suppress(Unresolved):
-            self.parsed()
+        self.inferred = unannotated(self.function) if given is None else ()
+        if not self.inferred:
+            with contextlib.suppress(Unresolved):
+                self.parsed()
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
         if any(map(is_traced, args)) or any(map(is_traced, named.values())):
             whole = self.positional(args, named)[1]
+            if self.inferred:
+                return self.for_values(whole)(*whole)
             if self.is_twice_differentiable:
                 return _default_engine().call_program(self, whole)
         return self.python(*args, **named)
@@ -95,13 +104,13 @@ class Program(Enterable):
         """Give the program's own definitions as typed terms."""
         if self._parsed is None:
             with deep():
-                self._parsed = parse_function(self.function, self.symbol)
+                self._parsed = parse_function(self.function, self.symbol, self.given)
         return self._parsed
 
     def __tapeengine_signature__(self) -> tuple[str, tuple[Type, ...], Type]:
         """Give the name, the parameter types and the result type, for programs that call this one."""
         if self._parsed is None:
-            params, result = Parser(self.function, self.symbol).header()
+            params, result = Parser(self.function, self.symbol, self.given).header()
             if result is not None:
                 return self.symbol, params, result
         definition = self.parsed().definitions[self.symbol]
@@ -110,6 +119,8 @@ class Program(Enterable):
     @functools.cached_property
     def linked(self) -> tuple[Module, dict[str, type], dict[str, Any]]:
         """The module of this program and all that it calls, its classes and its primitives."""
+        if len(self.instances) == 1:
+            return next(iter(self.instances.values())).linked
         try:
             with deep():
                 return link(self)
@@ -151,6 +162,10 @@ class Program(Enterable):
         self, engine: Any, *primals: Any, **named: Any
     ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its backpropagator."""
+        if self.inferred:
+            instance = self.for_values(self.positional(primals, named)[1])
+            entered = None if named or instance.native is None else instance.native.ahead(primals)
+            return entered or instance.__tapeengine_vjp__(engine, *primals, **named)  # type: ignore[no-any-return]
         others = self.others(len(primals), named)
         executable = self.executable
         # An engine has tried the short way already, once it knows it, with just these primals.
@@ -179,6 +194,8 @@ class Program(Enterable):
 
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its tangent."""
+        if self.inferred:
+            return self.for_values(self.positional(primals, {})[1]).__tapeengine_jvp__(engine, primals, tangents)
         others = self.others(len(primals), {})
         whole = (*tangents, *[None] * len(others))
         run = functools.partial(self.executable.jvp, (*primals, *others), whole)
@@ -189,6 +206,25 @@ class Program(Enterable):
             return engine.jvp(self.python, primals, tangents)  # type: ignore[no-any-return]
 
         return self._run(run, on_duals, (*primals, *others, tangents))
+
+    def for_values(self, values: tuple[Any, ...]) -> Program:
+        """Give the program for arguments of the types of these; for no parameter without annotation it is this one."""
+        if not self.inferred:
+            return self
+        names = self.positional(values, {})[0]
+        if len(names) != len(values):
+            raise TypeError(f"{self.symbol} takes {len(names)} arguments, not {len(values)}")
+        found = {n: annotation_of(v, n) for n, v in zip(names, values, strict=True) if n in self.inferred}
+        return self.for_types(found, tuple(map(key_of, found.values())))
+
+    def for_types(self, given: Mapping[str, Any], key: tuple[str, ...]) -> Program:
+        """Give the program for parameters of these types where they have none."""
+        if key not in self.instances:
+            symbol = f"{self.symbol}_{len(self.instances)}" if self.instances else self.symbol
+            made = Program(self.function, given, symbol)
+            made._python = self._python
+            self.instances[key] = made
+        return self.instances[key]
 
     @property
     def arity(self) -> int:
@@ -214,6 +250,8 @@ class Program(Enterable):
 
     def __tapeengine_directional__(self) -> Along:
         """Return the program of values and directional derivatives: of the primals, then the tangents."""
+        if self.inferred:
+            raise UnsupportedError("the types of parameters are known from arguments")
         return self._directional
 
     def tangents(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -241,7 +279,7 @@ class Program(Enterable):
         return on_duals()
 
     def _as_python(self, given: tuple[Any, ...]) -> Any:
-        """Run the plain program, which raises what it raises on numbers; or say that it does not take these arguments."""
+        """Run the plain program, which raises what it raises; or say that it does not take these arguments."""
         try:
             with numpy.errstate(all="ignore"):
                 return self.python(*given[: self.arity])
@@ -266,9 +304,29 @@ class Along(Program):
 
     def __init__(self, base: Program) -> None:
         self.base = base
+        self.inferred = ()
         self.function = base.function
         self.symbol = f"{base.symbol}_directional"
         self.__name__ = f"{base.__name__}_directional"
+
+    def for_values(self, values: tuple[Any, ...]) -> Program:
+        """Give the program for arguments of the types of these; for no parameter without annotation it is this one."""
+        if not self.inferred:
+            return self
+        names = self.positional(values, {})[0]
+        if len(names) != len(values):
+            raise TypeError(f"{self.symbol} takes {len(names)} arguments, not {len(values)}")
+        found = {n: annotation_of(v, n) for n, v in zip(names, values, strict=True) if n in self.inferred}
+        return self.for_types(found, tuple(map(key_of, found.values())))
+
+    def for_types(self, given: Mapping[str, Any], key: tuple[str, ...]) -> Program:
+        """Give the program for parameters of these types where they have none."""
+        if key not in self.instances:
+            symbol = f"{self.symbol}_{len(self.instances)}" if self.instances else self.symbol
+            made = Program(self.function, given, symbol)
+            made._python = self._python
+            self.instances[key] = made
+        return self.instances[key]
 
     @property
     def arity(self) -> int:
@@ -314,6 +372,20 @@ def listed(value: Any, cotangent: Any) -> Any:
     if isinstance(value, tuple) and isinstance(cotangent, tuple) and not hasattr(value, "_fields"):
         return tuple(listed(v, c) for v, c in zip(value, cotangent, strict=True))
     return cotangent.tolist() if isinstance(value, list) and isinstance(cotangent, numpy.ndarray) else cotangent
+
+
+def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Give the parameters of a function that have no annotation.
+
+    Examples
+    --------
+    >>> def f(x: float, y, z) -> float:
+    ...     return x + y + z
+    >>> unannotated(f)
+    ('y', 'z')
+    """
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    return tuple(name for name in names if name not in function.__annotations__)
 
 
 def has_infinity(value: Any, nan_only: bool = False) -> bool:

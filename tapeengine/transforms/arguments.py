@@ -70,9 +70,10 @@ class Arguments:
     def _of_own(
         self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """The same for a program with a derivative of its own, which the program of the chosen arguments has as well."""
+        """The same for a program with a derivative of its own; the program of the chosen arguments has one too."""
         places = [self._place(item, args, kwargs) for item in self.chosen]
         names, whole = f.positional(args, kwargs)
+        f = f.for_values(whole)
         at = tuple(names.index(place) if isinstance(place, str) else place for place in places)
         return Chosen(f, whole, at), tuple(whole[place] for place in at)
 

@@ -23,9 +23,13 @@ def checkpoint(engine: Engine, f: Callable[..., Any]) -> Callable[..., Any]:
     name = getattr(f, "__name__", repr(f))
     if own_derivative(f, "__tapeengine_directional__") is not None:
         own: Any = f
-        return functools.wraps(f)(
-            lambda *args, **kwargs: call(engine, own, own.positional(args, kwargs)[1], keep=False)
-        )
+
+        @functools.wraps(f)
+        def again(*args: Any, **kwargs: Any) -> Any:
+            whole = own.positional(args, kwargs)[1]
+            return call(engine, own.for_values(whole), whole, keep=False)
+
+        return again
 
     @functools.wraps(f)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:

@@ -1,8 +1,8 @@
 """Programs with derivatives of their own, in every transform: a call on traced values is one record.
 
 The record's rule runs the program's own derivative. Where that is differentiated again (the arguments or the cotangent
-are traced further out), it is the derivative of the program's directional derivative ``(x, dx) -> (f(x), Df(x) dx)``, which
-is such a program itself: ``u -> Df(x)^T u`` has the derivative ``(dx, du) -> d/dx <u, Df(x) dx> + Df(x)^T du``.
+are traced further out), it is the derivative of the program's directional derivative ``(x, dx) -> (f(x), Df(x) dx)``,
+which is such a program itself: ``u -> Df(x)^T u`` has the derivative ``(dx, du) -> d/dx <u, Df(x) dx> + Df(x)^T du``.
 """
 
 from __future__ import annotations
@@ -148,6 +148,7 @@ class OwnDerivative:
         self._push = push
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
+        """Return the cotangents of the arguments."""
         return self._back(cotangent)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
@@ -181,6 +182,7 @@ class Chosen:
         return tuple(whole)
 
     def __call__(self, *primals: Any) -> Any:
+        """Call the whole program."""
         return self.program(*self.filled(primals, self.args))
 
     def __tapeengine_vjp__(self, engine: Engine, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:

@@ -48,8 +48,10 @@ def vhp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], cotangent
 
 def of_program(engine: Engine, f: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...], transform: str) -> Any:
     """The product for a program with a derivative of its own: the gradient of its directional derivative."""
-    along = f.tangents(primals, tangents)
-    (value, _), backpropagator = engine.vjp(f.__tapeengine_directional__(), *primals, *along)
+    whole = f.positional(primals, {})[1]
+    f = f.for_values(whole)
+    along = f.tangents(whole, (*tangents, *[None] * (len(whole) - len(primals))))
+    (value, _), backpropagator = engine.vjp(f.__tapeengine_directional__(), *whole, *along)
     check_scalar(value, None, transform)
     products = backpropagator((0.0, 1.0))[: len(primals)]
     return products[0] if len(primals) == 1 else products

@@ -61,10 +61,6 @@ def step_zero(xs: te.Vec) -> te.Vec:
     return xs[::0]
 
 
-def new_axes(xs: te.Vec) -> te.Vec:
-    return xs[:, None] * xs
-
-
 def truth_as_index(xs: te.Vec) -> te.Vec:
     return xs[xs > 0]
 
@@ -81,8 +77,8 @@ def maximum_by_key(xs: te.Vec) -> float:
     return max(xs, key=lambda x: x)
 
 
-def keeps_dimensions(m: te.Array[te.Vec]) -> float:
-    return np.sum(m, axis=0, keepdims=True)
+def keeps_dimensions(m: te.Array[te.Vec], k: bool) -> float:
+    return np.sum(m, axis=0, keepdims=k)
 
 
 def axis_out_of_range(m: te.Array[te.Vec]) -> te.Vec:
@@ -131,7 +127,10 @@ def too_few_for_a_loop(xs: te.Vec) -> float:
 
 
 def unannotated(x) -> float:
-    return x
+    def f(y, n: int) -> float:
+        return y if n == 0 else x * f(y, n - 1)
+
+    return f(x, 2)
 
 
 def odd_type(x: complex) -> float:
@@ -169,7 +168,7 @@ def value_of_a_loop_without_steps(xs: te.Vec) -> float:
 
 def read_before_it_is_local(x: float, y: float) -> float:
     def f(z: float) -> float:
-        a = y * z
+        a = y * z  # noqa: F823
         y = 2.0
         return a * y
 
@@ -270,12 +269,11 @@ REFUSED = {
     stars: ("* in an assignment", "slices"),
     steps_by_a_variable: ("number written out", "range"),
     step_zero: ("not 0", "range"),
-    new_axes: ("None as an index", "np.outer"),
     truth_as_index: ("truth values", "if c"),
     repeats_lists: ("* of a list", "np.array"),
     adds_lists: ("ambiguous", "np.concatenate"),
     maximum_by_key: ("the argument key by name", "default"),
-    keeps_dimensions: ("the argument keepdims by name", "axis"),
+    keeps_dimensions: ("keepdims is True or False", "keepdims=True"),
     axis_out_of_range: ("axis 2 of an array of rank 2", "axis"),
     strict_zip: ("strict", "shortest"),
     unknown_argument: ("w is not one", "y, z"),

@@ -1,11 +1,11 @@
-"""The Python functions that programs may call, by identity: a function of another module is never taken for one of them."""
+"""The Python functions that programs may call, by identity: no function of another module is taken for one."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
-from types import MappingProxyType
+from types import MappingProxyType, MethodType
 from typing import Any
 
 from tapeengine._core.functions import Function, Ufunc
@@ -49,6 +49,9 @@ def library_name(function: Any) -> str:
         function = function.function
     if isinstance(function, Ufunc):
         function = function.ufunc
+    engine = sys.modules.get("tapeengine.engine")
+    if isinstance(function, MethodType) and engine is not None and isinstance(function.__self__, engine.Engine):
+        return f"tapeengine.{function.__name__}"
     try:
         return _names(present).get(function, "")
     except TypeError:  # it cannot be looked up

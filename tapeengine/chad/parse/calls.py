@@ -117,7 +117,7 @@ def parameter_types(p: Parser, node: ast.expr, env: Env) -> tuple[Type, ...] | N
         return found.type.params if isinstance(found.type, Function) else None
     if found is p.function or getattr(found, "__tapeengine_function__", None) is p.function:
         return tuple(v.of for v in p.definitions[p.symbol].params) if p.symbol in p.definitions else None
-    if found is not MISSING and hasattr(found, "__tapeengine_signature__"):
+    if found is not MISSING and hasattr(found, "__tapeengine_signature__") and not found.inferred:
         return tuple(found.__tapeengine_signature__()[1])
     return None
 
@@ -185,6 +185,8 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         params = tuple(v.of for v in own.params)
         _count(p, node, args, params)
         return Call(p.symbol, coerced(p, node, args, params), own.result)
+    if getattr(found, "inferred", ()):
+        found = instance_for(p, node, found, args)
     if hasattr(found, "__tapeengine_signature__"):
         symbol, params, result = found.__tapeengine_signature__()
         _count(p, node, args, params)
@@ -200,6 +202,14 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     if callable(found):
         return primitive(p, node, found, list(args), {})
     p.error(node, f"{name or found!r} is not a function of the language", "write it as a te.program")
+
+
+def instance_for(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Any:
+    """Give a program whose parameters have no annotations for the types of arguments."""
+    names = program.positional((None,) * program.arity, {})[0]
+    _count(p, node, args, [a.type for a in args][: len(names)] or [])
+    given = {n: a.type for n, a in zip(names, args, strict=True) if n in program.inferred}
+    return program.for_types(given, tuple(map(show, given.values())))
 
 
 def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:

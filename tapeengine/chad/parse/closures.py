@@ -1,9 +1,9 @@
 """Local functions, which capture variables and not the values that these have.
 
 A call of a local function sees what its variables are bound to then. Where they are bound as they were at the
-definition, one function value serves all calls; where one of them has been bound again, the function's text is read once
-more with what its variables are now. A function that lives on as a value (in a tuple, under another name, as a result)
-cannot be read again: a use of it after one of its variables was bound again is refused.
+definition, one function value serves all calls; where one of them has been bound again, the function's text is read
+once more with what its variables are now. A function that lives on as a value (in a tuple, under another name, as a
+result) cannot be read again: a use of it after one of its variables was bound again is refused.
 """
 
 from __future__ import annotations

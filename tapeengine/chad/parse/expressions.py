@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -219,7 +219,7 @@ def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> 
     if narrowed is None:
         test = condition(p, node.test, env)
         terms = (expression(p, node.body, env, wanted), expression(p, node.orelse, env, wanted))
-        of = p.unify(node, terms[0].type, terms[1].type)
+        of = wanted_or_common(p, node, terms, wanted)
         return If(test, p.coerce(node, terms[0], of), p.coerce(node, terms[1], of))
     name, chosen, positive = narrowed
     options = p.table.options(env[name].type) or ()
@@ -228,11 +228,19 @@ def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> 
     for i, var in enumerate(variables):
         inner = {**env, name: var} if i == chosen or len(options) == 2 else env
         terms_.append(expression(p, node.body if (i == chosen) == positive else node.orelse, inner, wanted))
-    of = terms_[0].type
-    for term in terms_[1:]:
-        of = p.unify(node, of, term.type)
+    of = wanted_or_common(p, node, terms_, wanted)
     branches = (Branch(v, p.coerce(node, t, of)) for v, t in zip(variables, terms_, strict=True))
     return Case(env[name], tuple(branches))
+
+
+def wanted_or_common(p: Parser, node: ast.AST, terms: Sequence[Term], wanted: Type | None) -> Type:
+    """Give the type of a choice: the one that is wanted where all suit it, else one that suits all."""
+    if wanted is not None and all(p.convert(term, wanted) is not None for term in terms):
+        return wanted
+    of = terms[0].type
+    for term in terms[1:]:
+        of = p.unify(node, of, term.type)
+    return of
 
 
 def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wanted: Type | None) -> Term:

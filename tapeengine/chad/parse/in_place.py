@@ -1,7 +1,7 @@
 """Changes in place: of arrays that the program has made itself and that nothing else holds.
 
-``ys[i] = v`` and ``ys.append(v)`` bind ``ys`` to another array. That means what Python means as long as no other variable
-or value is the same list; where one may be, the change is refused.
+``ys[i] = v`` and ``ys.append(v)`` bind ``ys`` to another array. That means what Python means as long as no other
+variable or value is the same list; where one may be, the change is refused.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.names import assigned
 from tapeengine.chad.parse.ownership import changed_in
 from tapeengine.chad.terms import Build, Concatenate, Elements, If, Index, Let, Literal, Op, Size, Term, Var, lit
-from tapeengine.chad.types import BOOL, INT, Array
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Named, Type
 
 if TYPE_CHECKING:
     from tapeengine.chad.parse.parser import Env, Parser
 
-__all__ = ["changed", "element", "instead", "method"]
+__all__ = ["Decided", "changed", "element", "empty", "instead", "method"]
 
 
 def changed(statements: Sequence[ast.stmt]) -> list[str]:
@@ -100,6 +101,35 @@ def method(
     of = p.unify(node, array.type.element, given.type)
     more = Elements((p.coerce(node, given, of),), of)
     return bind(p, name, Concatenate(p.coerce(node, array, Array(of)), more), env, then)
+
+
+class Decided(Exception):
+    """What the elements of an empty list are, found out where it is used."""
+
+    def __init__(self, name: str, of: Type) -> None:
+        super().__init__(name)
+        self.name = name
+        self.of = of
+
+
+def empty(p: Parser, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
+    """``ys = []``: what follows says what its elements are; floats, if nothing does."""
+    from tapeengine.chad.parse.statements import bind
+
+    unknown = Named(p.names(f"elements of {name}"))
+    p.undecided.add(unknown.name)
+    try:
+        bind(p, name, Elements((), unknown), env, then)
+        of: Type = FLOAT
+    except ProgramError:
+        of = FLOAT
+    except Decided as decided:
+        if decided.name != unknown.name:
+            raise
+        of = decided.of
+    finally:
+        p.undecided.discard(unknown.name)
+    return bind(p, name, Elements((), of), env, then)
 
 
 def own_or_refuse(

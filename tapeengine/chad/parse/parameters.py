@@ -48,12 +48,13 @@ def own_parameters(p: Parser, params: Sequence[Var]) -> Parameters:
     return of_python(p, p.tree, p.function, tuple(v.of for v in params))
 
 
-def of_python(p: Parser, node: ast.AST, function: Any, types: tuple[Type, ...]) -> Parameters:
+def of_python(p: Parser, node: ast.AST, function: Any, types: tuple[Type | None, ...]) -> Parameters:
     """Give the parameters of a Python function, whose defaults are values."""
     code, values = function.__code__, function.__defaults__ or ()
     names = code.co_varnames[: code.co_argcount]
     defaults = [None] * (len(types) - len(values))
-    terms = (p.coerce(node, constant(p, node, v), t) for v, t in zip(values, types[len(defaults) :], strict=True))
+    given = [(constant(p, node, v), t) for v, t in zip(values, types[len(defaults) :], strict=True)]
+    terms = (term if t is None else p.coerce(node, term, t) for term, t in given)
     return Parameters(tuple(names), types, (*defaults, *terms))
 
 
@@ -67,6 +68,8 @@ def parameters_of(p: Parser, node: ast.expr, env: Env) -> Parameters | None:
         return found.parameters
     if found is p.function or getattr(found, "__tapeengine_function__", None) is p.function:
         return p.own
+    if getattr(found, "inferred", ()):
+        return of_python(p, node, found.__tapeengine_function__, (None,) * found.arity)
     if found is not MISSING and hasattr(found, "__tapeengine_signature__"):
         return of_python(p, node, found.__tapeengine_function__, tuple(found.__tapeengine_signature__()[1]))
     return None

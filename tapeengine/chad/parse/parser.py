@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.parse.in_place import Decided
+from tapeengine.chad.parse.numeric import single_axes
 from tapeengine.chad.parse.ownership import shared
 from tapeengine.chad.parse.parameters import Parameters, own_parameters, parameter_names
 from tapeengine.chad.parse.scopes import original, separated
@@ -67,10 +69,13 @@ class Parser:
         A Python function with annotated parameters.
     symbol : str
         The name of its definition.
+    given : mapping of str to object, optional
+        Annotations, or types, of parameters that have none.
     """
 
-    def __init__(self, function: Callable[..., Any], symbol: str) -> None:
+    def __init__(self, function: Callable[..., Any], symbol: str, given: Mapping[str, Any] | None = None) -> None:
         self.function = function
+        self.given = given or {}
         self.symbol = symbol
         self.names = Names()
         self.definitions: dict[str, Definition] = {}
@@ -80,6 +85,8 @@ class Parser:
         self.held: dict[str, Held] = {}
         self.narrowed: dict[str, Term] = {}
         self.reading: list[ast.AST] = []
+        self.undecided: set[str] = set()
+        self.single_axes: dict[str, frozenset[int]] = {}
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
@@ -181,6 +188,7 @@ class Parser:
         if isinstance(term, Var | Literal):
             return body(term)
         var = self.fresh(hint, term.type)
+        self.single_axes[var.name] = single_axes(self, term)
         return Let(var, term, body(var))
 
     def coerce(self, node: ast.AST, term: Term, of: Type) -> Term:
@@ -194,6 +202,9 @@ class Parser:
         """Convert a term to a type, None if that cannot be."""
         if term.type == of:
             return term
+        if self.undecided:
+            self.decide(term.type, of)
+            self.decide(of, term.type)
         if of == FLOAT and term.type in (INT, BOOL):
             if isinstance(term, Literal):
                 return lit(float(term.value))
@@ -217,6 +228,13 @@ class Parser:
             return None if None in items else Tuple(tuple(filter(None, items)), of if of.name else None)
         return None
 
+    def decide(self, unknown: Type, of: Type) -> None:
+        """Note what the elements of an empty list are, where one meets an array of them."""
+        if isinstance(unknown, Array) and isinstance(of, Array):
+            self.decide(unknown.element, of.element)
+        elif isinstance(unknown, Named) and unknown.name in self.undecided:
+            raise Decided(unknown.name, of)
+
     def unify(self, node: ast.AST, first: Type, second: Type) -> Type:
         """Give the type that values of two types can both be converted to."""
         for wide, narrow in ((first, second), (second, first)):
@@ -234,12 +252,16 @@ class Parser:
         a = node.args
         if a.vararg or a.kwarg or a.kwonlyargs:
             self.error(node, "parameters with * or by name only", "write def f(x: float, y: float = 1.0)")
-        params = tuple(
-            self.fresh(arg.arg, self.annotated(arg.annotation, arg, f"the parameter {arg.arg}"))
-            for arg in (*a.posonlyargs, *a.args)
-        )
+        params = tuple(self.fresh(arg.arg, self.parameter_type(node, arg)) for arg in (*a.posonlyargs, *a.args))
         result = None if node.returns is None else self.annotated(node.returns, node, "the result")
         return params, result
+
+    def parameter_type(self, node: ast.FunctionDef, arg: ast.arg) -> Type:
+        """Give the type of a parameter: as annotated, or of what is given for it."""
+        if arg.annotation is None and node is self.tree and arg.arg in self.given:
+            given = self.given[arg.arg]
+            return given if isinstance(given, Type) else self.table(given)
+        return self.annotated(arg.annotation, arg, f"the parameter {arg.arg}")
 
     def header(self) -> tuple[tuple[Type, ...], Type | None]:
         """Give the parameter types and the result type as they are annotated."""
@@ -272,7 +294,7 @@ def _captured(function: Any) -> dict[str, Any]:
     return found
 
 
-def parse_function(function: Callable[..., Any], symbol: str) -> Parsed:
+def parse_function(function: Callable[..., Any], symbol: str, given: Mapping[str, Any] | None = None) -> Parsed:
     """Parse a Python function into definitions.
 
     Raises
@@ -282,4 +304,4 @@ def parse_function(function: Callable[..., Any], symbol: str) -> Parsed:
     Unresolved
         Where it uses a name that is not defined yet.
     """
-    return Parser(function, symbol).parse()
+    return Parser(function, symbol, given).parse()

@@ -90,6 +90,8 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
             return in_place.method(p, first, name, method, args, env, then)
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value):
             return define(p, value, name, env, then)
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.List(elts=[])):
+            return in_place.empty(p, name, env, then)
         case ast.Assign(targets=targets, value=value):
             return assign(p, targets, expression(p, value, env), env, then)
         case ast.AnnAssign(target=target, annotation=annotation, value=value) if value is not None:
@@ -139,6 +141,7 @@ def refuse(p: Parser, node: ast.stmt) -> None:
 def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
     """Bind a Python name to a term for what follows."""
     var = p.fresh(name, term.type)
+    p.single_axes[var.name] = numeric.single_axes(p, term)
     if is_functional(term.type):
         p.held[var.name] = held_by(p, term, env)
     return Let(var, term, then({**env, name: var}))
