@@ -110,7 +110,7 @@ class Engine(Parallel):
     def vjp_with_aux(self, program: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Any, Any]:
         """Return (value, backpropagator, aux) of a program that returns (value, aux); aux is not differentiated."""
         if own_derivative(program, "__tapeengine_jvp__") is not None:
-            return programs.derivative_of(self, program, primals, has_aux=True)  # type: ignore[return-value]
+            return programs.derivative_of(self, program, primals, has_aux=True)
         order = 0 if self.switches is None else 2
         found: tuple[Any, Any, Any] = trace.vjp(
             watched(self, program), primals, {}, self.structures, self.max_tape_bytes, self.rules, order, True

@@ -150,8 +150,8 @@ class Directional:
         """A scalar operation: its value, and the partial derivatives times the tangents."""
         if term.op in DISCRETE:
             args = tuple(Proj(self(a), 0) if a.type == FLOAT else self(a) for a in term.args)
-            made = Op(term.op, args, term.of)
-            return Tuple((made, lit(0.0))) if term.of == FLOAT else made
+            number = Op(term.op, args, term.of)
+            return Tuple((number, lit(0.0))) if term.of == FLOAT else number
         pairs = [Var(self.names("p"), PAIR) for _ in term.args]
         values = tuple(Proj(p, 0) for p in pairs)
         out = Var(self.names("v"), FLOAT)
@@ -163,7 +163,7 @@ class Directional:
             if factor is not None:
                 product = Op("mul", (factor, Proj(pair, 1)))
                 tangent = product if tangent == lit(0.0) else Op("add", (tangent, product))
-        made = Let(out, Op(term.op, values), Tuple((out, tangent)))
+        made: Term = Let(out, Op(term.op, values), Tuple((out, tangent)))
         for pair, arg in reversed(list(zip(pairs, term.args, strict=True))):
             made = Let(pair, self(arg), made)
         return made

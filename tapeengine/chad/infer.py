@@ -68,6 +68,8 @@ def _of_list(value: list[Any], name: str) -> Any:
 
 def key_of(annotation: Any) -> str:
     """Write an annotation down, so that those of one type are written the same."""
+    if annotation in (float, int, bool):
+        return str(annotation.__name__)
     if isinstance(annotation, Array):
         return f"Array[{key_of(annotation.element)}]"
     args = getattr(annotation, "__args__", None)

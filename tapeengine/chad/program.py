@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.native import COPIED, Enterable
+from tapeengine._core.native import COPIED, Enterable, enter
 from tapeengine._core.poles import is_finite
 from tapeengine.chad.depth import deep
 from tapeengine.chad.directional import directional, filled, without_discrete
@@ -60,6 +60,8 @@ class Program(Enterable):
     ProgramError
         Where the function uses something outside the language, with file, line, column and what to write instead.
     """
+
+    __name__: str
 
     def __init__(
         self, function: Callable[..., Any], given: Mapping[str, Any] | None = None, symbol: str | None = None
@@ -164,8 +166,8 @@ class Program(Enterable):
         """Run the program, on values of an outer trace by dual numbers; return its value and its backpropagator."""
         if self.inferred:
             instance = self.for_values(self.positional(primals, named)[1])
-            entered = None if named or instance.native is None else instance.native.ahead(primals)
-            return entered or instance.__tapeengine_vjp__(engine, *primals, **named)  # type: ignore[no-any-return]
+            entered: tuple[Any, Any] | None = enter(instance, primals, named)
+            return entered or instance.__tapeengine_vjp__(engine, *primals, **named)
         others = self.others(len(primals), named)
         executable = self.executable
         # An engine has tried the short way already, once it knows it, with just these primals.

@@ -75,7 +75,8 @@ def transposed(engine: Engine, program: Any, args: tuple[Any, ...], cotangent: A
         return transposed(engine, program, inner, given), Transposed(engine, program, inner, given)
 
     traced, found = call_with_rule(engine, (args, cotangent), run, f"the derivative of {program.__name__}")
-    return found if traced else engine.vjp(program, *args)[1](cotangent)
+    cotangents: tuple[Any, ...] = found if traced else engine.vjp(program, *args)[1](cotangent)
+    return cotangents
 
 
 class Transposed:

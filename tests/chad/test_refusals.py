@@ -126,7 +126,7 @@ def too_few_for_a_loop(xs: te.Vec) -> float:
     return te.fold(lambda a, b: a + b)
 
 
-def unannotated(x) -> float:
+def unannotated(x: float) -> float:
     def f(y, n: int) -> float:
         return y if n == 0 else x * f(y, n - 1)
 

@@ -222,7 +222,7 @@ def held_by(p: Parser, term: Term, env: Env) -> dict[str, Any]:
             return dict(p.held.get(name, {}))
         case Lambda():
             names = {v.name: n for n, v in env.items() if isinstance(v, Var)}
-            found = {}
+            found: dict[str, Any] = {}
             for var in free_variables(term).values():
                 found.update(p.held.get(var.name, {}))
                 if var.name in names:

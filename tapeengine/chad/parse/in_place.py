@@ -55,11 +55,12 @@ def element(
     if isinstance(index, ast.Slice | ast.Tuple):
         p.error(node, "values are not changed in place", instead(node))
     at = p.coerce(index, expression(p, index, env), INT)
+    element_type = array.type.element
 
     def updated(at: Term) -> Term:
-        old = p.fresh("old", array.type.element)
+        old = p.fresh("old", element_type)
         new = value(old)
-        of = p.unify(node, array.type.element, new.type)
+        of = p.unify(node, element_type, new.type)
         return Let(old, Index(array, at), p.let("v", p.coerce(node, new, of), lambda v: replaced(p, array, at, v)))
 
     from tapeengine.chad.parse.statements import bind

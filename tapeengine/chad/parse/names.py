@@ -68,9 +68,9 @@ def jumps(statements: Sequence[ast.stmt]) -> Jumps:
     >>> jumps(ast.parse("for x in xs:\n    if x: break\n    else: return 1").body)
     Jumps(returns=True, breaks=False, continues=False)
     """
-    kinds = {type(node) for node in _walk(statements) if isinstance(node, ast.Return)}
-    kinds |= {type(node) for node in _outside_loops(statements)}
-    return Jumps(ast.Return in kinds, ast.Break in kinds, ast.Continue in kinds)
+    returned = any(isinstance(node, ast.Return) for node in _walk(statements))
+    kinds = {type(node) for node in _outside_loops(statements)}
+    return Jumps(returned, ast.Break in kinds, ast.Continue in kinds)
 
 
 def _outside_loops(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
