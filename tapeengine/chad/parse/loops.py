@@ -331,6 +331,8 @@ class Loop:
         self.node = node
         self.flow = flow
         self.jumps = jumps(node.body)
+        always = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
+        self.is_endless = always and not self.jumps.breaks
         self.leaves = self.jumps.breaks or self.jumps.returns
         self.around = {n: env[n] for n in (STEP, GOES_ON, RETURNED, RESULT) if n in env}
         self.found: list[list[Type]] = []
@@ -419,6 +421,8 @@ class Loop:
             outside.update(self.around)
             if RESULT not in self.names:
                 return after(outside)
+            if self.is_endless:
+                return self.flow.returned(self.node, env[RESULT], outside)
             terms = [self.flow.returned(self.node, env[RESULT], outside), after(outside)]
             return If(env[RETURNED], *same_type(self.p, self.node, terms))
 
