@@ -4,7 +4,6 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core.array import Array
 from tapeengine._core.scalar import Dual
 from tapeengine._core.trace import value_of as value
 from tapeengine.engine import Engine
@@ -76,6 +75,7 @@ def default_engine() -> Engine:
 
 if TYPE_CHECKING:
     from tapeengine.chad import ProgramError, Vec, fold, gather, replicate, scan, scatter
+    from tapeengine.chad.annotations import Array
     from tapeengine.chad.program import Program, program
     from tapeengine.plugins.hookspecs import hookimpl
 
@@ -89,6 +89,9 @@ if TYPE_CHECKING:
     checkpoint, iterate = _engine.checkpoint, _engine.iterate
     fork, fork_map = _engine.fork, _engine.fork_map
     debug, tape, backpropagate = _engine.debug, _engine.tape, _engine.backpropagate
+
+else:  # an annotation of programs is the class of traced arrays: one name for both
+    from tapeengine._core.array import Array
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from tapeengine._core import inspection, trace
 from tapeengine._core.native import enter
 from tapeengine.duals.dispatch import Rules
 from tapeengine.structure import Structures
-from tapeengine.transforms import checkpointing, gradients, iteration, jacobians, second_order
+from tapeengine.transforms import checkpointing, gradients, iteration, jacobians, programs, second_order
 from tapeengine.transforms import tangents as tangents_module
 from tapeengine.transforms.arguments import Argnums
 from tapeengine.transforms.captures import ArrayCopies
@@ -112,6 +112,8 @@ class Engine(Parallel):
 
     def vjp_with_aux(self, program: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Any, Any]:
         """Return (value, backpropagator, aux) of a program that returns (value, aux); aux is not differentiated."""
+        if own_derivative(program, "__tapeengine_jvp__") is not None:
+            return programs.derivative_of(self, program, primals, has_aux=True)
         order = 0 if self.switches is None else 2
         found: tuple[Any, Any, Any] = trace.vjp(
             watched(self, program), primals, {}, self.structures, self.max_tape_bytes, self.rules, order, True
@@ -125,11 +127,25 @@ class Engine(Parallel):
         own = None if has_aux else own_derivative(program, "__tapeengine_tape__")
         if own is not None and self.switches is None:
             return own(program, self, *primals)  # type: ignore[no-any-return]
+        if own_derivative(program, "__tapeengine_jvp__") is not None:
+            return programs.derivative_of(self, program, primals, has_aux)
         order = order if self.switches is None else 2
         found: tuple[Any, ...] = trace.vjp(
             watched(self, program), primals, {}, self.structures, self.max_tape_bytes, self.rules, order, has_aux
         )
         return found
+
+    def call_program(self, program: Any, args: tuple[Any, ...]) -> Any:
+        """Call a program that has a derivative of its own on traced arguments: one record."""
+        return programs.call(self, program, args)
+
+    def vjp_of_traced(self, program: Any, primals: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Do what `vjp` does, for a program with a derivative of its own at traced primals."""
+        return programs.vjp(self, program, primals)
+
+    def jvp_of_traced(self, program: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Do what `jvp` does, for a program with a derivative of its own at traced primals or tangents."""
+        return programs.jvp(self, program, primals, tangents)
 
     def grad(
         self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False

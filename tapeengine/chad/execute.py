@@ -14,6 +14,7 @@ from tapeengine.chad.close import close
 from tapeengine.chad.convert import Converter
 from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent as cotangent_type
+from tapeengine.chad.effects import drops_errors
 from tapeengine.chad.evaluate.evaluator import Evaluator
 from tapeengine.chad.forward import forward
 from tapeengine.chad.generate import Compiled, CompiledTangent, NotGenerated, generate
@@ -117,6 +118,12 @@ class Executable:
             raise TypeError(f"{self.definition.name} takes {len(params)} arguments, not {len(primals)}")
         each = zip(params, primals, strict=True)
         return [self.converter.inward(p.of, x, f"the argument {p.name}") for p, x in each]
+
+    @functools.cached_property
+    def drops_errors(self) -> bool:
+        """Whether the program may raise in a part that its derivatives do not compute."""
+        with deep():
+            return drops_errors(self.module)
 
     def at_pole(self, primals: Sequence[Any]) -> None:
         """Raise what the program as Python raises on its way through infinities, NaNs and arrays that end, if it does.

@@ -5,22 +5,35 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import math
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tapeengine._core.native import Enterable
+import numpy
+
+from tapeengine._core.native import COPIED, Enterable, enter
+from tapeengine._core.poles import is_finite
 from tapeengine.chad.depth import deep
+from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
 from tapeengine.chad.execute import Executable
+from tapeengine.chad.infer import annotation_of, key_of
 from tapeengine.chad.link import link
 from tapeengine.chad.ordinary import is_traced, on_duals
 from tapeengine.chad.parse import Unresolved, parse_function
 from tapeengine.chad.parse.parser import Parsed, Parser
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Type
-from tapeengine.errors import StructureError, UnsupportedError
+from tapeengine.errors import StructureError, TapeEngineError, UnsupportedError
 
 __all__ = ["Program", "program"]
+
+
+#: What numbers and indices raise.
+ERRORS = (ArithmeticError, ValueError, LookupError)
+#: What a plain program gives on arguments that only the typed one takes. It stands for an infinity.
+NOT_TAKEN = math.inf
 
 
 class Program(Enterable):
@@ -48,17 +61,31 @@ class Program(Enterable):
         Where the function uses something outside the language, with file, line, column and what to write instead.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    __name__: str
+
+    def __init__(
+        self, function: Callable[..., Any], given: Mapping[str, Any] | None = None, symbol: str | None = None
+    ) -> None:
+        self.given = given
+        self.instances: dict[tuple[str, ...], Program] = {}
         self.function = getattr(function, "__tapeengine_function__", function)
         self._python: Callable[..., Any] | None = None
-        self.symbol = f"{function.__module__}.{function.__qualname__}"
+        self.symbol = symbol or f"{function.__module__}.{function.__qualname__}"
         self._parsed: Parsed | None = None
         functools.update_wrapper(self, function)
-        with contextlib.suppress(Unresolved):
-            self.parsed()
+        self.inferred = unannotated(self.function) if given is None else ()
+        if not self.inferred:
+            with contextlib.suppress(Unresolved):
+                self.parsed()
 
     def __call__(self, *args: Any, **named: Any) -> Any:
-        """Run the program as ordinary Python."""
+        """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
+        if any(map(is_traced, args)) or any(map(is_traced, named.values())):
+            whole = self.positional(args, named)[1]
+            if self.inferred:
+                return self.for_values(whole)(*whole)
+            if self.is_twice_differentiable:
+                return _default_engine().call_program(self, whole)
         return self.python(*args, **named)
 
     def __repr__(self) -> str:
@@ -79,13 +106,13 @@ class Program(Enterable):
         """Give the program's own definitions as typed terms."""
         if self._parsed is None:
             with deep():
-                self._parsed = parse_function(self.function, self.symbol)
+                self._parsed = parse_function(self.function, self.symbol, self.given)
         return self._parsed
 
     def __tapeengine_signature__(self) -> tuple[str, tuple[Type, ...], Type]:
         """Give the name, the parameter types and the result type, for programs that call this one."""
         if self._parsed is None:
-            params, result = Parser(self.function, self.symbol).header()
+            params, result = Parser(self.function, self.symbol, self.given).header()
             if result is not None:
                 return self.symbol, params, result
         definition = self.parsed().definitions[self.symbol]
@@ -94,6 +121,8 @@ class Program(Enterable):
     @functools.cached_property
     def linked(self) -> tuple[Module, dict[str, type], dict[str, Any]]:
         """The module of this program and all that it calls, its classes and its primitives."""
+        if len(self.instances) == 1:
+            return next(iter(self.instances.values())).linked
         try:
             with deep():
                 return link(self)
@@ -135,31 +164,131 @@ class Program(Enterable):
         self, engine: Any, *primals: Any, **named: Any
     ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its backpropagator."""
+        if self.inferred:
+            instance = self.for_values(self.positional(primals, named)[1])
+            entered: tuple[Any, Any] | None = enter(instance, primals, named)
+            return entered or instance.__tapeengine_vjp__(engine, *primals, **named)
         others = self.others(len(primals), named)
+        executable = self.executable
         # An engine has tried the short way already, once it knows it, with just these primals.
-        run = self.executable.vjp if others or self.native is None else self.executable.general_vjp
-        self.native = self.executable.entry
-        try:
-            value, backpropagator = run((*primals, *others))
-        except StructureError:
-            if not is_traced((*primals, *others)):
-                raise
-            found: tuple[Any, Callable[[Any], tuple[Any, ...]]] = engine.vjp(self.python, *primals, **named)
+        run = executable.vjp if others or self.native is None else executable.general_vjp
+        self.native = None if executable.drops_errors else executable.entry
+
+        kept = tuple(x.copy() if type(x) is numpy.ndarray and x.nbytes <= COPIED else x for x in primals)
+
+        def on_duals() -> Any:
+            if is_traced((kept, others)) and self.is_twice_differentiable:
+                value, back = engine.vjp_of_traced(self, (*kept, *others))
+                return value, lambda cotangent: back(cotangent)[: len(kept)]
+            return engine.vjp(self.python, *kept, **named)
+
+        value, backpropagator = self._run(lambda: run((*primals, *others)), on_duals, (*primals, *others))
+
+        def without_nan(cotangent: Any) -> tuple[Any, ...]:
+            found: tuple[Any, ...] = backpropagator(cotangent)[: len(primals)]
+            if has_infinity(found, nan_only=True):  # an infinite partial times a zero that dual numbers do not meet
+                with contextlib.suppress(*ERRORS):  # which elements of numpy arrays do not raise
+                    plain, again = on_duals()
+                    return again(listed(plain, cotangent))  # type: ignore[no-any-return]
             return found
-        if not others:
-            return value, backpropagator
-        return value, lambda cotangent: backpropagator(cotangent)[: len(primals)]
+
+        return value, without_nan
 
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its tangent."""
+        if self.inferred:
+            return self.for_values(self.positional(primals, {})[1]).__tapeengine_jvp__(engine, primals, tangents)
         others = self.others(len(primals), {})
+        whole = (*tangents, *[None] * len(others))
+        run = functools.partial(self.executable.jvp, (*primals, *others), whole)
+
+        def on_duals() -> tuple[Any, Any]:
+            if is_traced((primals, tangents)) and self.is_twice_differentiable:
+                return engine.jvp_of_traced(self, (*primals, *others), whole)  # type: ignore[no-any-return]
+            return engine.jvp(self.python, primals, tangents)  # type: ignore[no-any-return]
+
+        return self._run(run, on_duals, (*primals, *others, tangents))
+
+    def for_values(self, values: tuple[Any, ...]) -> Program:
+        """Give the program for arguments of the types of these; for no parameter without annotation it is this one."""
+        if not self.inferred:
+            return self
+        names = self.positional(values, {})[0]
+        if len(names) != len(values):
+            raise TypeError(f"{self.symbol} takes {len(names)} arguments, not {len(values)}")
+        found = {n: annotation_of(v, n) for n, v in zip(names, values, strict=True) if n in self.inferred}
+        return self.for_types(found, tuple(map(key_of, found.values())))
+
+    def for_types(self, given: Mapping[str, Any], key: tuple[str, ...]) -> Program:
+        """Give the program for parameters of these types where they have none."""
+        if key not in self.instances:
+            symbol = f"{self.symbol}_{len(self.instances)}" if self.instances else self.symbol
+            made = Program(self.function, given, symbol)
+            made._python = self._python
+            self.instances[key] = made
+        return self.instances[key]
+
+    @property
+    def arity(self) -> int:
+        """How many arguments there are."""
+        return self.function.__code__.co_argcount
+
+    def positional(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+        """Give the names of all parameters, and a call's arguments for them."""
+        names = self.function.__code__.co_varnames[: self.arity]
+        return names, (*args, *self.others(len(args), named))
+
+    @functools.cached_property
+    def is_twice_differentiable(self) -> bool:
+        """Whether the program's derivatives can be differentiated again without running it on dual numbers."""
         try:
-            return self.executable.jvp((*primals, *others), (*tangents, *[None] * len(others)))
-        except StructureError:
-            if not is_traced((primals, tangents)):
+            return self.__tapeengine_directional__().executable is not None
+        except UnsupportedError:
+            return False
+
+    @functools.cached_property
+    def _directional(self) -> Along:
+        return Along(self)
+
+    def __tapeengine_directional__(self) -> Along:
+        """Return the program of values and directional derivatives: of the primals, then the tangents."""
+        if self.inferred:
+            raise UnsupportedError("the types of parameters are known from arguments")
+        return self._directional
+
+    def tangents(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Give tangents as that program takes them: zeros where there are none, what is discrete itself."""
+        params = self.executable.definition.params
+        each = zip(params, primals, tangents, strict=True)
+        return tuple(filled(p.of, x, t) for p, x, t in each)
+
+    def _run(
+        self, run: Callable[[], tuple[Any, Any]], on_duals: Callable[[], tuple[Any, Any]], given: tuple[Any, ...]
+    ) -> tuple[Any, Any]:
+        """Run a derivative; dual numbers on the plain program decide where it fails or may not fail as that does."""
+        try:
+            if self.executable.drops_errors and not is_traced(given):
+                self._as_python(given)
+            found = run()
+            if not has_infinity(found[0]) or has_infinity(self._as_python(given)):
+                return found
+        except TapeEngineError as error:
+            if not (isinstance(error, StructureError) and is_traced(given)):
                 raise
-        found: tuple[Any, Any] = engine.jvp(self.python, primals, tangents)
-        return found
+        except ERRORS:
+            if self._as_python(given) is NOT_TAKEN:
+                raise
+        return on_duals()
+
+    def _as_python(self, given: tuple[Any, ...]) -> Any:
+        """Run the plain program, which raises what it raises; or say that it does not take these arguments."""
+        try:
+            with numpy.errstate(all="ignore"):
+                return self.python(*given[: self.arity])
+        except ERRORS:
+            raise
+        except Exception:  # an argument that only the typed program takes
+            return NOT_TAKEN
 
     def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Give the arguments that a call does not give by position: by name, or their defaults."""
@@ -170,6 +299,112 @@ class Program(Enterable):
         values = self.function.__defaults__ or ()
         missing = self.function.__code__.co_argcount - given
         return values[-missing:] if 0 < missing <= len(values) else ()
+
+
+class Along(Program):
+    """The directional derivative of a program: ``(x, dx) -> (f(x), Df(x) dx)``, a program itself."""
+
+    def __init__(self, base: Program) -> None:
+        self.base = base
+        self.inferred = ()
+        self.function = base.function
+        self.symbol = f"{base.symbol}_directional"
+        self.__name__ = f"{base.__name__}_directional"
+
+    def for_values(self, values: tuple[Any, ...]) -> Program:
+        """Give the program for arguments of the types of these; for no parameter without annotation it is this one."""
+        if not self.inferred:
+            return self
+        names = self.positional(values, {})[0]
+        if len(names) != len(values):
+            raise TypeError(f"{self.symbol} takes {len(names)} arguments, not {len(values)}")
+        found = {n: annotation_of(v, n) for n, v in zip(names, values, strict=True) if n in self.inferred}
+        return self.for_types(found, tuple(map(key_of, found.values())))
+
+    def for_types(self, given: Mapping[str, Any], key: tuple[str, ...]) -> Program:
+        """Give the program for parameters of these types where they have none."""
+        if key not in self.instances:
+            symbol = f"{self.symbol}_{len(self.instances)}" if self.instances else self.symbol
+            made = Program(self.function, given, symbol)
+            made._python = self._python
+            self.instances[key] = made
+        return self.instances[key]
+
+    @property
+    def arity(self) -> int:
+        """How many arguments there are: the primals and the tangents."""
+        return 2 * self.base.arity
+
+    @functools.cached_property
+    def linked(self) -> tuple[Module, dict[str, type], dict[str, Any]]:
+        """The module, its classes and its primitives."""
+        module, classes, primitives = self.base.linked
+        with deep():
+            return directional(module), classes, primitives
+
+    @property
+    def python(self) -> Callable[..., Any]:
+        """The same on dual numbers."""
+        n = self.base.arity
+        return lambda *xs: _default_engine().jvp(self.base.python, xs[:n], tuple(map(without_discrete, xs[n:])))
+
+    def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Give no arguments beside those given by position."""
+        return ()
+
+    @functools.cached_property
+    def executable(self) -> Executable:
+        """What runs the derivatives of the directional derivative."""
+        return Executable(*self.linked, python=self.python)
+
+
+def _default_engine() -> Any:
+    """Give the engine that a program called by itself uses. The package is there: this module is a part of it."""
+    return sys.modules["tapeengine"].default_engine()
+
+
+def listed(value: Any, cotangent: Any) -> Any:
+    """Give a cotangent with lists where a value has lists.
+
+    Examples
+    --------
+    >>> listed((1.0, [2.0]), (1.0, numpy.ones(1)))
+    (1.0, [1.0])
+    """
+    if isinstance(value, tuple) and isinstance(cotangent, tuple) and not hasattr(value, "_fields"):
+        return tuple(listed(v, c) for v, c in zip(value, cotangent, strict=True))
+    return cotangent.tolist() if isinstance(value, list) and isinstance(cotangent, numpy.ndarray) else cotangent
+
+
+def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Give the parameters of a function that have no annotation.
+
+    Examples
+    --------
+    >>> def f(x: float, y, z) -> float:
+    ...     return x + y + z
+    >>> unannotated(f)
+    ('y', 'z')
+    """
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    return tuple(name for name in names if name not in function.__annotations__)
+
+
+def has_infinity(value: Any, nan_only: bool = False) -> bool:
+    """Tell whether there is an infinity or a NaN in a float, an array, or a tuple or list of these.
+
+    Examples
+    --------
+    >>> has_infinity((1.0, float("inf"))), has_infinity((1.0, float("inf")), nan_only=True)
+    (True, False)
+    """
+    if isinstance(value, tuple | list):
+        return any(has_infinity(part, nan_only) for part in value)
+    if isinstance(value, float):
+        return math.isnan(value) if nan_only else not math.isfinite(value)
+    if not isinstance(value, numpy.ndarray) or is_finite(value):
+        return False
+    return not nan_only or bool(numpy.isnan(value).any())
 
 
 def program(function: Callable[..., Any]) -> Program:

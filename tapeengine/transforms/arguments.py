@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeengine.errors import StructureError
+from tapeengine.transforms.own import own_derivative
+from tapeengine.transforms.programs import Chosen
 
 __all__ = ["Argnums", "Arguments"]
 
@@ -45,9 +47,11 @@ class Arguments:
         self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """Return a program of the chosen arguments alone, and their values."""
+        if self.first and len(args) == 1 and not kwargs:
+            return f, args
+        if own_derivative(f, "__tapeengine_directional__") is not None:
+            return self._of_own(f, args, kwargs)
         if self.first and args and not kwargs:
-            if len(args) == 1:
-                return f, args
             rest = args[1:]
             return (lambda x: f(x, *rest)), args[:1]
         places = [self._place(item, args, kwargs) for item in self.chosen]
@@ -62,6 +66,16 @@ class Arguments:
             return f(*positional, **named)
 
         return program, tuple(kwargs[place] if isinstance(place, str) else args[place] for place in places)
+
+    def _of_own(
+        self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """The same for a program with a derivative of its own; the program of the chosen arguments has one too."""
+        places = [self._place(item, args, kwargs) for item in self.chosen]
+        names, whole = f.positional(args, kwargs)
+        f = f.for_values(whole)
+        at = tuple(names.index(place) if isinstance(place, str) else place for place in places)
+        return Chosen(f, whole, at), tuple(whole[place] for place in at)
 
     def result(self, parts: tuple[Any, ...]) -> Any:
         """One result for each chosen argument: alone where argnums was no tuple."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tapeengine._core.tape import live_traces
 from tapeengine.transforms.calls import Derivative, call_with_rule
+from tapeengine.transforms.own import own_derivative
+from tapeengine.transforms.programs import call
 from tapeengine.transforms.rerun import Repeatable
 
 if TYPE_CHECKING:
@@ -20,13 +22,22 @@ def checkpoint(engine: Engine, f: Callable[..., Any]) -> Callable[..., Any]:
     """See `Engine.checkpoint`."""
 
     name = getattr(f, "__name__", repr(f))
+    if own_derivative(f, "__tapeengine_directional__") is not None:
+        own: Any = f
+
+        @functools.wraps(f)
+        def again(*args: Any, **kwargs: Any) -> Any:
+            whole = own.positional(args, kwargs)[1]
+            return call(engine, own.for_values(whole), whole, keep=False)
+
+        return again
 
     @functools.wraps(f)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if live_traces() == 0:
             return f(*args, **kwargs)
-        call = Repeatable(engine, (f, args, kwargs), name)
-        return run_saved(engine, call, call.values) if call.values else f(*args, **kwargs)
+        repeatable = Repeatable(engine, (f, args, kwargs), name)
+        return run_saved(engine, repeatable, repeatable.values) if repeatable.values else f(*args, **kwargs)
 
     return checkpointed
 

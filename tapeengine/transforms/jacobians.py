@@ -14,11 +14,12 @@ from tapeengine.transforms.forms import Form, form_of, is_traced, unflatten
 from tapeengine.transforms.gradients import is_real_number
 from tapeengine.transforms.holomorphic import Sweep, check_complex, sweeps
 from tapeengine.transforms.not_finite import is_watched
+from tapeengine.transforms.programs import OwnDerivative
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
 
-__all__ = ["Mode", "hessian", "jacobian"]
+__all__ = ["Mode", "hessian", "jacobian", "pushed"]
 
 Mode = Literal["auto", "forward", "reverse"]
 
@@ -98,14 +99,18 @@ def is_forward(backpropagator: Any, mode: Mode, found: tuple[Sweep, ...], rows: 
     """Whether columns are computed: as asked for, or where they cost fewer walks and their sweep gives the Jacobian."""
     if mode != "auto":
         return mode == "forward"
-    cheaper = block.walks(backpropagator, columns) <= block.walks(backpropagator, rows)
+    if isinstance(backpropagator, OwnDerivative):
+        cheaper = columns < rows  # a tangent runs the program again, a cotangent its reverse pass alone
+    else:
+        cheaper = block.walks(backpropagator, columns) <= block.walks(backpropagator, rows)
     return "forward" in found and ("reverse" not in found or cheaper)
 
 
 def full_matrix(backpropagator: Any, rows: Form, columns: Form, single: bool, forward: bool) -> Any:
     """The matrix of a program's derivative; a traced one where it depends on an outer trace."""
     dtype = complex if rows.is_complex or columns.is_complex else float
-    if not linear.depends_on_outer(backpropagator) and not is_watched(backpropagator):
+    own = isinstance(backpropagator, OwnDerivative)
+    if not own and not linear.depends_on_outer(backpropagator) and not is_watched(backpropagator):
         ids = linear.result_ids(backpropagator)
         matrix = None if ids is None else block.matrix(backpropagator, ids, forward)
         if matrix is None:
@@ -121,7 +126,14 @@ def full_matrix(backpropagator: Any, rows: Form, columns: Form, single: bool, fo
 def columns_of(backpropagator: Any, columns: Form, single: bool) -> list[Any]:
     """The tangent of the result for each number of the primals."""
     basis = map(columns.basis, range(columns.size))
-    return [linear.jvp(backpropagator, (tangent,) if single else tangent) for tangent in basis]
+    return [pushed(backpropagator, (tangent,) if single else tangent) for tangent in basis]
+
+
+def pushed(backpropagator: Any, tangents: tuple[Any, ...]) -> Any:
+    """The tangent of the result."""
+    if isinstance(backpropagator, OwnDerivative):
+        return backpropagator.push(tangents)
+    return linear.jvp(backpropagator, tangents)
 
 
 def rows_of(backpropagator: Any, rows: Form, single: bool) -> list[Any]:

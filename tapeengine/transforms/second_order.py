@@ -22,6 +22,8 @@ __all__ = ["hvp", "vhp"]
 def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """See `Engine.hvp`: forward over reverse, on one tape where it holds scalars only."""
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
+    if own_derivative(f, "__tapeengine_directional__") is not None and not any(map(is_traced, (*primals, *tangents))):
+        return of_program(engine, f, primals, tangents, "hvp")
     is_watched = engine.switches is not None and engine.switches.nans  # the second sweep over one tape is not
     has_tape = own_derivative(f, "__tapeengine_vjp__") is None or own_derivative(f, "__tapeengine_tape__") is not None
     if not is_watched and has_tape and not any(map(is_array, primals)):
@@ -38,8 +40,21 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
 def vhp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
     """See `Engine.vhp`: reverse over reverse."""
     primals, cotangents = as_tuple(primals, "primals"), as_tuple(cotangents, "cotangents")
+    if own_derivative(f, "__tapeengine_directional__") is not None and not any(map(is_traced, (*primals, *cotangents))):
+        return of_program(engine, f, primals, cotangents, "vhp")  # a Hessian is its own transpose
     gradient = engine.grad(f, tuple(range(len(primals))))
     products = engine.vjp(gradient, *primals)[1](cotangents)
+    return products[0] if len(primals) == 1 else products
+
+
+def of_program(engine: Engine, f: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...], transform: str) -> Any:
+    """The product for a program with a derivative of its own: the gradient of its directional derivative."""
+    whole = f.positional(primals, {})[1]
+    f = f.for_values(whole)
+    along = f.tangents(whole, (*tangents, *[None] * (len(whole) - len(primals))))
+    (value, _), backpropagator = engine.vjp(f.__tapeengine_directional__(), *whole, *along)
+    check_scalar(value, None, transform)
+    products = backpropagator((0.0, 1.0))[: len(primals)]
     return products[0] if len(primals) == 1 else products
 
 

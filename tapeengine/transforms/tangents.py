@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from tapeengine._core import linear
 from tapeengine.errors import StructureError
 from tapeengine.transforms.forms import form_of
-from tapeengine.transforms.jacobians import full_matrix
+from tapeengine.transforms.jacobians import full_matrix, pushed
 from tapeengine.transforms.linear_map import LinearMap
 from tapeengine.transforms.own import own_derivative
+from tapeengine.transforms.programs import OwnDerivative
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
@@ -44,14 +45,14 @@ def linearize(engine: Engine, f: Callable[..., Any], primals: tuple[Any, ...]) -
     single = len(primals) == 1
 
     def action(tangent: Any) -> Any:
-        return linear.jvp(backpropagator, (tangent,) if single else as_tuple(tangent, "a tangent of several primals"))
+        return pushed(backpropagator, (tangent,) if single else as_tuple(tangent, "a tangent of several primals"))
 
     def transposed(cotangent: Any) -> Any:
         cotangents = backpropagator(cotangent)
         return cotangents[0] if single else cotangents
 
     def matrix() -> Any:
-        if linear.depends_on_outer(backpropagator):
+        if not isinstance(backpropagator, OwnDerivative) and linear.depends_on_outer(backpropagator):
             return None
         return full_matrix(backpropagator, codomain, domain, single, domain.size <= codomain.size)
 

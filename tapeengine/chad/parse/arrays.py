@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tapeengine.chad.parse.numeric import elementwise, rank
-from tapeengine.chad.terms import Build, Index, Map, Op, Replicate, Size, Term, Total, Tuple, lit
+from tapeengine.chad.terms import Build, Elements, Index, Map, Op, Replicate, Size, Term, Total, Tuple, lit
 from tapeengine.chad.types import FLOAT, INT, Array, show
 
 if TYPE_CHECKING:
@@ -72,6 +72,24 @@ def reduced(p: Parser, node: ast.AST, combine: Combine, xs: Term, axis: int | No
     row = p.fresh("row", xs.type.element)
     rows = Map((row,), reduced(p, node, combine, row, None if axis is None else axis - 1), (xs,))
     return combine(p, node, rows) if axis is None else rows
+
+
+def expanded(p: Parser, term: Term, axis: int) -> Term:
+    """Give an array with one axis more, of size one."""
+    if axis == 0:
+        return Elements((term,), term.type)
+    assert isinstance(term.type, Array)
+    row = p.fresh("row", term.type.element)
+    return Map((row,), expanded(p, row, axis - 1), (term,))
+
+
+def kept(p: Parser, term: Term, axis: int | None, dimensions: int) -> Term:
+    """Give what a reduction has made with the axes that it has reduced, of size one: ``keepdims=True``."""
+    if axis is not None:
+        return expanded(p, term, axis if axis >= 0 else axis + dimensions)
+    for _ in range(dimensions):
+        term = expanded(p, term, 0)
+    return term
 
 
 def summed(p: Parser, node: ast.AST, term: Term, axis: int | None = None) -> Term:

@@ -8,6 +8,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tapeengine.chad.parse import library
+from tapeengine.chad.parse.callees import library_name
+from tapeengine.chad.parse.closures import Lifted, Local, call_local, value_of
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.parameters import arguments, no_other_keywords, parameters_of
 from tapeengine.chad.parse.registered import primitive
@@ -101,41 +103,40 @@ def registered_call(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
     return primitive(p, node, found, [expression(p, a, env) for a in node.args], static)
 
 
-def library_name(found: Any) -> str:
-    """Give the name under which the library knows a Python function: its module's first part and its own name."""
-    parts = str(getattr(found, "__module__", None) or type(found).__module__).split(".")
-    mirrored = [part for part in parts if part in ("math", "numpy")]
-    module = mirrored[0] if mirrored else parts[0].lstrip("_")
-    return f"{module}.{getattr(found, '__name__', '')}"
-
-
 def parameter_types(p: Parser, node: ast.expr, env: Env) -> tuple[Type, ...] | None:
     """Give the parameter types of what is called, where they are known."""
-    from tapeengine.chad.parse.parser import MISSING, Lifted
+    from tapeengine.chad.parse.parser import MISSING
 
     found: Any = env.get(node.id) if isinstance(node, ast.Name) and node.id in env else p.static(node, env)
     if isinstance(found, Lifted):
         return found.params
+    if isinstance(found, Local):
+        types = found.parameters.types
+        return None if None in types else tuple(t for t in types if t is not None)
     if isinstance(found, Term):
         return found.type.params if isinstance(found.type, Function) else None
     if found is p.function or getattr(found, "__tapeengine_function__", None) is p.function:
         return tuple(v.of for v in p.definitions[p.symbol].params) if p.symbol in p.definitions else None
-    if found is not MISSING and hasattr(found, "__tapeengine_signature__"):
+    if found is not MISSING and hasattr(found, "__tapeengine_signature__") and not found.inferred:
         return tuple(found.__tapeengine_signature__()[1])
     return None
 
 
 def apply_to(p: Parser, node: ast.AST, function: ast.expr, args: Sequence[Term], env: Env) -> Term:
     """Apply whatever an expression stands for to arguments."""
-    from tapeengine.chad.parse.parser import MISSING, Lifted
+    from tapeengine.chad.parse.parser import MISSING
+    from tapeengine.chad.parse.statements import value_at
 
     if isinstance(function, ast.Lambda):
         return apply_lambda(p, function, args, env)
     found: Any = env.get(function.id) if isinstance(function, ast.Name) and function.id in env else MISSING
     if isinstance(found, Lifted):
         _count(p, node, args, found.params)
-        captured = tuple(env[n] for n in found.captured)
+        captured = tuple(value_at(p, node, n, env) for n in found.captured)
         return Call(found.name, (*captured, *coerced(p, node, args, found.params)), found.result)
+    if isinstance(found, Local):
+        _count(p, node, args, found.parameters.types)
+        return call_local(p, node, found, args, env)
     if found is MISSING:
         found = p.static(function, env)
     if found is not MISSING and not isinstance(found, Term):
@@ -147,7 +148,7 @@ def apply_to(p: Parser, node: ast.AST, function: ast.expr, args: Sequence[Term],
     return Apply(term, coerced(p, node, args, term.type.params))
 
 
-def _count(p: Parser, node: ast.AST, args: Sequence[Term], params: Sequence[Type]) -> None:
+def _count(p: Parser, node: ast.AST, args: Sequence[Term], params: Sequence[Type | None]) -> None:
     if len(args) != len(params):
         p.error(node, f"{len(args)} arguments where {len(params)} are wanted", "match the function's parameters")
 
@@ -184,6 +185,8 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         params = tuple(v.of for v in own.params)
         _count(p, node, args, params)
         return Call(p.symbol, coerced(p, node, args, params), own.result)
+    if getattr(found, "inferred", ()):
+        found = instance_for(p, node, found, args)
     if hasattr(found, "__tapeengine_signature__"):
         symbol, params, result = found.__tapeengine_signature__()
         _count(p, node, args, params)
@@ -193,12 +196,20 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     function = library.FUNCTIONS.get(name)
     if function is not None:
         return given_enough(p, node, lambda: function(p, node, list(args)))
-    opcode = ALIASES.get(name.split(".")[-1], name.split(".")[-1])
-    if opcode in REAL and name.split(".")[0] in ("math", "numpy", "tapeengine", "scipy", "operator", "builtins"):
-        return library.opcode(p, node, opcode, list(args))
+    last = name.split(".")[-1]
+    if ALIASES.get(last, last) in REAL:
+        return library.opcode(p, node, ALIASES.get(last, last), list(args))
     if callable(found):
         return primitive(p, node, found, list(args), {})
-    p.error(node, f"{name} is not a function of the language", "write it as a te.program")
+    p.error(node, f"{name or found!r} is not a function of the language", "write it as a te.program")
+
+
+def instance_for(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Any:
+    """Give a program whose parameters have no annotations for the types of arguments."""
+    names = program.positional((None,) * program.arity, {})[0]
+    _count(p, node, args, [a.type for a in args][: len(names)] or [])
+    given = {n: a.type for n, a in zip(names, args, strict=True) if n in program.inferred}
+    return program.for_types(given, tuple(map(show, given.values())))
 
 
 def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
@@ -215,10 +226,15 @@ def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
     return Tuple(tuple(items), of)
 
 
-def as_function(p: Parser, node: ast.expr, env: Env) -> Term:
-    """Make a function value of a program or a local recursive function."""
+def as_function(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) -> Term:
+    """Make a function value of a program or a local function."""
     types = parameter_types(p, node, env)
+    if types is None and isinstance(wanted, Function):
+        types = wanted.params
     if types is None:
-        p.error(node, "this function as a value has no parameter types", "write a lambda or a def around it")
+        p.error(node, "this function as a value has no parameter types", "write a def with annotated parameters")
+    found = env.get(node.id) if isinstance(node, ast.Name) else None
+    if isinstance(found, Local):
+        return value_of(p, found, types, env)
     params = tuple(p.fresh("x", t) for t in types)
     return Lambda(params, apply_to(p, node, node, params, env))

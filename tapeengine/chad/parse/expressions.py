@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from tapeengine.chad.terms import (
     Proj,
     Term,
     Tuple,
+    Var,
     lit,
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Product, Type, show
@@ -35,7 +36,7 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
         case ast.Constant(value=value):
             return constant(p, node, value)
         case ast.Name():
-            return name(p, node, env)
+            return name(p, node, env, wanted)
         case ast.BinOp(left=left, op=op, right=right):
             terms = expression(p, left, env), expression(p, right, env)
             return numeric.of_lists(p, node, *terms) or numeric.binary(p, node, op, *terms)
@@ -98,13 +99,16 @@ def elements(p: Parser, node: ast.AST, items: list[Term]) -> Term:
     return Elements(tuple(p.coerce(node, item, of) for item in items), of)
 
 
-def name(p: Parser, node: ast.Name, env: Env) -> Term:
+def name(p: Parser, node: ast.Name, env: Env, wanted: Type | None = None) -> Term:
     """A variable, a function of the language as a value, or a constant from outside."""
     from tapeengine.chad.parse.calls import as_function
+    from tapeengine.chad.parse.closures import check_use
     from tapeengine.chad.parse.parser import MISSING
 
     value = env.get(node.id, MISSING)
     if isinstance(value, Term):
+        if isinstance(value, Var) and value.name in p.held:
+            check_use(p, node, node.id, value, env)
         return value
     if value is MISSING and node.id not in p.outer:
         if node.id in p.local_names:
@@ -114,7 +118,7 @@ def name(p: Parser, node: ast.Name, env: Env) -> Term:
         raise Unresolved(node.id)
     found = value if value is not MISSING else p.outer[node.id]
     if callable(found) or value is not MISSING:
-        return as_function(p, node, env)
+        return as_function(p, node, env, wanted)
     return constant(p, node, found)
 
 
@@ -194,7 +198,9 @@ def narrowing(p: Parser, node: ast.expr, env: Env) -> tuple[str, int, bool] | No
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             inner = narrowing(p, operand, env)
             return None if inner is None else (inner[0], inner[1], not inner[2])
-        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), cls]) if name in env:
+        case ast.Call(func=callee, args=[ast.Name(id=name), cls]) if (
+            name in env and p.static(callee, env) is isinstance
+        ):
             of = p.table(p.annotation_object(cls))
         case ast.Compare(left=ast.Name(id=name), ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
             of = UNIT
@@ -213,20 +219,28 @@ def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> 
     if narrowed is None:
         test = condition(p, node.test, env)
         terms = (expression(p, node.body, env, wanted), expression(p, node.orelse, env, wanted))
-        of = p.unify(node, terms[0].type, terms[1].type)
+        of = wanted_or_common(p, node, terms, wanted)
         return If(test, p.coerce(node, terms[0], of), p.coerce(node, terms[1], of))
     name, chosen, positive = narrowed
     options = p.table.options(env[name].type) or ()
-    variables = [p.fresh(name, o) for o in options]
+    variables = [p.narrowing(name, o, env[name]) for o in options]
     terms_ = []
     for i, var in enumerate(variables):
         inner = {**env, name: var} if i == chosen or len(options) == 2 else env
         terms_.append(expression(p, node.body if (i == chosen) == positive else node.orelse, inner, wanted))
-    of = terms_[0].type
-    for term in terms_[1:]:
-        of = p.unify(node, of, term.type)
+    of = wanted_or_common(p, node, terms_, wanted)
     branches = (Branch(v, p.coerce(node, t, of)) for v, t in zip(variables, terms_, strict=True))
     return Case(env[name], tuple(branches))
+
+
+def wanted_or_common(p: Parser, node: ast.AST, terms: Sequence[Term], wanted: Type | None) -> Type:
+    """Give the type of a choice: the one that is wanted where all suit it, else one that suits all."""
+    if wanted is not None and all(p.convert(term, wanted) is not None for term in terms):
+        return wanted
+    of = terms[0].type
+    for term in terms[1:]:
+        of = p.unify(node, of, term.type)
+    return of
 
 
 def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wanted: Type | None) -> Term:

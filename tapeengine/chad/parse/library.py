@@ -16,6 +16,8 @@ from tapeengine.chad.parse.expressions import condition, expression
 from tapeengine.chad.parse.whole import array, element, numbers
 from tapeengine.chad.terms import (
     Build,
+    Concatenate,
+    Elements,
     Filter,
     Fold,
     For,
@@ -32,7 +34,7 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import BOOL, INT
+from tapeengine.chad.types import BOOL, INT, Array
 
 if TYPE_CHECKING:
     from tapeengine.chad.parse.parser import Env, Parser
@@ -86,16 +88,28 @@ def reduction(combine: Callable[[Parser, ast.AST, Term, int | None], Term]) -> C
 
     def handle(p: Parser, node: ast.Call, env: Env) -> Term:
         xs = array(p, node, expression(p, node.args[0], env))
-        return combine(p, node, xs, _whole(p, keyword(node, "axis", 1)))
+        return reduced(p, node, combine, xs, 1)
 
     return handle
+
+
+def reduced(p: Parser, node: ast.Call, combine: Callable[..., Term], xs: Term, position: int) -> Term:
+    """Reduce an array along the axis that a call names, and keep the axis if it says so."""
+    axis = _whole(p, keyword(node, "axis", position))
+    made = combine(p, node, xs, axis)
+    keeps = keyword(node, "keepdims")
+    if keeps is None:
+        return made
+    if not isinstance(keeps, ast.Constant) or not isinstance(keeps.value, bool):
+        p.error(keeps, "keepdims is True or False written out", "write keepdims=True")
+    return arrays.kept(p, made, axis, numeric.rank(xs.type)) if keeps.value else made
 
 
 def reduction_method(combine: Callable[[Parser, ast.AST, Term, int | None], Term]) -> Callable[..., Term]:
     """``xs.sum(axis)`` and the like."""
 
     def handle(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
-        return combine(p, node, array(p, node, receiver), _whole(p, keyword(node, "axis", 0)))
+        return reduced(p, node, combine, array(p, node, receiver), 0)
 
     return handle
 
@@ -270,12 +284,64 @@ def listed(p: Parser, node: ast.Call, env: Env) -> Term:
     from tapeengine.chad.parse.loops import iteration
 
     first = node.args[0]
-    lazy = ("range", "zip", "enumerate", "reversed")
-    if isinstance(first, ast.Call) and isinstance(first.func, ast.Name) and first.func.id in lazy:
+    lazy = (range, zip, enumerate, reversed)
+    if isinstance(first, ast.Call) and p.static(first.func, env) in lazy:
         over = iteration(p, first, env)
         i = p.fresh("i", INT)
         return over.around(Build(over.size, i, over.item(i)))
     return array(p, node, expression(p, first, env))
+
+
+def float_(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``float(x)``, ``float("inf")``."""
+    if isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
+        try:
+            return lit(float(node.args[0].value))
+        except ValueError:
+            p.error(node.args[0], "this text is no number", 'write float("inf") or float("nan")')
+    return whole.to_float(p, node, args_of(p, node, env))
+
+
+def accumulated(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``itertools.accumulate(xs, f, initial=x)``: the first state and those of a scan after it."""
+    xs = array(p, node, expression(p, node.args[0], env))
+    f = keyword(node, "func", 1)
+    initial = keyword(node, "initial")
+
+    def states(first: Term, rest: Term) -> Term:
+        of = first.type
+        while True:
+            state, x = p.fresh("state", of), p.fresh("x", element(rest))
+            body = numeric.binary(p, node, ast.Add(), state, x) if f is None else function_body(p, f, (state, x), env)
+            wider = p.unify(node, of, body.type)
+            if wider == of:
+                break
+            of = wider
+        first = p.coerce(node, first, of)
+        return p.let("first", first, lambda s: started(s, Scan(state, x, s, p.coerce(node, body, of), rest)))
+
+    def started(first: Term, rest: Term) -> Term:
+        return Concatenate(Elements((first,), first.type), rest)
+
+    if initial is not None:
+        return states(expression(p, initial, env), xs)
+
+    def of_some(xs: Term) -> Term:
+        i = p.fresh("i", INT)
+        rest = Build(Op("isub", (Size(xs), lit(1)), INT), i, Index(xs, Op("iadd", (i, lit(1)), INT)))
+        some = states(Index(xs, lit(0)), rest)
+        assert isinstance(some.type, Array)
+        return unless_empty(xs, Elements((), some.type.element), some)
+
+    return p.let("xs", xs, of_some)
+
+
+def iterate(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``te.iterate(step, n, x)``: a loop that carries x."""
+    size = p.coerce(node, expression(p, node.args[1], env), INT)
+    init = expression(p, node.args[2], env)
+    k, state = p.fresh("k", INT), p.fresh("x", init.type)
+    return For(size, k, state, init, p.coerce(node, function_body(p, node.args[0], (state,), env), init.type))
 
 
 def isinstance_(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -318,6 +384,10 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "builtins.map": map_,
         "builtins.filter": filter_,
         "builtins.list": listed,
+        "builtins.float": float_,
+        "itertools.accumulate": accumulated,
+        "tapeengine.iterate": iterate,
+        "tapeengine.fork_map": map_,
         "numpy.array": listed,
         "numpy.asarray": listed,
         "builtins.isinstance": isinstance_,
@@ -333,22 +403,23 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
 KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "builtins.sum": ("start",),
-        "numpy.sum": ("axis",),
+        "numpy.sum": ("axis", "keepdims"),
         "tapeengine.sum": ("start",),
-        **{f"numpy.{name}": ("axis",) for name in ("max", "amax", "min", "amin", "mean", "prod")},
+        "itertools.accumulate": ("func", "initial"),
+        "tapeengine.iterate": ("checkpoints",),
+        **{f"numpy.{name}": ("axis", "keepdims") for name in ("max", "amax", "min", "amin", "mean", "prod")},
         "builtins.max": ("default",),
         "builtins.min": ("default",),
     }
 )
 #: The same for the methods of arrays.
 METHOD_KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    dict.fromkeys(("sum", "max", "min", "mean", "prod"), ("axis",))
+    dict.fromkeys(("sum", "max", "min", "mean", "prod"), ("axis", "keepdims"))
 )
 
 FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
     {
         "builtins.len": whole.length,
-        "builtins.float": whole.to_float,
         "builtins.int": whole.to_int("trunc"),
         "builtins.round": whole.to_int("round"),
         "builtins.bool": whole.to_bool,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tapeengine.chad.parse.callees import library_name
+from tapeengine.chad.parse.closures import is_functional
 from tapeengine.chad.parse.expressions import condition, expression
-from tapeengine.chad.parse.names import assigned, returns, uses
+from tapeengine.chad.parse.in_place import changed
+from tapeengine.chad.parse.names import jumps, uses
+from tapeengine.chad.parse.statements import Flow, assign_one, block, joined, packed, same_type, value_at
 from tapeengine.chad.terms import (
     Build,
     Concatenate,
@@ -18,6 +22,7 @@ from tapeengine.chad.terms import (
     For,
     If,
     Index,
+    Inject,
     Let,
     Literal,
     Map,
@@ -30,7 +35,7 @@ from tapeengine.chad.terms import (
     While,
     lit,
 )
-from tapeengine.chad.types import BOOL, INT, Array, Product, Type, show
+from tapeengine.chad.types import BOOL, INT, UNIT, Array, Bool, Float, Int, Named, Product, Sum, Type, show
 
 if TYPE_CHECKING:
     from tapeengine.chad.parse.parser import Env, Parser
@@ -56,9 +61,9 @@ class Iteration:
 
 def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
     """Parse what stands after ``in``."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id not in env:
+    if isinstance(node, ast.Call):
         args = node.args
-        match node.func.id:
+        match library_name(p.static(node.func, env)).removeprefix("builtins."):
             case "range":
                 return _range(p, node, [p.coerce(a, expression(p, a, env), INT) for a in args])
             case "enumerate" if len(args) in (1, 2):
@@ -145,8 +150,6 @@ def _zip(parts: Sequence[Iteration]) -> Iteration:
 
 def bind_target(p: Parser, target: ast.expr, item: Term, env: Env, body: Callable[[Env], Term]) -> Term:
     """Bind a loop's variables to its item."""
-    from tapeengine.chad.parse.statements import assign_one
-
     if isinstance(target, ast.Name) and isinstance(item, Var):
         return body({**env, target.id: item})
     if isinstance(target, ast.Tuple) and isinstance(item, Tuple) and len(target.elts) == len(item.items):
@@ -271,102 +274,235 @@ def nested_generators(p: Parser, node: ast.GeneratorExp, env: Env, combine: Call
     return over.around(combine(Build(over.size, index, term)))
 
 
-Step = Callable[["Env", Callable[["Env"], Term]], Term]
+#: Names of what a loop carries beside Python's variables. No Python variable has such a name.
+STEP, GOES_ON, RETURNED, RESULT = " step", " goes_on", " returned", " result"
+ONLY_ADVICE = "else on a loop", "put it after the loop, under an if"
 
 
-def carried_names(statements: Sequence[ast.stmt], env: Env, node: ast.AST, p: Parser) -> list[str]:
-    """Give the variables that a loop's body changes and that exist before it."""
-    if returns(statements):
-        p.error(node, "a return inside a loop", "carry a flag and the result, and return after the loop")
-    return [n for n in assigned(statements) if n in env and isinstance(env[n], Term)]
+@dataclass(frozen=True)
+class Carried:
+    """What a loop carries from step to step: variables and their types."""
 
+    names: list[str]
+    types: list[Type]
 
-def loop(
-    p: Parser,
-    node: ast.stmt,
-    names: list[str],
-    env: Env,
-    make: Callable[[Var, Term, Callable[[Env], Term], Env], Term],
-    after: Callable[[Env], Term],
-) -> Term:
-    """Build a loop over the carried variables; their types grow until the body keeps them."""
-    from tapeengine.chad.parse.statements import assign_one
+    def state(self, p: Parser) -> Var:
+        """Make a variable for all of them: one alone as it is, several as a tuple."""
+        if len(self.names) == 1:
+            return p.fresh(self.names[0].strip(), self.types[0])
+        return p.fresh("state", Product(tuple(self.types)))
 
-    types: list[Type] = [env[n].type for n in names]
-    while True:
-        found: list[Type] = []
+    def parts(self, p: Parser, state: Var) -> dict[str, Var]:
+        """Make a variable for each of them."""
+        if len(self.names) == 1:
+            return {self.names[0]: state}
+        return {n: p.fresh(n.strip(), t) for n, t in zip(self.names, self.types, strict=True)}
 
-        def pack(inner: Env, found: list[Type] = found, types: list[Type] = types) -> Term:
-            values = [inner[n] for n in names]
-            found[:] = [v.type for v in values]
-            kept = [p.convert(v, t) or v for v, t in zip(values, types, strict=True)]
-            return kept[0] if len(names) == 1 else Tuple(tuple(kept))
-
-        one = len(names) == 1
-        state = p.fresh(names[0] if one else "state", types[0] if one else Product(tuple(types)))
-        parts = {n: state if one else p.fresh(n, t) for n, t in zip(names, types, strict=True)}
-        starts = [p.coerce(node, env[n], t) for n, t in zip(names, types, strict=True)]
-        term = make(state, starts[0] if one else Tuple(tuple(starts)), pack, {**env, **parts})
-        wider = [p.unify(node, a, b) for a, b in zip(types, found, strict=True)]
-        if wider == types:
-            break
-        types = wider
-    if one:
-        var = p.fresh(names[0], types[0])
-        return Let(var, term, after({**env, names[0]: var}))
-    target = ast.Tuple([ast.copy_location(ast.Name(n, ast.Store()), node) for n in names], ast.Store())
-    return assign_one(p, ast.copy_location(target, node), term, env, after)
-
-
-def unpacked(state: Var, names: list[str], env: Env, body: Term) -> Term:
-    """Bind the carried variables to the components of the state around a loop's body."""
-    if len(names) == 1:
+    def unpacked(self, state: Var, parts: Mapping[str, Term], body: Term) -> Term:
+        """Bind the variables to the parts of a state around a term."""
+        if len(self.names) == 1:
+            return body
+        for i, n in reversed(list(enumerate(self.names))):
+            var = parts[n]
+            assert isinstance(var, Var)
+            body = Let(var, Proj(state, i), body)
         return body
-    for i, n in reversed(list(enumerate(names))):
-        body = Let(env[n], Proj(state, i), body)
-    return body
 
 
-def for_statement(p: Parser, node: ast.For, env: Env, after: Callable[[Env], Term]) -> Term:
-    """``for x in it: ...`` with carried variables."""
-    from tapeengine.chad.parse.statements import block
+class Loop:
+    """Builds one loop: the types of what it carries grow until the body keeps them.
 
-    if node.orelse:
-        p.error(node.orelse[0], "else on a loop", "put it after the loop")
-    names = carried_names(node.body, env, node, p)
-    if not names:
-        p.error(node, "this loop changes no variable that exists before it", "give its variables values before it")
+    Parameters
+    ----------
+    p : Parser
+    node : ast.For or ast.While
+    env : mapping
+        The variables before the loop.
+    flow : Flow
+        Where the block around the loop may jump to.
+    counts : bool
+        Whether a loop that can be left early counts its steps: one over a range or an array.
+    """
+
+    def __init__(self, p: Parser, node: ast.For | ast.While, env: Env, flow: Flow, counts: bool) -> None:
+        if node.orelse:
+            p.error(node.orelse[0], *ONLY_ADVICE)
+        self.p = p
+        self.node = node
+        self.flow = flow
+        self.jumps = jumps(node.body)
+        always = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
+        self.is_endless = always and not self.jumps.breaks
+        self.leaves = self.jumps.breaks or self.jumps.returns
+        self.around = {n: env[n] for n in (STEP, GOES_ON, RETURNED, RESULT) if n in env}
+        self.found: list[list[Type]] = []
+        self.given: list[Type] = []
+        target = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)] if isinstance(node, ast.For) else []
+        names = [n for n in dict.fromkeys((*changed(node.body), *target)) if n in env]
+        extra: dict[str, Term] = {STEP: lit(0)} if (counts and self.leaves) or not names else {}
+        if self.leaves:
+            extra[GOES_ON] = lit(True)
+        if self.jumps.returns:
+            extra[RETURNED] = lit(False)
+        self.names = [*extra, *names]
+        self.env = {**env, **{n: value_at(p, node, n, env) for n in names}, **extra}
+
+    def __call__(self, make: Callable[[Carried, Env], Term], after: Callable[[Env], Term]) -> Term:
+        """Build the loop and what follows it; `make` gives the loop for what it carries."""
+        carried = self._typed([self.env[n].type for n in self.names])
+        result = self.p.results[-1]
+        while True:
+            self.found, self.given = [], []
+            term = make(carried, self.env)
+            wider = [self._wider(i, t) for i, t in enumerate(carried.types)]
+            if self.jumps.returns and RESULT not in carried.names:
+                for given in self.given:
+                    result = given if result is None else self.p.unify(self.node, result, given)
+                if result is None:  # the return is never reached
+                    break
+                self.names, wider = [*self.names, RESULT], [*wider, result]
+                self.env = {**self.env, RESULT: default(self.p, self.node, result)}
+            elif wider == carried.types:
+                break
+            carried = self._typed(wider)
+        self._check_functions(carried)
+        rest = self._after(after)
+        return joined(self.p, carried.names, term, [{} for _ in carried.names], self.env, rest)
+
+    def _typed(self, types: list[Type]) -> Carried:
+        return Carried(list(self.names), types)
+
+    def _wider(self, i: int, of: Type) -> Type:
+        for types in self.found:
+            of = self.p.unify(self.node, of, types[i])
+        return of
+
+    def _check_functions(self, carried: Carried) -> None:
+        for name, of in zip(carried.names, carried.types, strict=True):
+            if is_functional(of):
+                self.p.error(self.node, f"{name} is another function after each step", "carry what it captures")
+
+    def start(self, carried: Carried) -> Term:
+        """Give the state before the first step."""
+        each = zip(carried.names, carried.types, strict=True)
+        return packed([self.p.coerce(self.node, self.env[n], t) for n, t in each])
+
+    def body(self, carried: Carried, env: Env) -> Term:
+        """Parse the loop's body: it gives the state after a step."""
+
+        def end(env: Env) -> Term:
+            values = [env[n] if n.startswith(" ") else value_at(self.p, self.node, n, env) for n in carried.names]
+            self.found.append([v.type for v in values])
+            each = zip(values, carried.types, strict=True)
+            return packed([self.p.convert(v, t) or v for v, t in each])
+
+        def next_step(env: Env) -> Term:
+            if STEP in env and self.leaves and STEP in carried.names:
+                return self.p.let("step", _plus(env[STEP], 1), lambda step: end({**env, STEP: step}))
+            return end(env)
+
+        def left(env: Env) -> Term:
+            return end({**env, GOES_ON: lit(False)})
+
+        def returned(at: ast.AST, term: Term, env: Env) -> Term:
+            self.given.append(term.type)
+            env = {**env, RETURNED: lit(True)}
+            return left({**env, RESULT: term} if RESULT in carried.names else env)
+
+        inside = Flow(returned, left if self.leaves else None, next_step)
+        return block(self.p, self.node.body, env, next_step, inside)
+
+    def _after(self, after: Callable[[Env], Term]) -> Callable[[Env], Term]:
+        """Say what follows the loop: where it has returned, that is the function's result."""
+        own = (STEP, GOES_ON, RETURNED, RESULT)
+
+        def rest(env: Env) -> Term:
+            outside = {n: v for n, v in env.items() if n not in own}
+            outside.update(self.around)
+            if RESULT not in self.names:
+                return after(outside)
+            if self.is_endless:
+                return self.flow.returned(self.node, env[RESULT], outside)
+            terms = [self.flow.returned(self.node, env[RESULT], outside), after(outside)]
+            return If(env[RETURNED], *same_type(self.p, self.node, terms))
+
+        return rest
+
+
+def default(p: Parser, node: ast.AST, of: Type) -> Term:
+    """Give some value of a type: what a loop carries as its result before it has one."""
+    match of:
+        case Float():
+            return lit(0.0)
+        case Int():
+            return lit(0)
+        case Bool():
+            return lit(False)
+        case Product(items, name):
+            return Tuple(tuple(default(p, node, item) for item in items), of if name else None)
+        case Array(element):
+            return Elements((), element)
+        case Sum() | Named():
+            options = p.table.options(of) or ()
+            simplest = min(range(len(options)), key=lambda i: options[i] != UNIT)
+            if simplest or options[0] == UNIT or isinstance(of, Sum):
+                return Inject(simplest, default(p, node, options[simplest]), of)
+    p.error(node, f"a return of {show(of)} inside a loop", "assign it, break, and return after the loop")
+
+
+def _plus(a: Term, b: int) -> Term:
+    return Op("iadd", (a, lit(b)), INT)
+
+
+def for_statement(p: Parser, node: ast.For, env: Env, after: Callable[[Env], Term], flow: Flow) -> Term:
+    """``for x in it: ...`` with carried variables; a loop that may be left early is a while over its index."""
     over = iteration(p, node.iter, env)
+    loop = Loop(p, node, env, flow, counts=True)
 
-    def make(state: Var, init: Term, pack: Callable[[Env], Term], inner: Env) -> Term:
+    def stepped(carried: Carried, env: Env) -> Term:
+        state = carried.state(p)
+        parts = carried.parts(p, state)
         index = p.fresh(index_name(node.target, over), INT)
-        body = bind_target(
-            p, node.target, over.item(index), inner, lambda env: block(p, node.body, env, pack, _no_return)
-        )
-        return For(over.size, index, state, init, unpacked(state, names, inner, body))
+        inner = {**env, **parts}
+        body = bind_target(p, node.target, over.item(index), inner, lambda env: loop.body(carried, env))
+        return For(over.size, index, state, loop.start(carried), carried.unpacked(state, parts, body))
 
-    return over.around(loop(p, node, names, env, make, after))
+    def left_early(carried: Carried, env: Env) -> Term:
+        def goes_on(inner: Env) -> Term:
+            return If(inner[GOES_ON], Op("lt", (inner[STEP], over.size), BOOL), lit(False))
+
+        def body(inner: Env) -> Term:
+            return bind_target(p, node.target, over.item(inner[STEP]), inner, lambda env: loop.body(carried, env))
+
+        return while_term(p, loop, carried, env, goes_on, body)
+
+    return over.around(loop(left_early if loop.leaves else stepped, after))
 
 
-def _no_return(node: ast.AST, term: Term) -> Term:
-    raise AssertionError("loops with return are refused before")
+def while_term(
+    p: Parser,
+    loop: Loop,
+    carried: Carried,
+    env: Env,
+    goes_on: Callable[[Env], Term],
+    body: Callable[[Env], Term],
+) -> Term:
+    """Build a while loop: condition and body have variables of their own."""
+    state = carried.state(p)
+    parts, again = carried.parts(p, state), carried.parts(p, state)
+    test = carried.unpacked(state, parts, goes_on({**env, **parts}))
+    return While(state, loop.start(carried), test, carried.unpacked(state, again, body({**env, **again})))
 
 
-def while_statement(p: Parser, node: ast.While, env: Env, after: Callable[[Env], Term]) -> Term:
+def while_statement(p: Parser, node: ast.While, env: Env, after: Callable[[Env], Term], flow: Flow) -> Term:
     """``while c: ...`` with carried variables."""
-    from tapeengine.chad.parse.statements import block
+    loop = Loop(p, node, env, flow, counts=False)
 
-    if node.orelse:
-        p.error(node.orelse[0], "else on a loop", "put it after the loop")
-    names = carried_names(node.body, env, node, p)
-    if not names:
-        p.error(node, "this loop changes no variable that exists before it", "give its variables values before it")
+    def make(carried: Carried, env: Env) -> Term:
+        def goes_on(inner: Env) -> Term:
+            test = condition(p, node.test, inner)
+            return If(inner[GOES_ON], test, lit(False)) if loop.leaves else test
 
-    def make(state: Var, init: Term, pack: Callable[[Env], Term], inner: Env) -> Term:
-        test = unpacked(state, names, inner, condition(p, node.test, inner))
-        copies = {n: p.names.var(inner[n]) for n in names} if len(names) > 1 else {}
-        again = {**inner, **copies}
-        body = block(p, node.body, again, pack, _no_return)
-        return While(state, init, test, unpacked(state, names, again, body))
+        return while_term(p, loop, carried, env, goes_on, lambda inner: loop.body(carried, inner))
 
-    return loop(p, node, names, env, make, after)
+    return loop(make, after)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-__all__ = ["assigned", "returns", "uses"]
+__all__ = ["Jumps", "assigned", "bound_by", "jumps", "uses"]
 
 
 def _walk(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
@@ -30,18 +31,53 @@ def assigned(statements: Sequence[ast.stmt]) -> list[str]:
             continue
         if isinstance(node, ast.FunctionDef):
             found.append(node.name)
+        if isinstance(node, ast.MatchAs) and node.name is not None:
+            found.append(node.name)
         targets: list[ast.expr] = []
         if isinstance(node, ast.Assign):
             targets = node.targets
         elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.For):
             targets = [node.target]
-        found += [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+        names = (n for t in targets for n in ast.walk(t) if isinstance(n, ast.Name))
+        found += [n.id for n in names if isinstance(n.ctx, ast.Store)]
     return list(dict.fromkeys(found))
 
 
-def returns(statements: Sequence[ast.stmt]) -> bool:
-    """Tell whether statements have a return in them."""
-    return any(isinstance(node, ast.Return) for node in _walk(statements))
+def bound_by(pattern: ast.pattern) -> list[str]:
+    """Give the names that a pattern binds."""
+    return [node.name for node in ast.walk(pattern) if isinstance(node, ast.MatchAs) and node.name is not None]
+
+
+@dataclass(frozen=True)
+class Jumps:
+    """How statements may leave the block that they stand in, other than at its end."""
+
+    returns: bool = False
+    breaks: bool = False
+    continues: bool = False
+
+    def __bool__(self) -> bool:
+        return self.returns or self.breaks or self.continues
+
+
+def jumps(statements: Sequence[ast.stmt]) -> Jumps:
+    r"""Tell how statements may leave their block; break and continue count for the loop around them.
+
+    Examples
+    --------
+    >>> jumps(ast.parse("for x in xs:\n    if x: break\n    else: return 1").body)
+    Jumps(returns=True, breaks=False, continues=False)
+    """
+    returned = any(isinstance(node, ast.Return) for node in _walk(statements))
+    kinds = {type(node) for node in _outside_loops(statements)}
+    return Jumps(returned, ast.Break in kinds, ast.Continue in kinds)
+
+
+def _outside_loops(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    for statement in statements:
+        yield statement
+        if not isinstance(statement, ast.FunctionDef | ast.Lambda | ast.For | ast.While):
+            yield from _outside_loops(list(ast.iter_child_nodes(statement)))
 
 
 def uses(statements: Sequence[ast.AST]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tapeengine.chad.terms import Concatenate, Elements, If, Let, Literal, Map, Op, Replicate, Term, Var, lit
+from tapeengine.chad.terms import Concatenate, Elements, If, Index, Let, Literal, Map, Op, Replicate, Term, Var, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Type, show
 
 if TYPE_CHECKING:
@@ -36,19 +36,48 @@ def rank(type_: Type) -> int:
     return 1 + rank(type_.element) if isinstance(type_, Array) else 0
 
 
+def single_axes(p: Parser, term: Term) -> frozenset[int]:
+    """Give the axes of an array that are known to be of size one: what ``[:, None]`` and ``keepdims`` make."""
+    match term:
+        case Var(name):
+            return p.single_axes.get(name, frozenset())
+        case Elements((item,)):
+            return frozenset({0, *(axis + 1 for axis in single_axes(p, item))})
+        case Map(_, body):
+            return frozenset(axis + 1 for axis in single_axes(p, body))
+        case Let(var, bound, body):
+            p.single_axes.setdefault(var.name, single_axes(p, bound))
+            return single_axes(p, body)
+    return frozenset()
+
+
 def elementwise(p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term]) -> Term:
     """Apply a function of scalars to scalars and arrays, lower ranks broadcast along leading axes."""
     top = max(rank(a.type) for a in args)
     if top == 0:
         return scalar(p, node, args)
+    singles = [single_axes(p, a) for a in args]
+    stretched = [rank(a.type) == top and 0 in s for a, s in zip(args, singles, strict=True)]
+    if any(rank(a.type) == top and not s for a, s in zip(args, stretched, strict=True)):
+        args = [Index(a, lit(0)) if s else a for a, s in zip(args, stretched, strict=True)]
+        lower = [frozenset(axis - 1 for axis in own if axis) for own in singles]
+        singles = [low if s else own for low, own, s in zip(lower, singles, stretched, strict=True)]
+    return broadcast(p, node, scalar, args, singles, top)
+
+
+def broadcast(
+    p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term], singles: Sequence[frozenset[int]], top: int
+) -> Term:
+    """Map over the arguments of the highest rank; those of lower rank are the same for all elements."""
     inner: list[Term] = []
     variables: list[Var] = []
     arrays: list[Term] = []
     bound: list[tuple[Var, Term]] = []
-    for arg in args:
+    for arg, single in zip(args, singles, strict=True):
         if rank(arg.type) == top:
             assert isinstance(arg.type, Array)
             var = p.fresh("x", arg.type.element)
+            p.single_axes[var.name] = frozenset(axis - 1 for axis in single if axis)
             variables.append(var)
             arrays.append(arg)
             inner.append(var)
@@ -56,6 +85,7 @@ def elementwise(p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term]) 
             inner.append(arg)
         else:
             bound.append((p.fresh("s", arg.type), arg))
+            p.single_axes[bound[-1][0].name] = single
             inner.append(bound[-1][0])
     term: Term = Map(tuple(variables), elementwise(p, node, scalar, inner), tuple(arrays))
     for var, arg in reversed(bound):

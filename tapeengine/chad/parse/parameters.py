@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tapeengine.chad.parse.expressions import constant, expression
-from tapeengine.chad.terms import Let, Literal, Term, Var
+from tapeengine.chad.parse.scopes import original
+from tapeengine.chad.terms import Let, Term, Var
 from tapeengine.chad.types import Type
 
 if TYPE_CHECKING:
@@ -22,38 +23,24 @@ __all__ = [
     "own_parameters",
     "parameter_names",
     "parameters_of",
-    "with_defaults",
 ]
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """The parameters of a function: names, types, and what stands for those that a call leaves out."""
+    """The parameters of a function: names, types, and what stands for those that a call leaves out.
+
+    A parameter of a local function without annotation has no type; its arguments have.
+    """
 
     names: tuple[str, ...]
-    types: tuple[Type, ...]
+    types: tuple[Type | None, ...]
     defaults: tuple[Term | None, ...]
-
-
-def with_defaults(
-    p: Parser, node: ast.FunctionDef, params: Sequence[Var], env: Env
-) -> tuple[Parameters, list[tuple[Var, Term]]]:
-    """Give the parameters of a local function, whose defaults are computed where it is defined, and these to bind."""
-    given = node.args.defaults
-    defaults: list[Term | None] = [None] * (len(params) - len(given))
-    lets: list[tuple[Var, Term]] = []
-    for default, param in zip(given, params[len(params) - len(given) :], strict=True):
-        term = p.coerce(default, expression(p, default, env, param.of), param.of)
-        if not isinstance(term, Literal | Var):
-            lets.append((p.fresh(param.name, param.of), term))
-            term = lets[-1][0]
-        defaults.append(term)
-    return Parameters(parameter_names(node.args), tuple(v.of for v in params), tuple(defaults)), lets
 
 
 def parameter_names(args: ast.arguments) -> tuple[str, ...]:
     """Give the names of positional parameters."""
-    return tuple(a.arg for a in (*args.posonlyargs, *args.args))
+    return tuple(original(a.arg) for a in (*args.posonlyargs, *args.args))
 
 
 def own_parameters(p: Parser, params: Sequence[Var]) -> Parameters:
@@ -61,26 +48,28 @@ def own_parameters(p: Parser, params: Sequence[Var]) -> Parameters:
     return of_python(p, p.tree, p.function, tuple(v.of for v in params))
 
 
-def of_python(p: Parser, node: ast.AST, function: Any, types: tuple[Type, ...]) -> Parameters:
+def of_python(p: Parser, node: ast.AST, function: Any, types: tuple[Type | None, ...]) -> Parameters:
     """Give the parameters of a Python function, whose defaults are values."""
     code, values = function.__code__, function.__defaults__ or ()
     names = code.co_varnames[: code.co_argcount]
     defaults = [None] * (len(types) - len(values))
-    terms = (p.coerce(node, constant(p, node, v), t) for v, t in zip(values, types[len(defaults) :], strict=True))
+    given = [(constant(p, node, v), t) for v, t in zip(values, types[len(defaults) :], strict=True)]
+    terms = (term if t is None else p.coerce(node, term, t) for term, t in given)
     return Parameters(tuple(names), types, (*defaults, *terms))
 
 
 def parameters_of(p: Parser, node: ast.expr, env: Env) -> Parameters | None:
     """Give the parameters of what is called: a local function, this one, or another program; None for all else."""
-    from tapeengine.chad.parse.parser import MISSING, Lifted
+    from tapeengine.chad.parse.closures import Lifted, Local
+    from tapeengine.chad.parse.parser import MISSING
 
     found: Any = env.get(node.id) if isinstance(node, ast.Name) and node.id in env else p.static(node, env)
-    if isinstance(found, Lifted):
+    if isinstance(found, Lifted | Local):
         return found.parameters
-    if isinstance(found, Var):
-        return p.parameters.get(found.name)
     if found is p.function or getattr(found, "__tapeengine_function__", None) is p.function:
         return p.own
+    if getattr(found, "inferred", ()):
+        return of_python(p, node, found.__tapeengine_function__, (None,) * found.arity)
     if found is not MISSING and hasattr(found, "__tapeengine_signature__"):
         return of_python(p, node, found.__tapeengine_function__, tuple(found.__tapeengine_signature__()[1]))
     return None
@@ -105,7 +94,7 @@ def arguments(p: Parser, node: ast.Call, of: Parameters, env: Env) -> list[Term]
             p.error(node, wanted, "match the function's parameters")
         term = expression(p, given[name], env, of_type) if name in given else default
         assert term is not None
-        found.append(p.coerce(given.get(name, node), term, of_type))
+        found.append(term if of_type is None else p.coerce(given.get(name, node), term, of_type))
     return found
 
 

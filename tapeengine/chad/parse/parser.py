@@ -8,34 +8,29 @@ import inspect
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tapeengine.chad.errors import ProgramError
-from tapeengine.chad.parse.names import assigned
+from tapeengine.chad.parse.in_place import Decided
+from tapeengine.chad.parse.numeric import single_axes
+from tapeengine.chad.parse.ownership import shared
 from tapeengine.chad.parse.parameters import Parameters, own_parameters, parameter_names
+from tapeengine.chad.parse.scopes import original, separated
 from tapeengine.chad.parse.types import TypeTable, UnknownType
 from tapeengine.chad.terms import Definition, Elements, Inject, Let, Literal, Map, Op, Proj, Term, Tuple, Var, lit
 from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Named, Product, Sum, Type, show
 
-__all__ = ["MISSING", "Env", "Lifted", "Parsed", "Parser", "Unresolved", "parse_function"]
+if TYPE_CHECKING:
+    from tapeengine.chad.parse.closures import Held
+
+__all__ = ["MISSING", "Env", "Parsed", "Parser", "Unresolved", "parse_function"]
 
 MISSING: Any = object()
 
 
 class Unresolved(Exception):
     """A name that is not defined yet: perhaps a program that is defined further down."""
-
-
-@dataclass(frozen=True)
-class Lifted:
-    """A local recursive function that has become a definition: calls hand it what it captures."""
-
-    name: str
-    captured: tuple[str, ...]
-    params: tuple[Type, ...]
-    result: Type
-    parameters: Parameters
 
 
 #: What Python names stand for inside a program.
@@ -74,22 +69,29 @@ class Parser:
         A Python function with annotated parameters.
     symbol : str
         The name of its definition.
+    given : mapping of str to object, optional
+        Annotations, or types, of parameters that have none.
     """
 
-    def __init__(self, function: Callable[..., Any], symbol: str) -> None:
+    def __init__(self, function: Callable[..., Any], symbol: str, given: Mapping[str, Any] | None = None) -> None:
         self.function = function
+        self.given = given or {}
         self.symbol = symbol
         self.names = Names()
         self.definitions: dict[str, Definition] = {}
         self.programs: dict[str, Any] = {}
         self.primitives: dict[str, Any] = {}
         self.results: list[Type | None] = []
-        self.parameters: dict[str, Parameters] = {}
+        self.held: dict[str, Held] = {}
+        self.narrowed: dict[str, Term] = {}
+        self.reading: list[ast.AST] = []
+        self.undecided: set[str] = set()
+        self.single_axes: dict[str, frozenset[int]] = {}
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
-        self.tree = self._read()
-        self.local_names = set(assigned(self.tree.body))
+        self.tree, self.local_names = separated(self._read())
+        self.shared = shared(self.tree)
         self.outer: dict[str, Any] = {**vars(builtins), **function.__globals__, **_captured(function)}
         if function.__qualname__ == function.__name__:
             self.outer[function.__name__] = function
@@ -115,6 +117,7 @@ class Parser:
         lineno = getattr(node, "lineno", 1)
         line = self.lines[lineno - 1].rstrip("\n") if lineno <= len(self.lines) else ""
         column = getattr(node, "col_offset", 0) + self.indent
+        message, advice = original(message), original(advice)
         raise ProgramError(message, advice, self.filename, self.first + lineno - 1, line, column)
 
     def named_object(self, name: str) -> Any:
@@ -159,6 +162,9 @@ class Parser:
             case ast.Name(id=name):
                 if name in env:
                     return MISSING
+                if name in self.local_names:
+                    advice = "give it a value before the branch or loop"
+                    self.error(node, f"{name} has no value on every path to here", advice)
                 if name not in self.outer:
                     raise Unresolved(name)
                 return self.outer[name]
@@ -169,13 +175,20 @@ class Parser:
 
     def fresh(self, hint: str, of: Type) -> Var:
         """Make a new variable."""
-        return Var(self.names(hint), of)
+        return Var(self.names(original(hint)), of)
+
+    def narrowing(self, hint: str, option: Type, subject: Term) -> Var:
+        """Make a variable for the payload of a union's member."""
+        var = self.fresh(hint, option)
+        self.narrowed[var.name] = subject
+        return var
 
     def let(self, hint: str, term: Term, body: Callable[[Term], Term]) -> Term:
         """Bind a term to a variable unless it is one already, or a literal."""
         if isinstance(term, Var | Literal):
             return body(term)
         var = self.fresh(hint, term.type)
+        self.single_axes[var.name] = single_axes(self, term)
         return Let(var, term, body(var))
 
     def coerce(self, node: ast.AST, term: Term, of: Type) -> Term:
@@ -189,6 +202,9 @@ class Parser:
         """Convert a term to a type, None if that cannot be."""
         if term.type == of:
             return term
+        if self.undecided:
+            self.decide(term.type, of)
+            self.decide(of, term.type)
         if of == FLOAT and term.type in (INT, BOOL):
             if isinstance(term, Literal):
                 return lit(float(term.value))
@@ -212,6 +228,13 @@ class Parser:
             return None if None in items else Tuple(tuple(filter(None, items)), of if of.name else None)
         return None
 
+    def decide(self, unknown: Type, of: Type) -> None:
+        """Note what the elements of an empty list are, where one meets an array of them."""
+        if isinstance(unknown, Array) and isinstance(of, Array):
+            self.decide(unknown.element, of.element)
+        elif isinstance(unknown, Named) and unknown.name in self.undecided:
+            raise Decided(unknown.name, of)
+
     def unify(self, node: ast.AST, first: Type, second: Type) -> Type:
         """Give the type that values of two types can both be converted to."""
         for wide, narrow in ((first, second), (second, first)):
@@ -229,12 +252,16 @@ class Parser:
         a = node.args
         if a.vararg or a.kwarg or a.kwonlyargs:
             self.error(node, "parameters with * or by name only", "write def f(x: float, y: float = 1.0)")
-        params = tuple(
-            self.fresh(arg.arg, self.annotated(arg.annotation, arg, f"the parameter {arg.arg}"))
-            for arg in (*a.posonlyargs, *a.args)
-        )
+        params = tuple(self.fresh(arg.arg, self.parameter_type(node, arg)) for arg in (*a.posonlyargs, *a.args))
         result = None if node.returns is None else self.annotated(node.returns, node, "the result")
         return params, result
+
+    def parameter_type(self, node: ast.FunctionDef, arg: ast.arg) -> Type:
+        """Give the type of a parameter: as annotated, or of what is given for it."""
+        if arg.annotation is None and node is self.tree and arg.arg in self.given:
+            given = self.given[arg.arg]
+            return given if isinstance(given, Type) else self.table(given)
+        return self.annotated(arg.annotation, arg, f"the parameter {arg.arg}")
 
     def header(self) -> tuple[tuple[Type, ...], Type | None]:
         """Give the parameter types and the result type as they are annotated."""
@@ -267,7 +294,7 @@ def _captured(function: Any) -> dict[str, Any]:
     return found
 
 
-def parse_function(function: Callable[..., Any], symbol: str) -> Parsed:
+def parse_function(function: Callable[..., Any], symbol: str, given: Mapping[str, Any] | None = None) -> Parsed:
     """Parse a Python function into definitions.
 
     Raises
@@ -277,4 +304,4 @@ def parse_function(function: Callable[..., Any], symbol: str) -> Parsed:
     Unresolved
         Where it uses a name that is not defined yet.
     """
-    return Parser(function, symbol).parse()
+    return Parser(function, symbol, given).parse()

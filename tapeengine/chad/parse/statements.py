@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tapeengine.chad.parse import in_place, numeric
+from tapeengine.chad.parse.closures import (
+    Lifted,
+    Local,
+    captures,
+    define,
+    held_by,
+    is_functional,
+    joined_held,
+    own_parameters,
+    value_of,
+)
 from tapeengine.chad.parse.expressions import condition, expression, narrowing
-from tapeengine.chad.parse.names import assigned, returns, uses
-from tapeengine.chad.parse.parameters import Parameters, bound, parameter_names, with_defaults
-from tapeengine.chad.terms import Branch, Case, Definition, If, Inject, Lambda, Let, Literal, Proj, Term, Tuple, Var
+from tapeengine.chad.parse.names import bound_by, jumps, uses
+from tapeengine.chad.parse.parameters import bound
+from tapeengine.chad.parse.scopes import original
+from tapeengine.chad.terms import Branch, Case, Definition, If, Inject, Let, Literal, Proj, Term, Tuple, Var
 from tapeengine.chad.types import UNIT, Array, Product, Type, show
 
 if TYPE_CHECKING:
@@ -17,8 +31,17 @@ if TYPE_CHECKING:
 
 __all__ = ["block", "body"]
 
-#: What follows a block that ends without a return.
+#: What follows a block that ends without a jump.
 Rest = Callable[["Env"], Term]
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Where a block may jump to: what return, break and continue make of the variables there."""
+
+    returned: Callable[[ast.AST, Term, Env], Term]
+    broken: Rest | None = None
+    continued: Rest | None = None
 
 
 def body(p: Parser, node: ast.FunctionDef, env: Env, result: Type | None) -> Term:
@@ -29,7 +52,7 @@ def body(p: Parser, node: ast.FunctionDef, env: Env, result: Type | None) -> Ter
             return Tuple(())
         p.error(node, "not every path through this function returns a value", "end each path with return")
 
-    def returned(at: ast.AST, term: Term) -> Term:
+    def returned(at: ast.AST, term: Term, env: Env) -> Term:
         return term if result is None else p.coerce(at, term, result)
 
     statements = node.body
@@ -37,31 +60,38 @@ def body(p: Parser, node: ast.FunctionDef, env: Env, result: Type | None) -> Ter
         statements = statements[1:]
     p.results.append(result)
     try:
-        return block(p, statements, env, fell_off, returned)
+        return block(p, statements, env, fell_off, Flow(returned))
     finally:
         p.results.pop()
 
 
-Returned = Callable[[ast.AST, Term], Term]
-
-
-def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, returned: Returned) -> Term:
+def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow: Flow) -> Term:
     """Parse statements, then what follows them."""
     if not statements:
         return rest(env)
     first, *others = statements
 
     def then(env: Env) -> Term:
-        return block(p, others, env, rest, returned)
+        return block(p, others, env, rest, flow)
 
     match first:
         case ast.Return(value=None):
-            return returned(first, Tuple(()))
+            return flow.returned(first, Tuple(()), env)
         case ast.Return(value=value):
             assert value is not None
-            return returned(first, expression(p, value, env, p.results[-1]))
+            return flow.returned(first, expression(p, value, env, p.results[-1]), env)
+        case ast.Break() if flow.broken is not None:
+            return flow.broken(env)
+        case ast.Continue() if flow.continued is not None:
+            return flow.continued(env)
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             return then(env)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=args)):
+            return in_place.method(p, first, name, method, args, env, then)
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value):
+            return define(p, value, name, env, then)
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.List(elts=[])):
+            return in_place.empty(p, name, env, then)
         case ast.Assign(targets=targets, value=value):
             return assign(p, targets, expression(p, value, env), env, then)
         case ast.AnnAssign(target=target, annotation=annotation, value=value) if value is not None:
@@ -70,17 +100,17 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, retur
         case ast.AugAssign(target=target, op=op, value=value):
             return augmented(p, first, target, op, value, env, then)
         case ast.If():
-            return if_statement(p, first, env, then, returned)
+            return if_statement(p, first, env, then, flow)
         case ast.Match():
-            return match_statement(p, first, env, then, returned)
+            return match_statement(p, first, env, then, flow)
         case ast.For():
             from tapeengine.chad.parse.loops import for_statement
 
-            return for_statement(p, first, env, then)
+            return for_statement(p, first, env, then, flow)
         case ast.While():
             from tapeengine.chad.parse.loops import while_statement
 
-            return while_statement(p, first, env, then)
+            return while_statement(p, first, env, then, flow)
         case ast.FunctionDef():
             return local_function(p, first, env, then)
     refuse(p, first)
@@ -88,8 +118,6 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, retur
 
 
 ADVICE = {
-    ast.Break: "write the loop as while with the condition to go on",
-    ast.Continue: "put the rest of the loop's body under an if",
     ast.Raise: "check arguments outside the program",
     ast.Assert: "check arguments outside the program",
     ast.Try: "check arguments outside the program",
@@ -113,6 +141,9 @@ def refuse(p: Parser, node: ast.stmt) -> None:
 def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
     """Bind a Python name to a term for what follows."""
     var = p.fresh(name, term.type)
+    p.single_axes[var.name] = numeric.single_axes(p, term)
+    if is_functional(term.type):
+        p.held[var.name] = held_by(p, term, env)
     return Let(var, term, then({**env, name: var}))
 
 
@@ -142,24 +173,23 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
                 p.error(target, f"cannot take {show(term.type)} apart into {len(elts)}", "match the tuple's length")
             if isinstance(term, Tuple) and all(isinstance(e, ast.Name) for e in elts):
                 return _simultaneous(p, elts, term.items, env, then)
-            return p.let("t", term, lambda t: _unpack(p, elts, t, 0, env, then))
+            return taken_apart(p, elts, term, env, then)
+        case ast.Subscript(value=ast.Name(id=name), slice=index):
+            return in_place.element(p, target, name, index, lambda _: term, env, then)
         case ast.Subscript() | ast.Attribute():
-            p.error(target, "values are not changed in place", instead(target))
+            p.error(target, "values are not changed in place", in_place.instead(target))
         case ast.Starred():
             p.error(target, "* in an assignment", "write the parts out, or use slices")
     p.error(target, "this cannot be assigned to", "assign to a name or a tuple of names")
 
 
-def instead(target: ast.expr, op: ast.operator | None = None, value: ast.expr | None = None) -> str:
-    """Say what to write instead of an assignment to an element or a field."""
-    if isinstance(target, ast.Attribute):
-        return f"make a new {ast.unparse(target.value)} with the field changed"
-    assert isinstance(target, ast.Subscript)
-    xs, at = ast.unparse(target.value), ast.unparse(target.slice)
-    if isinstance(op, ast.Add | ast.Sub) and value is not None and not isinstance(target.slice, ast.Slice | ast.Tuple):
-        sign = "" if isinstance(op, ast.Add) else "-"
-        return f"write {xs} = te.scatter({xs}, [{at}], [{sign}{ast.unparse(value)}])"
-    return f"build a new array: {xs} = [... if k == {at} else {xs}[k] for k in range(len({xs}))], or use te.scatter"
+def taken_apart(p: Parser, elts: Sequence[ast.expr], term: Term, env: Env, then: Rest) -> Term:
+    """Assign the parts of a tuple."""
+    if isinstance(term, Var):
+        return _unpack(p, elts, term, 0, env, then)
+    t = p.fresh("t", term.type)
+    p.held[t.name] = held_by(p, term, env)
+    return Let(t, term, _unpack(p, elts, t, 0, env, then))
 
 
 def _simultaneous(p: Parser, elts: Sequence[ast.expr], items: Sequence[Term], env: Env, then: Rest) -> Term:
@@ -181,21 +211,31 @@ def augmented(
     p: Parser, node: ast.AugAssign, target: ast.expr, op: ast.operator, value: ast.expr, env: Env, then: Rest
 ) -> Term:
     """``x += e`` is ``x = x + e``."""
+    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+
+        def changed(old: Term) -> Term:
+            return numeric.binary(p, node, op, old, expression(p, value, env))
+
+        return in_place.element(p, target, target.value.id, target.slice, changed, env, then, (op, value))
     if not isinstance(target, ast.Name):
-        p.error(target, "values are not changed in place", instead(target, op, value))
+        p.error(target, "values are not changed in place", in_place.instead(target, op, value))
     load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
     binop = ast.copy_location(ast.BinOp(load, op, value), node)
     return bind(p, target.id, expression(p, binop, env), env, then)
 
 
-Arm = tuple[Sequence[ast.stmt], "Env"]
+@dataclass(frozen=True)
+class Arm:
+    """One arm of a statement that branches: its statements, the variables at its start, those that it binds itself."""
 
+    statements: Sequence[ast.stmt]
+    env: Env
+    bound: Sequence[str] = ()
 
-def arms(p: Parser, node: ast.stmt, each: list[Arm], env: Env, then: Rest, returned: Returned) -> list[Term]:
-    """Parse the arms of a branching statement so that all give the same: what follows, or the variables they assign."""
-    if any(returns(statements) for statements, _ in each):
-        return same_type(p, node, [block(p, statements, inner, then, returned) for statements, inner in each])
-    raise AssertionError("joined elsewhere")
+    @property
+    def changed(self) -> list[str]:
+        """The variables that have another value after it."""
+        return [*self.bound, *in_place.changed(self.statements)]
 
 
 def same_type(p: Parser, node: ast.AST, terms: list[Term]) -> list[Term]:
@@ -209,73 +249,118 @@ def same_type(p: Parser, node: ast.AST, terms: list[Term]) -> list[Term]:
 def branching(
     p: Parser,
     node: ast.stmt,
-    each: list[Arm],
+    arms: list[Arm],
     combine: Callable[[list[Term]], Term],
     env: Env,
     then: Rest,
-    returned: Returned,
+    flow: Flow,
 ) -> Term:
-    """Parse a statement that branches: the arms join in the variables that they assign, unless one returns."""
-    if any(returns(statements) for statements, _ in each):
-        return combine(arms(p, node, each, env, then, returned))
-    every = [assigned(statements) for statements, _ in each]
-    names = [n for n in dict.fromkeys(n for names in every for n in names) if n in env or all(n in a for a in every)]
-    if not names:
-        for statements, inner in each:
-            block(p, statements, inner, lambda _: Tuple(()), returned)
-        return then(env)
-    found: list[list[Type]] = []
-
-    def joined(types: list[Type] | None) -> Rest:
-        def rest(inner: Env) -> Term:
-            values = [inner[n] for n in names]
-            found.append([v.type for v in values])
-            if types is not None:
-                values = [p.coerce(node, v, t) for v, t in zip(values, types, strict=True)]
-            return values[0] if len(names) == 1 else Tuple(tuple(values))
-
-        return rest
-
-    terms = [block(p, statements, inner, joined(None), returned) for statements, inner in each]
-    types = found[0]
-    for other in found[1:]:
-        types = [p.unify(node, a, b) for a, b in zip(types, other, strict=True)]
-    if any(other != types for other in found):
-        terms = [block(p, statements, inner, joined(types), returned) for statements, inner in each]
-    whole = combine(terms)
-    if len(names) == 1:
-        return bind(p, names[0], whole, env, then)
-    target = ast.Tuple([ast.copy_location(ast.Name(n, ast.Store()), node) for n in names], ast.Store())
-    return assign_one(p, ast.copy_location(target, node), whole, env, then)
+    """Parse a statement that branches: the arms join in the variables that they change, unless one of them jumps."""
+    if any(jumps(arm.statements) for arm in arms):
+        return combine(same_type(p, node, [block(p, arm.statements, arm.env, then, flow) for arm in arms]))
+    every = [arm.changed for arm in arms]
+    names = list(dict.fromkeys(n for changed in every for n in changed))
+    names = [n for n in names if n in env or all(n in changed for changed in every)]
+    joining = Joining(p, node, names)
+    terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
+    types = joining.common()
+    if any(found != types for found in joining.types):
+        joining = Joining(p, node, names, types)
+        terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
+    held = [joining.held(env, i) for i in range(len(names))]
+    return joined(p, names, combine(terms), held, env, then)
 
 
-def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, returned: Returned) -> Term:
+class Joining:
+    """What the arms of a branching statement give: the values of the variables that they change."""
+
+    def __init__(self, p: Parser, node: ast.AST, names: list[str], wanted: list[Type] | None = None) -> None:
+        self.p = p
+        self.node = node
+        self.names = names
+        self.wanted = wanted
+        self.types: list[list[Type]] = []
+        self.ends: list[tuple[Env, list[Term]]] = []
+
+    def __call__(self, env: Env) -> Term:
+        """Give the values at the end of an arm."""
+        values = [value_at(self.p, self.node, n, env) for n in self.names]
+        self.types.append([v.type for v in values])
+        self.ends.append((env, values))
+        if self.wanted is not None:
+            values = [self.p.coerce(self.node, v, t) for v, t in zip(values, self.wanted, strict=True)]
+        return packed(values)
+
+    def common(self) -> list[Type]:
+        """Give types that suit all arms."""
+        first, *others = self.types
+        for other in others:
+            first = [self.p.unify(self.node, a, b) for a, b in zip(first, other, strict=True)]
+        return first
+
+    def held(self, env: Env, i: int) -> dict[str, Any]:
+        """Give what the functions in a variable have captured; None for what an arm has bound."""
+        each = [held_by(self.p, values[i], inner) for inner, values in self.ends]
+        return {n: v if env.get(n) is v else None for n, v in joined_held(each).items()}
+
+
+def value_at(p: Parser, node: ast.AST, name: str, env: Env) -> Term:
+    """Give a variable's value where paths join; a local function becomes a value there."""
+    if name not in env:
+        p.error(node, f"{name} has no value on every path to here", "give it a value before the branch or loop")
+    found = env[name]
+    if isinstance(found, Local) and None not in found.parameters.types:
+        return value_of(p, found, tuple(t for t in found.parameters.types if t is not None), env)
+    if not isinstance(found, Term):
+        p.error(node, f"{name} is another function on another path", "give the functions different names")
+    return found
+
+
+def packed(values: list[Term]) -> Term:
+    """Give one value as it is, several as a tuple."""
+    return values[0] if len(values) == 1 else Tuple(tuple(values))
+
+
+def joined(p: Parser, names: list[str], whole: Term, held: list[Any], env: Env, then: Rest) -> Term:
+    """Bind variables to the parts of what `packed` has made."""
+    whole_var = p.fresh(names[0] if len(names) == 1 else "t", whole.type)
+    parts = [whole_var] if len(names) == 1 else [p.fresh(n, whole.type.items[i]) for i, n in enumerate(names)]  # type: ignore[attr-defined]
+    for part, captured in zip(parts, held, strict=True):
+        p.held[part.name] = captured
+    term = then({**env, **dict(zip(names, parts, strict=True))})
+    if len(names) != 1:
+        for i, part in reversed(list(enumerate(parts))):
+            term = Let(part, Proj(whole_var, i), term)
+    return Let(whole_var, whole, term)
+
+
+def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> Term:
     """``if``, also on a sum with isinstance."""
     narrowed = narrowing(p, node.test, env)
     if narrowed is None:
         test = condition(p, node.test, env)
         if isinstance(test, Literal):
-            return block(p, node.body if test.value else node.orelse, env, then, returned)
-        each: list[Arm] = [(node.body, env), (node.orelse, env)]
-        return branching(p, node, each, lambda ts: If(test, ts[0], ts[1]), env, then, returned)
+            return block(p, node.body if test.value else node.orelse, env, then, flow)
+        each = [Arm(node.body, env), Arm(node.orelse, env)]
+        return branching(p, node, each, lambda ts: If(test, ts[0], ts[1]), env, then, flow)
     name, chosen, positive = narrowed
     subject = env[name]
     options = p.table.options(subject.type)
     assert options is not None
-    variables = [p.fresh(name, option) for option in options]
+    variables = [p.narrowing(name, option, subject) for option in options]
     each = []
     for i, var in enumerate(variables):
         alone = i == chosen or len(options) == 2
         inner = {**env, name: var if alone else Inject(i, var, subject.type)}
-        each.append((node.body if (i == chosen) == positive else node.orelse, inner))
+        each.append(Arm(node.body if (i == chosen) == positive else node.orelse, inner))
 
     def combine(terms: list[Term]) -> Term:
         return Case(subject, tuple(Branch(v, t) for v, t in zip(variables, terms, strict=True)))
 
-    return branching(p, node, each, combine, env, then, returned)
+    return branching(p, node, each, combine, env, then, flow)
 
 
-def match_statement(p: Parser, node: ast.Match, env: Env, then: Rest, returned: Returned) -> Term:
+def match_statement(p: Parser, node: ast.Match, env: Env, then: Rest, flow: Flow) -> Term:
     """``match`` on a sum, by class patterns."""
     subject = expression(p, node.subject, env)
     options = p.table.options(subject.type)
@@ -289,12 +374,12 @@ def match_statement(p: Parser, node: ast.Match, env: Env, then: Rest, returned: 
         chosen = next((c for c in node.cases if _fits(p, c, option)), None)
         if chosen is None:
             p.error(node, f"no case for {show(option)}", "add one, or case _")
-        each.append((chosen.body, _captures(p, chosen.pattern, var, subject, env)))
+        each.append(Arm(chosen.body, _captures(p, chosen.pattern, var, subject, env), bound_by(chosen.pattern)))
 
     def combine(terms: list[Term]) -> Term:
         return Case(subject, tuple(Branch(v, t) for v, t in zip(variables, terms, strict=True)))
 
-    return branching(p, node, each, combine, env, then, returned)
+    return branching(p, node, each, combine, env, then, flow)
 
 
 def _fits(p: Parser, case: ast.match_case, option: Type) -> bool:
@@ -329,40 +414,26 @@ def local_function(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Te
     """A def inside a program: a function value, or a definition of its own if it is recursive."""
     if node.decorator_list:
         p.error(node.decorator_list[0], "a local function has no decorator", "leave it out")
-    params, result = p.signature(node)
-    named = dict(zip(parameter_names(node.args), params, strict=True))
-    of, lets = with_defaults(p, node, params, env)
     if node.name in uses(node.body):
-        return bound(lets, _recursive(p, node, params, result, env, then, of))
-    function = Lambda(params, body(p, node, {**env, **named}, result))
-    var = p.fresh(node.name, function.type)
-    p.parameters[var.name] = of
-    return bound(lets, Let(var, function, then({**env, node.name: var})))
+        return _recursive(p, node, env, then)
+    return define(p, node, node.name, env, then)
 
 
-def _recursive(
-    p: Parser,
-    node: ast.FunctionDef,
-    params: tuple[Var, ...],
-    result: Type | None,
-    env: Env,
-    then: Rest,
-    of: Parameters,
-) -> Term:
-    from tapeengine.chad.parse.parser import Lifted
-
+def _recursive(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Term:
+    params, result = p.signature(node)
+    of, lets = own_parameters(p, node, env)
     if result is None:
         p.error(node, "a recursive function needs the type of its result", "write -> float, or what it gives")
-    own = {*of.names} | set(assigned(node.body))
-    captured = tuple(n for n in uses(node.body) if n in env and n not in own and isinstance(env[n], Term))
-    name = p.names(f"{p.symbol}_{node.name}")
+    names = tuple(a.arg for a in (*node.args.posonlyargs, *node.args.args))
+    captured = tuple(n for n in captures(uses(node.body), env) if not isinstance(env[n], Lifted))
+    name = p.names(original(f"{p.symbol}_{node.name}"))
     lifted = Lifted(name, captured, tuple(v.of for v in params), result, of)
-    extra = tuple(p.fresh(n, env[n].type) for n in captured)
+    extra = tuple(p.fresh(n, value_at(p, node, n, env).type) for n in captured)
     inner = {
         **{n: v for n, v in env.items() if isinstance(v, Lifted)},
         **dict(zip(captured, extra, strict=True)),
-        **dict(zip(of.names, params, strict=True)),
+        **dict(zip(names, params, strict=True)),
         node.name: lifted,
     }
     p.definitions[name] = Definition(name, (*extra, *params), result, body(p, node, inner, result))
-    return then({**env, node.name: lifted})
+    return bound(lets, then({**env, node.name: lifted}))

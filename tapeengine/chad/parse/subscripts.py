@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tapeengine.chad.parse.arrays import expanded
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.terms import Build, Gather, If, Index, Literal, Map, Op, Proj, Size, Term, lit
 from tapeengine.chad.types import BOOL, INT, Array, Product, show
@@ -19,10 +20,12 @@ __all__ = ["subscript"]
 def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:
     """Indexing of arrays and tuples, and slices of arrays."""
     for part in index.elts if isinstance(index, ast.Tuple) else (index,):
-        if isinstance(part, ast.Constant) and part.value in (None, Ellipsis):
-            p.error(part, f"{part.value} as an index", "write a comprehension, or np.outer for a product of all pairs")
+        if isinstance(part, ast.Constant) and part.value is Ellipsis:
+            p.error(part, "Ellipsis as an index", "write a slice for each axis")
     if isinstance(index, ast.Tuple):
         return along_axes(p, node, term, index.elts, env)
+    if is_new_axis(index):
+        return expanded(p, term, 0)
     if isinstance(term.type, Product):
         position = expression(p, index, env) if not isinstance(index, ast.Slice) else None
         if not isinstance(position, Literal) or not -len(term.type.items) <= position.value < len(term.type.items):
@@ -40,15 +43,23 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
     return Index(term, p.coerce(index, position, INT))
 
 
+def is_new_axis(part: ast.expr) -> bool:
+    """Tell whether an index makes an axis of size one."""
+    return isinstance(part, ast.Constant) and part.value is None
+
+
 def along_axes(p: Parser, node: ast.AST, term: Term, parts: Sequence[ast.expr], env: Env) -> Term:
     """``xs[i, j]``: an index for each axis; what follows a slice applies to each of its elements."""
     slices = [part for part in parts if isinstance(part, ast.Slice)]
-    chosen = [part for part in parts if part not in slices and expression(p, part, env).type == Array(INT)]
+    plain = [part for part in parts if part not in slices and not is_new_axis(part)]
+    chosen = [part for part in plain if expression(p, part, env).type == Array(INT)]
     if len(chosen) > 1:
         if slices:
             p.error(node, "a slice beside several arrays of indices", "write a comprehension")
         return pairwise(p, node, term, parts, env)
     first, *rest = parts
+    if is_new_axis(first):
+        return expanded(p, along_axes(p, node, term, rest, env) if rest else term, 0)
     term = subscript(p, node, term, first, env)
     if not rest:
         return term

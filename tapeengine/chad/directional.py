@@ -1,0 +1,204 @@
+"""The directional derivative of a program as a program of the source language: ``(x, dx) -> (f(x), Df(x) dx)``.
+
+Dual numbers on terms: a float becomes a pair of itself and its tangent, every other constructor stays what it is. What
+comes out is a program like any other, which is transformed again: its reverse derivative gives products with Hessians,
+its directional derivative third derivatives, and so on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy
+
+from tapeengine.chad import terms as S
+from tapeengine.chad.primitives import DISCRETE, partial
+from tapeengine.chad.terms import Definition, Let, Literal, Map, Module, Op, Proj, Term, Total, Tuple, Var, lit
+from tapeengine.chad.traverse import Names, all_names, rebuild
+from tapeengine.chad.types import FLOAT, Array, Float, Function, Named, Product, Sum, Type, is_discrete
+from tapeengine.errors import UnsupportedError
+
+__all__ = ["directional", "filled", "without_discrete"]
+
+PAIR = Product((FLOAT, FLOAT))
+
+
+def directional(module: Module) -> Module:
+    """Give the program of values and tangents.
+
+    Raises
+    ------
+    UnsupportedError
+        Where the program has functions, members of sums or recursive data among its arguments or results, or calls a
+        registry primitive.
+
+    Examples
+    --------
+    >>> x = Var("x", FLOAT)
+    >>> square = Module("f", {"f": Definition("f", (x,), FLOAT, Op("mul", (x, x)))})
+    >>> directional(square).definitions["f_directional"].result
+    Product(items=(Float(), Float()), name='', fields=())
+    """
+    return Directional(module).whole()
+
+
+def filled(of: Type, primal: Any, tangent: Any) -> Any:
+    """Give a tangent of a primal's own type: zeros where there is none, what is discrete itself."""
+    if is_discrete(of):
+        return primal
+    match of:
+        case Float():
+            return 0.0 if tangent is None else tangent
+        case Product(_, _, fields):
+            of_primal = [getattr(primal, f) for f in fields] if fields else primal
+            of_tangent = [getattr(tangent, f, None) for f in fields] if fields else tangent or [None] * len(primal)
+            parts = [filled(*each) for each in zip(of.items, of_primal, of_tangent, strict=True)]
+            return type(primal)(*parts) if fields else tuple(parts)
+        case Array(element):
+            if tangent is None and isinstance(primal, numpy.ndarray):
+                return numpy.zeros(primal.shape)
+            if isinstance(tangent, numpy.ndarray) and tangent.dtype != object:
+                return tangent
+            if hasattr(type(tangent), "__tapeengine_trace__"):
+                return tangent
+            rest = [None] * len(primal) if tangent is None else tangent
+            return [filled(element, x, t) for x, t in zip(primal, rest, strict=True)]
+    return tangent
+
+
+def without_discrete(tangent: Any) -> Any:
+    """Give a tangent with None where it is discrete."""
+    if isinstance(tangent, int) or (isinstance(tangent, numpy.ndarray) and tangent.dtype.kind in "iub"):
+        return None
+    if isinstance(tangent, tuple) and hasattr(tangent, "_fields"):
+        return type(tangent)(*map(without_discrete, tangent))
+    if isinstance(tangent, tuple | list):
+        return type(tangent)(map(without_discrete, tangent))
+    if dataclasses.is_dataclass(tangent) and not isinstance(tangent, type):
+        each = {f.name: without_discrete(getattr(tangent, f.name)) for f in dataclasses.fields(tangent)}
+        return dataclasses.replace(tangent, **each)
+    return tangent
+
+
+def doubled(of: Type) -> Type:
+    """Give the type of values with their tangents."""
+    match of:
+        case Float():
+            return PAIR
+        case Product(items):
+            return Product(tuple(map(doubled, items)))
+        case Array(element):
+            return Array(doubled(element))
+        case Sum(options, name):
+            return Sum(tuple(map(doubled, options)), name)
+        case Function(params, result):
+            return Function(tuple(map(doubled, params)), doubled(result))
+        case Named(name):
+            raise UnsupportedError(f"second derivatives of programs on recursive data ({name})")
+    return of
+
+
+class Directional:
+    """Transforms one module."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.names = Names(n for d in module.definitions.values() for n in (d.name, *all_names(d.body)))
+        for definition in module.definitions.values():
+            for param in definition.params:
+                self.names(param.name)
+
+    def whole(self) -> Module:
+        """Give the module whose main definition takes primals, then tangents."""
+        main = self.module.definitions[self.module.main]
+        definitions = {name: self.definition(d) for name, d in self.module.definitions.items()}
+        tangents = tuple(Var(self.names(f"d_{p.name}"), p.of) for p in main.params)
+        each = zip(main.params, tangents, strict=True)
+        call = S.Call(main.name, tuple(self.paired(p.of, p, d) for p, d in each), doubled(main.result))
+        result = Var(self.names("result"), call.type)
+        body = Let(result, call, Tuple((self.part(main.result, result, 0), self.part(main.result, result, 1))))
+        name = f"{main.name}_directional"
+        definitions[name] = Definition(name, (*main.params, *tangents), body.type, body)
+        return Module(name, definitions, {})
+
+    def definition(self, d: Definition) -> Definition:
+        """Transform a definition."""
+        params = tuple(Var(p.name, doubled(p.of)) for p in d.params)
+        return Definition(d.name, params, doubled(d.result), self(d.body))
+
+    def __call__(self, term: Term) -> Term:
+        """Transform a term."""
+        match term:
+            case Var(name, of):
+                return Var(name, doubled(of))
+            case Literal(_, Float()):
+                return Tuple((term, lit(0.0)))
+            case Op():
+                return self.op(term)
+            case Total(array) if term.type == FLOAT:
+                pairs = Var(self.names("xs"), Array(PAIR))
+                sums = tuple(Total(self.each(pairs, lambda x, i=i: Proj(x, i))) for i in range(2))
+                return Let(pairs, self(array), Tuple(sums))
+            case S.Primitive(name):
+                raise UnsupportedError(f"second derivatives of programs that call the primitive {name}")
+            case Tuple(items):
+                return Tuple(tuple(map(self, items)))
+        return rebuild(term, lambda child, _: self(child), doubled)
+
+    def op(self, term: Op) -> Term:
+        """A scalar operation: its value, and the partial derivatives times the tangents."""
+        if term.op in DISCRETE:
+            args = tuple(Proj(self(a), 0) if a.type == FLOAT else self(a) for a in term.args)
+            number = Op(term.op, args, term.of)
+            return Tuple((number, lit(0.0))) if term.of == FLOAT else number
+        pairs = [Var(self.names("p"), PAIR) for _ in term.args]
+        values = tuple(Proj(p, 0) for p in pairs)
+        out = Var(self.names("v"), FLOAT)
+        tangent: Term = lit(0.0)
+        for i, pair in enumerate(pairs):
+            arg = term.args[i]
+            is_constant = isinstance(arg, Literal) or (isinstance(arg, Op) and arg.op in DISCRETE)
+            factor = None if is_constant else partial(term.op, i, values, out)
+            if factor is not None:
+                product = Op("mul", (factor, Proj(pair, 1)))
+                tangent = product if tangent == lit(0.0) else Op("add", (tangent, product))
+        made: Term = Let(out, Op(term.op, values), Tuple((out, tangent)))
+        for pair, arg in reversed(list(zip(pairs, term.args, strict=True))):
+            made = Let(pair, self(arg), made)
+        return made
+
+    def each(self, array: Term, f: object) -> Term:
+        """Apply a function of terms to each element."""
+        assert isinstance(array.type, Array)
+        x = Var(self.names("x"), array.type.element)
+        return Map((x,), f(x), (array,))  # type: ignore[operator]
+
+    def paired(self, of: Type, value: Term, tangent: Term) -> Term:
+        """Put a value and a tangent of its type together; what is discrete has no tangent."""
+        if is_discrete(of):
+            return value
+        match of:
+            case Float():
+                return Tuple((value, tangent))
+            case Product(items):
+                each = enumerate(items)
+                return Tuple(tuple(self.paired(t, Proj(value, i), Proj(tangent, i)) for i, t in each))
+            case Array(element):
+                x, dx = Var(self.names("x"), element), Var(self.names("dx"), element)
+                return Map((x, dx), self.paired(element, x, dx), (value, tangent))
+        raise UnsupportedError("second derivatives of programs on functions and members of unions")
+
+    def part(self, of: Type, pairs: Term, which: int) -> Term:
+        """Take the values (0) or the tangents (1) out; the tangent of what is discrete is it itself."""
+        if is_discrete(of):
+            return pairs
+        match of:
+            case Float():
+                return Proj(pairs, which)
+            case Product(items, name):
+                parts = tuple(self.part(t, Proj(pairs, i), which) for i, t in enumerate(items))
+                return Tuple(parts, of if name else None)
+            case Array(element):
+                return self.each(pairs, lambda x: self.part(element, x, which))
+        raise UnsupportedError("second derivatives of programs that give functions and members of unions")

@@ -1,0 +1,78 @@
+"""The types of arguments, for parameters without annotations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from tapeengine.chad.annotations import Array
+from tapeengine.errors import UnsupportedError
+
+__all__ = ["annotation_of", "key_of"]
+
+KINDS = {"f": float, "i": int, "u": int, "b": bool}
+
+
+def annotation_of(value: Any, name: str) -> Any:
+    """Give the annotation that a parameter would have for a value.
+
+    Raises
+    ------
+    UnsupportedError
+        Where the value is of no type of the language, or does not say of which.
+
+    Examples
+    --------
+    >>> annotation_of((1.0, 2), "x"), annotation_of([[1.0]], "x").element.element
+    (tuple[float, int], <class 'float'>)
+    """
+    if value is None or isinstance(value, bool | numpy.bool_):
+        return None if value is None else bool
+    if isinstance(value, int | numpy.integer):
+        return int
+    if isinstance(value, float | numpy.floating):
+        return float
+    dtype = getattr(value, "dtype", None)
+    if dtype is not None and dtype.kind in KINDS:
+        return _nested(KINDS[dtype.kind], value.ndim)
+    if hasattr(type(value), "__tapeengine_trace__"):
+        return float
+    if isinstance(value, list):
+        return _of_list(value, name)
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return tuple[tuple(annotation_of(part, name) for part in value)]  # type: ignore[misc]
+    if hasattr(type(value), "__annotations__"):
+        return type(value)
+    raise UnsupportedError(
+        f"the parameter {name} has no annotation, and a {type(value).__name__} does not say its type"
+    )
+
+
+def _nested(element: Any, ndim: int) -> Any:
+    for _ in range(ndim):
+        element = Array(element)
+    return element
+
+
+def _of_list(value: list[Any], name: str) -> Any:
+    if not value:
+        return Array(float)
+    parts = [annotation_of(part, name) for part in value]
+    if all(key_of(part) == key_of(parts[0]) for part in parts):
+        return Array(parts[0])
+    if all(part in (int, float, bool) for part in parts):
+        return Array(float)
+    raise UnsupportedError(f"the parameter {name} has no annotation, and its elements are of several types")
+
+
+def key_of(annotation: Any) -> str:
+    """Write an annotation down, so that those of one type are written the same."""
+    if annotation in (float, int, bool):
+        return str(annotation.__name__)
+    if isinstance(annotation, Array):
+        return f"Array[{key_of(annotation.element)}]"
+    args = getattr(annotation, "__args__", None)
+    if args is not None:
+        return f"tuple[{', '.join(map(key_of, args))}]"
+    return f"{getattr(annotation, '__qualname__', annotation)} {id(annotation)}"

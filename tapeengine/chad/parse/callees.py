@@ -1,0 +1,76 @@
+"""The Python functions that programs may call, by identity: no function of another module is taken for one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType, MethodType
+from typing import Any
+
+from tapeengine._core.functions import Function, Ufunc
+
+__all__ = ["library_name"]
+
+#: Modules whose functions the library knows, and under which name. Those that nobody has imported are left out.
+MODULES: Mapping[str, str] = MappingProxyType(
+    {
+        "builtins": "builtins",
+        "math": "math",
+        "operator": "operator",
+        "functools": "functools",
+        "itertools": "itertools",
+        "numpy": "numpy",
+        "numpy.linalg": "numpy",
+        "scipy.special": "scipy",
+        "tapeengine.math": "math",
+        "tapeengine.numpy": "numpy",
+        "tapeengine.numpy.linalg": "numpy",
+        "tapeengine.chad.functions": "tapeengine",
+        "tapeengine.chad.forms": "tapeengine",
+        "tapeengine": "tapeengine",
+    }
+)
+
+
+def library_name(function: Any) -> str:
+    """Give the name under which the library knows a Python function; an empty one if it does not.
+
+    Examples
+    --------
+    >>> import math
+    >>> def exp(x):
+    ...     return 2.0 * x
+    >>> library_name(math.exp), library_name(exp)
+    ('math.exp', '')
+    """
+    present = tuple(name for name in MODULES if name in sys.modules)
+    if isinstance(function, Function):  # of tapeengine.numpy, which makes them when they are first asked for
+        function = function.function
+    if isinstance(function, Ufunc):
+        function = function.ufunc
+    engine = sys.modules.get("tapeengine.engine")
+    if isinstance(function, MethodType) and engine is not None and isinstance(function.__self__, engine.Engine):
+        return f"tapeengine.{function.__name__}"
+    try:
+        return _names(present).get(function, "")
+    except TypeError:  # it cannot be looked up
+        return ""
+
+
+@lru_cache(maxsize=8)
+def _names(present: tuple[str, ...]) -> Mapping[Any, str]:
+    found: dict[Any, str] = {}
+    for module in present:
+        for name, value in list(vars(sys.modules[module]).items()):
+            if callable(value) and not name.startswith("_") and _is_hashable(value):
+                found.setdefault(value, f"{MODULES[module]}.{getattr(value, '__name__', name)}")
+    return found
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,255 @@
+"""Local functions, which capture variables and not the values that these have.
+
+A call of a local function sees what its variables are bound to then. Where they are bound as they were at the
+definition, one function value serves all calls; where one of them has been bound again, the function's text is read
+once more with what its variables are now. A function that lives on as a value (in a tuple, under another name, as a
+result) cannot be read again: a use of it after one of its variables was bound again is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.names import uses
+from tapeengine.chad.parse.parameters import Parameters, bound, parameter_names
+from tapeengine.chad.parse.scopes import original
+from tapeengine.chad.terms import Apply, Inject, Lambda, Let, Literal, Term, Var
+from tapeengine.chad.traverse import children, free_variables
+from tapeengine.chad.types import Array, Function, Product, Sum, Type
+
+if TYPE_CHECKING:
+    from tapeengine.chad.parse.parser import Env, Parser
+
+__all__ = [
+    "Held", "Lifted", "Local", "call_local", "captures", "check_use", "define", "held_by", "is_functional",
+    "joined_held", "own_parameters", "value_of",
+]  # fmt: skip
+
+#: What a function value has captured: for each of Python's variables the term it stood for; None where they differ.
+Held = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """A local recursive function that has become a definition: calls hand it what it captures."""
+
+    name: str
+    captured: tuple[str, ...]
+    params: tuple[Type, ...]
+    result: Type
+    parameters: Parameters
+
+
+@dataclass
+class Local:
+    """A local function: its text, and what its variables stood for at its definition.
+
+    Attributes
+    ----------
+    missing : frozenset of str
+        The variables that it uses and that have no value at its definition: it is read at its calls.
+    instances : dict
+        By the types of parameters, the variable and the function value that serve calls with these.
+    """
+
+    name: str
+    node: ast.FunctionDef | ast.Lambda
+    env: Env
+    parameters: Parameters
+    result: Type | None
+    captured: dict[str, Any]
+    missing: frozenset[str]
+    instances: dict[tuple[Type, ...], tuple[Var, Lambda]] = field(default_factory=dict)
+
+
+def is_functional(of: Type) -> bool:
+    """Tell whether values of a type hold functions.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.types import FLOAT
+    >>> is_functional(Product((FLOAT, Function((FLOAT,), FLOAT)))), is_functional(Array(FLOAT))
+    (True, False)
+    """
+    match of:
+        case Function():
+            return True
+        case Product(items):
+            return any(map(is_functional, items))
+        case Sum(options):
+            return any(map(is_functional, options))
+        case Array(element):
+            return is_functional(element)
+    return False
+
+
+def define(p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
+    """Define a local function for what follows: its instances are bound around that."""
+    parameters, lets = own_parameters(p, node, env)
+    result = None
+    if isinstance(node, ast.FunctionDef) and node.returns is not None:
+        result = p.annotated(node.returns, node, "the result")
+    used = uses(node.body if isinstance(node, ast.FunctionDef) else [node.body])
+    local_names = _own_names(node)
+    captured = captures(used, env)
+    missing = {n for n in used if n in p.local_names and n not in env and n not in local_names}
+    missing.update(n for other in captured.values() if isinstance(other, Local) for n in other.missing if n not in env)
+    local = Local(name, node, env, parameters, result, captured, frozenset(missing))
+    if not missing and None not in parameters.types:
+        instance(p, local, tuple(t for t in parameters.types if t is not None))
+    term = then({**env, name: local})
+    return bound([*lets, *local.instances.values()], term)
+
+
+def _own_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
+    """Give what is bound inside a function, in its inner scopes too: names are unique."""
+    inside = node.body if isinstance(node, ast.FunctionDef) else [node.body]
+    found = {*(a.arg for a in node.args.args)}
+    for statement in inside:
+        for part in ast.walk(statement):
+            match part:
+                case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.FunctionDef(name=name):
+                    found.add(name)
+                case ast.MatchAs(name=str(name)):
+                    found.add(name)
+    return found
+
+
+def own_parameters(
+    p: Parser, node: ast.FunctionDef | ast.Lambda, env: Env
+) -> tuple[Parameters, list[tuple[Var, Term]]]:
+    """Give the parameters of a local function, whose defaults are computed where it is defined, and these to bind."""
+    args = [*node.args.posonlyargs, *node.args.args]
+    if node.args.vararg or node.args.kwarg or node.args.kwonlyargs:
+        p.error(node, "parameters with * or by name only", "write def f(x: float, y: float = 1.0)")
+    types: list[Type | None] = [
+        None if a.annotation is None else p.annotated(a.annotation, a, f"the parameter {a.arg}") for a in args
+    ]
+    defaults: list[Term | None] = [None] * len(args)
+    lets: list[tuple[Var, Term]] = []
+    for i, default in enumerate(node.args.defaults, start=len(args) - len(node.args.defaults)):
+        wanted = types[i]
+        term = expression(p, default, env, wanted)
+        term = term if wanted is None else p.coerce(default, term, wanted)
+        types[i] = term.type
+        if not isinstance(term, Literal | Var):
+            lets.append((p.fresh(args[i].arg, term.type), term))
+            term = lets[-1][0]
+        defaults[i] = term
+    return Parameters(parameter_names(node.args), tuple(types), tuple(defaults)), lets
+
+
+def captures(used: Sequence[str], env: Env) -> dict[str, Any]:
+    """Give what names stand for, and what the local functions among them capture in turn."""
+    found: dict[str, Any] = {}
+    pending = [n for n in used if n in env]
+    while pending:
+        name = pending.pop()
+        if name in found:
+            continue
+        found[name] = env[name]
+        if isinstance(env[name], Local | Lifted):
+            pending += [n for n in env[name].captured if n in env]
+    return found
+
+
+def _plain(p: Parser, value: Any) -> Any:
+    """Give what a variable was before an option of its union was chosen."""
+    value = value.term if isinstance(value, Inject) else value
+    while isinstance(value, Var) and value.name in p.narrowed:
+        value = p.narrowed[value.name]
+    return value
+
+
+def is_unchanged(p: Parser, captured: Held, env: Env) -> bool:
+    """Tell whether variables are bound as they were."""
+    return all(_plain(p, env.get(n)) is _plain(p, value) for n, value in captured.items())
+
+
+def instance(p: Parser, local: Local, types: tuple[Type, ...]) -> Var:
+    """Give the function value that serves calls with arguments of these types."""
+    if types not in local.instances:
+        made = function_at(p, local, types, local.env)
+        var = p.fresh(local.name, made.type)
+        p.held[var.name] = {n: v for n, v in local.captured.items() if isinstance(v, Term)}
+        local.instances[types] = var, made
+    return local.instances[types][0]
+
+
+def function_at(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> Lambda:
+    """Read a local function with what its variables are in an environment."""
+    from tapeengine.chad.parse.statements import body
+
+    node = local.node
+    if node in p.reading:
+        p.error(node, f"{original(local.name)} calls itself by way of another local function", "make it a te.program")
+    args = [*node.args.posonlyargs, *node.args.args]
+    params = tuple(p.fresh(a.arg, t) for a, t in zip(args, types, strict=True))
+    inner = {**env, **{a.arg: v for a, v in zip(args, params, strict=True)}}
+    p.reading.append(node)
+    try:
+        if isinstance(node, ast.FunctionDef):
+            return Lambda(params, body(p, node, inner, local.result))
+        return Lambda(params, expression(p, node.body, inner))
+    finally:
+        p.reading.pop()
+
+
+def call_local(p: Parser, node: ast.AST, local: Local, args: Sequence[Term], env: Env) -> Term:
+    """Call a local function."""
+    types = tuple(a.type if t is None else t for a, t in zip(args, local.parameters.types, strict=True))
+    given = tuple(p.coerce(node, a, t) for a, t in zip(args, types, strict=True))
+    return Apply(value_of(p, local, types, env), given)
+
+
+def value_of(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> Term:
+    """Give a local function as a value, as it is where it is used."""
+    if not local.missing and is_unchanged(p, local.captured, env):
+        return instance(p, local, types)
+    return function_at(p, local, types, env)
+
+
+def held_by(p: Parser, term: Term, env: Env) -> dict[str, Any]:
+    """Give what the functions in a value have captured of the variables in scope."""
+    if not is_functional(term.type):
+        return {}
+    match term:
+        case Var(name):
+            return dict(p.held.get(name, {}))
+        case Lambda():
+            names = {v.name: n for n, v in env.items() if isinstance(v, Var)}
+            found: dict[str, Any] = {}
+            for var in free_variables(term).values():
+                found.update(p.held.get(var.name, {}))
+                if var.name in names:
+                    found[names[var.name]] = env[names[var.name]]
+            return found
+        case Let(var, value, body):
+            p.held.setdefault(var.name, held_by(p, value, env))
+            return held_by(p, body, env)
+    return joined_held([held_by(p, child, env) for child, _ in children(term)])
+
+
+def joined_held(each: Sequence[Held]) -> dict[str, Any]:
+    """Give what any of several values has captured."""
+    found: dict[str, Any] = {}
+    for held in each:
+        for name, value in held.items():
+            found[name] = value if found.get(name, value) is value else None
+    return found
+
+
+def check_use(p: Parser, node: ast.AST, name: str, var: Var, env: Env) -> None:
+    """Refuse a function value whose captured variables have been bound again since."""
+    for captured, value in p.held.get(var.name, {}).items():
+        if captured in env and _plain(p, env[captured]) is not _plain(p, value):
+            p.error(
+                node,
+                f"{name} has captured {captured}, which has been given another value since",
+                f"a function sees the variable and not its value then: pass {captured} as an argument, or give the "
+                "new value another name",
+            )

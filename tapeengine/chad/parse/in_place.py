@@ -1,0 +1,158 @@
+"""Changes in place: of arrays that the program has made itself and that nothing else holds.
+
+``ys[i] = v`` and ``ys.append(v)`` bind ``ys`` to another array. That means what Python means as long as no other
+variable or value is the same list; where one may be, the change is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.names import assigned
+from tapeengine.chad.parse.ownership import changed_in
+from tapeengine.chad.terms import Build, Concatenate, Elements, If, Index, Let, Literal, Op, Size, Term, Var, lit
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Named, Type
+
+if TYPE_CHECKING:
+    from tapeengine.chad.parse.parser import Env, Parser
+
+__all__ = ["Decided", "changed", "element", "empty", "instead", "method"]
+
+
+def changed(statements: Sequence[ast.stmt]) -> list[str]:
+    r"""Give the names that have another value after statements: assigned, or changed in place.
+
+    Examples
+    --------
+    >>> changed(ast.parse("x = 1\nys[0] = x\nzs.append(x)").body)
+    ['x', 'ys', 'zs']
+    """
+    return list(dict.fromkeys([*assigned(statements), *changed_in(statements)]))
+
+
+def element(
+    p: Parser,
+    node: ast.Subscript,
+    name: str,
+    index: ast.expr,
+    value: Callable[[Term], Term],
+    env: Env,
+    then: Callable[[Env], Term],
+    augmented: tuple[ast.operator, ast.expr] | None = None,
+) -> Term:
+    """``ys[i] = v`` and ``ys[i] += v``: another array with another element; an index out of range raises.
+
+    `value` gives the element of the one that it replaces.
+    """
+    array = env.get(name)
+    own_or_refuse(p, node, name, node, *(augmented or ()))
+    if not isinstance(array, Var) or not isinstance(array.type, Array):
+        p.error(node, f"an element of {name}, which is no array", "give an array")
+    if isinstance(index, ast.Slice | ast.Tuple):
+        p.error(node, "values are not changed in place", instead(node))
+    at = p.coerce(index, expression(p, index, env), INT)
+    element_type = array.type.element
+
+    def updated(at: Term) -> Term:
+        old = p.fresh("old", element_type)
+        new = value(old)
+        of = p.unify(node, element_type, new.type)
+        return Let(old, Index(array, at), p.let("v", p.coerce(node, new, of), lambda v: replaced(p, array, at, v)))
+
+    from tapeengine.chad.parse.statements import bind
+
+    return bind(p, name, p.let("at", at, updated), env, then)
+
+
+def replaced(p: Parser, array: Var, at: Term, new: Term) -> Term:
+    """Give an array with another element at an index that it has: the only term of this form."""
+    j = p.fresh("j", INT)
+    n = Size(array)
+    place: Term = at
+    if not isinstance(at, Literal) or at.value < 0:
+        place = If(Op("lt", (at, lit(0)), BOOL), Op("iadd", (at, n), INT), at)
+    old = p.convert(Index(array, j), new.type)
+    assert old is not None
+    return p.let("place", place, lambda k: Build(n, j, If(Op("eq", (j, k), BOOL), new, old)))
+
+
+def method(
+    p: Parser,
+    node: ast.Expr,
+    name: str,
+    which: str,
+    args: list[ast.expr],
+    env: Env,
+    then: Callable[[Env], Term],
+) -> Term:
+    """``ys.append(v)``: the array and one element more."""
+    from tapeengine.chad.parse.statements import bind, refuse
+
+    array = env.get(name)
+    if which != "append" or not isinstance(array, Var) or not isinstance(array.type, Array) or len(args) != 1:
+        refuse(p, node)
+    assert isinstance(array, Var)
+    assert isinstance(array.type, Array)
+    own_or_refuse(p, node, name)
+    given = expression(p, args[0], env, array.type.element)
+    of = p.unify(node, array.type.element, given.type)
+    more = Elements((p.coerce(node, given, of),), of)
+    return bind(p, name, Concatenate(p.coerce(node, array, Array(of)), more), env, then)
+
+
+class Decided(Exception):
+    """What the elements of an empty list are, found out where it is used."""
+
+    def __init__(self, name: str, of: Type) -> None:
+        super().__init__(name)
+        self.name = name
+        self.of = of
+
+
+def empty(p: Parser, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
+    """``ys = []``: what follows says what its elements are; floats, if nothing does."""
+    from tapeengine.chad.parse.statements import bind
+
+    unknown = Named(p.names(f"elements of {name}"))
+    p.undecided.add(unknown.name)
+    try:
+        bind(p, name, Elements((), unknown), env, then)
+        of: Type = FLOAT
+    except ProgramError:
+        of = FLOAT
+    except Decided as decided:
+        if decided.name != unknown.name:
+            raise
+        of = decided.of
+    finally:
+        p.undecided.discard(unknown.name)
+    return bind(p, name, Elements((), of), env, then)
+
+
+def own_or_refuse(
+    p: Parser, node: ast.AST, name: str, target: ast.expr | None = None, *augmented: ast.operator | ast.expr
+) -> None:
+    """Refuse to change an array that something else may hold."""
+    reason = p.shared.get(name, "the program has not made it")
+    if reason is None:
+        return
+    message = f"{name} is changed in place here, and {reason}"
+    if target is None:
+        p.error(node, message, f"start with a copy under another name: mine = list({name})")
+    p.error(node, f"values of others are not changed in place: {message}", instead(target, *augmented))  # type: ignore[arg-type]
+
+
+def instead(target: ast.expr, op: ast.operator | None = None, value: ast.expr | None = None) -> str:
+    """Say what to write instead of an assignment to an element or a field."""
+    if isinstance(target, ast.Attribute):
+        return f"make a new {ast.unparse(target.value)} with the field changed"
+    assert isinstance(target, ast.Subscript)
+    xs, at = ast.unparse(target.value), ast.unparse(target.slice)
+    if isinstance(op, ast.Add | ast.Sub) and value is not None and not isinstance(target.slice, ast.Slice | ast.Tuple):
+        sign = "" if isinstance(op, ast.Add) else "-"
+        return f"write {xs} = te.scatter({xs}, [{at}], [{sign}{ast.unparse(value)}])"
+    return f"build a new array: {xs} = [... if k == {at} else {xs}[k] for k in range(len({xs}))], or use te.scatter"

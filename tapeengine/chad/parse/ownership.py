@@ -1,0 +1,153 @@
+"""Which arrays a program holds alone, so that changing them in place is binding another array to the name.
+
+An array is held alone if every assignment to its variable makes it anew, and if no use of the variable hands it on: its
+elements may be read, it may be iterated over, measured, summed, returned.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from tapeengine.chad.parse.names import assigned
+
+__all__ = ["changed_in", "shared"]
+
+#: Functions that make a new array of whatever they are given.
+MAKING = frozenset(
+    "list array zeros ones full zeros_like ones_like full_like arange linspace replicate cumsum diff sort sorted "
+    "concatenate".split()
+)
+#: Functions that keep nothing of an array that they are given, and whose result is none of its memory.
+READING = MAKING | frozenset(
+    "len sum max min any all abs prod mean dot fsum sumprod amax amin sqrt exp log sin cos tanh maximum minimum where "
+    "float zip enumerate reversed map filter reduce fold scan gather scatter norm outer inner vdot clip range".split()
+)
+METHODS = frozenset("append sum max min mean prod dot cumsum".split())
+
+
+def shared(function: ast.FunctionDef) -> Mapping[str, str | None]:
+    r"""Give for each variable that is assigned why it may be shared, None where it is not.
+
+    Examples
+    --------
+    >>> source = "def f(xs):\n    a = [1.0]\n    b = xs\n    c = [2.0]\n    d = c\n    a[0] = 3.0\n    return a"
+    >>> found = shared(ast.parse(source).body[0])
+    >>> found["a"], found["b"], found["c"]
+    (None, 'b = xs may be the same array', 'd = c may be the same array')
+    """
+    reasons: dict[str, str | None] = {}
+    for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
+        parameters = {a.arg for a in (*scope.args.posonlyargs, *scope.args.args)}
+        reasons.update(dict.fromkeys(n for n in assigned(scope.body) if n not in parameters))
+        for statement in scope.body:
+            _statement(statement, reasons)
+    return reasons
+
+
+def _statement(statement: ast.stmt, reasons: dict[str, str | None]) -> None:
+    """Note what a statement does to the variables of its scope."""
+    if isinstance(statement, ast.FunctionDef):
+        for name in changed_in(statement.body):
+            if name not in assigned(statement.body):
+                reasons[name] = "a local function changes it"
+        for inner in (node for node in ast.walk(statement) if isinstance(node, ast.stmt) and node is not statement):
+            _uses(inner, reasons, keeps=True)
+        return
+    match statement:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                _assignment(statement, target, value, reasons)
+        case ast.AnnAssign(target=target, value=value):
+            _assignment(statement, target, value, reasons)
+        case ast.For(target=target, iter=over, body=inside):
+            for name in _names(target):
+                reasons[name] = "it is an element of what a loop runs over"
+            for name in set(_names(over)).intersection(changed_in(inside)):
+                reasons[name] = "the loop around runs over it"
+    _uses(statement, reasons, keeps=isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr))
+    blocks = [getattr(statement, "body", []), getattr(statement, "orelse", [])]
+    for block in (*blocks, *(case.body for case in getattr(statement, "cases", []))):
+        for inner in block:
+            _statement(inner, reasons)
+
+
+def _assignment(statement: ast.stmt, target: ast.expr, value: ast.expr | None, reasons: dict[str, str | None]) -> None:
+    if isinstance(target, ast.Name) and value is not None and not _makes(value):
+        reasons[target.id] = f"{ast.unparse(statement)} may be the same array"
+    if isinstance(target, ast.Tuple | ast.List):
+        for name in _names(target):
+            reasons[name] = f"{ast.unparse(statement)} may be the same array"
+
+
+def _makes(value: ast.expr) -> bool:
+    """Tell whether an expression's value is an array that did not exist before, or no array."""
+    match value:
+        case ast.IfExp(body=body, orelse=orelse):
+            return _makes(body) and _makes(orelse)
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name in MAKING
+    return isinstance(value, ast.List | ast.ListComp | ast.BinOp | ast.Constant | ast.UnaryOp | ast.Compare)
+
+
+def changed_in(statements: Sequence[ast.stmt]) -> list[str]:
+    r"""Give the names of arrays that statements change in place.
+
+    Examples
+    --------
+    >>> changed_in(ast.parse("x = 1\nys[0] = x\nzs.append(x)").body)
+    ['ys', 'zs']
+    """
+    found = []
+    for statement in statements:
+        for node in ast.walk(statement):
+            match node:
+                case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+                    found.append(name)
+                case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
+                    found.append(name)
+    return found
+
+
+def _names(node: ast.AST) -> list[str]:
+    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
+
+
+def _uses(statement: ast.stmt, reasons: dict[str, str | None], keeps: bool) -> None:
+    """Note the uses of variables in a statement's own expressions that hand an array on."""
+    for node in ast.iter_child_nodes(statement):
+        if isinstance(node, ast.expr):
+            _expression(node, statement, reasons, keeps)
+
+
+def _expression(node: ast.expr, statement: ast.stmt, reasons: dict[str, str | None], keeps: bool) -> None:
+    """Go through an expression; `keeps` says whether its value is handed on to a variable or a container."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Load()):
+            if keeps and reasons.get(name, "") is None:
+                reasons[name] = f"{ast.unparse(statement)} may be the same array"
+            return
+        case ast.Subscript(value=ast.Name(), slice=index) if not isinstance(index, ast.Slice):
+            _expression(index, statement, reasons, keeps=False)
+            return
+        case ast.Call(func=ast.Attribute(value=ast.Name(), attr=attr), args=args) if attr in METHODS:
+            for arg in args:
+                _expression(arg, statement, reasons, keeps=attr == "append")
+            return
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args):
+            for arg in args:
+                _expression(arg, statement, reasons, keeps=name not in READING and keeps)
+            for keyword in node.keywords:
+                _expression(keyword.value, statement, reasons, keeps=keeps)
+            return
+        case ast.Tuple() | ast.List() | ast.IfExp() | ast.Starred() | ast.Lambda() | ast.Subscript():
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    _expression(child, statement, reasons, keeps=keeps)
+            return
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            _expression(child, statement, reasons, keeps=isinstance(node, ast.ListComp | ast.GeneratorExp))
+        if isinstance(child, ast.comprehension):
+            for part in (child.iter, *child.ifs):
+                _expression(part, statement, reasons, keeps=False)

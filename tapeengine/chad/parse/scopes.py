@@ -1,0 +1,167 @@
+"""Python's scopes: every variable of an inner function or comprehension gets a name that no other scope uses.
+
+Afterwards one environment holds the variables of all scopes side by side: a local function finds what it captures under
+its own name wherever it is called, whatever the caller has named its variables.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from tapeengine.chad.parse.names import assigned
+
+__all__ = ["original", "separated"]
+
+Comprehension = ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp
+_SEPARATED = re.compile(r"\b([^\W\d]\w*)\.\d+\b")
+
+
+def original(text: str) -> str:
+    """Give a name as it was written, or a text with all names as they were written.
+
+    Examples
+    --------
+    >>> original("x.1"), original("x.1 + 1.5 * y")
+    ('x', 'x + 1.5 * y')
+    """
+    return _SEPARATED.sub(r"\1", text)
+
+
+def separated(function: ast.FunctionDef) -> tuple[ast.FunctionDef, frozenset[str]]:
+    r"""Rename the variables of inner scopes where another scope uses their name.
+
+    Parameters
+    ----------
+    function : ast.FunctionDef
+        It is changed in place.
+
+    Returns
+    -------
+    ast.FunctionDef
+    frozenset of str
+        The variables of all scopes.
+
+    Examples
+    --------
+    >>> source = "def f(x):\n    def g(y):\n        x = y\n        return x\n    return g(x)"
+    >>> print(ast.unparse(separated(ast.parse(source).body[0])[0]))
+    def f(x):
+    <BLANKLINE>
+        def g(y):
+            x.1 = y
+            return x.1
+        return g(x)
+    """
+    own = {*_parameters(function.args), *assigned(function.body)}
+    survey = _Renamer(own)
+    for renamer in (survey, _Renamer(own, survey.free)):
+        function.body = [renamer.visit(statement) for statement in function.body]
+    return function, frozenset(renamer.known)
+
+
+def _parameters(args: ast.arguments) -> Iterator[str]:
+    return (a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs))
+
+
+class _Renamer(ast.NodeTransformer):
+    """Renames within one function. Without the names that it has from outside it changes nothing and finds these.
+
+    Attributes
+    ----------
+    scopes : list of dict
+        The open scopes, innermost last.
+    free : set of str
+        The names that are variables of no scope.
+    known : set of str
+        The variables of all scopes.
+    """
+
+    def __init__(self, own: set[str], free: set[str] | None = None) -> None:
+        self.surveys = free is None
+        self.free: set[str] = set()
+        self.taken = own | (free or set())
+        self.known = set(own)
+        self.scopes: list[dict[str, str]] = [{name: name for name in own}]
+        self.count = 0
+
+    def found(self, name: str) -> str:
+        """Give the name that a name stands for here."""
+        scope = next((scope for scope in reversed(self.scopes) if name in scope), None)
+        if scope is None:
+            self.free.add(name)
+            return name
+        return scope[name]
+
+    def opened(self, names: Iterator[str] | list[str]) -> dict[str, str]:
+        """Choose names for a scope's variables."""
+        chosen = {}
+        for name in names:
+            self.count += 1
+            chosen[name] = f"{name}.{self.count}" if name in self.taken and not self.surveys else name
+            self.taken.add(name)
+            self.known.add(chosen[name])
+        return chosen
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = self.found(node.id)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.arg = self.found(node.arg)
+        return node
+
+    def visit_MatchAs(self, node: ast.MatchAs) -> ast.AST:
+        if node.name is not None:
+            node.name = self.found(node.name)
+        return self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        node.name = self.found(node.name)
+        node.args.defaults = [self.visit(default) for default in node.args.defaults]
+        self.scopes.append(self.opened(list(dict.fromkeys([*_parameters(node.args), *assigned(node.body)]))))
+        self._arguments(node.args)
+        node.body = [self.visit(statement) for statement in node.body]
+        self.scopes.pop()
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        node.args.defaults = [self.visit(default) for default in node.args.defaults]
+        self.scopes.append(self.opened(_parameters(node.args)))
+        self._arguments(node.args)
+        node.body = self.visit(node.body)
+        self.scopes.pop()
+        return node
+
+    def _arguments(self, args: ast.arguments) -> None:
+        for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs):
+            self.visit_arg(arg)
+
+    def _comprehension(self, node: Comprehension) -> Comprehension:
+        first = node.generators[0]
+        first.iter = self.visit(first.iter)  # outside: the first range is evaluated before the scope opens
+        targets = [n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)]
+        self.scopes.append(self.opened(list(dict.fromkeys(targets))))
+        for generator in node.generators:
+            generator.target = self.visit(generator.target)
+            if generator is not first:
+                generator.iter = self.visit(generator.iter)
+            generator.ifs = [self.visit(test) for test in generator.ifs]
+        for part in ("elt", "key", "value"):
+            if hasattr(node, part):
+                setattr(node, part, self.visit(getattr(node, part)))
+        self.scopes.pop()
+        return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> Comprehension:
+        return self._comprehension(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Comprehension:
+        return self._comprehension(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> Comprehension:
+        return self._comprehension(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> Comprehension:
+        return self._comprehension(node)

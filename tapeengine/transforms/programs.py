@@ -1,0 +1,213 @@
+"""Programs with derivatives of their own, in every transform: a call on traced values is one record.
+
+The record's rule runs the program's own derivative. Where that is differentiated again (the arguments or the cotangent
+are traced further out), it is the derivative of the program's directional derivative ``(x, dx) -> (f(x), Df(x) dx)``,
+which is such a program itself: ``u -> Df(x)^T u`` has the derivative ``(dx, du) -> d/dx <u, Df(x) dx> + Df(x)^T du``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tapeengine.transforms.calls import Derivative, call_with_rule
+from tapeengine.transforms.forms import add, flatten, form_of, is_continuous, is_traced, unflatten
+
+if TYPE_CHECKING:
+    from tapeengine.engine import Engine
+
+__all__ = ["Chosen", "OwnDerivative", "call", "derivative_of", "jvp", "vjp"]
+
+
+def traced_part(engine: Engine, value: Any) -> bool:
+    """Whether a leaf of a structure is traced."""
+    return any(map(is_traced, flatten(engine.structures, value)[0]))
+
+
+def call(engine: Engine, program: Any, args: tuple[Any, ...], keep: bool = True) -> Any:
+    """Call a program with a derivative of its own: on traced values, one record.
+
+    Parameters
+    ----------
+    keep : bool
+        Whether what its reverse pass needs is kept, or computed again by then.
+    """
+
+    def run(values: tuple[Any, ...]) -> tuple[Any, Derivative]:
+        if traced_part(engine, values):
+            return call(engine, program, values, keep), Call(engine, program, values, None)
+        value, backpropagator = engine.vjp(program, *values)
+        return value, Call(engine, program, values, backpropagator if keep else None)
+
+    traced, result = call_with_rule(engine, args, run, program.__name__)
+    return result if traced else engine.vjp(program, *args)[0]
+
+
+class Call:
+    """The derivative of one call."""
+
+    __slots__ = ("args", "backpropagator", "engine", "program")
+
+    def __init__(self, engine: Engine, program: Any, args: tuple[Any, ...], backpropagator: Any) -> None:
+        self.engine = engine
+        self.program = program
+        self.args = args
+        self.backpropagator = backpropagator
+
+    def pull(self, cotangent: Any) -> Any:
+        """The cotangents of the arguments."""
+        if self.backpropagator is not None and not traced_part(self.engine, cotangent):
+            return self.backpropagator(cotangent)
+        return transposed(self.engine, self.program, self.args, cotangent)
+
+    def push(self, tangents: tuple[Any, ...]) -> Any:
+        """The tangent of the result."""
+        if not traced_part(self.engine, (self.args, tangents)):
+            return self.engine.jvp(self.program, self.args, tangents)[1]
+        return jvp(self.engine, self.program, self.args, tangents)[1]
+
+
+def transposed(engine: Engine, program: Any, args: tuple[Any, ...], cotangent: Any) -> tuple[Any, ...]:
+    """The cotangents of a program's arguments, as a function of these and of the result's cotangent."""
+
+    def run(values: tuple[Any, ...]) -> tuple[Any, Derivative]:
+        inner, given = values
+        return transposed(engine, program, inner, given), Transposed(engine, program, inner, given)
+
+    traced, found = call_with_rule(engine, (args, cotangent), run, f"the derivative of {program.__name__}")
+    cotangents: tuple[Any, ...] = found if traced else engine.vjp(program, *args)[1](cotangent)
+    return cotangents
+
+
+class Transposed:
+    """The derivative of a reverse pass."""
+
+    __slots__ = ("args", "cotangent", "engine", "program")
+
+    def __init__(self, engine: Engine, program: Any, args: tuple[Any, ...], cotangent: Any) -> None:
+        self.engine = engine
+        self.program = program
+        self.args = args
+        self.cotangent = cotangent
+
+    def along(self, tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The derivative of <cotangent, Df(x) tangents> by the arguments."""
+        zeros = form_of(self.engine.structures, self.cotangent).zeros()
+        given = (*self.args, *self.program.tangents(self.args, tangents))
+        found = transposed(self.engine, self.program.__tapeengine_directional__(), given, (zeros, self.cotangent))
+        return found[: len(self.args)]
+
+    def push(self, tangents: tuple[Any, ...]) -> Any:
+        """The tangent of the cotangents."""
+        of_args, of_cotangent = tangents
+        first = transposed(self.engine, self.program, self.args, of_cotangent)
+        return add(self.engine.structures, first, self.along(of_args))
+
+    def pull(self, cotangents: tuple[Any, ...]) -> Any:
+        """The cotangents of the arguments and of the cotangent."""
+        derivative = Call(self.engine, self.program, self.args, None)
+        return self.along(cotangents), derivative.push(cotangents)
+
+
+def discrete_as_none(engine: Engine, tangent: Any) -> Any:
+    """A tangent with None where what it belongs to is discrete."""
+    leaves, steps = flatten(engine.structures, tangent)
+    return unflatten(steps, [leaf if is_continuous(leaf) else None for leaf in leaves])
+
+
+def vjp(engine: Engine, program: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """The value and the backpropagator of a program at traced primals."""
+    return call(engine, program, primals), lambda cotangent: transposed(engine, program, primals, cotangent)
+
+
+def jvp(engine: Engine, program: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The value and the tangent of a program at traced primals or tangents."""
+    along = program.tangents(primals, tangents)
+    value, tangent = call(engine, program.__tapeengine_directional__(), (*primals, *along))
+    return value, discrete_as_none(engine, tangent)
+
+
+def derivative_of(engine: Engine, program: Any, primals: tuple[Any, ...], has_aux: bool = False) -> tuple[Any, ...]:
+    """The value and the derivative of a program in the place of a backpropagator; and what it returns beside these."""
+    value, back = engine.vjp(program, *primals)
+    if not has_aux:
+        return value, OwnDerivative(back, lambda tangents: engine.jvp(program, primals, tangents)[1])
+    result, aux = value
+    derivative = OwnDerivative(
+        lambda cotangent: back((cotangent, None)), lambda tangents: engine.jvp(program, primals, tangents)[1][0]
+    )
+    return result, derivative, aux
+
+
+class OwnDerivative:
+    """A program's derivative at some arguments, in the place of a backpropagator over a tape."""
+
+    __slots__ = ("_back", "_push")
+
+    def __init__(self, back: Callable[[Any], tuple[Any, ...]], push: Callable[[tuple[Any, ...]], Any]) -> None:
+        self._back = back
+        self._push = push
+
+    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
+        """Return the cotangents of the arguments."""
+        return self._back(cotangent)
+
+    def push(self, tangents: tuple[Any, ...]) -> Any:
+        """The tangent of the result."""
+        return self._push(tangents)
+
+
+class Chosen:
+    """A program of some arguments of another one that has a derivative of its own.
+
+    Parameters
+    ----------
+    program : callable
+    args : tuple
+        All arguments by position.
+    places : tuple of int
+        Which of them are this program's.
+    """
+
+    def __init__(self, program: Any, args: tuple[Any, ...], places: tuple[int, ...]) -> None:
+        self.program = program
+        self.args = args
+        self.places = places
+        self.__name__ = program.__name__
+
+    def filled(self, given: tuple[Any, ...], others: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Put what belongs to the chosen arguments into the places of all."""
+        whole = list(others)
+        for place, x in zip(self.places, given, strict=True):
+            whole[place] = x
+        return tuple(whole)
+
+    def __call__(self, *primals: Any) -> Any:
+        """Call the whole program."""
+        return self.program(*self.filled(primals, self.args))
+
+    def __tapeengine_vjp__(self, engine: Engine, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        value, back = engine.vjp(self.program, *self.filled(primals, self.args))
+
+        def backpropagator(cotangent: Any) -> tuple[Any, ...]:
+            found = back(cotangent)
+            return tuple(found[place] for place in self.places)
+
+        return value, backpropagator
+
+    def __tapeengine_jvp__(self, engine: Engine, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+        others = (None,) * len(self.args)
+        return engine.jvp(self.program, self.filled(primals, self.args), self.filled(tangents, others))
+
+    def __tapeengine_directional__(self) -> Chosen:
+        """Return the directional derivative along these arguments."""
+        n = len(self.args)
+        args = (*self.args, *self.program.tangents(self.args, (None,) * n))
+        return Chosen(
+            self.program.__tapeengine_directional__(), args, (*self.places, *(n + place for place in self.places))
+        )
+
+    def tangents(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Tangents as the directional derivative takes them."""
+        found = self.program.tangents(self.filled(primals, self.args), self.filled(tangents, (None,) * len(self.args)))
+        return tuple(found[place] for place in self.places)

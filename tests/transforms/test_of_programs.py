@@ -1,0 +1,150 @@
+"""Every transform of a `te.program` uses the program's own derivative: its Python function is never called."""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+import tapeengine.math as tm
+import tapeengine.numpy as tnp
+from tapeengine.chad.program import Program
+
+RANDOM = np.random.default_rng(0)
+
+
+class State(NamedTuple):
+    position: float
+    count: int
+    velocity: float
+
+
+def loss(w: te.Vec, xs: te.Array[te.Vec], ys: te.Vec, n: int = 2) -> float:
+    def predict(x: te.Vec) -> float:
+        return tm.tanh(sum(w[j] * x[j] for j in range(len(w))))
+
+    total = 0.0
+    for i in range(len(xs)):
+        if i > 1:
+            total = total * 1.5
+        total += (predict(xs[i]) - ys[i]) ** n
+    return total
+
+
+def waves(w: te.Vec, x: float) -> te.Vec:
+    return [x * tm.sin(v) * w[0] for v in w]
+
+
+def step(s: State, k: float) -> State:
+    return State(s.position + 0.1 * s.velocity, s.count + 1, s.velocity - 0.1 * k * tm.sin(s.position))
+
+
+def root(x: float, a: float) -> float:
+    y = 1.0
+    while abs(y * y - a * x) > 1e-12:
+        y = 0.5 * (y + a * x / y)
+    return y * x
+
+
+def with_rest(w: te.Vec, x: float) -> tuple[float, te.Vec]:
+    return sum(v * v for v in w) * x * x, w
+
+
+W, XS, YS = RANDOM.normal(size=3), RANDOM.normal(size=(5, 3)), RANDOM.normal(size=5)
+DW, DXS, DYS = RANDOM.normal(size=3), RANDOM.normal(size=(5, 3)), RANDOM.normal(size=5)
+LOSS, D_LOSS = (W, XS, YS, 2), (DW, DXS, DYS, None)
+STATE = State(0.4, 1, -0.3)
+
+
+def stacked(w: Any, x: Any) -> Any:
+    """`waves` with a result that plain numpy would give."""
+    return tnp.stack(waves(w, x))
+
+
+#: For each transform the program, and what is done to the program and to its plain function.
+TRANSFORMS: dict[str, tuple[Callable[..., Any], Callable[[Any], Any]]] = {
+    "grad": (loss, lambda f: te.grad(f)(*LOSS)),
+    "grad of two arguments": (loss, lambda f: te.grad(f, (0, 2))(*LOSS)),
+    "grad of the last but one": (loss, lambda f: te.grad(f, -2)(*LOSS)),
+    "grad by name": (loss, lambda f: te.grad(f, "xs")(W, xs=XS, ys=YS)),
+    "grad with aux": (with_rest, lambda f: te.grad(f, has_aux=True)(W, 2.0)),
+    "value_and_grad": (loss, lambda f: te.value_and_grad(f, 1)(*LOSS)),
+    "jacobian": (waves, lambda f: te.jacobian(f)(W, 2.0)),
+    "jacobian by two": (waves, lambda f: te.jacobian(f, (0, 1))(W, 2.0)),
+    "jacobian of a record": (step, lambda f: te.jacobian(f, (0, 1))(STATE, 2.0)),
+    "jacfwd": (waves, lambda f: te.jacfwd(f)(W, 2.0)),
+    "jacrev": (waves, lambda f: te.jacrev(f)(W, 2.0)),
+    "hessian": (loss, lambda f: te.hessian(f)(*LOSS)),
+    "hessian by two": (loss, lambda f: te.hessian(f, (0, 2))(*LOSS)),
+    "hessian of a vector": (waves, lambda f: te.hessian(f)(W, 2.0)),
+    "hessian of a loop": (root, lambda f: te.hessian(f, (0, 1))(1.5, 2.0)),
+    "hvp": (loss, lambda f: te.hvp(f, LOSS, D_LOSS)),
+    "vhp": (loss, lambda f: te.vhp(f, LOSS, D_LOSS)),
+    "linearize": (waves, lambda f: te.linearize(f, W, 2.0)[1](DW, 1.0)),
+    "linearize, transposed": (waves, lambda f: te.linearize(f, W, 2.0)[1].T(DW)),
+    "linearize, as a matrix": (waves, lambda f: te.linearize(f, W, 2.0)[1].matrix()),
+    "a gradient of a gradient": (loss, lambda f: te.grad(lambda w: tnp.sum(te.grad(f)(w, XS, YS, 2) * DW))(W)),
+    "a gradient of a jvp": (root, lambda f: te.grad(lambda x: te.jvp(f, (x, 2.0), (1.0, 0.5))[1])(1.5)),
+    "a jvp of a gradient": (root, lambda f: te.jvp(te.grad(f), (1.5, 2.0), (1.0, 0.5))),
+    "a part of a program": (loss, lambda f: te.grad(lambda w: f(w * w, XS, YS, 2) * w[0])(W)),
+    "a part of a Hessian": (loss, lambda f: te.hessian(lambda w: f(w * w, XS, YS, 2) * w[0])(W)),
+    "steps of a record": (step, lambda f: te.grad(lambda k: f(f(STATE, k), k * k).velocity)(2.0)),
+    "checkpoint": (loss, lambda f: te.grad(lambda w: te.checkpoint(f)(w * w, XS, YS, 2) * w[0])(W)),
+    "fork_map": (waves, lambda f: te.grad(lambda w: tnp.sum(sum(te.fork_map(lambda t: f(w * t, t), [1.0, 2.0]))))(W)),
+    "tape": (loss, lambda f: te.tape(f, *LOSS).value),
+}
+
+
+def leaves(value: Any) -> list[Any]:
+    if value is None or isinstance(value, int):
+        return []
+    if isinstance(value, (tuple, list)):
+        return [leaf for part in value for leaf in leaves(part)]
+    return [np.ravel(np.asarray(value, float))]
+
+
+def counted(function: Callable[..., Any]) -> tuple[Program, list[int]]:
+    """A program, and a list that grows with each call of its Python function."""
+    program, calls = te.program(function), []
+
+    def run(*args: Any) -> Any:
+        calls.append(1)
+        return function(*args)
+
+    program._python = run
+    return program, calls
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_python_is_never_called(name: str) -> None:
+    function, transform = TRANSFORMS[name]
+    program, calls = counted(function)
+    found = transform(program)
+    assert calls == []
+    expected = transform(stacked if function is waves else function)
+    a, b = np.concatenate(leaves(found)), np.concatenate(leaves(expected))
+    np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
+
+
+def test_third_derivatives() -> None:
+    @te.program
+    def cube(x: float) -> float:
+        return x * x * x * tm.exp(x)
+
+    def third(x: float) -> float:
+        return math.exp(x) * (x**3 + 9 * x**2 + 18 * x + 6)
+
+    assert te.grad(te.grad(te.grad(cube)))(0.7) == pytest.approx(third(0.7), rel=1e-12)
+    assert te.grad(te.hessian(cube))(0.7) == pytest.approx(third(0.7), rel=1e-12)
+
+
+def test_what_has_no_second_derivative_of_its_own_runs_on_dual_numbers() -> None:
+    @te.program
+    def through_a_primitive(m: te.Array[te.Vec], x: float) -> float:
+        return np.linalg.det(m) * x * x
+
+    m = np.array([[2.0, 0.5], [1.0, 3.0]])
+    assert te.hessian(through_a_primitive, 1)(m, 2.0) == pytest.approx(11.0)
+    np.testing.assert_allclose(te.grad(lambda m: through_a_primitive(m, 2.0))(m), te.grad(through_a_primitive)(m, 2.0))
