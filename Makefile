@@ -14,10 +14,10 @@ DEMO = $(VENV)/.demo
 STUBS = $(wildcard tapeengine/_core/*.pyi)
 SOURCES = pyproject.toml setup.py $(wildcard tapeengine/_core/*.py tapeengine/_core/*.pyx tapeengine/_core/*.pxd tapeengine/_core/*.h)
 
-.PHONY: help install demo test doctest check tsan test-scipy lint format types stubtest bench bench-agree bench-quick bench-compare peers page dist clean
+.PHONY: help install demo test doctest check tsan test-scipy test-lift lint format types stubtest bench bench-agree bench-quick bench-compare peers page dist clean
 
 help:
-	@echo "make demo | test | doctest | check (tests on a build with all checks) | tsan (threads) | test-scipy | lint | format | types | stubtest"
+	@echo "make demo | test | doctest | check (tests on a build with all checks) | tsan (threads) | test-scipy | test-lift | lint | format | types | stubtest"
 	@echo "make bench | bench-agree | bench-quick | bench-compare BASE=commit | peers | page | dist | clean"
 	@echo "variables: PYTHON=$(PYTHON) VENV=$(VENV) PYTEST_ARGS='$(PYTEST_ARGS)' BENCH_ARGS='$(BENCH_ARGS)' PEERS_ARGS='$(PEERS_ARGS)'"
 
@@ -69,6 +69,12 @@ test-scipy: $(INSTALLED)
 	$(PYTHON) -m venv --clear build/scipy-venv
 	build/scipy-venv/bin/python -m pip install --quiet . './primitives/scipy[test]'
 	cd primitives/scipy && ../../build/scipy-venv/bin/python -m pytest $(PYTEST_ARGS)
+
+# Code that was written without the engine, in an environment of its own with the SciPy plugin.
+test-lift: $(INSTALLED)
+	$(PYTHON) -m venv --clear build/lift-venv
+	build/lift-venv/bin/python -m pip install --quiet '.[lift,test]' ./primitives/scipy
+	build/lift-venv/bin/pytest tests/lift $(PYTEST_ARGS)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

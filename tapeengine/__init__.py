@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tapeengine._core.scalar import Dual
 from tapeengine._core.trace import value_of as value
 from tapeengine.engine import Engine
+from tapeengine.lift import lift, lifted
 from tapeengine.local import primitive
 from tapeengine.primitive import NotDifferentiable, Primitive, Sample
 from tapeengine.transforms.linear_map import LinearMap
@@ -43,9 +44,12 @@ __all__ = [
     "jacobian",
     "jacrev",
     "jvp",
+    "lift",
+    "lifted",
     "linearize",
     "primitive",
     "program",
+    "register_container",
     "replicate",
     "scan",
     "scatter",
@@ -61,16 +65,23 @@ _METHODS = (
     *("vjp", "grad", "value_and_grad", "elementwise_grad", "jvp", "linearize"),
     *("jacobian", "jacfwd", "jacrev", "hessian", "hvp", "vhp"),
     *("custom_vjp", "custom_jvp", "stop_gradient", "checkpoint", "iterate", "fork", "fork_map"),
-    *("debug", "tape", "backpropagate"),
+    *("debug", "tape", "backpropagate", "register_container"),
 )
-_MODULES = ("chad", "math", "numpy", "plugins", "testing")
+_MODULES = ("chad", "cmath", "math", "numpy", "plugins", "testing")
 _CHAD = ("program", "Program", "ProgramError", "Vec", "fold", "scan", "gather", "scatter", "replicate")
+
+
+class DefaultEngine(Engine):
+    """The engine of the functions of this module; in a pickle it stands for that of the process that loads it."""
+
+    def __reduce__(self) -> Any:
+        return default_engine, ()
 
 
 @cache
 def default_engine() -> Engine:
     """Return the engine of the functions of this module; it is built, and finds plugins, when it is first asked for."""
-    return Engine()
+    return DefaultEngine()
 
 
 if TYPE_CHECKING:
@@ -89,6 +100,7 @@ if TYPE_CHECKING:
     checkpoint, iterate = _engine.checkpoint, _engine.iterate
     fork, fork_map = _engine.fork, _engine.fork_map
     debug, tape, backpropagate = _engine.debug, _engine.tape, _engine.backpropagate
+    register_container = _engine.register_container
 
 else:  # an annotation of programs is the class of traced arrays: one name for both
     from tapeengine._core.array import Array

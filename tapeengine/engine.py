@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tapeengine._core import inspection, trace
 from tapeengine._core.native import enter
 from tapeengine.duals.dispatch import Rules
-from tapeengine.structure import Structures
+from tapeengine.structure import Structures, of_object
 from tapeengine.transforms import checkpointing, gradients, iteration, jacobians, programs, second_order
 from tapeengine.transforms import tangents as tangents_module
 from tapeengine.transforms.arguments import Argnums
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 __all__ = ["Engine"]
+
+T = TypeVar("T")
 
 
 class Engine(Parallel):
@@ -363,6 +365,36 @@ class Engine(Parallel):
         (6.0, 2.0)
         """
         return CustomFunction(self, f)
+
+    def register_container(self, cls: type[T], *, static: Sequence[str] = ()) -> type[T]:
+        """Make the attributes of a class's instances differentiable, those in ``__slots__`` and ``__dict__``.
+
+        For classes of attrs and pydantic, and for plain ones; dataclasses and named tuples are known. A cotangent is an
+        instance as well; no constructor and no validator runs for it. May decorate the class.
+
+        Parameters
+        ----------
+        cls : type
+        static : sequence of str
+            Attributes that come along as they are, without a derivative.
+
+        Returns
+        -------
+        type
+            The class.
+
+        Examples
+        --------
+        >>> engine = Engine()
+        >>> @engine.register_container
+        ... class Line:
+        ...     def __init__(self, slope, offset):
+        ...         self.slope, self.offset = slope, offset
+        >>> vars(engine.grad(lambda line: line.slope * 3.0 + line.offset)(Line(2.0, 1.0)))
+        {'slope': 3.0, 'offset': 1.0}
+        """
+        self.structures.register(cls, of_object(cls, static))
+        return cls
 
     def stop_gradient(self, x: Any) -> Any:
         """Return a structure without its derivatives: plain values, constants for every trace.

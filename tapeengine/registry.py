@@ -69,12 +69,15 @@ class Contribution:
         For a numpy or foreign function or ufunc, what to call in its place on traced values.
     structures : mapping of type to Container
         Container classes.
+    modules : mapping of str to str
+        The modules of a library that have counterparts for traced values.
     """
 
     origin: Origin
     primitives: tuple[Primitive, ...] = ()
     numpy_rules: Mapping[Any, Callable[..., Any]] = field(default_factory=dict)
     structures: Mapping[type, Any] = field(default_factory=dict)
+    modules: Mapping[str, str] = field(default_factory=dict)
 
 
 class Registry(Mapping[str, Primitive]):
@@ -93,6 +96,8 @@ class Registry(Mapping[str, Primitive]):
         All plugins' numpy rules.
     structures : mapping
         All plugins' container classes.
+    modules : mapping
+        All plugins' counterparts of modules.
     failures : tuple of PluginFailure
 
     Raises
@@ -108,7 +113,7 @@ class Registry(Mapping[str, Primitive]):
     (True, ['tapeengine.scale'])
     """
 
-    __slots__ = ("_origins", "_primitives", "contributions", "failures", "numpy_rules", "structures")
+    __slots__ = ("_origins", "_primitives", "contributions", "failures", "modules", "numpy_rules", "structures")
 
     def __init__(self, contributions: Iterable[Contribution] = (), failures: Iterable[PluginFailure] = ()) -> None:
         self.contributions = tuple(contributions)
@@ -122,6 +127,8 @@ class Registry(Mapping[str, Primitive]):
         self.numpy_rules: Mapping[Any, Callable[..., Any]] = MappingProxyType(_joined("a rule for {}", rules)[0])
         classes = [(c.origin, c.structures) for c in self.contributions]
         self.structures: Mapping[type, Any] = MappingProxyType(_joined("the container class {}", classes)[0])
+        modules = [(c.origin, c.modules) for c in self.contributions]
+        self.modules: Mapping[str, str] = MappingProxyType(_joined("a counterpart of the module {}", modules)[0])
 
     def __getitem__(self, name: str) -> Primitive:
         try:

@@ -17,7 +17,7 @@ import numpy
 
 from tapeengine._core.fields import Fields
 
-__all__ = ["Container", "Structures"]
+__all__ = ["Container", "Structures", "of_object"]
 
 #: Leaves that are not differentiated and pass through untouched.
 DISCRETE: tuple[type, ...] = (
@@ -67,6 +67,37 @@ def of_dataclass(cls: Any) -> Container:
     """The container of a dataclass, frozen or not; attributes that are no fields come along as they are."""
     fields = Fields(cls, tuple(field.name for field in dataclasses.fields(cls)))
     return Container(fields.take, fields.make, fields.names, fields)
+
+
+def of_object(cls: Any, static: Sequence[str] = ()) -> Container:
+    """The container of a class with attributes: those in ``__slots__`` and ``__dict__``, which need no constructor.
+
+    Attributes that `static` names, and those whose names Python reserves, come along as they are.
+    """
+    slots = [name for base in cls.__mro__ for name in _slots(base)]
+
+    def take(value: Any) -> tuple[Sequence[Any], Any]:
+        names = [*(name for name in slots if hasattr(value, name)), *getattr(value, "__dict__", ())]
+        inside = [name for name in names if name not in static and not name.startswith("__")]
+        rest = {name: getattr(value, name) for name in names if name not in inside}
+        return [getattr(value, name) for name in inside], (inside, rest)
+
+    def make(aux: Any, children: Sequence[Any]) -> Any:
+        value = object.__new__(cls)
+        for name, child in (*aux[1].items(), *zip(aux[0], children, strict=True)):
+            object.__setattr__(value, name, child)
+        return value
+
+    return Container(take, make, lambda aux: [f".{name}" for name in aux[0]])
+
+
+def _slots(cls: type) -> list[str]:
+    """The slots of one class, as attributes of an instance are called: a private name carries the class's."""
+    found = cls.__dict__.get("__slots__", ())
+    names = [found] if isinstance(found, str) else list(found)
+    private = [name.startswith("__") and not name.endswith("__") for name in names]
+    mangled = [f"_{cls.__name__.lstrip('_')}{n}" if p else n for n, p in zip(names, private, strict=True)]
+    return [name for name in mangled if name not in ("__dict__", "__weakref__")]
 
 
 def of_mapping(make_empty: Callable[[Any], Any]) -> Container:
@@ -137,6 +168,10 @@ class Structures:
         except KeyError:
             found = self.known[cls] = self._look(cls)
             return found
+
+    def register(self, cls: type, container: Container) -> None:
+        """Make a class known, also where values of it have been met as leaves."""
+        self.known[cls] = container
 
     def is_discrete(self, value: object) -> bool:
         """Whether a leaf passes through without a cotangent."""

@@ -14,6 +14,7 @@ PACKAGES = {"tapeengine": ROOT / "tapeengine", "tapeengine_primitives": ROOT / "
 # A module belongs to the layer of its longest prefix, and imports only from its own layer and those below it.
 LAYERS: dict[str, int] = {
     "tapeengine.errors": 0,
+    "tapeengine.dropped": 0,
     "tapeengine.spaces": 0,
     "tapeengine.primitive": 0,
     "tapeengine.blocks": 0,
@@ -28,6 +29,7 @@ LAYERS: dict[str, int] = {
     "tapeengine.reference": 1,
     "tapeengine.duals": 2,
     "tapeengine.numpy": 2,
+    "tapeengine.cmath": 2,
     "tapeengine.math": 2,
     "tapeengine.chad": 2,
     "tapeengine.plugins": 2,
@@ -35,6 +37,7 @@ LAYERS: dict[str, int] = {
     "tapeengine.engine": 3,
     "tapeengine.staged": 3,
     "tapeengine.transforms": 3,
+    "tapeengine.lift": 3,
     "tapeengine.testing": 4,
     "tapeengine": 5,
 }

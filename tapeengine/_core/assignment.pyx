@@ -7,6 +7,7 @@ from numpy cimport (
     PyArray_ITEMSIZE, PyArray_NDIM, PyArray_TYPE, ndarray,
 )
 
+from tapeengine._core.complex cimport ComplexDual
 from tapeengine._core.array cimport Array, Storage
 from tapeengine._core.calls cimport outward, stripped
 from tapeengine._core.indexing cimport (
@@ -96,6 +97,8 @@ cdef int put(Array a, object index, object value) except -1:
     cdef WriteRecord record
     cdef Array target
     cdef ndarray numbers = plain(a.current())
+    if type(value) is ComplexDual:
+        value = (<ComplexDual> value).array()
     check_writable(a, numbers)
     if s.type == NPY_DOUBLE and element_offset(a, numbers, index, &offset):
         if write_element(a, offset, unboxed(value)):

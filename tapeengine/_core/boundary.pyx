@@ -10,6 +10,7 @@ from numpy cimport NPY_ARRAY_WRITEABLE, PyArray_CLEARFLAGS, PyArray_DATA, PyArra
 
 from tapeengine._core.array cimport Array
 from tapeengine._core.calls cimport is_foreign, of_numbers
+from tapeengine._core.complex cimport ComplexDual, from_array
 from tapeengine._core.interleave cimport ARRAY, DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Walk
 from tapeengine._core.nested cimport Copies, copy_out
 from tapeengine._core.records cimport View, view_of
@@ -136,7 +137,10 @@ cdef class Inputs(Walk):
             self.layout.keep(cls)
             return d
         if cls is complex:
-            return self.array(numpy.asarray(value))
+            value = self.array(numpy.asarray(value))
+            return value if self.tape.rules is None else from_array(value)
+        if cls is ComplexDual:
+            return from_array(self.array((<ComplexDual> value).array()))
         if cls is Array or (isinstance(value, (array_class, numpy.complexfloating)) and value.dtype.kind in "fc"):
             if is_foreign(value) and not isinstance(value, numpy.memmap):
                 raise StructureError(
@@ -211,6 +215,9 @@ cdef class Outputs(Walk):
             return value
         if cls is Array:
             return self.array(<Array> value)
+        if cls is ComplexDual:
+            value = self.array((<ComplexDual> value).array())
+            return value if type(value) is Array else complex(value)
         if isinstance(value, floating):
             self.layout.add(NUMPY, 0, 0)
             self.layout.keep(cls)

@@ -12,6 +12,7 @@ from numpy cimport (
 )
 
 from tapeengine._core.array cimport Array
+from tapeengine._core.complex cimport ComplexDual
 from tapeengine._core.nested cimport copied_id
 from tapeengine._core.records cimport PrimitiveRecord
 from tapeengine._core.scalar cimport Dual, head_of_dual, new_dual
@@ -116,7 +117,7 @@ def answers_to_numpy(x):
 
 
 cdef bint holds_objects(object x) noexcept:
-    return type(x) is array_class and PyArray_TYPE(<ndarray> x) == NPY_OBJECT
+    return type(x) is ComplexDual or type(x) is array_class and PyArray_TYPE(<ndarray> x) == NPY_OBJECT
 
 
 cdef object of_numbers(object x):
@@ -133,7 +134,9 @@ cdef object of_numbers(object x):
 
 
 cdef object traced_numbers(object x):
-    """An operand that numpy.array made of dual numbers."""
+    """An operand that numpy.array made of dual numbers, or a complex scalar, as a traced array."""
+    if type(x) is ComplexDual:
+        return (<ComplexDual> x).array()
     found = of_numbers(x)
     if found is None:
         raise TypeError(

@@ -7,6 +7,7 @@ from numpy cimport (
 )
 
 from tapeengine._core.array cimport Array
+from tapeengine._core.complex cimport ComplexDual
 from tapeengine._core.scalar cimport Dual
 from tapeengine._core.storing cimport constant, differentiable, plain
 from tapeengine._core.tape cimport innermost_here
@@ -26,6 +27,8 @@ cdef object stripped_list(object value):
         return (<Dual> value).v
     if type(value) is Array:
         return plain(value)
+    if type(value) is ComplexDual:
+        return value.value
     if isinstance(value, (list, tuple)):
         return [stripped_list(item) for item in value]
     return value
@@ -34,7 +37,7 @@ cdef object stripped_list(object value):
 cdef int fill(Array target, object value, tuple index) except -1:
     """Write the traced leaves of nested lists into an array of their values."""
     cdef Py_ssize_t i
-    if type(value) is Dual or (type(value) is Array and (<Array> value).storage.active):
+    if type(value) is Dual or type(value) is ComplexDual or (type(value) is Array and (<Array> value).storage.active):
         target[index] = value
     elif isinstance(value, (list, tuple)):
         for i in range(len(value)):
@@ -43,7 +46,7 @@ cdef int fill(Array target, object value, tuple index) except -1:
 
 
 cdef bint holds_traced(object value) except -1:
-    if type(value) is Dual or type(value) is Array:
+    if type(value) is Dual or type(value) is Array or type(value) is ComplexDual:
         return True
     if isinstance(value, (list, tuple)):
         for item in value:
@@ -60,14 +63,14 @@ def from_values(value, dtype=None, **options):
     if type(value) is Array:
         copy = value.copy()
         return copy if dtype is None or copy.dtype == dtype else copy.astype(dtype)
-    numbers = numpy.array(stripped_list(value), dtype=dtype, **options)
+    numbers = numpy.array(stripped_list(value) if holds_traced(value) else value, dtype=dtype, **options)
     if innermost_here() == NULL or not differentiable(numbers):
         if numbers.dtype == object and holds_traced(value):
             raise UnsupportedError("an array of traced numbers needs a rectangular list of them")
         return numbers
     result = constant(numbers)
     if holds_traced(value):
-        fill(<Array> result, value, (Ellipsis,) if type(value) is Dual else ())
+        fill(<Array> result, value, (Ellipsis,) if type(value) is Dual or type(value) is ComplexDual else ())
     return result
 
 

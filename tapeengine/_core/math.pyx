@@ -8,7 +8,7 @@ import math as python_math
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_Check
-from libc.math cimport isfinite as is_finite
+from libc.math cimport isfinite as is_finite, isinf as is_infinite, isnan as is_nan
 from libc.stdint cimport uint32_t
 
 from tapeengine._core.scalar cimport Dual, as_double, binary_of, head_of_dual, look, new_dual, unary_of, value_seen
@@ -101,6 +101,11 @@ cdef object replaced(object d, double value):
     return new_dual(value, record1(h, OP_ADD | 0x40, (<Dual> d).id, 1.0, value - (<Dual> d).v, value), (<Dual> d).tag)
 
 
+def with_value(d, double value):
+    """A number of the same derivative with the value that another way to compute it gives."""
+    return replaced(d, value)
+
+
 cdef object own(str name, int op):
     """What to do with the arguments that `unary` leaves: errors, infinities and NaNs, for a function `math` lacks."""
     def function(x):
@@ -124,7 +129,8 @@ cdef object m_sqrt = python_math.sqrt, m_cbrt = python_math.cbrt, m_fabs = pytho
 cdef object m_erf = python_math.erf, m_erfc = python_math.erfc
 cdef object m_gamma = python_math.gamma, m_lgamma = python_math.lgamma
 cdef object m_atan2 = python_math.atan2, m_fmod = python_math.fmod, m_copysign = python_math.copysign
-cdef object m_remainder = python_math.remainder, m_pow = python_math.pow
+cdef object m_remainder = python_math.remainder, m_pow = python_math.pow, m_hypot = python_math.hypot
+cdef object in_degrees = 180.0 / python_math.pi, in_radians = python_math.pi / 180.0
 cdef object o_expit = own("expit", OP_EXPIT), o_softplus = own("softplus", OP_SOFTPLUS), o_relu = own("relu", OP_RELU)
 
 
@@ -342,12 +348,12 @@ def pow(x, y, /):
 
 def degrees(x, /):
     """Radians to degrees."""
-    return x * (180.0 / python_math.pi) if type(x) is Dual else python_math.degrees(x)
+    return x * in_degrees if type(x) is Dual or PyFloat_CheckExact(x) else python_math.degrees(x)
 
 
 def radians(x, /):
     """Degrees to radians."""
-    return x * (python_math.pi / 180.0) if type(x) is Dual else python_math.radians(x)
+    return x * in_radians if type(x) is Dual or PyFloat_CheckExact(x) else python_math.radians(x)
 
 
 cdef object power_of_two(int i):
@@ -408,24 +414,24 @@ cdef object classified(object x):
 
 def isfinite(x, /):
     """Whether x is neither an infinity nor a NaN."""
-    return python_math.isfinite(classified(x))
+    return is_finite(PyFloat_AS_DOUBLE(x)) != 0 if PyFloat_CheckExact(x) else python_math.isfinite(classified(x))
 
 
 def isinf(x, /):
     """Whether x is an infinity."""
-    return python_math.isinf(classified(x))
+    return is_infinite(PyFloat_AS_DOUBLE(x)) != 0 if PyFloat_CheckExact(x) else python_math.isinf(classified(x))
 
 
 def isnan(x, /):
     """Whether x is not a number."""
-    return python_math.isnan(classified(x))
+    return is_nan(PyFloat_AS_DOUBLE(x)) != 0 if PyFloat_CheckExact(x) else python_math.isnan(classified(x))
 
 
 def hypot(*coordinates):
     """Length of a vector, n-ary; its derivative at the origin is 0."""
-    value = python_math.hypot(*plain_all(coordinates))
     if not any_dual(coordinates):
-        return value
+        return m_hypot(*coordinates)
+    value = m_hypot(*plain_all(coordinates))
     return chain(coordinates, 0.0, OP_HYPOT, value)
 
 
@@ -478,12 +484,9 @@ def sumprod(p, q, /):
     p, q = list(p), list(q)
     if len(p) != len(q):
         raise ValueError("Inputs are not the same length")
-    dual = any_dual(p) or any_dual(q)
-    if plain_sumprod is not None:
-        value = plain_sumprod(plain_all(p), plain_all(q))
-    else:
-        value = exact_sumprod(plain_all(p), plain_all(q))
-    return chain([a * b for a, b in zip(p, q)], 0.0, OP_ADD, value) if dual else value
+    dual, a, b = any_dual(p) or any_dual(q), plain_all(p), plain_all(q)
+    value = exact_sumprod(a, b) if plain_sumprod is None else plain_sumprod(a, b)
+    return chain([x * y for x, y in zip(p, q)], 0.0, OP_ADD, value) if dual else value
 
 
 cdef object exact_sumprod(list p, list q):

@@ -6,6 +6,7 @@ cyclic garbage collector and comes from a pool: there is one for each operation.
 
 import fractions
 import numbers
+from importlib import import_module
 
 import numpy
 
@@ -26,6 +27,8 @@ from tapeengine._core.tape cimport (
     TE_TRUNC, guard,
 )
 
+from tapeengine._core.floatlike import FloatLike
+from tapeengine.dropped import is_formatting, told
 from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedError
 
 cdef extern from "Python.h":
@@ -174,7 +177,9 @@ cdef dict operator_ufuncs = {
 cdef object beyond_reals(object x, object y, object ufunc):
     """x op y with a complex number or another library's array: numpy's, with its rules. NotImplemented for others."""
     other, dual = (y, x) if type(x) is Dual else (x, y)
-    if not isinstance(other, (complex, numpy.complexfloating)) and not arrays().answers_to_numpy(other):
+    if type(other) is complex:
+        return above("complex").operation(x, y, ufunc)
+    if not isinstance(other, (complex, numpy.complexfloating)) and not above("calls").answers_to_numpy(other):
         return NotImplemented
     return rules_of(<Dual> dual, ufunc).ufunc(ufunc, "__call__", (x, y), {})
 
@@ -281,16 +286,14 @@ cdef object scalar_ufunc(object ufunc, tuple inputs):
     return binary_of(inputs[0], inputs[1], op, ufunc(values[0], values[1]))
 
 
-cdef object arrays_module = None
+cdef dict modules_above = {}
 
 
-cdef object arrays():
-    """The module of calls on traced values, which stands above this one."""
-    global arrays_module
-    if arrays_module is None:
-        from tapeengine._core import calls
-        arrays_module = calls
-    return arrays_module
+cdef object above(str name):
+    """A module of the core that stands above this one."""
+    if name not in modules_above:
+        modules_above[name] = import_module(f"tapeengine._core.{name}")
+    return modules_above[name]
 
 
 cdef object rules_of(Dual x, object function):
@@ -329,6 +332,11 @@ cdef class Dual:
     def value(self):
         """The value as a float, without the derivative."""
         return value_seen(self)
+
+    @property
+    def __class__(self):
+        """A class with float among its bases."""
+        return FloatLike
 
     # -- arithmetic ---------------------------------------------------------------------------------------------------
     def __add__(x, y):
@@ -394,7 +402,7 @@ cdef class Dual:
     @staticmethod
     def __tapeengine_trace__(primitive, args, static):
         """Record a call of a primitive."""
-        return arrays().record(primitive, args, static)
+        return above("calls").record(primitive, args, static)
 
     def __getattr__(self, name):
         """What a numpy scalar has beyond a float, and the methods that numpy calls on the elements of object arrays."""
@@ -403,7 +411,7 @@ cdef class Dual:
         ufunc = getattr(numpy, name, None)
         if isinstance(ufunc, numpy.ufunc) and name != "conj":
             return lambda *others: ufunc(self, *others)
-        return getattr(arrays().zero_dim(self), name)
+        return getattr(above("calls").zero_dim(self), name)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         if method == "__call__" and not options:
@@ -450,7 +458,7 @@ cdef class Dual:
         elif PyLong_Check(y) or isinstance(y, Rational):  # exact, also beyond 2**53
             return PyObject_RichCompare(value_seen(<Dual> x), y, kind)
         elif not as_double(y, &b):
-            if not arrays().answers_to_numpy(y):
+            if not above("calls").answers_to_numpy(y):
                 return NotImplemented
             return PyObject_RichCompare(numpy.float64(value_seen(<Dual> x)), y, kind)
         if kind == Py_LT:
@@ -476,7 +484,7 @@ cdef class Dual:
     # -- a numpy scalar -----------------------------------------------------------------------------------------------
     def __getitem__(self, index):
         """What a numpy scalar gives for (), ..., None and tuples of them."""
-        return arrays().zero_dim(self)[index]
+        return above("calls").zero_dim(self)[index]
 
     # -- a real number ------------------------------------------------------------------------------------------------
     @property
@@ -504,11 +512,9 @@ cdef class Dual:
 
     # -- what would lose the derivative -------------------------------------------------------------------------------
     def __float__(self):
-        raise drop(self, "this would turn a dual number ({value}) into a plain float and lose its derivative. Use the "
-                   "functions of tapeengine.math instead of math's (tapeengine.math.sin for math.sin) and "
-                   "tapeengine.numpy instead of numpy to build or fill arrays; another library's functions have "
-                   "rules where a plugin brings them (tapeengine_scipy.stats for scipy.stats); "
-                   "tapeengine.value(x) drops the derivative on purpose")
+        if is_formatting():
+            return value_seen(self)
+        raise DroppedDerivativeError(told(repr(self.v), "float"))
 
     def __hash__(self):
         raise drop(self, "a dual number ({value}) has no hash: sets, dicts and functools.lru_cache find a key by its value, "
@@ -528,9 +534,7 @@ cdef class Dual:
                    "derivative; tapeengine.value(x).hex() drops the derivative on purpose")
 
     def __complex__(self):
-        raise drop(self, "this would turn a dual number ({value}) into a plain complex number and lose its derivative. "
-                   "Work with real and imaginary parts, or with complex arrays; tapeengine.value(x) drops the "
-                   "derivative on purpose")
+        raise DroppedDerivativeError(told(repr(self.v), "complex number"))
 
     def __reduce__(self):
         raise drop(self, "a dual number ({value}) cannot be pickled: it is a place on a tape of this process. Send "

@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, final
 
 @final
@@ -17,3 +17,4 @@ class Tape:
     def record(self, i: int) -> tuple[int, str, tuple[int, ...], tuple[float, ...]]: ...
 
 def live_traces() -> int: ...
+def outside(function: Callable[..., Any], *args: Any, **options: Any) -> Any: ...

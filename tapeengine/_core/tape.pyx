@@ -465,6 +465,25 @@ cdef class Tape:
         return i, name, (r.p1, r.p2), (r.d1, r.d2)
 
 
+def outside(function, *args, **options):
+    """Call a function as if this thread had no open trace, so that arrays which it makes outlive those."""
+    cdef unsigned long thread = PyThread_get_thread_ident()
+    cdef Py_ssize_t i
+    cdef Head *h
+    cdef list hidden = []
+    for i in range(traces.count):
+        if traces.live[i].thread == thread:
+            traces.live[i].thread = 0
+            hidden.append(traces.live[i].tag)
+    try:
+        return function(*args, **options)
+    finally:
+        for tag in hidden:
+            h = find(tag)
+            if h != NULL:
+                h.thread = thread
+
+
 def live_traces():
     """The number of traces that are open now, in all threads."""
     return traces.count

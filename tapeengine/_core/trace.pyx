@@ -8,6 +8,7 @@ from libc.stdint cimport uint32_t
 cimport cython
 
 from tapeengine._core.array cimport Array
+from tapeengine._core.complex cimport ComplexDual
 from tapeengine._core.boundary cimport CONSTANT_ARRAY, Inputs, Outputs, begin_outputs
 from tapeengine._core.interleave cimport ARRAY, FLOAT, NUMPY, Layout, Leaves, Matcher, build, summary
 from tapeengine._core.nested cimport lifted, outer_of, te_scalar
@@ -313,4 +314,6 @@ def value_of(x):
     """The plain value of a traced scalar or array, or x itself."""
     if type(x) is Array:
         return (<Array> x).value
+    if type(x) is ComplexDual:
+        return x.value
     return value_seen(<Dual> x) if type(x) is Dual else x

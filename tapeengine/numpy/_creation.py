@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from tapeengine._core.array import Array
+from tapeengine._core.complex import ComplexDual
 from tapeengine._core.creation import fresh, from_values
 from tapeengine._core.scalar import Dual
 from tapeengine.duals.creation import full_like as full_like
@@ -23,7 +24,7 @@ def holds_traced(value: Any) -> bool:
     """Whether nested lists hold traced numbers or arrays."""
     if isinstance(value, (list, tuple)):
         return any(holds_traced(item) for item in value)
-    return type(value) is Dual or type(value) is Array
+    return type(value) in (Dual, Array, ComplexDual)
 
 
 def array(

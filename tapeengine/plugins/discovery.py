@@ -206,6 +206,8 @@ def _contribution(manager: pluggy.PluginManager, origin: Origin, plugin: Any, ho
         found = replace(found, numpy_rules=_numpy_rules(_ask(manager, plugin, "tapeengine_numpy_rules")))
     if "tapeengine_structures" in hooks:
         found = replace(found, structures=_structures(_ask(manager, plugin, "tapeengine_structures")))
+    if "tapeengine_modules" in hooks:
+        found = replace(found, modules=_module_names(_ask(manager, plugin, "tapeengine_modules")))
     Registry([found])
     return found
 
@@ -250,6 +252,15 @@ def _structures(answer: Any) -> Mapping[type, Any]:
     for kind, container in answer.items():
         if not isinstance(kind, type) or not isinstance(container, Container):
             raise RegistryError(f"its tapeengine_structures maps {kind!r} to {container!r}, not a class to a Container")
+    return dict(answer)
+
+
+def _module_names(answer: Any) -> Mapping[str, str]:
+    if not isinstance(answer, Mapping):
+        raise RegistryError(f"its tapeengine_modules returns {_kind(answer)}, not a mapping of names of modules")
+    for name, counterpart in answer.items():
+        if not isinstance(name, str) or not isinstance(counterpart, str):
+            raise RegistryError(f"its tapeengine_modules maps {name!r} to {counterpart!r}; both must be names")
     return dict(answer)
 
 

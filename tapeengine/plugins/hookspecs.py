@@ -24,6 +24,7 @@ __all__ = [
     "hookimpl",
     "hookspec",
     "tapeengine_configure",
+    "tapeengine_modules",
     "tapeengine_numpy_rules",
     "tapeengine_primitives",
     "tapeengine_structures",
@@ -116,6 +117,27 @@ def tapeengine_structures() -> Mapping[type, Container]:  # type: ignore[empty-b
     ...         return {Interval: Container(take, lambda aux, ends: Interval(*ends), lambda aux: [".low", ".high"])}
     >>> list(load_plugins([Plugin()]).registry.structures)
     [<class 'tapeengine.plugins.hookspecs.Interval'>]
+    """
+
+
+@hookspec
+def tapeengine_modules() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Name the modules of a library that have counterparts for traced values, for code that is lifted.
+
+    Returns
+    -------
+    mapping of str to str
+        The name of a module of the library, and that of the module whose names lifted code sees in place of its names.
+
+    Examples
+    --------
+    >>> from tapeengine.plugins import hookimpl, load_plugins
+    >>> class Plugin:
+    ...     @hookimpl
+    ...     def tapeengine_modules(self):
+    ...         return {"example.special": "tapeengine_example.special"}
+    >>> load_plugins([Plugin()]).registry.modules["example.special"]
+    'tapeengine_example.special'
     """
 
 

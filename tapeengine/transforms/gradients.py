@@ -11,6 +11,7 @@ from tapeengine.errors import ResultError
 from tapeengine.transforms.arguments import Argnums, Arguments
 from tapeengine.transforms.forms import form_of, map_leaves
 from tapeengine.transforms.holomorphic import check_holomorphic, check_holomorphic_number
+from tapeengine.transforms.transformed import named
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
@@ -28,7 +29,8 @@ def value_and_grad(
     """See `Engine.value_and_grad`."""
     arguments = Arguments(argnums)
     if holomorphic:
-        return _named(of_complex_numbers(engine, f, arguments, has_aux), f, "value_and_grad")
+        function = of_complex_numbers(engine, f, arguments, has_aux)
+        return named(function, engine, "value_and_grad", f, argnums, has_aux, holomorphic)
 
     alone = arguments.first and not has_aux
 
@@ -48,7 +50,7 @@ def value_and_grad(
             check_scalar(value, backpropagator, "value_and_grad")
         return value, arguments.result(backpropagator(1.0))
 
-    return _named(value_and_grad_f, f, "value_and_grad")
+    return named(value_and_grad_f, engine, "value_and_grad", f, argnums, has_aux, holomorphic)
 
 
 def of_complex_numbers(
@@ -80,7 +82,8 @@ def grad(
     """See `Engine.grad`."""
     arguments = Arguments(argnums)
     if holomorphic:
-        return _named(_gradient_only(of_complex_numbers(engine, f, arguments, has_aux), has_aux), f, "grad")
+        function = _gradient_only(of_complex_numbers(engine, f, arguments, has_aux), has_aux)
+        return named(function, engine, "grad", f, argnums, has_aux, holomorphic)
 
     alone = arguments.first and not has_aux
 
@@ -100,7 +103,7 @@ def grad(
             check_scalar(value, backpropagator, "grad")
         return arguments.result(backpropagator(1.0))
 
-    return _named(grad_f, f, "grad")
+    return named(grad_f, engine, "grad", f, argnums, has_aux, holomorphic)
 
 
 def _gradient_only(value_and_grad_f: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
@@ -121,7 +124,7 @@ def elementwise_grad(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0
         ones = map_leaves(engine.structures, lambda x: np.ones_like(x) if np.shape(x) else 1.0, value)
         return arguments.result(backpropagator(ones))
 
-    return _named(elementwise_grad_f, f, "elementwise_grad")
+    return named(elementwise_grad_f, engine, "elementwise_grad", f, argnums)
 
 
 def check_scalar(value: Any, backpropagator: Any, transform: str) -> None:
@@ -154,11 +157,3 @@ def _kind(value: Any) -> str:
     if dtype is not None and dtype.kind == "f":
         return f"an array of shape {value.shape}. Sum it, or use jacobian, or vjp with a cotangent"
     return f"{value!r} ({kind}), which has no derivative" if dtype is None else f"{dtype} values, without a derivative"
-
-
-def _named(function: Callable[..., Any], f: Callable[..., Any], transform: str) -> Callable[..., Any]:
-    """Name a function after the transform and the program that it comes from."""
-    name = getattr(f, "__name__", type(f).__name__)
-    function.__name__ = f"{transform}_{name}"
-    function.__doc__ = f"The function that {transform} makes of {name}."
-    return function

@@ -15,6 +15,7 @@ from tapeengine.transforms.gradients import is_real_number
 from tapeengine.transforms.holomorphic import Sweep, check_complex, sweeps
 from tapeengine.transforms.not_finite import is_watched
 from tapeengine.transforms.programs import OwnDerivative
+from tapeengine.transforms.transformed import named
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
@@ -44,7 +45,7 @@ def jacobian(
         result = dense(engine, value, backpropagator, arguments, primals, mode, holomorphic)
         return (result, *aux) if aux else result
 
-    return jacobian_f
+    return named(jacobian_f, engine, "jacobian", f, argnums, mode, has_aux, holomorphic)
 
 
 def dense(
@@ -74,7 +75,8 @@ def hessian(
 ) -> Callable[..., Any]:
     """See `Engine.hessian`: forward over reverse."""
     first = first_derivative(engine, f, argnums, has_aux, holomorphic)
-    return jacobian(engine, first, argnums, "forward", has_aux, holomorphic)
+    columns = jacobian(engine, first, argnums, "forward", has_aux, holomorphic)
+    return named(columns, engine, "hessian", f, argnums, has_aux, holomorphic)
 
 
 def first_derivative(

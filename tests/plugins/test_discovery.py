@@ -47,7 +47,7 @@ BAD = {
     "has no hooks": (HEAD, "implements no hook"),
     "has an unknown hook": (
         f"{HEAD}\n@hookimpl\ndef tapeengine_primitivs():\n    return []",
-        "tapeengine_primitivs, which is no hook; there are tapeengine_configure, tapeengine_numpy_rules",
+        "tapeengine_primitivs, which is no hook; there are tapeengine_configure, tapeengine_modules, ",
     ),
     "has a hook with wrong parameters": (
         f"{HEAD}\n@hookimpl\ndef tapeengine_primitives(engine):\n    return []",
@@ -85,6 +85,14 @@ BAD = {
     "registers no container": (
         f"{HEAD}\n@hookimpl\ndef tapeengine_structures():\n    return {{int: 3}}",
         "not a class to a Container",
+    ),
+    "names no module": (
+        f"{HEAD}\n@hookimpl\ndef tapeengine_modules():\n    return {{'math': 3}}",
+        "both must be names",
+    ),
+    "returns a list of modules": (
+        f"{HEAD}\n@hookimpl\ndef tapeengine_modules():\n    return ['math']",
+        "tapeengine_modules returns an object of type list, not a mapping",
     ),
     "builds a wrong primitive": (
         f"{HEAD}\nelementwise('bad', lambda x: x, lambda x: x)",

@@ -11,7 +11,8 @@ from tapeengine.structure import Container
 
 MODULES = (
     "special.gamma", "special.incomplete", "special.hurwitz", "special.bessel", "special.macdonald", "special.elliptic",
-    "special.entropy", "special.errorfunctions", "special.exponential", "special.reductions", "special.student",
+    "special.entropy", "special.errorfunctions", "special.exponential", "special.lambert", "special.reductions",
+    "special.student",
     "linalg.solve", "linalg.structured", "linalg.construct", "linalg.decompositions", "linalg.orthogonal",
     "linalg.matrixfunctions", "linalg.sylvester", "stats.multivariate",
     "fft", "_trigonometric", "signal", "sparse.pattern", "sparse.linalg", "optimize.implicit", "integrate.quadrature",
@@ -41,6 +42,13 @@ def ufunc_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
         if isinstance(function, numpy.ufunc) and primitive.name.startswith("scipy.special."):
             rules[function] = primitive
     return rules
+
+
+@hookimpl
+def tapeengine_modules() -> Mapping[str, str]:
+    """Name the modules of SciPy that have counterparts here."""
+    names = "fft integrate interpolate linalg optimize signal sparse sparse.linalg special stats".split()
+    return {f"scipy.{name}": f"tapeengine_scipy.{name}" for name in names}
 
 
 @hookimpl

@@ -31,15 +31,16 @@ from tapeengine_scipy.special.gamma import (
     zeta,
 )
 from tapeengine_scipy.special.incomplete import betainc, gammainc, gammaincc
+from tapeengine_scipy.special.lambert import lambertw
 from tapeengine_scipy.special.reductions import log_softmax, logsumexp, softmax
 from tapeengine_scipy.special.student import stdtr
 
 __all__ = [
     "beta", "betainc", "betaln", "digamma", "ellipe", "ellipk", "entr", "erf", "erfc", "erfcinv", "erfcx", "erfinv",
     "exp1", "expi", "expit", "expn", "gamma", "gammainc", "gammaincc", "gammaln", "gammasgn", "hyp2f1", "i0", "i0e",
-    "i1", "i1e", "iv", "ive", "j0", "j1", "jn", "jv", "k0", "k1", "kv", "log_expit", "log_ndtr", "log_softmax",
-    "loggamma", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "rel_entr", "rgamma",
-    "sinc", "softmax", "spence", "stdtr", "xlog1py", "xlogy", "y0", "y1", "yn", "yv", "zeta",
+    "i1", "i1e", "iv", "ive", "j0", "j1", "jn", "jv", "k0", "k1", "kv", "lambertw", "log_expit", "log_ndtr",
+    "log_softmax", "loggamma", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "psi", "rel_entr",
+    "rgamma", "sinc", "softmax", "spence", "stdtr", "xlog1py", "xlogy", "y0", "y1", "yn", "yv", "zeta",
 ]  # fmt: skip
 
 __getattr__, __dir__ = names_of("scipy.special")

@@ -1,0 +1,57 @@
+"""`numpy.emath`: functions whose result is complex where a real argument lies outside of their domain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine._core.trace import value_of
+
+__all__ = ["RULES"]
+
+
+def negative(value: Any) -> bool:
+    """Whether a real argument is below the domain of roots and logarithms."""
+    return bool(numpy.any((numpy.real(value) < 0) & (numpy.imag(value) == 0)))
+
+
+def beyond_one(value: Any) -> bool:
+    """Whether a real argument lies outside of [-1, 1]."""
+    return bool(numpy.any((numpy.abs(value) > 1) & (numpy.imag(value) == 0)))
+
+
+def taken(x: Any, outside: Callable[[Any], bool]) -> Any:
+    """An argument as the function takes it: complex where one of its elements is outside of the real domain."""
+    value = value_of(x)
+    return x + 0j if not numpy.iscomplexobj(value) and outside(value) else x
+
+
+def of(function: Any, outside: Callable[[Any], bool]) -> Callable[..., Any]:
+    """The rule of a function of one argument."""
+    return lambda x: function(taken(x, outside))
+
+
+def logn(n: Any, x: Any) -> Any:
+    """numpy.emath.logn."""
+    return np.log(taken(x, negative)) / np.log(taken(n, negative))
+
+
+def power(x: Any, p: Any) -> Any:
+    """numpy.emath.power."""
+    return np.power(taken(x, negative), p)
+
+
+RULES: dict[Callable[..., Any], Callable[..., Any]] = {
+    numpy.emath.sqrt: of(np.sqrt, negative),
+    numpy.emath.log: of(np.log, negative),
+    numpy.emath.log2: of(np.log2, negative),
+    numpy.emath.log10: of(np.log10, negative),
+    numpy.emath.arccos: of(np.arccos, beyond_one),
+    numpy.emath.arcsin: of(np.arcsin, beyond_one),
+    numpy.emath.arctanh: of(np.arctanh, beyond_one),
+    numpy.emath.logn: logn,
+    numpy.emath.power: power,
+}

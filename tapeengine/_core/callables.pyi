@@ -1,0 +1,29 @@
+from collections.abc import Callable
+from typing import Any
+
+class Made:
+    __name__: str
+    __qualname__: str
+    __module__: str
+    def __init__(self, function: Callable[..., Any], make: Callable[..., Any], args: tuple[Any, ...]) -> None: ...
+    def __call__(self, *args: Any, **options: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: Any) -> Any: ...
+
+class Linked(Made):
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        make: Callable[..., Any],
+        args: tuple[Any, ...],
+        names: Any,
+        around: Callable[..., Any],
+        writes: bool,
+    ) -> None: ...
+
+class Memoised:
+    def __init__(self, function: Callable[..., Any], cached: Callable[..., Any]) -> None: ...
+    def __call__(self, *args: Any, **options: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: Any) -> Any: ...
+    def __getattr__(self, name: str) -> Any: ...
+
+def changed(there: dict[str, Any], seen: dict[str, Any], names: list[str]) -> str | None: ...

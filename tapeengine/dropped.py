@@ -1,0 +1,81 @@
+"""What an error says of a number about to lose its derivative: which function took it, where, and the way out."""
+
+from __future__ import annotations
+
+import dis
+import linecache
+import opcode
+import sys
+from types import FrameType
+
+__all__ = ["TWINS", "is_formatting", "is_lifted", "place_of_call", "told", "way_out"]
+
+#: The arguments of the instruction BINARY_OP for % and %=.
+REMAINDERS = tuple(i for i, (name, _) in enumerate(vars(opcode)["_nb_ops"]) if "REMAINDER" in name)
+#: What the name of a lifted module begins with; the names of its world and of the original follow.
+TWINS = "tapeengine.lift.twins."
+
+
+def place_of_call(frame: FrameType) -> tuple[str, str]:
+    """The expression that a frame is running, and where it is."""
+    code = frame.f_code
+    place = f"{code.co_filename}:{frame.f_lineno} in {code.co_name}"
+    positions = list(code.co_positions())[frame.f_lasti // 2] if frame.f_lasti >= 0 else (None,) * 4
+    first, last, start, end = positions
+    if first is None or last is None or start is None or end is None:
+        return linecache.getline(code.co_filename, frame.f_lineno).strip(), place
+    lines = [linecache.getline(code.co_filename, n, frame.f_globals).encode() for n in range(first, last + 1)]
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    return " ".join(line.decode(errors="replace").strip() for line in lines), place
+
+
+def way_out(frame: FrameType) -> str:
+    """The line that lifts the code of a frame, or what to do where it is lifted already."""
+    if is_lifted(frame):
+        return "That is C code, which cannot be lifted: a rule for it is a plugin's, or a primitive of your own"
+    module, name = frame.f_globals.get("__name__") or "__main__", frame.f_code.co_name
+    outer = frame.f_back
+    while outer is not None and not is_lifted(outer):
+        outer = outer.f_back
+    if outer is not None and module != "__main__":
+        caller = (outer.f_globals.get("__name__") or "__main__").removeprefix(TWINS).partition(".")[2] or "program"
+        return f'Take its package along: tapeengine.lift("{caller}", also=["{module.partition(".")[0]}"])'
+    if name == "<lambda>":
+        return "Lift the program: tapeengine.lift(lambda ...)"
+    if module == "__main__" or "<locals>" in frame.f_code.co_qualname:
+        return f"Lift the program: {name} = tapeengine.lift({name})"
+    return f'Lift the code that calls it: module = tapeengine.lift("{module}")'
+
+
+def is_lifted(frame: FrameType) -> bool:
+    """Whether a frame runs with the bindings of lifted code."""
+    return frame.f_builtins.get("float") is not float
+
+
+def is_ours(frame: FrameType) -> bool:
+    """Whether a frame is the engine's own, which the program has not written."""
+    module = frame.f_globals.get("__name__") or ""
+    return module.startswith(("tapeengine.", "tapeengine_")) and not module.startswith(TWINS)
+
+
+def told(value: str, kind: str) -> str:
+    """The message of a number that a function was about to drop; called by the core, from the frame that called it."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and is_ours(frame):
+        frame = frame.f_back
+    call, place = place_of_call(frame)
+    return (
+        f"{call or 'this'} would turn a dual number ({value}) into a plain {kind} and lose its derivative ({place}). "
+        f"{way_out(frame)}; or call tapeengine's functions: "
+        "tapeengine.math.sin for math.sin, tapeengine.numpy for numpy to build or fill arrays, a plugin's for another "
+        "library's (tapeengine_scipy.stats for scipy.stats); "
+        "tapeengine.value(x) drops the derivative on purpose"
+    )
+
+
+def is_formatting() -> bool:
+    """Whether the frame that called into C runs an operator: a number is then asked for by ``"%g" % x`` alone."""
+    frame = sys._getframe(1)
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return code[at] == dis.opmap["BINARY_OP"] and code[at + 1] in REMAINDERS

@@ -1,0 +1,130 @@
+"""The import hook: a name that begins with a world's means the twin of the module that it goes on with."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from tapeengine._core.tape import outside
+from tapeengine.dropped import TWINS
+from tapeengine.lift.bytecode import kept_code
+from tapeengine.lift.rewrite import compiled
+from tapeengine.lift.worlds import World, find_original, world_named
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
+
+__all__ = ["install"]
+
+
+def install() -> None:
+    """Put the finder where the import system looks."""
+    if not any(isinstance(finder, TwinFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, TwinFinder())  # a path would lead other finders to the source as well
+
+
+class TwinFinder(MetaPathFinder):
+    """Finds twins by finding their originals."""
+
+    def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
+        """The twin's spec: all that it says of places is what the original's says."""
+        if not fullname.startswith(TWINS):
+            return None
+        world, _, name = fullname.removeprefix(TWINS).partition(".")
+        if not name:
+            return ModuleSpec(fullname, None, is_package=True)
+        spec = find_original(name, path if "." in name else None)
+        return None if spec is None else twin_spec(fullname, TwinLoader(world_named(world), spec), spec)
+
+    @classmethod
+    def find_distributions(cls, context: Any = None) -> list[Distribution]:
+        """The distribution of a twin, asked for by ``__name__``, is the original's."""
+        if context is None or not (context.name or "").startswith(TWINS):
+            return []
+        name = context.name.removeprefix(TWINS).split(".")[1:2]
+        from importlib.metadata import Distribution
+
+        return [Distribution.from_name(name[0])] if name else []
+
+
+def twin_spec(fullname: str, loader: TwinLoader, spec: ModuleSpec) -> ModuleSpec:
+    """A spec under another name."""
+    places: Sequence[str] | None = spec.submodule_search_locations
+    found = ModuleSpec(fullname, loader, origin=spec.origin, is_package=places is not None)
+    if places is not None:
+        found.submodule_search_locations = list(places)
+    found.has_location = spec.has_location
+    found.cached = spec.cached
+    return found
+
+
+class TwinLoader(Loader):
+    """Runs the code of a module with the names that a world has."""
+
+    def __init__(self, world: World, spec: ModuleSpec) -> None:
+        self.world, self.spec = world, spec
+        self.loader: Any = spec.loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """A module as Python makes it."""
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the source once more; what is C code is shared with the original."""
+        if self.loader is None:
+            return
+        code = None if isinstance(self.loader, ExtensionFileLoader) else self.get_code(module.__name__)
+        if code is None:
+            shared = vars(importlib.import_module(self.spec.name))
+            module.__dict__.update({name: value for name, value in shared.items() if not name.startswith("__")})
+        else:
+            module.__dict__["__builtins__"] = self.world.builtins
+            outside(exec, code, module.__dict__)  # what a module holds outlives the trace that it is imported in
+
+    def get_code(self, name: str) -> CodeType | None:
+        """The original's code, compiled from a changed tree only where no other binding of a name will do."""
+        place = self.spec.origin
+        if place is not None and place.endswith(".py"):
+            return kept_code(place, self.made_code)
+        return self.made_code()
+
+    def made_code(self) -> CodeType | None:
+        """The code, where none is kept."""
+        place = self.spec.origin
+        if place is not None and place.endswith(".py"):
+            changed = compiled(self.get_data(place), place)
+            if changed is not None:
+                return changed
+        if hasattr(self.loader, "get_code"):
+            found: CodeType | None = self.loader.get_code(self.spec.name)
+            return found
+        return None if place is None else compile(self.get_data(place), place, "exec", dont_inherit=True)
+
+    def get_source(self, name: str) -> str | None:
+        """The original's source."""
+        found: str | None = self.loader.get_source(self.spec.name) if hasattr(self.loader, "get_source") else None
+        return found
+
+    def get_data(self, path: str) -> bytes:
+        """The content of a file of the package."""
+        found: bytes = self.loader.get_data(path) if hasattr(self.loader, "get_data") else Path(path).read_bytes()
+        return found
+
+    def get_filename(self, name: str) -> str:
+        """The original's file."""
+        return self.spec.origin or ""
+
+    def is_package(self, name: str) -> bool:
+        """Whether it is a package."""
+        return self.spec.submodule_search_locations is not None
+
+    def get_resource_reader(self, name: str) -> Any:
+        """What reads the data files of the package."""
+        reader = getattr(self.loader, "get_resource_reader", None)
+        return None if reader is None else reader(self.spec.name)

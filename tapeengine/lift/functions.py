@@ -1,0 +1,267 @@
+"""Twins of single functions and classes: of `__main__`, of notebooks, of other functions' bodies.
+
+Their module cannot be imported once more. So the function's own code is given other bindings: a namespace in which the
+names of functions and classes of the same module mean their twins, and modules and builtins mean the world's.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import importlib
+import sys
+from collections.abc import Iterator
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from tapeengine._core.callables import Linked, changed
+from tapeengine._core.standins import original
+from tapeengine.dropped import TWINS
+from tapeengine.lift.memo import memoised
+from tapeengine.lift.modules import replaced_object
+from tapeengine.lift.worlds import World
+
+__all__ = ["Relinked"]
+
+_LRU = type(functools.lru_cache(lambda: None))
+_SLOTS = ("__dict__", "__weakref__")
+
+
+class Relinked:
+    """The twins of what one namespace holds, in one world; they share a namespace of their own.
+
+    Parameters
+    ----------
+    names : dict
+        The namespace of a module, which stays as it is.
+    world : World
+        What the builtin names and import statements mean.
+    """
+
+    def __init__(self, names: dict[str, Any], world: World) -> None:
+        self.there, self.world = names, world
+        self.here: dict[str, Any] = {name: replaced_object(value) for name, value in names.items()}
+        self.here["__builtins__"] = world.builtins
+        self.made: dict[int, tuple[Any, Any]] = {}
+        self.seen: dict[str, Any] = {}
+        self.used: list[str] = []
+        self.classes: dict[type, type] = {}
+
+    # -- what a call of a twin does --------------------------------------------------------------------------------
+    def entry(self, function: FunctionType, also: tuple[str, ...]) -> Any:
+        """The twin of a function, which looks at each call what the names of the module mean now."""
+        twin = self.twin(function)
+        if not isinstance(twin, FunctionType):
+            return twin
+        own = self.there.get("__name__")
+        self.use(frozenset(n for n, x in self.there.items() if isinstance(x, type) and x.__module__ == own))
+        stored = names_of(twin.__code__)[1]
+
+        def around(*args: Any, **options: Any) -> Any:
+            try:
+                return self.out_of(twin(*self.into(args), **self.into(options)))
+            finally:
+                for name in stored:
+                    self.write_back(name)
+
+        from tapeengine.lift.targets import lift_again
+
+        linked = Linked(twin, lift_again, (function, also), self, around, bool(stored))
+        return functools.update_wrapper(linked, function)
+
+    def use(self, names: frozenset[str]) -> None:
+        """Bind the names that a function reads, and those that the functions so bound read."""
+        for name in names:
+            if name in self.there and name not in self.seen:
+                self.used.append(name)
+                self.bind(name)
+
+    def refresh(self) -> None:
+        """Bind names that mean something else than at the last call."""
+        while (name := changed(self.there, self.seen, self.used)) is not None:
+            self.bind(name)
+
+    def bind(self, name: str) -> None:
+        """Bind a name to the twin of what it means in the module now."""
+        if name in self.there:
+            self.seen[name] = self.there[name]
+            self.here[name] = self.twin(self.there[name])
+        else:
+            self.seen.pop(name, None)
+            self.here.pop(name, None)
+
+    def write_back(self, name: str) -> None:
+        """Give the module what a function has bound one of its names to."""
+        if name in self.here:
+            self.there[name] = self.seen[name] = self.here[name]
+
+    # -- objects ---------------------------------------------------------------------------------------------------
+    def twin(self, value: Any) -> Any:
+        """What a value means in lifted code."""
+        found = self.made.get(id(value))
+        if found is not None and found[0] is value:
+            return found[1]
+        made = self.make(value)
+        if made is not value:
+            self.made[id(value)] = value, made
+        return made
+
+    def make(self, value: Any) -> Any:
+        """Make the twin of a value that has been met for the first time."""
+        if isinstance(value, FunctionType):
+            return self.function(value)
+        if isinstance(value, type):
+            return self.class_(value)
+        if isinstance(value, ModuleType):
+            return self.module(value)
+        if isinstance(value, (staticmethod, classmethod)):
+            return type(value)(self.twin(value.__func__))
+        if isinstance(value, property):
+            return property(self.twin(value.fget), self.twin(value.fset), self.twin(value.fdel), value.__doc__)
+        if isinstance(value, functools.partial):
+            args = [self.twin(x) for x in value.args]
+            return functools.partial(self.twin(value.func), *args, **value.keywords)
+        if isinstance(value, functools.cached_property):
+            made = functools.cached_property(self.twin(value.func))
+            made.__set_name__(None, value.attrname)  # type: ignore[arg-type]
+            return made
+        if isinstance(value, MethodType):
+            return MethodType(self.twin(value.__func__), self.twin(value.__self__))
+        if isinstance(value, _LRU):
+            return memoised(self.twin(value.__wrapped__), **value.cache_parameters())
+        return replaced_object(value) if isinstance(value, BuiltinFunctionType) or callable(value) else value
+
+    def module(self, value: ModuleType) -> ModuleType:
+        """A module that the namespace names."""
+        found = self.world.importlib if value is importlib else replaced_object(value)
+        if found is value and sys.modules.get(value.__name__) is value and self.world.owns(value.__name__):
+            found = self.world.module(value.__name__)
+        assert isinstance(found, ModuleType)
+        return found
+
+    def elsewhere(self, value: Any) -> Any:
+        """The twin of a function or class of another module: that module's, where the world has it."""
+        name = value.__module__ or ""
+        if not name.startswith(TWINS) and name in sys.modules and self.world.owns(name) and name != "__main__":
+            found: Any = self.world.module(name)
+            for part in value.__qualname__.split("."):
+                found = getattr(found, part, None)
+            if found is not None:
+                return found
+        return replaced_object(value)
+
+    def function(self, value: FunctionType) -> Any:
+        """The same code with the twins' namespace, and the twins of what it closes over."""
+        if value.__globals__ is vars(functools) and hasattr(value, "registry"):
+            return self.dispatching(value)
+        ours = value.__globals__ is self.there
+        if not ours and (value.__closure__ is None or value.__globals__.get("__name__", "").startswith(TWINS)):
+            return self.elsewhere(value)
+        names = self.here if ours else value.__globals__
+        cells = value.__closure__ and tuple(CellType() for _ in value.__closure__)
+        twin = FunctionType(value.__code__, names, value.__name__, None, cells)
+        self.made[id(value)] = value, twin  # a function may close over itself
+        twin.__defaults__ = value.__defaults__ and tuple(map(self.twin, value.__defaults__))
+        twin.__kwdefaults__ = value.__kwdefaults__ and {k: self.twin(v) for k, v in value.__kwdefaults__.items()}
+        twin.__qualname__, twin.__module__, twin.__doc__ = value.__qualname__, value.__module__, value.__doc__
+        twin.__annotations__ = value.__annotations__
+        twin.__dict__.update({name: self.twin(x) for name, x in vars(value).items()})
+        for cell, twin_cell in zip(value.__closure__ or (), cells or (), strict=True):
+            self.fill(cell, twin_cell)
+        if ours:
+            self.use(names_of(value.__code__)[0])
+        return twin
+
+    def dispatching(self, value: Any) -> Any:
+        """A function of `functools.singledispatch` once more, with the twins of its implementations."""
+        made = functools.singledispatch(self.twin(value.registry[object]))
+        self.made[id(value)] = value, made
+        for cls, implementation in value.registry.items():
+            made.register(cls, self.twin(implementation))
+        return made
+
+    def fill(self, cell: CellType, twin: CellType) -> None:
+        """Give a twin's cell what the function's holds; one that is empty yet stays so."""
+        try:
+            held = cell.cell_contents
+        except ValueError:
+            return
+        twin.cell_contents = self.twin(held)
+
+    def class_(self, value: type) -> Any:
+        """A class of the same namespace once more, with the twins of its methods; another's means its stand-in."""
+        if value.__module__ != self.there.get("__name__") or value.__module__ == "builtins":
+            return replaced_object(value) if value.__module__ == "builtins" else self.elsewhere(value)
+        if isinstance(value, enum.EnumMeta) or issubclass(value, BaseException):  # members exist once; callers catch
+            return value
+        bases = tuple(original(self.twin(base)) for base in value.__bases__)
+        slots = value.__dict__.get("__slots__", ())
+        hidden = {*_SLOTS, *((slots,) if isinstance(slots, str) else slots)}
+        body = {name: x for name, x in vars(value).items() if name not in hidden}
+        twin = original(self.twin(type(value)))(value.__name__, bases, dict(body))
+        self.made[id(value)] = value, twin
+        self.classes[value] = twin
+        for name, item in body.items():
+            made = self.twin(item)
+            if made is not item:
+                type.__setattr__(twin, name, made)
+        return twin
+
+    # -- instances -------------------------------------------------------------------------------------------------
+    def into(self, value: Any) -> Any:
+        """Arguments: an instance of a class that has a twin is seen as one of the twin, with the same attributes."""
+        return self.seen_as(value, self.classes)
+
+    def out_of(self, value: Any) -> Any:
+        """Results: an instance of a twin is seen as one of the original class."""
+        return self.seen_as(value, {twin: cls for cls, twin in self.classes.items()})
+
+    def seen_as(self, value: Any, classes: dict[type, type]) -> Any:
+        """A value, or the items of plain containers, with other classes."""
+        cls = type(value)
+        if cls in classes:
+            return viewed(value, classes[cls])
+        if cls is tuple or cls is list:
+            parts = [self.seen_as(item, classes) for item in value]
+            return value if all(a is b for a, b in zip(parts, value, strict=True)) else cls(parts)
+        if cls is dict:
+            items = {key: self.seen_as(item, classes) for key, item in value.items()}
+            return value if all(items[key] is value[key] for key in value) else items
+        return value
+
+
+def viewed(value: Any, cls: Any) -> Any:
+    """An instance of another class of the same layout, with the same attributes."""
+    if isinstance(value, tuple):
+        return tuple.__new__(cls, value)
+    made = cls.__new__(cls) if isinstance(value, BaseException) else object.__new__(cls)
+    for name in slot_names(cls):
+        if hasattr(value, name):
+            object.__setattr__(made, name, getattr(value, name))
+    if hasattr(value, "__dict__"):
+        object.__setattr__(made, "__dict__", value.__dict__)
+    return made
+
+
+def slot_names(cls: type) -> Iterator[str]:
+    """The slots of a class and its bases."""
+    for base in cls.__mro__:
+        slots = base.__dict__.get("__slots__", ())
+        yield from (name for name in ((slots,) if isinstance(slots, str) else slots) if name not in _SLOTS)
+
+
+@functools.cache
+def names_of(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that a function and those inside it may read from the module, and those that they bind there."""
+    import dis
+
+    used, stored = set(code.co_names), set()
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            stored.add(instruction.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            inner_used, inner_stored = names_of(constant)
+            used |= inner_used
+            stored |= inner_stored
+    return frozenset(used), frozenset(stored)

@@ -1,0 +1,28 @@
+"""Memoised functions of lifted code: a call with traced arguments is not remembered."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from tapeengine._core.callables import Memoised
+
+__all__ = ["cache", "lru_cache", "memoised"]
+
+
+def memoised(function: Any, maxsize: int | None, typed: bool) -> Any:
+    """`functools.lru_cache` of a function, that calls the function itself on traced arguments."""
+    found = Memoised(function, functools.lru_cache(maxsize, typed)(function))
+    return functools.update_wrapper(found, function)
+
+
+def lru_cache(maxsize: Any = 128, typed: bool = False) -> Any:
+    """functools.lru_cache."""
+    if callable(maxsize) and isinstance(typed, bool):
+        return memoised(maxsize, 128, typed)
+    return lambda function: memoised(function, maxsize, typed)
+
+
+def cache(user_function: Any, /) -> Any:
+    """functools.cache."""
+    return memoised(user_function, None, False)

@@ -1,0 +1,169 @@
+"""The modules that lifted code sees in the place of those whose functions are C code: same names, traced operations.
+
+A stand-in has everything that its original has; the names that traced numbers need are replaced.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import FunctionType, ModuleType
+from typing import Any
+
+from tapeengine.lift import memo
+from tapeengine.lift.classes import builtin_names, numpy_names
+from tapeengine.lift.refused import refusing
+
+__all__ = ["replaced_object", "stand_in_module", "with_stand_ins"]
+
+
+def overlay(module: ModuleType, names: Mapping[str, Any]) -> ModuleType:
+    """A module with other meanings of some of its names."""
+    found = ModuleType(module.__name__, module.__doc__)
+    found.__dict__.update(vars(module))
+    for name, value in names.items():
+        if hasattr(module, name):
+            found.__dict__[name] = unbound(value, getattr(module, name))
+    return found
+
+
+def unbound(value: Any, there: Any) -> Any:
+    """A function that becomes no method as a class's attribute, in the place of one in C that does not either."""
+    return staticmethod(value) if isinstance(value, FunctionType) and not hasattr(there, "__get__") else value
+
+
+def of_counterpart(name: str) -> dict[str, Any]:
+    """The names of a module that has the same functions for traced numbers."""
+    here = importlib.import_module(name)
+    return {key: getattr(here, key) for key in getattr(here, "__all__", None) or dir(here) if not key.startswith("_")}
+
+
+def of_numpy() -> dict[str, Any]:
+    """What numpy's names mean, its submodules included."""
+    import numpy
+
+    import tapeengine.numpy
+
+    here = {name: getattr(tapeengine.numpy, name) for name in vars(numpy) if not name.startswith("_")}
+    below = {name: stand_in_module(f"numpy.{name}") for name in ("linalg", "fft", "random")}
+    return {**here, **below, **numpy_names()}
+
+
+def of_functools() -> dict[str, Any]:
+    """The names of functools that look at the arguments of what they wrap."""
+    return {"lru_cache": memo.lru_cache, "cache": memo.cache}
+
+
+def of_statistics() -> dict[str, Any]:
+    """The functions of statistics on traced numbers; its classes are those of a twin."""
+    from tapeengine.lift import statistics
+    from tapeengine.lift.worlds import world_of
+
+    return {**vars(world_of("statistics").module("statistics")), **statistics.functions()}
+
+
+SOURCES: Mapping[str, Callable[[], dict[str, Any]]] = {
+    "math": lambda: of_counterpart("tapeengine.math"),
+    "cmath": lambda: of_counterpart("tapeengine.cmath"),
+    "numpy": of_numpy,
+    "numpy.linalg": lambda: of_counterpart("tapeengine.numpy.linalg"),
+    "numpy.fft": lambda: of_counterpart("tapeengine.numpy.fft"),
+    "numpy.random": lambda: of_counterpart("tapeengine.numpy.random"),
+    "functools": of_functools,
+    "statistics": of_statistics,
+    "struct": lambda: refusing("struct"),
+    "decimal": lambda: refusing("decimal"),
+    "fractions": lambda: refusing("fractions"),
+    "array": lambda: refusing("array"),
+}
+
+
+#: Where functions and classes lie that have no stand-in.
+OF_PYTHON = {"builtins", "__main__"}
+
+
+@cache
+def plugin_modules() -> Mapping[str, str]:
+    """The modules of other libraries that plugins have counterparts of, and those counterparts."""
+    from tapeengine.plugins.discovery import load_plugins
+
+    return load_plugins().registry.modules
+
+
+@cache
+def _stand_in(name: str) -> ModuleType:
+    """The stand-in of a module that has one; made once."""
+    source = SOURCES.get(name)
+    counterpart = plugin_modules().get(name)
+    names = source() if source is not None else of_counterpart(counterpart) if counterpart else {}
+    module = overlay(importlib.import_module(name), names)
+    for other in plugin_modules():
+        if other.rpartition(".")[0] == name:
+            module.__dict__.pop(other.rpartition(".")[2], None)
+            found = module.__dict__.get("__getattr__")
+            module.__dict__["__getattr__"] = functools.partial(submodule, name, found)
+    return module
+
+
+def submodule(package: str, otherwise: Callable[[str], Any] | None, name: str) -> Any:
+    """An attribute of a package that has not been asked for before."""
+    found = stand_in_module(f"{package}.{name}")
+    if found is not None:
+        return found
+    if otherwise is not None:
+        return otherwise(name)
+    raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+
+def stand_in_module(name: str) -> ModuleType | None:
+    """What a module's name means in lifted code; None for a module that means itself."""
+    if name in SOURCES:
+        return _stand_in(name)
+    if name.partition(".")[0] in ("math", "os"):
+        return None
+    above = plugin_modules()
+    if name in above or any(other.startswith(f"{name}.") for other in above):
+        return _stand_in(name)
+    return None
+
+
+def with_stand_ins(module: ModuleType, names: tuple[str, ...]) -> ModuleType:
+    """A module of which some names are taken: what it has from `math` and the like means what it does everywhere."""
+    if "*" in names:
+        names = tuple(getattr(module, "__all__", None) or (name for name in vars(module) if not name.startswith("_")))
+    there = {name: getattr(module, name) for name in names if hasattr(module, name)}
+    here = {name: replaced_object(value) for name, value in there.items()}
+    if all(here[name] is there[name] for name in there):
+        return module
+    return overlay(module, here)
+
+
+@cache
+def _replacements(module: str) -> dict[int, Any]:
+    """What each object of a module is replaced by, by the original's id."""
+    there, here = sys.modules[module], vars(_stand_in(module))
+    return {id(value): here[key] for key, value in vars(there).items() if key in here and here[key] is not value}
+
+
+def replaced_object(value: Any) -> Any:
+    """What a function, class or module that has a stand-in means in lifted code; anything else as it is."""
+    if isinstance(value, ModuleType):
+        known = sys.modules.get(value.__name__) is value
+        return (stand_in_module(value.__name__) or value) if known else value
+    module = getattr(value, "__module__", None)
+    if module == "builtins" and isinstance(value, type):
+        name = value.__name__
+        return builtin_names()[name] if getattr(builtins, name, None) is value else value
+    roots = {name.partition(".")[0] for name in (module, type(value).__module__) if isinstance(name, str)}
+    if roots <= OF_PYTHON:
+        return value
+    for name in (*SOURCES, *plugin_modules()):  # a ufunc does not say which library it comes from
+        if name in sys.modules and (name.partition(".")[0] in roots or type(value).__name__ == "ufunc"):
+            found = _replacements(name).get(id(value))
+            if found is not None:
+                return found
+    return value

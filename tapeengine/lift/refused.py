@@ -1,0 +1,66 @@
+"""What cannot carry a derivative: exact fractions, decimals, bytes and arrays of C numbers.
+
+Their constructors would raise errors of their own on a traced number, or take its value silently; in lifted code they
+say which line it is.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tapeengine._core.array import Array
+from tapeengine._core.complex import ComplexDual
+from tapeengine._core.scalar import Dual
+from tapeengine._core.standins import stand_in, stand_ins
+from tapeengine.dropped import place_of_call
+from tapeengine.errors import DroppedDerivativeError
+
+__all__ = ["is_traced", "refusing"]
+
+NAMES = {
+    "struct": ("pack", "pack_into", "Struct"),
+    "decimal": ("Decimal",),
+    "fractions": ("Fraction",),
+    "array": ("array", "ArrayType"),
+}
+
+
+def is_traced(value: Any) -> bool:
+    """Whether a value, or an item of lists of values, is traced."""
+    if isinstance(value, (list, tuple)):
+        return any(map(is_traced, value))
+    return type(value) in (Dual, Array, ComplexDual)
+
+
+def refused(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A function that takes plain numbers only."""
+
+    def checked(*args: Any, **options: Any) -> Any:
+        args = tuple(list(x) if isinstance(x, Iterable) and hasattr(x, "__next__") else x for x in args)
+        if any(map(is_traced, args)):
+            call, place = place_of_call(sys._getframe(1))
+            raise DroppedDerivativeError(
+                f"{call or name} would lose the derivative of a traced number ({place}): {name} holds plain numbers "
+                "only. Keep the number a float there; "
+                "tapeengine.value(x) drops the derivative on purpose"
+            )
+        return function(*args, **options)
+
+    checked.__name__, checked.__doc__, checked.__module__ = function.__name__, function.__doc__, function.__module__
+    return checked
+
+
+def refusing(module: str) -> dict[str, Any]:
+    """The names of a module that refuse traced numbers."""
+    there = importlib.import_module(module)
+    found: dict[str, Any] = {}
+    for name in NAMES[module]:
+        value = getattr(there, name)
+        if isinstance(value, type) and value.__name__ != "Struct":
+            found[name] = stand_ins().get(value) or stand_in(value, (), refused(value, f"{module}.{name}"))
+        elif not isinstance(value, type):
+            found[name] = refused(value, f"{module}.{name}")
+    return found

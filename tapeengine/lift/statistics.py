@@ -1,0 +1,120 @@
+"""The functions of `statistics` on traced numbers: its values, to the bit, with the derivatives of the formulas."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+from tapeengine._core import math
+from tapeengine._core.math import with_value
+from tapeengine._core.trace import value_of
+from tapeengine.lift.refused import is_traced
+
+__all__ = ["functions"]
+
+
+def fmean(data: Any, weights: Any = None) -> Any:
+    """The mean, weighted or not."""
+    if weights is None:
+        return sum(data) / len(data)
+    return sum(w * x for w, x in zip(weights, data, strict=True)) / sum(weights)
+
+
+def geometric_mean(data: Any) -> Any:
+    """The exponential of the mean of logarithms."""
+    return math.exp(fmean([math.log(x) for x in data]))
+
+
+def harmonic_mean(data: Any, weights: Any = None) -> Any:
+    """The reciprocal of the mean of reciprocals; 0 where an item is 0."""
+    return 1.0 / fmean([1.0 / x for x in data], weights) if all(data) else 0.0
+
+
+def squares(data: Any, centre: Any) -> Any:
+    """The sum of squared distances from a centre, by default the mean."""
+    centre = fmean(data) if centre is None else centre
+    return sum((x - centre) ** 2 for x in data)
+
+
+def pvariance(data: Any, mu: Any = None) -> Any:
+    """The mean squared distance from the mean."""
+    return squares(data, mu) / len(data)
+
+
+def variance(data: Any, xbar: Any = None) -> Any:
+    """The sample's estimate of the variance."""
+    return squares(data, xbar) / (len(data) - 1)
+
+
+def pstdev(data: Any, mu: Any = None) -> Any:
+    """The root of `pvariance`."""
+    return math.sqrt(pvariance(data, mu))
+
+
+def stdev(data: Any, xbar: Any = None) -> Any:
+    """The root of `variance`."""
+    return math.sqrt(variance(data, xbar))
+
+
+def covariance(x: Any, y: Any, /) -> Any:
+    """The sample's covariance."""
+    return products(x, y) / (len(x) - 1)
+
+
+def products(x: Any, y: Any) -> Any:
+    """The sum of products of distances from the means."""
+    a, b = fmean(x), fmean(y)
+    return sum((p - a) * (q - b) for p, q in zip(x, y, strict=True))
+
+
+def correlation(x: Any, y: Any, /) -> Any:
+    """Pearson's coefficient."""
+    return products(x, y) / math.sqrt(products(x, x) * products(y, y))
+
+
+def linear_regression(x: Any, y: Any, /, *, proportional: bool = False) -> Any:
+    """The slope and the intercept of a line."""
+    if proportional:
+        return sum(p * q for p, q in zip(x, y, strict=True)) / sum(p * p for p in x), 0.0
+    slope = products(x, y) / products(x, x)
+    return slope, fmean(y) - slope * fmean(x)
+
+
+FORMULAS: tuple[Callable[..., Any], ...] = (
+    *(fmean, geometric_mean, harmonic_mean, pvariance, variance, pstdev, stdev),
+    *(covariance, correlation, linear_regression),
+)
+
+
+def plain(value: Any) -> Any:
+    """A value, or a list of values, without derivatives."""
+    return [value_of(x) for x in value] if isinstance(value, list) else value_of(value)
+
+
+def exact(value: Any, formula: Any) -> Any:
+    """The result of a formula, with the values that the library computed."""
+    if isinstance(value, tuple):
+        return type(value)(*map(exact, value, formula))
+    return with_value(formula, float(value))
+
+
+def of(function: Callable[..., Any], formula: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the library whose data may hold traced numbers."""
+
+    def on_numbers(*args: Any, **options: Any) -> Any:
+        args = tuple(list(x) if hasattr(x, "__iter__") else x for x in args)
+        options = {name: list(x) if hasattr(x, "__iter__") else x for name, x in options.items()}
+        if not any(map(is_traced, (*args, *options.values()))):
+            return function(*args, **options)
+        value = function(*map(plain, args), **{name: plain(x) for name, x in options.items()})
+        return exact(value, formula(*args, **options))
+
+    on_numbers.__name__, on_numbers.__doc__ = function.__name__, function.__doc__
+    return on_numbers
+
+
+def functions() -> dict[str, Any]:
+    """The names of `statistics` that have a formula here."""
+    found = {formula.__name__: of(getattr(statistics, formula.__name__), formula) for formula in FORMULAS}
+    return {**found, "mean": of(statistics.mean, fmean)}

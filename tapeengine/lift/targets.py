@@ -1,0 +1,147 @@
+"""What `te.lift` is given: a module, its name, a function or a class; and how its twin is found."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import sys
+from collections.abc import Iterable
+from functools import cache
+from importlib.machinery import SourceFileLoader
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+from tapeengine.dropped import TWINS
+from tapeengine.errors import UnsupportedError
+from tapeengine.lift.functions import Relinked, viewed
+from tapeengine.lift.modules import replaced_object, stand_in_module
+from tapeengine.lift.worlds import World, world_of
+
+__all__ = ["lift_again", "twin_of"]
+
+
+def twin_of(target: Any, also: Iterable[str] = ()) -> Any:
+    """See `tapeengine.lift.lift`."""
+    also = (also,) if isinstance(also, str) else tuple(also)
+    if isinstance(target, str):
+        return named(target, also)
+    if isinstance(target, ModuleType):
+        return target if target.__name__.startswith(TWINS) else named(target.__name__, also)
+    if (getattr(target, "__module__", None) or "").startswith(TWINS):
+        return target
+    replaced = replaced_object(target)
+    if replaced is not target:
+        return replaced
+    return in_module(target, also)
+
+
+def lift_again(target: Any, also: tuple[str, ...]) -> Any:
+    """What a pickle of a lifted function calls."""
+    return twin_of(target, also)
+
+
+def named(name: str, also: tuple[str, ...]) -> Any:
+    """The twin of a module, or of something in one, by its name."""
+    found = stand_in_module(name)
+    if found is not None:
+        return found
+    if name == "__main__":
+        raise UnsupportedError("__main__ cannot be imported once more; lift its functions: f = tapeengine.lift(f)")
+    world = world_of(name, also)
+    try:
+        return world.module(name)
+    except ModuleNotFoundError as error:
+        above, _, last = name.rpartition(".")
+        if not above or error.name != world.prefix + name:
+            raise without_prefix(error, world) from None
+        owner = named(above, also)
+        if not hasattr(owner, last):
+            raise without_prefix(error, world) from None
+        return getattr(owner, last)
+
+
+def without_prefix(error: ModuleNotFoundError, world: World) -> ModuleNotFoundError:
+    """The error with the name that the user gave."""
+    name = (error.name or "").removeprefix(world.prefix)
+    return ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+def in_module(target: Any, also: tuple[str, ...]) -> Any:
+    """The twin of an object: that of the same name in its module's twin, or its own code with other bindings."""
+    if isinstance(target, MethodType):
+        return bound(target, also)
+    if isinstance(target, functools.partial):
+        return functools.partial(twin_of(target.func, also), *target.args, **target.keywords)
+    module, name = getattr(target, "__module__", None), getattr(target, "__qualname__", None)
+    module = "__main__" if module is None and isinstance(target, FunctionType) else module
+    if module is None or name is None:
+        raise UnsupportedError(f"{target!r} is no module, function or class, and none that has a twin")
+    if is_importable(module) and reached(sys.modules[module], name) is target:
+        found = reached(world_of(module, also).module(module), name)
+        if found is not None:
+            return found
+    function = target
+    while not isinstance(function, (FunctionType, type)):
+        function = getattr(function, "__wrapped__", None)
+        if function is None:
+            raise UnsupportedError(f"{target!r} is C code, which cannot be lifted; a rule for it is a plugin's")
+    names = function.__globals__ if isinstance(function, FunctionType) else vars(sys.modules[module])
+    linked = relinked(names, also)
+    if isinstance(target, FunctionType):
+        return linked.entry(target, also)
+    return linked.twin(target)
+
+
+def bound(method: MethodType, also: tuple[str, ...]) -> Any:
+    """The twin of a bound method: its class's, bound to the same attributes."""
+    owner = method.__self__
+    if isinstance(owner, type):
+        return getattr(twin_of(owner, also), method.__name__)
+    return getattr(viewed(owner, twin_of(type(owner), also)), method.__name__)
+
+
+def reached(module: ModuleType, name: str) -> Any:
+    """What a qualified name means in a module; None where it names nothing."""
+    found: Any = module
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def is_importable(module: str) -> bool:
+    """Whether a module can be imported once more."""
+    there = sys.modules.get(module)
+    spec = getattr(there, "__spec__", None)
+    if there is None or module == "__main__" or spec is None or spec.origin is None:
+        return False
+    try:
+        return importlib.util.find_spec(module) is not None and isinstance(spec.loader, SourceFileLoader)
+    except (ImportError, ValueError):
+        return False
+
+
+class Namespaces:
+    """The twins of namespaces that cannot be imported once more."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[int, tuple[str, ...]], Relinked] = {}
+
+    def find(self, names: dict[str, Any], also: tuple[str, ...]) -> Relinked:
+        """The twins of one namespace."""
+        key = id(names), also
+        found = self.known.get(key)
+        if found is None or found.there is not names:
+            module = names.get("__name__") or "__main__"
+            found = self.known[key] = Relinked(names, world_of(module, also))
+        return found
+
+
+@cache
+def namespaces() -> Namespaces:
+    """The twins that this process has made."""
+    return Namespaces()
+
+
+def relinked(names: dict[str, Any], also: tuple[str, ...]) -> Relinked:
+    """The twins of what a namespace holds."""
+    return namespaces().find(names, also)

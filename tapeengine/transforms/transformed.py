@@ -1,0 +1,27 @@
+"""Functions that a transform has made: named after what they come from, pickled as the call that made them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tapeengine._core.callables import Made
+
+if TYPE_CHECKING:
+    from tapeengine.engine import Engine
+
+__all__ = ["named"]
+
+
+def named(function: Callable[..., Any], engine: Engine, transform: str, f: Callable[..., Any], *options: Any) -> Made:
+    """Name a function after the transform and the program that it comes from.
+
+    In a pickle it is ``engine.transform(f, *options)``, so the program is pickled by its name.
+    """
+    made = Made(function, operator.methodcaller(transform, f, *options), (engine,))
+    name = getattr(f, "__name__", type(f).__name__)
+    made.__name__ = made.__qualname__ = f"{transform}_{name}"
+    made.__doc__ = f"The function that {transform} makes of {name}."
+    made.__module__ = getattr(f, "__module__", None) or __name__
+    return made
