@@ -4,6 +4,7 @@ from types import MethodType
 
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
+cimport cython
 
 from tapeengine._core.array cimport Array
 from tapeengine._core.complex cimport ComplexDual
@@ -56,6 +57,7 @@ cdef class Made:
         return f"<function {getattr(self, '__qualname__', 'made')}>"
 
 
+@cython.final
 cdef class Memoised:
     """A function and its memoised form; a call with traced arguments is not remembered.
 
@@ -95,6 +97,7 @@ cdef class Memoised:
         return self.__qualname__
 
 
+@cython.final
 cdef class Linked(Made):
     """A function with bindings of its own, that are looked over before each call.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from types import ModuleType
@@ -73,3 +74,14 @@ def lifted(package: str, *, also: Iterable[str] = ()) -> AbstractContextManager[
     from tapeengine.lift.context import imports_of
 
     return imports_of(package, also)
+
+
+class Room(ModuleType):
+    """This module: it is called as `lift` is, since ``tapeengine.lift`` names both."""
+
+    def __call__(self, target: Any, *, also: Iterable[str] = ()) -> Any:
+        """See `lift`."""
+        return lift(target, also=also)
+
+
+sys.modules[__name__].__class__ = Room
