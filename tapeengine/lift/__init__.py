@@ -77,7 +77,7 @@ def lifted(package: str, *, also: Iterable[str] = ()) -> AbstractContextManager[
 
 
 class Room(ModuleType):
-    """This module: it is called as `lift` is, since ``tapeengine.lift`` names both."""
+    """The class of this module, which is called as `lift` is, since ``tapeengine.lift`` names both."""
 
     def __call__(self, target: Any, *, also: Iterable[str] = ()) -> Any:
         """See `lift`."""
