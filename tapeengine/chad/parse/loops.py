@@ -344,13 +344,15 @@ class Loop:
             extra[GOES_ON] = lit(True)
         if self.jumps.returns:
             extra[RETURNED] = lit(False)
+        if self.jumps.returns and p.results[-1] is not None:
+            extra[RESULT] = default(p, node, p.results[-1])
         self.names = [*extra, *names]
         self.env = {**env, **{n: value_at(p, node, n, env) for n in names}, **extra}
 
     def __call__(self, make: Callable[[Carried, Env], Term], after: Callable[[Env], Term]) -> Term:
         """Build the loop and what follows it; `make` gives the loop for what it carries."""
         carried = self._typed([self.env[n].type for n in self.names])
-        result = self.p.results[-1]
+        result: Type | None = None
         while True:
             self.found, self.given = [], []
             term = make(carried, self.env)
@@ -360,6 +362,7 @@ class Loop:
                     result = given if result is None else self.p.unify(self.node, result, given)
                 if result is None:  # the return is never reached
                     break
+                self.p.results[-1] = result  # known from here on: the body is not read again for loops inside
                 self.names, wider = [*self.names, RESULT], [*wider, result]
                 self.env = {**self.env, RESULT: default(self.p, self.node, result)}
             elif wider == carried.types:
@@ -407,6 +410,8 @@ class Loop:
         def returned(at: ast.AST, term: Term, env: Env) -> Term:
             self.given.append(term.type)
             env = {**env, RETURNED: lit(True)}
+            if self.p.results[-1] is not None:
+                term = self.p.coerce(at, term, self.p.results[-1])
             return left({**env, RESULT: term} if RESULT in carried.names else env)
 
         inside = Flow(returned, left if self.leaves else None, next_step)
