@@ -45,7 +45,12 @@ class Program(Enterable):
     Parameters
     ----------
     function : callable
-        A Python function within the language, its parameters annotated.
+        A Python function within the language. Parameters without annotations have the types of their arguments; the
+        function is read once for each combination of these.
+    given : mapping of str to object, optional
+        Types of parameters without annotations.
+    symbol : str, optional
+        The name of its definition.
 
     Attributes
     ----------
@@ -414,7 +419,8 @@ def program(function: Callable[..., Any]) -> Program:
     ----------
     function : callable
         A Python function within the language, its parameters annotated with float, int, bool, `Vec`, `Array`, tuples,
-        frozen dataclasses, NamedTuples, unions of dataclasses or Callable.
+        frozen dataclasses, NamedTuples, unions of dataclasses or Callable; or without annotations: then the arguments
+        of a call say the types.
 
     Returns
     -------

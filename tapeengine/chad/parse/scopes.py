@@ -98,8 +98,10 @@ class _Renamer(ast.NodeTransformer):
         """Choose names for a scope's variables."""
         chosen = {}
         for name in names:
-            self.count += 1
-            chosen[name] = f"{name}.{self.count}" if name in self.taken and not self.surveys else name
+            chosen[name] = name
+            if name in self.taken and not self.surveys:
+                self.count += 1
+                chosen[name] = f"{name}.{self.count}"
             self.taken.add(name)
             self.known.add(chosen[name])
         return chosen
