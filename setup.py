@@ -21,11 +21,17 @@ SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wrapa
 FAST = {key: key == "cdivision" for key in SAFE}
 DIRECTIVES = {"release": FAST, "profile": FAST, "tsan": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
-# No contraction to fused multiply-add: values are those of Python's own floats, on every machine.
-UNIX, TSAN = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"], ["-fsanitize=thread"]
-FLAGS = ["/O2", "/fp:precise"] if os.name == "nt" else UNIX
-# Debug information and symbols would be five sixths of the wheel.
-NO_DEBUG, STRIPPED = [] if os.name == "nt" else ["-g0"], ["-Wl,--strip-all"] if sys.platform == "linux" else []
+# No contraction to fused multiply-add: values are those of Python's own floats, on every machine. Debug information,
+# symbols and unwind tables would be five sixths of the wheel; -O3 pays where loops are, -Os where calls are rare.
+WINDOWS = ["/O2", "/fp:precise"]
+UNIX, TSAN = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"], ["-fsanitize=thread"]
+LEVELS = dict.fromkeys(
+    "batch block elementwise machine math paths products row_rules rows second sums sweep".split(), "-O3"
+)
+LEVELS |= dict.fromkeys("callables cmath column_sweep complex creation environment finite forward".split(), "-Os")
+LEVELS |= dict.fromkeys("inspection lifetimes linear nested poles recorded row_sweep standins".split(), "-Os")
+COMPILE = {"release": ["-g0", "-fno-asynchronous-unwind-tables"], "tsan": TSAN}
+LINK = {"release": ["-Wl,--strip-all"] if sys.platform == "linux" else [], "tsan": TSAN}
 
 mode = os.environ.get("TAPEENGINE_BUILD", "release")
 if mode not in DIRECTIVES:
@@ -39,18 +45,14 @@ extensions = [
         include_dirs=[str(CORE), numpy.get_include()],
         depends=[str(path) for path in sorted(CORE.glob("*.h"))],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *(TRACE if mode == "trace" else [])],
-        extra_compile_args=FLAGS + NO_DEBUG * (mode == "release") + TSAN * (mode == "tsan"),
-        extra_link_args=STRIPPED * (mode == "release") + TSAN * (mode == "tsan"),
+        extra_compile_args=[*UNIX, LEVELS.get(name, "-O2"), *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
+        extra_link_args=LINK.get(mode, []) if os.name != "nt" else [],
     )
     for name in MODULES
 ]
 # One folder of C files for each mode, so that a change of mode never meets the other's files.
+build = {"build_dir": f"build/cython-{mode}", "nthreads": os.cpu_count() or 1}
 setup(
-    ext_modules=cythonize(
-        extensions,
-        build_dir=f"build/cython-{mode}",
-        nthreads=os.cpu_count() or 1,
-        compiler_directives={**COMMON, **DIRECTIVES[mode]},
-    ),
+    ext_modules=cythonize(extensions, compiler_directives=COMMON | DIRECTIVES[mode], **build),
     options={"build_ext": {"parallel": os.cpu_count()}},
 )

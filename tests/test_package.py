@@ -47,7 +47,7 @@ def test_run_time_dependencies_are_numpy_and_pluggy() -> None:
 def test_an_unknown_build_mode_is_refused() -> None:
     result = run("setup.py", "--version", TAPEENGINE_BUILD="fast")
     assert result.returncode != 0
-    assert "TAPEENGINE_BUILD=fast: write one of release, profile, check, trace" in result.stderr
+    assert "TAPEENGINE_BUILD=fast: write one of release, profile, tsan, check, trace" in result.stderr
 
 
 def test_the_source_distribution_is_complete(tmp_path: Path) -> None:
