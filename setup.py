@@ -26,7 +26,7 @@ TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MO
 WINDOWS = ["/O2", "/fp:precise"]
 UNIX, TSAN = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"], ["-fsanitize=thread"]
 LEVELS = dict.fromkeys(
-    "batch block elementwise machine math paths products row_rules rows second sums sweep".split(), "-O3"
+    "batch block elementwise machine math paths products row_rules rows scalar second sums sweep trace".split(), "-O3"
 )
 LEVELS |= dict.fromkeys("callables cmath column_sweep complex creation environment finite forward".split(), "-Os")
 LEVELS |= dict.fromkeys("inspection lifetimes linear nested poles recorded row_sweep standins".split(), "-Os")
