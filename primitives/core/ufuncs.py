@@ -9,6 +9,7 @@ import numpy
 
 from tapeengine.builders import elementwise
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_primitives.opcodes import tabled
 
 __all__ = ["binary", "binary_samples", "unary", "unary_samples"]
 
@@ -58,10 +59,11 @@ def unary(
     >>> float(unary(numpy.square, lambda x: 2 * x)(3.0))
     9.0
     """
+    (slope,) = tabled(opcode, ("x",), (partial,)) if opcode else (partial,)
     return elementwise(
         f"numpy.{ufunc.__name__}",
         ufunc,
-        partial,
+        slope,
         args=("x",),
         opcode=opcode,
         doc=doc,
@@ -88,11 +90,11 @@ def binary(
     >>> float(binary(numpy.multiply, lambda y: y, lambda x: x)(3.0, 2.0))
     6.0
     """
+    slopes = tabled(opcode, ("x", "y"), (first, second)) if opcode else (first, second)
     return elementwise(
         f"numpy.{ufunc.__name__}",
         ufunc,
-        first,
-        second,
+        *slopes,
         args=("x", "y"),
         opcode=opcode,
         doc=doc,

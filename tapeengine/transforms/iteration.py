@@ -11,7 +11,8 @@ from tapeengine.errors import StructureError, UnsupportedError
 from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.captures import Snapshot
 from tapeengine.transforms.forms import add, flatten, form_of, is_traced, map_leaves
-from tapeengine.transforms.rerun import Places, generator_states, not_repeatable, paths, plain, restored, same_states
+from tapeengine.transforms.generators import generator_states, same_states
+from tapeengine.transforms.rerun import Places, not_repeatable, paths, plain, restored
 from tapeengine.transforms.treeverse import Chain
 
 if TYPE_CHECKING:

@@ -63,6 +63,9 @@ def dense(
     found = sweeps(rows, columns, holomorphic)
     check_complex(found, mode, rows, columns)
     forward = is_forward(backpropagator, mode, found, rows.size, columns.size)
+    if linear.depends_on_outer(backpropagator) and are_numbers(rows) and are_numbers(columns):
+        numbers = traced_numbers(backpropagator, rows, columns, arguments.single, forward)
+        return unflatten(rows.steps, [unflatten(columns.steps, row) for row in numbers])
     return structured(full_matrix(backpropagator, rows, columns, arguments.single, forward), rows, columns)
 
 
@@ -125,6 +128,19 @@ def full_matrix(backpropagator: Any, rows: Form, columns: Form, single: bool, fo
     return stacked([columns.vector(row) for row in rows_of(backpropagator, rows, single)], columns.size, 0)
 
 
+def are_numbers(form: Form) -> bool:
+    """Whether a structure has nothing but real numbers in it."""
+    return all(map(_is_number, form.spaces))
+
+
+def traced_numbers(backpropagator: Any, rows: Form, columns: Form, single: bool, forward: bool) -> list[Any]:
+    """The rows of a matrix that depends on an outer trace, as lists of numbers: no array is recorded there for them."""
+    if forward:
+        by_column = [rows.parts(tangent) for tangent in columns_of(backpropagator, columns, single)]
+        return [list(row) for row in zip(*by_column, strict=True)] if by_column else [[] for _ in rows.spaces]
+    return [columns.parts(cotangent) for cotangent in rows_of(backpropagator, rows, single)]
+
+
 def columns_of(backpropagator: Any, columns: Form, single: bool) -> list[Any]:
     """The tangent of the result for each number of the primals."""
     basis = map(columns.basis, range(columns.size))
@@ -159,7 +175,7 @@ def structured(matrix: Any, rows: Form, columns: Form) -> Any:
     """The matrix as a structure of the result whose leaves are structures of the primals, of shape out + in."""
     outer: list[Any] = []
     row = 0
-    numbers = matrix.tolist() if _is_plain(matrix) and all(map(_is_number, columns.spaces)) else None
+    numbers = matrix.tolist() if _is_plain(matrix) and are_numbers(columns) else None
     for out in rows.spaces:
         inner: list[Any] = []
         column = 0

@@ -6,7 +6,6 @@ of its value. A later run starts from the same, and its value is compared to the
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,52 +19,20 @@ from tapeengine.errors import RepeatError
 from tapeengine.structure import Structures
 from tapeengine.transforms.captures import Snapshot
 from tapeengine.transforms.forms import flatten, is_traced, unflatten
+from tapeengine.transforms.generators import States, generator_states, same_states, set_generators
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
 
 __all__ = [
-    *("Moment", "Outcome", "Places", "Repeatable", "generator_states", "not_repeatable", "paths", "plain"),
-    *("restored", "same_states"),
+    *("Moment", "Outcome", "Places", "Repeatable", "not_repeatable", "paths", "plain", "restored"),
 ]
 
 #: Arrays of up to so many bytes are kept, so that a difference can be told to the element; of larger ones a digest is.
 KEPT_BYTES = 1 << 16
 
-States = tuple[Any, Any]
-
 
 # -- random numbers ---------------------------------------------------------------------------------------------------
-def generator_states() -> States:
-    """The states of the global generators of `random` and of numpy; None for one that nobody has imported."""
-    python, numpy = sys.modules.get("random"), sys.modules.get("numpy.random")
-    return (
-        python.getstate() if python is not None else None,
-        numpy.get_state(legacy=False) if numpy is not None else None,
-    )
-
-
-def set_generators(states: States) -> None:
-    """Put the global generators into given states."""
-    python, numpy = states
-    if python is not None:
-        sys.modules["random"].setstate(python)
-    if numpy is not None:
-        sys.modules["numpy.random"].set_state(numpy)
-
-
-def same_states(a: States, b: States) -> bool:
-    """Whether nothing was drawn from the global generators between two moments."""
-    if a[0] != b[0] or (a[1] is None) != (b[1] is None):
-        return False
-    return a[1] is None or _as_bytes(a[1]) == _as_bytes(b[1])
-
-
-def _as_bytes(state: dict[str, Any]) -> list[Any]:
-    values = [*state.values(), *state["state"].values()]
-    return [x.tobytes() if isinstance(x, np.ndarray) else x for x in values if not isinstance(x, dict)]
-
-
 class Guard:
     """The program's own states of the global generators, while calls in any thread are run again."""
 

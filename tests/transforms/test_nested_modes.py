@@ -93,3 +93,20 @@ def test_perturbations_are_not_confused() -> None:
     for outer in (te.grad, te.jacfwd):
         for inner in (te.grad, te.jacfwd):
             assert outer(lambda x, inner=inner: x * inner(lambda y: x + y)(2.0))(1.0) == 1.0
+
+
+@pytest.mark.parametrize("transform", [te.jacfwd, te.jacrev], ids=["jacfwd", "jacrev"])
+def test_a_jacobian_of_numbers_inside_a_trace_records_no_arrays(transform: Any) -> None:
+    """Each of its numbers is one sweep's result, so the outer tape has scalar records alone."""
+
+    def inner(p: Any) -> Any:
+        return {"a": p[0] * p[1] * p[1], "b": [p[0] ** 3]}
+
+    def outer(x: Any) -> Any:
+        found = transform(inner)((x, 2.0 * x))
+        return found["a"][1] * found["b"][0][0]
+
+    value, backpropagator = te.vjp(outer, 1.5)
+    assert value == pytest.approx(2.0 * 1.5 * 3.0 * 3.0 * 1.5**2, rel=1e-14)
+    assert backpropagator(1.0)[0] == pytest.approx(48.0 * 1.5**3, rel=1e-14)
+    assert not backpropagator.tape.arrays

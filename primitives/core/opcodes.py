@@ -1,0 +1,128 @@
+"""Partials by the opcode table: on float64 a rule computes the numbers that the core's kernels compute.
+
+numpy's exponentials and hyperbolic functions differ from those of C in the last bit. The kernels of small arrays take
+the table's, and a rule whose opcode is given takes them, too, whatever path a program goes. The table is closed under
+differentiation, so the operations that its partials call are primitives whose own partials are the table's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+import numpy
+
+from tapeengine._core.machine import apply_opcode, opcodes
+from tapeengine._core.table import OPS
+from tapeengine.builders import elementwise
+from tapeengine.primitive import Primitive
+from tapeengine.signatures import parameter_names
+
+__all__ = ["tabled"]
+
+_ROWS = MappingProxyType({op.name: op for op in OPS})
+_DOUBLE = numpy.dtype(float)
+
+
+def tabled(
+    opcode: str, args: tuple[str, ...], partials: tuple[Callable[..., Any] | None, ...]
+) -> tuple[Callable[..., Any] | None, ...]:
+    """Return partials that are the opcode table's where all that they read is float64, and the given ones elsewhere.
+
+    Parameters
+    ----------
+    opcode : str
+    args : tuple of str
+        What the arguments are called.
+    partials : tuple of callable or None
+        One for each argument; None where it is discrete.
+
+    Examples
+    --------
+    >>> (slope,) = tabled("tanh", ("x",), (lambda x: numpy.ones_like(x),))
+    >>> slope(numpy.array([0.0]), numpy.array([0.0]))
+    array([1.])
+    """
+    row = _ROWS[opcode]
+    return tuple(
+        partial and _both(expression, args, partial)
+        for expression, partial in zip((row.da, row.db), partials, strict=False)
+    )
+
+
+def _both(expression: str, args: tuple[str, ...], partial: Callable[..., Any]) -> Callable[..., Any]:
+    """One partial by a table's expression or by a rule's function, with a parameter for each value that one reads."""
+    known = dict.fromkeys((*args, "out"))
+    asked = parameter_names("a partial", partial, known, first=0)
+    operands = dict(zip(("a", "b", "v"), (*args, "out") if len(args) == 2 else (*args, "", "out"), strict=True))
+    read = [operands[letter] for letter in _letters(expression)]
+    names = [name for name in known if name in asked or name in read]
+    given, needed = ([names.index(name) for name in chosen] for chosen in (asked, read))
+
+    def either(*values: Any) -> Any:
+        if all(map(_is_double, values)):
+            return _compiled(expression)(*(_number(values[k]) for k in needed))
+        return partial(*(values[k] for k in given))
+
+    return _named(either, names)
+
+
+def _named(function: Callable[..., Any], names: list[str]) -> Callable[..., Any]:
+    """A function whose parameters have names, which say what a rule asks for."""
+    listed = ", ".join(names)
+    named: Callable[..., Any] = eval(f"lambda {listed}: function({listed})", {"function": function})
+    return named
+
+
+def _letters(expression: str) -> list[str]:
+    """The values that an expression of the table reads."""
+    return [letter for letter in "abv" if re.search(rf"\b{letter}\b", expression)]
+
+
+@cache
+def _compiled(expression: str) -> Callable[..., Any]:
+    """An expression of the table as a function of the values that it reads."""
+    calls = {name: _operation(name) for name in re.findall(r"(\w+)\(", expression)}
+    found: Callable[..., Any] = eval(f"lambda {', '.join(_letters(expression))}: {expression}", calls)
+    return found
+
+
+@cache
+def _operation(name: str) -> Primitive:
+    """An operation of the table on arrays of float64."""
+    row = _ROWS[name]
+    number = opcodes()[name]
+
+    def primal(a: Any, b: Any) -> Any:
+        x, y = numpy.broadcast_arrays(numpy.asarray(a, _DOUBLE), numpy.asarray(b, _DOUBLE))
+        out = numpy.empty(x.shape)
+        apply_opcode(number, x.ravel(), y.ravel(), out.ravel())
+        return out[()]
+
+    values = primal if row.db else lambda a: primal(a, a)
+    args = ("a", "b")[: row.arity]
+    partials = [_own(text, args) for text in (row.da, row.db)[: row.arity]]
+    return elementwise(f"tapeengine.{name}", values, *partials, args=args, doc=f"{name} of the opcode table")
+
+
+def _own(expression: str, args: tuple[str, ...]) -> Callable[..., Any] | None:
+    """A partial of an operation of the table; compiled when it is called, since partials call each other."""
+    if expression == "0":
+        return None
+    letters = _letters(expression)
+    names = ["out" if letter == "v" else letter for letter in letters]
+    return _named(lambda *values: _compiled(expression)(*map(_number, values)), names)
+
+
+def _is_double(x: Any) -> bool:
+    """Whether a value, plain or traced, is float64; the numbers of Python are."""
+    dtype = getattr(x, "dtype", None)
+    return dtype is _DOUBLE or (isinstance(x, (float, int)) if dtype is None else dtype == _DOUBLE)
+
+
+def _number(x: Any) -> Any:
+    """A value that divides by 0 as numpy does."""
+    return numpy.float64(x) if type(x) in (float, int) else x

@@ -1,0 +1,98 @@
+"""The states of the global random generators, of `random` and of numpy.
+
+To read a state takes longer than a small program runs, so it is read once and kept while the generators' memory is the
+same: the words of the Mersenne Twister, and the normal number that a generator has in store.
+"""
+
+from __future__ import annotations
+
+import _random
+import sys
+from ctypes import string_at
+from typing import Any
+
+import numpy as np
+
+__all__ = ["States", "generator_states", "same_states", "set_generators"]
+
+States = tuple[Any, Any]
+
+#: 624 words and the position of the next one, as `numpy.random.MT19937` has them in memory.
+_TWISTER_BYTES = 625 * 4
+
+
+class Reader:
+    """Reads the states, and knows those that it has read last."""
+
+    def __init__(self) -> None:
+        self._known: tuple[Any, States] = (None, (None, None))
+
+    def states(self) -> States:
+        """The states of the global generators of `random` and of numpy; None for one that nobody has imported."""
+        memory = _memory()
+        known = self._known
+        if memory is not None and known[0] == memory:
+            return known[1]
+        states = _states()
+        if memory is not None and _memory() == memory:  # no other thread has drawn meanwhile
+            self._known = memory, states
+        return states
+
+
+def _states() -> States:
+    python, numpy = sys.modules.get("random"), sys.modules.get("numpy.random")
+    return (
+        python.getstate() if python is not None else None,
+        numpy.get_state(legacy=False) if numpy is not None else None,
+    )
+
+
+def _memory() -> tuple[Any, ...] | None:
+    """All bytes that a state is read from; None where a generator is of another kind."""
+    python, numpy = sys.modules.get("random"), sys.modules.get("numpy.random")
+    found: list[Any] = []
+    generator: Any
+    if python is not None:
+        generator = python._inst
+        if getattr(python.getstate, "__self__", None) is not generator:
+            return None
+        found += [_fields(generator, _random.Random), generator.gauss_next]
+    if numpy is not None:
+        generator = numpy.mtrand._rand
+        bits = generator._bit_generator
+        if type(bits) is not numpy.MT19937:
+            return None
+        found += [_fields(generator, numpy.RandomState), string_at(bits.ctypes.state_address, _TWISTER_BYTES)]
+    return tuple(found)
+
+
+def _fields(value: Any, kind: type) -> bytes:
+    """The bytes of the C fields that a class gives its objects."""
+    head = object.__basicsize__
+    return string_at(id(value) + head, kind.__basicsize__ - head)
+
+
+generator_states = Reader().states
+
+
+def set_generators(states: States) -> None:
+    """Put the global generators into given states."""
+    python, numpy = states
+    if python is not None:
+        sys.modules["random"].setstate(python)
+    if numpy is not None:
+        sys.modules["numpy.random"].set_state(numpy)
+
+
+def same_states(a: States, b: States) -> bool:
+    """Whether nothing was drawn from the global generators between two moments."""
+    if a is b:
+        return True
+    if a[0] != b[0] or (a[1] is None) != (b[1] is None):
+        return False
+    return a[1] is None or _as_bytes(a[1]) == _as_bytes(b[1])
+
+
+def _as_bytes(state: dict[str, Any]) -> list[Any]:
+    values = [*state.values(), *state["state"].values()]
+    return [x.tobytes() if isinstance(x, np.ndarray) else x for x in values if not isinstance(x, dict)]
