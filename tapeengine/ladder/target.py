@@ -74,14 +74,14 @@ class Fork(Term):
 
 
 class Fresh:
-    """Gives variables that no program names: a name and a number."""
+    """Gives variables that no Python program can name: a name, a prime and a number."""
 
     def __init__(self) -> None:
         self._numbers = count(1)
 
     def __call__(self, name: str, of: Type) -> Var:
         """A variable that has not been given yet."""
-        return Var(f"{name}_{next(self._numbers)}", of)
+        return Var(f"{name}'{next(self._numbers)}", of)
 
 
 def linear(result: Type = COTANGENT) -> Function:
