@@ -1,5 +1,6 @@
 """The transforms on benchmark programs: as thunks to time, and counted."""
 
+import itertools
 from collections.abc import Callable
 from functools import lru_cache
 from types import MappingProxyType
@@ -81,7 +82,8 @@ class Probe:
     """A program that counts how often it runs, and how often the rules of the primitive in it are called."""
 
     def __init__(self) -> None:
-        self.found = {"runs": 0, "values": 0, "vjp": 0, "jvp": 0}
+        # Iterators, since what is run again works on copies of the dicts that a program captures.
+        self.counters = {what: itertools.count() for what in ("runs", "values", "vjp", "jvp")}
         self.square = te.Primitive(
             "bench.square",
             self.counting("values", lambda x: x * x),
@@ -93,28 +95,28 @@ class Probe:
         """Return the function with a count of its calls; its parameters keep their names, which a primitive reads."""
 
         def value(x: Any) -> Any:
-            self.found[what] += 1
+            next(self.counters[what])
             return function(x)
 
         def rule(along: Any, x: Any) -> Any:
-            self.found[what] += 1
+            next(self.counters[what])
             return function(along, x)
 
         return value if what == "values" else rule
 
     def squares(self, x: Any) -> Any:
         """Return five squares, for a whole matrix."""
-        self.found["runs"] += 1
+        next(self.counters["runs"])
         return self.square(x)
 
     def total(self, x: Any) -> Any:
         """Return the sum of the squares' squares."""
-        self.found["runs"] += 1
+        next(self.counters["runs"])
         return tnp.sum(self.square(self.square(x)))
 
     def step(self, x: Any) -> Any:
         """Return the next state of an iteration."""
-        self.found["runs"] += 1
+        next(self.counters["runs"])
         return 0.1 * self.square(x)
 
 
@@ -141,4 +143,4 @@ def probed(name: str) -> dict[str, int]:
     """Count runs of the program and calls of its rules in one transform."""
     probe = Probe()
     PROBED[name](probe)
-    return probe.found
+    return {what: next(counter) for what, counter in probe.counters.items()}

@@ -7,7 +7,11 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-COMMANDS = {"plugins": "tapeengine.plugins.command", "show": "tapeengine.transforms.show"}
+COMMANDS = {
+    "ladder": "tapeengine.ladder.command",
+    "plugins": "tapeengine.plugins.command",
+    "show": "tapeengine.transforms.show",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -27,6 +27,7 @@ LAYERS: dict[str, int] = {
     "tapeengine._core": 1,
     "tapeengine._core.fields": 0,
     "tapeengine.reference": 1,
+    "tapeengine.ladder": 1,
     "tapeengine.duals": 2,
     "tapeengine.numpy": 2,
     "tapeengine.cmath": 2,
@@ -43,8 +44,9 @@ LAYERS: dict[str, int] = {
 }
 # Parts of one layer that may not see each other: the two frontends, the core and its specification.
 STRANGERS = [("tapeengine.duals", "tapeengine.chad"), ("tapeengine._core", "tapeengine.reference")]
-# The table is data that both the core's build and the specification read.
+# The table is data that both the core's build and the specification read; the ladder reads the terms of the language.
 SHARED = {"tapeengine._core.table"}
+TERMS = {"tapeengine.chad.terms", "tapeengine.chad.types"}
 MUTABLE_CALLS = {"dict", "list", "set", "bytearray", "defaultdict", "deque", "Counter", "OrderedDict", "local"}
 CHANGES = {"append", "add", "update", "pop", "clear", "extend", "insert", "remove", "setdefault", "popitem", "discard"}
 
@@ -90,6 +92,10 @@ def violation(module: str, target: str) -> str | None:
     ours, theirs = part_of(module), part_of(target)
     if ours is None or theirs is None or any(target.startswith(name) for name in SHARED):
         return None
+    if ours == "tapeengine.ladder" and theirs != ours and not any(target.startswith(name + ".") for name in TERMS):
+        return f"{module} imports {target}: the ladder stands on the opcode table and the terms alone"
+    if ours == "tapeengine.ladder":
+        return None
     if LAYERS[theirs] > LAYERS[ours]:
         return f"{module} (layer {LAYERS[ours]}) imports {target} (layer {LAYERS[theirs]})"
     if (ours, theirs) in STRANGERS or (theirs, ours) in STRANGERS:
@@ -115,6 +121,8 @@ def test_imports_go_down(module: str, path: Path) -> None:
         ("tapeengine.duals.protocol", "tapeengine.chad.parse"),
         ("tapeengine.reference.tape", "tapeengine._core.engine_core"),
         ("tapeengine.engine", "tapeengine"),
+        ("tapeengine.ladder.dn.naive", "tapeengine.reference.tape"),
+        ("tapeengine.ladder.dn.naive", "tapeengine.chad.reverse.definitions"),
     ],
 )
 def test_an_import_that_goes_up_is_seen(module: str, target: str) -> None:

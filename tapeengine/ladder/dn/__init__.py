@@ -1,0 +1,39 @@
+"""Parallel Dual-Numbers Reverse AD (DN), step by step.
+
+Read it in the order of `STEPS`. `pure` and `monadic` have the homomorphic rules, also those of section 11 (coproducts,
+recursion, recursive types), `wrapper` what the monadic steps have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from tapeengine.ladder.dn import forward, naive
+from tapeengine.ladder.dn.arrays import Arrays
+from tapeengine.ladder.dn.cayley import Cayley
+from tapeengine.ladder.dn.contrib import Contrib
+from tapeengine.ladder.dn.derivative import Derivative
+from tapeengine.ladder.dn.one_array import OneArray
+from tapeengine.ladder.dn.parallel import Parallel
+from tapeengine.ladder.dn.scalars import Scalars
+from tapeengine.ladder.dn.staged import Staged
+from tapeengine.ladder.dn.taping import Taping
+
+__all__ = ["STEPS"]
+
+#: The steps: each takes a module and its primals to a `Derivative`.
+STEPS: Mapping[str, Callable[..., Derivative]] = MappingProxyType(
+    {
+        "forward": forward.derivative,
+        "naive": naive.derivative,
+        "staged": Staged.derivative,
+        "cayley": Cayley.derivative,
+        "scalars": Scalars.derivative,
+        "arrays": Arrays.derivative,
+        "one array": OneArray.derivative,
+        "contrib": Contrib.derivative,
+        "taping": Taping.derivative,
+        "parallel": Parallel.derivative,
+    }
+)

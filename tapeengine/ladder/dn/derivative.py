@@ -1,0 +1,69 @@
+"""What each step gives: a value, its backpropagator and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from tapeengine.chad.terms import Definition, Module
+from tapeengine.chad.types import Product
+from tapeengine.ladder.dn.counts import Counts
+from tapeengine.ladder.structure import fill, leaves
+
+__all__ = ["Derivative", "Inputs", "Outputs"]
+
+
+class Derivative(NamedTuple):
+    """A program's value at some primals, with its reverse derivative there (R2 of DN section 4).
+
+    Attributes
+    ----------
+    value : object
+    backpropagator : callable
+        Takes a cotangent of the value to the cotangents of the primals, a tuple.
+    counts : Counts
+        The backpropagator fills them when it is called.
+    program : Module
+        The transformed program.
+    """
+
+    value: Any
+    backpropagator: Callable[[Any], tuple[Any, ...]]
+    counts: Counts
+    program: Module
+
+
+class Inputs:
+    """The primals of a program, with the type of all of them together."""
+
+    def __init__(self, module: Module, primals: tuple[Any, ...]) -> None:
+        self.main: Definition = module.definitions[module.main]
+        self.type = Product(tuple(p.of for p in self.main.params))
+        self.types = module.types
+        self.primals = primals
+
+    def interleave(self, leaf: Callable[[float], Any]) -> tuple[Any, ...]:
+        """The primals with other leaves."""
+        return tuple(fill(self.type, self.primals, self.types, leaf, lambda n: n))
+
+    def cotangent(self, leaf: Callable[[float], float]) -> tuple[Any, ...]:
+        """A cotangent of the primals; that of discrete values is None."""
+        return tuple(fill(self.type, self.primals, self.types, leaf, lambda n: None))
+
+    def scope(self, interleaved: tuple[Any, ...]) -> dict[str, Any]:
+        """The environment that the body of the program starts in."""
+        return dict(zip((p.name for p in self.main.params), interleaved, strict=True))
+
+
+class Outputs:
+    """A result of a transformed program: a structure whose leaves are pairs of a primal and its derivative."""
+
+    def __init__(self, module: Module, dual: Any) -> None:
+        self.type = module.definitions[module.main].result
+        self.types = module.types
+        self.value = fill(self.type, dual, self.types, lambda leaf: leaf[0], lambda n: n)
+        self.derivatives = [leaf[1] for leaf in leaves(self.type, dual, self.types)]
+
+    def calls(self, cotangent: Any) -> list[tuple[Any, float]]:
+        """Each derivative with the scalar cotangent that `Deinterleave` calls it with."""
+        return list(zip(self.derivatives, leaves(self.type, cotangent, self.types), strict=True))

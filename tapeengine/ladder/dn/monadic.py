@@ -1,0 +1,180 @@
+r"""The monadic transformation that all steps after the naive one share (DN Fig. 8).
+
+    D[R] = (R, (ID, B))      B is the type of backpropagators, R -o Staged c
+    D[s -> t] = D[s] -> S -> (D[t], S)       S is the state of the monad that generates ids
+    D[x] i = (x, i)
+    D[(s, t)] i = let (x, i') = D[s] i in let (y, i'') = D[t] i' in ((x, y), i'')        likewise for the other terms
+    D[r] i = let (n, i') = genID i in ((r, (n, \z. 0)), i')
+    D[op(t1, ..., tn)] i = let ((x1, d1), i1) = D[t1] i in ... in let (n, i') = genID in
+                           in ((op(x1, ..., xn), (n, \z. SCall d1 (d1 op(x..)(z)) + ... + SCall dn (...))), i')
+    D[s * t] i = fork (\i. D[s] i) (\i. D[t] i) i
+
+The rules are written with genID (section 12.3); with integers for S it is ``genID i = (i, i + 1)``. What 0, +, SCall,
+genID and fork are, each step says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tapeengine.chad.terms import (
+    Apply,
+    Branch,
+    Call,
+    Case,
+    Definition,
+    If,
+    Inject,
+    Lambda,
+    Let,
+    Literal,
+    Module,
+    Op,
+    Proj,
+    Term,
+    Tuple,
+    Var,
+)
+from tapeengine.chad.types import FLOAT, Float, Function, Named, Product, Sum, Type
+from tapeengine.ladder.dn.pure import sum_type
+from tapeengine.ladder.operations import ROWS
+from tapeengine.ladder.target import COTANGENT, Fork, Fresh, Interface, LinearLambda, Partial, linear, unpack
+
+__all__ = ["Monadic"]
+
+ID, STATE = Named("ID"), Named("S")
+
+
+class Monadic:
+    """D, with the state passed on explicitly."""
+
+    back: Type = linear(COTANGENT)
+
+    def __init__(self) -> None:
+        self.fresh = Fresh()
+        self.link: Type = Product((ID, self.back))
+
+    def backpropagator(self, op: str, primals: Sequence[Var], links: Sequence[Var]) -> Term:
+        """The backpropagator of an operation; that of a constant has no links."""
+        z = self.fresh("z", FLOAT)
+        xs = tuple(primals)
+        calls = [Interface("SCall", (d, Partial(op, which, xs, z)), COTANGENT) for which, d in enumerate(links)]
+        return LinearLambda((z,), Interface("+", tuple(calls), COTANGENT) if calls else Interface("0", (), COTANGENT))
+
+    def identify(self, primal: Term, back: Term, state: Term) -> Term:
+        """``let (n, i') = genID i in ((primal, (n, back)), i')``."""
+        n, after = self.fresh("n", ID), self.fresh("i", STATE)
+        pair = Tuple((Tuple((primal, Tuple((n, back)))), after))
+        return unpack(self.fresh, (n, after), Interface("genID", (state,), Product((ID, STATE))), pair)
+
+    def type(self, of: Type) -> Type:
+        """D on types."""
+        match of:
+            case Float():
+                return Product((FLOAT, self.link))
+            case Product(items):
+                return Product(tuple(map(self.type, items)))
+            case Sum(options):
+                return Sum(tuple(map(self.type, options)))
+            case Named(name):
+                return Named("D" + name)
+            case Function(params, result):
+                return Function((*map(self.type, params), STATE), Product((self.type(result), STATE)))
+        return of
+
+    def var(self, var: Var) -> Var:
+        """A binder with its new type."""
+        return Var(var.name, self.type(var.of))
+
+    def bind(self, term: Term, state: Term, then: Callable[[Term, Term], Term]) -> Term:
+        """``let (x, i') = D[term] i in`` what ``then`` makes of x and i'."""
+        if isinstance(term, Var):
+            return then(self.var(term), state)
+        x, after = self.fresh("y", self.type(term.type)), self.fresh("i", STATE)
+        return unpack(self.fresh, (x, after), self.term(term, state), then(x, after))
+
+    def binds(self, terms: Sequence[Term], state: Term, then: Callable[[list[Term], Term], Term]) -> Term:
+        """`bind` for several terms, from left to right."""
+        if not terms:
+            return then([], state)
+        return self.bind(
+            terms[0], state, lambda x, i: self.binds(terms[1:], i, lambda rest, last: then([x, *rest], last))
+        )
+
+    def lambda_(self, params: Sequence[Var], body: Term) -> Lambda:
+        r"""``\(x, i). D[body] i``."""
+        state = self.fresh("i", STATE)
+        return Lambda((*map(self.var, params), state), self.term(body, state))
+
+    def term(self, term: Term, state: Term) -> Term:
+        """``D[term] i``: a term of type (D[type], S)."""
+        match term:
+            case Var():
+                return Tuple((self.var(term), state))
+            case Let(var, bound, body):
+                after = self.fresh("i", STATE)
+                return unpack(self.fresh, (self.var(var), after), self.term(bound, state), self.term(body, after))
+            case Tuple(items):
+                return self.binds(items, state, lambda xs, i: Tuple((Tuple(tuple(xs)), i)))
+            case Proj(whole, index):
+                return self.bind(whole, state, lambda x, i: Tuple((Proj(x, index), i)))
+            case Inject(index, payload, of):
+                return self.bind(payload, state, lambda x, i: Tuple((Inject(index, x, sum_type(self.type(of))), i)))
+            case Lambda(params, body):
+                return Tuple((self.lambda_(params, body), state))
+            case Apply(function, args):
+                return self.binds((function, *args), state, lambda xs, i: Apply(xs[0], (*xs[1:], i)))
+            case Call(name, args, of):
+                result = Product((self.type(of), STATE))
+                return self.binds(args, state, lambda xs, i: Call(name, (*xs, i), result))
+            case Fork(left, right):
+                result = Product((self.type(term.type), STATE))
+                return Interface("fork", (self.lambda_((), left), self.lambda_((), right), state), result)
+            case _:
+                return self.choice_or_scalar(term, state)
+
+    def choice_or_scalar(self, term: Term, state: Term) -> Term:
+        """The rest of the terms."""
+        match term:
+            case Case(subject, branches):
+
+                def turned(x: Term, i: Term) -> Term:
+                    return Case(x, tuple(Branch(self.var(b.var), self.term(b.body, i)) for b in branches))
+
+                return self.bind(subject, state, turned)
+            case If(condition, then, orelse):
+                return self.bind(condition, state, lambda x, i: If(x, self.term(then, i), self.term(orelse, i)))
+            case Literal():
+                return self.constant(term, state) if term.of == FLOAT else Tuple((term, state))
+            case Op(op, args, _) if op in ROWS:
+                return self.binds(args, state, lambda duals, i: self.real(op, duals, i))
+            case Op(_, args):
+                return self.binds(args, state, lambda duals, i: self.discrete(term, args, duals, i))
+        raise ValueError(f"{type(term).__name__} is not in the source language of the dual-numbers paper")
+
+    def constant(self, primal: Term, state: Term) -> Term:
+        """D[r]."""
+        return self.identify(primal, self.backpropagator("", (), ()), state)
+
+    def discrete(self, term: Op, args: Sequence[Term], duals: Sequence[Term], state: Term) -> Term:
+        """D of an operation that gives no real number, or a real one that depends on none."""
+        primals = tuple(Proj(d, 0) if a.type == FLOAT else d for a, d in zip(args, duals, strict=True))
+        plain = Op(term.op, primals, term.of)
+        return self.constant(plain, state) if term.of == FLOAT else Tuple((plain, state))
+
+    def real(self, op: str, duals: Sequence[Term], state: Term) -> Term:
+        """D[op]."""
+        xs = [self.fresh("x", FLOAT) for _ in duals]
+        ds = [self.fresh("d", self.link) for _ in duals]
+        body = self.identify(Op(op, tuple(xs)), self.backpropagator(op, xs, ds), state)
+        for x, d, dual in reversed(list(zip(xs, ds, duals, strict=True))):
+            body = Let(x, Proj(dual, 0), Let(d, Proj(dual, 1), body))
+        return body
+
+    def module(self, module: Module) -> Module:
+        """D on all definitions: each takes the state after its parameters."""
+        turned = {}
+        for name, d in module.definitions.items():
+            function = self.lambda_(d.params, d.body)
+            turned[name] = Definition(name, function.params, function.body.type, function.body)
+        return Module(module.main, turned)

@@ -1,0 +1,34 @@
+r"""The cotangent collector dropped (DN section 10.1).
+
+    Staged c = Array (R -o (Staged c -> IO ()), R)
+    the backpropagator of an input = \z s. return ()
+
+When all is resolved, the cotangent of an input is what was staged for the id of its backpropagator: the inputs have the
+first ids, so ``c[i] = snd(m[i])``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tapeengine.ladder.dn.arrays import Arrays, State, nothing
+
+__all__ = ["OneArray"]
+
+
+class OneArray(Arrays):
+    """The step: the staging array alone."""
+
+    def input(self, place: int) -> Any:
+        """Nothing to call."""
+        return lambda z: nothing
+
+    def allocate(self, last: int) -> State:
+        """No collector."""
+        self.counts.step(last)
+        return [], [(lambda z: nothing, 0.0)] * last
+
+    def collected(self, state: State) -> Callable[[int], float]:
+        """What was staged for the first ids."""
+        return lambda place: float(state[1][place][1])

@@ -1,0 +1,138 @@
+r"""Dual-numbers transformations without a monad (DN Fig. 6): homomorphic but for the scalars.
+
+    D[(s, t)] = (D[s], D[t])     D[s -> t] = D[s] -> D[t]     D[Z] = Z     D[s | t] = D[s] | D[t]     D[T] = DT
+    D[x] = x      D[(s, t)] = (D[s], D[t])      D[\x. t] = \x. D[t]      D[s t] = D[s] D[t]
+    D[let x = s in t] = let x = D[s] in D[t]    D[letrec f x = s in f t] = letrec f x = D[s] in f D[t]
+    D[in_i(t)] = in_i(D[t])      D[case s of in_i(x) -> t_i] = case D[s] of in_i(x) -> D[t_i]
+    D[op(t1, ..., tn)] = op(fst D[t1], ..., fst D[tn])    where op gives no real number
+
+What D makes of R, of constants and of real operations, each step says.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from tapeengine.chad.terms import (
+    Apply,
+    Branch,
+    Call,
+    Case,
+    Definition,
+    If,
+    Inject,
+    Lambda,
+    Let,
+    Literal,
+    Module,
+    Op,
+    Proj,
+    Term,
+    Tuple,
+    Var,
+)
+from tapeengine.chad.types import FLOAT, Float, Function, Named, Product, Sum, Type
+from tapeengine.ladder.operations import ROWS
+from tapeengine.ladder.target import Fork, Fresh, unpack
+
+__all__ = ["Pure", "sum_type"]
+
+
+class Pure(ABC):
+    """The homomorphic part."""
+
+    scalar: Type
+
+    def __init__(self) -> None:
+        self.fresh = Fresh()
+
+    @abstractmethod
+    def constant(self, primal: Term) -> Term:
+        """D of a real number that does not depend on the input."""
+
+    @abstractmethod
+    def operation(self, op: str, primals: Sequence[Var], derivatives: Sequence[Var]) -> Term:
+        """D of a real operation, given the two parts of each argument."""
+
+    def type(self, of: Type) -> Type:
+        """D on types."""
+        match of:
+            case Float():
+                return self.scalar
+            case Product(items):
+                return Product(tuple(map(self.type, items)))
+            case Sum(options):
+                return Sum(tuple(map(self.type, options)))
+            case Named(name):
+                return Named("D" + name)
+            case Function(params, result):
+                return Function(tuple(map(self.type, params)), self.type(result))
+        return of
+
+    def var(self, var: Var) -> Var:
+        """A binder with its new type."""
+        return Var(var.name, self.type(var.of))
+
+    def term(self, term: Term) -> Term:
+        """D on terms."""
+        match term:
+            case Var():
+                return self.var(term)
+            case Let(var, bound, body):
+                return Let(self.var(var), self.term(bound), self.term(body))
+            case Tuple(items):
+                return Tuple(tuple(map(self.term, items)))
+            case Proj(whole, index):
+                return Proj(self.term(whole), index)
+            case Fork(left, right):
+                return Fork(self.term(left), self.term(right))
+            case Lambda(params, body):
+                return Lambda(tuple(map(self.var, params)), self.term(body))
+            case Apply(function, args):
+                return Apply(self.term(function), tuple(map(self.term, args)))
+            case Call(name, args, of):
+                return Call(name, tuple(map(self.term, args)), self.type(of))
+            case Inject(index, payload, of):
+                return Inject(index, self.term(payload), sum_type(self.type(of)))
+            case Case(subject, branches):
+                turned = tuple(Branch(self.var(b.var), self.term(b.body)) for b in branches)
+                return Case(self.term(subject), turned)
+            case If(condition, then, orelse):
+                return If(self.term(condition), self.term(then), self.term(orelse))
+            case Literal():
+                return self.constant(term) if term.of == FLOAT else term
+            case Op(op, args, of) if op in ROWS:
+                return self.real(op, args)
+            case Op(op, args, of):
+                plain = Op(op, tuple(self.primal(arg) for arg in args), of)
+                return self.constant(plain) if of == FLOAT else plain
+        raise ValueError(f"{type(term).__name__} is not in the source language of the dual-numbers paper")
+
+    def primal(self, term: Term) -> Term:
+        """The plain value of an argument of a discrete operation."""
+        return Proj(self.term(term), 0) if term.type == FLOAT else self.term(term)
+
+    def real(self, op: str, args: Sequence[Term]) -> Term:
+        """``let (x1, d1) = D[t1] in ... let (xn, dn) = D[tn] in`` the operation."""
+        assert isinstance(self.scalar, Product)
+        primals = [self.fresh("x", FLOAT) for _ in args]
+        derivatives = [self.fresh("d", self.scalar.items[1]) for _ in args]
+        body = self.operation(op, primals, derivatives)
+        for x, d, arg in reversed(list(zip(primals, derivatives, args, strict=True))):
+            body = unpack(self.fresh, (x, d), self.term(arg), body)
+        return body
+
+    def module(self, module: Module) -> Module:
+        """D on all definitions."""
+        turned = {
+            name: Definition(name, tuple(map(self.var, d.params)), self.type(d.result), self.term(d.body))
+            for name, d in module.definitions.items()
+        }
+        return Module(module.main, turned)
+
+
+def sum_type(of: Type) -> Sum | Named:
+    """A type that `Inject` takes."""
+    assert isinstance(of, (Sum, Named))
+    return of

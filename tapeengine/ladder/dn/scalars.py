@@ -1,0 +1,41 @@
+"""Just the scalars (DN section 8).
+
+    Staged c = (Map Z R, Map Z (R -o (Staged c -> Staged c), R))        the cotangent of scalar i at key i
+    rebuild : (Z -> R) -> c                        puts the scalars back into the structure of the input
+
+However deep the structure of the input is, its scalars are now in a balanced tree: all is constant but for factors of
+log T and log I, where T is the cost of the program and I the size of its input.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeengine.ladder.dn.cayley import Cayley
+from tapeengine.ladder.maps import Map, insert
+
+__all__ = ["Scalars"]
+
+
+class Scalars(Cayley):
+    """The step: another collector."""
+
+    def empty(self) -> Map | None:
+        """No scalar has a cotangent yet."""
+        return None
+
+    def collect(self, place: int, z: float, collected: Any) -> Any:
+        """The map with z added at a place."""
+
+        def plus(a: float, b: float) -> float:
+            self.counts.additions += 1
+            return a + b
+
+        return insert(collected, place, z, plus, self.counts.step)
+
+    def at(self, collected: Any, place: int) -> float:
+        """The cotangent at a place, 0 where nothing came."""
+        while collected is not None and collected.key != place:
+            self.counts.step()
+            collected = collected.left if place < collected.key else collected.right
+        return 0.0 if collected is None else float(collected.value)

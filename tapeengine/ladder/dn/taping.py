@@ -1,0 +1,89 @@
+"""Taping (DN section 10.3).
+
+    S = Array [(R, Z)]                 the tape: the monad that generated ids carries it
+    D[R] = (R, Z)                      an id is the place of a record on the tape
+    D[op(t1, ..., tn)] = ... let (n, tape') = record [(d1 op(x..)(1), i1), ..., (dn op(x..)(1), in)] tape in ...
+    SResolve: for i from the last id down to 0, for (a, j) in tape[i]: cotangents[j] += a cotangents[i]
+
+What a backpropagator will add is known in the forward pass, so it is written there. This is the form that the core of
+this project has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tapeengine.chad.terms import Term, Tuple, Var, lit
+from tapeengine.chad.types import FLOAT, Float, Named, Product, Type
+from tapeengine.ladder.dn.monadic import ID, STATE, Monadic
+from tapeengine.ladder.dn.wrapper import Step
+from tapeengine.ladder.target import Interface, Partial, unpack
+
+__all__ = ["Taping", "ToTape"]
+
+Tape = list[tuple[tuple[float, int], ...]]
+
+
+class ToTape(Monadic):
+    """The transformation."""
+
+    back = Named("Record")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.link = ID
+
+    def type(self, of: Type) -> Type:
+        """D[R] = (R, Z)."""
+        return Product((FLOAT, ID)) if isinstance(of, Float) else super().type(of)
+
+    def backpropagator(self, op: str, primals: Sequence[Var], links: Sequence[Var]) -> Term:
+        """The record: partials and ids."""
+        xs = tuple(primals)
+        parts = [Tuple((Partial(op, which, xs, lit(1.0)), d)) for which, d in enumerate(links)]
+        return Interface("Record", tuple(parts), self.back)
+
+    def identify(self, primal: Term, back: Term, state: Term) -> Term:
+        """``let (n, tape') = record back tape in ((primal, n), tape')``."""
+        n, after = self.fresh("n", ID), self.fresh("i", STATE)
+        pair = Tuple((Tuple((primal, n)), after))
+        return unpack(self.fresh, (n, after), Interface("record", (back, state), Product((ID, STATE))), pair)
+
+
+class Taping(Step):
+    """The step."""
+
+    transformation = ToTape
+
+    def start(self) -> Tape:
+        """An empty tape."""
+        return []
+
+    def record(self, parts: tuple[tuple[float, int], ...], tape: Tape) -> tuple[int, Tape]:
+        """Write one record; the tape is changed in place."""
+        self.counts.records += 1
+        tape.append(parts)
+        return len(tape) - 1, tape
+
+    def dual(self, x: float, place: int, state: Any) -> tuple[Any, Any]:
+        """An input is a record without contributions."""
+        n, tape = self.record((), state)
+        return (x, n), tape
+
+    def interface(self) -> Mapping[str, Callable[..., Any]]:
+        """Records, and how they get onto the tape."""
+        return {"Record": lambda *parts: parts, "record": self.record}
+
+    def resolve(self, calls: list[tuple[Any, float]], last: Tape) -> Callable[[int], float]:
+        """SResolve."""
+        cotangents = [0.0] * len(last)
+        self.counts.step(len(last))
+        for i, z in calls:
+            cotangents[i] += z
+        for i in range(len(last) - 1, -1, -1):
+            self.counts.calls += 1
+            for a, j in last[i]:
+                self.counts.additions += 1
+                cotangents[j] += a * cotangents[i]
+        return cotangents.__getitem__

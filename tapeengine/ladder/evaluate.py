@@ -1,0 +1,115 @@
+r"""Call by value: the evaluator of the source language and of the target languages that are terms.
+
+[[x]] e = e(x)        [[let x = s in t]] e = [[t]] (e, x = [[s]] e)        [[\x. t]] e = v |-> [[t]] (e, x = v)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tapeengine.chad.terms import (
+    Apply,
+    Call,
+    Case,
+    Definition,
+    If,
+    Inject,
+    Lambda,
+    Let,
+    Literal,
+    Module,
+    Op,
+    Proj,
+    Term,
+    Tuple,
+    Var,
+)
+from tapeengine.ladder.operations import DISCRETE, partial, value
+from tapeengine.ladder.target import Fork, Interface, Partial, Tagged
+
+__all__ = ["Evaluator", "run"]
+
+Environment = Mapping[str, Any]
+
+
+class Evaluator:
+    """Evaluates terms, given the definitions that they call and the operations of an interface."""
+
+    def __init__(self, definitions: Mapping[str, Definition], interface: Mapping[str, Callable[..., Any]]) -> None:
+        self.definitions = definitions
+        self.interface = interface
+
+    def term(self, term: Term, environment: Environment) -> Any:
+        """The value of a term. Bodies in tail position are loops here, so long chains of `Let` need no stack."""
+        scope = dict(environment)
+        while True:
+            match term:
+                case Let(var, bound, body):
+                    scope[var.name] = self.term(bound, scope)
+                    term = body
+                case If(condition, then, orelse):
+                    term = then if self.term(condition, scope) else orelse
+                case Case(subject, branches):
+                    tagged = self.term(subject, scope)
+                    branch = branches[tagged.index]
+                    scope[branch.var.name] = tagged.payload
+                    term = branch.body
+                case Call(name, args):
+                    values = [self.term(arg, scope) for arg in args]
+                    called = self.definitions[name]
+                    scope = dict(zip((p.name for p in called.params), values, strict=True))
+                    term = called.body
+                case _:
+                    return self.simple(term, scope)
+
+    def simple(self, term: Term, scope: dict[str, Any]) -> Any:
+        """The value of a term that has no body in tail position."""
+
+        def values(terms: tuple[Term, ...]) -> list[Any]:
+            return [self.term(t, scope) for t in terms]
+
+        match term:
+            case Var(name):
+                return scope[name]
+            case Literal(number):
+                return number
+            case Tuple(items):
+                return tuple(values(items))
+            case Proj(whole, index):
+                return self.term(whole, scope)[index]
+            case Inject(index, payload):
+                return Tagged(index, self.term(payload, scope))
+            case Lambda(params, body):
+                return self.closure(tuple(p.name for p in params), body, dict(scope))
+            case Apply(function, args):
+                return self.term(function, scope)(*values(args))
+            case Op(op, args):
+                return DISCRETE[op](*values(args)) if op in DISCRETE else value(op, *values(args))
+            case Partial(op, which, operands, cotangent):
+                return self.term(cotangent, scope) * partial(op, which, tuple(values(operands)))
+            case Interface(name, args):
+                return self.interface[name](*values(args))
+            case Fork(left, right):
+                return (self.term(left, scope), self.term(right, scope))
+        raise ValueError(f"{type(term).__name__} is not a term of the ladder's languages")
+
+    def closure(self, names: tuple[str, ...], body: Term, scope: Environment) -> Callable[..., Any]:
+        """A function value."""
+        return lambda *args: self.term(body, {**scope, **dict(zip(names, args, strict=True))})
+
+
+def run(module: Module, *args: Any) -> Any:
+    """The value of a source program.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.terms import Definition, Module, Op, Var
+    >>> from tapeengine.chad.types import FLOAT
+    >>> x = Var("x", FLOAT)
+    >>> run(Module("f", {"f": Definition("f", (x,), FLOAT, Op("mul", (x, x)))}), 3.0)
+    9.0
+    """
+    main = module.definitions[module.main]
+    scope = dict(zip((p.name for p in main.params), args, strict=True))
+    return Evaluator(module.definitions, {}).term(main.body, scope)

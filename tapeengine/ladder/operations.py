@@ -1,0 +1,93 @@
+"""The scalar operations: values and partials by the rows of the opcode table, and the discrete operations.
+
+    d_i op (x1, ..., xn) (z)  =  z * (partial of op with respect to x_i)
+
+An operation is here when its row, and the rows that its partials call, need no base function but those of Python's
+`math`, which are those of C.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from tapeengine._core.table import OPS, Op
+
+__all__ = ["DISCRETE", "ROWS", "partial", "value"]
+
+ROWS: Mapping[str, Op] = MappingProxyType({row.name: row for row in OPS})
+ARITHMETIC: Mapping[str, Callable[[float, float], float]] = MappingProxyType(
+    {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}
+)
+SYMBOLS: Mapping[type, str] = MappingProxyType({ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"})
+#: Operations that no derivative passes, by the names that the terms of the language give them.
+DISCRETE: Mapping[str, Callable[..., object]] = MappingProxyType(
+    {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")}
+    | {"not": operator.not_, "iadd": operator.add, "isub": operator.sub, "imul": operator.mul, "real": float}
+)
+
+
+def value(name: str, *operands: float) -> float:
+    """The value of an operation.
+
+    Examples
+    --------
+    >>> value("mul", 2.0, 3.0), value("sin", 0.0)
+    (6.0, 0.0)
+    """
+    if name in ARITHMETIC:
+        return ARITHMETIC[name](*operands)
+    return compute(parse(row_of(name).value), dict(zip("ab", operands, strict=False)), base)
+
+
+def partial(name: str, which: int, operands: tuple[float, ...]) -> float:
+    """The partial of an operation with respect to its operand number ``which``.
+
+    Examples
+    --------
+    >>> partial("mul", 0, (2.0, 3.0)), partial("sub", 1, (2.0, 3.0))
+    (3.0, -1.0)
+    """
+    row = row_of(name)
+    names = dict(zip("ab", operands, strict=False)) | {"v": value(name, *operands)}
+    return compute(parse((row.da, row.db)[which]), names, value)
+
+
+def row_of(name: str) -> Op:
+    """The row of an operation, or an error that names it."""
+    if name not in ROWS:
+        raise ValueError(f"{name} is no operation of the opcode table")
+    return ROWS[name]
+
+
+def parse(text: str) -> ast.expr:
+    """The syntax tree of one expression of the table."""
+    return ast.parse(text, mode="eval").body
+
+
+def base(name: str, *operands: float) -> float:
+    """A base function of a value expression."""
+    if name == "base_sign":
+        return float((operands[0] > 0) - (operands[0] < 0))
+    if not hasattr(math, name):
+        raise ValueError(f"the ladder has no {name}: write the program with other operations")
+    return float(getattr(math, name)(*operands))
+
+
+def compute(term: ast.expr, names: Mapping[str, float], call: Callable[..., float]) -> float:
+    """The value of an expression of the table; ``call`` applies the functions that it names."""
+    match term:
+        case ast.Name(id=name):
+            return names[name]
+        case ast.Constant(value=number):
+            return float(number)  # type: ignore[arg-type]
+        case ast.UnaryOp(operand=operand):
+            return -compute(operand, names, call)
+        case ast.BinOp(left=left, op=op, right=right):
+            return ARITHMETIC[SYMBOLS[type(op)]](compute(left, names, call), compute(right, names, call))
+        case ast.Call(func=ast.Name(id=name), args=args):
+            return call(name, *[compute(arg, names, call) for arg in args])
+    raise ValueError(f"{ast.unparse(term)} is not an expression of the opcode table")

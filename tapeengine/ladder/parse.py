@@ -1,0 +1,83 @@
+"""Programs written as text: ``z = x + y; x * sin(z)``, to terms."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from tapeengine.chad.terms import Let, Module, Op, Term, Var, lit
+from tapeengine.chad.types import FLOAT
+from tapeengine.ladder.operations import ROWS
+from tapeengine.ladder.programs import single
+
+__all__ = ["parse"]
+
+BINARY: Mapping[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
+
+
+def parse(text: str) -> Module:
+    """The program of a text: assignments, and an expression of numbers, names and operations of the opcode table.
+
+    Names that are not assigned are the parameters, in the order in which they come.
+
+    Examples
+    --------
+    >>> [p.name for p in parse("z = x + y; x * sin(z)").definitions["f"].params]
+    ['x', 'y']
+    """
+    statements = ast.parse(text).body
+    result = statements.pop() if statements else None
+    if not isinstance(result, ast.Expr):
+        raise ValueError(f"the program ends in no expression: {text!r}")
+    reader = Reader()
+    bound = [reader.assignment(statement) for statement in statements]
+    body = reader.term(result.value)
+    for var, term in reversed(bound):
+        body = Let(var, term, body)
+    return single(tuple(reader.params), body)
+
+
+class Reader:
+    """Reads expressions, and knows the names that are in scope."""
+
+    def __init__(self) -> None:
+        self.scope: dict[str, Var] = {}
+        self.params: list[Var] = []
+
+    def assignment(self, statement: ast.stmt) -> tuple[Var, Term]:
+        """``name = expression``; each assignment makes a variable of its own."""
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                term = self.term(value)
+                taken = {v.name for v in self.scope.values()}
+                while name in taken:
+                    name += "'"
+                self.scope[statement.targets[0].id] = Var(name, FLOAT)  # type: ignore[attr-defined]
+                return Var(name, FLOAT), term
+        raise ValueError(f"{ast.unparse(statement)!r} is no assignment to a name")
+
+    def variable(self, name: str) -> Var:
+        """The variable of a name; a parameter where it is seen for the first time."""
+        if name not in self.scope:
+            self.scope[name] = Var(name, FLOAT)
+            self.params.append(self.scope[name])
+        return self.scope[name]
+
+    def term(self, expression: ast.expr) -> Term:
+        """An expression as a term."""
+        match expression:
+            case ast.Name(id=name):
+                return self.variable(name)
+            case ast.Constant(value=float() | int() as number) if not isinstance(number, bool):
+                return lit(float(number))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return Op("neg", (self.term(operand),))
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in BINARY:
+                return Op(BINARY[type(op)], (self.term(left), self.term(right)))
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in ROWS:
+                if len(args) != ROWS[name].arity:
+                    raise ValueError(f"{name} takes {ROWS[name].arity} operands, not {len(args)}")
+                return Op(name, tuple(self.term(arg) for arg in args))
+        raise ValueError(
+            f"{ast.unparse(expression)!r} is none of: number, name, + - * /, operation of the opcode table"
+        )

@@ -1,0 +1,121 @@
+"""Terms as text: one line for each `let`, indented where a bound term has its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tapeengine.chad.terms import Apply, Call, Case, If, Inject, Lambda, Let, Literal, Op, Proj, Term, Tuple, Var
+from tapeengine.ladder.target import Fork, Interface, Partial
+
+__all__ = ["show"]
+
+INFIX = ("add", "+"), ("sub", "-"), ("mul", "*"), ("div", "/"), ("lt", "<"), ("le", "<="), ("isub", "-"), ("iadd", "+")
+
+
+def show(term: Term, indent: str = "") -> str:
+    """A term as text.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.types import FLOAT
+    >>> x = Var("x", FLOAT)
+    >>> print(show(Let(Var("y", FLOAT), Op("mul", (x, x)), Op("sin", (Var("y", FLOAT),)))))
+    let y = x * x
+    sin(y)
+    """
+    return "\n".join(indent + line for line in lines(term))
+
+
+def lines(term: Term) -> Iterator[str]:
+    """The lines of a term."""
+    while isinstance(term, Let):
+        names, bound, rest = pattern(term)
+        first, *more = list(lines(bound))
+        if more:
+            yield f"let {names} ="
+            yield from ("    " + line for line in [first, *more])
+        else:
+            yield f"let {names} = {first}"
+        term = rest
+    yield from last(term)
+
+
+def pattern(let: Let) -> tuple[str, Term, Term]:
+    """What a `let` binds, with ``let p = s in let x = p.0 in let y = p.1 in t`` as ``let (x, y) = s in t``."""
+    names: list[str] = []
+    rest = let.body
+    while (
+        let.var.name.startswith("p'")
+        and isinstance(rest, Let)
+        and isinstance(rest.bound, Proj)
+        and rest.bound.term == let.var
+    ):
+        names.append(rest.var.name)
+        rest = rest.body
+    return (f"({', '.join(names)})", let.bound, rest) if names else (let.var.name, let.bound, let.body)
+
+
+def last(term: Term) -> Iterator[str]:
+    """The lines of a term that is no `let`."""
+    match term:
+        case If(condition, then, orelse):
+            yield f"if {inline(condition)} then"
+            yield from ("    " + line for line in lines(then))
+            yield "else"
+            yield from ("    " + line for line in lines(orelse))
+        case Case(subject, branches):
+            yield f"case {inline(subject)} of"
+            for index, branch in enumerate(branches):
+                yield f"    in{index} {branch.var.name} ->"
+                yield from ("        " + line for line in lines(branch.body))
+        case _:
+            yield inline(term)
+
+
+def listed(terms: tuple[Term, ...]) -> str:
+    """Terms between commas."""
+    return ", ".join(map(inline, terms))
+
+
+def operand(term: Term) -> str:
+    """A term inside another one: in parentheses where it is an infix operation."""
+    is_infix = isinstance(term, Op) and term.op in dict(INFIX)
+    return f"({inline(term)})" if is_infix or isinstance(term, (Let, Lambda, Fork)) else inline(term)
+
+
+def inline(term: Term) -> str:
+    """A term on one line."""
+    match term:
+        case Var(name):
+            return name
+        case Literal(number):
+            return repr(number)
+        case Tuple(items):
+            return f"({listed(items)}{',' * (len(items) == 1)})"
+        case Proj(whole, index):
+            return f"{operand(whole)}.{index}"
+        case Op(op, (left, right)) if op in dict(INFIX):
+            return f"{operand(left)} {dict(INFIX)[op]} {operand(right)}"
+        case Op(name, args) | Call(name, args):
+            return f"{name}({listed(args)})"
+        case Inject(index, payload):
+            return f"in{index} {operand(payload)}"
+        case Lambda(params, body):
+            return f"\\{' '.join(p.name for p in params)}. {inline(body)}"
+        case Apply(function, args):
+            return f"{operand(function)}({listed(args)})"
+        case Partial(op, which, operands, cotangent):
+            return f"d{which} {op}({listed(operands)})({inline(cotangent)})"
+        case Interface("+", args):
+            return " + ".join(map(inline, args))
+        case Interface(name, ()):
+            return name
+        case Interface("Contrib" | "Record", args):
+            return f"[{listed(args)}]"
+        case Interface("new", args):
+            return listed(args)
+        case Interface(name, args):
+            return f"{name}({listed(args)})"
+        case Fork(left, right):
+            return f"{operand(left)} || {operand(right)}"
+    return "; ".join(lines(term))

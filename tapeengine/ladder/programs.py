@@ -1,0 +1,108 @@
+"""Programs that tell the steps apart, as terms: sharing, a balanced tree, a chain of inputs, particles."""
+
+from __future__ import annotations
+
+from tapeengine.chad.terms import (
+    Branch,
+    Call,
+    Case,
+    Definition,
+    If,
+    Inject,
+    Let,
+    Module,
+    Op,
+    Proj,
+    Term,
+    Tuple,
+    Var,
+    lit,
+)
+from tapeengine.chad.types import BOOL, FLOAT, INT, Named, Product, Sum, Type
+from tapeengine.ladder.target import Fork
+
+__all__ = ["balanced_tree", "list_product", "nested_inputs", "particles", "sharing", "single"]
+
+LIST = Named("List")
+
+
+def single(params: tuple[Var, ...], body: Term) -> Module:
+    """A program of one definition."""
+    return Module("f", {"f": Definition("f", params, body.type, body)})
+
+
+def sharing(n: int) -> Module:
+    """``x1 = x0 + x0; x2 = x1 + x1; ...; xn`` (DN Fig. 2)."""
+    xs = [Var(f"x{k}", FLOAT) for k in range(n + 1)]
+    body: Term = xs[n]
+    for k in range(n, 0, -1):
+        body = Let(xs[k], Op("add", (xs[k - 1], xs[k - 1])), body)
+    return single((xs[0],), body)
+
+
+def balanced_tree(depth: int) -> Module:
+    """The product of the 2**depth scalars of a balanced tree of pairs, multiplied two by two."""
+
+    def tree(level: int) -> Type:
+        return FLOAT if level == 0 else Product((tree(level - 1), tree(level - 1)))
+
+    def product(term: Term, level: int) -> Term:
+        if level == 0:
+            return term
+        return Op("mul", (product(Proj(term, 0), level - 1), product(Proj(term, 1), level - 1)))
+
+    x = Var("x", tree(depth))
+    return single((x,), product(x, depth))
+
+
+def nested_inputs(n: int) -> Module:
+    """The sum of the scalars of ``(x1, (x2, (x3, ...)))``: an input as deep as it has scalars."""
+    of: Type = FLOAT
+    for _ in range(n - 1):
+        of = Product((FLOAT, of))
+    x = Var("x", of)
+    term: Term = x
+    parts: list[Term] = []
+    for _ in range(n - 1):
+        parts.append(Proj(term, 0))
+        term = Proj(term, 1)
+    total: Term = term
+    for part in reversed(parts):
+        total = Op("add", (part, total))
+    return single((x,), total)
+
+
+def particles(parallel: bool = True) -> Module:
+    """Four particles in the force field ``-x`` with friction, for n steps; the sum of ``x * v`` (DN section 13)."""
+    n, x, v = Var("n", INT), Var("x", FLOAT), Var("v", FLOAT)
+    force = Op("sub", (Op("neg", (x,)), Op("mul", (lit(0.1), v))))
+    w = Var("w", FLOAT)
+    again = Call("move", (Op("isub", (n, lit(1)), INT), Op("add", (x, Op("mul", (lit(0.01), w)))), w), FLOAT)
+    step = Let(w, Op("add", (v, Op("mul", (lit(0.01), force)))), again)
+    done = Op("mul", (x, v))
+    move = Definition("move", (n, x, v), FLOAT, If(Op("le", (n, lit(0)), BOOL), done, step))
+    steps, states = Var("steps", INT), [Var(f"s{k}", Product((FLOAT, FLOAT))) for k in range(4)]
+    runs = [Call("move", (steps, Proj(s, 0), Proj(s, 1)), FLOAT) for s in states]
+
+    def pair(left: Term, right: Term) -> Term:
+        return Fork(left, right) if parallel else Tuple((left, right))
+
+    both = pair(pair(runs[0], runs[1]), pair(runs[2], runs[3]))
+    p = Var("p", both.type)
+    sums = [Op("add", (Proj(Proj(p, k), 0), Proj(Proj(p, k), 1))) for k in range(2)]
+    main = Definition("f", (steps, *states), FLOAT, Let(p, both, Op("add", (sums[0], sums[1]))))
+    return Module("f", {"f": main, "move": move})
+
+
+def list_product() -> Module:
+    """The product of a list, ``List = () | (R, List)``, by recursion (DN section 11)."""
+    xs, empty, cell = Var("xs", LIST), Var("empty", Product()), Var("cell", Product((FLOAT, LIST)))
+    rest = Op("mul", (Proj(cell, 0), Call("f", (Proj(cell, 1),), FLOAT)))
+    body = Case(xs, (Branch(empty, lit(1.0)), Branch(cell, rest)))
+    types = {"List": Sum((Product(), Product((FLOAT, LIST))))}
+    return Module("f", {"f": Definition("f", (xs,), FLOAT, body)}, types)
+
+
+def cons(head: Term, tail: Term) -> Term:
+    """A list of one element more."""
+    return Inject(1, Tuple((head, tail)), LIST)

@@ -1,0 +1,101 @@
+"""What the target languages of the ladder add to the terms of the language (DN Fig. 5).
+
+    s, t ::= ... | lambda-underlined (z : tau). b      a linear function
+    b    ::= ... | d_i op (x1, ..., xn) (b)            a partial derivative
+           | 0 | b + b' | SCall d b | genID i | ...    operations of an interface
+
+An interface is a set of named operations. The terms of several steps are the same up to it: the steps differ in what
+they take for 0, + and SCall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from tapeengine.chad.terms import Lambda, Let, Proj, Term, Tuple, Var
+from tapeengine.chad.types import FLOAT, Function, Named, Product, Type
+
+__all__ = ["COTANGENT", "Fork", "Fresh", "Interface", "LinearLambda", "Partial", "Tagged", "linear", "unpack"]
+
+#: The monoid c that backpropagators map to.
+COTANGENT = Named("c")
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A value of a sum type: the number of the option, and its payload."""
+
+    index: int
+    payload: Any
+
+
+@dataclass(frozen=True)
+class LinearLambda(Lambda):
+    """A linear function; it runs like any other."""
+
+
+@dataclass(frozen=True)
+class Partial(Term):
+    """``d_which op (operands) (cotangent)``."""
+
+    op: str
+    which: int
+    operands: tuple[Term, ...]
+    cotangent: Term
+
+    def _type(self) -> Type:
+        return FLOAT
+
+
+@dataclass(frozen=True)
+class Interface(Term):
+    """A call of an operation that the step gives, such as 0, + or SCall."""
+
+    name: str
+    args: tuple[Term, ...]
+    of: Type
+
+    def _type(self) -> Type:
+        return self.of
+
+
+@dataclass(frozen=True)
+class Fork(Term):
+    """The parallel pair ``left * right`` of DN section 12."""
+
+    left: Term
+    right: Term
+
+    def _type(self) -> Type:
+        return Product((self.left.type, self.right.type))
+
+
+class Fresh:
+    """Gives variables that no Python program can name: a name, a prime and a number."""
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+
+    def __call__(self, name: str, of: Type) -> Var:
+        """A variable that has not been given yet."""
+        return Var(f"{name}'{next(self._numbers)}", of)
+
+
+def linear(result: Type = COTANGENT) -> Function:
+    """The type of a backpropagator, R -o c."""
+    return Function((FLOAT,), result)
+
+
+def unpack(fresh: Fresh, variables: Sequence[Var], bound: Term, body: Term) -> Term:
+    """``let (x1, ..., xn) = bound in body``, with projections."""
+    if isinstance(bound, Tuple):
+        for variable, item in reversed(list(zip(variables, bound.items, strict=True))):
+            body = Let(variable, item, body)
+        return body
+    whole = fresh("p", bound.type)
+    for index, variable in reversed(list(enumerate(variables))):
+        body = Let(variable, Proj(whole, index), body)
+    return Let(whole, bound, body)

@@ -1,0 +1,144 @@
+"""Random terms of the ladder's source language, and the same programs as Python functions on the engine's duals."""
+
+import operator
+
+import numpy
+
+import tapeengine.math as math
+from tapeengine.chad.terms import (
+    Apply,
+    Branch,
+    Case,
+    If,
+    Inject,
+    Lambda,
+    Let,
+    Literal,
+    Op,
+    Proj,
+    Tuple,
+    Var,
+    lit,
+)
+from tapeengine.chad.types import BOOL, FLOAT, Sum
+from tapeengine.ladder.programs import single
+from tapeengine.ladder.target import Fork
+
+ONE, TWO = ("sin", "cos", "neg"), ("add", "sub", "mul")
+EITHER = Sum((FLOAT, FLOAT))
+PYTHON = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "neg": operator.neg,
+    "sin": math.sin,
+    "cos": math.cos,
+    "lt": operator.lt,
+}
+
+
+class Generator:
+    """Draws terms of type R by a seed; every constructor of the language can come."""
+
+    def __init__(self, seed, forks=True):
+        self.rng = numpy.random.default_rng(seed)
+        self.forks = forks
+        self.names = 0
+
+    def var(self, of=FLOAT):
+        self.names += 1
+        return Var(f"v{self.names}", of)
+
+    def module(self, inputs=3, size=6):
+        xs = tuple(self.var() for _ in range(inputs))
+        return single(xs, self.term(list(xs), size))
+
+    def term(self, scope, size):
+        if size <= 0:
+            return scope[self.rng.integers(len(scope))] if self.rng.random() < 0.8 else lit(float(self.rng.normal()))
+        kinds = ["one", "two", "two", "let", "let", "pair", "if", "lambda", "case"] + ["fork"] * self.forks
+        return getattr(self, str(self.rng.choice(kinds)))(scope, size - 1)
+
+    def one(self, scope, size):
+        return Op(str(self.rng.choice(ONE)), (self.term(scope, size),))
+
+    def two(self, scope, size):
+        return Op(str(self.rng.choice(TWO)), (self.term(scope, size - 2), self.term(scope, size - 1)))
+
+    def let(self, scope, size):
+        x = self.var()
+        return Let(x, self.term(scope, size - 1), self.term([*scope, x, x], size))
+
+    def pair(self, scope, size):
+        p = Tuple((self.term(scope, size - 2), self.term(scope, size - 2)))
+        return self.both(p, scope, size)
+
+    def fork(self, scope, size):
+        return self.both(Fork(self.term(scope, size - 2), self.term(scope, size - 2)), scope, size)
+
+    def both(self, pair, scope, size):
+        x = self.var(pair.type)
+        return Let(x, pair, Op("mul", (Proj(x, 0), Op("add", (Proj(x, 1), self.term(scope, size - 3))))))
+
+    def condition(self, scope, size):
+        return Op("lt", (self.term(scope, size - 3), self.term(scope, size - 3)), BOOL)
+
+    def if_(self, scope, size, make):
+        return If(self.condition(scope, size), make(0), make(1))
+
+    def case(self, scope, size):
+        injected = self.if_(scope, size, lambda index: Inject(index, self.term(scope, size - 2), EITHER))
+        left, right = self.var(), self.var()
+        branches = tuple(Branch(x, self.term([*scope, x], size - 2)) for x in (left, right))
+        return Case(injected, branches)
+
+    def lambda_(self, scope, size):
+        x = self.var()
+        f = Lambda((x,), self.term([*scope, x, x], size - 2))
+        g = self.var(f.type)
+        twice = Apply(g, (Apply(g, (self.term(scope, size - 2),)),))
+        return Let(g, f, twice)
+
+
+def _if(self, scope, size):
+    return self.if_(scope, size, lambda _: self.term(scope, size - 1))
+
+
+setattr(Generator, "if", _if)
+setattr(Generator, "lambda", Generator.lambda_)
+
+
+def python(module):
+    """The program as a Python function."""
+    main = module.definitions[module.main]
+    return lambda *xs: evaluate(main.body, dict(zip((p.name for p in main.params), xs)))
+
+
+def evaluate(term, scope):
+    match term:
+        case Var(name):
+            return scope[name]
+        case Literal(number):
+            return number
+        case Let(x, bound, body):
+            return evaluate(body, {**scope, x.name: evaluate(bound, scope)})
+        case Op(op, args):
+            return PYTHON[op](*[evaluate(arg, scope) for arg in args])
+        case Tuple(items):
+            return tuple(evaluate(item, scope) for item in items)
+        case Fork(left, right):
+            return evaluate(left, scope), evaluate(right, scope)
+        case Proj(whole, index):
+            return evaluate(whole, scope)[index]
+        case If(condition, then, orelse):
+            return evaluate(then if evaluate(condition, scope) else orelse, scope)
+        case Inject(index, payload):
+            return index, evaluate(payload, scope)
+        case Case(subject, branches):
+            index, payload = evaluate(subject, scope)
+            return evaluate(branches[index].body, {**scope, branches[index].var.name: payload})
+        case Lambda(params, body):
+            return lambda *xs: evaluate(body, {**scope, **dict(zip((p.name for p in params), xs))})
+        case Apply(function, args):
+            return evaluate(function, scope)(*[evaluate(arg, scope) for arg in args])
+    raise AssertionError(term)
