@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine._core.native import Native
+from tapeengine.chad.backends.native import is_stepwise, native
 from tapeengine.chad.close import close
 from tapeengine.chad.convert import Converter
 from tapeengine.chad.depth import deep
@@ -20,6 +21,8 @@ from tapeengine.chad.forward import forward
 from tapeengine.chad.generate import Compiled, CompiledTangent, NotGenerated, generate
 from tapeengine.chad.generate.compiled import REFERRED
 from tapeengine.chad.linear import Sparse
+from tapeengine.chad.lowering.passes import Lowered, lower_reverse
+from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.registered import Primitives
 from tapeengine.chad.reverse import FORMS, reverse
 from tapeengine.chad.simplify import simplify_module
@@ -149,7 +152,22 @@ class Executable:
     @functools.cached_property
     def entry(self) -> Native | None:
         """The short way to value and backpropagator, on the core's register machine; None where there is none."""
-        return None if self.generated is None else self.generated.entry(self.general_vjp)
+        lowered = self.lowered
+        made = None if lowered is None else native(lowered, self.definition, self.classes, self.general_vjp)
+        if lowered is None or made is None:
+            return None if self.generated is None else self.generated.entry(self.general_vjp)
+        if is_stepwise(lowered.program.functions["forward"].body):
+            return made
+        whole = self.generated
+        return made if whole is None or whole.fast.code is not None or whole.fast.loops else None
+
+    @functools.cached_property
+    def lowered(self) -> Lowered | None:
+        """Both passes in the intermediate form, for rows of one size; None where there is no such form."""
+        try:
+            return lower_reverse(self.closed, self.reverse_terms)
+        except NotLowered:
+            return None
 
     def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]]:
         """Run the program; give its value and its backpropagator."""

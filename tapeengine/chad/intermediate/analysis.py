@@ -94,7 +94,8 @@ def reads(s: Statement) -> tuple[Operand, ...]:
         case IsNull():
             return (s.value,)
         case For():
-            return (s.count, *(x for _, x in s.carried), *(k.frames for k in s.recalled))
+            count = () if s.count is None else (s.count,)
+            return (*count, *(x for _, x in s.carried), *(k.frames for k in s.recalled))
         case While():
             return (s.condition, *(x for _, x in s.carried))
         case If():
@@ -196,7 +197,8 @@ class Needs:
             return
         self.live.add(id(flow))
         if isinstance(flow, For):
-            self.want((flow.count,))
+            self.want(() if flow.count is None else (flow.count,))
+            self.want(k.frames for k in flow.recalled)
         else:
             self.want((flow.condition,))
 

@@ -270,8 +270,9 @@ class For:
     Attributes
     ----------
     index : Var
-    count : Operand
-        A negative one counts as 0.
+    count : Operand, optional
+        A negative one counts as 0. None: as many steps as there are recalled frames; then ``index`` is not used, and
+        ``down`` holds.
     body : list of Statement
     down : bool
     carried : list of pairs of Var and Operand
@@ -284,7 +285,7 @@ class For:
     """
 
     index: Var
-    count: Operand
+    count: Operand | None
     body: list[Statement]
     down: bool = False
     carried: list[tuple[Var, Operand]] = field(default_factory=list)

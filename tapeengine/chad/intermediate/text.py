@@ -238,10 +238,19 @@ def is_null(w: Writer, s: IsNull) -> None:
 def for_(w: Writer, s: For) -> None:
     if s.kept is not None:
         w.line(f"{name(s.kept.frames.name)} = []")
-    n = w.operand(s.count)
-    w.line(f"for {name(s.index.name)} in {f'reversed(range({n}))' if s.down else f'range({n})'}:")
+    first, *rest = s.recalled if s.count is None else [None, *s.recalled]
+    if s.count is not None:
+        n = w.operand(s.count)
+        w.line(f"for {name(s.index.name)} in {f'reversed(range({n}))' if s.down else f'range({n})'}:")
+    elif rest:
+        n = f"len({name(s.recalled[0].frames.name)})"
+        w.line(f"for {name(s.index.name)} in reversed(range({n})):")
+        rest = s.recalled
+    else:
+        assert first is not None
+        w.line(f"for {w.tuple(first.fields)} in reversed({name(first.frames.name)}):")
     w.depth += 1
-    for k in s.recalled:
+    for k in rest:
         if k.fields:
             w.line(f"{w.tuple(k.fields)} = {name(k.frames.name)}[{name(s.index.name)}]")
     w.depth -= 1

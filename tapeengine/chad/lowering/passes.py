@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tapeengine.chad import terms as S
 from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent
-from tapeengine.chad.intermediate.analysis import blocks, flatten, needed, outs, reads
+from tapeengine.chad.intermediate.analysis import blocks, flatten, needed, outs, reads, walk
 from tapeengine.chad.intermediate.statements import (
     Assign,
     Call,
@@ -443,6 +443,8 @@ class Residuals:
                     del found[name]
                     self.recall(s, home, var, statements)
             used |= found
+        if isinstance(s, For) and s.down and any(k.fields for k in s.recalled) and not uses(s.body, s.index):
+            s.count = None
         for k in recalled(s):
             used.setdefault(k.frames.name, k.frames)
         return used
@@ -469,8 +471,15 @@ class Residuals:
 def header(s: Statement) -> tuple[Operand, ...]:
     """Give what a statement reads before it begins."""
     if isinstance(s, Flow):
-        return (s.count,) if isinstance(s, For) else (s.condition,) if isinstance(s, If) else ()
+        if isinstance(s, For):
+            return () if s.count is None else (s.count,)
+        return (s.condition,) if isinstance(s, If) else ()
     return reads(s)
+
+
+def uses(statements: list[Statement], var: Var) -> bool:
+    """Tell whether statements read a variable."""
+    return any(var in reads(s) for s, _ in walk(statements))
 
 
 def carried(s: Statement) -> tuple[Operand, ...]:

@@ -1,0 +1,97 @@
+"""A program's two passes on the register machine, from Python's values and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from tapeengine._core.native import Form, Native
+from tapeengine.chad.backends.machine import NotAssembled, assemble
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
+from tapeengine.chad.intermediate.statements import ArrayOf, Const, For, Function, If, Operand, Statement, While
+from tapeengine.chad.intermediate.statements import Type as FormType
+from tapeengine.chad.lowering.passes import Lowered
+from tapeengine.chad.native.passes import form, same
+from tapeengine.chad.terms import Definition
+
+__all__ = ["is_stepwise", "native"]
+
+KINDS: Mapping[FormType, str] = MappingProxyType({REAL: "float", WHOLE: "int", TRUTH: "bool"})
+
+
+def native(
+    lowered: Lowered, definition: Definition, classes: Mapping[str, type], again: Callable[..., Any]
+) -> Native | None:
+    """Assemble a forward and a reverse pass; None where the machine cannot run them.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        What `lower_reverse` gives.
+    definition : Definition
+        The program.
+    classes : mapping of str to type
+        The classes that named products stand for.
+    again : callable
+        The longer way, for what the machine refers to Python.
+    """
+    if len(lowered.program.functions) > 2:
+        return None
+    inward = [f for p in definition.params if (f := form(p.of, classes)) is not None]
+    outward = form(definition.result, classes)
+    if len(inward) < len(definition.params) or outward is None:
+        return None
+    forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
+    try:
+        params = [leaf(p.type) for p in forward.params]
+        results = [leaf(x.type) for x in forward.results]
+        cotangents = [leaf(x.type) for x in reverse.params]
+        if not same([x for f in inward for x in f.leaves()], params) or not same(outward.leaves(), results):
+            return None
+        if not same(results, cotangents):
+            return None
+        assert forward.kept is not None
+        ahead = assemble(forward, forward.results, forward.kept.fields, may_raise=True)
+        back = assemble(reverse, for_all_leaves(forward, reverse), forward.kept.fields, may_raise=False)
+    except NotAssembled:
+        return None
+    return Native(ahead, back, tuple(inward), outward, outward, again)
+
+
+def leaf(of: FormType) -> Form:
+    """Give the form of a number or an array of numbers."""
+    rank = of.rank if isinstance(of, ArrayOf) else 0
+    kind = KINDS.get(of.element if isinstance(of, ArrayOf) else of)
+    if kind is None or rank > 4:
+        raise NotAssembled("a value that is neither a number nor an array of few dimensions")
+    return Form(kind, rank)
+
+
+def for_all_leaves(forward: Function, reverse: Function) -> Sequence[Operand]:
+    """Give a result of the reverse pass for each parameter of the forward pass; nobody looks at discrete ones."""
+    gave = iter(reverse.results)
+    kinds = (p.type.element if isinstance(p.type, ArrayOf) else p.type for p in forward.params)
+    return [next(gave) if kind == REAL else Const(0, WHOLE) for kind in kinds]
+
+
+#: Loops of at most this many steps, where the number is known, are quick on the machine whatever they do.
+FEW = 16
+
+
+def is_stepwise(statements: Sequence[Statement]) -> bool:
+    """Tell whether no outer loop of a forward pass could be a whole-array operation: its steps depend on one another.
+
+    Examples
+    --------
+    >>> is_stepwise([])
+    True
+    """
+    for s in statements:
+        if isinstance(s, For) and not s.carried and not (isinstance(s.count, Const) and s.count.value <= FEW):  # type: ignore[operator]
+            return False
+        if isinstance(s, If) and not (is_stepwise(s.then) and is_stepwise(s.orelse)):
+            return False
+        if isinstance(s, While) and not is_stepwise(s.test):
+            return False
+    return True
