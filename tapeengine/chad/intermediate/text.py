@@ -238,17 +238,15 @@ def is_null(w: Writer, s: IsNull) -> None:
 def for_(w: Writer, s: For) -> None:
     if s.kept is not None:
         w.line(f"{name(s.kept.frames.name)} = []")
-    first, *rest = s.recalled if s.count is None else [None, *s.recalled]
+    rest = s.recalled
     if s.count is not None:
         n = w.operand(s.count)
         w.line(f"for {name(s.index.name)} in {f'reversed(range({n}))' if s.down else f'range({n})'}:")
-    elif rest:
-        n = f"len({name(s.recalled[0].frames.name)})"
-        w.line(f"for {name(s.index.name)} in reversed(range({n})):")
-        rest = s.recalled
+    elif len(rest) > 1:
+        w.line(f"for {name(s.index.name)} in reversed(range(len({name(rest[0].frames.name)}))):")
     else:
-        assert first is not None
-        w.line(f"for {w.tuple(first.fields)} in reversed({name(first.frames.name)}):")
+        w.line(f"for {w.tuple(rest[0].fields)} in reversed({name(rest[0].frames.name)}):")
+        rest = []
     w.depth += 1
     for k in rest:
         if k.fields:
