@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeengine.chad.intermediate.analysis import outs
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH
 from tapeengine.chad.intermediate.running import add_all as add_all_at_once
 from tapeengine.chad.intermediate.running import plus, zeros_like
@@ -59,10 +60,13 @@ class Writer:
     Parameters
     ----------
     program : Program
+    is_counted : bool
+        Whether each block adds to ``steps[0]`` how many variables its statements give a value, when it runs.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, is_counted: bool = False) -> None:
         self.program = program
+        self.is_counted = is_counted
         self.lines: list[str] = []
         self.depth = 0
 
@@ -107,6 +111,8 @@ class Writer:
 
     def block(self, statements: Sequence[Statement]) -> None:
         """Write statements."""
+        if self.is_counted:
+            self.line(f"steps[0] += {1 + sum(max(1, len(outs(s))) for s in statements)}")
         for s in statements:
             WRITE[type(s)](self, s)
 
@@ -316,21 +322,22 @@ def name(given: str) -> str:
     return "v_" + re.sub(r"\W", "_", given)
 
 
-def text(program: Program) -> str:
+def text(program: Program, is_counted: bool = False) -> str:
     """Write a program as Python."""
-    writer = Writer(program)
+    writer = Writer(program, is_counted)
     for function in program.functions.values():
         writer.function(function)
     return "\n".join(writer.lines)
 
 
-def compiled(program: Program) -> Mapping[str, Callable[..., Any]]:
-    """Give the functions of a program."""
+def compiled(program: Program, steps: list[int] | None = None) -> Mapping[str, Callable[..., Any]]:
+    """Give the functions of a program; they count what they do in ``steps[0]``, if it is given."""
     namespace: dict[str, Any] = {"np": np, "plus": plus, "add_all": add_all_at_once, "zeros_like": zeros_like}
     for o in OPERATIONS_BY_NAME.values():
         called = o.text.split("(")[0]
         if called.isidentifier() and called not in ("abs", "max", "min", "int", "float", "round"):
             namespace.setdefault(called, getattr(math, called, o.compute))
     namespace["abs"] = abs
-    exec(compile(text(program), "<program>", "exec"), namespace)
+    namespace["steps"] = steps
+    exec(compile(text(program, steps is not None), "<program>", "exec"), namespace)
     return {f.name: namespace[name(f.name)] for f in program.functions.values()}

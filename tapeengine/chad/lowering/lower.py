@@ -34,6 +34,7 @@ from tapeengine.chad.lowering.values import (
     Steps,
     Taken,
     Tup,
+    Uneven,
     Value,
     Zero,
 )
@@ -79,10 +80,13 @@ class Lower(Accumulation):
         The last value of each state of a loop.
     preset : dict of str to Slot
         Slots that are parameters of a reverse pass.
+    uneven : frozenset of str
+        The states of loops whose rows have sizes of their own.
     """
 
-    def __init__(self, module: S.Module, names: Names) -> None:
+    def __init__(self, module: S.Module, names: Names, uneven: frozenset[str]) -> None:
         self.module = module
+        self.uneven = uneven
         self.b = Builder(names)
         self.keeps = True
         self.slots: dict[str, list[Slot]] = {}
@@ -453,7 +457,8 @@ class Carried:
     """A value that a loop carries, in variables that get another value at the end of each step."""
 
     def __init__(self, lower: Lower, init: Value, of: Type, hint: str) -> None:
-        self.lower, self.of, self.dense = lower, stored(of), is_dense(init)
+        self.lower, self.of, self.hint = lower, stored(of), hint
+        self.dense = is_dense(init) and hint not in lower.uneven
         operands = lower.flat(init, self.of, self.dense)
         self.variables = [lower.b.fresh(hint, t) for t in leaf_types(self.of, self.dense)]
         if self.variables:
@@ -470,6 +475,8 @@ class Carried:
 
     def pairs(self, value: Value) -> list[tuple[Var, Operand]]:
         """Give the variables with what they become at the end of a step."""
+        if self.dense and not is_dense(value):
+            raise Uneven(self.hint)
         return list(zip(self.variables, self.lower.flat(value, self.of, self.dense), strict=True))
 
     def last(self) -> Value:

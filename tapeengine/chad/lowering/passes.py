@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tapeengine.chad import terms as S
@@ -29,7 +29,7 @@ from tapeengine.chad.lowering.builder import Block
 from tapeengine.chad.lowering.lower import Lower
 from tapeengine.chad.lowering.patterns import array_types, is_dense, leaf_types, part, stored
 from tapeengine.chad.lowering.slots import ArraySlot, Slot, TupleSlot
-from tapeengine.chad.lowering.values import ZERO, Back, NotLowered, Owed, Rows, Tup, Value
+from tapeengine.chad.lowering.values import ZERO, Back, NotLowered, Owed, Rows, Tup, Uneven, Value
 from tapeengine.chad.traverse import Names, all_names, children
 from tapeengine.chad.types import Array, LArray, Linear, LProduct, Type, is_discrete
 
@@ -62,11 +62,11 @@ class Whole(Lower):
         The source: the types of parameters and results.
     """
 
-    def __init__(self, module: S.Module, source_module: S.Module) -> None:
+    def __init__(self, module: S.Module, source_module: S.Module, uneven: frozenset[str]) -> None:
         used = set(module.definitions)
         for d in module.definitions.values():
             used |= all_names(d.body) | {p.name for p in d.params}
-        super().__init__(module, Names(used))
+        super().__init__(module, Names(used), uneven)
         self.source = source_module
         self.program = Program()
         self.recursive = recursive(source_module)
@@ -325,8 +325,9 @@ def lower_value(module: S.Module, dense: bool = True) -> Lowered:
     ------
     NotLowered
     """
-    with deep():
-        W = Whole(module, module)
+
+    def write(uneven: frozenset[str]) -> Lowered:
+        W = Whole(module, module, uneven)
         function = W.value(module.main, dense)
         W.program.functions = {function.name: function}
         W.write_units()
@@ -334,7 +335,22 @@ def lower_value(module: S.Module, dense: bool = True) -> Lowered:
             flatten(f.body)
             needed(f, may_raise=True)
         records(W)
-    return Lowered(W.program, W.is_dense)
+        return Lowered(W.program, W.is_dense)
+
+    return attempted(write)
+
+
+def attempted(write: Callable[[frozenset[str]], Lowered]) -> Lowered:
+    """Write a program; once more where the rows of a state turn out to have sizes of their own."""
+    uneven: frozenset[str] = frozenset()
+    with deep():
+        while True:
+            try:
+                return write(uneven)
+            except Uneven as error:
+                if error.state in uneven:
+                    raise
+                uneven |= {error.state}
 
 
 def lower_reverse(module: S.Module, derivative: S.Module, dense: bool = True) -> Lowered:
@@ -353,14 +369,17 @@ def lower_reverse(module: S.Module, derivative: S.Module, dense: bool = True) ->
     ------
     NotLowered
     """
-    with deep():
-        W = Whole(derivative, module)
+
+    def write(uneven: frozenset[str]) -> Lowered:
+        W = Whole(derivative, module, uneven)
         forward, reverse = W.passes(module.main, ("forward", "reverse"), dense)
         W.program.functions = {"forward": forward, "reverse": reverse}
         W.write_units()
         finish(W)
         records(W)
-    return Lowered(W.program, W.is_dense)
+        return Lowered(W.program, W.is_dense)
+
+    return attempted(write)
 
 
 def finish(W: Whole) -> None:

@@ -19,13 +19,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ARRAYS", "FUNCTIONS", "ZERO", "Back", "Bag", "Closure", "Delayed", "Either", "Env", "Items", "Member",
-    "NotLowered", "Nullable", "Owed", "Part", "Pull", "Rows", "Scattered", "Single", "Steps", "Taken", "Tup", "Value",
+    "NotLowered", "Nullable", "Owed", "Part", "Pull", "Rows", "Scattered", "Single", "Steps", "Taken", "Tup", "Uneven",
+    "Value",
     "Zero",
 ]  # fmt: skip
 
 
 class NotLowered(UnsupportedError):
     """A term has no intermediate form."""
+
+
+class Uneven(NotLowered):
+    """A loop carries rows of one size into rows of different sizes; the next attempt has references from the start."""
+
+    def __init__(self, state: str) -> None:
+        super().__init__(f"the rows of {state} change their sizes")
+        self.state = state
 
 
 Env = dict[str, "Value"]
