@@ -8,6 +8,7 @@ from tapeengine.chad.intermediate.operations import REAL, WHOLE
 from tapeengine.chad.intermediate.statements import (
     ArrayOf,
     Assign,
+    BoxOf,
     Check,
     Const,
     Join,
@@ -306,23 +307,19 @@ class Arrays:
     def stacked(self, items: tuple[Value, ...]) -> Rows:
         """Store items side by side."""
         size = Const(len(items), WHOLE)
-        first = items[0]
+        first = next((x for x in items if not isinstance(x, Zero)), items[0])
         match first:
             case Var() | Const():
                 array = self.b.new(ArrayOf(first.type), (size,))
+                zero = Const(None, first.type) if isinstance(first.type, BoxOf) else Const(0.0, REAL)
                 for k, x in enumerate(items):
-                    self.b.add(Store(array, (Const(k, WHOLE),), self.operand(x)))
+                    self.b.add(Store(array, (Const(k, WHOLE),), zero if isinstance(x, Zero) else self.operand(x)))
                 return Rows(size, Part(array))
             case Tup(parts):
                 columns = [self.stacked(tuple(part(x, j) for x in items)).element for j in range(len(parts))]
                 return Rows(size, Tup(tuple(columns)))
             case Zero():
-                reals = tuple(x for x in items if not isinstance(x, Zero))
-                if not reals:
-                    return Rows(size, first)
-                if isinstance(reals[0], Tup):
-                    return self.stacked(tuple(Tup((x,) * len(reals[0].items)) if x is first else x for x in items))
-                return self.stacked(tuple(Const(0.0, REAL) if isinstance(x, Zero) else x for x in items))
+                return Rows(size, first)
             case Member(_, options):
                 tags = self.stacked(tuple(self.as_member(x).tag for x in items)).element
                 columns_: list[Value | None] = []

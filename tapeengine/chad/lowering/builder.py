@@ -228,21 +228,15 @@ class Builder:
         of = array.type
         assert isinstance(of, ArrayOf)
         left = of.rank - len(indices)
-        checked = checked and not all(self.is_within(i, array, d) for d, i in enumerate(indices))
+        within = all(self.is_within(i, array, d) for d, i in enumerate(indices))
+        checked = checked and not within
         if left:
-            key: Any = ("row", array, indices)
             rest = ArrayOf(of.element, left)
-            return self.emit(
-                key, lambda out: Row(out, array, indices, checked), hint, rest, (array, *indices), not checked
-            )
-        return self.emit(
-            ("load", array, indices),
-            lambda out: Load(out, array, indices, checked),
-            hint,
-            of.element,
-            (array, *indices),
-            False,
-        )
+            key: Any = ("row", array, indices)
+            return self.emit(key, lambda out: Row(out, array, indices, checked), hint, rest, (array, *indices), within)
+        key = ("load", array, indices)
+        made = (array, *indices)
+        return self.emit(key, lambda out: Load(out, array, indices, checked), hint, of.element, made, False)
 
     def is_within(self, index: Operand, array: Var, dim: int) -> bool:
         """Tell whether an index counts along a loop over just this dimension."""

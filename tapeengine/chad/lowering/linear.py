@@ -96,7 +96,8 @@ def scattered(L: Lower, t: T.LScatter, env: Env) -> Value:
 
 def index(L: Lower, t: T.LIndex, env: Env) -> Value:
     value = L(t.term, env)
-    i = L.number(t.index, env)
+    wrapped = isinstance(t.index, S.Op) and t.index.op == "imod" and isinstance(t.index.args[1], S.Size)
+    i = L.number(t.index.args[0] if wrapped else t.index, env)  # type: ignore[attr-defined]
     if isinstance(value, Zero):
         return ZERO
     if isinstance(value, ARRAYS):

@@ -179,6 +179,12 @@ class Lower(Accumulation):
                 return out
             case LProduct(items) | LSum(items):
                 return Tup(tuple(self.plus(part(a, k), part(b, k), t) for k, t in enumerate(items)))
+            case LArray() if isinstance(a, ARRAYS) and isinstance(b, Single | Scattered | Bag):
+                made = self.copy(a, Array(of.element))
+                self.add_rows(made, b)
+                return made
+            case LArray() if isinstance(b, ARRAYS) and isinstance(a, Single | Scattered | Bag):
+                return self.plus(b, a, of)
             case LArray(element) if isinstance(a, ARRAYS) and isinstance(b, ARRAYS):
                 x, y = a, b
                 return self.build(self.size(x), lambda i: self.plus(self.index(x, i), self.index(y, i), element))
@@ -254,6 +260,17 @@ class Lower(Accumulation):
                 self.add_rows(made, value)
                 return made
         return value
+
+    def completed(self, value: Value, of: Type) -> Value:
+        """Give a value whose tangents have all their leaves; a tangent stands beside the value that it belongs to."""
+        if isinstance(of, Linear):
+            return self.full(value, of, None)
+        if not isinstance(of, Product) or not any(isinstance(t, Linear | Product) for t in of.items):
+            return value
+        found = [self.completed(part(value, k), t) for k, t in enumerate(of.items) if not isinstance(t, Linear)]
+        if len(of.items) == 2 and isinstance(of.items[1], Linear) and not isinstance(of.items[0], Linear):
+            return Tup((found[0], self.full(part(value, 1), of.items[1], found[0])))
+        return Tup(tuple(self.completed(part(value, k), t) for k, t in enumerate(of.items)))
 
     def in_box(self, value: Value, of: Linear) -> Value:
         """Give a cotangent as it lies in a box: where there is none of an array, it is null."""
@@ -457,7 +474,8 @@ class Carried:
     """A value that a loop carries, in variables that get another value at the end of each step."""
 
     def __init__(self, lower: Lower, init: Value, of: Type, hint: str) -> None:
-        self.lower, self.of, self.hint = lower, stored(of), hint
+        self.lower, self.of, self.type, self.hint = lower, stored(of), of, hint
+        init = lower.completed(init, of)
         self.dense = is_dense(init) and hint not in lower.uneven
         operands = lower.flat(init, self.of, self.dense)
         self.variables = [lower.b.fresh(hint, t) for t in leaf_types(self.of, self.dense)]
@@ -475,6 +493,7 @@ class Carried:
 
     def pairs(self, value: Value) -> list[tuple[Var, Operand]]:
         """Give the variables with what they become at the end of a step."""
+        value = self.lower.completed(value, self.type)
         if self.dense and not is_dense(value):
             raise Uneven(self.hint)
         return list(zip(self.variables, self.lower.flat(value, self.of, self.dense), strict=True))

@@ -43,12 +43,15 @@ class Lowered:
     Attributes
     ----------
     program : Program
+    main : str
+        The name of the function to call first.
     is_dense : bool
         Whether arrays of arrays in the result have rows of one size.
     """
 
     program: Program
-    is_dense: bool = True
+    main: str
+    is_dense: bool
 
 
 class Whole(Lower):
@@ -88,7 +91,7 @@ class Whole(Lower):
         for p in definition.params:
             env[p.name], leaves = self.declared(p.of, p.name, dense)
             params += leaves
-        result = self.entered(definition, env, name)
+        result = self.completed(self.entered(definition, env, name), definition.result)
         dense = dense and is_dense(result)
         self.is_dense = dense if name == self.source.main else self.is_dense
         results = self.flat(result, definition.result, dense)
@@ -186,7 +189,8 @@ class Whole(Lower):
             return super().call(t, args)
         definition = self.source.definitions[t.name]
         unit = self.unit(t.name)
-        given = [x for p, a in zip(definition.params, args, strict=True) for x in self.flat(a, p.of, False)]
+        full = [self.completed(a, p.of) for p, a in zip(definition.params, args, strict=True)]
+        given = [x for p, a in zip(definition.params, full, strict=True) for x in self.flat(a, p.of, False)]
         results = [self.b.fresh("y", of) for of in leaf_types(definition.result, False)]
         if self.module is self.source:
             self.b.add(Call(tuple(results), unit.value, tuple(given)))
@@ -335,7 +339,7 @@ def lower_value(module: S.Module, dense: bool = True) -> Lowered:
             flatten(f.body)
             needed(f, may_raise=True)
         records(W)
-        return Lowered(W.program, W.is_dense)
+        return Lowered(W.program, module.main, W.is_dense)
 
     return attempted(write)
 
@@ -377,7 +381,7 @@ def lower_reverse(module: S.Module, derivative: S.Module, dense: bool = True) ->
         W.write_units()
         finish(W)
         records(W)
-        return Lowered(W.program, W.is_dense)
+        return Lowered(W.program, "forward", W.is_dense)
 
     return attempted(write)
 

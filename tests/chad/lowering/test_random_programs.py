@@ -15,12 +15,14 @@ from tapeengine.chad.close import close
 from tapeengine.chad.depth import deep
 from tapeengine.chad.evaluate import Evaluator
 from tapeengine.chad.execute import Executable
+from tapeengine.chad.forward import forward
 from tapeengine.chad.intermediate.text import compiled
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.passes import lower_reverse, lower_value
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.simplify import simplify_module
+from tapeengine.chad.tangents import tangents
 from tapeengine.chad.terms import Definition, Module
 from tapeengine.chad.types import Array, Named, Product, Sum, is_discrete
 from tapeengine.chad.values import Tagged
@@ -114,6 +116,54 @@ def agree(module, args, draw, dense):
             found = leaves_of.entries(p.of, gave, arg)
             assert close_to(found, flat(p.of, x, closed.types)), (p.name, found, x)
         assert list(gave) == []
+
+
+@CALM
+@given(programs(), st.integers(0, 2**32 - 1))
+def test_tangents(program, seed):
+    env, args, term = program
+    tangents_agree(module_of(env, term), args, seed)
+
+
+@CALM
+@given(test_random.programs(), st.integers(0, 2**32 - 1))
+def test_tangents_of_arrays(program, seed):
+    env, args, term = program
+    tangents_agree(module_of(env, term), args, seed)
+
+
+@CALM
+@given(test_random_sums.programs(), st.integers(0, 2**32 - 1))
+def test_tangents_of_sums_and_recursion(program, seed):
+    module, args = program
+    inside = Executable(module, test_random_sums.CLASSES, {}).inward(args)
+    tangents_agree(module, inside, seed)
+
+
+def tangents_agree(module, args, seed):
+    """Compare a program's tangent, once lowered, with what CHAD 7.4 gives."""
+    definition = module.definitions[module.main]
+    closed = close(module)
+    leaves_of, rng = Leaves(closed.types, False), np.random.default_rng(seed)
+    try:
+        lowered = lower_value(tangents(closed), dense=False)
+        leaves = [x for p, v in zip(definition.params, args, strict=True) for x in leaves_of.flat(p.of, v)]
+    except NotLowered as reason:
+        event(f"not lowered: {reason}"[:60])
+        return
+    expected = attempt(lambda: Evaluator(forward(closed)).run(module.main, args))
+    if isinstance(expected, type):
+        return
+    value, ahead = expected
+    given_ = tuple(cotangent_of(p.of, v, closed.types, rng) for p, v in zip(definition.params, args, strict=True))
+    ds = [x for p, d, v in zip(definition.params, given_, args, strict=True) for x in leaves_of.cotangent(p.of, d, v)]
+    with deep():
+        wanted = flat(definition.result, ahead(given_), closed.types)
+        got = iter(compiled(lowered.program)[lowered.main](*leaves, *ds))
+    assume(finite(value))
+    result = Leaves(closed.types, lowered.is_dense)
+    same(result.restored(definition.result, got), value)
+    assert close_to(result.entries(definition.result, got, value), wanted)
 
 
 def same(got, expected):
