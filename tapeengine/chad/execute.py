@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine._core.native import Native
-from tapeengine.chad.backends.native import is_stepwise, native
+from tapeengine.chad.backends.native import is_stepwise, native, native_tangent
 from tapeengine.chad.close import close
 from tapeengine.chad.convert import Converter
 from tapeengine.chad.depth import deep
@@ -21,13 +21,14 @@ from tapeengine.chad.forward import forward
 from tapeengine.chad.generate import Compiled, CompiledTangent, NotGenerated, generate
 from tapeengine.chad.generate.compiled import REFERRED
 from tapeengine.chad.linear import Sparse
-from tapeengine.chad.lowering.passes import Lowered, lower_reverse
+from tapeengine.chad.lowering.passes import Lowered, lower_reverse, lower_value
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.registered import Primitives
 from tapeengine.chad.reverse import FORMS, reverse
 from tapeengine.chad.simplify import simplify_module
+from tapeengine.chad.tangents import tangents as tangent_module
 from tapeengine.chad.terms import Module
-from tapeengine.chad.types import LProduct
+from tapeengine.chad.types import LProduct, is_discrete
 from tapeengine.primitive import Primitive
 
 __all__ = ["Executable"]
@@ -169,6 +170,17 @@ class Executable:
         except NotLowered:
             return None
 
+    @functools.cached_property
+    def tangent_entry(self) -> Native | None:
+        """The short way to value and tangent, on the core's register machine; None where there is none."""
+        try:
+            lowered = lower_value(tangent_module(self.closed))
+        except NotLowered:
+            return None
+        if not is_stepwise(lowered.program.functions[lowered.main].body):
+            return None
+        return native_tangent(lowered, self.definition, self.classes)
+
     def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]]:
         """Run the program; give its value and its backpropagator."""
         made = None if self.entry is None else self.entry.vjp(*primals)
@@ -213,6 +225,12 @@ class Executable:
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program with tangents of its arguments; give its value and its tangent."""
+        if self.tangent_entry is not None and len(primals) == len(tangents) == len(self.definition.params):
+            each = zip(self.definition.params, tangents, strict=True)
+            made = self.tangent_entry.vjp(*primals, *(t for p, t in each if not is_discrete(p.of)))
+            if made is not None:
+                found: tuple[Any, Any] = made[0]
+                return found
         if self.generated_forward is not None and len(primals) == len(tangents) == len(self.definition.params):
             with contextlib.suppress(NotGenerated):
                 return self.generated_forward.jvp(primals, tangents)

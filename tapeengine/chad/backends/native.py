@@ -14,8 +14,9 @@ from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.native.passes import form, same
 from tapeengine.chad.terms import Definition
+from tapeengine.chad.types import is_discrete
 
-__all__ = ["is_stepwise", "native"]
+__all__ = ["is_stepwise", "native", "native_tangent"]
 
 KINDS: Mapping[FormType, str] = MappingProxyType({REAL: "float", WHOLE: "int", TRUTH: "bool"})
 
@@ -57,6 +58,51 @@ def native(
     except NotAssembled:
         return None
     return Native(ahead, back, tuple(inward), outward, outward, again)
+
+
+def native_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Native | None:
+    """Assemble a tangent function: ``vjp(*primals, *tangents)`` gives the pair of value and tangent, or None.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        What `lower_value` gives of `tapeengine.chad.tangents.tangents`.
+    definition : Definition
+        The program. Its parameters are all discrete or all continuous, and only the latter have tangents.
+    classes : mapping of str to type
+    """
+    if len(lowered.program.functions) > 1:
+        return None
+    continuous = [p.of for p in definition.params if not is_discrete(p.of)]
+    found = [form(of, classes) for of in (*(p.of for p in definition.params), *continuous, definition.result)]
+    forms = [f for f in found if f is not None]
+    if len(forms) < len(found) or any(not is_continuous(f) for f in forms[len(definition.params) :]):
+        return None
+    *inward, outward = forms
+    function = lowered.program.functions[lowered.main]
+    try:
+        params = [leaf(p.type) for p in function.params]
+        results = [leaf(x.type) for x in function.results]
+        if not same([x for f in inward for x in f.leaves()], params) or not same(outward.leaves() * 2, results):
+            return None
+        ahead = assemble(function, function.results, [], may_raise=True)
+    except NotAssembled:
+        return None
+    nothing = assemble(Function("nothing", [], [], []), [Const(0, WHOLE)] * len(params), [], may_raise=False)
+    both = Form("tuple", items=(outward, outward))
+    return Native(ahead, nothing, tuple(inward), both, Form("tuple"), _no_reverse_pass)
+
+
+def _no_reverse_pass(*primals: object) -> None:
+    """A tangent function has no backpropagator."""
+
+
+def is_continuous(of: Form) -> bool:
+    """Tell whether all leaves of a form are of real numbers."""
+    return all(f.kind == FLOAT for f in of.leaves())
+
+
+FLOAT = Form("float").kind
 
 
 def leaf(of: FormType) -> Form:
