@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from tapeengine._core.native import Native
 from tapeengine.chad.backends.native import is_stepwise, native, native_tangent
+from tapeengine.chad.backends.plain import PlainPasses, PlainTangent
 from tapeengine.chad.close import close
 from tapeengine.chad.convert import Converter
 from tapeengine.chad.depth import deep
@@ -19,7 +21,7 @@ from tapeengine.chad.effects import drops_errors
 from tapeengine.chad.evaluate.evaluator import Evaluator
 from tapeengine.chad.forward import forward
 from tapeengine.chad.generate import Compiled, CompiledTangent, NotGenerated, generate
-from tapeengine.chad.generate.compiled import REFERRED
+from tapeengine.chad.generate.compiled import POLES, REFERRED
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.passes import Lowered, lower_reverse, lower_value
 from tapeengine.chad.lowering.values import NotLowered
@@ -189,19 +191,63 @@ class Executable:
     def general_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Do what `vjp` does, for all primals of the program."""
         if self.generated is None or len(primals) != len(self.definition.params):
-            return self.evaluated_vjp(primals)
+            return self.plain_vjp(primals)
         try:
             value, back = self.generated.vjp(primals)
         except NotGenerated:
-            return self.evaluated_vjp(primals)
+            return self.plain_vjp(primals)
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
             try:
                 return back(cotangent)
             except NotGenerated:
-                return self.evaluated_vjp(primals)[1](cotangent)
+                return self.plain_vjp(primals)[1](cotangent)
 
         return value, backpropagator
+
+    @functools.cached_property
+    def plain(self) -> PlainPasses | None:
+        """Both passes in plain Python, for arguments of any kind; None where the program has no intermediate form."""
+        try:
+            return PlainPasses(self.closed, lower_reverse(self.closed, self.reverse_terms, dense=False))
+        except NotLowered:
+            return None
+
+    @functools.cached_property
+    def plain_tangent(self) -> PlainTangent | None:
+        """The tangent in plain Python, for arguments of any kind; None where the program has no intermediate form."""
+        try:
+            return PlainTangent(self.closed, lower_value(tangent_module(self.closed), dense=False))
+        except NotLowered:
+            return None
+
+    def plain_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Run both passes in plain Python; evaluate the derivative at poles, and where there are no such passes."""
+        if self.plain is None or len(primals) != len(self.definition.params):
+            return self.evaluated_vjp(primals)
+        inside = self.inward(primals)
+        self.at_pole(primals)
+        try:
+            value, back = self.plain.vjp(inside)
+            if not is_finite(value):
+                return self.evaluated_vjp(primals)
+        except POLES:
+            return self.evaluated_vjp(primals)
+
+        def backpropagator(cotangent: Any) -> tuple[Any, ...]:
+            given = self.converter.cotangent_in(self.definition.result, cotangent, value, "value")
+            try:
+                got = back(given)
+                if not is_finite(got):
+                    return self.evaluated_vjp(primals)[1](cotangent)
+            except POLES:
+                return self.evaluated_vjp(primals)[1](cotangent)
+            each = zip(self.definition.params, got, inside, primals, strict=True)
+            linear = Sparse(self.closed.types)
+            with deep():
+                return tuple(self.converter.cotangent_out(p.of, d, x, like, linear) for p, d, x, like in each)
+
+        return self.converter.outward(self.definition.result, value), backpropagator
 
     def evaluated_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Evaluate the reverse derivative: the value and the backpropagator."""
@@ -234,7 +280,27 @@ class Executable:
         if self.generated_forward is not None and len(primals) == len(tangents) == len(self.definition.params):
             with contextlib.suppress(NotGenerated):
                 return self.generated_forward.jvp(primals, tangents)
-        return self.evaluated_jvp(primals, tangents)
+        return self.plain_jvp(primals, tangents)
+
+    def plain_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        """Run the tangent in plain Python; evaluate it at poles, and where there is no such function."""
+        if self.plain_tangent is None or not len(primals) == len(tangents) == len(self.definition.params):
+            return self.evaluated_jvp(primals, tangents)
+        inside = self.inward(primals)
+        self.at_pole(primals)
+        with deep():
+            each = enumerate(zip(self.definition.params, tangents, inside, strict=True))
+            given = [self.converter.cotangent_in(p.of, t, x, f"tangent {i}") for i, (p, t, x) in each]
+        try:
+            value, tangent = self.plain_tangent.jvp(inside, given)
+        except POLES:
+            return self.evaluated_jvp(primals, tangents)
+        if not is_finite((value, tangent)):
+            return self.evaluated_jvp(primals, tangents)
+        with deep():
+            out = self.converter.outward(self.definition.result, value)
+            linear = Sparse(self.closed.types)
+            return out, self.converter.cotangent_out(self.definition.result, tangent, value, None, linear)
 
     def evaluated_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Evaluate the forward derivative: the value and its tangent."""
@@ -252,3 +318,19 @@ class Executable:
             tangent = ahead(tuple(given))
             out = self.converter.outward(self.definition.result, value)
             return out, self.converter.cotangent_out(self.definition.result, tangent, value, None, linear)
+
+
+def is_finite(value: Any) -> bool:
+    """Tell whether all numbers of a value of a term are finite."""
+    pending = [value]
+    while pending:
+        x = pending.pop()
+        if isinstance(x, float):
+            if not math.isfinite(x):
+                return False
+        elif isinstance(x, np.ndarray):
+            if not np.isfinite(x).all():
+                return False
+        elif isinstance(x, list | tuple):
+            pending.extend(x)
+    return True

@@ -93,7 +93,7 @@ def native_tangent(lowered: Lowered, definition: Definition, classes: Mapping[st
     return Native(ahead, nothing, tuple(inward), both, Form("tuple"), _no_reverse_pass)
 
 
-def _no_reverse_pass(*primals: object) -> None:
+def _no_reverse_pass(primals: tuple[Any, ...]) -> Any:
     """A tangent function has no backpropagator."""
 
 
