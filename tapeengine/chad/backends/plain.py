@@ -100,12 +100,13 @@ class Values:
                 return tuple([self.restored(t, leaves) for t in items])
             case Sum(options):
                 tag = next(leaves)
-                return Tagged(
-                    tag,
-                    [self.restored(t, leaves) if k == tag else self.skip(t, leaves) for k, t in enumerate(options)][
-                        tag
-                    ],
-                )
+                payload: Any = None
+                for k, t in enumerate(options):
+                    if k == tag:
+                        payload = self.restored(t, leaves)
+                    else:
+                        self.skip(t, leaves)
+                return Tagged(tag, payload)
             case Array(element):
                 count = len(array_types(of, self.dense))
                 if not count:
@@ -114,8 +115,8 @@ class Values:
                 return [self.restored(element, iter([c[i] for c in columns])) for i in range(len(columns[0]))]
             case Named():
                 box = next(leaves)
-                inside, payload = self.option(of, box[0])
-                return Tagged(box[0], inside.restored(payload, iter(box[1:])))
+                inside, option = self.option(of, box[0])
+                return Tagged(box[0], inside.restored(option, iter(box[1:])))
         return next(leaves)
 
     def skip(self, of: Type, leaves: Iterator[Any]) -> None:
