@@ -209,7 +209,8 @@ class Executable:
     def plain(self) -> PlainPasses | None:
         """Both passes in plain Python, for arguments of any kind; None where the program has no intermediate form."""
         try:
-            return PlainPasses(self.closed, lower_reverse(self.closed, self.reverse_terms, dense=False))
+            lowered = lower_reverse(self.closed, self.reverse_terms, dense=False)
+            return PlainPasses(self.closed, lowered, self.primitives.table)
         except NotLowered:
             return None
 
@@ -217,7 +218,8 @@ class Executable:
     def plain_tangent(self) -> PlainTangent | None:
         """The tangent in plain Python, for arguments of any kind; None where the program has no intermediate form."""
         try:
-            return PlainTangent(self.closed, lower_value(tangent_module(self.closed), dense=False))
+            lowered = lower_value(tangent_module(self.closed), dense=False)
+            return PlainTangent(self.closed, lowered, self.primitives.table)
         except NotLowered:
             return None
 

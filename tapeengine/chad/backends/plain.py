@@ -21,6 +21,7 @@ from tapeengine.chad.lowering.patterns import array_types, leaf_types, stored
 from tapeengine.chad.terms import Definition, Module
 from tapeengine.chad.types import Array, Named, Product, Sum, Type, is_discrete
 from tapeengine.chad.values import Tagged
+from tapeengine.primitive import Primitive
 
 __all__ = ["PlainPasses", "PlainTangent", "Values"]
 
@@ -207,13 +208,15 @@ class PlainPasses:
     module : Module
     lowered : Lowered
         What `lower_reverse` gives for it, for rows of any sizes.
+    primitives : mapping of str to Primitive
+        The registry primitives that the program calls.
     """
 
-    def __init__(self, module: Module, lowered: Lowered) -> None:
+    def __init__(self, module: Module, lowered: Lowered, primitives: Mapping[str, Primitive]) -> None:
         self.definition = module.definitions[module.main]
         self.values = Values(module.types)
         self.results = Values(module.types, lowered.is_dense)
-        self.run = compiled(lowered.program)
+        self.run = compiled(lowered.program, primitives=primitives)
 
     def vjp(self, args: Sequence[Any]) -> tuple[Any, Callable[[Any], list[Any]]]:
         """Run the program; give its value and what gives a sparse cotangent of each argument."""
@@ -239,13 +242,15 @@ class PlainTangent:
     module : Module
     lowered : Lowered
         What `lower_value` gives for its tangents, for rows of any sizes.
+    primitives : mapping of str to Primitive
+        The registry primitives that the program calls.
     """
 
-    def __init__(self, module: Module, lowered: Lowered) -> None:
+    def __init__(self, module: Module, lowered: Lowered, primitives: Mapping[str, Primitive]) -> None:
         self.definition = module.definitions[module.main]
         self.values = Values(module.types)
         self.results = Values(module.types, lowered.is_dense)
-        self.run = compiled(lowered.program)[lowered.main]
+        self.run = compiled(lowered.program, primitives=primitives)[lowered.main]
 
     def jvp(self, args: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program; give its value and its sparse tangent."""

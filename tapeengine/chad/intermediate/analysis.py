@@ -26,6 +26,7 @@ from tapeengine.chad.intermediate.statements import (
     Option,
     Pack,
     Plus,
+    Registered,
     Row,
     Size,
     Statement,
@@ -69,7 +70,7 @@ def flatten(statements: list[Statement]) -> None:
 def reads(s: Statement) -> tuple[Operand, ...]:
     """Give the operands of a statement itself, without those of statements inside it."""
     match s:
-        case Compute() | Call():
+        case Compute() | Call() | Registered():
             return s.args
         case Load() | Row():
             return (s.array, *s.indices)
@@ -110,7 +111,7 @@ def outs(s: Statement) -> tuple[Var, ...]:
             return (s.out,)
         case Add():
             return (s.out,)
-        case Assign() | Unpack() | Call():
+        case Assign() | Unpack() | Call() | Registered():
             return s.outs
         case For():
             kept = () if s.kept is None else (s.kept.frames,)
@@ -147,7 +148,7 @@ def raises(s: Statement) -> bool:
             return not s.operation.is_total
         case Load() | Row():
             return s.checked
-        case Check() | Call():
+        case Check() | Call() | Registered():
             return True
     return False
 

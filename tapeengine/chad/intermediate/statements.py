@@ -32,9 +32,9 @@ from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Operatio
 
 __all__ = [
     "REAL", "TRUTH", "WHOLE", "Add", "AddAll", "AddAt", "Append", "ArrayOf", "Assign", "BoxOf", "Call", "Check",
-    "Compute", "Const", "Flow", "For", "Frames", "Function", "If", "IsNull", "Join", "Kept", "Load", "New", "Operand",
-    "Option", "Pack", "Plus", "Program", "Row", "Scalar", "Size", "Statement", "Store", "Type", "Unpack", "Var",
-    "While", "ZerosLike",
+    "Compute", "Const", "Flow", "For", "Frames", "Function", "Group", "If", "IsNull", "Join", "Kept", "Load", "New",
+    "Operand", "Option", "Pack", "Plus", "Program", "Registered", "Row", "Scalar", "Size", "Statement", "Store",
+    "Type", "Unpack", "Var", "While", "ZerosLike",
 ]  # fmt: skip
 
 
@@ -339,10 +339,47 @@ class Call:
     args: tuple[Operand, ...]
 
 
+@dataclass(frozen=True)
+class Group:
+    """How leaves make a value that a registry primitive takes or gives: a tuple of groups, or one leaf."""
+
+    items: tuple[Group, ...] | None = None
+
+
+@dataclass(slots=True)
+class Registered:
+    """A registry primitive, or a rule of one, on whole values.
+
+    Attributes
+    ----------
+    outs : tuple of Var
+        The leaves of what it gives: scalars and arrays of any rank.
+    name : str
+    rule : {"value", "vjp", "jvp"}
+        The value; the cotangent of argument ``argument`` at a cotangent of the value; what a tangent of argument
+        ``argument`` contributes to the tangent of the value.
+    argument : int
+    args : tuple of Operand
+        All leaves, in the order of ``groups``. Rows that are references are rows of one size here.
+    groups : tuple of Group
+        The arguments of the primitive; of a rule the cotangent or tangent, the arguments, the value.
+    static : tuple of pairs of str and object
+        Keyword arguments.
+    """
+
+    outs: tuple[Var, ...]
+    name: str
+    rule: str
+    argument: int
+    args: tuple[Operand, ...]
+    groups: tuple[Group, ...]
+    static: tuple[tuple[str, object], ...]
+
+
 Flow = For | While | If
 Statement = (
     Compute | Load | Row | Check | Size | New | ZerosLike | Store | Append | Assign | Add | AddAt | AddAll | Plus | Pack
-    | Option | Unpack | IsNull | For | While | If | Join | Call
+    | Option | Unpack | IsNull | For | While | If | Join | Call | Registered
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from tapeengine.chad.intermediate.analysis import outs
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH
 from tapeengine.chad.intermediate.running import add_all as add_all_at_once
-from tapeengine.chad.intermediate.running import plus, zeros_like
+from tapeengine.chad.intermediate.running import call_registered, plus, zeros_like
 from tapeengine.chad.intermediate.statements import (
     Add,
     AddAll,
@@ -38,6 +38,7 @@ from tapeengine.chad.intermediate.statements import (
     Pack,
     Plus,
     Program,
+    Registered,
     Row,
     Scalar,
     Size,
@@ -48,6 +49,7 @@ from tapeengine.chad.intermediate.statements import (
     While,
     ZerosLike,
 )
+from tapeengine.primitive import Primitive
 
 __all__ = ["compiled", "text"]
 
@@ -69,6 +71,7 @@ class Writer:
         self.is_counted = is_counted
         self.lines: list[str] = []
         self.depth = 0
+        self.called: list[Registered] = []
 
     def line(self, text: str) -> None:
         """Write a line."""
@@ -287,6 +290,12 @@ def call(w: Writer, s: Call) -> None:
     w.line(f"{targets}{',' if len(s.outs) == 1 else ''} = {call_}" if s.outs else call_)
 
 
+def registered(w: Writer, s: Registered) -> None:
+    w.called.append(s)
+    targets = ", ".join(name(v.name) for v in s.outs)
+    w.line(f"{targets}{',' * (len(s.outs) == 1)} = registered({len(w.called) - 1}, {w.tuple(s.args)})")
+
+
 WRITE: Mapping[type[object], Callable[[Writer, Any], None]] = MappingProxyType(
     {
         Compute: compute,
@@ -311,6 +320,7 @@ WRITE: Mapping[type[object], Callable[[Writer, Any], None]] = MappingProxyType(
         While: while_,
         If: if_,
         Call: call,
+        Registered: registered,
     }
 )
 
@@ -322,16 +332,24 @@ def name(given: str) -> str:
     return "v_" + re.sub(r"\W", "_", given)
 
 
-def text(program: Program, is_counted: bool = False) -> str:
+def text(program: Program) -> str:
     """Write a program as Python."""
+    return "\n".join(written(program).lines)
+
+
+def written(program: Program, is_counted: bool = False) -> Writer:
+    """Write all functions of a program."""
     writer = Writer(program, is_counted)
     for function in program.functions.values():
         writer.function(function)
-    return "\n".join(writer.lines)
+    return writer
 
 
-def compiled(program: Program, steps: list[int] | None = None) -> Mapping[str, Callable[..., Any]]:
+def compiled(
+    program: Program, steps: list[int] | None = None, primitives: Mapping[str, Primitive] = MappingProxyType({})
+) -> Mapping[str, Callable[..., Any]]:
     """Give the functions of a program; they count what they do in ``steps[0]``, if it is given."""
+    writer = written(program, steps is not None)
     namespace: dict[str, Any] = {"np": np, "plus": plus, "add_all": add_all_at_once, "zeros_like": zeros_like}
     for o in OPERATIONS_BY_NAME.values():
         called = o.text.split("(")[0]
@@ -339,5 +357,6 @@ def compiled(program: Program, steps: list[int] | None = None) -> Mapping[str, C
             namespace.setdefault(called, getattr(math, called, o.compute))
     namespace["abs"] = abs
     namespace["steps"] = steps
-    exec(compile(text(program, steps is not None), "<program>", "exec"), namespace)
+    namespace["registered"] = lambda k, leaves: call_registered(primitives, writer.called[k], leaves)
+    exec(compile("\n".join(writer.lines), "<program>", "exec"), namespace)
     return {f.name: namespace[name(f.name)] for f in program.functions.values()}

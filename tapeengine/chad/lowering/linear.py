@@ -23,7 +23,7 @@ from tapeengine.chad.lowering.values import (
     Value,
     Zero,
 )
-from tapeengine.chad.types import LArray, Linear, LSum
+from tapeengine.chad.types import LArray, Linear, LSum, Type
 
 __all__ = ["PERFORMING", "RULES"]
 
@@ -119,6 +119,30 @@ def collect(L: Lower, t: T.Collect, env: Env) -> Value:
     if isinstance(value, ARRAYS):
         return value
     return L.collected(value, L.number(t.size, env), t.term.type)
+
+
+def vjp(L: Lower, t: T.Vjp, env: Env) -> Value:
+    """The rule of a primitive for the cotangent of an argument."""
+    d = L(t.term, env)
+    if isinstance(d, Zero):
+        return ZERO
+    out = L(t.out, env)
+    d = L.full(d, T.linear_type(t.term), out)
+    return L.registered(t.name, "vjp", t.argument, rule_values(L, t, d, out, env), t.static, t.of)
+
+
+def jvp(L: Lower, t: T.Jvp, env: Env) -> Value:
+    """The rule of a primitive for the tangent of an argument."""
+    d = L(t.term, env)
+    if isinstance(d, Zero):
+        return ZERO
+    d = L.full(d, T.linear_type(t.term), L(t.args[t.argument], env))
+    return L.registered(t.name, "jvp", t.argument, rule_values(L, t, d, L(t.out, env), env), t.static, t.of)
+
+
+def rule_values(L: Lower, t: T.Vjp | T.Jvp, d: Value, out: Value, env: Env) -> list[tuple[Value, Type]]:
+    """Give what a rule takes."""
+    return [(d, t.term.type), *((L(a, env), a.type) for a in t.args), (out, t.out.type)]
 
 
 def map_accum(L: Lower, t: T.MapAccum, env: Env) -> Value:
@@ -257,6 +281,8 @@ RULES: Mapping[type[S.Term], Rule] = MappingProxyType(
         T.LLambda: linear_lambda,
         T.LApply: linear_apply,
         T.Run: run,
+        T.Vjp: vjp,
+        T.Jvp: jvp,
     }
 )
 PERFORMING: Mapping[type[S.Term], Rule] = MappingProxyType(

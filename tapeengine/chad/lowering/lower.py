@@ -8,7 +8,19 @@ from typing import Any
 
 from tapeengine.chad import terms as S
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
-from tapeengine.chad.intermediate.statements import Assign, BoxOf, Const, For, If, Operand, Plus, Var, While
+from tapeengine.chad.intermediate.statements import (
+    Assign,
+    BoxOf,
+    Const,
+    For,
+    Group,
+    If,
+    Operand,
+    Plus,
+    Registered,
+    Var,
+    While,
+)
 from tapeengine.chad.lowering.builder import Block, Builder
 from tapeengine.chad.lowering.patterns import first_rows, is_dense, leaf_types, part, stored
 from tapeengine.chad.lowering.slots import Accumulation, Slot
@@ -59,6 +71,7 @@ __all__ = ["Lower"]
 
 Rule = Callable[["Lower", Any, Env], Value]
 ONE = Const(1, WHOLE)
+Static = tuple[tuple[str, object], ...]
 
 
 class Lower(Accumulation):
@@ -154,6 +167,18 @@ class Lower(Accumulation):
         if isinstance(found, Var):
             self.b.homes[found.name].known["natural", found] = found
         return found
+
+    # ------------------------------------------------------------ registry primitives
+
+    def registered(
+        self, name: str, rule: str, argument: int, values: list[tuple[Value, Type]], static: Static, of: Type
+    ) -> Value:
+        """Write the call of a registry primitive or of a rule of one."""
+        leaves = [x for value, t in values for x in self.flat(value, t, is_dense(value))]
+        outs = [self.b.fresh("y", t) for t in leaf_types(of, True)]
+        groups = tuple(group_of(t) for _, t in values)
+        self.b.add(Registered(tuple(outs), name, rule, argument, tuple(leaves), groups, static))
+        return self.restored(of, iter(outs), True)
 
     # ------------------------------------------------------------ cotangents
 
@@ -468,6 +493,12 @@ class Lower(Accumulation):
             with self.b.inside(block):
                 values.append(self.applied(function.value, args, of))
         return self.finished(condition, blocks, (values[0], values[1]), of)
+
+
+def group_of(of: Type) -> Group:
+    """Give how the leaves of a type make a value."""
+    of = stored(of)
+    return Group(tuple(map(group_of, of.items))) if isinstance(of, Product) else Group()
 
 
 class Carried:

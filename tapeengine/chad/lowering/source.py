@@ -49,6 +49,11 @@ def op(L: Lower, t: S.Op, env: Env) -> Value:
     return L.b.compute(t.op, *(L.number(a, env) for a in t.args))
 
 
+def primitive(L: Lower, t: S.Primitive, env: Env) -> Value:
+    args = [(L(a, env), a.type) for a in t.args]
+    return L.registered(t.name, "value", 0, args, t.static, t.of)
+
+
 def tuple_(L: Lower, t: S.Tuple, env: Env) -> Value:
     return Tup(tuple(L(x, env) for x in t.items))
 
@@ -297,6 +302,7 @@ RULES: Mapping[type[S.Term], Rule] = MappingProxyType(
         S.Var: variable,
         S.Literal: literal,
         S.Op: op,
+        S.Primitive: primitive,
         S.Tuple: tuple_,
         S.Proj: proj,
         S.Inject: inject,
