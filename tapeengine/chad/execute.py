@@ -48,6 +48,11 @@ class Executable:
         The registry primitives that the program calls.
     python : callable, optional
         The program as ordinary Python, which is asked where a run meets an infinity or a NaN.
+
+    Attributes
+    ----------
+    engine : Engine, optional
+        What runs the program on dual numbers, once an engine has run it at all.
     """
 
     def __init__(
@@ -58,6 +63,7 @@ class Executable:
         python: Callable[..., Any] | None = None,
     ) -> None:
         self.python = python
+        self.engine: Any = None
         self.module = module
         self.primitives = Primitives(primitives)
         with deep():
@@ -117,12 +123,18 @@ class Executable:
         with deep():
             return simplify_module(reverse(self.module if form == "copower" else self.closed, form))
 
+    def check_number(self, primals: Sequence[Any], tangents: Sequence[Any] | None = None) -> None:
+        """Refuse a call with too many or too few arguments or tangents."""
+        name, wanted = self.definition.name, len(self.definition.params)
+        if len(primals) != wanted:
+            raise TypeError(f"{name} takes {wanted} arguments, not {len(primals)}")
+        if tangents is not None and len(tangents) != wanted:
+            raise TypeError(f"{name} takes a tangent for each of its {wanted} arguments")
+
     def inward(self, primals: Sequence[Any]) -> list[Any]:
         """Convert the arguments of a call."""
-        params = self.definition.params
-        if len(primals) != len(params):
-            raise TypeError(f"{self.definition.name} takes {len(params)} arguments, not {len(primals)}")
-        each = zip(params, primals, strict=True)
+        self.check_number(primals)
+        each = zip(self.definition.params, primals, strict=True)
         return [self.converter.inward(p.of, x, f"the argument {p.name}") for p, x in each]
 
     @functools.cached_property
@@ -224,32 +236,51 @@ class Executable:
             return None
 
     def plain_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Run both passes in plain Python; evaluate the derivative at poles, and where there are no such passes."""
-        if self.plain is None or len(primals) != len(self.definition.params):
-            return self.evaluated_vjp(primals)
+        """Run both passes in plain Python; at poles, and where there are none, run dual numbers."""
+        self.check_number(primals)
+        if self.plain is None:
+            return self.dual_vjp(primals)
         inside = self.inward(primals)
         self.at_pole(primals)
         try:
             value, back = self.plain.vjp(inside)
             if not is_finite(value):
-                return self.evaluated_vjp(primals)
+                return self.dual_vjp(primals)
         except POLES:
-            return self.evaluated_vjp(primals)
+            return self.dual_vjp(primals)
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
             given = self.converter.cotangent_in(self.definition.result, cotangent, value, "value")
             try:
                 got = back(given)
                 if not is_finite(got):
-                    return self.evaluated_vjp(primals)[1](cotangent)
+                    return self.dual_vjp(primals)[1](cotangent)
             except POLES:
-                return self.evaluated_vjp(primals)[1](cotangent)
+                return self.dual_vjp(primals)[1](cotangent)
             each = zip(self.definition.params, got, inside, primals, strict=True)
             linear = Sparse(self.closed.types)
             with deep():
                 return tuple(self.converter.cotangent_out(p.of, d, x, like, linear) for p, d, x, like in each)
 
         return self.converter.outward(self.definition.result, value), backpropagator
+
+    def dual_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Run the program as Python on dual numbers."""
+        if self.engine is None or self.python is None:
+            return self.evaluated_vjp(primals)
+        value, back = self.engine.vjp(self.python, *primals)
+        of = self.definition.result
+        with deep():
+            inside = self.converter.inward(of, value, "the value")
+
+        def backpropagator(cotangent: Any) -> tuple[Any, ...]:
+            with deep():
+                given = self.converter.cotangent_in(of, cotangent, inside, "value")
+                linear = Sparse(self.closed.types)
+                found: tuple[Any, ...] = back(self.converter.cotangent_out(of, given, inside, value, linear))
+            return found
+
+        return self.converter.outward(of, inside), backpropagator
 
     def evaluated_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Evaluate the reverse derivative: the value and the backpropagator."""
@@ -285,9 +316,10 @@ class Executable:
         return self.plain_jvp(primals, tangents)
 
     def plain_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        """Run the tangent in plain Python; evaluate it at poles, and where there is no such function."""
-        if self.plain_tangent is None or not len(primals) == len(tangents) == len(self.definition.params):
-            return self.evaluated_jvp(primals, tangents)
+        """Run the tangent in plain Python; at poles, and where there is none, run dual numbers."""
+        self.check_number(primals, tangents)
+        if self.plain_tangent is None:
+            return self.dual_jvp(primals, tangents)
         inside = self.inward(primals)
         self.at_pole(primals)
         with deep():
@@ -296,19 +328,29 @@ class Executable:
         try:
             value, tangent = self.plain_tangent.jvp(inside, given)
         except POLES:
-            return self.evaluated_jvp(primals, tangents)
+            return self.dual_jvp(primals, tangents)
         if not is_finite((value, tangent)):
-            return self.evaluated_jvp(primals, tangents)
+            return self.dual_jvp(primals, tangents)
         with deep():
             out = self.converter.outward(self.definition.result, value)
             linear = Sparse(self.closed.types)
             return out, self.converter.cotangent_out(self.definition.result, tangent, value, None, linear)
 
+    def dual_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        """Run the program as Python on dual numbers, forwards."""
+        if self.engine is None or self.python is None:
+            return self.evaluated_jvp(primals, tangents)
+        value, tangent = self.engine.jvp(self.python, tuple(primals), tuple(tangents))
+        of, linear = self.definition.result, Sparse(self.closed.types)
+        with deep():
+            inside = self.converter.inward(of, value, "the value")
+            given = self.converter.cotangent_in(of, tangent, inside, "the tangent")
+            return self.converter.outward(of, inside), self.converter.cotangent_out(of, given, inside, None, linear)
+
     def evaluated_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Evaluate the forward derivative: the value and its tangent."""
+        self.check_number(primals, tangents)
         inside = self.inward(primals)
-        if len(tangents) != len(primals):
-            raise TypeError(f"{self.definition.name} takes a tangent for each of its {len(primals)} arguments")
         self.at_pole(primals)
         evaluator = Evaluator(self.forward_terms, primitives=self.primitives)
         linear = evaluator.linear

@@ -170,6 +170,7 @@ class Program(Enterable):
             return entered or instance.__tapeengine_vjp__(engine, *primals, **named)
         others = self.others(len(primals), named)
         executable = self.executable
+        executable.engine = engine
         # An engine has tried the short way already, once it knows it, with just these primals.
         run = executable.vjp if others or self.native is None else executable.general_vjp
         self.native = None if executable.drops_errors else executable.entry
@@ -199,6 +200,7 @@ class Program(Enterable):
         if self.inferred:
             return self.for_values(self.positional(primals, {})[1]).__tapeengine_jvp__(engine, primals, tangents)
         others = self.others(len(primals), {})
+        self.executable.engine = engine
         whole = (*tangents, *[None] * len(others))
         run = functools.partial(self.executable.jvp, (*primals, *others), whole)
 

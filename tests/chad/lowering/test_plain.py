@@ -18,9 +18,7 @@ def test_cotangents(name):
     value, backpropagator = run.plain_vjp(args)
     np.testing.assert_allclose(leaves(value), leaves(wanted), rtol=1e-12, atol=1e-12)
     cotangent = random_like(wanted, 3)
-    np.testing.assert_allclose(
-        leaves(backpropagator(cotangent)), leaves(expected(cotangent)), rtol=1e-9, atol=1e-10
-    )
+    np.testing.assert_allclose(leaves(backpropagator(cotangent)), leaves(expected(cotangent)), rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", CASES)
