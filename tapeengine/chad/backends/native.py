@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from tapeengine._core.native import Form, Native
 from tapeengine.chad.backends.machine import NotAssembled, assemble
+from tapeengine.chad.intermediate.analysis import blocks, raises, walk
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import ArrayOf, Const, For, Function, If, Operand, Statement, While
 from tapeengine.chad.intermediate.statements import Type as FormType
@@ -121,23 +122,41 @@ def for_all_leaves(forward: Function, reverse: Function) -> Sequence[Operand]:
     return [next(gave) if kind == REAL else Const(0, WHOLE) for kind in kinds]
 
 
+def is_short(s: For) -> bool:
+    """Tell whether a loop has few steps, whatever the arguments are."""
+    return isinstance(s.count, Const) and isinstance(s.count.value, int) and s.count.value <= FEW
+
+
+def has_guards(statements: list[Statement]) -> bool:
+    """Tell whether a branch among statements holds something that may raise."""
+    inner = (s for s, around in walk(statements) if any(isinstance(flow, If) for flow in around))
+    return any(map(raises, inner))
+
+
 #: Loops of at most this many steps, where the number is known, are quick on the machine whatever they do.
 FEW = 16
 
 
 def is_stepwise(statements: Sequence[Statement]) -> bool:
-    """Tell whether no outer loop of a forward pass could be a whole-array operation: its steps depend on one another.
+    """Tell whether no outer loop of a forward pass should be a whole-array operation.
+
+    That is so where its steps depend on one another, and where they branch to something that may raise: as a
+    whole-array operation all elements would take all branches.
 
     Examples
     --------
     >>> is_stepwise([])
     True
     """
+    found = list(independent(statements))
+    return not found or any(has_guards(loop.body) for loop in found)
+
+
+def independent(statements: Sequence[Statement]) -> Iterator[For]:
+    """Go through the outer loops whose steps do not depend on one another."""
     for s in statements:
-        if isinstance(s, For) and not s.carried and not (isinstance(s.count, Const) and s.count.value <= FEW):  # type: ignore[operator]
-            return False
-        if isinstance(s, If) and not (is_stepwise(s.then) and is_stepwise(s.orelse)):
-            return False
-        if isinstance(s, While) and not is_stepwise(s.test):
-            return False
-    return True
+        if isinstance(s, For) and not s.carried and not is_short(s):
+            yield s
+        if isinstance(s, If | While):
+            for block in blocks(s):
+                yield from independent(block)
