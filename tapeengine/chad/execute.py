@@ -25,6 +25,7 @@ from tapeengine.chad.generate.compiled import POLES, REFERRED
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.passes import Lowered, lower_reverse, lower_value
 from tapeengine.chad.lowering.values import NotLowered
+from tapeengine.chad.ordinary import is_traced
 from tapeengine.chad.registered import Primitives
 from tapeengine.chad.reverse import FORMS, reverse
 from tapeengine.chad.simplify import simplify_module
@@ -138,10 +139,20 @@ class Executable:
         return [self.converter.inward(p.of, x, f"the argument {p.name}") for p, x in each]
 
     @functools.cached_property
-    def drops_errors(self) -> bool:
-        """Whether the program may raise in a part that its derivatives do not compute."""
+    def may_drop_errors(self) -> bool:
+        """Whether the program may raise in a part that numpy's form of its derivatives does not compute."""
         with deep():
             return drops_errors(self.module)
+
+    @property
+    def drops_errors(self) -> bool:
+        """Whether what runs first may drop an error of the program; what is lowered drops none."""
+        return self.may_drop_errors and self.lowered_entry is None
+
+    def check_errors(self, primals: Sequence[Any]) -> None:
+        """Raise what the program raises, where the short way would have and the longer one may not."""
+        if self.may_drop_errors and self.lowered_entry is not None and not is_traced(tuple(primals)):
+            self.at_pole(primals)
 
     def at_pole(self, primals: Sequence[Any]) -> None:
         """Raise what the program as Python raises on its way through infinities, NaNs and arrays that end, if it does.
@@ -167,11 +178,17 @@ class Executable:
     @functools.cached_property
     def entry(self) -> Native | None:
         """The short way to value and backpropagator, on the core's register machine; None where there is none."""
-        lowered = self.lowered
-        made = None if lowered is None else native(lowered, self.definition, self.classes, self.general_vjp)
-        if lowered is None or made is None:
-            return None if self.generated is None else self.generated.entry(self.general_vjp)
-        if is_stepwise(lowered.program.functions["forward"].body):
+        if self.lowered_entry is not None:
+            return self.lowered_entry
+        return None if self.generated is None else self.generated.entry(self.general_vjp)
+
+    @functools.cached_property
+    def lowered_entry(self) -> Native | None:
+        """The passes that were lowered, on the machine; None where it cannot run them, or numpy should."""
+        if self.lowered is None:
+            return None
+        made = native(self.lowered, self.definition, self.classes, self.general_vjp)
+        if made is None or self.may_drop_errors or is_stepwise(self.lowered.program.functions["forward"].body):
             return made
         whole = self.generated
         return made if whole is None or whole.fast.code is not None or whole.fast.loops else None
@@ -202,6 +219,7 @@ class Executable:
 
     def general_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Do what `vjp` does, for all primals of the program."""
+        self.check_errors(primals)
         if self.generated is None or len(primals) != len(self.definition.params):
             return self.plain_vjp(primals)
         try:
@@ -310,6 +328,7 @@ class Executable:
             if made is not None:
                 found: tuple[Any, Any] = made[0]
                 return found
+        self.check_errors(primals)
         if self.generated_forward is not None and len(primals) == len(tangents) == len(self.definition.params):
             with contextlib.suppress(NotGenerated):
                 return self.generated_forward.jvp(primals, tangents)
