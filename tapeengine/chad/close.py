@@ -34,6 +34,24 @@ from tapeengine.errors import UnsupportedError
 __all__ = ["close"]
 
 
+def anonymous(of: Function) -> Function:
+    """Give a function type without the names of products in it: two lambdas that meet may differ in these."""
+
+    def plain(t: Type) -> Type:
+        match t:
+            case Product(items):
+                return Product(tuple(map(plain, items)))
+            case Sum(options):
+                return Sum(tuple(map(plain, options)))
+            case Array(element):
+                return Array(plain(element))
+            case Function(params, result):
+                return Function(tuple(map(plain, params)), plain(result))
+        return t
+
+    return Function(tuple(map(plain, of.params)), plain(of.result))
+
+
 class Defunctionaliser:
     """Gives each function type of a module a sum type, and each lambda an option of it."""
 
@@ -47,15 +65,17 @@ class Defunctionaliser:
         """Note every lambda in a term."""
         if isinstance(term, Lambda):
             assert isinstance(term.type, Function)
-            self.name(term.type)
-            found = self.lambdas[term.type]
-            self.position[id(term)] = (term.type, len(found))
+            of = anonymous(term.type)
+            self.name(of)
+            found = self.lambdas[of]
+            self.position[id(term)] = (of, len(found))
             found.append(term)
         for child, _ in children(term):
             self.collect(child)
 
     def name(self, of: Function) -> str:
-        """Give the name of the sum type of a function type."""
+        """Give the name of the sum type of a function type, whatever its products are called."""
+        of = anonymous(of)
         if of not in self.sums:
             self.sums[of] = self.names("closure")
             self.lambdas[of] = []

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tapeengine._core.native import Native
+from tapeengine.chad.backends.native import is_stepwise, native, native_tangent
+from tapeengine.chad.backends.plain import PlainPasses, PlainTangent
 from tapeengine.chad.close import close
 from tapeengine.chad.convert import Converter
 from tapeengine.chad.depth import deep
@@ -18,13 +21,17 @@ from tapeengine.chad.effects import drops_errors
 from tapeengine.chad.evaluate.evaluator import Evaluator
 from tapeengine.chad.forward import forward
 from tapeengine.chad.generate import Compiled, CompiledTangent, NotGenerated, generate
-from tapeengine.chad.generate.compiled import REFERRED
+from tapeengine.chad.generate.compiled import POLES, REFERRED
 from tapeengine.chad.linear import Sparse
+from tapeengine.chad.lowering.passes import Lowered, lower_reverse, lower_value
+from tapeengine.chad.lowering.values import NotLowered
+from tapeengine.chad.ordinary import is_traced
 from tapeengine.chad.registered import Primitives
 from tapeengine.chad.reverse import FORMS, reverse
 from tapeengine.chad.simplify import simplify_module
+from tapeengine.chad.tangents import tangents as tangent_module
 from tapeengine.chad.terms import Module
-from tapeengine.chad.types import LProduct
+from tapeengine.chad.types import LProduct, is_discrete
 from tapeengine.primitive import Primitive
 
 __all__ = ["Executable"]
@@ -42,6 +49,11 @@ class Executable:
         The registry primitives that the program calls.
     python : callable, optional
         The program as ordinary Python, which is asked where a run meets an infinity or a NaN.
+
+    Attributes
+    ----------
+    engine : Engine, optional
+        What runs the program on dual numbers, once an engine has run it at all.
     """
 
     def __init__(
@@ -52,6 +64,7 @@ class Executable:
         python: Callable[..., Any] | None = None,
     ) -> None:
         self.python = python
+        self.engine: Any = None
         self.module = module
         self.primitives = Primitives(primitives)
         with deep():
@@ -111,19 +124,35 @@ class Executable:
         with deep():
             return simplify_module(reverse(self.module if form == "copower" else self.closed, form))
 
+    def check_number(self, primals: Sequence[Any], tangents: Sequence[Any] | None = None) -> None:
+        """Refuse a call with too many or too few arguments or tangents."""
+        name, wanted = self.definition.name, len(self.definition.params)
+        if len(primals) != wanted:
+            raise TypeError(f"{name} takes {wanted} arguments, not {len(primals)}")
+        if tangents is not None and len(tangents) != wanted:
+            raise TypeError(f"{name} takes a tangent for each of its {wanted} arguments")
+
     def inward(self, primals: Sequence[Any]) -> list[Any]:
         """Convert the arguments of a call."""
-        params = self.definition.params
-        if len(primals) != len(params):
-            raise TypeError(f"{self.definition.name} takes {len(params)} arguments, not {len(primals)}")
-        each = zip(params, primals, strict=True)
+        self.check_number(primals)
+        each = zip(self.definition.params, primals, strict=True)
         return [self.converter.inward(p.of, x, f"the argument {p.name}") for p, x in each]
 
     @functools.cached_property
-    def drops_errors(self) -> bool:
-        """Whether the program may raise in a part that its derivatives do not compute."""
+    def may_drop_errors(self) -> bool:
+        """Whether the program may raise in a part that numpy's form of its derivatives does not compute."""
         with deep():
             return drops_errors(self.module)
+
+    @property
+    def drops_errors(self) -> bool:
+        """Whether what runs first may drop an error of the program; what is lowered drops none."""
+        return self.may_drop_errors and self.lowered_entry is None
+
+    def check_errors(self, primals: Sequence[Any]) -> None:
+        """Raise what the program raises, where the short way would have and the longer one may not."""
+        if self.may_drop_errors and self.lowered_entry is not None and not is_traced(tuple(primals)):
+            self.at_pole(primals)
 
     def at_pole(self, primals: Sequence[Any]) -> None:
         """Raise what the program as Python raises on its way through infinities, NaNs and arrays that end, if it does.
@@ -149,7 +178,39 @@ class Executable:
     @functools.cached_property
     def entry(self) -> Native | None:
         """The short way to value and backpropagator, on the core's register machine; None where there is none."""
+        if self.lowered_entry is not None:
+            return self.lowered_entry
         return None if self.generated is None else self.generated.entry(self.general_vjp)
+
+    @functools.cached_property
+    def lowered_entry(self) -> Native | None:
+        """The passes that were lowered, on the machine; None where it cannot run them, or numpy should."""
+        if self.lowered is None:
+            return None
+        made = native(self.lowered, self.definition, self.classes, self.general_vjp)
+        if made is None or self.may_drop_errors or is_stepwise(self.lowered.program.functions["forward"].body):
+            return made
+        whole = self.generated
+        return made if whole is None or whole.fast.code is not None or whole.fast.loops else None
+
+    @functools.cached_property
+    def lowered(self) -> Lowered | None:
+        """Both passes in the intermediate form, for rows of one size; None where there is no such form."""
+        try:
+            return lower_reverse(self.closed, self.reverse_terms)
+        except NotLowered:
+            return None
+
+    @functools.cached_property
+    def tangent_entry(self) -> Native | None:
+        """The short way to value and tangent, on the core's register machine; None where there is none."""
+        try:
+            lowered = lower_value(tangent_module(self.closed))
+        except NotLowered:
+            return None
+        if not is_stepwise(lowered.program.functions[lowered.main].body):
+            return None
+        return native_tangent(lowered, self.definition, self.classes)
 
     def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]]:
         """Run the program; give its value and its backpropagator."""
@@ -158,20 +219,86 @@ class Executable:
 
     def general_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Do what `vjp` does, for all primals of the program."""
+        self.check_errors(primals)
         if self.generated is None or len(primals) != len(self.definition.params):
-            return self.evaluated_vjp(primals)
+            return self.plain_vjp(primals)
         try:
             value, back = self.generated.vjp(primals)
         except NotGenerated:
-            return self.evaluated_vjp(primals)
+            return self.plain_vjp(primals)
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
             try:
                 return back(cotangent)
             except NotGenerated:
-                return self.evaluated_vjp(primals)[1](cotangent)
+                return self.plain_vjp(primals)[1](cotangent)
 
         return value, backpropagator
+
+    @functools.cached_property
+    def plain(self) -> PlainPasses | None:
+        """Both passes in plain Python, for arguments of any kind; None where the program has no intermediate form."""
+        try:
+            lowered = lower_reverse(self.closed, self.reverse_terms, dense=False)
+            return PlainPasses(self.closed, lowered, self.primitives.table)
+        except NotLowered:
+            return None
+
+    @functools.cached_property
+    def plain_tangent(self) -> PlainTangent | None:
+        """The tangent in plain Python, for arguments of any kind; None where the program has no intermediate form."""
+        try:
+            lowered = lower_value(tangent_module(self.closed), dense=False)
+            return PlainTangent(self.closed, lowered, self.primitives.table)
+        except NotLowered:
+            return None
+
+    def plain_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Run both passes in plain Python; at poles, and where there are none, run dual numbers."""
+        self.check_number(primals)
+        if self.plain is None:
+            return self.dual_vjp(primals)
+        inside = self.inward(primals)
+        self.at_pole(primals)
+        try:
+            value, back = self.plain.vjp(inside)
+            if not is_finite(value):
+                return self.dual_vjp(primals)
+        except POLES:
+            return self.dual_vjp(primals)
+
+        def backpropagator(cotangent: Any) -> tuple[Any, ...]:
+            given = self.converter.cotangent_in(self.definition.result, cotangent, value, "value")
+            try:
+                got = back(given)
+                if not is_finite(got):
+                    return self.dual_vjp(primals)[1](cotangent)
+            except POLES:
+                return self.dual_vjp(primals)[1](cotangent)
+            each = zip(self.definition.params, got, inside, primals, strict=True)
+            linear = Sparse(self.closed.types)
+            with deep():
+                return tuple(self.converter.cotangent_out(p.of, d, x, like, linear) for p, d, x, like in each)
+
+        return self.converter.outward(self.definition.result, value), backpropagator
+
+    def dual_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Run the program as Python on dual numbers."""
+        if self.engine is None or self.python is None:
+            return self.evaluated_vjp(primals)
+        value, back = self.engine.vjp(self.python, *primals)
+        of = self.definition.result
+        with deep():
+            inside = self.converter.inward(of, value, "the value")
+
+        def backpropagator(cotangent: Any) -> tuple[Any, ...]:
+            with deep():
+                given = self.converter.cotangent_in(of, cotangent, inside, "value")
+                linear = Sparse(self.closed.types)
+                found: tuple[Any, ...] = back(self.converter.cotangent_out(of, given, inside, value, linear))
+            return found
+
+        return self.converter.outward(of, inside), backpropagator
 
     def evaluated_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Evaluate the reverse derivative: the value and the backpropagator."""
@@ -195,16 +322,54 @@ class Executable:
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program with tangents of its arguments; give its value and its tangent."""
+        if self.tangent_entry is not None and len(primals) == len(tangents) == len(self.definition.params):
+            each = zip(self.definition.params, tangents, strict=True)
+            made = self.tangent_entry.vjp(*primals, *(t for p, t in each if not is_discrete(p.of)))
+            if made is not None:
+                found: tuple[Any, Any] = made[0]
+                return found
+        self.check_errors(primals)
         if self.generated_forward is not None and len(primals) == len(tangents) == len(self.definition.params):
             with contextlib.suppress(NotGenerated):
                 return self.generated_forward.jvp(primals, tangents)
-        return self.evaluated_jvp(primals, tangents)
+        return self.plain_jvp(primals, tangents)
+
+    def plain_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        """Run the tangent in plain Python; at poles, and where there is none, run dual numbers."""
+        self.check_number(primals, tangents)
+        if self.plain_tangent is None:
+            return self.dual_jvp(primals, tangents)
+        inside = self.inward(primals)
+        self.at_pole(primals)
+        with deep():
+            each = enumerate(zip(self.definition.params, tangents, inside, strict=True))
+            given = [self.converter.cotangent_in(p.of, t, x, f"tangent {i}") for i, (p, t, x) in each]
+        try:
+            value, tangent = self.plain_tangent.jvp(inside, given)
+        except POLES:
+            return self.dual_jvp(primals, tangents)
+        if not is_finite((value, tangent)):
+            return self.dual_jvp(primals, tangents)
+        with deep():
+            out = self.converter.outward(self.definition.result, value)
+            linear = Sparse(self.closed.types)
+            return out, self.converter.cotangent_out(self.definition.result, tangent, value, None, linear)
+
+    def dual_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        """Run the program as Python on dual numbers, forwards."""
+        if self.engine is None or self.python is None:
+            return self.evaluated_jvp(primals, tangents)
+        value, tangent = self.engine.jvp(self.python, tuple(primals), tuple(tangents))
+        of, linear = self.definition.result, Sparse(self.closed.types)
+        with deep():
+            inside = self.converter.inward(of, value, "the value")
+            given = self.converter.cotangent_in(of, tangent, inside, "the tangent")
+            return self.converter.outward(of, inside), self.converter.cotangent_out(of, given, inside, None, linear)
 
     def evaluated_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Evaluate the forward derivative: the value and its tangent."""
+        self.check_number(primals, tangents)
         inside = self.inward(primals)
-        if len(tangents) != len(primals):
-            raise TypeError(f"{self.definition.name} takes a tangent for each of its {len(primals)} arguments")
         self.at_pole(primals)
         evaluator = Evaluator(self.forward_terms, primitives=self.primitives)
         linear = evaluator.linear
@@ -216,3 +381,19 @@ class Executable:
             tangent = ahead(tuple(given))
             out = self.converter.outward(self.definition.result, value)
             return out, self.converter.cotangent_out(self.definition.result, tangent, value, None, linear)
+
+
+def is_finite(value: Any) -> bool:
+    """Tell whether all numbers of a value of a term are finite."""
+    pending = [value]
+    while pending:
+        x = pending.pop()
+        if isinstance(x, float):
+            if not math.isfinite(x):
+                return False
+        elif isinstance(x, np.ndarray):
+            if not np.isfinite(x).all():
+                return False
+        elif isinstance(x, list | tuple):
+            pending.extend(x)
+    return True

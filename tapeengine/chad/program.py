@@ -19,6 +19,7 @@ from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
 from tapeengine.chad.execute import Executable
 from tapeengine.chad.infer import annotation_of, key_of
+from tapeengine.chad.intermediate.text import text
 from tapeengine.chad.link import link
 from tapeengine.chad.ordinary import is_traced, on_duals
 from tapeengine.chad.parse import Unresolved, parse_function
@@ -149,9 +150,10 @@ class Program(Enterable):
 
         Parameters
         ----------
-        form : {"reverse", "forward", "accumulate", "sparse", "vector", "copower", "tangent"}
+        form : {"reverse", "forward", "loops", "accumulate", "sparse", "vector", "copower", "tangent"}
             ``"reverse"`` and ``"forward"`` are what runs, in Python with numpy where the program has that form: a
             forward and a reverse pass; or one function that gives each value with its tangent. The others are terms:
+            ``"loops"`` is the intermediate form of both passes as plain Python, which the register machine runs.
             ``"accumulate"`` is the environment vector with mutable accumulation (EC Fig. 6); ``"sparse"`` and
             ``"vector"`` are EC Fig. 2, ``"copower"`` is CHAD 7.5, ``"tangent"`` CHAD 7.4.
 
@@ -159,6 +161,10 @@ class Program(Enterable):
         -------
         str
         """
+        if form == "loops":
+            if self.executable.lowered is None:
+                raise UnsupportedError(f"{self.symbol} has no intermediate form for rows of one size")
+            return text(self.executable.lowered.program)
         if form == "reverse" and self.executable.generated is not None:
             return self.executable.generated.text
         if form == "forward" and self.executable.generated_forward is not None:
@@ -175,6 +181,7 @@ class Program(Enterable):
             return entered or instance.__tapeengine_vjp__(engine, *primals, **named)
         others = self.others(len(primals), named)
         executable = self.executable
+        executable.engine = engine
         # An engine has tried the short way already, once it knows it, with just these primals.
         run = executable.vjp if others or self.native is None else executable.general_vjp
         self.native = None if executable.drops_errors else executable.entry
@@ -204,6 +211,7 @@ class Program(Enterable):
         if self.inferred:
             return self.for_values(self.positional(primals, {})[1]).__tapeengine_jvp__(engine, primals, tangents)
         others = self.others(len(primals), {})
+        self.executable.engine = engine
         whole = (*tangents, *[None] * len(others))
         run = functools.partial(self.executable.jvp, (*primals, *others), whole)
 

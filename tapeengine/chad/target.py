@@ -212,9 +212,13 @@ class LIndex(Term):
 
 @dataclass(frozen=True)
 class LTotal(Term):
-    """The sum of the components of a linear array; dual to `Replicate`."""
+    """The sum of the components of a linear array; dual to `Replicate`.
+
+    ``like`` is what the component is a cotangent of, where its size would not be known if there are no components.
+    """
 
     term: Term
+    like: tuple[Term, ...] = ()
 
     def _type(self) -> Type:
         assert isinstance(self.term.type, LArray)

@@ -34,7 +34,7 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import INT, is_discrete
+from tapeengine.chad.types import INT, Array, is_discrete
 
 if TYPE_CHECKING:
     from tapeengine.chad.reverse.environment import Context
@@ -128,7 +128,8 @@ def total(D: Reverse, t: Total, context: Context) -> Term:
 # D[replicate n t]  :=  let n = D[n]1 in let <x, x'> = D[t] in <replicate n x, \d. x' (sum d)>
 def replicate(D: Reverse, t: Replicate, context: Context) -> Term:
     def body(n: Var, p: Var) -> Term:
-        return D.result(Replicate(n, Proj(p, 0)), lambda d: D.back(p, T.LTotal(d)), cotangent(t.type))
+        like = (Proj(p, 0),) if isinstance(t.term.type, Array) else ()
+        return D.result(Replicate(n, Proj(p, 0)), lambda d: D.back(p, T.LTotal(d, like)), cotangent(t.type))
 
     return D.let("n", D.primal(t.size, context), lambda n: D.bind("p", t.term, context, lambda p: body(n, p)))
 

@@ -1,0 +1,381 @@
+"""The intermediate form as code for the register machine of the core.
+
+Each variable has a register, loops and branches are jumps; what a site keeps is a chain of records, and the variable of
+its frames holds the position of the newest one; see ``machine.h``. The machine has no references and calls, and makes
+no arrays inside loops: programs that do are not for it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from tapeengine._core.machine import Code, opcodes
+from tapeengine.chad.intermediate.analysis import blocks
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
+from tapeengine.chad.intermediate.statements import (
+    Add,
+    AddAt,
+    Append,
+    ArrayOf,
+    Assign,
+    Check,
+    Compute,
+    Const,
+    For,
+    Function,
+    If,
+    Kept,
+    Load,
+    New,
+    Operand,
+    Size,
+    Statement,
+    Store,
+    Type,
+    Var,
+    While,
+)
+from tapeengine.errors import UnsupportedError
+
+__all__ = ["NotAssembled", "assemble"]
+
+OPCODES: Mapping[str, int] = MappingProxyType(opcodes())
+KINDS: Mapping[Type, int] = MappingProxyType({REAL: 0, WHOLE: 1, TRUTH: 2})
+MOST_DIMENSIONS = 4
+
+
+class NotAssembled(UnsupportedError):
+    """A function does something that the register machine cannot do."""
+
+
+class Assembler:
+    """Writes one function as code.
+
+    Parameters
+    ----------
+    function : Function
+    may_raise : bool
+        Whether the machine stops where Python would raise; partial derivatives are never errors.
+    """
+
+    def __init__(self, function: Function, may_raise: bool) -> None:
+        self.may_raise = may_raise
+        self.steps: list[list[int]] = []
+        self.side: list[int] = []
+        self.registers: dict[str, int] = {}
+        self.constants: dict[bytes, tuple[int, float | int]] = {}
+        self.count = 0
+        self.depth = 0
+        self.same = unions(function)
+
+    # ------------------------------------------------------------ registers and instructions
+
+    def fresh(self) -> int:
+        """Give a new register."""
+        self.count += 1
+        return self.count - 1
+
+    def at(self, x: Operand) -> int:
+        """Give the register of an operand."""
+        if isinstance(x, Const):
+            if not isinstance(x.value, int | float):
+                raise NotAssembled("a null")
+            return self.constant(float(x.value) if x.type == REAL else int(x.value))
+        of = x.type
+        if isinstance(of, ArrayOf) and (of.element not in KINDS or of.rank > MOST_DIMENSIONS):
+            raise NotAssembled("an array of references")
+        name = self.same.get(x.name, x.name)
+        if name not in self.registers:
+            self.registers[name] = self.fresh()
+        return self.registers[name]
+
+    def constant(self, value: float | int) -> int:
+        """Give the register that holds a number."""
+        try:
+            key = struct.pack("d" if isinstance(value, float) else "q", value) + type(value).__name__.encode()
+        except struct.error:
+            raise NotAssembled(f"the literal {value} has more than 64 bits") from None
+        if key not in self.constants:
+            self.constants[key] = self.fresh(), value
+        return self.constants[key][0]
+
+    def listed(self, registers: Iterable[int]) -> int:
+        """Give the position of a list of registers."""
+        start = len(self.side)
+        self.side.extend(registers)
+        return start
+
+    def step(self, name: str, d: int = 0, a: int = 0, b: int = 0, c: int = 0) -> int:
+        """Append an instruction; give its position."""
+        self.steps.append([OPCODES[name], d, a, b, c])
+        return len(self.steps) - 1
+
+    def land(self, jump: int, field: str = "b") -> None:
+        """Let a jump lead to the next instruction."""
+        self.steps[jump]["odabc".index(field)] = len(self.steps) - jump
+
+    def back(self, name: str, to: int, d: int = 0, a: int = 0) -> None:
+        """Append a jump back."""
+        here = len(self.steps)
+        self.step(name, d, a, to - here, here - to + 1)
+
+    def block(self, statements: Sequence[Statement]) -> None:
+        """Write statements."""
+        for s in statements:
+            write = WRITE.get(type(s))
+            if write is None:
+                raise NotAssembled(f"the statement {type(s).__name__}")
+            write(self, s)
+
+    def moves(self, pairs: Iterable[tuple[Var, Operand]]) -> None:
+        """Write several moves at once, in an order in which none is overwritten early."""
+        waiting = {d: s for d, s in ((self.at(v), self.at(x)) for v, x in pairs) if d != s}
+        ordered: list[tuple[int, int]] = []
+        while waiting:
+            free = next((d for d in waiting if d not in waiting.values()), None)
+            if free is None:  # a cycle: one value has to stand aside
+                d = next(iter(waiting))
+                aside = self.fresh()
+                ordered.append((aside, d))
+                waiting = {to: aside if of == d else of for to, of in waiting.items()}
+                continue
+            ordered.append((free, waiting.pop(free)))
+        if len(ordered) == 1:
+            self.step("MOVE", *ordered[0])
+        elif ordered:
+            self.step("MOVES", 0, self.listed(r for pair in ordered for r in pair), len(ordered))
+
+    # ------------------------------------------------------------ frames
+
+    def begin(self, kept: Kept | None) -> None:
+        """Begin a chain of frames."""
+        if kept is not None:
+            self.step("MOVE", self.at(kept.frames), self.constant(0))
+
+    def keep(self, kept: Kept | None) -> None:
+        """Append a frame."""
+        if kept is not None:
+            self.step("KEEP", self.at(kept.frames), self.listed(map(self.at, kept.fields)), len(kept.fields))
+
+    def take(self, name: str, place: int, kept: Kept) -> int:
+        """Take up a frame."""
+        return self.step(name, place, self.listed(map(self.at, kept.fields)), len(kept.fields))
+
+
+def compute(a: Assembler, s: Compute) -> None:
+    name, *check = s.operation.machine
+    if not a.may_raise and s.operation.gives == REAL and all(t == REAL for t in s.operation.takes):
+        name, check = s.operation.name, []
+    registers = [a.at(x) for x in s.args]
+    a.step(name, a.at(s.out), *registers)
+    if check:
+        a.step(check[0], a.at(s.out), *registers)
+
+
+def load(a: Assembler, s: Load) -> None:
+    array, places = a.at(s.array), [a.at(i) for i in s.indices]
+    if len(places) <= 2:
+        a.step(f"LOAD{len(places)}", a.at(s.out), array, *places)
+    else:
+        a.step("LOAD", a.at(s.out), array, a.listed(places))
+
+
+def check(a: Assembler, s: Check) -> None:
+    """A remainder that refers to Python where there is none is not enough: this is left to Python."""
+    raise NotAssembled("an index into what is no array")
+
+
+def size(a: Assembler, s: Size) -> None:
+    a.step("SIZE", a.at(s.out), a.at(s.array), s.dim)
+
+
+def new(a: Assembler, s: New) -> None:
+    if a.depth:
+        raise NotAssembled("an array that a loop makes")
+    assert isinstance(s.out.type, ArrayOf)
+    out, kind = a.at(s.out), KINDS[s.out.type.element]
+    if s.sizes:
+        a.step("ZEROS", out, a.listed(map(a.at, s.sizes)), len(s.sizes), kind)
+    else:
+        a.step("NEW", out, 0, 0, kind)
+
+
+def store(a: Assembler, s: Store) -> None:
+    a.step("STORE", a.at(s.array), a.at(s.value), a.listed(map(a.at, s.indices)))
+
+
+def append(a: Assembler, s: Append) -> None:
+    a.step("APPEND", a.at(s.array), a.at(s.value))
+
+
+def assign(a: Assembler, s: Assign) -> None:
+    a.moves(zip(s.outs, s.values, strict=True))
+
+
+def add(a: Assembler, s: Add) -> None:
+    out = a.at(s.out)
+    a.step("add" if s.out.type == REAL else "IADD", out, out, a.at(s.value))
+
+
+def add_at(a: Assembler, s: AddAt) -> None:
+    array, value, places = a.at(s.array), a.at(s.value), [a.at(i) for i in s.indices]
+    assert isinstance(s.array.type, ArrayOf)
+    if s.array.type.element != REAL:
+        raise NotAssembled("a sum of whole numbers in an array")
+    if len(places) <= 2:
+        a.step(f"ADD{len(places)}", array, value, *places)
+    else:
+        a.step("ADDAT", array, value, a.listed(places))
+
+
+def for_(a: Assembler, s: For) -> None:
+    """A counted loop; one that needs no index goes through the frames alone."""
+    a.begin(s.kept)
+    places = []
+    for k in s.recalled:
+        if not s.down:
+            raise NotAssembled("frames from the first to the last")
+        places.append(a.fresh())
+        a.step("MOVE", places[-1], a.at(k.frames))
+    a.depth += 1
+    if s.count is None:
+        top = len(a.steps)
+        takes = [a.take("PEEL", place, k) for place, k in zip(places, s.recalled, strict=True)]
+        a.block(s.body)
+        end(a, s)
+        a.back("REPEAT", top)
+        for take in takes:
+            a.land(take, "c")
+    else:
+        index, count = a.at(s.index), a.at(s.count)
+        head = a.step("DOWN" if s.down else "FROM", index, count)
+        takes = [a.take("PEEL", place, k) for place, k in zip(places, s.recalled, strict=True)]
+        a.block(s.body)
+        end(a, s)
+        a.back("PREVIOUS" if s.down else "NEXT", head + 1, index, count)
+        a.land(head)
+        for take in takes:
+            a.land(take, "c")
+    a.depth -= 1
+
+
+def end(a: Assembler, s: For | While) -> None:
+    """The end of a step."""
+    a.keep(s.kept)
+    a.moves(s.carried)
+
+
+def while_(a: Assembler, s: While) -> None:
+    a.begin(s.kept)
+    a.depth += 1
+    top = len(a.steps)
+    a.block(s.test)
+    head = a.step("UNLESS", 0, a.at(s.condition))
+    a.block(s.body)
+    end(a, s)
+    a.back("REPEAT", top)
+    a.land(head)
+    a.depth -= 1
+
+
+def if_(a: Assembler, s: If) -> None:
+    a.begin(None if s.kept is None else s.kept[0])
+    head = a.step("UNLESS", 0, a.at(s.condition))
+    side(a, s, 0)
+    if s.orelse or s.kept is not None or any(pair[1].fields for pair in s.recalled):
+        over = a.step("JUMP")
+        a.land(head)
+        side(a, s, 1)
+        a.land(over)
+    else:
+        a.land(head)
+
+
+def side(a: Assembler, s: If, which: int) -> None:
+    """One branch."""
+    for pair in s.recalled:
+        if pair[which].fields:
+            a.take("TAKE", a.at(pair[which].frames), pair[which])
+    a.block((s.then, s.orelse)[which])
+    if s.kept is not None:
+        a.keep(s.kept[which])
+
+
+WRITE: Mapping[type[object], Callable[[Assembler, Any], None]] = MappingProxyType(
+    {
+        Compute: compute,
+        Load: load,
+        Check: check,
+        Size: size,
+        New: new,
+        Store: store,
+        Append: append,
+        Assign: assign,
+        Add: add,
+        AddAt: add_at,
+        For: for_,
+        While: while_,
+        If: if_,
+    }
+)
+
+
+def unions(function: Function) -> dict[str, str]:
+    """Let the value of a carried variable after its loop lie in the register of that variable."""
+    kept = {f.name for k in (function.kept, function.recalled) if k is not None for f in k.fields}
+    found: dict[str, str] = {}
+    pending = [function.body]
+    while pending:
+        block = pending.pop()
+        carried: set[str] = set()
+        for s in block:
+            if isinstance(s, For | While):
+                carried |= {v.name for v, _ in s.carried}
+            if isinstance(s, Assign):
+                for v, x in zip(s.outs, s.values, strict=True):
+                    if isinstance(x, Var) and x.name in carried and x.name not in kept and v.name not in found:
+                        first, second = (v.name, x.name) if v.name in kept else (x.name, v.name)
+                        if second not in found and first not in found and x.name not in found.values():
+                            found[second] = first
+            pending += blocks(s)
+    return found
+
+
+def assemble(function: Function, results: Sequence[Operand], shared: Sequence[Var], may_raise: bool) -> Code:
+    """Write a function as code for the register machine.
+
+    Parameters
+    ----------
+    function : Function
+    results : sequence of Operand
+        Its results, one for each leaf that is wanted.
+    shared : sequence of Var
+        What lies in the first registers: the frame that it hands over, or that it takes up.
+    may_raise : bool
+        Whether the machine stops where Python would raise.
+
+    Raises
+    ------
+    NotAssembled
+        Where the function does something that the machine cannot do.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.intermediate.operations import operation
+    >>> x, y = Var("x", REAL), Var("y", REAL)
+    >>> square = Function("square", [x], [Compute(y, operation("mul"), (x, x))], [y])
+    >>> len(assemble(square, [y], [], may_raise=True))
+    2
+    """
+    a = Assembler(function, may_raise)
+    for v in shared:
+        a.registers[v.name] = a.fresh()
+    params = [a.at(p) for p in function.params]
+    a.block(function.body)
+    gave = [a.at(x) for x in results]
+    a.step("DONE")
+    flat = [field for step in a.steps for field in step]
+    return Code(flat, a.side, a.count, len(shared), list(a.constants.values()), params, gave)

@@ -1,0 +1,162 @@
+"""A program's two passes on the register machine, from Python's values and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from tapeengine._core.native import Form, Native
+from tapeengine.chad.backends.machine import NotAssembled, assemble
+from tapeengine.chad.intermediate.analysis import blocks, raises, walk
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
+from tapeengine.chad.intermediate.statements import ArrayOf, Const, For, Function, If, Operand, Statement, While
+from tapeengine.chad.intermediate.statements import Type as FormType
+from tapeengine.chad.lowering.passes import Lowered
+from tapeengine.chad.native.passes import form, same
+from tapeengine.chad.terms import Definition
+from tapeengine.chad.types import is_discrete
+
+__all__ = ["is_stepwise", "native", "native_tangent"]
+
+KINDS: Mapping[FormType, str] = MappingProxyType({REAL: "float", WHOLE: "int", TRUTH: "bool"})
+
+
+def native(
+    lowered: Lowered, definition: Definition, classes: Mapping[str, type], again: Callable[..., Any]
+) -> Native | None:
+    """Assemble a forward and a reverse pass; None where the machine cannot run them.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        What `lower_reverse` gives.
+    definition : Definition
+        The program.
+    classes : mapping of str to type
+        The classes that named products stand for.
+    again : callable
+        The longer way, for what the machine refers to Python.
+    """
+    if len(lowered.program.functions) > 2:
+        return None
+    inward = [f for p in definition.params if (f := form(p.of, classes)) is not None]
+    outward = form(definition.result, classes)
+    if len(inward) < len(definition.params) or outward is None:
+        return None
+    forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
+    try:
+        params = [leaf(p.type) for p in forward.params]
+        results = [leaf(x.type) for x in forward.results]
+        cotangents = [leaf(x.type) for x in reverse.params]
+        if not same([x for f in inward for x in f.leaves()], params) or not same(outward.leaves(), results):
+            return None
+        if not same(results, cotangents):
+            return None
+        assert forward.kept is not None
+        ahead = assemble(forward, forward.results, forward.kept.fields, may_raise=True)
+        back = assemble(reverse, for_all_leaves(forward, reverse), forward.kept.fields, may_raise=False)
+    except NotAssembled:
+        return None
+    return Native(ahead, back, tuple(inward), outward, outward, again)
+
+
+def native_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Native | None:
+    """Assemble a tangent function: ``vjp(*primals, *tangents)`` gives the pair of value and tangent, or None.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        What `lower_value` gives of `tapeengine.chad.tangents.tangents`.
+    definition : Definition
+        The program. Its parameters are all discrete or all continuous, and only the latter have tangents.
+    classes : mapping of str to type
+    """
+    if len(lowered.program.functions) > 1:
+        return None
+    continuous = [p.of for p in definition.params if not is_discrete(p.of)]
+    found = [form(of, classes) for of in (*(p.of for p in definition.params), *continuous, definition.result)]
+    forms = [f for f in found if f is not None]
+    if len(forms) < len(found) or any(not is_continuous(f) for f in forms[len(definition.params) :]):
+        return None
+    *inward, outward = forms
+    function = lowered.program.functions[lowered.main]
+    try:
+        params = [leaf(p.type) for p in function.params]
+        results = [leaf(x.type) for x in function.results]
+        if not same([x for f in inward for x in f.leaves()], params) or not same(outward.leaves() * 2, results):
+            return None
+        ahead = assemble(function, function.results, [], may_raise=True)
+    except NotAssembled:
+        return None
+    nothing = assemble(Function("nothing", [], [], []), [Const(0, WHOLE)] * len(params), [], may_raise=False)
+    both = Form("tuple", items=(outward, outward))
+    return Native(ahead, nothing, tuple(inward), both, Form("tuple"), _no_reverse_pass)
+
+
+def _no_reverse_pass(primals: tuple[Any, ...]) -> Any:
+    """A tangent function has no backpropagator."""
+
+
+def is_continuous(of: Form) -> bool:
+    """Tell whether all leaves of a form are of real numbers."""
+    return all(f.kind == FLOAT for f in of.leaves())
+
+
+FLOAT = Form("float").kind
+
+
+def leaf(of: FormType) -> Form:
+    """Give the form of a number or an array of numbers."""
+    rank = of.rank if isinstance(of, ArrayOf) else 0
+    kind = KINDS.get(of.element if isinstance(of, ArrayOf) else of)
+    if kind is None or rank > 4:
+        raise NotAssembled("a value that is neither a number nor an array of few dimensions")
+    return Form(kind, rank)
+
+
+def for_all_leaves(forward: Function, reverse: Function) -> Sequence[Operand]:
+    """Give a result of the reverse pass for each parameter of the forward pass; nobody looks at discrete ones."""
+    gave = iter(reverse.results)
+    kinds = (p.type.element if isinstance(p.type, ArrayOf) else p.type for p in forward.params)
+    return [next(gave) if kind == REAL else Const(0, WHOLE) for kind in kinds]
+
+
+def is_short(s: For) -> bool:
+    """Tell whether a loop has few steps, whatever the arguments are."""
+    return isinstance(s.count, Const) and isinstance(s.count.value, int) and s.count.value <= FEW
+
+
+def has_guards(statements: list[Statement]) -> bool:
+    """Tell whether a branch among statements holds something that may raise."""
+    inner = (s for s, around in walk(statements) if any(isinstance(flow, If) for flow in around))
+    return any(map(raises, inner))
+
+
+#: Loops of at most this many steps, where the number is known, are quick on the machine whatever they do.
+FEW = 16
+
+
+def is_stepwise(statements: Sequence[Statement]) -> bool:
+    """Tell whether no outer loop of a forward pass should be a whole-array operation.
+
+    That is so where its steps depend on one another, and where they branch to something that may raise: as a
+    whole-array operation all elements would take all branches.
+
+    Examples
+    --------
+    >>> is_stepwise([])
+    True
+    """
+    found = list(independent(statements))
+    return not found or any(has_guards(loop.body) for loop in found)
+
+
+def independent(statements: Sequence[Statement]) -> Iterator[For]:
+    """Go through the outer loops whose steps do not depend on one another."""
+    for s in statements:
+        if isinstance(s, For) and not s.carried and not is_short(s):
+            yield s
+        if isinstance(s, If | While):
+            for block in blocks(s):
+                yield from independent(block)

@@ -1,0 +1,276 @@
+"""What a function uses, what it needs, and what its frames have to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tapeengine.chad.intermediate.statements import (
+    Add,
+    AddAll,
+    AddAt,
+    Append,
+    ArrayOf,
+    Assign,
+    Call,
+    Check,
+    Compute,
+    Flow,
+    For,
+    Function,
+    If,
+    IsNull,
+    Join,
+    Load,
+    New,
+    Operand,
+    Option,
+    Pack,
+    Plus,
+    Registered,
+    Row,
+    Size,
+    Statement,
+    Store,
+    Unpack,
+    Var,
+    While,
+    ZerosLike,
+)
+
+__all__ = ["blocks", "changes", "flatten", "needed", "outs", "reads"]
+
+
+def blocks(s: Statement) -> tuple[list[Statement], ...]:
+    """Give the lists of statements inside a statement."""
+    match s:
+        case For():
+            return (s.body,)
+        case While():
+            return (s.test, s.body)
+        case If():
+            return (s.then, s.orelse)
+        case Join():
+            return (s.body,)
+    return ()
+
+
+def flatten(statements: list[Statement]) -> None:
+    """Take marked places away."""
+    found: list[Statement] = []
+    for s in statements:
+        for block in blocks(s):
+            flatten(block)
+        if isinstance(s, Join):
+            found += s.body
+        else:
+            found.append(s)
+    statements[:] = found
+
+
+def reads(s: Statement) -> tuple[Operand, ...]:
+    """Give the operands of a statement itself, without those of statements inside it."""
+    match s:
+        case Compute() | Call() | Registered():
+            return s.args
+        case Load() | Row():
+            return (s.array, *s.indices)
+        case Check():
+            return (s.index, s.size)
+        case Size() | ZerosLike():
+            return (s.array,)
+        case New():
+            return s.sizes
+        case Store() | AddAt():
+            return (s.array, *s.indices, s.value)
+        case Append() | AddAll():
+            return (s.array, s.value)
+        case Assign() | Pack():
+            return s.values
+        case Add():
+            return (s.out, s.value)
+        case Plus():
+            return (s.left, s.right)
+        case Option() | Unpack():
+            return (s.box,)
+        case IsNull():
+            return (s.value,)
+        case For():
+            count = () if s.count is None else (s.count,)
+            return (*count, *(x for _, x in s.carried), *(k.frames for k in s.recalled))
+        case While():
+            return (s.condition, *(x for _, x in s.carried))
+        case If():
+            return (s.condition, *(k[0].frames for k in s.recalled))
+    return ()
+
+
+def outs(s: Statement) -> tuple[Var, ...]:
+    """Give the variables that a statement itself gives a value."""
+    match s:
+        case Compute() | Load() | Row() | Size() | New() | ZerosLike() | Plus() | Pack() | Option() | IsNull():
+            return (s.out,)
+        case Add():
+            return (s.out,)
+        case Assign() | Unpack() | Call() | Registered():
+            return s.outs
+        case For():
+            kept = () if s.kept is None else (s.kept.frames,)
+            return (s.index, *(v for v, _ in s.carried), *kept, *(f for k in s.recalled for f in k.fields))
+        case While():
+            kept = () if s.kept is None else (s.kept.frames,)
+            return (*(v for v, _ in s.carried), *kept)
+        case If():
+            kept = () if s.kept is None else (s.kept[0].frames,)
+            return (*kept, *(f for pair in s.recalled for k in pair for f in k.fields))
+    return ()
+
+
+def changes(s: Statement) -> tuple[Var, ...]:
+    """Give the arrays that a statement changes, or may change."""
+    if isinstance(s, Call):
+        return tuple(v for v in s.args if isinstance(v, Var) and isinstance(v.type, ArrayOf))
+    return (s.array,) if isinstance(s, Store | AddAt | Append | AddAll) else ()
+
+
+def walk(statements: list[Statement], around: tuple[Flow, ...] = ()) -> Iterator[tuple[Statement, tuple[Flow, ...]]]:
+    """Go through all statements, each with the flow statements around it."""
+    for s in statements:
+        yield s, around
+        if isinstance(s, Flow):
+            for block in blocks(s):
+                yield from walk(block, (*around, s))
+
+
+def raises(s: Statement) -> bool:
+    """Tell whether a statement may raise what the program raises."""
+    match s:
+        case Compute():
+            return not s.operation.is_total
+        case Load() | Row():
+            return s.checked
+        case Check() | Call() | Registered():
+            return True
+    return False
+
+
+class Needs:
+    """Finds what a function needs for some variables."""
+
+    def __init__(self, body: list[Statement]) -> None:
+        self.sites: dict[str, list[tuple[Statement, tuple[Flow, ...]]]] = {}
+        self.aliases: dict[str, list[str]] = {}
+        self.changed: set[str] = set()
+        self.live: set[int] = set()
+        self.names: set[str] = set()
+        self.pending: list[str] = []
+        for s, around in walk(body):
+            for v in outs(s):
+                self.sites.setdefault(v.name, []).append((s, around))
+            if isinstance(s, Row | Load) and isinstance(s.array, Var) and isinstance(s.out.type, ArrayOf):
+                self.aliases.setdefault(s.array.name, []).append(s.out.name)
+            if isinstance(s, Store) and isinstance(s.value, Var) and isinstance(s.value.type, ArrayOf):
+                self.aliases.setdefault(s.value.name, []).append(s.array.name)
+            for v in changes(s):
+                self.sites.setdefault(v.name, []).append((s, around))
+                self.changed.add(v.name)
+
+    def want(self, xs: Iterable[Operand]) -> None:
+        """Note that values are needed."""
+        for x in xs:
+            if isinstance(x, Var) and x.name not in self.names:
+                self.names.add(x.name)
+                self.pending.append(x.name)
+
+    def keep(self, s: Statement, around: tuple[Flow, ...]) -> None:
+        """Note that a statement is needed."""
+        for flow in around:
+            self.keep_flow(flow)
+        if isinstance(s, Flow):
+            self.keep_flow(s)
+        elif id(s) not in self.live:
+            self.live.add(id(s))
+            if not isinstance(s, Assign):
+                self.want(reads(s))
+
+    def keep_flow(self, flow: Flow) -> None:
+        """Note that a loop or a branch is needed."""
+        if id(flow) in self.live:
+            return
+        self.live.add(id(flow))
+        if isinstance(flow, For):
+            self.want(() if flow.count is None else (flow.count,))
+            self.want(k.frames for k in flow.recalled)
+        else:
+            self.want((flow.condition,))
+
+    def close(self) -> None:
+        """Find all that is needed for what is needed."""
+        while self.pending:
+            name = self.pending.pop()
+            for s, around in self.sites.get(name, ()):
+                self.keep(s, around)
+                self.want_through(s, name)
+            for alias in self.aliases.get(name, ()):
+                if alias in self.changed or alias in self.aliases:
+                    self.want_alias(alias)
+
+    def want_alias(self, alias: str) -> None:
+        """A row that is written to belongs to what is written."""
+        if alias not in self.names:
+            self.names.add(alias)
+            self.pending.append(alias)
+
+    def want_through(self, s: Statement, name: str) -> None:
+        """Note what one variable that a statement gives a value is made of."""
+        match s:
+            case Assign(outs_, values):
+                self.want(x for v, x in zip(outs_, values, strict=True) if v.name == name)
+            case For() | While():
+                self.want(x for v, x in s.carried if v.name == name)
+                if s.kept is not None and s.kept.frames.name == name:
+                    self.want(s.kept.fields)
+                if isinstance(s, For):
+                    self.want(k.frames for k in s.recalled if any(f.name == name for f in k.fields))
+            case If():
+                if s.kept is not None and s.kept[0].frames.name == name:
+                    self.want((*s.kept[0].fields, *s.kept[1].fields))
+                self.want(p[0].frames for p in s.recalled if any(f.name == name for k in p for f in k.fields))
+
+
+def needed(function: Function, may_raise: bool) -> None:
+    """Take away what neither the results nor the frames of a function need, nor, if it may raise, its errors."""
+    needs = Needs(function.body)
+    needs.want(function.results)
+    if function.kept is not None:
+        needs.want(function.kept.fields)
+    needs.want(p for p in function.params)
+    if may_raise:
+        for s, around in walk(function.body):
+            if raises(s) or isinstance(s, While):
+                needs.keep(s, around)
+    needs.close()
+    sweep(function.body, needs)
+
+
+def sweep(statements: list[Statement], needs: Needs) -> None:
+    """Keep the statements that are needed."""
+    found: list[Statement] = []
+    for s in statements:
+        if id(s) not in needs.live:
+            continue
+        if isinstance(s, Flow):
+            for block in blocks(s):
+                sweep(block, needs)
+        if isinstance(s, For | While):
+            s.carried = [(v, x) for v, x in s.carried if v.name in needs.names]
+            if s.kept is not None and s.kept.frames.name not in needs.names:
+                s.kept = None
+        if isinstance(s, If) and s.kept is not None and s.kept[0].frames.name not in needs.names:
+            s.kept = None
+        if isinstance(s, Assign):
+            pairs = [(v, x) for v, x in zip(s.outs, s.values, strict=True) if v.name in needs.names]
+            if not pairs:
+                continue
+            s.outs, s.values = tuple(v for v, _ in pairs), tuple(x for _, x in pairs)
+        found.append(s)
+    statements[:] = found

@@ -1,0 +1,173 @@
+"""The scalar operations of the intermediate form: one record for each, in one table.
+
+A record says the types of an operation, how it is computed, how it prints as Python, and what runs it on the register
+machine. Real operations are the rows of the opcode table (`tapeengine._core.table`), which also has their derivatives.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from tapeengine.reference.ops import OPERATIONS, value
+
+__all__ = ["OPERATIONS_BY_NAME", "REAL", "TRUTH", "WHOLE", "Operation", "Scalar", "operation"]
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A type of numbers: ``"real"``, ``"whole"`` or ``"truth"``."""
+
+    name: str
+
+
+REAL, WHOLE, TRUTH = Scalar("real"), Scalar("whole"), Scalar("truth")
+
+
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """A scalar operation.
+
+    Attributes
+    ----------
+    name : str
+    takes : tuple of Scalar
+    gives : Scalar
+    compute : callable
+        On plain values; a real one answers at a pole as C does.
+    text : str
+        As Python, with ``{0}``, ``{1}`` for the operands; Python raises at a pole.
+    binds : int
+        How tightly the outermost operator of ``text`` binds; `ATOM` for a call.
+    machine : tuple of str
+        The instructions of the register machine: what computes, and what checks afterwards.
+    is_total : bool
+        Whether it never raises and costs next to nothing, so that it may be computed early.
+    """
+
+    name: str
+    takes: tuple[Scalar, ...]
+    gives: Scalar
+    compute: Callable[..., Any]
+    text: str
+    binds: int
+    machine: tuple[str, ...]
+    is_total: bool = False
+
+
+ATOM = 9
+#: Infix and prefix operators with how tightly they bind.
+SIGNS: Mapping[str, tuple[str, int]] = MappingProxyType(
+    {
+        "add": ("{0} + {1}", 4),
+        "sub": ("{0} - {1}", 4),
+        "mul": ("{0} * {1}", 5),
+        "div": ("{0} / {1}", 5),
+        "mod": ("{0} % {1}", 5),
+        "neg": ("-{0}", 6),
+        "lt": ("{0} < {1}", 3),
+        "le": ("{0} <= {1}", 3),
+        "gt": ("{0} > {1}", 3),
+        "ge": ("{0} >= {1}", 3),
+        "eq": ("{0} == {1}", 3),
+        "ne": ("{0} != {1}", 3),
+        "ilt": ("{0} < {1}", 3),
+        "ile": ("{0} <= {1}", 3),
+        "igt": ("{0} > {1}", 3),
+        "ige": ("{0} >= {1}", 3),
+        "ieq": ("{0} == {1}", 3),
+        "ine": ("{0} != {1}", 3),
+        "iadd": ("{0} + {1}", 4),
+        "isub": ("{0} - {1}", 4),
+        "imul": ("{0} * {1}", 5),
+        "ineg": ("-{0}", 6),
+        "ifloordiv": ("{0} // {1}", 5),
+        "imod": ("{0} % {1}", 5),
+        "ipow": ("{0} ** {1}", 7),
+        "not": ("not {0}", 2),
+        "and": ("{0} and {1}", 1),
+    }
+)
+#: What `math` checks after a function: where the value is not finite it raises.
+CHECKED: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh"), "CHECK"),
+        **dict.fromkeys(("tanh", "asinh", "acosh", "atanh", "expm1", "log1p", "log2", "log10"), "CHECK"),
+        **dict.fromkeys(("lgamma", "gamma"), "CHECK"),
+        **dict.fromkeys(("fmod", "remainder"), "CHECK_FMOD"),
+        "pow": "CHECK_POW",
+    }
+)
+#: Real operations that Python does by its own operators and never with an error.
+TOTAL = frozenset(("add", "sub", "mul", "neg"))
+
+
+def _real(name: str) -> Operation:
+    arity = len(OPERATIONS[name].partials)
+    machine = {"div": ("DIVIDE",), "mod": ("MODULO",)}.get(name, (name, *([CHECKED[name]] if name in CHECKED else [])))
+    text, binds = SIGNS.get(name, (f"{name}({', '.join(['{0}', '{1}'][:arity])})", ATOM))
+    return Operation(name, (REAL,) * arity, REAL, lambda *args: value(name, *args), text, binds, machine, name in TOTAL)
+
+
+def _discrete(
+    name: str,
+    takes: tuple[Scalar, ...],
+    gives: Scalar,
+    compute: Callable[..., Any],
+    text: str = "",
+    machine: str = "",
+    is_total: bool = False,
+) -> Operation:
+    text, binds = SIGNS.get(name, (text, ATOM))
+    return Operation(name, takes, gives, compute, text, binds, (machine or name.upper(),), is_total)
+
+
+def _table() -> Mapping[str, Operation]:
+    two, real_two = (WHOLE, WHOLE), (REAL, REAL)
+    compare = {n: getattr(operator, n) for n in ("lt", "le", "gt", "ge", "eq", "ne")}
+    found = [_real(name) for name in OPERATIONS]
+    found += [_discrete(n, real_two, TRUTH, f, is_total=True) for n, f in compare.items()]
+    found += [_discrete("i" + n, two, TRUTH, f, is_total=True) for n, f in compare.items()]
+    found += [
+        _discrete("not", (TRUTH,), TRUTH, operator.not_, is_total=True),
+        _discrete("and", (TRUTH, TRUTH), TRUTH, lambda a, b: a and b, is_total=True),
+        _discrete("iadd", two, WHOLE, operator.add, is_total=True),
+        _discrete("isub", two, WHOLE, operator.sub, is_total=True),
+        _discrete("imul", two, WHOLE, operator.mul, is_total=True),
+        _discrete("ineg", (WHOLE,), WHOLE, operator.neg, is_total=True),
+        _discrete("ifloordiv", two, WHOLE, operator.floordiv),
+        _discrete("imod", two, WHOLE, operator.mod),
+        _discrete("ipow", two, WHOLE, operator.pow),
+        _discrete("iabs", (WHOLE,), WHOLE, abs, "abs({0})", is_total=True),
+        _discrete("imax", two, WHOLE, max, "max({0}, {1})", is_total=True),
+        _discrete("imin", two, WHOLE, min, "min({0}, {1})", is_total=True),
+        _discrete("trunc", (REAL,), WHOLE, int, "int({0})"),
+        _discrete("floor", (REAL,), WHOLE, math.floor, "floor({0})"),
+        _discrete("ceil", (REAL,), WHOLE, math.ceil, "ceil({0})"),
+        _discrete("round", (REAL,), WHOLE, round, "round({0})"),
+        _discrete("real", (WHOLE,), REAL, float, "float({0})", is_total=True),
+        _discrete("isnan", (REAL,), TRUTH, math.isnan, "isnan({0})", is_total=True),
+        _discrete("isfinite", (REAL,), TRUTH, math.isfinite, "isfinite({0})", is_total=True),
+    ]
+    return MappingProxyType({o.name: o for o in found})
+
+
+OPERATIONS_BY_NAME: Mapping[str, Operation] = _table()
+
+
+def operation(name: str, takes: tuple[object, ...] = ()) -> Operation:
+    """Give an operation by its name in terms; comparisons there are of whole numbers as well.
+
+    Examples
+    --------
+    >>> operation("lt", (WHOLE, WHOLE)).name, operation("lt", (REAL, REAL)).name
+    ('ilt', 'lt')
+    """
+    found = OPERATIONS_BY_NAME[name]
+    if len(takes) == 2 and "i" + name in OPERATIONS_BY_NAME and name in ("lt", "le", "gt", "ge", "eq", "ne"):
+        return found if REAL in takes else OPERATIONS_BY_NAME["i" + name]
+    return found

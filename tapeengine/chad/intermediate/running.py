@@ -1,0 +1,87 @@
+"""What the text of a program calls when it runs."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeengine.chad.intermediate.operations import REAL, TRUTH
+from tapeengine.chad.intermediate.statements import ArrayOf, Group, Registered, Var
+from tapeengine.primitive import Primitive
+
+__all__ = ["add_all", "call_registered", "plus", "zeros_like"]
+
+
+def plus(a: Any, b: Any) -> Any:
+    """Add two cotangents of boxes or of parts of them."""
+    if a is None or b is None:
+        return b if a is None else a
+    if isinstance(a, tuple):
+        return (a[0], *map(plus, a[1:], b[1:]))
+    if isinstance(a, list):
+        return list(map(plus, a, b))
+    return operator.add(a, b)
+
+
+def add_all(array: Any, value: Any) -> None:
+    """Add an array into another one."""
+    if value is None:
+        return
+    for i, x in enumerate(value):
+        if isinstance(x, list | np.ndarray):
+            add_all(array[i], x)
+        else:
+            array[i] = plus(array[i], x)
+
+
+def zeros_like(x: Any) -> Any:
+    """Zeros of the shape of an array."""
+    if isinstance(x, tuple):
+        return None
+    if isinstance(x, list):
+        return [zeros_like(y) for y in x]
+    return np.zeros(x.shape) if isinstance(x, np.ndarray) else 0.0
+
+
+def call_registered(table: Mapping[str, Primitive], s: Registered, leaves: Sequence[Any]) -> list[Any]:
+    """Call a registry primitive or a rule of one; give the leaves of what it gives."""
+    primitive = table[s.name]
+    given = iter(leaves)
+    values = [grouped(g, given) for g in s.groups]
+    static = {**primitive.static_defaults, **dict(s.static)}
+    if s.rule == "value":
+        return fitted(primitive.primal(*values, **static), s.outs)
+    rules = primitive.vjp_rules if s.rule == "vjp" else primitive.jvp_rules
+    rule = rules[0 if primitive.variadic else s.argument]
+    d, *args, out = values
+    if rule is None:
+        return [zeros_like(np.asarray(x)) for x in parts(args[s.argument] if s.rule == "vjp" else out)]
+    return fitted(rule(d, rule.keep(args, static, out, s.argument)), s.outs)
+
+
+def grouped(group: Group, leaves: Iterator[Any]) -> Any:
+    """Give the value that leaves make."""
+    if group.items is not None:
+        return tuple([grouped(g, leaves) for g in group.items])
+    leaf = next(leaves)
+    return np.array(leaf) if isinstance(leaf, list) else leaf
+
+
+def parts(value: Any) -> list[Any]:
+    """Give the leaves of a value."""
+    return [x for v in value for x in parts(v)] if isinstance(value, tuple | list) else [value]
+
+
+def fitted(value: Any, outs: Sequence[Var]) -> list[Any]:
+    """Give the leaves of a value as the form has them."""
+    found = []
+    for x, v in zip(parts(value), outs, strict=True):
+        if isinstance(v.type, ArrayOf):
+            array = np.asarray(x)
+            found.append(array.tolist() if v.type.rank == 1 else array)
+        else:
+            found.append(float(x) if v.type == REAL else bool(x) if v.type == TRUTH else int(x))
+    return found

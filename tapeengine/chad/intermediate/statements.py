@@ -1,0 +1,423 @@
+"""The statements of the intermediate form, and the types of its values.
+
+A `Program` is a set of `Function` s. A function is a list of statements over variables; control flow is structured.
+Every operand is a variable or a literal, and has one of these types:
+
+* `Scalar`: `REAL` (64-bit floating point), `WHOLE` (64-bit integer: where one would not fit, the run is *referred* to
+  Python, which has longer ones), `TRUTH`;
+* `ArrayOf`: an array of any rank with a shape and strides, whose elements are scalars; or of rank 1, whose elements are
+  references to arrays or boxes (rows of different sizes, arrays of members of recursive types). Memory is filled
+  by `Store`, `Append`, `AddAt` and `AddAll` before anybody else sees the array, and does not change afterwards;
+* `BoxOf`: a reference to a record of one option of a recursive sum; a *linear* one is a cotangent, where null is zero;
+* `Frames`: what a loop, a branch or a call has kept.
+
+Products and other sums have no type here: the lowering takes them apart, a sum into the number of its option and the
+leaves of all options, an array of products into an array for each leaf.
+
+A variable is given a value by exactly one statement, but for those that `Assign` and `Add` change: the first `Assign`
+that runs declares these. A variable may be used where it has been given a value on every way there.
+
+*Frames.* A frame is a record of the values that one step of a loop, one branch that was taken, or one call hands from
+the forward to the reverse pass. `Kept` names the frames of a site and lists the variables that lie in each of them. In
+the forward pass each step, taken branch or call ends with keeping these variables as they are then; in the reverse pass
+the loop, branch or call that has the same `Kept` among its ``recalled`` begins with giving these variables their kept
+values again. A loop's frames are many, one for each step; all others are one. The reverse pass may run many times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Operation, Scalar
+
+__all__ = [
+    "REAL", "TRUTH", "WHOLE", "Add", "AddAll", "AddAt", "Append", "ArrayOf", "Assign", "BoxOf", "Call", "Check",
+    "Compute", "Const", "Flow", "For", "Frames", "Function", "Group", "If", "IsNull", "Join", "Kept", "Load", "New",
+    "Operand", "Option", "Pack", "Plus", "Program", "Registered", "Row", "Scalar", "Size", "Statement", "Store",
+    "Type", "Unpack", "Var", "While", "ZerosLike",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ArrayOf:
+    """An array: ``rank`` dimensions of scalars, or one of references."""
+
+    element: Type
+    rank: int = 1
+
+
+@dataclass(frozen=True)
+class BoxOf:
+    """A reference to a record of a recursive sum, by its name in `Program.records`; null only if it is linear."""
+
+    name: str
+    linear: bool = False
+
+
+@dataclass(frozen=True)
+class Frames:
+    """What a site has kept."""
+
+    site: str
+
+
+Type = Scalar | ArrayOf | BoxOf | Frames
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A variable."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal; None is the null of a linear box, or of an array out of one."""
+
+    value: float | int | bool | None
+    type: Type
+
+
+Operand = Var | Const
+
+
+@dataclass(slots=True)
+class Compute:
+    """``out = operation(args)`` on scalars."""
+
+    out: Var
+    operation: Operation
+    args: tuple[Operand, ...]
+
+
+@dataclass(slots=True)
+class Load:
+    """``out = array[indices]``, all indices given; a negative one counts from the end.
+
+    Out of range raises IndexError; ``checked`` is False where the indices are known to lie in ``range(size)``.
+    """
+
+    out: Var
+    array: Operand
+    indices: tuple[Operand, ...]
+    checked: bool = True
+
+
+@dataclass(slots=True)
+class Row:
+    """``out = array[indices]`` with fewer indices than dimensions: a view that shares memory. Indices as in `Load`."""
+
+    out: Var
+    array: Operand
+    indices: tuple[Operand, ...]
+    checked: bool = True
+
+
+@dataclass(slots=True)
+class Check:
+    """Raises IndexError unless ``-size <= index < size``."""
+
+    index: Operand
+    size: Operand
+
+
+@dataclass(slots=True)
+class Size:
+    """``out`` is the size of one dimension."""
+
+    out: Var
+    array: Operand
+    dim: int
+
+
+@dataclass(slots=True)
+class New:
+    """``out`` is a new array of zeros (nulls for linear boxes); a negative size counts as 0.
+
+    Without ``sizes`` it is an empty array of rank 1 that `Append` makes longer.
+    """
+
+    out: Var
+    sizes: tuple[Operand, ...]
+
+
+@dataclass(slots=True)
+class ZerosLike:
+    """``out`` is a new array of the shape of ``array`` with zeros for numbers, rows of any sizes, null for boxes."""
+
+    out: Var
+    array: Operand
+
+
+@dataclass(slots=True)
+class Store:
+    """``array[indices] = value``; the indices are in range."""
+
+    array: Var
+    indices: tuple[Operand, ...]
+    value: Operand
+
+
+@dataclass(slots=True)
+class Append:
+    """Makes an array longer by one element."""
+
+    array: Var
+    value: Operand
+
+
+@dataclass(slots=True)
+class Assign:
+    """``outs = values``, all at once: each value is read before any variable changes."""
+
+    outs: tuple[Var, ...]
+    values: tuple[Operand, ...]
+
+
+@dataclass(slots=True)
+class Add:
+    """``out += value``: accumulation into a number or a linear box (`Plus`)."""
+
+    out: Var
+    value: Operand
+
+
+@dataclass(slots=True)
+class AddAt:
+    """``array[indices] += value``: accumulation into one element, a number or a linear box. Indices as in `Load`."""
+
+    array: Var
+    indices: tuple[Operand, ...]
+    value: Operand
+
+
+@dataclass(slots=True)
+class AddAll:
+    """Adds an array into another of the same shape, element by element; nothing where ``value`` is null."""
+
+    array: Var
+    value: Operand
+
+
+@dataclass(slots=True)
+class Plus:
+    """``out = left + right`` of linear boxes: null is zero; records of one option are added field by field."""
+
+    out: Var
+    left: Operand
+    right: Operand
+
+
+@dataclass(slots=True)
+class Pack:
+    """``out`` is a new record of option ``option`` with a value for each field."""
+
+    out: Var
+    option: int
+    values: tuple[Operand, ...]
+
+
+@dataclass(slots=True)
+class Option:
+    """``out`` is the number of the option of a box."""
+
+    out: Var
+    box: Operand
+
+
+@dataclass(slots=True)
+class Unpack:
+    """The fields of a box that is known to be of option ``option``.
+
+    A linear box that is null gives zeros: 0.0, null for a box, and null for an array, which only `AddAll`, `Plus`,
+    `Pack`, `IsNull` and `Assign` take.
+    """
+
+    outs: tuple[Var, ...]
+    box: Operand
+    option: int
+
+
+@dataclass(slots=True)
+class IsNull:
+    """``out`` tells whether a linear box or an array out of one is null."""
+
+    out: Var
+    value: Operand
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a site keeps: ``frames`` holds the frames, each of which holds ``fields``.
+
+    Attributes
+    ----------
+    frames : Var
+        Of type `Frames`. Itself a variable that an outer frame may hold.
+    fields : list of Var
+    """
+
+    frames: Var
+    fields: list[Var] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class For:
+    """``for index in range(count): body``; or from ``count - 1`` down to 0.
+
+    Attributes
+    ----------
+    index : Var
+    count : Operand, optional
+        A negative one counts as 0. None: as many steps as there are recalled frames; then ``index`` is not used, and
+        ``down`` holds.
+    body : list of Statement
+    down : bool
+    carried : list of pairs of Var and Operand
+        Variables that have a value before the loop, and the values that they get at the end of each step, all at once
+        and after the step has kept its frame.
+    kept : Kept, optional
+        Each step of a forward pass appends a frame.
+    recalled : list of Kept
+        Step ``index`` of a reverse pass begins with the frame of step ``index``.
+    """
+
+    index: Var
+    count: Operand | None
+    body: list[Statement]
+    down: bool = False
+    carried: list[tuple[Var, Operand]] = field(default_factory=list)
+    kept: Kept | None = None
+    recalled: list[Kept] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class While:
+    """``while True: test; if not condition: break; body``.
+
+    What ``test`` computes is in scope in ``body``; ``carried`` and ``kept`` are those of `For`. The program counts the
+    steps itself where it needs their number.
+    """
+
+    test: list[Statement]
+    condition: Operand
+    body: list[Statement]
+    carried: list[tuple[Var, Operand]] = field(default_factory=list)
+    kept: Kept | None = None
+
+
+@dataclass(slots=True)
+class If:
+    """``if condition: then, else: orelse``. What is kept has a list of fields for each branch."""
+
+    condition: Operand
+    then: list[Statement]
+    orelse: list[Statement]
+    kept: tuple[Kept, Kept] | None = None
+    recalled: list[tuple[Kept, Kept]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Join:
+    """A place where statements may be put in while a program is written; there is none in what a back end is given.
+
+    ``order`` is the number of variables that there were when the place was marked.
+    """
+
+    body: list[Statement]
+    order: int = 0
+
+
+@dataclass(slots=True)
+class Call:
+    """``outs = function(args)``. The last result of a function that keeps a frame is that frame."""
+
+    outs: tuple[Var, ...]
+    function: str
+    args: tuple[Operand, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """How leaves make a value that a registry primitive takes or gives: a tuple of groups, or one leaf."""
+
+    items: tuple[Group, ...] | None = None
+
+
+@dataclass(slots=True)
+class Registered:
+    """A registry primitive, or a rule of one, on whole values.
+
+    Attributes
+    ----------
+    outs : tuple of Var
+        The leaves of what it gives: scalars and arrays of any rank.
+    name : str
+    rule : {"value", "vjp", "jvp"}
+        The value; the cotangent of argument ``argument`` at a cotangent of the value; what a tangent of argument
+        ``argument`` contributes to the tangent of the value.
+    argument : int
+    args : tuple of Operand
+        All leaves, in the order of ``groups``. Rows that are references are rows of one size here.
+    groups : tuple of Group
+        The arguments of the primitive; of a rule the cotangent or tangent, the arguments, the value.
+    static : tuple of pairs of str and object
+        Keyword arguments.
+    """
+
+    outs: tuple[Var, ...]
+    name: str
+    rule: str
+    argument: int
+    args: tuple[Operand, ...]
+    groups: tuple[Group, ...]
+    static: tuple[tuple[str, object], ...]
+
+
+Flow = For | While | If
+Statement = (
+    Compute | Load | Row | Check | Size | New | ZerosLike | Store | Append | Assign | Add | AddAt | AddAll | Plus | Pack
+    | Option | Unpack | IsNull | For | While | If | Join | Call | Registered
+)  # fmt: skip
+
+
+@dataclass
+class Function:
+    """A function.
+
+    Attributes
+    ----------
+    name : str
+    params : list of Var
+        Arrays among them that a reverse pass adds to are accumulators.
+    body : list of Statement
+    results : list of Operand
+    kept : Kept, optional
+        What a forward pass keeps: one more result.
+    recalled : Kept, optional
+        What a reverse pass takes up: one more parameter, the first.
+    """
+
+    name: str
+    params: list[Var]
+    body: list[Statement]
+    results: list[Operand]
+    kept: Kept | None = None
+    recalled: Kept | None = None
+
+
+@dataclass
+class Program:
+    """What a back end is given.
+
+    Attributes
+    ----------
+    functions : dict of str to Function
+    records : dict of str to list of list of Type
+        For each recursive sum the types of the fields of each option.
+    """
+
+    functions: dict[str, Function] = field(default_factory=dict)
+    records: dict[str, list[list[Type]]] = field(default_factory=dict)

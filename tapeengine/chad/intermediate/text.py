@@ -1,0 +1,362 @@
+"""The intermediate form as Python that runs: what every statement means, in the simplest way."""
+
+from __future__ import annotations
+
+import keyword
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from tapeengine.chad.intermediate.analysis import outs
+from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH
+from tapeengine.chad.intermediate.running import add_all as add_all_at_once
+from tapeengine.chad.intermediate.running import call_registered, plus, zeros_like
+from tapeengine.chad.intermediate.statements import (
+    Add,
+    AddAll,
+    AddAt,
+    Append,
+    ArrayOf,
+    Assign,
+    BoxOf,
+    Call,
+    Check,
+    Compute,
+    For,
+    Function,
+    If,
+    IsNull,
+    Kept,
+    Load,
+    New,
+    Operand,
+    Option,
+    Pack,
+    Plus,
+    Program,
+    Registered,
+    Row,
+    Scalar,
+    Size,
+    Statement,
+    Store,
+    Unpack,
+    Var,
+    While,
+    ZerosLike,
+)
+from tapeengine.primitive import Primitive
+
+__all__ = ["compiled", "text"]
+
+KINDS: Mapping[object, str] = MappingProxyType({"real": "float", "whole": "int", "truth": "bool"})
+
+
+class Writer:
+    """Writes functions as Python.
+
+    Parameters
+    ----------
+    program : Program
+    is_counted : bool
+        Whether each block adds to ``steps[0]`` how many variables its statements give a value, when it runs.
+    """
+
+    def __init__(self, program: Program, is_counted: bool = False) -> None:
+        self.program = program
+        self.is_counted = is_counted
+        self.lines: list[str] = []
+        self.depth = 0
+        self.called: list[Registered] = []
+
+    def line(self, text: str) -> None:
+        """Write a line."""
+        self.lines.append("    " * self.depth + text)
+
+    def operand(self, x: Operand) -> str:
+        """Write an operand."""
+        if isinstance(x, Var):
+            return name(x.name)
+        if isinstance(x.value, float) and not math.isfinite(x.value):
+            return f"float('{x.value}')"
+        return f"({x.value!r})" if isinstance(x.value, int | float) and x.value < 0 else repr(x.value)
+
+    def tuple(self, xs: Sequence[Operand]) -> str:
+        """Write a tuple."""
+        return f"({', '.join(map(self.operand, xs))}{',' if len(xs) == 1 else ''})"
+
+    def place(self, array: Operand, indices: Sequence[Operand]) -> str:
+        """Write an element of an array."""
+        return self.operand(array) + "".join(f"[{self.operand(i)}]" for i in indices)
+
+    # ------------------------------------------------------------ functions
+
+    def function(self, f: Function) -> None:
+        """Write a function."""
+        params = [name(p.name) for p in f.params]
+        if f.recalled is not None:
+            params.insert(0, "kept")
+        self.line(f"def {name(f.name)}({', '.join(params)}):")
+        self.depth += 1
+        if f.recalled is not None and f.recalled.fields:
+            self.line(f"{self.tuple(f.recalled.fields)} = kept")
+        self.block(f.body)
+        results = [self.operand(x) for x in f.results]
+        if f.kept is not None:
+            results.append(self.tuple(f.kept.fields))
+        self.line(f"return ({', '.join(results)}{',' if len(results) == 1 else ''})")
+        self.depth -= 1
+        self.line("")
+
+    def block(self, statements: Sequence[Statement]) -> None:
+        """Write statements."""
+        if self.is_counted:
+            self.line(f"steps[0] += {1 + sum(max(1, len(outs(s))) for s in statements)}")
+        for s in statements:
+            WRITE[type(s)](self, s)
+
+    def inner(self, statements: Sequence[Statement], *after: str) -> None:
+        """Write the statements of a loop or a branch."""
+        self.depth += 1
+        start = len(self.lines)
+        self.block(statements)
+        for text in after:
+            if text:
+                self.line(text)
+        if len(self.lines) == start:
+            self.line("pass")
+        self.depth -= 1
+
+    def carried(self, s: For | While) -> str:
+        """Write what a loop carries on."""
+        if not s.carried:
+            return ""
+        targets = ", ".join(name(v.name) for v, _ in s.carried)
+        return f"{targets} = {', '.join(self.operand(x) for _, x in s.carried)}"
+
+    def keep(self, kept: Kept | None) -> str:
+        """Write that a step keeps its frame."""
+        return "" if kept is None else f"{name(kept.frames.name)}.append({self.tuple(kept.fields)})"
+
+
+def compute(w: Writer, s: Compute) -> None:
+    args = [w.operand(x) for x in s.args]
+    w.line(f"{name(s.out.name)} = {s.operation.text.format(*args)}")
+
+
+def load(w: Writer, s: Load | Row) -> None:
+    w.line(f"{name(s.out.name)} = {w.place(s.array, s.indices)}")
+
+
+def check(w: Writer, s: Check) -> None:
+    i, n = w.operand(s.index), w.operand(s.size)
+    w.line(f"if not -{n} <= {i} < {n}: raise IndexError('index out of range')")
+
+
+def size(w: Writer, s: Size) -> None:
+    if s.dim == 0:
+        w.line(f"{name(s.out.name)} = len({w.operand(s.array)})")
+    else:
+        w.line(f"{name(s.out.name)} = {w.operand(s.array)}.shape[{s.dim}]")
+
+
+def new(w: Writer, s: New) -> None:
+    assert isinstance(s.out.type, ArrayOf)
+    element = s.out.type.element
+    if not s.sizes:
+        w.line(f"{name(s.out.name)} = []")
+    elif isinstance(element, ArrayOf | BoxOf):
+        w.line(f"{name(s.out.name)} = [None] * {w.operand(s.sizes[0])}")
+    elif len(s.sizes) == 1:
+        zero = "0.0" if element == REAL else "False" if element == TRUTH else "0"
+        w.line(f"{name(s.out.name)} = [{zero}] * {w.operand(s.sizes[0])}")
+    else:
+        assert isinstance(element, Scalar)
+        w.line(f"{name(s.out.name)} = np.zeros({w.tuple(s.sizes)}, {KINDS[element.name]})")
+
+
+def new_like(w: Writer, s: ZerosLike) -> None:
+    w.line(f"{name(s.out.name)} = zeros_like({w.operand(s.array)})")
+
+
+def store(w: Writer, s: Store) -> None:
+    w.line(f"{w.place(s.array, s.indices)} = {w.operand(s.value)}")
+
+
+def append(w: Writer, s: Append) -> None:
+    w.line(f"{w.operand(s.array)}.append({w.operand(s.value)})")
+
+
+def assign(w: Writer, s: Assign) -> None:
+    targets = ", ".join(name(v.name) for v in s.outs)
+    w.line(f"{targets} = {', '.join(map(w.operand, s.values))}")
+
+
+def add(w: Writer, s: Add) -> None:
+    if isinstance(s.out.type, BoxOf):
+        w.line(f"{name(s.out.name)} = plus({name(s.out.name)}, {w.operand(s.value)})")
+    else:
+        w.line(f"{name(s.out.name)} += {w.operand(s.value)}")
+
+
+def add_at(w: Writer, s: AddAt) -> None:
+    place = w.place(s.array, s.indices)
+    assert isinstance(s.array.type, ArrayOf)
+    if isinstance(s.array.type.element, BoxOf):
+        w.line(f"{place} = plus({place}, {w.operand(s.value)})")
+    else:
+        w.line(f"{place} += {w.operand(s.value)}")
+
+
+def add_all(w: Writer, s: AddAll) -> None:
+    w.line(f"add_all({w.operand(s.array)}, {w.operand(s.value)})")
+
+
+def plus_(w: Writer, s: Plus) -> None:
+    w.line(f"{name(s.out.name)} = plus({w.operand(s.left)}, {w.operand(s.right)})")
+
+
+def pack(w: Writer, s: Pack) -> None:
+    w.line(f"{name(s.out.name)} = ({', '.join([str(s.option), *map(w.operand, s.values)])},)")
+
+
+def option(w: Writer, s: Option) -> None:
+    w.line(f"{name(s.out.name)} = {w.operand(s.box)}[0]")
+
+
+def unpack(w: Writer, s: Unpack) -> None:
+    if not s.outs:
+        return
+    targets = ", ".join(["_", *(name(v.name) for v in s.outs)])
+    assert isinstance(s.box.type, BoxOf)
+    if s.box.type.linear:
+        zeros = ", ".join(["0", *("0.0" if v.type == REAL else "None" for v in s.outs)])
+        w.line(f"{targets} = {w.operand(s.box)} or ({zeros})")
+    else:
+        w.line(f"{targets} = {w.operand(s.box)}")
+
+
+def is_null(w: Writer, s: IsNull) -> None:
+    w.line(f"{name(s.out.name)} = {w.operand(s.value)} is None")
+
+
+def for_(w: Writer, s: For) -> None:
+    if s.kept is not None:
+        w.line(f"{name(s.kept.frames.name)} = []")
+    rest = s.recalled
+    if s.count is not None:
+        n = w.operand(s.count)
+        w.line(f"for {name(s.index.name)} in {f'reversed(range({n}))' if s.down else f'range({n})'}:")
+    elif len(rest) > 1:
+        w.line(f"for {name(s.index.name)} in reversed(range(len({name(rest[0].frames.name)}))):")
+    else:
+        w.line(f"for {w.tuple(rest[0].fields)} in reversed({name(rest[0].frames.name)}):")
+        rest = []
+    w.depth += 1
+    for k in rest:
+        if k.fields:
+            w.line(f"{w.tuple(k.fields)} = {name(k.frames.name)}[{name(s.index.name)}]")
+    w.depth -= 1
+    w.inner(s.body, w.keep(s.kept), w.carried(s))
+
+
+def while_(w: Writer, s: While) -> None:
+    if s.kept is not None:
+        w.line(f"{name(s.kept.frames.name)} = []")
+    w.line("while True:")
+    w.inner([*s.test], f"if not {w.operand(s.condition)}: break")
+    w.inner(s.body, w.keep(s.kept), w.carried(s))
+
+
+def if_(w: Writer, s: If) -> None:
+    for k, (head, block) in enumerate(((f"if {w.operand(s.condition)}:", s.then), ("else:", s.orelse))):
+        w.line(head)
+        w.depth += 1
+        for pair in s.recalled:
+            if pair[k].fields:
+                w.line(f"{w.tuple(pair[k].fields)} = {name(pair[k].frames.name)}")
+        w.depth -= 1
+        kept = "" if s.kept is None else f"{name(s.kept[k].frames.name)} = {w.tuple(s.kept[k].fields)}"
+        w.inner(block, kept)
+
+
+def call(w: Writer, s: Call) -> None:
+    targets = ", ".join(name(v.name) for v in s.outs)
+    call_ = f"{name(s.function)}({', '.join(map(w.operand, s.args))})"
+    w.line(f"{targets}{',' if len(s.outs) == 1 else ''} = {call_}" if s.outs else call_)
+
+
+def registered(w: Writer, s: Registered) -> None:
+    w.called.append(s)
+    targets = ", ".join(name(v.name) for v in s.outs)
+    w.line(f"{targets}{',' * (len(s.outs) == 1)} = registered({len(w.called) - 1}, {w.tuple(s.args)})")
+
+
+WRITE: Mapping[type[object], Callable[[Writer, Any], None]] = MappingProxyType(
+    {
+        Compute: compute,
+        Load: load,
+        Row: load,
+        Check: check,
+        Size: size,
+        New: new,
+        ZerosLike: new_like,
+        Store: store,
+        Append: append,
+        Assign: assign,
+        Add: add,
+        AddAt: add_at,
+        AddAll: add_all,
+        Plus: plus_,
+        Pack: pack,
+        Option: option,
+        Unpack: unpack,
+        IsNull: is_null,
+        For: for_,
+        While: while_,
+        If: if_,
+        Call: call,
+        Registered: registered,
+    }
+)
+
+
+def name(given: str) -> str:
+    """Give a name that Python takes."""
+    if given.isidentifier() and not keyword.iskeyword(given):
+        return given
+    return "v_" + re.sub(r"\W", "_", given)
+
+
+def text(program: Program) -> str:
+    """Write a program as Python."""
+    return "\n".join(written(program).lines)
+
+
+def written(program: Program, is_counted: bool = False) -> Writer:
+    """Write all functions of a program."""
+    writer = Writer(program, is_counted)
+    for function in program.functions.values():
+        writer.function(function)
+    return writer
+
+
+def compiled(
+    program: Program, steps: list[int] | None = None, primitives: Mapping[str, Primitive] = MappingProxyType({})
+) -> Mapping[str, Callable[..., Any]]:
+    """Give the functions of a program; they count what they do in ``steps[0]``, if it is given."""
+    writer = written(program, steps is not None)
+    namespace: dict[str, Any] = {"np": np, "plus": plus, "add_all": add_all_at_once, "zeros_like": zeros_like}
+    for o in OPERATIONS_BY_NAME.values():
+        called = o.text.split("(")[0]
+        if called.isidentifier() and called not in ("abs", "max", "min", "int", "float", "round"):
+            namespace.setdefault(called, getattr(math, called, o.compute))
+    namespace["abs"] = abs
+    namespace["steps"] = steps
+    namespace["registered"] = lambda k, leaves: call_registered(primitives, writer.called[k], leaves)
+    exec(compile("\n".join(writer.lines), "<program>", "exec"), namespace)
+    return {f.name: namespace[name(f.name)] for f in program.functions.values()}

@@ -1,0 +1,380 @@
+"""Arrays while they are lowered: reading them and making them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tapeengine.chad.intermediate.operations import REAL, WHOLE
+from tapeengine.chad.intermediate.statements import (
+    ArrayOf,
+    Assign,
+    BoxOf,
+    Check,
+    Const,
+    Join,
+    New,
+    Operand,
+    Row,
+    Statement,
+    Store,
+    Var,
+)
+from tapeengine.chad.lowering.builder import Block, Builder
+from tapeengine.chad.lowering.patterns import (
+    all_parts,
+    first_part,
+    is_dense,
+    part,
+    parts,
+    replaced_parts,
+)
+from tapeengine.chad.lowering.values import (
+    FUNCTIONS,
+    Items,
+    Member,
+    NotLowered,
+    Part,
+    Pull,
+    Rows,
+    Steps,
+    Taken,
+    Tup,
+    Value,
+    Zero,
+)
+from tapeengine.chad.types import (
+    Type,
+)
+
+__all__ = ["Arrays"]
+
+
+class Arrays:
+    """What the rules use to read and to make arrays; `b` is the builder."""
+
+    b: Builder
+
+    # ------------------------------------------------------------ reading
+
+    def operand(self, value: Value) -> Operand:
+        """Give a scalar or a box."""
+        if isinstance(value, Var | Const):
+            return value
+        if isinstance(value, Zero):
+            return Const(0.0, REAL)
+        raise NotLowered(f"a {type(value).__name__} where a scalar is wanted")
+
+    def size(self, value: Value) -> Operand:
+        """Give the size of an array."""
+        match value:
+            case Items(items):
+                return Const(len(items), WHOLE)
+            case Pull(size):
+                return size
+            case Rows(None, element):
+                part = first_part(element)
+                if part is None:
+                    raise NotLowered("rows without elements")
+                return self.b.size(part.array, len(part.indices))
+            case Rows(size):
+                assert size is not None
+                return size
+        raise NotLowered(f"the size of a {type(value).__name__}")
+
+    def is_within(self, index: Operand, size: Operand) -> bool:
+        """Tell whether an index counts along a loop of just this size."""
+        if isinstance(index, Const) and isinstance(size, Const):
+            return 0 <= index.value < size.value  # type: ignore[operator]
+        return any(b.index == index and b.count == size for b in self.b.block.chain())
+
+    def index(self, value: Value, i: Operand, hint: str = "x") -> Value:
+        """Give ``value[i]``."""
+        if isinstance(value, Items) and isinstance(i, Const) and -len(value.items) <= i.value < len(value.items):  # type: ignore[operator]
+            return value.items[i.value]  # type: ignore[index]
+        if isinstance(value, Items):
+            value = self.rows(value, None)
+        within = self.is_within(i, self.size(value))
+        if isinstance(value, Pull):
+            return value.at(self.checked(i, value.size, within))
+        assert isinstance(value, Rows)
+        if first_part(value.element) is None and not within:
+            i = self.checked(i, self.size(value), within)
+        return self.element(value.element, i, not within, hint)
+
+    def checked(self, i: Operand, size: Operand, within: bool) -> Operand:
+        """Give a non-negative index, or let the program raise IndexError."""
+        if within:
+            return i
+        self.b.add(Check(i, size))
+        return i if isinstance(i, Const) and i.value >= 0 else self.b.compute("imod", i, size)  # type: ignore[operator]
+
+    def element(self, of: Value, i: Operand, checked: bool, hint: str = "x") -> Value:
+        """Give the element at an index by what all elements look like."""
+        match of:
+            case Part(array, indices):
+                return self.part(array, (*indices, i), checked, hint)
+            case Tup(items):
+                return Tup(tuple(self.element(x, i, checked, hint) for x in items))
+            case Member(tag, options):
+                chosen = tuple(None if x is None else self.element(x, i, checked, hint) for x in options)
+                return Member(self.element(tag, i, checked, hint), chosen)
+            case Rows(size, element):
+                return Rows(size, self.element(element, i, checked, hint))
+            case Steps(block, value):
+                return Taken(block, value, i)
+        return of
+
+    def part(self, array: Var, indices: tuple[Operand, ...], checked: bool, hint: str) -> Value:
+        """Give a part of an array: an element where all indices are there, the start of a row in an array of rows."""
+        of = array.type
+        assert isinstance(of, ArrayOf)
+        if len(indices) < of.rank:
+            return Part(array, indices)
+        found = self.b.load(array, indices, checked, hint)
+        return Part(found) if isinstance(of.element, ArrayOf) else found
+
+    # ------------------------------------------------------------ building
+
+    def build(self, size: Operand, at: Callable[[Operand], Value], hint: str = "i", keeps: bool = False) -> Rows:
+        """Write a loop that makes an array."""
+        with self.b.loop(size, hint=hint, keeps=keeps) as body:
+            assert body.index is not None
+            value = at(body.index)
+            element = self.kept_element(value, size, body)
+        return Rows(size, element)
+
+    def kept_element(self, value: Value, size: Operand, body: Block) -> Value:
+        """Store the value of a step in arrays; give what all elements look like."""
+        match value:
+            case Const():
+                return value
+            case Var():
+                if self.b.homes[value.name] in list(body.chain())[1:]:
+                    return value
+                array = self.before(body, ArrayOf(value.type), (size,))
+                assert body.index is not None
+                self.b.add(Store(array, (body.index,), value))
+                return Part(array)
+            case Tup(items):
+                return Tup(tuple(self.kept_element(x, size, body) for x in items))
+            case Member(tag, options):
+                kept = tuple(None if x is None else self.kept_element(x, size, body) for x in options)
+                return Member(self.kept_element(tag, size, body), kept)
+            case Rows() | Pull() | Items():
+                return self.kept_rows(self.rows(value, None), size, body)
+        if isinstance(value, FUNCTIONS):
+            return Steps(body, value)
+        if isinstance(value, Zero):
+            return value
+        raise NotLowered(f"an array of {type(value).__name__}")
+
+    def before(self, body: Block, of: ArrayOf, sizes: tuple[Operand, ...]) -> Var:
+        """Make an array just before a loop."""
+        assert body.before is not None
+        assert body.parent is not None
+        with self.b.at(body.before, body.parent):
+            return self.b.new(of, sizes)
+
+    def kept_rows(self, rows: Rows, size: Operand, body: Block) -> Rows:
+        """Store the row of a step: in an array of one more dimension where all rows have one size, else as it is."""
+        sizes: list[Operand] = []
+        inner: Value = rows
+        while isinstance(inner, Rows) and inner.size is not None:
+            sizes.append(inner.size)
+            inner = inner.element
+        outside = list(body.chain())[1:]
+        fixed = all(isinstance(s, Const) or self.b.homes[s.name] in outside for s in sizes)
+        if fixed and is_dense(rows):
+            return self.dense_rows(rows, size, body, ())
+        return Rows(None, self.row_references(rows, size, body))
+
+    def dense_rows(self, rows: Rows, size: Operand, body: Block, dims: tuple[Operand, ...]) -> Rows:
+        """Store rows in arrays of one more dimension."""
+        assert rows.size is not None
+        dims = (*dims, rows.size)
+
+        def go(of: Value) -> Value:
+            match of:
+                case Part(array, indices):
+                    assert isinstance(array.type, ArrayOf)
+                    base = self.before(body, ArrayOf(array.type.element, 1 + len(dims)), (size, *dims))
+                    assert body.index is not None
+                    self.copy_row(base, body, array, indices, dims)
+                    return Part(base)
+                case Tup(items):
+                    return Tup(tuple(map(go, items)))
+                case Member(tag, options):
+                    return Member(go(tag), tuple(None if x is None else go(x) for x in options))
+                case Rows():
+                    return self.dense_rows(of, size, body, dims)
+                case Var() if self.b.homes[of.name] not in list(body.chain())[1:]:
+                    return self.kept_element(of, size, body)
+            return of
+
+        return Rows(rows.size, go(rows.element))
+
+    def copy_row(
+        self, base: Var, body: Block, array: Var, indices: tuple[Operand, ...], dims: tuple[Operand, ...]
+    ) -> None:
+        """Let an array that the step has made lie in a larger one; copy any other."""
+        made = self.b.made.get(array.name)
+        assert body.index is not None
+        if isinstance(made, New) and made.sizes and not indices and replace(body.statements, made, base, body.index):
+            self.b.made[array.name] = Row(array, base, (body.index,), False)
+            return
+
+        def go(at: tuple[Operand, ...], rest: tuple[Operand, ...]) -> None:
+            if not rest:
+                assert body.index is not None
+                self.b.add(Store(base, (body.index, *at), self.b.load(array, (*indices, *at), False)))
+                return
+            with self.b.loop(rest[0], hint="j") as inner:
+                assert inner.index is not None
+                go((*at, inner.index), rest[1:])
+
+        go((), dims)
+
+    def row_references(self, rows: Rows, size: Operand, body: Block) -> Value:
+        """Store references to the rows of each leaf."""
+
+        def go(of: Value) -> Value:
+            match of:
+                case Part():
+                    row = self.whole(of)
+                    base = self.before(body, ArrayOf(row.type), (size,))
+                    assert body.index is not None
+                    self.b.add(Store(base, (body.index,), row))
+                    return Part(base)
+                case Tup(items):
+                    return Tup(tuple(map(go, items)))
+                case Member(tag, options):
+                    return Member(go(tag), tuple(None if x is None else go(x) for x in options))
+                case Rows(_, element):
+                    return Rows(None, go(element))
+            return of
+
+        found = go(self.spread(rows).element)
+        if first_part(found) is None:
+            raise NotLowered("rows of different sizes without elements")
+        return found
+
+    def spread(self, rows: Rows) -> Rows:
+        """Give rows all of whose leaves are stored: what all elements share is stored for each."""
+        if all_parts(rows.element):
+            return rows
+        of = rows
+        return self.stored_build(self.size(rows), lambda i: self.index(of, i))
+
+    def stored_build(self, size: Operand, at: Callable[[Operand], Value]) -> Rows:
+        """Write a loop that makes an array and stores every leaf of every element."""
+        with self.b.loop(size, hint="i") as body:
+            assert body.index is not None
+            element = self.kept_element(self.copied(at(body.index), body), size, body)
+        return Rows(size, element)
+
+    def copied(self, value: Value, body: Block) -> Value:
+        """Give a value whose scalars are the body's own."""
+        match value:
+            case Var() | Const():
+                if isinstance(value, Var) and self.b.homes[value.name] is body:
+                    return value
+                out = self.b.fresh("x", value.type)
+                self.b.add(Assign((out,), (value,)))
+                return out
+            case Tup(items):
+                return Tup(tuple(self.copied(x, body) for x in items))
+            case Member(tag, options):
+                return Member(
+                    self.copied(tag, body), tuple(None if x is None else self.copied(x, body) for x in options)
+                )
+        return value
+
+    def rows(self, value: Value, element: Type | None) -> Rows:
+        """Give an array as it lies in memory."""
+        match value:
+            case Rows():
+                return value
+            case Pull(size, at):
+                return self.build(size, at)
+            case Items(items) if items:
+                return self.stacked(items)
+            case Items():
+                if element is None:
+                    raise NotLowered("an empty array of unknown elements")
+                return self.empty(element)
+        raise NotLowered(f"a {type(value).__name__} where an array is wanted")
+
+    def stacked(self, items: tuple[Value, ...]) -> Rows:
+        """Store items side by side."""
+        size = Const(len(items), WHOLE)
+        first = next((x for x in items if not isinstance(x, Zero)), items[0])
+        match first:
+            case Var() | Const():
+                array = self.b.new(ArrayOf(first.type), (size,))
+                zero = Const(None, first.type) if isinstance(first.type, BoxOf) else Const(0.0, REAL)
+                for k, x in enumerate(items):
+                    self.b.add(Store(array, (Const(k, WHOLE),), zero if isinstance(x, Zero) else self.operand(x)))
+                return Rows(size, Part(array))
+            case Tup(parts):
+                columns = [self.stacked(tuple(part(x, j) for x in items)).element for j in range(len(parts))]
+                return Rows(size, Tup(tuple(columns)))
+            case Zero():
+                return Rows(size, first)
+            case Member(_, options):
+                tags = self.stacked(tuple(self.as_member(x).tag for x in items)).element
+                columns_: list[Value | None] = []
+                for k in range(len(options)):
+                    given = [self.as_member(x).options[k] for x in items]
+                    like = next((x for x in given if x is not None), None)
+                    if like is None:
+                        columns_.append(None)
+                    else:
+                        full = tuple(self.default(like) if x is None else x for x in given)
+                        columns_.append(self.stacked(full).element)
+                return Rows(size, Member(tags, tuple(columns_)))
+        rows = [self.spread(self.rows(x, None)) for x in items]
+        return Rows(size, self.stacked_rows(rows))
+
+    def as_member(self, value: Value) -> Member:
+        """Give a member of a sum."""
+        if not isinstance(value, Member):
+            raise NotLowered("a sum of unknown options")
+        return value
+
+    def stacked_rows(self, rows: list[Rows]) -> Value:
+        """Store references to rows side by side, leaf by leaf."""
+        columns = []
+        found = [list(parts(r.element)) for r in rows]
+        if len({len(each) for each in found}) > 1:
+            raise NotLowered("rows of different kinds")
+        for leaves in zip(*found, strict=True):
+            wholes = [self.whole(p) for p in leaves]
+            if any(w.type != wholes[0].type for w in wholes):
+                raise NotLowered("rows of different kinds")
+            columns.append(self.stacked(tuple(wholes)).element)
+        return Rows(None, replaced_parts(rows[0].element, iter(columns)))
+
+    def empty(self, element: Type) -> Rows:
+        """Make an array without elements; see `Leaves`."""
+        raise NotImplementedError
+
+    def default(self, like: Value) -> Value:
+        """Give a value that looks like another and that nobody looks at; see `Leaves`."""
+        raise NotImplementedError
+
+    def whole(self, of: Part) -> Var:
+        """Give a part of an array as an array of its own."""
+        if not of.indices:
+            return of.array
+        return self.b.load(of.array, of.indices, False, "row")
+
+
+def replace(statements: list[Statement], made: New, base: Var, index: Operand) -> bool:
+    """Let a new array be a row of another one."""
+    for k, s in enumerate(statements):
+        if s is made:
+            statements[k] = Row(made.out, base, (index,), False)
+            return True
+        if isinstance(s, Join) and replace(s.body, made, base, index):
+            return True
+    return False

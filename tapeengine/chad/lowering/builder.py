@@ -1,0 +1,343 @@
+"""Writing statements: blocks, fresh names, one name for one value, and computing early what does not change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any
+
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Operation, operation
+from tapeengine.chad.intermediate.statements import (
+    ArrayOf,
+    Compute,
+    Const,
+    For,
+    Frames,
+    If,
+    Join,
+    Kept,
+    Load,
+    New,
+    Operand,
+    Option,
+    Row,
+    Size,
+    Statement,
+    Type,
+    Var,
+    While,
+)
+from tapeengine.chad.lowering.values import NotLowered
+from tapeengine.chad.traverse import Names
+
+NUMBERS: Mapping[Type, Callable[[Any], Any]] = MappingProxyType({REAL: float, WHOLE: int, TRUTH: bool})
+
+__all__ = ["Block", "Builder", "converted", "zero_of"]
+
+
+class Block:
+    """The statements of a function, of the body of a loop, or of a branch; in a forward pass it makes frames.
+
+    Attributes
+    ----------
+    parent : Block, optional
+    before : Join, optional
+        The place in the parent's statements just before the loop or branch.
+    index : Var, optional
+        Of a counted loop.
+    count : Operand, optional
+        How many steps a loop has.
+    kept : Kept, optional
+        The frames that the block makes, in a forward pass.
+    mirrors : list of Block
+        In a reverse pass: the blocks of the forward pass whose frames are open here.
+    """
+
+    def __init__(self, parent: Block | None = None, before: Join | None = None) -> None:
+        self.parent = parent
+        self.before = before
+        self.statements: list[Statement] = []
+        self.known: dict[Any, Var] = {}
+        self.index: Var | None = None
+        self.count: Operand | None = None
+        self.kept: Kept | None = None
+        self.flow: For | While | If | None = None
+        self.mirrors: list[Block] = []
+
+    def chain(self) -> Iterator[Block]:
+        """Go through the block and those around it."""
+        block: Block | None = self
+        while block is not None:
+            yield block
+            block = block.parent
+
+
+class Builder:
+    """Appends statements to the current block.
+
+    Parameters
+    ----------
+    names : Names
+        Supplies the names of variables.
+
+    Attributes
+    ----------
+    block : Block
+        Where statements go now.
+    homes : dict of str to Block
+        Where each variable is given its value.
+    made : dict of str to Statement
+        By which statement, where that is a pure one.
+    """
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.block = Block()
+        self.homes: dict[str, Block] = {}
+        self.made: dict[str, Statement] = {}
+        self.order: dict[str, int] = {}
+        self.latest: int | None = None
+        self.flow_blocks: dict[int, Block] = {}
+        self._alive: list[Block] = []
+
+    def fresh(self, hint: str, of: Type, home: Block | None = None) -> Var:
+        """Make a variable whose home is the current block."""
+        var = Var(self.names(hint), of)
+        self.homes[var.name] = home or self.block
+        self.order[var.name] = len(self.order)
+        return var
+
+    def add(self, statement: Statement) -> None:
+        """Append a statement."""
+        self.block.statements.append(statement)
+
+    def place(self) -> Join:
+        """Mark a place to put statements in later."""
+        join = Join([], len(self.order))
+        self.add(join)
+        return join
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[Block]:
+        """Write into another block."""
+        outer, self.block = self.block, block
+        try:
+            yield block
+        finally:
+            self.block = outer
+
+    def inner(self) -> Block:
+        """Make a block inside the current one."""
+        return self.noted(Block(self.block, self.place()))
+
+    def noted(self, block: Block) -> Block:
+        """Remember whose a list of statements is."""
+        self.flow_blocks[id(block.statements)] = block
+        self._alive.append(block)
+        return block
+
+    @contextmanager
+    def at(self, join: Join, home: Block) -> Iterator[None]:
+        """Write at a marked place of a block."""
+        statements, home.statements = home.statements, join.body
+        outer, self.block = self.block, home
+        latest, self.latest = self.latest, join.order
+        before = home.known
+        home.known = {k: v for k, v in before.items() if self.order[v.name] < join.order}
+        try:
+            yield
+        finally:
+            home.statements, self.block, self.latest = statements, outer, latest
+            home.known = {**before, **home.known}
+
+    # ------------------------------------------------------------ pure operations
+
+    def home(self, x: Operand) -> Block | None:
+        """Give the block of the current function in whose scope an operand is: its home, or the mirror of that."""
+        if isinstance(x, Const):
+            return None
+        home = self.homes[x.name]
+        for block in self.block.chain():
+            if block is home or home in block.mirrors:
+                return block
+        return self.block
+
+    def deepest(self, args: Sequence[Operand]) -> Block:
+        """Give the outermost block of the current function where some operands are all in scope."""
+        homes = [self.home(x) for x in args]
+        chain = list(self.block.chain())
+        for block in chain:
+            if block in homes:
+                return block
+        return chain[-1]
+
+    def find(self, key: Any) -> Var | None:
+        """Find a value that has been computed where it is in scope, in this pass or in the one before."""
+        for block in self.block.chain():
+            for known in (block.known, *(m.known for m in block.mirrors)):
+                if key in known:
+                    return known[key]
+        return None
+
+    def emit(self, key: Any, make: Any, hint: str, of: Type, args: Sequence[Operand], early: bool) -> Var:
+        """Write a pure statement, or find the name that its value has already."""
+        found = self.find(key)
+        if found is not None:
+            return found
+        home = self.deepest(args) if early else self.block
+        out = self.fresh(hint, of, home)
+        statement = make(out)
+        home.known[key] = out
+        self.made[out.name] = statement
+        self.put(statement, home)
+        return out
+
+    def put(self, statement: Statement, home: Block) -> None:
+        """Append a statement to a block around the current one."""
+        if home is self.block:
+            home.statements.append(statement)
+            return
+        for block in self.block.chain():
+            if block.parent is home:
+                assert block.before is not None
+                block.before.body.append(statement)
+                return
+
+    def compute(self, name: str | Operation, *args: Operand, hint: str = "t") -> Operand:
+        """Write a scalar operation."""
+        op = name if isinstance(name, Operation) else operation(name, tuple(x.type for x in args))
+        if op.is_total and all(isinstance(x, Const) for x in args):
+            return Const(op.compute(*(x.value for x in args if isinstance(x, Const))), op.gives)
+        if op.name == "add" and self.is_negative(args[1]):
+            return self.compute("sub", args[0], self.made[args[1].name].args[0])  # type: ignore[union-attr]
+        short = simplified(op.name, args)
+        if short is not None:
+            return short
+        args = tuple(converted(x, of) for x, of in zip(args, op.takes, strict=True))
+        key = (op.name, *args)
+        return self.emit(key, lambda out: Compute(out, op, args), hint, op.gives, args, op.is_total)
+
+    def is_negative(self, x: Operand) -> bool:
+        """Tell whether a value was made by a change of sign."""
+        made = self.made.get(x.name) if isinstance(x, Var) else None
+        return isinstance(made, Compute) and made.operation.name == "neg"
+
+    def load(self, array: Var, indices: tuple[Operand, ...], checked: bool = True, hint: str = "x") -> Var:
+        """Read an element or a row."""
+        of = array.type
+        assert isinstance(of, ArrayOf)
+        left = of.rank - len(indices)
+        within = all(self.is_within(i, array, d) for d, i in enumerate(indices))
+        checked = checked and not within
+        if left:
+            rest = ArrayOf(of.element, left)
+            key: Any = ("row", array, indices)
+            return self.emit(key, lambda out: Row(out, array, indices, checked), hint, rest, (array, *indices), within)
+        key = ("load", array, indices)
+        made = (array, *indices)
+        return self.emit(key, lambda out: Load(out, array, indices, checked), hint, of.element, made, False)
+
+    def is_within(self, index: Operand, array: Var, dim: int) -> bool:
+        """Tell whether an index counts along a loop over just this dimension."""
+        if not isinstance(index, Var):
+            return False
+        size = self.find(("size", array, dim))
+        made = self.made.get(array.name)
+        if isinstance(made, New) and made.sizes:
+            size = made.sizes[dim]  # type: ignore[assignment]
+        if size is None:
+            return False
+        return any(b.index == index and b.count == size for b in self.block.chain())
+
+    def size(self, array: Var, dim: int = 0) -> Operand:
+        """Give the size of a dimension."""
+        made = self.made.get(array.name)
+        if isinstance(made, New) and made.sizes and not isinstance(made.sizes[dim], Const):
+            return made.sizes[dim]
+        key = ("size", array, dim)
+        return self.emit(key, lambda out: Size(out, array, dim), "n", WHOLE, (array,), True)
+
+    def new(self, of: ArrayOf, sizes: tuple[Operand, ...], hint: str = "a") -> Var:
+        """Make an array of zeros, or an empty one to append to."""
+        out = self.fresh(hint, of)
+        statement = New(out, sizes)
+        self.made[out.name] = statement
+        self.add(statement)
+        return out
+
+    def option(self, box: Var) -> Var:
+        """Give the number of the option of a box."""
+        return self.emit(("option", box), lambda out: Option(out, box), "option", WHOLE, (box,), False)
+
+    # ------------------------------------------------------------ loops and branches
+
+    @contextmanager
+    def loop(self, count: Operand, down: bool = False, hint: str = "i", keeps: bool = False) -> Iterator[Block]:
+        """Write a counted loop; the body is written inside."""
+        body = self.inner()
+        index = self.fresh(hint, WHOLE, body)
+        body.index, body.count = index, count
+        flow = For(index, count, body.statements, down)
+        body.flow = flow
+        if keeps:
+            flow.kept = body.kept = self.kept("steps")
+        with self.inside(body):
+            yield body
+        self.add(flow)
+
+    def kept(self, hint: str) -> Kept:
+        """Make a site that keeps frames."""
+        name = self.names(hint)
+        frames = Var(name, Frames(name))
+        self.homes[name] = self.block
+        return Kept(frames)
+
+    def branch(self, condition: Operand, keeps: bool = False) -> tuple[Block, Block]:
+        """Make the two blocks of a conditional; `If` is appended by `finish`."""
+        then, orelse = self.inner(), self.inner()
+        flow = If(condition, then.statements, orelse.statements)
+        then.flow = orelse.flow = flow
+        if keeps:
+            site = self.kept("taken")
+            then.kept, orelse.kept = site, Kept(site.frames)
+            flow.kept = (then.kept, orelse.kept)
+        return then, orelse
+
+
+def converted(x: Operand, of: Type) -> Operand:
+    """Read a literal as a number of another kind."""
+    if isinstance(x, Const) and x.value is not None and x.type != of:
+        return Const(NUMBERS[of](x.value), of)
+    if x.type != of and not (x.type == TRUTH and of == WHOLE):
+        raise NotLowered(f"{x} where a {of} is wanted")
+    return x
+
+
+def simplified(name: str, args: Sequence[Operand]) -> Operand | None:
+    """Give the value of an operation that is one of its operands."""
+    if len(args) != 2:
+        return None
+    a, b = args
+    if name in ("iadd", "isub") and isinstance(b, Const) and b.value == 0:
+        return a
+    if name == "iadd" and isinstance(a, Const) and a.value == 0:
+        return b
+    if name == "isub" and a == b:
+        return Const(0, WHOLE)
+    if name in ("imul", "mul") and isinstance(b, Const) and b.value == 1:
+        return a
+    if name in ("imul", "mul") and isinstance(a, Const) and a.value == 1:
+        return b
+    if name in ("imin", "imax") and a == b:
+        return a
+    return None
+
+
+def zero_of(of: Type) -> Const:
+    """Give the zero of a scalar type."""
+    if of == TRUTH:
+        return Const(False, TRUTH)
+    if of == WHOLE:
+        return Const(0, WHOLE)
+    return Const(0.0, of)

@@ -1,0 +1,265 @@
+"""The operands that a value consists of, and the value that operands make: at parameters, results, joins and loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tapeengine.chad.intermediate.operations import REAL, WHOLE
+from tapeengine.chad.intermediate.statements import (
+    Add,
+    ArrayOf,
+    Assign,
+    BoxOf,
+    Const,
+    Operand,
+    Store,
+    Var,
+)
+from tapeengine.chad.intermediate.statements import Type as FormType
+from tapeengine.chad.lowering.arrays import Arrays
+from tapeengine.chad.lowering.builder import converted, zero_of
+from tapeengine.chad.lowering.patterns import (
+    all_parts,
+    array_types,
+    first_part,
+    first_rows,
+    is_dense,
+    leaf_type,
+    leaf_types,
+    part,
+    parts,
+    stored,
+)
+from tapeengine.chad.lowering.values import (
+    ZERO,
+    Items,
+    Member,
+    NotLowered,
+    Part,
+    Pull,
+    Rows,
+    Tup,
+    Value,
+    Zero,
+)
+from tapeengine.chad.types import (
+    Array,
+    LNamed,
+    Product,
+    Sum,
+    Type,
+)
+
+__all__ = ["Leaves"]
+
+ZERO_SIZE = Const(0, WHOLE)
+
+
+class Leaves(Arrays):
+    """What the rules use to hand values from one place to another."""
+
+    def flat(self, value: Value, of: Type, dense: bool) -> list[Operand]:
+        """Give the operands that a value consists of, one for each of `leaf_types`."""
+        match stored(of):
+            case Product(items):
+                return [x for k, t in enumerate(items) for x in self.flat(part(value, k), t, dense)]
+            case Sum(options):
+                assert isinstance(value, Member)
+                found = [self.operand(value.tag)]
+                for t, x in zip(options, value.options, strict=True):
+                    found += (
+                        [self.nothing(leaf) for leaf in leaf_types(t, dense)] if x is None else self.flat(x, t, dense)
+                    )
+                return found
+            case Array() as array:
+                return self.flat_rows(value, array, dense)
+            case LNamed(name):
+                return [Const(None, BoxOf(name, True)) if isinstance(value, Zero) else self.operand(value)]
+        return [converted(self.operand(value), leaf_type(of))]
+
+    def nothing(self, of: FormType) -> Operand:
+        """Give a value of a type that nobody looks at."""
+        if isinstance(of, ArrayOf):
+            return self.b.new(of, (ZERO_SIZE,) * of.rank)
+        return Const(None, of) if isinstance(of, BoxOf) else zero_of(of)
+
+    def default(self, like: Value) -> Value:
+        """Give a value that looks like another and that nobody looks at."""
+        match like:
+            case Var() | Const():
+                return self.nothing(like.type)
+            case Tup(items):
+                return Tup(tuple(map(self.default, items)))
+            case Member(_, options):
+                return Member(Const(0, WHOLE), tuple(None if x is None else self.default(x) for x in options))
+            case Rows():
+                if first_part(like.element) is None:
+                    return Rows(ZERO_SIZE, like.element)
+                return Rows(ZERO_SIZE, self.default_rows(like.element, 1))
+            case Pull() | Items():
+                return self.default(self.rows(like, None))
+        return like
+
+    def default_rows(self, of: Value, depth: int) -> Value:
+        """Give what the elements of an empty array look like."""
+        match of:
+            case Part(array, indices):
+                assert isinstance(array.type, ArrayOf)
+                rank = array.type.rank - len(indices)
+                return Part(self.b.new(ArrayOf(array.type.element, rank), (ZERO_SIZE,) * rank))
+            case Tup(items):
+                return Tup(tuple(self.default_rows(x, depth) for x in items))
+            case Member(tag, options):
+                return Member(
+                    self.default_rows(tag, depth),
+                    tuple(None if x is None else self.default_rows(x, depth) for x in options),
+                )
+            case Rows(size, element):
+                return Rows(None if size is None else ZERO_SIZE, self.default_rows(element, depth + 1))
+        return of
+
+    def flat_rows(self, value: Value, of: Array, dense: bool) -> list[Operand]:
+        """Give the arrays that an array consists of."""
+        if isinstance(value, Zero):
+            return [Const(None, t) for t in array_types(of, dense)]
+        rows = self.rows(value, of.element)
+        wanted = array_types(of, dense)
+        if not wanted:
+            return [self.size(rows)]
+        if all_parts(rows.element) and is_dense(rows) == dense:
+            found: list[Operand] = [self.whole(p) for p in parts(rows.element)]
+            if [x.type for x in found] == wanted:
+                return found
+        return list(self.converted(rows, of, dense))
+
+    def converted(self, rows: Rows, of: Array, dense: bool) -> list[Var]:
+        """Copy an array so that every leaf is stored, and rows as references unless they are dense."""
+        element = of.element
+        wanted = array_types(of, dense)
+        size = self.size(rows)
+        if dense and not is_dense(rows):
+            raise NotLowered("rows of different sizes where one size is wanted")
+        arrays = [self.b.new(t, (size, *self.inner_sizes(rows, element, t.rank - 1))) for t in wanted]
+        with self.b.loop(size, hint="i") as body:
+            assert body.index is not None
+            self.write(arrays, (body.index,), self.index(rows, body.index), element, dense)
+        return arrays
+
+    def inner_sizes(self, rows: Rows, element: Type, count: int) -> tuple[Operand, ...]:
+        """Give the sizes of the rows of a dense array."""
+        found: list[Operand] = []
+        inner: Value = rows.element
+        while len(found) < count:
+            row = first_rows(inner)
+            if row is None or row.size is None:
+                raise NotLowered("rows of unknown sizes")
+            found.append(row.size)
+            inner = row.element
+        return tuple(found)
+
+    def write(self, arrays: list[Var], at: tuple[Operand, ...], value: Value, of: Type, dense: bool) -> None:
+        """Store an element's leaves."""
+        of = stored(of)
+        if isinstance(of, Array) and dense:
+            rows = self.rows(value, of.element)
+            with self.b.loop(self.size(rows), hint="j") as body:
+                assert body.index is not None
+                self.write(arrays, (*at, body.index), self.index(rows, body.index), of.element, dense)
+            return
+        if isinstance(of, Product):
+            taken = 0
+            for k, t in enumerate(of.items):
+                n = len(array_types(Array(t), dense))
+                self.write(arrays[taken : taken + n], at, part(value, k), t, dense)
+                taken += n
+            return
+        for array, x in zip(arrays, self.flat(value, of, dense), strict=True):
+            self.b.add(Store(array, at, x))
+
+    def restored(self, of: Type, leaves: Iterator[Var], dense: bool, size: Operand | None = None) -> Value:
+        """Give the value that consists of some operands: the inverse of `flat`."""
+        match stored(of):
+            case Product(items):
+                return Tup(tuple(self.restored(t, leaves, dense) for t in items))
+            case Sum(options):
+                tag = next(leaves)
+                return Member(tag, tuple(self.restored(t, leaves, dense) for t in options))
+            case Array(element) as array:
+                if not array_types(array, dense):
+                    return Rows(size or next(leaves), self.pattern(element, leaves, dense, 1))
+                pattern = self.pattern(element, leaves, dense, 1)
+                first = first_part(pattern)
+                assert first is not None
+                return Rows(size or self.b.size(first.array), pattern)
+        return next(leaves)
+
+    def pattern(self, of: Type, leaves: Iterator[Var], dense: bool, depth: int) -> Value:
+        """Give what the elements of stored arrays look like."""
+        match stored(of):
+            case Product(items):
+                return Tup(tuple(self.pattern(t, leaves, dense, depth) for t in items))
+            case Sum(options):
+                tag = Part(next(leaves))
+                return Member(tag, tuple(self.pattern(t, leaves, dense, depth) for t in options))
+            case Array(element):
+                inner = self.pattern(element, leaves, dense, depth + 1)
+                first = first_part(inner)
+                assert first is not None
+                return Rows(self.b.size(first.array, depth) if dense else None, inner)
+        return Part(next(leaves))
+
+    def declared(self, of: Type, hint: str, dense: bool) -> tuple[Value, list[Var]]:
+        """Make variables for the leaves of a value, such as a parameter."""
+        types = leaf_types(of, dense)
+        found = [self.b.fresh(hint if len(types) == 1 else f"{hint}_{k}", t) for k, t in enumerate(types)]
+        return self.restored(of, iter(found), dense), found
+
+    def empty(self, element: Type) -> Rows:
+        """Make an array without elements."""
+        of = Array(element)
+        leaves = iter([self.b.new(t, (ZERO_SIZE,) * t.rank) for t in array_types(of, True)])
+        return self.restored(of, leaves, True, ZERO_SIZE)  # type: ignore[return-value]
+
+    # ------------------------------------------------------------ whole arrays
+
+    def total(self, array: Value, is_real: bool) -> Value:
+        """Write the sum of an array of numbers."""
+        of, zero = (REAL, Const(0.0, REAL)) if is_real else (WHOLE, Const(0, WHOLE))
+        if isinstance(array, Items):
+            found: Operand = zero
+            for x in array.items:
+                found = self.b.compute("add" if is_real else "iadd", found, self.operand(x))
+            return found
+        if isinstance(array, Zero):
+            return ZERO
+        total = self.b.fresh("total", of)
+        self.b.add(Assign((total,), (zero,)))
+        with self.b.loop(self.size(array)) as body:
+            assert body.index is not None
+            self.b.add(Add(total, self.operand(self.index(array, body.index))))
+        return total
+
+    def copy(self, array: Value, of: Type) -> Rows:
+        """Copy an array, so that it can be added to in place."""
+        assert isinstance(of, Array)
+        rows = self.rows(array, of.element)
+        return self.stored_build(self.size(rows), lambda i: self.index(rows, i))
+
+    def concatenated(self, first: Value, second: Value, of: Array) -> Value:
+        """Write two arrays one after the other."""
+        parts_ = [self.rows(x, of.element) for x in (first, second)]
+        sizes = [self.size(x) for x in parts_]
+        if isinstance(first, Items) and isinstance(second, Items):
+            return Items((*first.items, *second.items))
+        dense = all(map(is_dense, parts_)) and not any(first_rows(r.element) for r in parts_)
+        types = array_types(of, dense)
+        if not types:
+            return Rows(self.b.compute("iadd", *sizes), parts_[0].element)
+        size = self.b.compute("iadd", *sizes)
+        arrays = [self.b.new(t, (size,)) for t in types]
+        for rows, n, start in zip(parts_, sizes, (Const(0, WHOLE), sizes[0]), strict=True):
+            with self.b.loop(n) as body:
+                assert body.index is not None
+                at = self.b.compute("iadd", start, body.index)
+                self.write(arrays, (at,), self.index(rows, body.index), of.element, dense)
+        return self.restored(of, iter(arrays), dense, size)

@@ -1,0 +1,290 @@
+"""The lowering of the terms that only derivative programs have: linear operations and computations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from tapeengine.chad import target as T
+from tapeengine.chad import terms as S
+from tapeengine.chad.intermediate.statements import BoxOf, Const, Operand, Pack, Unpack
+from tapeengine.chad.lowering.lower import Lower, Rule
+from tapeengine.chad.lowering.patterns import leaf_types, part, stored
+from tapeengine.chad.lowering.values import (
+    ARRAYS,
+    ZERO,
+    Closure,
+    Env,
+    NotLowered,
+    Rows,
+    Scattered,
+    Single,
+    Tup,
+    Value,
+    Zero,
+)
+from tapeengine.chad.types import LArray, Linear, LSum, Type
+
+__all__ = ["PERFORMING", "RULES"]
+
+
+def zero(L: Lower, t: T.Zero, env: Env) -> Value:
+    return ZERO
+
+
+def plus(L: Lower, t: T.Plus, env: Env) -> Value:
+    return L.plus(L(t.left, env), L(t.right, env), t.type)  # type: ignore[arg-type]
+
+
+def tuple_(L: Lower, t: T.LTuple, env: Env) -> Value:
+    items = tuple(L(x, env) for x in t.items)
+    likes = tuple(x.like for x in items if isinstance(x, Zero))
+    return Zero(Tup(likes)) if items and len(likes) == len(items) else Tup(items)  # type: ignore[arg-type]
+
+
+def proj(L: Lower, t: T.LProj, env: Env) -> Value:
+    return part(L(t.term, env), t.index)
+
+
+def inject(L: Lower, t: T.LInject, env: Env) -> Value:
+    value = L(t.term, env)
+    if isinstance(value, Zero):
+        return ZERO
+    if isinstance(t.of, LSum):
+        return Tup(tuple(value if k == t.index else ZERO for k in range(len(t.of.options))))
+    out = L.b.fresh("d", BoxOf(t.of.name, linear=True))
+    L.b.add(Pack(out, t.index, tuple(L.flat(L.in_box(value, T.linear_type(t.term)), stored(t.term.type), dense=False))))
+    return out
+
+
+def cast(L: Lower, t: T.LCast, env: Env) -> Value:
+    value = L(t.term, env)
+    if isinstance(t.term.type, LSum) or isinstance(value, Zero):
+        return part(value, t.index)
+    of = stored(t.of)
+    outs = [L.b.fresh("d", x) for x in leaf_types(of, dense=False)]
+    L.b.add(Unpack(tuple(outs), L.operand(value), t.index))
+    return L.from_box(of, iter(outs))
+
+
+def scale(L: Lower, t: T.LScale, env: Env) -> Value:
+    d = L(t.term, env)
+    if isinstance(d, Zero):
+        return ZERO
+    factor = L.number(t.factor, env)
+    if isinstance(factor, Const) and factor.value == -1:
+        return L.b.compute("neg", L.operand(d), hint="d")
+    return L.b.compute("mul", L.operand(d), factor, hint="d")
+
+
+def single(L: Lower, t: T.LSingle, env: Env) -> Value:
+    value = L(t.term, env)
+    return ZERO if isinstance(value, Zero) else Single(L.number(t.index, env), value)
+
+
+def dense(L: Lower, t: T.LDense, env: Env) -> Value:
+    return L(t.array, env)
+
+
+def scattered(L: Lower, t: T.LScatter, env: Env) -> Value:
+    indices, values = L(t.indices, env), L(t.term, env)
+    if isinstance(values, Zero):
+        return ZERO
+    assert isinstance(t.type, LArray)
+    return Scattered(indices, L.collected(values, L.size(indices), t.type))
+
+
+def index(L: Lower, t: T.LIndex, env: Env) -> Value:
+    value = L(t.term, env)
+    wrapped = isinstance(t.index, S.Op) and t.index.op == "imod" and isinstance(t.index.args[1], S.Size)
+    i = L.number(t.index.args[0] if wrapped else t.index, env)  # type: ignore[attr-defined]
+    if isinstance(value, Zero):
+        return ZERO
+    if isinstance(value, ARRAYS):
+        return L.index(value, i)
+    raise NotLowered("a component of a sum of cotangents")
+
+
+def total(L: Lower, t: T.LTotal, env: Env) -> Value:
+    """The sum of all entries."""
+    value = L(t.term, env)
+    assert isinstance(t.term.type, LArray)
+    like = L(t.like[0], env) if t.like else None
+    return L.summed(value, t.term.type, like)
+
+
+def collect(L: Lower, t: T.Collect, env: Env) -> Value:
+    value = L(t.term, env)
+    assert isinstance(t.term.type, LArray)
+    if isinstance(value, ARRAYS):
+        return value
+    return L.collected(value, L.number(t.size, env), t.term.type)
+
+
+def vjp(L: Lower, t: T.Vjp, env: Env) -> Value:
+    """The rule of a primitive for the cotangent of an argument."""
+    d = L(t.term, env)
+    if isinstance(d, Zero):
+        return ZERO
+    out = L(t.out, env)
+    d = L.full(d, T.linear_type(t.term), out)
+    return L.registered(t.name, "vjp", t.argument, rule_values(L, t, d, out, env), t.static, t.of)
+
+
+def jvp(L: Lower, t: T.Jvp, env: Env) -> Value:
+    """The rule of a primitive for the tangent of an argument."""
+    d = L(t.term, env)
+    if isinstance(d, Zero):
+        return ZERO
+    d = L.full(d, T.linear_type(t.term), L(t.args[t.argument], env))
+    return L.registered(t.name, "jvp", t.argument, rule_values(L, t, d, L(t.out, env), env), t.static, t.of)
+
+
+def rule_values(L: Lower, t: T.Vjp | T.Jvp, d: Value, out: Value, env: Env) -> list[tuple[Value, Type]]:
+    """Give what a rule takes."""
+    return [(d, t.term.type), *((L(a, env), a.type) for a in t.args), (out, t.out.type)]
+
+
+def map_accum(L: Lower, t: T.MapAccum, env: Env) -> Value:
+    n = L.natural(t.size, env)
+    init = L(t.init, env)
+    kept: list[Value] = []
+
+    def step(body: object, state: Value) -> Value:
+        env[t.index.name], env[t.state.name] = body.index, state  # type: ignore[attr-defined]
+        found = L(t.body, env)
+        kept.append(L.kept_element(part(found, 1), n, body))  # type: ignore[arg-type]
+        return part(found, 0)
+
+    last = L.iterate(n, init, t.init.type, step, t.state.name)
+    L.finals[t.state.name] = last
+    return Tup((last, Rows(n, kept[0])))
+
+
+def while_accum(L: Lower, t: T.WhileAccum, env: Env) -> Value:
+    init = L(t.init, env)
+    kept: list[Value] = []
+
+    def test(state: Value) -> Operand:
+        env[t.state.name] = state
+        return L.number(t.condition, env)
+
+    def step(body: object, state: Value) -> Value:
+        found = L(t.body, env)
+        kept.append(L.only_functions(part(found, 1), body))  # type: ignore[arg-type]
+        return part(found, 0)
+
+    last, n = L.repeat(init, t.init.type, test, step, t.state.name)
+    L.finals[t.state.name] = last
+    return Tup((last, Rows(n, kept[0])))
+
+
+def linear_lambda(L: Lower, t: T.LLambda, env: Env) -> Value:
+    return Closure(tuple(p.name for p in t.params), t.body, env)
+
+
+def linear_apply(L: Lower, t: T.LApply, env: Env) -> Value:
+    return L.apply(L(t.function, env), [L(a, env) for a in t.args], t.type)
+
+
+def run(L: Lower, t: T.Run, env: Env) -> Value:
+    slots = [L.preset.pop(name) if name in L.preset else L.slot(of, env.get(name)) for name, of in t.slots]
+    return L.with_slots([name for name, _ in t.slots], slots, lambda: L.perform(t.body, env))[1]
+
+
+# ---------------------------------------------------------------- computations
+
+
+def one(L: Lower, t: T.One, env: Env) -> Value:
+    L.slots[t.slot][-1].add(L(t.term, env))
+    return Tup(())
+
+
+def scope(L: Lower, t: T.Scope, env: Env) -> Value:
+    slot = L.slot(t.of, env.get(t.slot))
+    result, closed = L.with_slots([t.slot], [slot], lambda: L.perform(t.body, env))
+    return Tup((result, part(closed, 0)))
+
+
+def return_(L: Lower, t: T.Return, env: Env) -> Value:
+    return L(t.term, env)
+
+
+def bind(L: Lower, t: T.Bind, env: Env) -> Value:
+    env[t.var.name] = L.perform(t.first, env)
+    return L.perform(t.body, env)
+
+
+def then(L: Lower, t: T.Then, env: Env) -> Value:
+    L.perform(t.first, env)
+    return L.perform(t.second, env)
+
+
+def for_each(L: Lower, t: T.ForEach, env: Env) -> Value:
+    with L.b.loop(L.natural(t.size, env), down=True, hint=t.index.name) as body:
+        assert body.index is not None
+        env[t.index.name] = body.index
+        L.perform(t.body, env)
+    return Tup(())
+
+
+def descend(L: Lower, t: T.Descend, env: Env) -> Value:
+    n = L.natural(t.size, env)
+    init = L(t.init, env)
+    of = t.init.type
+    if isinstance(of, Linear):
+        init = L.full(init, of, L.finals.get(state_slot(t)))
+    kept: list[Value] = []
+    each = t.body.type.result.items[1]  # type: ignore[attr-defined]
+
+    def step(body: object, state: Value) -> Value:
+        env[t.index.name], env[t.state.name] = body.index, state  # type: ignore[attr-defined]
+        found = L.perform(t.body, env)
+        kept.append(L.kept_element(L.full(part(found, 1), each, None), n, body))  # type: ignore[arg-type]
+        state = part(found, 0)
+        return L.full(state, of, None) if isinstance(of, Linear) else state
+
+    last = L.iterate(n, init, of, step, t.state.name, down=True)
+    return Tup((last, Rows(n, kept[0])))
+
+
+def state_slot(t: T.Descend) -> str:
+    """Give the name of the state whose cotangent a computation carries: the first slot that a step opens."""
+    pending: list[S.Term] = [t.body]
+    while pending:
+        term = pending.pop()
+        if isinstance(term, T.Scope) and term.of == t.init.type:
+            return term.slot
+        from tapeengine.chad.traverse import children
+
+        pending += [child for child, _ in reversed(children(term))]
+    return ""
+
+
+RULES: Mapping[type[S.Term], Rule] = MappingProxyType(
+    {
+        T.Zero: zero,
+        T.Plus: plus,
+        T.LTuple: tuple_,
+        T.LProj: proj,
+        T.LInject: inject,
+        T.LCast: cast,
+        T.LScale: scale,
+        T.LSingle: single,
+        T.LDense: dense,
+        T.LScatter: scattered,
+        T.LIndex: index,
+        T.LTotal: total,
+        T.Collect: collect,
+        T.MapAccum: map_accum,
+        T.WhileAccum: while_accum,
+        T.LLambda: linear_lambda,
+        T.LApply: linear_apply,
+        T.Run: run,
+        T.Vjp: vjp,
+        T.Jvp: jvp,
+    }
+)
+PERFORMING: Mapping[type[S.Term], Rule] = MappingProxyType(
+    {T.One: one, T.Scope: scope, T.Return: return_, T.Bind: bind, T.Then: then, T.ForEach: for_each, T.Descend: descend}
+)

@@ -1,0 +1,443 @@
+"""From terms to the intermediate form: dispatch, and the rules of the source language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from tapeengine.chad import terms as S
+from tapeengine.chad.intermediate.operations import TRUTH, WHOLE
+from tapeengine.chad.intermediate.statements import (
+    Assign,
+    Const,
+    For,
+    Group,
+    If,
+    Operand,
+    Registered,
+    Var,
+    While,
+)
+from tapeengine.chad.lowering.builder import Block, Builder
+from tapeengine.chad.lowering.cotangents import Cotangents
+from tapeengine.chad.lowering.patterns import first_rows, is_dense, leaf_types, part, stored
+from tapeengine.chad.lowering.slots import Slot
+from tapeengine.chad.lowering.values import (
+    FUNCTIONS,
+    ZERO,
+    Back,
+    Bag,
+    Closure,
+    Delayed,
+    Either,
+    Env,
+    Items,
+    Member,
+    NotLowered,
+    Owed,
+    Pull,
+    Rows,
+    Scattered,
+    Single,
+    Steps,
+    Taken,
+    Tup,
+    Uneven,
+    Value,
+    Zero,
+)
+from tapeengine.chad.traverse import Names
+from tapeengine.chad.types import (
+    EVM,
+    Int,
+    LArray,
+    Linear,
+    LProduct,
+    LSum,
+    Product,
+    Sum,
+    Type,
+)
+
+__all__ = ["Lower"]
+
+Rule = Callable[["Lower", Any, Env], Value]
+ONE = Const(1, WHOLE)
+Static = tuple[tuple[str, object], ...]
+
+
+class Lower(Cotangents):
+    """Writes terms in the intermediate form.
+
+    Parameters
+    ----------
+    module : Module
+        Whose definitions are called. Source terms and derivative terms are lowered alike.
+    names : Names
+
+    Attributes
+    ----------
+    keeps : bool
+        Whether loops and branches are those of a forward pass, which keep frames.
+    slots : dict of str to list of Slot
+        The open slots of each name, the innermost last.
+    finals : dict of str to Value
+        The last value of each state of a loop.
+    preset : dict of str to Slot
+        Slots that are parameters of a reverse pass.
+    uneven : frozenset of str
+        The states of loops whose rows have sizes of their own.
+    """
+
+    def __init__(self, module: S.Module, names: Names, uneven: frozenset[str]) -> None:
+        self.module = module
+        self.uneven = uneven
+        self.b = Builder(names)
+        self.keeps = True
+        self.slots: dict[str, list[Slot]] = {}
+        self.finals: dict[str, Value] = {}
+        self.preset: dict[str, Slot] = {}
+
+    def __call__(self, term: S.Term, env: Env) -> Value:
+        """Write a term; give its value. A computation is put off until it is run."""
+        while isinstance(term, S.Let):
+            env[term.var.name] = self.labelled(self(term.bound, env), term.var.name)
+            term = term.body
+        if isinstance(term.type, EVM):
+            return Delayed(lambda: self.perform(term, env))
+        rule = self.rules.get(type(term))
+        if rule is None:
+            raise NotLowered(f"{type(term).__name__} has no intermediate form")
+        return rule(self, term, env)
+
+    rules: Mapping[type[S.Term], Rule] = MappingProxyType({})
+    performing: Mapping[type[S.Term], Rule] = MappingProxyType({})
+
+    def labelled(self, value: Value, name: str) -> Value:
+        """Let a value carry the user's name."""
+        return value
+
+    def perform(self, term: S.Term, env: Env) -> Value:
+        """Write what a computation does; give its result."""
+        while isinstance(term, S.Let):
+            env[term.var.name] = self(term.bound, env)
+            term = term.body
+        rule = self.performing.get(type(term))
+        if rule is not None:
+            return rule(self, term, env)
+        found = self.rules[type(term)](self, term, env)
+        return found.run() if isinstance(found, Delayed) else found
+
+    def evaluated(self, term: S.Term, env: Env) -> Value:
+        """Write a term, and run it if it accumulates."""
+        return self.perform(term, env) if isinstance(term.type, EVM) else self(term, env)
+
+    def variable(self, hint: str, of: Type) -> S.Var:
+        """Make a variable for a term."""
+        return S.Var(self.b.names(hint), of)
+
+    def call(self, t: S.Call, args: list[Value]) -> Value:
+        """Write the body of a definition in place of its call."""
+        definition = self.module.definitions[t.name]
+        return self(definition.body, {p.name: a for p, a in zip(definition.params, args, strict=True)})
+
+    def number(self, term: S.Term, env: Env) -> Operand:
+        """Write a term of scalar type."""
+        return self.operand(self(term, env))
+
+    def natural(self, term: S.Term, env: Env) -> Operand:
+        """Write a size; what is negative counts as 0."""
+        n = self.number(term, env)
+        if isinstance(n, Const):
+            return Const(max(n.value, 0), WHOLE)  # type: ignore[type-var]
+        if isinstance(term, S.Size) or self.b.find(("natural", n)) is not None:
+            return n
+        made = self.b.made.get(n.name)
+        if made is not None and type(made).__name__ == "Size":
+            return n
+        found = self.b.compute("imax", n, Const(0, WHOLE))
+        if isinstance(found, Var):
+            self.b.homes[found.name].known["natural", found] = found
+        return found
+
+    # ------------------------------------------------------------ registry primitives
+
+    def registered(
+        self, name: str, rule: str, argument: int, values: list[tuple[Value, Type]], static: Static, of: Type
+    ) -> Value:
+        """Write the call of a registry primitive or of a rule of one."""
+        leaves = [x for value, t in values for x in self.flat(value, t, is_dense(value))]
+        outs = [self.b.fresh("y", t) for t in leaf_types(of, True)]
+        groups = tuple(group_of(t) for _, t in values)
+        self.b.add(Registered(tuple(outs), name, rule, argument, tuple(leaves), groups, static))
+        return self.restored(of, iter(outs), True)
+
+    # ------------------------------------------------------------ cotangents
+
+    def with_slots(self, names: list[str], slots: list[Slot], run: Callable[[], Value]) -> tuple[Value, Value]:
+        """Run with more slots open; give the result and the tuple of their sums."""
+        for name, slot in zip(names, slots, strict=True):
+            self.slots.setdefault(name, []).append(slot)
+        result = run()
+        for name in names:
+            self.slots[name].pop()
+        return result, Tup(tuple(slot.close() for slot in slots))
+
+    def summed(self, value: Value, of: LArray, like: Value | None = None) -> Value:
+        """Write the sum of all entries of a cotangent of an array."""
+        if isinstance(value, Zero | Tup):
+            return Zero(like)
+        if isinstance(value, Single):
+            return value.value
+        if isinstance(value, Scattered):
+            return self.summed(value.values, of, like)
+        if isinstance(value, Bag):
+            found: Value = ZERO
+            for x in value.parts:
+                found = self.plus(found, self.summed(x, of, like), of.element)
+            return found
+        if isinstance(value, Owed):
+            value = value.settle(None)
+        slot = self.slot(of.element, like or self.index_like(value, of.element))
+        with self.b.loop(self.size(value)) as body:
+            assert body.index is not None
+            slot.add(self.index(value, body.index))
+        return slot.close()
+
+    def index_like(self, value: Value, of: Linear) -> Value | None:
+        """Give what an element looks like, for its sizes."""
+        if isinstance(value, Pull):
+            return value.at(Const(0, WHOLE))
+        if isinstance(value, Items):
+            return value.items[0] if value.items else None
+        if not isinstance(value, Rows) or first_rows(value.element) is None:
+            return None
+        if is_dense(value):
+            return self.element(value.element, Const(0, WHOLE), False)
+        stored_, rows = stored(of), value
+
+        def nothing() -> Value:
+            leaves = iter([self.nothing(t) for t in leaf_types(stored_, False)])
+            return self.restored(stored_, leaves, False)  # type: ignore[arg-type]
+
+        there = self.b.compute("gt", self.size(value), Const(0, WHOLE))
+        return self.choose(there, lambda: self.element(rows.element, Const(0, WHOLE), False), nothing, of)
+
+    def only_functions(self, value: Value, body: Block) -> Value:
+        """Give what a step of a loop of unknown length keeps: functions."""
+        if isinstance(value, FUNCTIONS):
+            return Steps(body, value)
+        if isinstance(value, Tup):
+            return Tup(tuple(self.only_functions(x, body) for x in value.items))
+        raise NotLowered("a loop with a condition that keeps values")
+
+    # ------------------------------------------------------------ branches
+
+    def choose(self, condition: Operand, then: Callable[[], Value], orelse: Callable[[], Value], of: Type) -> Value:
+        """Write a conditional whose branches give values of a type."""
+        if isinstance(condition, Const):
+            return then() if condition.value else orelse()
+        blocks = self.b.branch(condition, keeps=self.keeps)
+        values = []
+        for block, write in zip(blocks, (then, orelse), strict=True):
+            with self.b.inside(block):
+                values.append(write())
+        return self.finished(condition, blocks, (values[0], values[1]), of)
+
+    def finished(self, condition: Operand, blocks: tuple[Block, Block], values: tuple[Value, Value], of: Type) -> Value:
+        """Append a conditional whose branches have been written; give its value."""
+        flow = blocks[0].flow
+        assert isinstance(flow, If)
+        self.b.add(flow)
+        return self.joined(condition, blocks, values, of)
+
+    def joined(self, condition: Operand, blocks: tuple[Block, Block], values: tuple[Value, Value], of: Type) -> Value:
+        """Give the value of a conditional."""
+        a, b = values
+        if isinstance(a, FUNCTIONS) or isinstance(b, FUNCTIONS):
+            return Either(condition, Taken(blocks[0], a), Taken(blocks[1], b))
+        if isinstance(a, Zero) and isinstance(b, Zero):
+            return a
+        if isinstance(of, Product | LProduct | LSum):
+            types = of.options if isinstance(of, LSum) else of.items
+            each = [self.joined(condition, blocks, (part(a, k), part(b, k)), t) for k, t in enumerate(types)]
+            return Tup(tuple(each))
+        if isinstance(a, Var | Const) and a == b:
+            return a
+        if isinstance(a, Member) and isinstance(b, Member):
+            return self.joined_members(condition, blocks, (a, b), of)
+        if isinstance(of, Linear):
+            a, b = (self.full_in(block, x, of) for block, x in zip(blocks, (a, b), strict=True))
+        of = stored(of)
+        dense = is_dense(a) and is_dense(b)
+        found: list[list[Operand]] = []
+        for block, value in zip(blocks, (a, b), strict=True):
+            with self.b.inside(block):
+                found.append(self.flat(value, of, dense))
+        outs = [self.b.fresh("y", t) for t in leaf_types(of, dense)]
+        for block, operands in zip(blocks, found, strict=True):
+            with self.b.inside(block):
+                self.b.add(Assign(tuple(outs), tuple(operands)))
+        return self.restored(of, iter(outs), dense)
+
+    def full_in(self, block: Block, value: Value, of: Linear) -> Value:
+        """Give a cotangent with all its leaves, in a block."""
+        with self.b.inside(block):
+            return self.full(value, of, None)
+
+    def joined_members(
+        self, condition: Operand, blocks: tuple[Block, Block], values: tuple[Member, Member], of: Type
+    ) -> Value:
+        """Join two members of a sum: what one of them has not is something that nobody looks at."""
+        assert isinstance(of, Sum)
+        tag = self.joined(condition, blocks, (values[0].tag, values[1].tag), Int())
+        options: list[Value | None] = []
+        for t, a, b in zip(of.options, values[0].options, values[1].options, strict=True):
+            if a is None and b is None:
+                options.append(None)
+                continue
+            full = []
+            for block, x, other in zip(blocks, (a, b), (b, a), strict=True):
+                with self.b.inside(block):
+                    full.append(self.default(other) if x is None else x)  # type: ignore[arg-type]
+            options.append(self.joined(condition, blocks, (full[0], full[1]), t))
+        return Member(self.operand(tag), tuple(options))
+
+    # ------------------------------------------------------------ loops
+
+    def iterate(
+        self,
+        count: Operand,
+        init: Value,
+        of: Type,
+        step: Callable[[Block, Value], Value],
+        hint: str,
+        down: bool = False,
+    ) -> Value:
+        """Write a counted loop that carries a state; ``step`` gives the next one. The result is the last one."""
+        state = Carried(self, init, of, hint)
+        with self.b.loop(count, down=down, keeps=self.keeps) as body:
+            state.move(body)
+            flow = body.flow
+            assert isinstance(flow, For)
+            flow.carried = state.pairs(step(body, state.value()))
+        return state.last()
+
+    def repeat(
+        self, init: Value, of: Type, test: Callable[[Value], Operand], step: Callable[[Block, Value], Value], hint: str
+    ) -> tuple[Value, Operand]:
+        """Write a loop with a condition; give the last state and the number of steps."""
+        state = Carried(self, init, of, hint)
+        steps = self.b.fresh("steps", WHOLE)
+        self.b.add(Assign((steps,), (Const(0, WHOLE),)))
+        body = self.b.inner()
+        flow = While(body.statements, Const(False, TRUTH), [])
+        body.flow = flow
+        if self.keeps:
+            flow.kept = body.kept = self.b.kept("steps")
+        state.move(body)
+        self.b.homes[steps.name] = body
+        with self.b.inside(body):
+            value = state.value()
+            flow.condition = test(value)
+            body.statements = flow.body
+            self.b.noted(body)
+            pairs = state.pairs(step(body, value))
+            flow.carried = [*pairs, (steps, self.b.compute("iadd", steps, ONE))]
+        self.b.add(flow)
+        count = self.b.fresh("n", WHOLE)
+        self.b.add(Assign((count,), (steps,)))
+        self.b.block.known["natural", count] = count
+        return state.last(), count
+
+    # ------------------------------------------------------------ functions
+
+    def apply(self, function: Value, args: Sequence[Value], of: Type) -> Value:
+        """Apply a function; where it accumulates, when the computation is run."""
+        if isinstance(of, EVM):
+            result = of.result
+            return Delayed(lambda: self.applied(function, args, result))
+        return self.applied(function, args, of)
+
+    def applied(self, function: Value, args: Sequence[Value], of: Type) -> Value:
+        """Write the application of a function, and run it if it accumulates."""
+        match function:
+            case Closure(params, body, env):
+                env.update(zip(params, args, strict=True))
+                found = self.perform(body, env) if isinstance(body.type, EVM) else self(body, env)
+                return found.run() if isinstance(found, Delayed) else found
+            case Back(run):
+                return run(args[0])
+            case Taken(block, value, index):
+                self.open(block, index)
+                return self.applied(value, args, of)
+            case Either(condition, then, orelse):
+                return self.applied_either(condition, (then, orelse), args, of)
+        raise NotLowered(f"application of a {type(function).__name__}")
+
+    def open(self, block: Block, index: Operand | None) -> None:
+        """Open the frames of a step of a loop of the forward pass, in the loop that goes through them again."""
+        if index is None or block in self.b.block.chain():
+            return
+        for around in self.b.block.chain():
+            if around.index is not None and around.index == index:
+                if block not in around.mirrors:
+                    around.mirrors.append(block)
+                return
+        raise NotLowered("the frame of a step outside a loop")
+
+    def applied_either(
+        self, condition: Operand, functions: tuple[Taken, Taken], args: Sequence[Value], of: Type
+    ) -> Value:
+        """Apply the function of the branch that was taken."""
+        blocks = self.b.branch(condition, keeps=False)
+        values = []
+        for block, function in zip(blocks, functions, strict=True):
+            block.mirrors.append(function.block)
+            with self.b.inside(block):
+                values.append(self.applied(function.value, args, of))
+        return self.finished(condition, blocks, (values[0], values[1]), of)
+
+
+def group_of(of: Type) -> Group:
+    """Give how the leaves of a type make a value."""
+    of = stored(of)
+    return Group(tuple(map(group_of, of.items))) if isinstance(of, Product) else Group()
+
+
+class Carried:
+    """A value that a loop carries, in variables that get another value at the end of each step."""
+
+    def __init__(self, lower: Lower, init: Value, of: Type, hint: str) -> None:
+        self.lower, self.of, self.type, self.hint = lower, stored(of), of, hint
+        init = lower.completed(init, of)
+        self.dense = is_dense(init) and hint not in lower.uneven
+        operands = lower.flat(init, self.of, self.dense)
+        self.variables = [lower.b.fresh(hint, t) for t in leaf_types(self.of, self.dense)]
+        if self.variables:
+            lower.b.add(Assign(tuple(self.variables), tuple(operands)))
+
+    def move(self, body: Block) -> None:
+        """Let the variables belong to the body of the loop."""
+        for v in self.variables:
+            self.lower.b.homes[v.name] = body
+
+    def value(self) -> Value:
+        """Give the value in the body of the loop."""
+        return self.lower.restored(self.of, iter(self.variables), self.dense)
+
+    def pairs(self, value: Value) -> list[tuple[Var, Operand]]:
+        """Give the variables with what they become at the end of a step."""
+        value = self.lower.completed(value, self.type)
+        if self.dense and not is_dense(value):
+            raise Uneven(self.hint)
+        return list(zip(self.variables, self.lower.flat(value, self.of, self.dense), strict=True))
+
+    def last(self) -> Value:
+        """Give the value after the loop."""
+        b = self.lower.b
+        outs = [b.fresh("y", v.type) for v in self.variables]
+        if outs:
+            b.add(Assign(tuple(outs), tuple(self.variables)))
+        return self.lower.restored(self.of, iter(outs), self.dense)

@@ -1,0 +1,401 @@
+"""Whole programs: the value, the forward and the reverse pass, the tangent; what is kept between passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tapeengine.chad import terms as S
+from tapeengine.chad.depth import deep
+from tapeengine.chad.derivative_types import cotangent
+from tapeengine.chad.intermediate.analysis import flatten, needed
+from tapeengine.chad.intermediate.statements import (
+    Call,
+    Const,
+    Function,
+    Kept,
+    Operand,
+    Program,
+    Var,
+)
+from tapeengine.chad.lowering import linear, source
+from tapeengine.chad.lowering.builder import Block
+from tapeengine.chad.lowering.lower import Lower
+from tapeengine.chad.lowering.patterns import array_types, is_dense, leaf_types, part, stored
+from tapeengine.chad.lowering.residuals import Residuals
+from tapeengine.chad.lowering.slots import ArraySlot, Slot, TupleSlot
+from tapeengine.chad.lowering.values import ZERO, Back, Owed, Rows, Tup, Uneven, Value
+from tapeengine.chad.traverse import Names, all_names, children
+from tapeengine.chad.types import Array, LArray, Linear, LProduct, Type, is_discrete
+
+__all__ = ["Lowered", "lower_reverse", "lower_value"]
+
+
+@dataclass
+class Lowered:
+    """A program and how its leaves are to be put together.
+
+    Attributes
+    ----------
+    program : Program
+    main : str
+        The name of the function to call first.
+    is_dense : bool
+        Whether arrays of arrays in the result have rows of one size.
+    """
+
+    program: Program
+    main: str
+    is_dense: bool
+
+
+class Whole(Lower):
+    """Writes the functions of a program.
+
+    Parameters
+    ----------
+    module : Module
+        The source, or its reverse derivative.
+    source_module : Module
+        The source: the types of parameters and results.
+    """
+
+    def __init__(self, module: S.Module, source_module: S.Module, uneven: frozenset[str]) -> None:
+        used = set(module.definitions)
+        for d in module.definitions.values():
+            used |= all_names(d.body) | {p.name for p in d.params}
+        super().__init__(module, Names(used), uneven)
+        self.source = source_module
+        self.program = Program()
+        self.recursive = recursive(source_module)
+        self.waiting: list[str] = []
+        self.units: dict[str, Unit] = {}
+        self.is_dense = True
+        self.rules = {**source.RULES, **linear.RULES}
+        self.performing = linear.PERFORMING
+
+    # ------------------------------------------------------------ values
+
+    def value(self, name: str, dense: bool) -> Function:
+        """Write the function that computes a definition's value."""
+        definition = self.module.definitions[name]
+        self.keeps = False
+        root = self.b.block = self.b.noted(Block())
+        env: dict[str, Value] = {}
+        params: list[Var] = []
+        for p in definition.params:
+            env[p.name], leaves = self.declared(p.of, p.name, dense)
+            params += leaves
+        result = self.completed(self.entered(definition, env, name), definition.result)
+        dense = dense and is_dense(result)
+        self.is_dense = dense if name == self.source.main else self.is_dense
+        results = self.flat(result, definition.result, dense)
+        return Function(name, params, root.statements, results)
+
+    def entered(self, definition: S.Definition, env: dict[str, Value], name: str) -> Value:
+        """Write the body of a function; the program itself calls a definition that is recursive."""
+        if name in self.recursive and name not in self.units:
+            args = tuple(definition.params)
+            return self(S.Call(name, args, definition.body.type), env)
+        return self(definition.body, env)
+
+    # ------------------------------------------------------------ passes
+
+    def passes(self, name: str, names: tuple[str, str], dense: bool) -> tuple[Function, Function]:
+        """Write the forward and the reverse pass of a definition, whose derivative the module has."""
+        definition = self.source.definitions[name]
+        self.keeps = True
+        root = self.b.block = self.b.noted(Block())
+        root.kept = Kept(Var(self.b.names("kept"), self.b.kept("kept").frames.type))
+        env: dict[str, Value] = {}
+        params: list[Var] = []
+        values: list[Value] = []
+        for p in definition.params:
+            env[p.name], leaves = self.declared(p.of, p.name, dense)
+            values.append(env[p.name])
+            params += leaves
+        found = self.entered(self.module.definitions[name], env, name)
+        primal = part(found, 0)
+        dense_result = dense and is_dense(primal)
+        if name == self.source.main and name not in self.units:
+            self.is_dense = dense_result
+        results = self.flat(primal, definition.result, dense_result)
+        forward = Function(names[0], params, root.statements, results, kept=root.kept)
+
+        self.keeps = False
+        back = self.b.block = self.b.noted(Block())
+        back.mirrors.append(root)
+        of = stored(cotangent(definition.result))
+        ct_leaves = [self.b.fresh("d", t) for t in leaf_types(of, dense_result)] if real(of) else []
+        is_main = name not in self.units
+        ct = self.restored(of, iter(ct_leaves), dense_result) if is_main else self.from_box(of, iter(ct_leaves))
+        gave_into: list[Var] = []
+        if not is_main:
+            gave_into = self.accumulators(definition, values)
+        gradient = self.applied(part(found, 1), [ct], LProduct(tuple(cotangent(p.of) for p in definition.params)))
+        gave: list[Operand] = []
+        for k, p in enumerate(definition.params):
+            if is_discrete(p.of):
+                continue
+            of_param = cotangent(p.of)
+            d = self.full(part(gradient, k), of_param, values[k])
+            if is_main:
+                gave += self.flat(d, stored(of_param), dense and is_dense(d))
+            else:
+                gave += self.flat_without_arrays(d, of_param)
+        reverse = Function(names[1], [*ct_leaves, *gave_into], back.statements, gave, recalled=root.kept)
+        return forward, reverse
+
+    def accumulators(self, definition: S.Definition, values: list[Value]) -> list[Var]:
+        """Make the parameters of a reverse pass that it adds the cotangents of arrays to."""
+        found: list[Var] = []
+        for p, value in zip(definition.params, values, strict=True):
+            if is_discrete(p.of):
+                continue
+            slot = self.slot(cotangent(p.of), value)
+            self.give_buffers(slot, cotangent(p.of), found)
+            self.preset[p.name] = slot
+        return found
+
+    def give_buffers(self, slot: Slot, of: Linear, found: list[Var]) -> None:
+        """Let the slots of arrays be parameters."""
+        if isinstance(slot, ArraySlot):
+            leaves = [self.b.fresh("d", t) for t in array_types(stored(of), False)]  # type: ignore[arg-type]
+            found += leaves
+            slot.buffer = self.restored(stored(of), iter(leaves), False)  # type: ignore[assignment]
+        elif isinstance(slot, TupleSlot):
+            items = of.items if isinstance(of, LProduct) else of.options  # type: ignore[attr-defined]
+            for item, t in zip(slot.items, items, strict=True):
+                self.give_buffers(item, t, found)
+
+    def flat_without_arrays(self, value: Value, of: Linear) -> list[Operand]:
+        """Give the operands of a cotangent but for arrays, which have been added in place."""
+        if isinstance(of, LArray):
+            return []
+        items = getattr(of, "items", None) or getattr(of, "options", None)
+        if items:
+            return [x for k, t in enumerate(items) for x in self.flat_without_arrays(part(value, k), t)]
+        return self.flat(value, stored(of), False)
+
+    # ------------------------------------------------------------ calls
+
+    def call(self, t: S.Call, args: list[Value]) -> Value:
+        if t.name not in self.recursive:
+            return super().call(t, args)
+        definition = self.source.definitions[t.name]
+        unit = self.unit(t.name)
+        full = [self.completed(a, p.of) for p, a in zip(definition.params, args, strict=True)]
+        given = [x for p, a in zip(definition.params, full, strict=True) for x in self.flat(a, p.of, False)]
+        results = [self.b.fresh("y", of) for of in leaf_types(definition.result, False)]
+        if self.module is self.source:
+            self.b.add(Call(tuple(results), unit.value, tuple(given)))
+            return self.restored(definition.result, iter(results), False)
+        site = self.b.kept("kept")
+        self.b.add(Call((*results, site.frames), unit.forward, tuple(given)))
+        primal = self.restored(definition.result, iter(results), False)
+        return Tup((primal, Back(lambda ct: self.call_back(unit, definition, args, site.frames, ct))))
+
+    def unit(self, name: str) -> Unit:
+        """Give the functions of a recursive definition, which are written later."""
+        if name not in self.units:
+            names = [self.b.names(f"{kind}{name}") for kind in ("value_", "forward_", "reverse_")]
+            self.units[name] = Unit(name, *names)
+            self.waiting.append(name)
+        return self.units[name]
+
+    def call_back(self, unit: Unit, definition: S.Definition, args: list[Value], frames: Var, ct: Value) -> Value:
+        """Call the reverse pass of a definition; give the cotangents of its arguments."""
+        of = cotangent(definition.result)
+        given = self.flat(self.in_box(ct, of), stored(of), False) if real(stored(of)) else []
+        call = Call((), unit.reverse, ())
+        join = self.b.place()
+        home = self.b.block
+        values: list[Operand] = [frames, *given]
+        results: list[Var] = []
+
+        def owed(of: LArray, like: Value) -> Value:
+            start = len(values)
+            values.extend([Const(None, t) for t in array_types(stored(of), False)])  # type: ignore[arg-type]
+            settled: list[Rows] = []
+
+            def settle(buffer: Rows | None) -> Rows:
+                if settled:
+                    return settled[0]
+                with self.b.at(join, home):
+                    before = buffer is not None and all(self.b.order[v.name] < join.order for v in bases(buffer))
+                    made = buffer if before and buffer is not None else self.zeros(of, like)
+                    leaves = self.flat(made, stored(of), False)
+                arguments = list(call.args)
+                arguments[start : start + len(leaves)] = leaves
+                call.args = tuple(arguments)
+                settled.append(made)
+                return made
+
+            return Owed(like, settle)
+
+        def go(of: Linear, like: Value) -> Value:
+            if isinstance(of, LArray):
+                return owed(of, like)
+            items = getattr(of, "items", None) or getattr(of, "options", None)
+            if items is not None:
+                likes = getattr(like, "items", None) or getattr(like, "options", None) or (ZERO,) * len(items)
+                return Tup(tuple(go(t, x if x is not None else ZERO) for t, x in zip(items, likes, strict=True)))
+            leaves = [self.b.fresh("d", t) for t in leaf_types(stored(of), False)]
+            results.extend(leaves)
+            return self.restored(stored(of), iter(leaves), False)
+
+        found = Tup(tuple(go(cotangent(p.of), a) for p, a in zip(definition.params, args, strict=True)))
+        call.args, call.outs = tuple(values), tuple(results)
+        self.b.add(call)
+        return found
+
+    def write_units(self) -> None:
+        """Write the functions of the recursive definitions that are called."""
+        while self.waiting:
+            unit = self.units[self.waiting.pop()]
+            if self.module is self.source:
+                function = self.value(unit.name, dense=False)
+                function.name = unit.value
+                self.program.functions[unit.value] = function
+                continue
+            self.slots, self.preset = {}, {}
+            forward, reverse = self.passes(unit.name, (unit.forward, unit.reverse), dense=False)
+            self.program.functions[unit.forward] = forward
+            self.program.functions[unit.reverse] = reverse
+
+
+@dataclass
+class Unit:
+    """The names of the functions of a recursive definition."""
+
+    name: str
+    value: str
+    forward: str
+    reverse: str
+
+
+def bases(rows: Rows) -> Iterator[Var]:
+    """Go through the arrays that an array consists of."""
+    from tapeengine.chad.lowering.patterns import parts
+
+    for p in parts(rows.element):
+        yield p.array
+
+
+def real(of: Type) -> bool:
+    """Tell whether a stored cotangent has leaves."""
+    return bool(leaf_types(of, True)) if not isinstance(of, Array) else bool(array_types(of, True))
+
+
+def recursive(module: S.Module) -> frozenset[str]:
+    """Give the definitions that call themselves, perhaps through others."""
+    calls: dict[str, set[str]] = {}
+    for name, definition in module.definitions.items():
+        found: set[str] = set()
+        pending: list[S.Term] = [definition.body]
+        while pending:
+            term = pending.pop()
+            if isinstance(term, S.Call):
+                found.add(term.name)
+            pending += [child for child, _ in children(term)]
+        calls[name] = found
+    changed = True
+    while changed:
+        changed = False
+        for called in calls.values():
+            more = set().union(*(calls[c] for c in called if c in calls)) - called
+            if more:
+                called |= more
+                changed = True
+    return frozenset(name for name, called in calls.items() if name in called)
+
+
+def lower_value(module: S.Module, dense: bool = True) -> Lowered:
+    """Write a program that computes the value of a module's main definition.
+
+    Parameters
+    ----------
+    module : Module
+        Without function values.
+    dense : bool
+        Whether arrays of arrays that are given have rows of one size.
+
+    Raises
+    ------
+    NotLowered
+    """
+
+    def write(uneven: frozenset[str]) -> Lowered:
+        W = Whole(module, module, uneven)
+        function = W.value(module.main, dense)
+        W.program.functions = {function.name: function}
+        W.write_units()
+        for f in W.program.functions.values():
+            flatten(f.body)
+            needed(f, may_raise=True)
+        records(W)
+        return Lowered(W.program, module.main, W.is_dense)
+
+    return attempted(write)
+
+
+def attempted(write: Callable[[frozenset[str]], Lowered]) -> Lowered:
+    """Write a program; once more where the rows of a state turn out to have sizes of their own."""
+    uneven: frozenset[str] = frozenset()
+    with deep():
+        while True:
+            try:
+                return write(uneven)
+            except Uneven as error:
+                if error.state in uneven:
+                    raise
+                uneven |= {error.state}
+
+
+def lower_reverse(module: S.Module, derivative: S.Module, dense: bool = True) -> Lowered:
+    """Write the forward and the reverse pass of a module's main definition.
+
+    Parameters
+    ----------
+    module : Module
+        Without function values.
+    derivative : Module
+        Its reverse derivative in the form that accumulates.
+    dense : bool
+        Whether arrays of arrays that are given have rows of one size.
+
+    Raises
+    ------
+    NotLowered
+    """
+
+    def write(uneven: frozenset[str]) -> Lowered:
+        W = Whole(derivative, module, uneven)
+        forward, reverse = W.passes(module.main, ("forward", "reverse"), dense)
+        W.program.functions = {"forward": forward, "reverse": reverse}
+        W.write_units()
+        finish(W)
+        records(W)
+        return Lowered(W.program, "forward", W.is_dense)
+
+    return attempted(write)
+
+
+def finish(W: Whole) -> None:
+    """Find what frames hold, and take away what nobody needs."""
+    functions = list(W.program.functions.values())
+    backward = [f for f in functions if f.recalled is not None]
+    for f in functions:
+        flatten(f.body)
+    for f in backward:
+        needed(f, may_raise=False)
+        Residuals(W.b, f).collect()
+    for f in functions:
+        if f.recalled is None:
+            needed(f, may_raise=True)
+
+
+def records(W: Whole) -> None:
+    """Say what the records of recursive sums hold."""
+    for name, of in W.source.types.items():
+        W.program.records[name] = [leaf_types(t, False) for t in of.options]

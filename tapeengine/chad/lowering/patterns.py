@@ -1,0 +1,211 @@
+"""The types of the leaves of values, and what the elements of arrays look like."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
+from tapeengine.chad.intermediate.statements import (
+    ArrayOf,
+    BoxOf,
+)
+from tapeengine.chad.intermediate.statements import Type as FormType
+from tapeengine.chad.lowering.values import (
+    ARRAYS,
+    Items,
+    Member,
+    NotLowered,
+    Part,
+    Rows,
+    Tup,
+    Value,
+    Zero,
+)
+from tapeengine.chad.types import (
+    Array,
+    Bool,
+    Float,
+    Int,
+    LArray,
+    LNamed,
+    LProduct,
+    LReal,
+    LSum,
+    LUnit,
+    Named,
+    Product,
+    Sum,
+    Type,
+)
+
+__all__ = [
+    "all_parts", "array_types", "first_part", "first_rows", "has_leaves", "is_dense", "leaf_type", "leaf_types", "part",
+    "parts", "replaced_parts", "stored",
+]  # fmt: skip
+
+
+@functools.cache
+def stored(of: Type) -> Type:
+    """Give the type that says how values of a linear type are stored; other types are their own.
+
+    Examples
+    --------
+    >>> stored(LProduct((LReal(), LUnit())))
+    Product(items=(Float(), Product(items=(), name='', fields=())), name='', fields=())
+    """
+    match of:
+        case LReal():
+            return Float()
+        case LUnit():
+            return Product(())
+        case LProduct(items) | LSum(items):
+            return Product(tuple(map(stored, items)))
+        case LArray(element):
+            inner = stored(element)
+            return Array(inner) if has_leaves(inner) else Product(())
+        case Array(element):
+            return Array(stored(element))
+        case Product(items, name, fields):
+            return Product(tuple(map(stored, items)), name, fields)
+    return of
+
+
+def has_leaves(of: Type) -> bool:
+    """Tell whether values of a type have leaves."""
+    return not isinstance(of, Product) or any(map(has_leaves, of.items))
+
+
+def leaf_type(of: Type) -> FormType:
+    """Give the type of a scalar or a box."""
+    match of:
+        case Float() | LReal():
+            return REAL
+        case Int():
+            return WHOLE
+        case Bool():
+            return TRUTH
+        case Named(name):
+            return BoxOf(name)
+        case LNamed(name):
+            return BoxOf(name, linear=True)
+    raise NotLowered(f"a value of type {of}")
+
+
+def part(value: Value, k: int) -> Value:
+    """Give a component of a tuple; of a zero it is zero."""
+    if isinstance(value, Zero):
+        like = value.like
+        parts_ = like.items if isinstance(like, Tup) else like.options if isinstance(like, Member) else ()
+        return Zero(parts_[k]) if k < len(parts_) else Zero()
+    if isinstance(value, Tup):
+        return value.items[k]
+    raise NotLowered(f"a component of a {type(value).__name__}")
+
+
+def parts(of: Value) -> Iterator[Part]:
+    """Go through the stored leaves of an element."""
+    match of:
+        case Part():
+            yield of
+        case Tup(items):
+            for x in items:
+                yield from parts(x)
+        case Member(tag, options):
+            yield from parts(tag)
+            for y in options:
+                if y is not None:
+                    yield from parts(y)
+        case Rows(_, element):
+            yield from parts(element)
+
+
+def first_part(of: Value) -> Part | None:
+    """Give the first stored leaf of an element."""
+    return next(parts(of), None)
+
+
+def first_rows(of: Value) -> Rows | None:
+    """Give the first array inside an element."""
+    match of:
+        case Rows():
+            return of
+        case Tup(items):
+            return next((r for x in items if (r := first_rows(x)) is not None), None)
+        case Member(_, options):
+            return next((r for x in options if x is not None and (r := first_rows(x)) is not None), None)
+    return None
+
+
+def replaced_parts(of: Value, by: Iterator[Value]) -> Value:
+    """Replace the stored leaves of an element."""
+    match of:
+        case Part():
+            return next(by)
+        case Tup(items):
+            return Tup(tuple(replaced_parts(x, by) for x in items))
+        case Member(tag, options):
+            new = replaced_parts(tag, by)
+            return Member(new, tuple(None if x is None else replaced_parts(x, by) for x in options))
+        case Rows(_, element):
+            return Rows(None, replaced_parts(element, by))
+    return of
+
+
+def all_parts(of: Value) -> bool:
+    """Tell whether every leaf of an element is stored."""
+    match of:
+        case Part():
+            return True
+        case Tup(items):
+            return all(map(all_parts, items))
+        case Member(tag, options):
+            return all_parts(tag) and all(x is not None and all_parts(x) for x in options)
+        case Rows(_, element):
+            return all_parts(element)
+    return False
+
+
+def is_dense(value: Value) -> bool:
+    """Tell whether no array inside a value has rows of different sizes."""
+    match value:
+        case Rows(size, element):
+            return size is not None and is_dense(element)
+        case Tup(items):
+            return all(map(is_dense, items))
+        case Member(_, options):
+            return all(x is None or is_dense(x) for x in options)
+        case Items(items):
+            return all(not isinstance(x, ARRAYS) and is_dense(x) for x in items)
+    return True
+
+
+def leaf_types(of: Type, dense: bool) -> list[FormType]:
+    """Give the types of the operands that a value consists of."""
+    match stored(of):
+        case Product(items):
+            return [x for t in items for x in leaf_types(t, dense)]
+        case Sum(options):
+            return [WHOLE, *(x for t in options for x in leaf_types(t, dense))]
+        case Array() as array:
+            return list(array_types(array, dense)) or [WHOLE]
+        case scalar:
+            return [leaf_type(scalar)]
+
+
+def array_types(of: Array, dense: bool) -> list[ArrayOf]:
+    """Give the types of the arrays that an array consists of."""
+    element = stored(of.element)
+    match element:
+        case Product(items):
+            return [x for t in items for x in array_types(Array(t), dense)]
+        case Sum(options):
+            return [ArrayOf(WHOLE), *(x for t in options for x in array_types(Array(t), dense))]
+        case Array():
+            inner = array_types(element, dense)
+            if not inner:
+                raise NotLowered("rows without elements")
+            if dense:
+                return [ArrayOf(t.element, t.rank + 1) for t in inner]
+            return [ArrayOf(t) for t in inner]
+    return [ArrayOf(leaf_type(element))]

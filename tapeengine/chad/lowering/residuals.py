@@ -1,0 +1,140 @@
+"""What the reverse pass uses of the forward pass: the fields of all frames."""
+
+from __future__ import annotations
+
+from tapeengine.chad.intermediate.analysis import blocks, outs, reads, walk
+from tapeengine.chad.intermediate.statements import (
+    Assign,
+    Flow,
+    For,
+    Function,
+    If,
+    Kept,
+    Operand,
+    Statement,
+    Var,
+    While,
+)
+from tapeengine.chad.lowering.builder import Block, Builder
+from tapeengine.chad.lowering.values import NotLowered
+
+__all__ = ["Residuals"]
+
+
+class Residuals:
+    """Finds which values of the forward pass a reverse pass uses."""
+
+    def __init__(self, b: Builder, function: Function) -> None:
+        self.homes = b.homes
+        self.flow_blocks = b.flow_blocks
+        self.function = function
+        assert function.recalled is not None
+        self.given = {p.name for p in function.params}
+
+    def collect(self) -> None:
+        """Enter into each frame what is used of it."""
+        root = self.flow_blocks[id(self.function.body)]
+        used = self.block(self.function.body, root)
+        for x in self.function.results:
+            if isinstance(x, Var):
+                used.setdefault(x.name, x)
+        for name, var in used.items():
+            if name in self.given:
+                continue
+            self.keep(var, root)
+
+    def keep(self, var: Var, at: Block) -> None:
+        """Enter a variable into the frame of its home."""
+        home = self.homes[var.name]
+        if home is at:
+            return
+        if home in at.mirrors and home.kept is not None:
+            if var not in home.kept.fields:
+                home.kept.fields.append(var)
+            return
+        raise NotLowered(f"{var.name} is used outside its scope")
+
+    def block(self, statements: list[Statement], here: Block) -> dict[str, Var]:
+        """Give what a block uses from outside; enter what it uses of frames that it opens."""
+        used: dict[str, Var] = {}
+        own: set[str] = set()
+        for s in statements:
+            own |= {v.name for v in outs(s)} if not isinstance(s, Flow) else set()
+            if isinstance(s, Flow):
+                used |= self.inside(s)
+                own |= {s.kept.frames.name} if isinstance(s, For | While) and s.kept is not None else set()
+            for x in header(s):
+                if isinstance(x, Var):
+                    used.setdefault(x.name, x)
+        return {n: v for n, v in used.items() if n not in own}
+
+    def inside(self, s: Statement) -> dict[str, Var]:
+        """Give what the blocks of a loop or a branch use from outside."""
+        used: dict[str, Var] = {}
+        for statements in blocks(s):
+            here = self.flow_blocks[id(statements)]
+            found = self.block(statements, here)
+            if isinstance(s, For):
+                found.pop(s.index.name, None)
+            for x in carried(s):
+                if isinstance(x, Var):
+                    found.setdefault(x.name, x)
+            for name, var in list(found.items()):
+                home = self.homes[name]
+                if home is here:
+                    del found[name]
+                elif home in here.mirrors and home.kept is not None:
+                    del found[name]
+                    self.recall(s, home, var, statements)
+            used |= found
+        if isinstance(s, For) and s.down and any(k.fields for k in s.recalled) and not uses(s.body, s.index):
+            s.count = None
+        for k in recalled(s):
+            used.setdefault(k.frames.name, k.frames)
+        return used
+
+    def recall(self, s: Statement, home: Block, var: Var, statements: list[Statement]) -> None:
+        """Take a variable from a frame."""
+        assert home.kept is not None
+        if var == home.index:
+            assert isinstance(s, For)
+            statements.insert(0, Assign((var,), (s.index,)))
+            return
+        if var not in home.kept.fields:
+            home.kept.fields.append(var)
+        if isinstance(s, For) and home.kept not in s.recalled:
+            s.recalled.append(home.kept)
+        if isinstance(s, If):
+            flow = home.flow
+            assert isinstance(flow, If)
+            assert flow.kept is not None
+            if flow.kept not in s.recalled:
+                s.recalled.append(flow.kept)
+
+
+def header(s: Statement) -> tuple[Operand, ...]:
+    """Give what a statement reads before it begins."""
+    if isinstance(s, Flow):
+        if isinstance(s, For):
+            return () if s.count is None else (s.count,)
+        return (s.condition,) if isinstance(s, If) else ()
+    return reads(s)
+
+
+def uses(statements: list[Statement], var: Var) -> bool:
+    """Tell whether statements read a variable."""
+    return any(var in reads(s) for s, _ in walk(statements))
+
+
+def carried(s: Statement) -> tuple[Operand, ...]:
+    """Give what the steps of a loop read at their end."""
+    if isinstance(s, While):
+        return (s.condition, *(x for _, x in s.carried))
+    return tuple(x for _, x in s.carried) if isinstance(s, For) else ()
+
+
+def recalled(s: Statement) -> list[Kept]:
+    """Give the frames that a loop or a branch goes through."""
+    if isinstance(s, For):
+        return list(s.recalled)
+    return [pair[0] for pair in s.recalled] if isinstance(s, If) else []

@@ -1,0 +1,354 @@
+"""Slots of the environment vector while a reverse pass is written, and accumulation into them (EC section 5).
+
+As long as a slot is added to where it was opened, its value is an expression. The first contribution from inside a loop
+or a branch makes it a variable, or an array of zeros, which is then added to in place.
+"""
+
+from __future__ import annotations
+
+from tapeengine.chad.intermediate.operations import REAL
+from tapeengine.chad.intermediate.statements import (
+    Add,
+    AddAll,
+    AddAt,
+    ArrayOf,
+    Assign,
+    BoxOf,
+    Const,
+    Operand,
+    Plus,
+    Var,
+    ZerosLike,
+)
+from tapeengine.chad.intermediate.statements import Type as FormType
+from tapeengine.chad.lowering.builder import Block
+from tapeengine.chad.lowering.leaves import Leaves
+from tapeengine.chad.lowering.patterns import is_dense, part, parts, stored
+from tapeengine.chad.lowering.values import (
+    ARRAYS,
+    ZERO,
+    Bag,
+    Items,
+    Member,
+    NotLowered,
+    Nullable,
+    Owed,
+    Part,
+    Pull,
+    Rows,
+    Scattered,
+    Single,
+    Tup,
+    Value,
+    Zero,
+)
+from tapeengine.chad.types import LArray, Linear, LNamed, LProduct, LReal, LSum, LUnit, Product
+
+__all__ = ["Accumulation", "Slot", "linear_form"]
+
+
+def linear_form(of: FormType) -> FormType:
+    """Give the type of the cotangents of what lies in an array."""
+    if isinstance(of, ArrayOf):
+        return ArrayOf(linear_form(of.element), of.rank)
+    return BoxOf(of.name, linear=True) if isinstance(of, BoxOf) else of
+
+
+class Slot:
+    """A cell for the cotangent of a variable."""
+
+    def add(self, value: Value) -> None:
+        """Add a cotangent."""
+
+    def close(self) -> Value:
+        """Give the sum."""
+        return ZERO
+
+
+class TupleSlot(Slot):
+    """A slot for each component."""
+
+    def __init__(self, items: list[Slot]) -> None:
+        self.items = items
+
+    def add(self, value: Value) -> None:
+        for k, item in enumerate(self.items):
+            item.add(part(value, k))
+
+    def close(self) -> Value:
+        found = tuple(item.close() for item in self.items)
+        likes = tuple(x.like for x in found if isinstance(x, Zero))
+        return Zero(Tup(likes)) if len(likes) == len(found) else Tup(found)  # type: ignore[arg-type]
+
+
+class NumberSlot(Slot):
+    """A slot for a number or the cotangent of a box."""
+
+    def __init__(self, lower: Accumulation, of: FormType) -> None:
+        self.lower = lower
+        self.of = of
+        self.block = lower.b.block
+        self.value: Operand | None = None
+        self.var: Var | None = None
+
+    def add(self, value: Value) -> None:
+        if isinstance(value, Zero):
+            return
+        b, x = self.lower.b, self.lower.operand(value)
+        if self.var is None and b.block is self.block:
+            self.value = x if self.value is None else self.plus(self.value, x)
+            return
+        if self.var is None:
+            inner = inside(self.block, b.block)
+            assert inner.before is not None
+            with b.at(inner.before, self.block):
+                self.var = b.fresh("d", self.of)
+                b.add(Assign((self.var,), (self.nothing() if self.value is None else self.value,)))
+        b.add(Add(self.var, x))
+
+    def nothing(self) -> Const:
+        return Const(0.0 if self.of == REAL else None, self.of)
+
+    def plus(self, a: Operand, b: Operand) -> Operand:
+        if self.of == REAL:
+            return self.lower.b.compute("add", a, b)
+        out = self.lower.b.fresh("d", self.of)
+        self.lower.b.add(Plus(out, a, b))
+        return out
+
+    def close(self) -> Value:
+        return self.var or (ZERO if self.value is None else self.value)
+
+
+class ArraySlot(Slot):
+    """A slot for an array."""
+
+    def __init__(self, lower: Accumulation, of: LArray, like: Value | None) -> None:
+        self.lower = lower
+        self.of = of
+        self.like = like
+        self.block = lower.b.block
+        self.values: list[Value] = []
+        self.buffer: Rows | None = None
+
+    def add(self, value: Value) -> None:
+        if isinstance(value, Zero):
+            return
+        b = self.lower.b
+        if isinstance(value, Owed) and self.buffer is None and b.block is self.block and self.like is not None:
+            self.buffer = value.settle(None)
+            for known in self.values:
+                self.lower.add_rows(self.buffer, known)
+            return
+        if self.buffer is None and b.block is self.block:
+            self.values.append(value)
+            return
+        if self.buffer is None:
+            inner = inside(self.block, b.block)
+            assert inner.before is not None
+            with b.at(inner.before, self.block):
+                self.buffer = self.lower.zeros(self.of, self.like)
+                for known in self.values:
+                    self.lower.add_rows(self.buffer, known)
+        self.lower.add_rows(self.buffer, value)
+
+    def close(self) -> Value:
+        if self.buffer is not None:
+            return self.buffer
+        if not self.values:
+            return Zero(self.like)
+        only = self.values[0]
+        return only if len(self.values) == 1 and isinstance(only, ARRAYS) else Bag(tuple(self.values), self.like)
+
+
+def inside(outer: Block, inner: Block) -> Block:
+    """Give the block inside one that is around another."""
+    for block in inner.chain():
+        if block.parent is outer:
+            return block
+    raise NotLowered("a contribution to a slot that is not open here")
+
+
+class Accumulation(Leaves):
+    """What the rules use to accumulate."""
+
+    def slot(self, of: Linear, like: Value | None) -> Slot:
+        """Open a slot."""
+        match of:
+            case LUnit():
+                return Slot()
+            case LReal():
+                return NumberSlot(self, REAL)
+            case LNamed(name):
+                return NumberSlot(self, BoxOf(name, linear=True))
+            case LArray() if stored(of) == Product(()):
+                return Slot()
+            case LArray():
+                return ArraySlot(self, of, like)
+            case LProduct(items):
+                likes = like.items if isinstance(like, Tup) else (None,) * len(items)
+                return TupleSlot([self.slot(t, x) for t, x in zip(items, likes, strict=True)])
+            case LSum(options):
+                of_options = like.options if isinstance(like, Member) else (None,) * len(options)
+                return TupleSlot([self.slot(t, x) for t, x in zip(options, of_options, strict=True)])
+        raise NotLowered(f"a slot of type {of}")
+
+    # ------------------------------------------------------------ arrays of zeros
+
+    def zeros(self, of: LArray, like: Value | None) -> Rows:
+        """Make an array of zeros of the shape of another array."""
+        if like is None:
+            raise NotLowered("an array of zeros of unknown size")
+        rows = self.rows(like, None) if isinstance(like, Items) else like
+        size = self.size(rows)
+        return Rows(size, self.zero_elements(of.element, element_of(rows), (size,)))
+
+    def zero_elements(self, of: Linear, like: Value, dims: tuple[Operand, ...]) -> Value:
+        """Give the elements of an array of zeros."""
+        match of:
+            case LUnit():
+                return Tup(())
+            case LReal():
+                return Part(self.b.new(ArrayOf(REAL, len(dims)), dims))
+            case LNamed(name):
+                return Part(self.b.new(ArrayOf(BoxOf(name, linear=True)), dims))
+            case LProduct(items):
+                return Tup(tuple(self.zero_elements(t, part(like, k), dims) for k, t in enumerate(items)))
+            case LSum(options):
+                assert isinstance(like, Member)
+                each = zip(options, like.options, strict=True)
+                return Tup(tuple(ZERO if x is None else self.zero_elements(t, x, dims) for t, x in each))
+            case LArray() if stored(of) == Product(()):
+                return Tup(())
+            case LArray(element):
+                inner = self.rows(like, None) if isinstance(like, Items) else like
+                if isinstance(inner, Rows) and (inner.size is None or not is_dense(inner)):
+                    return Rows(None, self.zeros_alike(element, inner.element))
+                return Rows(self.size(inner), self.zero_elements(element, element_of(inner), (*dims, self.size(inner))))
+        raise NotLowered(f"zeros of type {of}")
+
+    def zeros_alike(self, of: Linear, like: Value) -> Value:
+        """Give the elements of rows of zeros that have sizes of their own."""
+        match of:
+            case LUnit():
+                return Tup(())
+            case LProduct(items):
+                return Tup(tuple(self.zeros_alike(t, part(like, k)) for k, t in enumerate(items)))
+            case LSum(options):
+                assert isinstance(like, Member)
+                each = zip(options, like.options, strict=True)
+                return Tup(tuple(ZERO if x is None else self.zeros_alike(t, x) for t, x in each))
+            case LArray() if stored(of) == Product(()):
+                return Tup(())
+            case LArray(element):
+                assert isinstance(like, Rows)
+                return Rows(None, self.zeros_alike(element, like.element))
+        if not isinstance(like, Part):
+            raise NotLowered("rows of zeros of unknown sizes")
+        whole = self.whole(like)
+        out = self.b.fresh("d", linear_form(whole.type))
+        self.b.add(ZerosLike(out, whole))
+        return Part(out)
+
+    # ------------------------------------------------------------ adding in place
+
+    def add_rows(self, buffer: Rows, value: Value) -> None:
+        """Add a cotangent into an array."""
+        match value:
+            case Zero() | Tup():
+                return
+            case Bag(summands):
+                for x in summands:
+                    self.add_rows(buffer, x)
+            case Single(index, x):
+                self.add_element(buffer.element, index, x)
+            case Scattered(indices, values):
+                with self.b.loop(self.size(indices), hint="k") as body:
+                    assert body.index is not None
+                    k = body.index
+                    self.add_element(buffer.element, self.operand(self.index(indices, k)), self.index(values, k))
+            case Owed(_, settle):
+                settled = settle(buffer)
+                if settled is not buffer:
+                    self.add_rows(buffer, settled)
+            case Nullable(element):
+                for mine, other in zip(parts(buffer.element), parts(element), strict=True):
+                    self.b.add(AddAll(self.whole(mine), other.array))
+            case Items(items):
+                for i, x in enumerate(items):
+                    self.add_element(buffer.element, Const(i, self.size(value).type), x)
+            case Rows() if simple(buffer.element) and simple(value.element):
+                self.b.add(AddAll(self.whole(buffer.element), self.whole(value.element)))  # type: ignore[arg-type]
+            case Rows() | Pull():
+                with self.b.loop(self.size(value), hint="k") as body:
+                    assert body.index is not None
+                    self.add_element(buffer.element, body.index, self.index(value, body.index))
+            case _:
+                raise NotLowered(f"accumulation of a {type(value).__name__}")
+
+    def add_element(self, of: Value, index: Operand, value: Value) -> None:
+        """Add a cotangent into an element of an array."""
+        if isinstance(value, Zero):
+            return
+        match of:
+            case Part(array, indices):
+                assert isinstance(array.type, ArrayOf)
+                assert len(indices) + 1 == array.type.rank
+                self.b.add(AddAt(array, (*indices, index), self.operand(value)))
+            case Tup(items):
+                for k, x in enumerate(items):
+                    self.add_element(x, index, part(value, k))
+            case Rows():
+                row = self.element(of, index, False)
+                assert isinstance(row, Rows)
+                self.add_rows(row, value)
+            case Zero():
+                raise NotLowered("a cotangent of an option that does not occur")
+
+    def collected(self, value: Value, size: Operand, of: LArray) -> Value:
+        """Give a cotangent of an array as an array of cotangents of its elements."""
+        match value:
+            case Rows() | Items() | Pull():
+                return value
+            case Zero() | Tup():
+                return Pull(size, lambda _: ZERO)
+            case Owed(_, settle):
+                return settle(None)
+            case Bag(_, like):
+                buffer = self.zeros(of, like) if like is not None else self.plain_zeros(of, size)
+                self.add_rows(buffer, value)
+                return buffer
+            case Single() | Scattered() | Nullable():
+                buffer = self.plain_zeros(of, size)
+                self.add_rows(buffer, value)
+                return buffer
+        raise NotLowered(f"a {type(value).__name__} as an array of cotangents")
+
+    def plain_zeros(self, of: LArray, size: Operand) -> Rows:
+        """Make an array of zeros whose elements have no sizes."""
+        return Rows(size, self.plain_elements(of.element, size))
+
+    def plain_elements(self, of: Linear, size: Operand) -> Value:
+        """Give the elements of such an array."""
+        if isinstance(of, LProduct | LSum):
+            items = of.items if isinstance(of, LProduct) else of.options
+            return Tup(tuple(self.plain_elements(t, size) for t in items))
+        if isinstance(of, LArray):
+            raise NotLowered("rows of zeros of unknown sizes")
+        return self.zero_elements(of, ZERO, (size,))
+
+
+def element_of(like: Value) -> Value:
+    """Give what the elements of an array look like."""
+    if isinstance(like, Rows):
+        return like.element
+    if isinstance(like, Pull):
+        return like.at(Const(0, like.size.type))
+    raise NotLowered(f"the elements of a {type(like).__name__}")
+
+
+def simple(of: Value) -> bool:
+    """Tell whether an array is one array of numbers, or rows of such of any sizes."""
+    if isinstance(of, Part):
+        return isinstance(of.array.type, ArrayOf)
+    return isinstance(of, Rows) and False

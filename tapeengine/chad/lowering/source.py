@@ -1,0 +1,330 @@
+"""The lowering of source terms, one function for each constructor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from tapeengine.chad import terms as S
+from tapeengine.chad.intermediate.operations import REAL, WHOLE
+from tapeengine.chad.intermediate.statements import (
+    Append,
+    BoxOf,
+    Const,
+    Operand,
+    Pack,
+    Unpack,
+    Var,
+)
+from tapeengine.chad.intermediate.statements import Type as FormType
+from tapeengine.chad.lowering.lower import ONE, Lower, Rule
+from tapeengine.chad.lowering.patterns import array_types, is_dense, leaf_type, leaf_types, part
+from tapeengine.chad.lowering.values import (
+    Closure,
+    Env,
+    Items,
+    Member,
+    NotLowered,
+    Pull,
+    Rows,
+    Tup,
+    Value,
+)
+from tapeengine.chad.reverse.arrays import lower_map
+from tapeengine.chad.types import Array, Float, Named
+
+__all__ = ["RULES"]
+
+
+def variable(L: Lower, t: S.Var, env: Env) -> Value:
+    return env[t.name]
+
+
+def literal(L: Lower, t: S.Literal, env: Env) -> Value:
+    of: FormType = leaf_type(t.of)
+    return Const(float(t.value) if of == REAL else t.value, of)
+
+
+def op(L: Lower, t: S.Op, env: Env) -> Value:
+    return L.b.compute(t.op, *(L.number(a, env) for a in t.args))
+
+
+def primitive(L: Lower, t: S.Primitive, env: Env) -> Value:
+    args = [(L(a, env), a.type) for a in t.args]
+    return L.registered(t.name, "value", 0, args, t.static, t.of)
+
+
+def tuple_(L: Lower, t: S.Tuple, env: Env) -> Value:
+    return Tup(tuple(L(x, env) for x in t.items))
+
+
+def proj(L: Lower, t: S.Proj, env: Env) -> Value:
+    return part(L(t.term, env), t.index)
+
+
+# ---------------------------------------------------------------- sums
+
+
+def inject(L: Lower, t: S.Inject, env: Env) -> Value:
+    payload = L(t.term, env)
+    if isinstance(t.of, Named):
+        out = L.b.fresh("box", BoxOf(t.of.name))
+        L.b.add(Pack(out, t.index, tuple(L.flat(payload, t.term.type, dense=False))))
+        return out
+    return Member(Const(t.index, WHOLE), tuple(payload if k == t.index else None for k in range(len(t.of.options))))
+
+
+def case(L: Lower, t: S.Case, env: Env) -> Value:
+    value = L(t.term, env)
+    if isinstance(value, Member) and isinstance(value.tag, Const):
+        return branch(L, t, int(value.tag.value), value, env)  # type: ignore[arg-type]
+    tag = L.operand(value.tag) if isinstance(value, Member) else L.b.option(value)  # type: ignore[arg-type]
+    possible = [k for k in range(len(t.branches)) if not isinstance(value, Member) or value.options[k] is not None]
+
+    def go(left: list[int]) -> Value:
+        if len(left) == 1:
+            return branch(L, t, left[0], value, env)
+        test = L.b.compute("eq", tag, Const(left[0], WHOLE))
+        return L.choose(test, lambda: branch(L, t, left[0], value, env), lambda: go(left[1:]), t.type)
+
+    return go(possible)
+
+
+def branch(L: Lower, t: S.Case, k: int, value: Value, env: Env) -> Value:
+    """Write one branch of a case."""
+    b = t.branches[k]
+    if isinstance(value, Member):
+        payload = value.options[k]
+        assert payload is not None
+    else:
+        assert isinstance(value, Var)
+        payload = unpacked(L, value, k, b.var)
+    env[b.var.name] = payload
+    return L.evaluated(b.body, env)
+
+
+def unpacked(L: Lower, box: Var, option: int, var: S.Var) -> Value:
+    """Take a box apart."""
+    outs = [L.b.fresh(var.name, of) for of in leaf_types(var.of, dense=False)]
+    L.b.add(Unpack(tuple(outs), box, option))
+    return L.restored(var.of, iter(outs), dense=False)
+
+
+def if_(L: Lower, t: S.If, env: Env) -> Value:
+    condition = L.number(t.condition, env)
+    return L.choose(condition, lambda: L.evaluated(t.then, env), lambda: L.evaluated(t.orelse, env), t.type)
+
+
+# ---------------------------------------------------------------- functions
+
+
+def lambda_(L: Lower, t: S.Lambda, env: Env) -> Value:
+    return Closure(tuple(p.name for p in t.params), t.body, env)
+
+
+def apply(L: Lower, t: S.Apply, env: Env) -> Value:
+    function = L(t.function, env)
+    return L.apply(function, [L(a, env) for a in t.args], t.type)
+
+
+def call(L: Lower, t: S.Call, env: Env) -> Value:
+    return L.call(t, [L(a, env) for a in t.args])
+
+
+# ---------------------------------------------------------------- arrays
+
+
+def build(L: Lower, t: S.Build, env: Env) -> Value:
+    size = L.natural(t.size, env)
+    same = component(L, t, size, env)
+    if same is not None:
+        return same
+
+    def at(i: Operand) -> Value:
+        env[t.index.name] = i
+        return L(t.body, env)
+
+    return L.build(size, at, t.index.name, keeps=L.keeps)
+
+
+def component(L: Lower, t: S.Build, size: Operand, env: Env) -> Value | None:
+    """Give ``[a[i].k for i in range(len(a))]`` without a copy."""
+    path = []
+    body = t.body
+    while isinstance(body, S.Proj):
+        path.append(body.index)
+        body = body.term
+    if not isinstance(body, S.Index) or not isinstance(body.array, S.Var) or body.index != t.index:
+        return None
+    array = env[body.array.name]
+    if not isinstance(array, Rows) or array.size != size:
+        return None
+    element = array.element
+    for k in reversed(path):
+        element = part(element, k)
+    return Rows(size, element)
+
+
+def elements(L: Lower, t: S.Elements, env: Env) -> Value:
+    if not t.items:
+        return L.empty(t.of)
+    items = tuple(L(x, env) for x in t.items)
+    if isinstance(t.of, Float):
+        items = tuple(L.flat(x, t.of, True)[0] for x in items)
+    return Items(items)
+
+
+def index(L: Lower, t: S.Index, env: Env) -> Value:
+    array = L(t.array, env)
+    return L.index(array, L.number(t.index, env))
+
+
+def size(L: Lower, t: S.Size, env: Env) -> Value:
+    return L.size(L(t.array, env))
+
+
+def map_(L: Lower, t: S.Map, env: Env) -> Value:
+    return L(lower_map(t, L.variable), env)
+
+
+def replicate(L: Lower, t: S.Replicate, env: Env) -> Value:
+    n = L.natural(t.size, env)
+    value = L(t.term, env)
+    return Pull(n, lambda _: value)
+
+
+def total(L: Lower, t: S.Total, env: Env) -> Value:
+    return L.total(L(t.array, env), t.type == Float())
+
+
+def gather(L: Lower, t: S.Gather, env: Env) -> Value:
+    array, indices = L(t.array, env), L(t.indices, env)
+    if isinstance(array, Items):
+        array = L.rows(array, None)
+    return L.build(L.size(indices), lambda k: L.index(array, L.operand(L.index(indices, k))))
+
+
+def scatter(L: Lower, t: S.Scatter, env: Env) -> Value:
+    array, indices, values = L(t.array, env), L(t.indices, env), L(t.values, env)
+    made = L.copy(array, t.array.type)
+    n = L.b.compute("imin", L.size(indices), L.size(values))
+    with L.b.loop(n, hint="k") as body:
+        assert body.index is not None
+        L.add_element(made.element, L.operand(L.index(indices, body.index)), L.index(values, body.index))
+    return made
+
+
+def filter_(L: Lower, t: S.Filter, env: Env) -> Value:
+    array = L.rows(L(t.array, env), t.var.of)
+    of = Array(t.var.of)
+    found = [L.b.new(a, ()) for a in array_types(of, dense=False)]
+    if not found:
+        raise NotLowered("a selection of values without leaves")
+    with L.b.loop(L.size(array)) as body:
+        assert body.index is not None
+        x = env[t.var.name] = L.index(array, body.index, t.var.name)
+        then, _ = L.b.branch(L.number(t.condition, env))
+        with L.b.inside(then):
+            if isinstance(t.var.of, Array) and not is_dense(x):
+                raise NotLowered("a selection among rows of rows")
+            for a, leaf in zip(found, L.flat(x, t.var.of, dense=True), strict=True):
+                L.b.add(Append(a, leaf))
+        assert then.flow is not None
+        L.b.add(then.flow)
+    return L.restored(of, iter(found), dense=False)
+
+
+def concatenate(L: Lower, t: S.Concatenate, env: Env) -> Value:
+    of = t.type
+    assert isinstance(of, Array)
+    first, second = L(t.first, env), L(t.second, env)
+    return L.concatenated(first, second, of)
+
+
+# ---------------------------------------------------------------- loops
+
+
+def for_(L: Lower, t: S.For, env: Env) -> Value:
+    n = L.natural(t.size, env)
+    init = L(t.init, env)
+
+    def step(body: object, state: Value) -> Value:
+        env[t.index.name], env[t.state.name] = body.index, state  # type: ignore[attr-defined]
+        return L(t.body, env)
+
+    return L.iterate(n, init, t.init.type, step, t.state.name)
+
+
+def while_(L: Lower, t: S.While, env: Env) -> Value:
+    init = L(t.init, env)
+
+    def test(state: Value) -> Operand:
+        env[t.state.name] = state
+        return L.number(t.condition, env)
+
+    return L.repeat(init, t.init.type, test, lambda _, state: L(t.body, env), t.state.name)[0]
+
+
+def fold(L: Lower, t: S.Fold, env: Env) -> Value:
+    array = L.rows(L(t.array, env), t.right.of)
+    first = L.index(array, Const(0, WHOLE))
+    n = L.b.compute("isub", L.size(array), ONE)
+
+    def step(body: object, state: Value) -> Value:
+        env[t.left.name] = state
+        k = L.b.compute("iadd", body.index, ONE)  # type: ignore[attr-defined]
+        env[t.right.name] = L.element(array.element, k, False)
+        return L(t.body, env)
+
+    return L.iterate(n, first, t.body.type, step, t.left.name)
+
+
+def scan(L: Lower, t: S.Scan, env: Env) -> Value:
+    init = L(t.init, env)
+    array = L(t.array, env)
+    array = L.rows(array, t.var.of) if isinstance(array, Items) else array
+    kept: list[Value] = []
+    n = L.size(array)
+
+    def step(body: object, state: Value) -> Value:
+        env[t.state.name] = state
+        env[t.var.name] = L.index(array, body.index)  # type: ignore[attr-defined]
+        state = L(t.body, env)
+        kept.append(L.kept_element(state, n, body))  # type: ignore[arg-type]
+        return state
+
+    L.iterate(n, init, t.init.type, step, t.state.name)
+    return Rows(n, kept[0])
+
+
+RULES: Mapping[type[S.Term], Rule] = MappingProxyType(
+    {
+        S.Var: variable,
+        S.Literal: literal,
+        S.Op: op,
+        S.Primitive: primitive,
+        S.Tuple: tuple_,
+        S.Proj: proj,
+        S.Inject: inject,
+        S.Case: case,
+        S.If: if_,
+        S.Lambda: lambda_,
+        S.Apply: apply,
+        S.Call: call,
+        S.Build: build,
+        S.Elements: elements,
+        S.Index: index,
+        S.Size: size,
+        S.Map: map_,
+        S.Replicate: replicate,
+        S.Total: total,
+        S.Gather: gather,
+        S.Scatter: scatter,
+        S.Filter: filter_,
+        S.Concatenate: concatenate,
+        S.For: for_,
+        S.While: while_,
+        S.Fold: fold,
+        S.Scan: scan,
+    }
+)

@@ -1,0 +1,198 @@
+"""What the lowering knows of the value of a term while it writes the program.
+
+Terms are evaluated symbolically: what is known when the program is written (tuples, functions, options of sums, zeros,
+one-hots) is a value here and costs nothing at run time; scalars, arrays and boxes are operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tapeengine.chad.intermediate.statements import Const, Operand, Var
+from tapeengine.chad.terms import Term
+from tapeengine.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from tapeengine.chad.lowering.builder import Block
+
+__all__ = [
+    "ARRAYS", "FUNCTIONS", "ZERO", "Back", "Bag", "Closure", "Delayed", "Either", "Env", "Items", "Member",
+    "NotLowered", "Nullable", "Owed", "Part", "Pull", "Rows", "Scattered", "Single", "Steps", "Taken", "Tup", "Uneven",
+    "Value",
+    "Zero",
+]  # fmt: skip
+
+
+class NotLowered(UnsupportedError):
+    """A term has no intermediate form."""
+
+
+class Uneven(NotLowered):
+    """A loop carries rows of one size into rows of different sizes; the next attempt has references from the start."""
+
+    def __init__(self, state: str) -> None:
+        super().__init__(f"the rows of {state} change their sizes")
+        self.state = state
+
+
+Env = dict[str, "Value"]
+
+
+@dataclass(frozen=True)
+class Tup:
+    """A tuple of values or of cotangents; of a cotangent of a sum one for each option, all but one of them zero."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Zero:
+    """The zero of any linear type; ``like`` is the value whose cotangent it is, where that is known."""
+
+    like: Value | None = None
+
+
+ZERO = Zero()
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is left of an array after some indices; it occurs in `Rows` only, which says how many are missing."""
+
+    array: Var
+    indices: tuple[Operand, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rows:
+    """An array in memory: its size, and its elements with a `Part` wherever something differs from one to the next.
+
+    ``size`` is None inside an array whose rows have sizes of their own: each row then knows its size.
+    """
+
+    size: Operand | None
+    element: Value
+
+
+@dataclass(frozen=True)
+class Pull:
+    """An array whose elements are found when they are read, at once."""
+
+    size: Operand
+    at: Callable[[Operand], Value]
+
+
+@dataclass(frozen=True)
+class Items:
+    """An array of items written out."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of a sum that is not recursive: the number of its option, and the payloads of the possible options."""
+
+    tag: Value
+    options: tuple[Value | None, ...]
+
+
+@dataclass(frozen=True)
+class Single:
+    """The cotangent of an array that has one entry."""
+
+    index: Operand
+    value: Value
+
+
+@dataclass(frozen=True)
+class Scattered:
+    """The cotangent of an array with entries at indices."""
+
+    indices: Value
+    values: Value
+
+
+@dataclass(frozen=True)
+class Bag:
+    """The sum of several cotangents of one array; ``like`` is that array, where it is known."""
+
+    parts: tuple[Value, ...]
+    like: Value | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Owed:
+    """The cotangent of an array argument of a call, which adds it into arrays that it is given.
+
+    ``settle`` gives the call these arrays, made like the argument; it may be done once, by the first who wants them.
+    """
+
+    like: Value
+    settle: Callable[[Rows | None], Rows]
+
+
+@dataclass(frozen=True)
+class Nullable:
+    """The cotangent of an array out of a box, each array of which may be null; ``element`` is as in `Rows`."""
+
+    element: Value
+
+
+@dataclass(frozen=True, eq=False)
+class Closure:
+    """A function: its parameters, its body, and where it was made."""
+
+    params: tuple[str, ...]
+    body: Term
+    env: Env
+
+
+@dataclass(frozen=True, eq=False)
+class Back:
+    """The backpropagator or the derivative of a call: a function of values."""
+
+    run: Callable[[Value], Value]
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """In `Rows`: a function that each step of a loop made; what it captured is in the step's frame."""
+
+    block: Block
+    value: Value
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A function that a block of a forward pass made, a branch or step ``index`` of a loop."""
+
+    block: Block
+    value: Value
+    index: Operand | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Either:
+    """One of two functions, by the branch that was taken."""
+
+    condition: Operand
+    then: Taken
+    orelse: Taken
+
+
+@dataclass(frozen=True, eq=False)
+class Delayed:
+    """A computation that accumulates when it is run."""
+
+    run: Callable[[], Value]
+
+
+Value = (
+    Var | Const | Tup | Zero | Part | Rows | Pull | Items | Member | Single | Scattered | Bag | Closure | Back | Taken
+    | Either | Steps | Delayed | Owed | Nullable
+)  # fmt: skip
+ARRAYS = (Rows, Pull, Items)
+FUNCTIONS = (Closure, Back, Taken, Either)
