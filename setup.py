@@ -28,7 +28,9 @@ UNIX, TSAN = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"], ["-
 LEVELS = dict.fromkeys(
     "batch block elementwise machine math paths products row_rules rows scalar second sums sweep trace".split(), "-O3"
 )
-LEVELS |= dict.fromkeys("callables cmath column_sweep complex creation environment finite forward".split(), "-Os")
+LEVELS |= dict.fromkeys(
+    "callables cmath column_sweep complex creation custom environment fields finite forward kernel".split(), "-Os"
+)
 LEVELS |= dict.fromkeys("inspection lifetimes linear nested poles recorded row_sweep standins".split(), "-Os")
 COMPILE = {"release": ["-g0", "-fno-asynchronous-unwind-tables"], "tsan": TSAN}
 LINK = {"release": ["-Wl,--strip-all"] if sys.platform == "linux" else [], "tsan": TSAN}

@@ -78,6 +78,6 @@ def test_a_wheel_is_small() -> None:
     if sysconfig.get_config_var("EXT_SUFFIX") is None or "check" in str(core):
         pytest.skip("not a release build")
     packages = [core, ROOT / "primitives" / "core"]
-    kinds = ("*.so", "*.pyd", "*.py", "*.pyi", "*.pxd", "*.h")
+    kinds = ("*.so", "*.pyd", "*.py", "*.pyi")
     files = [path for package in packages for kind in kinds for path in package.rglob(kind)]
     assert sum(len(zlib.compress(path.read_bytes())) for path in files) < 2_500_000

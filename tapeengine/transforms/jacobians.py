@@ -63,7 +63,8 @@ def dense(
     found = sweeps(rows, columns, holomorphic)
     check_complex(found, mode, rows, columns)
     forward = is_forward(backpropagator, mode, found, rows.size, columns.size)
-    if linear.depends_on_outer(backpropagator) and are_numbers(rows) and are_numbers(columns):
+    own = isinstance(backpropagator, OwnDerivative)
+    if not own and linear.depends_on_outer(backpropagator) and are_numbers(rows) and are_numbers(columns):
         numbers = traced_numbers(backpropagator, rows, columns, arguments.single, forward)
         return unflatten(rows.steps, [unflatten(columns.steps, row) for row in numbers])
     return structured(full_matrix(backpropagator, rows, columns, arguments.single, forward), rows, columns)
