@@ -55,13 +55,14 @@ check: $(INSTALLED)
 
 # The threads' tests on a core that ThreadSanitizer watches. Python and numpy are not built for it: what they race for
 # themselves, and what it sees of their locks, is suppressed; a race that the core takes part in is not.
+# The reports go to files build/tsan-report.*, because pytest keeps what is written to stderr during a test.
 TSAN_TESTS = tests/transforms/test_forking.py tests/transforms/test_random_forks.py tests/transforms/test_run_again.py \
 	tests/transforms/test_interrupts.py
 tsan: $(INSTALLED)
 	$(PYTHON) -m venv --clear build/tsan-venv
 	TAPEENGINE_BUILD=tsan build/tsan-venv/bin/python -m pip install --quiet '.[test]'
 	LD_PRELOAD=$$($(or $(CC),gcc) -print-file-name=libtsan.so) OPENBLAS_NUM_THREADS=1 \
-		TSAN_OPTIONS="suppressions=$(CURDIR)/tests/tsan.supp halt_on_error=0 exitcode=66 report_signal_unsafe=0" \
+		TSAN_OPTIONS="suppressions=$(CURDIR)/tests/tsan.supp halt_on_error=0 exitcode=66 report_signal_unsafe=0 log_path=build/tsan-report" \
 		build/tsan-venv/bin/pytest -p no:cacheprovider $(TSAN_TESTS) $(PYTEST_ARGS)
 
 # The SciPy plugin as its users install it: two wheels in a fresh environment.

@@ -51,10 +51,10 @@ def inner_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(one % ndim + 1 for one in chosen)
 
 
-def scaled_block(tangents: Any, partial: Any, space: Space) -> Any:
+def scaled_block(tangents: Any, partial: Any, space: Space, selects: bool = False) -> Any:
     """Multiply the entries of a block by a partial derivative, spread over the space of the output.
 
-    A tangent of zero gives zero, also where the partial is infinite or NaN.
+    A tangent of zero gives zero, also where the partial is infinite or NaN; so does a partial of zero that `selects`.
 
     Parameters
     ----------
@@ -62,6 +62,8 @@ def scaled_block(tangents: Any, partial: Any, space: Space) -> Any:
     partial : float or numpy.ndarray
     space : Space
         The output's space.
+    selects : bool
+        Whether the partial only says which elements count.
 
     Examples
     --------
@@ -73,7 +75,8 @@ def scaled_block(tangents: Any, partial: Any, space: Space) -> Any:
     with np.errstate(invalid="ignore", over="ignore"):
         product = np.multiply(tangents, partial)
     if not np.isfinite(np.sum(product)):
-        product = np.where(np.equal(tangents, 0), np.zeros((), product.dtype), product)
+        nothing = np.equal(tangents, 0) | (np.equal(partial, 0) & selects)
+        product = np.where(nothing, np.zeros((), product.dtype), product)
     return fitted(product, space)
 
 
@@ -86,10 +89,10 @@ def fitted(values: Any, space: Space) -> Any:
     return values if values.shape == shape else np.array(np.broadcast_to(values, shape))
 
 
-def scaling_block(partial: Callable[..., Any]) -> Callable[..., Any]:
+def scaling_block(partial: Callable[..., Any], selects: bool = False) -> Callable[..., Any]:
     """Return the block form of an elementwise rule ``(t, out_space, *kept)`` from its partial derivative."""
 
     def block(tangents: Any, space: Space, *kept: Any) -> Any:
-        return scaled_block(tangents, partial(*kept), space)
+        return scaled_block(tangents, partial(*kept), space, selects)
 
     return block

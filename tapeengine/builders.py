@@ -393,6 +393,7 @@ def elementwise(
     opcode: str | None = None,
     kernel: Any = None,
     args: Sequence[str] | None = None,
+    selects: bool = False,
 ) -> Primitive:
     """Build the record of an operation on elements, whose arguments broadcast, from one partial derivative for each
     argument.
@@ -405,6 +406,9 @@ def elementwise(
         For each argument the partial derivative as a function of what it asks for by name (arguments, `out`, static
         parameters, spaces); None where the argument is discrete. The cotangent is multiplied by it with `scale` and
         un-broadcast.
+    selects : bool
+        Whether the partials only say which elements count, as those of a maximum: what they leave out is zero, also
+        where the cotangent is infinite or NaN.
 
     Examples
     --------
@@ -417,26 +421,29 @@ def elementwise(
         listed = ", ".join(signature.args)
         raise PrimitiveError(f"{name}: {len(partials)} partials for the {len(signature.args)} arguments {listed}")
     vjp, jvp = {}, {}
+    times = PRODUCT if selects else scale
     for arg, partial in zip(signature.args, partials, strict=True):
         if partial is not None:
             names = parameter_names(f"{name}: the partial for {arg!r}", partial, signature.known, first=0)
-            vjp[arg] = Rule(_elementwise_vjp(partial), (f"{arg}_space", *names))
-            jvp[arg] = Rule(_elementwise_jvp(partial), ("out_space", *names), block=scaling_block(partial))
+            vjp[arg] = Rule(_elementwise_vjp(partial, times), (f"{arg}_space", *names))
+            jvp[arg] = Rule(
+                _elementwise_jvp(partial, times), ("out_space", *names), block=scaling_block(partial, selects)
+            )
     return Primitive(
         name, primal, vjp, jvp, static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, args=args
     )
 
 
-def _elementwise_vjp(partial: Callable[..., Any]) -> Callable[..., Any]:
+def _elementwise_vjp(partial: Callable[..., Any], times: Callable[..., Any]) -> Callable[..., Any]:
     def vjp(ct: Any, space: Space, *kept: Any) -> Any:
-        return unbroadcast(scale(ct, partial(*kept)), space)
+        return unbroadcast(times(ct, partial(*kept)), space)
 
     return vjp
 
 
-def _elementwise_jvp(partial: Callable[..., Any]) -> Callable[..., Any]:
+def _elementwise_jvp(partial: Callable[..., Any], times: Callable[..., Any]) -> Callable[..., Any]:
     def jvp(t: Any, space: Space, *kept: Any) -> Any:
-        return broadcast(scale(t, partial(*kept)), space)
+        return broadcast(times(t, partial(*kept)), space)
 
     return jvp
 

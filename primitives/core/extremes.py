@@ -43,6 +43,7 @@ MAXIMUM = binary(
     lambda x, y: _beats(y, x),
     opcode="maximum",
     complex_too=False,
+    selects=True,
     doc="dx = ct where x > y, ct/2 at ties",
 )
 MINIMUM = binary(
@@ -51,6 +52,7 @@ MINIMUM = binary(
     lambda x, y: _wins(np.less(y, x) | _is_nan(y), np.equal(x, y)),
     opcode="minimum",
     complex_too=False,
+    selects=True,
     doc="dx = ct where x < y, ct/2 at ties",
 )
 FMAX = binary(
@@ -58,6 +60,7 @@ FMAX = binary(
     lambda x, y: _beats_number(x, y),
     lambda x, y: _beats_number(y, x),
     complex_too=False,
+    selects=True,
     doc="dx = ct where x > y or y is NaN, ct/2 at ties",
 )
 FMIN = binary(
@@ -65,6 +68,7 @@ FMIN = binary(
     lambda x, y: _beats_number(-x, -y),
     lambda x, y: _beats_number(-y, -x),
     complex_too=False,
+    selects=True,
     doc="dx = ct where x < y or y is NaN, ct/2 at ties",
 )
 HEAVISIDE = binary(
@@ -72,6 +76,7 @@ HEAVISIDE = binary(
     None,
     lambda x: np.where(np.equal(x, 0), 1.0, 0.0),
     complex_too=False,
+    selects=True,
     doc="0 for x < 0, y at 0, 1 for x > 0; dy = ct where x is 0, x is discrete",
 )
 LDEXP = elementwise(
@@ -93,6 +98,7 @@ CLIP = elementwise(
     lambda x, low, high: _beats(x, low) * _beats(high, np.maximum(x, low)),
     lambda x, low, high: _beats(low, x) * _beats(high, np.maximum(x, low)),
     lambda x, low, high: _beats(np.maximum(x, low), high),
+    selects=True,
     samples=(
         Sample((uniform((2, 3)), -0.5, 0.7)),
         Sample((uniform((2, 3)), uniform((3,), -1.0, -0.5), uniform((2, 1), 0.3, 0.9))),

@@ -80,6 +80,7 @@ def binary(
     opcode: str | None = None,
     complex_too: bool = True,
     order: int = 2,
+    selects: bool = False,
     doc: str = "",
 ) -> Primitive:
     """Build the record of a ufunc of two arguments from its partials as functions of ``x``, ``y`` and ``out``.
@@ -97,6 +98,7 @@ def binary(
         *slopes,
         args=("x", "y"),
         opcode=opcode,
+        selects=selects,
         doc=doc,
         samples=lambda: binary_samples(*domains, complex_too, order),
     )

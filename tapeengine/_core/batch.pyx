@@ -13,7 +13,7 @@ cimport numpy as cnp
 from numpy cimport PyArray_DATA, ndarray
 
 from tapeengine._core.elementwise cimport (
-    ARRAY_VIEW, CONSTANT, SCALAR, ElementwiseRecord, Operand, te_operand,
+    ARRAY_VIEW, CONSTANT, SCALAR, ElementwiseRecord, Operand, te_operand, te_selects,
 )
 from tapeengine._core.forward cimport push_scalars, push_special
 from tapeengine._core.lifetimes cimport touched
@@ -31,7 +31,8 @@ cnp.import_array()
 
 cdef extern from "tangents.h" nogil:
     void te_push(Py_ssize_t width, int axes, const Py_ssize_t *dims, const char *t, Py_ssize_t row_t,
-                 const Py_ssize_t *st, const char *p, const Py_ssize_t *sp, char *out, Py_ssize_t row_out, int assign)
+                 const Py_ssize_t *st, const char *p, const Py_ssize_t *sp, char *out, Py_ssize_t row_out, int assign,
+                 int selects)
 
 cdef object ndarray_class = numpy.ndarray
 cdef enum:
@@ -132,7 +133,8 @@ cdef class Batch(Tangents):
             t, row = self.data(operand.place) + operand.offset, self.row(operand.place)
         numbers = record.find_partial(which, &partial)
         te_push(self.width, record.axes, record.dims, t, row, strides, partial.data, partial.strides,
-                <char *> PyArray_DATA(<ndarray> block), self.row(record.result), assign)
+                <char *> PyArray_DATA(<ndarray> block), self.row(record.result), assign,
+                te_selects(record.op))
         free(numbers)
         return 0
 

@@ -167,12 +167,15 @@ cdef class ElementwiseRecord(ArrayRecord):
         for which in range(2):
             t = self.tangent(r, &self.b if which else &self.a)
             if t is not None:
-                part = scale()(t, self.partial(which))
+                part = self.times()(t, self.partial(which))
                 total = part if total is None else total + part
                 part = None
         if total is not None:
             r.add(self.view(NULL), total)
         return 0
+
+    cdef object times(self):
+        return product_with_partials(te_selects(self.op))
 
     cdef object tangent(self, Reverse r, Operand *operand):
         """An operand's tangent; None where it is zero."""
@@ -186,22 +189,23 @@ cdef class ElementwiseRecord(ArrayRecord):
     cdef int contribute_recorded(self, Reverse r, Operand *operand, int which, object ct) except -1:
         if operand.source == CONSTANT:
             return 0
-        contribution = scale()(ct, self.partial(which))
+        contribution = self.times()(ct, self.partial(which))
         if operand.source == SCALAR:
             return r.add_scalar(operand.place, contribution)
         view = self.view(operand)
         return r.add(view, fitted(contribution, view.shape))
 
 
-cdef object the_scale = None
+cdef object the_scale = None, the_selection = None
 
 
-cdef object scale():
-    global the_scale
+cdef object product_with_partials(bint selects):
+    """How cotangents and tangents are multiplied by partials; by those that only select, in a way of their own."""
+    global the_scale, the_selection
     if the_scale is None:
-        from tapeengine.builders import scale as function
-        the_scale = function
-    return the_scale
+        from tapeengine.builders import PRODUCT, scale
+        the_scale, the_selection = scale, PRODUCT
+    return the_selection if selects else the_scale
 
 
 cdef bint plain_double(object x) noexcept:

@@ -14,6 +14,12 @@ typedef struct {
     ptrdiff_t strides[TE_AXES]; /* in bytes, 0 along broadcast axes */
 } te_operand;
 
+/* Whether an operation's partials only say which operand counts: what they leave out is zero, whatever the cotangent is. */
+static inline int te_selects(int op) { return op == OP_MAXIMUM || op == OP_MINIMUM || op == OP_RELU; }
+static inline double te_times(int selects, double c, double partial) {
+    return c == 0.0 || (selects && partial == 0.0) ? 0.0 : c * partial;
+}
+
 #define TE_AT(p, s, i) (*(const double *)((p) + (i) * (s)))
 
 /* acc[i] += ct[i] * partial; a cotangent of zero contributes zero, whatever the partial is. */
@@ -57,6 +63,7 @@ static void te_accumulate_row(int op, int which, ptrdiff_t n, const double *ct, 
                               const char *pb, ptrdiff_t sb, const double *v, char *acc, ptrdiff_t sacc, int assign) {
     ptrdiff_t i;
     double none = 0.0;
+    const int selects = te_selects(op);
     if (!v) v = ct;
     if (which == 0) {
         switch (op) {
@@ -74,7 +81,7 @@ static void te_accumulate_row(int op, int which, ptrdiff_t n, const double *ct, 
         for (i = 0; i < n; i++) {
             const double c = ct[i];
             double *out = (double *)(acc + i * sacc);
-            const double t = c != 0.0 ? c * op_da(op, TE_AT(pa, sa, i), TE_AT(pb, sb, i), v[i]) : 0.0;
+            const double t = c != 0.0 ? te_times(selects, c, op_da(op, TE_AT(pa, sa, i), TE_AT(pb, sb, i), v[i])) : 0.0;
             if (assign) *out = t; else *out += t;
         }
         return;
@@ -90,7 +97,7 @@ static void te_accumulate_row(int op, int which, ptrdiff_t n, const double *ct, 
     for (i = 0; i < n; i++) {
         const double c = ct[i];
         double *out = (double *)(acc + i * sacc);
-        const double t = c != 0.0 ? c * op_db(op, TE_AT(pa, sa, i), TE_AT(pb, sb, i), v[i]) : 0.0;
+        const double t = c != 0.0 ? te_times(selects, c, op_db(op, TE_AT(pa, sa, i), TE_AT(pb, sb, i), v[i])) : 0.0;
         if (assign) *out = t; else *out += t;
     }
     return;

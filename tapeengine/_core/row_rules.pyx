@@ -10,7 +10,7 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from tapeengine._core.elementwise cimport ARRAY_VIEW, CONSTANT, SCALAR, ElementwiseRecord, Operand, te_accumulate
+from tapeengine._core.elementwise cimport ARRAY_VIEW, CONSTANT, SCALAR, ElementwiseRecord, Operand, te_accumulate, te_selects
 from tapeengine._core.products cimport ProductRecord
 from tapeengine._core.records cimport (
     AddRecord, ArrayRecord, PrimitiveRecord, ReadRecord, View, WriteRecord, form_of, may_repeat, rebuilt, repeats,
@@ -65,7 +65,8 @@ cdef int add_elementwise(Rows rows, ElementwiseRecord record, Operand *operand, 
         step *= rows.tape.places[operand.place].size
     partial = partial_of(record, which)
     with nogil:
-        te_rows_scale(rows.width, record.axes, record.dims, ct, partial, acc, step, strides, assign)
+        te_rows_scale(rows.width, record.axes, record.dims, ct, partial, acc, step, strides, assign,
+                      te_selects(record.op))
     free(partial)
     return 0
 

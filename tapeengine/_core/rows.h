@@ -30,7 +30,8 @@ static inline void te_rows_clear(double *to, ptrdiff_t step, ptrdiff_t width) {
 /* acc += ct * partial for each row; ct and partial are C-contiguous of shape dims, acc has strides in bytes of its own
    and `step` bytes from one row to the next. A cotangent of zero contributes zero, whatever the partial is. */
 static inline void te_rows_scale(ptrdiff_t width, int axes, const ptrdiff_t *dims, const double *TE_RESTRICT ct,
-                          const double *TE_RESTRICT partial, char *acc, ptrdiff_t step, const ptrdiff_t *strides, int assign) {
+                          const double *TE_RESTRICT partial, char *acc, ptrdiff_t step, const ptrdiff_t *strides, int assign,
+                          int selects) {
     const ptrdiff_t n = axes ? dims[axes - 1] : 1, stride = axes ? strides[axes - 1] : 0;
     ptrdiff_t lines = 1, line, i, k;
     for (int axis = 0; axis < axes - 1; axis++) lines *= dims[axis];
@@ -44,14 +45,14 @@ static inline void te_rows_scale(ptrdiff_t width, int axes, const ptrdiff_t *dim
         for (k = 0; k < width; k++) {
             const double *c = ct + (k * lines + line) * n;
             char *to = acc + k * step + offset;
-            if (stride == (ptrdiff_t)sizeof(double)) {
+            if (!selects && stride == (ptrdiff_t)sizeof(double)) {
                 double *TE_RESTRICT out = (double *)to;
                 if (assign) for (i = 0; i < n; i++) { const double t = c[i] * p[i]; out[i] = c[i] != 0.0 ? t : 0.0; }
                 else for (i = 0; i < n; i++) { const double t = c[i] * p[i]; out[i] += c[i] != 0.0 ? t : 0.0; }
             } else {
                 for (i = 0; i < n; i++) {
                     double *out = (double *)(to + i * stride);
-                    const double t = c[i] != 0.0 ? c[i] * p[i] : 0.0;
+                    const double t = c[i] == 0.0 || (selects && p[i] == 0.0) ? 0.0 : c[i] * p[i];
                     if (assign) *out = t; else *out += t;
                 }
             }

@@ -12,7 +12,7 @@ cdef extern from "rows.h" nogil:
     void te_rows_scatter(double *to, const double *source, Py_ssize_t step, Py_ssize_t width)
     void te_rows_clear(double *to, Py_ssize_t step, Py_ssize_t width)
     void te_rows_scale(Py_ssize_t width, int axes, const Py_ssize_t *dims, const double *ct, const double *partial, char *acc,
-                       Py_ssize_t step, const Py_ssize_t *strides, bint assign)
+                       Py_ssize_t step, const Py_ssize_t *strides, bint assign, bint selects)
 
 cdef class Rows:
     cdef Tape tape

@@ -12,10 +12,12 @@
 #define TE_SAME_PLACE
 #endif
 
-/* out[i] (+)= t[i] * p[i] along one axis; a tangent of zero gives zero, whatever the partial is. */
-static void te_push_row(ptrdiff_t n, const char *t, ptrdiff_t st, const char *p, ptrdiff_t sp, double *out, int assign) {
+/* out[i] (+)= t[i] * p[i] along one axis; a tangent of zero gives zero, whatever the partial is; where a partial only
+   selects, what it leaves out gives zero, too. */
+static void te_push_row(ptrdiff_t n, const char *t, ptrdiff_t st, const char *p, ptrdiff_t sp, double *out, int assign,
+                        int selects) {
     ptrdiff_t i;
-    if (st == 8 && (sp == 8 || sp == 0)) {
+    if (!selects && st == 8 && (sp == 8 || sp == 0)) {
         const double *T = (const double *)t, *P = (const double *)p;
         if (sp == 8 && assign) {
             TE_SAME_PLACE
@@ -39,7 +41,7 @@ static void te_push_row(ptrdiff_t n, const char *t, ptrdiff_t st, const char *p,
         return;
     }
     for (i = 0; i < n; i++) {
-        const double c = TE_AT(t, st, i), x = c != 0.0 ? c * TE_AT(p, sp, i) : 0.0;
+        const double x = te_times(selects, TE_AT(t, st, i), TE_AT(p, sp, i));
         if (assign) out[i] = x; else out[i] += x;
     }
 }
@@ -47,7 +49,7 @@ static void te_push_row(ptrdiff_t n, const char *t, ptrdiff_t st, const char *p,
 /* The same over a block: strides are those of the result's axes, 0 where an operand is broadcast. The rows of t and of
    the result are `row_t` and `row_out` bytes apart; the result is C-contiguous of shape dims. */
 static void te_push(ptrdiff_t width, int axes, const ptrdiff_t *dims, const char *t, ptrdiff_t row_t, const ptrdiff_t *st,
-                    const char *p, const ptrdiff_t *sp, char *out, ptrdiff_t row_out, int assign) {
+                    const char *p, const ptrdiff_t *sp, char *out, ptrdiff_t row_out, int assign, int selects) {
     ptrdiff_t n = axes ? dims[axes - 1] : 1, lines = 1, line, k, rest;
     ptrdiff_t last_t = axes ? st[axes - 1] : 0, last_p = axes ? sp[axes - 1] : 0;
     int axis;
@@ -61,7 +63,8 @@ static void te_push(ptrdiff_t width, int axes, const ptrdiff_t *dims, const char
                 ot += at * st[axis];
                 op += at * sp[axis];
             }
-            te_push_row(n, t + ot, last_t, p + op, last_p, (double *)(out + k * row_out) + line * n, assign);
+            te_push_row(n, t + ot, last_t, p + op, last_p, (double *)(out + k * row_out) + line * n, assign,
+                        selects);
         }
     }
 }

@@ -49,11 +49,11 @@ def _states() -> States:
 
 def _memory() -> tuple[Any, ...] | None:
     """All bytes that a state is read from; None where a generator is of another kind."""
-    python, numpy = sys.modules.get("random"), sys.modules.get("numpy.random")
+    python: Any = sys.modules.get("random")
+    numpy: Any = sys.modules.get("numpy.random")
     found: list[Any] = []
-    generator: Any
     if python is not None:
-        generator = python._inst
+        generator: Any = python._inst
         if getattr(python.getstate, "__self__", None) is not generator:
             return None
         found += [_fields(generator, _random.Random), generator.gauss_next]
