@@ -53,16 +53,16 @@ def _memory() -> tuple[Any, ...] | None:
     numpy: Any = sys.modules.get("numpy.random")
     found: list[Any] = []
     if python is not None:
-        generator: Any = python._inst
-        if getattr(python.getstate, "__self__", None) is not generator:
+        own: Any = python._inst
+        if getattr(python.getstate, "__self__", None) is not python._inst:
             return None
-        found += [_fields(generator, _random.Random), generator.gauss_next]
+        found += [_fields(own, _random.Random), own.gauss_next]
     if numpy is not None:
-        generator = numpy.mtrand._rand
-        bits = generator._bit_generator
+        state = numpy.mtrand._rand
+        bits = state._bit_generator
         if type(bits) is not numpy.MT19937:
             return None
-        found += [_fields(generator, numpy.RandomState), string_at(bits.ctypes.state_address, _TWISTER_BYTES)]
+        found += [_fields(state, numpy.RandomState), string_at(bits.ctypes.state_address, _TWISTER_BYTES)]
     return tuple(found)
 
 
