@@ -102,20 +102,21 @@ def _spread_rule(primitive: Primitive, finish: Callable[[Any], Any]) -> Any:
         correction: Any = None,
     ) -> Any:
         ddof = ddof if correction is None or correction is np._NoValue else correction
-        if where is True:
+        mean = None if mean is np._NoValue else mean
+        if where is True and mean is None:
             return primitive(as_array(a), axis=axis, keepdims=bool(keepdims), ddof=ddof, dtype=dtype)
-        value = _masked_var(as_array(a), where, axis, dtype, ddof, bool(keepdims))
+        value = _masked_var(as_array(a), where, axis, dtype, ddof, bool(keepdims), mean)
         return finish(value)
 
     return rule
 
 
-def _masked_var(a: Any, where: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool) -> Any:
-    """Return the variance of the elements where a mask holds."""
+def _masked_var(a: Any, where: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, mean: Any) -> Any:
+    """Return the variance of the elements where a mask holds, around their mean or a given one."""
     mask = numpy.broadcast_to(where, shape_of(a))
     total = np.sum(masked(a, mask, 0.0), axis=axis, keepdims=True, dtype=dtype)
     count = numpy.sum(mask, axis=axis, keepdims=True).astype(real_dtype(total))
-    mean = total / count
+    mean = total / count if mean is None else mean
     deviation = np.where(mask, masked(a, mask, 0.0) - mean, 0.0)
     squares = np.real(deviation * np.conjugate(deviation)) if is_complex(a) else np.square(deviation)
     total = np.sum(squares, axis=axis, keepdims=keepdims)
@@ -232,7 +233,11 @@ def nanvar(
     """Return the variance without NaN; see `numpy.nanvar`."""
     mask = _numbers(a) if where is True or where is np._NoValue else _numbers(a) & where
     ddof = ddof if correction is None or correction is np._NoValue else correction
-    return _masked_var(a, mask, axis, dtype, ddof, bool(keepdims))
+    if mean is None or mean is np._NoValue:
+        return _masked_var(a, mask, axis, dtype, ddof, bool(keepdims), None)
+    # numpy subtracts a mean that is given in place, in the array's own dtype
+    deviation = np.astype(masked(a, mask, 0.0) - mean, dtype_of(a))
+    return _masked_var(deviation, mask, axis, dtype, ddof, bool(keepdims), 0.0)
 
 
 def nanstd(a: Any, *args: Any, **keywords: Any) -> Any:

@@ -113,7 +113,13 @@ cpdef bint holds_foreign(object args) except -1:
 
 def answers_to_numpy(x):
     """Whether an operator of a number and x is numpy's, which then asks the class of x."""
-    return is_foreign(x) and type(x) is not list and type(x) is not tuple and getattr(type(x), "__array_ufunc__", type) is not None
+    cls = type(x)
+    if not is_foreign(x) or cls is list or cls is tuple:
+        return False
+    if hasattr(cls, "__array_ufunc__"):
+        return cls.__array_ufunc__ is not None
+    # a class that numpy only reads, with operators of its own, is asked by Python
+    return hasattr(cls, "__array_wrap__") or hasattr(cls, "__array_priority__") or not hasattr(cls, "__radd__")
 
 
 cdef bint holds_objects(object x) noexcept:

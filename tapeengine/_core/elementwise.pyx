@@ -39,13 +39,16 @@ cdef extern from "numpy/ufuncobject.h":
     ctypedef struct ufunc "PyUFuncObject":
         Loop *functions
         void **data
+        int nargs
         int ntypes
         const char *types
 
 
 cdef int loop_of(ufunc *f, int arguments) noexcept:
-    """The index of a ufunc's inner loop over doubles, -1 where it has none."""
+    """The index of a ufunc's inner loop over doubles, -1 where it has none of so many arguments."""
     cdef int i, k
+    if f.nargs != arguments:
+        return -1
     for i in range(f.ntypes):
         for k in range(arguments):
             if f.types[i * arguments + k] != NPY_DOUBLE:

@@ -99,10 +99,10 @@ cdef class Ufunc:
     cdef object of_scalars(self, object x, object y, tuple args):
         """A call on scalars, one of them a dual."""
         cdef double a = 0.0, b = 0.0, value
-        cdef bint known = self.op >= 0 and len(args) == self.nin and real(x, &a) and (y is None or real(y, &b))
+        cdef bint known = self.op >= 0 and len(args) == self.nin and real(x, &a) and (self.nin == 1 or real(y, &b))
         if not known or not one_value(self.ufunc, a, b, self.nin + 1, &value):
             return self.ufunc(*args)
-        return unary_of(<Dual> x, self.op, value) if y is None else binary_of(x, y, self.op, value)
+        return unary_of(<Dual> x, self.op, value) if self.nin == 1 else binary_of(x, y, self.op, value)
 
     def __getattr__(self, name):
         return getattr(self.ufunc, name)

@@ -267,7 +267,8 @@ cdef object build(Layout layout, Leaves leaves):
         elif s.kind == FLOATS:
             stack.append(leaves.floats(s.id, s.n))
         elif s.kind == NUMPY:
-            stack.append(layout.aux[used_aux](leaves.scalar(s.id)))
+            leaf = leaves.scalar(s.id)
+            stack.append(layout.aux[used_aux](leaf) if type(leaf) is float else leaf)    # a dual stands for any scalar
             used_aux += 1
         elif s.kind == ARRAY:
             stack.append(leaves.array(s.n, layout.aux[used_aux]))

@@ -24,7 +24,7 @@ cdef object operate(object ufunc, object x, object y, int op=-1):
     a, other = (x, y) if type(x) is Array else (y, x)
     if getattr(type(other), "__array_ufunc__", type) is None:    # numpy's rule: the other class has the last word
         return NotImplemented
-    return need_rules(<Array> a, ufunc.__name__).ufunc(ufunc, "__call__", (x,) if y is None else (x, y), {})
+    return need_rules(<Array> a, ufunc.__name__).ufunc(ufunc, "__call__", (x, y)[:ufunc.nin], {})
 
 
 cdef object ufunc_call(object ufunc, tuple inputs):

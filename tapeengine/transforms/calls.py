@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from tapeengine._core import custom
-from tapeengine.errors import CotangentError
-from tapeengine.transforms.forms import Form, flatten, form_of, unflatten
+from tapeengine.errors import CotangentError, StructureError
+from tapeengine.transforms.forms import Form, flatten, form_of, is_continuous, unflatten
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
@@ -92,6 +94,19 @@ def split_tuple(form: Form) -> list[Form]:
     return pieces
 
 
+def check_leaves(engine: Engine, leaves: list[Any], name: str) -> None:
+    """Refuse a result that may hold numbers where nobody finds them: a generator, a closure, an object."""
+    for leaf in leaves:
+        known = is_continuous(leaf) or engine.structures.is_discrete(leaf) or isinstance(leaf, (np.ndarray, np.generic))
+        if not known or (callable(leaf) and not isinstance(leaf, type)):
+            kind = type(leaf)
+            raise StructureError(
+                f"{name} returned a {kind.__module__}.{kind.__qualname__}, which the engine cannot take apart. Return "
+                "numbers, arrays and containers of them; make it a dataclass or register the class as a container "
+                "(the hook tapeengine_structures)"
+            )
+
+
 def call_with_rule(
     engine: Engine,
     args: tuple[Any, ...],
@@ -122,6 +137,7 @@ def call_with_rule(
         plain = unflatten(steps, values)
         result, derivative = run(plain)
         results, form = flatten(engine.structures, result)
+        check_leaves(engine, results, name)
         made.append(form)
         rule = FlatRule(derivative, form_of(engine.structures, plain), form_of(engine.structures, result), name)
         return results, rule

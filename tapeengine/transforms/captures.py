@@ -18,6 +18,7 @@ import sys
 import types
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ import numpy as np
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import is_traced
 
-__all__ = ["ArrayCopies", "Snapshot"]
+__all__ = ["ArrayCopies", "Snapshot", "same_bits"]
 
 #: Classes of values that never change.
 ATOMS = frozenset(
@@ -53,7 +54,7 @@ class ArrayCopies:
     def of(self, array: Any) -> Any:
         """A copy of what an array holds now."""
         known = self._known.get(id(array))
-        if known is not None and known[0]() is array and _same_bits(known[1], array):
+        if known is not None and known[0]() is array and same_bits(known[1], array):
             return known[1]
         made = array.copy(order="K")
         key = id(array)
@@ -66,7 +67,8 @@ class ArrayCopies:
             del self._known[key]
 
 
-def _same_bits(a: Any, b: Any) -> bool:
+def same_bits(a: Any, b: Any) -> bool:
+    """Whether two arrays hold the same bits; never where they hold objects."""
     if a.dtype != b.dtype or a.shape != b.shape or a.dtype.hasobject:
         return False
     if a.flags.c_contiguous and b.flags.c_contiguous:
@@ -166,16 +168,47 @@ class Snapshot:
         self._root = self._look(value)
         self._settle()
 
-    def around(self, values: Sequence[Any]) -> Any:
-        """The object itself, with other values in the places of those that were lifted out."""
-        return self._made(values, lambda node: node.lifted, {})
+    def around(self, values: Sequence[Any], done: dict[int, Any] | None = None) -> Any:
+        """The object itself, with other values in the places of those that were lifted out.
 
-    def again(self, values: Sequence[Any], made: dict[int, Any] | None = None) -> Any:
+        `done` is filled, by node, with all that was made anew around them.
+        """
+        return self._made(values, lambda node: node.lifted, {}, done)
+
+    def written(self, done: dict[int, Any]) -> list[Any]:
+        """What a run of ``around(values, done)`` or ``again(values, done=done)`` has written into captured objects."""
+        found: list[Any] = []
+        for node in self._order:
+            value = done.get(id(node), node.original)
+            if isinstance(value, np.ndarray):
+                found += [] if node.lifted or same_bits(node.make([]), value) else [value]
+            else:
+                found += self._fresh(node, done)
+        return found
+
+    def write_on(self, done: dict[int, Any]) -> None:
+        """Write what a run has written into objects that were made anew for it into the program's own."""
+        own = {id(done.get(id(node), node.original)): node.original for node in self._order}
+        for node in self._order:
+            if done.get(id(node), node.original) is not node.original and self._fresh(node, done):
+                contents = _contents(node, done[id(node)]) or {}
+                _write(node.original, {key: own.get(id(value), value) for key, value in contents.items()})
+
+    def _fresh(self, node: Node, done: dict[int, Any]) -> list[Any]:
+        """What a captured object holds after a run and did not hold before."""
+        contents = _contents(node, done.get(id(node), node.original))
+        before = {id(done.get(id(i), i.original) if type(i) is Node else i) for i in node.inside}
+        return [] if contents is None else [value for value in contents.values() if id(value) not in before]
+
+    def again(
+        self, values: Sequence[Any], made: dict[int, Any] | None = None, done: dict[int, Any] | None = None
+    ) -> Any:
         """The object as it was when the snapshot was taken, of copies that nobody else has.
 
         `made` holds, by node, the arrays and generators that are to be used; those that are missing are added.
+        `done` is filled as in `around`.
         """
-        return self._made(values, lambda node: node.lifted or node.changes, {} if made is None else made)
+        return self._made(values, lambda node: node.lifted or node.changes, {} if made is None else made, done)
 
     def take_over(self, made: dict[int, Any]) -> None:
         """Add to the program's lists what a run has added to the copies that `again` made of them."""
@@ -192,11 +225,18 @@ class Snapshot:
         """The generators that `again` has made in their places."""
         return [made[id(node)] for node in self._order if isinstance(node.original, _GENERATORS)]
 
-    def _made(self, values: Sequence[Any], is_new: Callable[[Node], bool], made: dict[int, Any]) -> Any:
+    def _made(
+        self,
+        values: Sequence[Any],
+        is_new: Callable[[Node], bool],
+        made: dict[int, Any],
+        done: dict[int, Any] | None = None,
+    ) -> Any:
         if type(self._root) is not Node:
             return self._root
         new = [node for node in self._order if is_new(node)]
-        done: dict[int, Any] = {id(node): node.shell() for node in new if node.shell is not None}
+        done = {} if done is None else done
+        done.update({id(node): node.shell() for node in new if node.shell is not None})
 
         def of(inner: Any) -> Any:
             return done.get(id(inner), inner.original) if type(inner) is Node else inner
@@ -361,6 +401,32 @@ class Snapshot:
                 space.inside.append(names[name])
                 space.changes = space.changes or type(names[name]) is not types.FunctionType
         return space, [names[name] for name in read]
+
+
+def _contents(node: Node, value: Any) -> dict[Any, Any] | None:
+    """What a captured object holds now, by index, key or name; None for one that cannot be written to."""
+    if node.names:
+        return {name: value[name] for name in node.names if name in value}
+    if type(value) is list:
+        return dict(enumerate(value))
+    if type(value) is dict:
+        return dict(value)
+    if type(value) is types.CellType:
+        return {"cell_contents": value.cell_contents}
+    holds_attributes = node.shell is not None or is_dataclass(value)
+    return dict(vars(value)) if holds_attributes and hasattr(value, "__dict__") else None
+
+
+def _write(value: Any, contents: dict[Any, Any]) -> None:
+    """Make a captured object hold what `_contents` told of another one."""
+    if type(value) is list:
+        value[:] = contents.values()
+    elif type(value) is dict:
+        value.update(contents)
+    elif type(value) is types.CellType:
+        value.cell_contents = contents["cell_contents"]
+    else:
+        vars(value).update(contents)
 
 
 def _cell(cell: types.CellType) -> Node | None:

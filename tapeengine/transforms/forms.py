@@ -250,7 +250,9 @@ def _leaf(space: Space, part: Any) -> Any:
 def _fits(space: Space | None, leaf: Any) -> bool:
     if space is None:
         return not is_continuous(leaf)
-    return (is_continuous(leaf) or isinstance(leaf, int)) and np.shape(leaf) == space.shape
+    if not (is_continuous(leaf) or isinstance(leaf, int)) or np.shape(leaf) != space.shape:
+        return False
+    return isinstance(leaf, int) or space.is_complex or not _space(leaf).is_complex  # type: ignore[union-attr]
 
 
 def form_of(structures: Structures, value: Any) -> Form:

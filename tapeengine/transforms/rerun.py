@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeengine._core.trace import value_of
-from tapeengine.errors import RepeatError
+from tapeengine.errors import DroppedDerivativeError, RepeatError
 from tapeengine.structure import Structures
-from tapeengine.transforms.captures import Snapshot
+from tapeengine.transforms.captures import Snapshot, same_bits
 from tapeengine.transforms.forms import flatten, is_traced, unflatten
 from tapeengine.transforms.generators import States, generator_states, same_states, set_generators
 
@@ -256,10 +256,43 @@ class Repeatable:
         self.states: States | None = None
         self.outcome: Outcome | None = None
 
-    def first(self, values: Sequence[Any]) -> Any:
+    def alone(self, values: Sequence[Any]) -> Any:
+        """Run the call for its value, on plain values: what it writes elsewhere must not depend on them.
+
+        Raises
+        ------
+        DroppedDerivativeError
+            Where it writes into an array that it is given, or what depends on the values into what it captures.
+        """
+        done: dict[int, Any] = {}
+        given = [value.copy(order="K") if isinstance(value, np.ndarray) else value for value in values]
+        result = self.first(given, done)
+        if any(isinstance(a, np.ndarray) and not same_bits(a, b) for a, b in zip(given, values, strict=True)):
+            raise self._dropped()
+        is_discrete = self.engine.structures.is_discrete
+        if not all(is_discrete(value) and not callable(value) for value in self.snapshot.written(done)):
+            self.engine.vjp(self._look_for_traced, list(values))
+        self.snapshot.write_on(done)
+        return result
+
+    def _look_for_traced(self, values: Sequence[Any]) -> None:
+        """Run the call on traced values and copies of what it captures, and look for what is traced in these."""
+        done: dict[int, Any] = {}
+        with restored(self.states):
+            called(self.snapshot.again(values, done=done))
+        if Snapshot(self.engine.structures, self.snapshot.written(done), self.engine.copies).captured:
+            raise self._dropped()
+
+    def _dropped(self) -> DroppedDerivativeError:
+        return DroppedDerivativeError(
+            f"{self.name} is run again for its derivative, and what it writes into arrays and objects that it captures "
+            "or is given would have no derivative. Return it instead, and copy an array before you write into it"
+        )
+
+    def first(self, values: Sequence[Any], done: dict[int, Any] | None = None) -> Any:
         """Run the call for its value, on the program's own objects."""
         before = generator_states()
-        value = called(self.snapshot.around(values))
+        value = called(self.snapshot.around(values, done))
         if not same_states(before, generator_states()):
             self.states = before
         self.outcome = Outcome(self.engine.structures, value)

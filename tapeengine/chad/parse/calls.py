@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -195,13 +195,33 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     name = library_name(found)
     function = library.FUNCTIONS.get(name)
     if function is not None:
-        return given_enough(p, node, lambda: function(p, node, list(args)))
+        given = Given(args)
+        term = given_enough(p, node, lambda: function(p, node, given))
+        if len(given.read) < len(given):
+            p.error(node, f"{name} takes no such argument in the language", "leave out what stands after the others")
+        return term
     last = name.split(".")[-1]
     if ALIASES.get(last, last) in REAL:
         return library.opcode(p, node, ALIASES.get(last, last), list(args))
     if callable(found):
         return primitive(p, node, found, list(args), {})
     p.error(node, f"{name or found!r} is not a function of the language", "write it as a te.program")
+
+
+class Given(list[Term]):
+    """The arguments of a call, which notes those that are looked at: what nobody reads would be ignored."""
+
+    def __init__(self, args: Sequence[Term]) -> None:
+        super().__init__(args)
+        self.read: set[int] = set()
+
+    def __iter__(self) -> Iterator[Term]:
+        self.read.update(range(len(self)))
+        return super().__iter__()
+
+    def __getitem__(self, key: Any) -> Any:
+        self.read.update([key % len(self)] if isinstance(key, int) and self else range(len(self))[key])
+        return super().__getitem__(key)
 
 
 def instance_for(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Any:

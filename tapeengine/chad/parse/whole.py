@@ -77,6 +77,8 @@ def to_int(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     """``int``, ``math.floor``, ``math.ceil``, ``round``: discrete."""
 
     def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+        if len(args) != 1:
+            p.error(node, "a number of digits or a base is not in the language", "scale: round(x * 10) / 10")
         return args[0] if args[0].type == INT else Op(op, (args[0],), INT)
 
     return handle
