@@ -229,11 +229,15 @@ def _freshen(term: Term, names: Names, variables: dict[str, Var]) -> Term:
 
 def all_names(term: Term) -> set[str]:
     """Give every name that occurs in a term, bound or free."""
-    if isinstance(term, Var):
-        return {term.name}
-    found = {v.name for v in binders_of(term)}
-    for child, _ in children(term):
-        found |= all_names(child)
+    found: set[str] = set()
+    pending = [term]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, Var):
+            found.add(one.name)
+            continue
+        found.update(v.name for v in binders_of(one))
+        pending += [child for child, _ in children(one)]
     return found
 
 

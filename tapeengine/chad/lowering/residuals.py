@@ -28,6 +28,7 @@ class Residuals:
         self.homes = b.homes
         self.flow_blocks = b.flow_blocks
         self.function = function
+        self.held: dict[int, set[str]] = {}
         assert function.recalled is not None
         self.given = {p.name for p in function.params}
 
@@ -49,10 +50,16 @@ class Residuals:
         if home is at:
             return
         if home in at.mirrors and home.kept is not None:
-            if var not in home.kept.fields:
-                home.kept.fields.append(var)
+            self.enter(home.kept, var)
             return
         raise NotLowered(f"{var.name} is used outside its scope")
+
+    def enter(self, kept: Kept, var: Var) -> None:
+        """Enter a variable into a frame, once."""
+        names = self.held.setdefault(id(kept), {f.name for f in kept.fields})
+        if var.name not in names:
+            names.add(var.name)
+            kept.fields.append(var)
 
     def block(self, statements: list[Statement], here: Block) -> dict[str, Var]:
         """Give what a block uses from outside; enter what it uses of frames that it opens."""
@@ -100,8 +107,7 @@ class Residuals:
             assert isinstance(s, For)
             statements.insert(0, Assign((var,), (s.index,)))
             return
-        if var not in home.kept.fields:
-            home.kept.fields.append(var)
+        self.enter(home.kept, var)
         if isinstance(s, For) and home.kept not in s.recalled:
             s.recalled.append(home.kept)
         if isinstance(s, If):
