@@ -1,0 +1,4 @@
+"""The working notes on automatic differentiation (WN), system by system.
+
+`vectors` and `linear_maps` are Fig. 3 to 5, `jacobian` Fig. 6, `tupling` Fig. 7 and 8; `full` runs them.
+"""
