@@ -177,3 +177,14 @@ class VectorGenerator(Generator):
 
 
 setattr(VectorGenerator, "lambda", VectorGenerator.lambda_)
+
+
+class FirstOrderGenerator(Generator):
+    """Terms without functions, sums, forks and vectors."""
+
+    def __init__(self, seed):
+        super().__init__(seed, forks=False)
+        self.case = self.let
+
+
+setattr(FirstOrderGenerator, "lambda", Generator.pair)
