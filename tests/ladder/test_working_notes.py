@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 from ladder.random_terms import VectorGenerator, python
 
 import tapeengine as te
-from tapeengine.chad.terms import Op, Var
-from tapeengine.chad.types import FLOAT
-from tapeengine.ladder.programs import single
 from tapeengine.ladder.wn import full, vectors
+from tapeengine.ladder.wn.costs import nested
 from tapeengine.ladder.wn.linear_maps import apply, reverse, transpose
 
 EXAMPLES = 1000 if os.environ.get("TAPEENGINE_NIGHTLY") else 40
@@ -32,15 +30,6 @@ def test_the_linear_maps_give_the_derivative_of_the_engine(seed, xs, dxs):
         assert gradient == pytest.approx(expected, **close)
         assert vectors.full(apply(transpose(found.map), 1.0), xs) == pytest.approx(expected, **close)
         assert vectors.full(apply(found.map, dxs), 1.0) == pytest.approx(vectors.dot(gradient, dxs), **close)
-
-
-def nested(n):
-    """``sin(sin(... sin(x)))``."""
-    x = Var("x", FLOAT)
-    term = x
-    for _ in range(n):
-        term = Op("sin", (term,))
-    return single((x,), term)
 
 
 def test_tupling_computes_each_value_once():

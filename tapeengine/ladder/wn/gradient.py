@@ -10,8 +10,9 @@ from tapeengine.ladder.operations import DISCRETE, ROWS, partial, value
 from tapeengine.ladder.target import Tagged
 from tapeengine.ladder.wn import vectors
 from tapeengine.ladder.wn.procedure import Procedure, execute
+from tapeengine.ladder.wn.scope import free
 from tapeengine.ladder.wn.split import Passes, bar, split
-from tapeengine.ladder.wn.to_procedure import Translation, free
+from tapeengine.ladder.wn.to_procedure import Translation
 
 __all__ = ["Gradient", "functions", "gradient", "procedure_of"]
 

@@ -14,31 +14,12 @@ from itertools import count
 from tapeengine.chad.terms import If, Let, Literal, Op, Proj, Term, Tuple, Var
 from tapeengine.chad.types import Product
 from tapeengine.ladder.wn.procedure import Assign, Case, Const, Dup, Elim, Invoke, Pack, Procedure, Statement, Unpack
+from tapeengine.ladder.wn.scope import free
 
-__all__ = ["Translation", "free"]
+__all__ = ["Translation"]
 
 #: For each free variable of a term the variable of the procedure that holds it.
 Names = dict[str, str]
-
-
-def free(term: Term) -> frozenset[str]:
-    """The free variables of a term."""
-    match term:
-        case Var(name):
-            return frozenset({name})
-        case Let(x, bound, body):
-            return free(bound) | (free(body) - {x.name})
-        case Tuple(items):
-            return frozenset().union(*map(free, items))
-        case Op(_, args):
-            return frozenset().union(*map(free, args))
-        case Proj(whole, _):
-            return free(whole)
-        case If(condition, then, orelse):
-            return free(condition) | free(then) | free(orelse)
-        case Literal():
-            return frozenset()
-    raise ValueError(f"{type(term).__name__} has no procedure here")
 
 
 class Translation:
