@@ -24,6 +24,7 @@ COLOURS = {
     "arrays": "#0ea5e9",
     "taping": "#8b5cf6",
 }
+NOTES_COLOURS = ("#ef4444", "#f59e0b", "#14b8a6", "#0ea5e9", "#9ca3af", "#8b5cf6")
 
 
 def rows(name: str) -> str:
@@ -78,11 +79,11 @@ def draw_notes(name: str, look: dict[str, str]) -> None:
     text = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), look["text"])
     plt.rcParams.update({"font.size": 9, "svg.hashsalt": "tapeengine", "axes.edgecolor": look["grid"], **text})
     figure, panel = plt.subplots(figsize=(8.5, 4.2), facecolor=look["background"], layout="constrained")
-    for (system, cost), colour in zip(
-        COSTS.items(), ("#ef4444", "#f59e0b", "#14b8a6", "#0ea5e9", "#9ca3af", "#8b5cf6")
-    ):
+    for (system, cost), colour in zip(COSTS.items(), NOTES_COLOURS):
         points = [cost(n) / n for n in SIZES]
-        panel.plot(SIZES, points, marker="o", markersize=3.5, linewidth=1.6, color=colour, label=system)
+        # Two of the lines lie on each other: the later one is dashed.
+        dashes = (4, 4) if system.endswith("of the program") else ()
+        panel.plot(SIZES, points, marker="o", markersize=3.5, linewidth=1.8, color=colour, label=system, dashes=dashes)
     panel.set(yscale="log", xlabel="operations of the chain", ylabel="cost for each (log axis)")
     panel.set_facecolor(look["background"])
     panel.grid(color=look["grid"], linewidth=0.6)
