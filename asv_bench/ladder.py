@@ -1,8 +1,8 @@
-"""Make the tables and the picture of docs/ladder.md.
+"""Make the tables and the pictures of docs/ladder.md.
 
     python asv_bench/ladder.py
 
-The tables are written between the marks of the page, the picture into docs/ladder, for light and for dark pages.
+The tables are written between the marks of the page, the pictures into docs/ladder, for light and for dark pages.
 `tests/ladder/test_page.py` computes the tables again and compares.
 """
 
@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from tapeengine.ladder.growth import FAMILIES, table
+from tapeengine.ladder.wn.costs import COSTS, SIZES
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "ladder.md"
 LIGHT = {"background": "#fdfcf9", "text": "#1f2937", "grid": "#e5e7eb"}
@@ -23,10 +24,15 @@ COLOURS = {
     "arrays": "#0ea5e9",
     "taping": "#8b5cf6",
 }
+NOTES_COLOURS = ("#ef4444", "#f59e0b", "#14b8a6", "#0ea5e9", "#9ca3af", "#8b5cf6")
 
 
 def rows(name: str) -> str:
-    """A family's table: the work of each step at each size."""
+    """A table: the work of each step at each size of a family, or the costs of the working notes' systems."""
+    if name not in FAMILIES:
+        lines = [f"| {name} | {' | '.join(map(str, SIZES))} |", "|---|" + "---:|" * len(SIZES)]
+        lines += [f"| {system} | {' | '.join(f'{cost(n):,}' for n in SIZES)} |" for system, cost in COSTS.items()]
+        return "\n".join(lines)
     sizes = FAMILIES[name].sizes
     lines = [f"| {name} | {' | '.join(map(str, sizes))} |", "|---|" + "---:|" * len(sizes)]
     for step, found in table(name).items():
@@ -66,11 +72,34 @@ def draw(name: str, look: dict[str, str]) -> None:
     plt.close(figure)
 
 
+def draw_notes(name: str, look: dict[str, str]) -> None:
+    """The costs of the working notes' systems for each operation of the chain, on a log axis."""
+    from matplotlib import pyplot as plt
+
+    text = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), look["text"])
+    plt.rcParams.update({"font.size": 9, "svg.hashsalt": "tapeengine", "axes.edgecolor": look["grid"], **text})
+    figure, panel = plt.subplots(figsize=(8.5, 4.2), facecolor=look["background"], layout="constrained")
+    for (system, cost), colour in zip(COSTS.items(), NOTES_COLOURS):
+        points = [cost(n) / n for n in SIZES]
+        # Two of the lines lie on each other: the later one is dashed.
+        dashes = (4, 4) if system.endswith("of the program") else ()
+        panel.plot(SIZES, points, marker="o", markersize=3.5, linewidth=1.8, color=colour, label=system, dashes=dashes)
+    panel.set(yscale="log", xlabel="operations of the chain", ylabel="cost for each (log axis)")
+    panel.set_facecolor(look["background"])
+    panel.grid(color=look["grid"], linewidth=0.6)
+    panel.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside right upper", frameon=False)
+    figure.savefig(PAGE.parent / "ladder" / f"working-notes-{name}.svg", metadata={"Date": None})
+    figure.savefig(f"/tmp/working-notes-{name}.png", dpi=110)
+    plt.close(figure)
+
+
 def main() -> None:
     """Write the page and the pictures."""
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     for name, look in (("light", LIGHT), ("dark", DARK)):
         draw(name, look)
+        draw_notes(name, look)
 
 
 if __name__ == "__main__":

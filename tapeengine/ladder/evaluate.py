@@ -10,10 +10,12 @@ from typing import Any
 
 from tapeengine.chad.terms import (
     Apply,
+    Build,
     Call,
     Case,
     Definition,
     If,
+    Index,
     Inject,
     Lambda,
     Let,
@@ -21,7 +23,9 @@ from tapeengine.chad.terms import (
     Module,
     Op,
     Proj,
+    Size,
     Term,
+    Total,
     Tuple,
     Var,
 )
@@ -34,11 +38,18 @@ Environment = Mapping[str, Any]
 
 
 class Evaluator:
-    """Evaluates terms, given the definitions that they call and the operations of an interface."""
+    """Evaluates terms, given the definitions that they call and the operations of an interface.
+
+    Attributes
+    ----------
+    operations : int
+        Scalar operations that were computed.
+    """
 
     def __init__(self, definitions: Mapping[str, Definition], interface: Mapping[str, Callable[..., Any]]) -> None:
         self.definitions = definitions
         self.interface = interface
+        self.operations = 0
 
     def term(self, term: Term, environment: Environment) -> Any:
         """The value of a term. Bodies in tail position are loops here, so long chains of `Let` need no stack."""
@@ -85,6 +96,7 @@ class Evaluator:
             case Apply(function, args):
                 return self.term(function, scope)(*values(args))
             case Op(op, args):
+                self.operations += 1
                 return DISCRETE[op](*values(args)) if op in DISCRETE else value(op, *values(args))
             case Partial(op, which, operands, cotangent):
                 return self.term(cotangent, scope) * partial(op, which, tuple(values(operands)))
@@ -92,6 +104,19 @@ class Evaluator:
                 return self.interface[name](*values(args))
             case Fork(left, right):
                 return (self.term(left, scope), self.term(right, scope))
+        return self.vector(term, scope)
+
+    def vector(self, term: Term, scope: dict[str, Any]) -> Any:
+        """The value of an operation on vectors, which are tuples here."""
+        match term:
+            case Build(size, index, body):
+                return tuple(self.term(body, {**scope, index.name: k}) for k in range(self.term(size, scope)))
+            case Index(array, at):
+                return self.term(array, scope)[self.term(at, scope)]
+            case Size(array):
+                return len(self.term(array, scope))
+            case Total(array):
+                return sum(self.term(array, scope))
         raise ValueError(f"{type(term).__name__} is not a term of the ladder's languages")
 
     def closure(self, names: tuple[str, ...], body: Term, scope: Environment) -> Callable[..., Any]:

@@ -8,19 +8,22 @@ import tapeengine.math as math
 from tapeengine.chad.terms import (
     Apply,
     Branch,
+    Build,
     Case,
     If,
+    Index,
     Inject,
     Lambda,
     Let,
     Literal,
     Op,
     Proj,
+    Total,
     Tuple,
     Var,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, Sum
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Sum
 from tapeengine.ladder.programs import single
 from tapeengine.ladder.target import Fork
 
@@ -34,6 +37,7 @@ PYTHON = {
     "sin": math.sin,
     "cos": math.cos,
     "lt": operator.lt,
+    "real": float,
 }
 
 
@@ -139,6 +143,48 @@ def evaluate(term, scope):
             return evaluate(branches[index].body, {**scope, branches[index].var.name: payload})
         case Lambda(params, body):
             return lambda *xs: evaluate(body, {**scope, **dict(zip((p.name for p in params), xs))})
+        case Build(size, i, body):
+            return [evaluate(body, {**scope, i.name: k}) for k in range(evaluate(size, scope))]
+        case Index(array, index):
+            return evaluate(array, scope)[evaluate(index, scope)]
+        case Total(array):
+            return sum(evaluate(array, scope))
         case Apply(function, args):
             return evaluate(function, scope)(*[evaluate(arg, scope) for arg in args])
     raise AssertionError(term)
+
+
+class VectorGenerator(Generator):
+    """Terms of the working notes: no functions, sums or forks, but vectors."""
+
+    def __init__(self, seed):
+        super().__init__(seed, forks=False)
+
+    def case(self, scope, size):
+        """The sum of a vector whose elements depend on their index."""
+        return Total(self.build(scope, size))
+
+    def lambda_(self, scope, size):
+        """An element of a vector, and another one."""
+        v = self.var(Array(FLOAT))
+        at = [Index(v, lit(int(self.rng.integers(3)))) for _ in range(2)]
+        return Let(v, self.build(scope, size), Op("mul", (at[0], Op("add", (at[1], self.term(scope, size - 2))))))
+
+    def build(self, scope, size):
+        i = self.var(INT)
+        element = Op("mul", (Op("real", (i,), FLOAT), self.term(scope, size - 2)))
+        return Build(lit(3), i, Op("add", (element, self.term(scope, size - 2))))
+
+
+setattr(VectorGenerator, "lambda", VectorGenerator.lambda_)
+
+
+class FirstOrderGenerator(Generator):
+    """Terms without functions, sums, forks and vectors."""
+
+    def __init__(self, seed):
+        super().__init__(seed, forks=False)
+        self.case = self.let
+
+
+setattr(FirstOrderGenerator, "lambda", Generator.pair)

@@ -1,0 +1,72 @@
+"""The derivatives of WN Fig. 6 to 8: a program's linear map, applied in either direction.
+
+fwd$f(x, dx) = df(x) @ dx        rev$f(x, dr) = dr @R df(x)        Fig. 8 too: (df(x))' @ dr
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from tapeengine.chad.terms import Module, Term
+from tapeengine.ladder.evaluate import Evaluator
+from tapeengine.ladder.wn import linear_maps as lm
+from tapeengine.ladder.wn.jacobian import Jacobian
+from tapeengine.ladder.wn.tupling import Tupling
+
+__all__ = ["MAPS", "Linearization", "jacobian", "tupling"]
+
+#: What the constructors of linear maps in terms are.
+MAPS: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {
+        "0": lm.Zero,
+        "1": lm.One,
+        "S": lm.Scale,
+        "o": lm.Compose,
+        "+": lm.Add,
+        "VCat": lambda *parts: lm.VCat(parts),
+        "HCat": lambda *parts: lm.HCat(parts),
+        "V": lm.VCat,
+        "H": lm.HCat,
+    }
+)
+
+
+class Linearization(NamedTuple):
+    """A program at a point.
+
+    Attributes
+    ----------
+    value : object
+    map : LinearMap
+        From the primals, a tuple, to the value.
+    program : Term
+        What was evaluated to get the map.
+    operations : int
+        Scalar operations that this took.
+    """
+
+    value: Any
+    map: lm.LinearMap
+    program: Term
+    operations: int
+
+
+def jacobian(module: Module, *primals: Any) -> Linearization:
+    """By Fig. 6: the program for the value, and ``df`` for the map."""
+    main = module.definitions[module.main]
+    program = Jacobian().function(main.params, main.body)
+    scope = dict(zip((x.name for x in main.params), primals, strict=True))
+    evaluator = Evaluator({}, MAPS)
+    value, map_ = evaluator.term(main.body, scope), evaluator.term(program, scope)
+    return Linearization(value, map_, program, evaluator.operations)
+
+
+def tupling(module: Module, *primals: Any) -> Linearization:
+    """By Fig. 7 and 8: the value and the map at once."""
+    main = module.definitions[module.main]
+    points, program = Tupling().function(main.params, main.body)
+    evaluator = Evaluator({}, MAPS)
+    value, map_ = evaluator.term(program, dict(zip((x.name for x in points), primals, strict=True)))
+    return Linearization(value, map_, program, evaluator.operations)

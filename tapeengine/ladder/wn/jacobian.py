@@ -1,0 +1,98 @@
+r"""AD of whole Jacobians as linear maps (WN Fig. 6).
+
+    df(x) = let dx = 1 in N[e]        where f(x) = e, and N[e] : S -o T where e : T
+    N[k] = 0        N[x] = dx         N[(e1, ..., en)] = N[e1] x ... x N[en]        N[pi_i(e)] = pi_i . N[e]
+    N[op(e)] = dop(e) . N[e]          where dop(x1, ..., xn) = S(d1 op(x..)) >< ... >< S(dn op(x..))
+    N[let x = e1 in e2] = let x = e1 in let dx = N[e1] in N[e2]
+    N[if b then e1 else e2] = if b then N[e1] else N[e2]
+    N[build(n, \i. e)] = V(build(n, \i. N[e]))
+    N[a[i]] = H(build(sz a, \j. if i = j then 1 else 0)) . N[a]          N[sum(a)] = H(build(sz a, \i. 1)) . N[a]
+
+    fwd$f(x, dx) = df(x) @ dx         rev$f(x, dr) = dr @R df(x)
+
+The rule for op has e twice, as it is and under N, so values are computed once for each operation above them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tapeengine.chad.terms import Build, If, Index, Let, Literal, Op, Proj, Size, Term, Total, Tuple, Var, lit
+from tapeengine.chad.types import BOOL, INT, Named, Product
+from tapeengine.ladder.operations import ROWS
+from tapeengine.ladder.target import Fresh, Interface, Partial
+
+__all__ = ["MAP", "Jacobian", "linear_map", "projection"]
+
+#: The type of linear maps; what they map is not part of it.
+MAP = Named("LinearMap")
+
+
+def linear_map(name: str, *args: Term) -> Interface:
+    """A constructor of linear maps."""
+    return Interface(name, args, MAP)
+
+
+def projection(index: int, width: int) -> Term:
+    """``pi_index`` of a tuple: 0 >< ... >< 1 >< ... >< 0."""
+    return linear_map("HCat", *(linear_map("1" if k == index else "0") for k in range(width)))
+
+
+def operation(op: str, args: Sequence[Term]) -> Term:
+    """``dop(args)``."""
+    slopes = [linear_map("S", Partial(op, which, tuple(args), lit(1.0))) for which in range(len(args))]
+    return linear_map("HCat", *slopes)
+
+
+class Jacobian:
+    """The transformation N; ``tangents`` has the variable dx for each x in scope."""
+
+    def __init__(self) -> None:
+        self.fresh = Fresh()
+
+    def function(self, params: Sequence[Var], body: Term) -> Term:
+        """``df``: the linear map from all parameters, a tuple, to the result."""
+        tangents = {x.name: self.fresh("d" + x.name, MAP) for x in params}
+        term = self.term(body, tangents)
+        for k, x in reversed(list(enumerate(params))):
+            term = Let(tangents[x.name], projection(k, len(params)), term)
+        return term
+
+    def term(self, term: Term, tangents: dict[str, Var]) -> Term:
+        """N."""
+
+        def n(inner: Term) -> Term:
+            return self.term(inner, tangents)
+
+        match term:
+            case Var(name):
+                return tangents[name] if name in tangents else linear_map("0")
+            case Tuple(items):
+                return linear_map("VCat", *map(n, items))
+            case Proj(whole, index):
+                assert isinstance(whole.type, Product)
+                return linear_map("o", projection(index, len(whole.type.items)), n(whole))
+            case Op(op, args, _) if op in ROWS:
+                return linear_map("o", operation(op, args), linear_map("VCat", *map(n, args)))
+            case Let(x, bound, body):
+                dx = self.fresh("d" + x.name, MAP)
+                return Let(x, bound, Let(dx, n(bound), self.term(body, {**tangents, x.name: dx})))
+            case If(condition, then, orelse):
+                return If(condition, n(then), n(orelse))
+            case Build(width, i, body):
+                return linear_map("V", Build(width, i, n(body)))
+            case Index(array, index):
+                return linear_map("o", one_hot(self.fresh, Size(array), index), n(array))
+            case Total(array):
+                j = self.fresh("j", INT)
+                return linear_map("o", linear_map("H", Build(Size(array), j, linear_map("1"))), n(array))
+            case Literal() | Op() | Size():
+                return linear_map("0")
+        raise ValueError(f"{type(term).__name__} is not in the language of the working notes")
+
+
+def one_hot(fresh: Fresh, width: Term, index: Term) -> Term:
+    r"""``H(build(width, \j. if index = j then 1 else 0))``."""
+    j = fresh("j", INT)
+    chosen = If(Op("eq", (index, j), BOOL), linear_map("1"), linear_map("0"))
+    return linear_map("H", Build(width, j, chosen))

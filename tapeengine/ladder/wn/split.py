@@ -1,0 +1,111 @@
+"""Reverse mode on the procedure language, in two passes (WN Fig. 23).
+
+    G |- p -| D          G |- F[p] -| D, U          D', U |- R[p] -| G'
+    U is what F leaves for R, x' is the cotangent of x, and rf$f and rr$f are the two passes of the function f.
+
+    p                    F[p]                                    R[p]
+    b = Call f a         bt = Call rf$f a; (b, t) = bt           bt' = (b', t); a' = Call rr$f bt'
+    t = Dup s            the same                                s' = Call sum t'
+    a = Const k          the same                                Elim a'
+    Elim a               the same                                a' = Const 0
+    b = (a1, ..., an)    the same                                (a1', ..., an') = b'
+    (a1, ..., an) = b    the same                                b' = (a1', ..., an')
+    a = In_i b           the same                                Case a' (In_i b') (In_j z; Elim z; b' = Const 0)
+    p1; p2               F[p1]; F[p2]                            R[p2]; R[p1]
+    Case a (In_i x pi)   Case a (In_i x F[pi]; u = (U); t = In_i u)     Case t (In_i u; (U) = u; R[pi]; a' = In_i x')
+
+Each statement becomes at most four, so the cost of a gradient is a small multiple of the cost of the program.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import NamedTuple
+
+from tapeengine.ladder.wn.procedure import (
+    Assign,
+    Case,
+    Const,
+    Dup,
+    Elim,
+    Inject,
+    Invoke,
+    Pack,
+    Procedure,
+    Statement,
+    Unpack,
+)
+
+__all__ = ["Passes", "bar", "split"]
+
+
+class Passes(NamedTuple):
+    """The two passes of a procedure, and the variables that go from one to the other."""
+
+    forward: Procedure
+    reverse: Procedure
+    trace: tuple[str, ...]
+
+
+def bar(name: str) -> str:
+    """The variable of a cotangent."""
+    return name + "'"
+
+
+def split(procedure: Procedure, numbers: count[int] | None = None) -> Passes:
+    """F and R of a procedure."""
+    numbers = numbers or count(1)
+    forward: Procedure = ()
+    reverse: Procedure = ()
+    trace: tuple[str, ...] = ()
+    for statement in procedure:
+        passes = split_statement(statement, numbers)
+        forward, reverse, trace = forward + passes.forward, passes.reverse + reverse, trace + passes.trace
+    return Passes(forward, reverse, trace)
+
+
+def split_statement(statement: Statement, numbers: count[int]) -> Passes:
+    """F and R of a statement."""
+    match statement:
+        case Invoke(b, f, a):
+            t, bt = f"t{next(numbers)}", f"bt{next(numbers)}"
+            forward = (Invoke(bt, "rf$" + f, a), Unpack((b, t), bt))
+            return Passes(forward, (Pack(bar(bt), (bar(b), t)), Invoke(bar(a), "rr$" + f, bar(bt))), (t,))
+        case Case():
+            return split_case(statement, numbers)
+    return Passes((statement,), reverse_of(statement), ())
+
+
+def reverse_of(statement: Statement) -> Procedure:
+    """R of a statement that F leaves as it is."""
+    match statement:
+        case Dup(t, s):
+            return (Invoke(bar(s), "sum", bar(t)),)
+        case Const(a, _):
+            return (Elim(bar(a)),)
+        case Elim(a):
+            return (Const(bar(a), None),)
+        case Pack(b, parts):
+            return (Unpack(tuple(map(bar, parts)), bar(b)),)
+        case Unpack(parts, b):
+            return (Pack(bar(b), tuple(map(bar, parts))),)
+        case Assign(b, a):
+            return (Assign(bar(a), bar(b)),)
+        case Inject(a, index, b):
+            other: Procedure = (Elim(bar(b) + "z"), Const(bar(b), None))
+            branches = [(bar(b) + "z", other), (bar(b) + "z", other)]
+            branches[index] = (bar(b), ())
+            return (Case(bar(a), tuple(branches)),)
+    raise ValueError(f"{statement} is no statement")
+
+
+def split_case(statement: Case, numbers: count[int]) -> Passes:
+    """F and R of a case: the trace of the branch that was taken goes into an option of the same number."""
+    t, u = f"t{next(numbers)}", f"u{next(numbers)}"
+    forward, reverse = [], []
+    for index, (x, branch) in enumerate(statement.branches):
+        passes = split(branch, numbers)
+        forward.append((x, (*passes.forward, Pack(u, passes.trace), Inject(t, index, u))))
+        back = (Unpack(passes.trace, u), *passes.reverse, Inject(bar(statement.argument), index, bar(x)))
+        reverse.append((u, back))
+    return Passes((Case(statement.argument, tuple(forward)),), (Case(t, tuple(reverse)),), (t,))

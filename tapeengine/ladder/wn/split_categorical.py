@@ -1,0 +1,139 @@
+"""Split passes on the categorical language (WN section 6.1).
+
+    revf$c : S -> (T, X)        revr$c : (X, dT) -> dS        X is what the reverse pass needs of the forward pass
+    revf$(c1; c2) s = let (r, x1) = revf$c1 s in let (t, x2) = revf$c2 r in (t, (x1, x2))
+    revr$(c1; c2) ((x1, x2), dt) = revr$c1 (x1, revr$c2 (x2, dt))
+
+    c               X                          revr$c (X, dt)
+    K(k)            ()                         0
+    P[i1, ..., im]  the width of s             the dt's at i1, ..., im, and 0 elsewhere
+    F(op)           the partials               each times dt
+    (c1, ..., cn)   (X1, ..., Xn)              the sum of all revr$ci (Xi, dti)
+    IF(c1, c2, c3)  which one, and its X       that of the branch
+    L(c1, c2)       (X1, X2)                   let (ds, dr) = revr$c2 (X2, dt) in ds + revr$c1 (X1, dr)
+    B(c1, c2)       X for each element         the sum of all ds, where (ds, _) = revr$c2 (Xi, dt[i])
+
+A P makes a tuple as wide as its context. Pruned contexts have the variables that are used, and no others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeengine.ladder.operations import DISCRETE, partial, value
+from tapeengine.ladder.wn import vectors
+from tapeengine.ladder.wn.categorical import (
+    Build,
+    Categorical,
+    Choose,
+    Constant,
+    Function,
+    Pair,
+    Pick,
+    Prune,
+    Sequence,
+    With,
+)
+
+__all__ = ["Split"]
+
+
+class Split:
+    """The two passes; ``cells`` counts the components of tuples that the reverse pass makes for P."""
+
+    def __init__(self) -> None:
+        self.cells = 0
+
+    def forward(self, c: Categorical, s: Any) -> tuple[Any, Any]:
+        """``revf$c s``."""
+        match c:
+            case Constant(constant):
+                return constant, ()
+            case Pick(index):
+                return s[index], len(s)
+            case Prune(indices):
+                return tuple(s[i] for i in indices), len(s)
+            case Function(name):
+                return function(name, s)
+            case Sequence(first, second):
+                r, x1 = self.forward(first, s)
+                t, x2 = self.forward(second, r)
+                return t, (x1, x2)
+            case Pair(parts):
+                both = [self.forward(part, s) for part in parts]
+                return tuple(t for t, _ in both), tuple(x for _, x in both)
+            case Choose(condition, then, orelse):
+                chosen = then if self.forward(condition, s)[0] else orelse
+                t, x = self.forward(chosen, s)
+                return t, (chosen, x)
+            case With(bound, body):
+                r, x1 = self.forward(bound, s)
+                t, x2 = self.forward(body, (*s, r))
+                return t, (x1, x2)
+            case Build(size, body):
+                both = [self.forward(body, (*s, i)) for i in range(self.forward(size, s)[0])]
+                return tuple(t for t, _ in both), tuple(x for _, x in both)
+        raise ValueError(f"{c} is not in the categorical language")
+
+    def reverse(self, c: Categorical, x: Any, dt: Any) -> Any:
+        """``revr$c (x, dt)``; a zero leads to zeros alone."""
+        if dt is None:
+            return None
+        match c:
+            case Pick(index):
+                return self.spread(x, {index: dt})
+            case Prune(indices):
+                return self.spread(x, dict(zip(indices, dt, strict=True)))
+            case Function(name):
+                return function_reverse(name, x, dt)
+            case Sequence(first, second):
+                return self.reverse(first, x[0], self.reverse(second, x[1], dt))
+            case Pair(parts):
+                return total(self.reverse(part, x[k], dt[k]) for k, part in enumerate(parts))
+            case Choose():
+                return self.reverse(x[0], x[1], dt)
+            case With(bound, body):
+                whole = self.reverse(body, x[1], dt)
+                return None if whole is None else vectors.add(whole[:-1], self.reverse(bound, x[0], whole[-1]))
+            case Build(_, body):
+                wholes = [self.reverse(body, x[k], dt[k]) for k in range(len(x))]
+                return total(whole and whole[:-1] for whole in wholes)
+        return None
+
+    def spread(self, width: int, parts: dict[int, Any]) -> tuple[Any, ...]:
+        """A tuple with the given components, and zeros."""
+        self.cells += width
+        return tuple(parts.get(k) for k in range(width))
+
+
+def total(parts: Any) -> Any:
+    """The sum of cotangents."""
+    result = None
+    for part in parts:
+        result = vectors.add(result, part)
+    return result
+
+
+def function(name: str, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The value of a function, and its X."""
+    match name:
+        case "index":
+            return args[0][args[1]], (args[1], len(args[0]))
+        case "total":
+            return sum(args[0]), len(args[0])
+        case "size":
+            return len(args[0]), ()
+    if name in DISCRETE:
+        return DISCRETE[name](*args), ()
+    return value(name, *args), tuple(partial(name, k, args) for k in range(len(args)))
+
+
+def function_reverse(name: str, x: Any, dt: Any) -> Any:
+    """The cotangents of a function's arguments."""
+    match name:
+        case "index":
+            at, size = x
+            return tuple(dt if k == at else None for k in range(size)), None
+        case "total":
+            return ((dt,) * x,)
+    return tuple(vectors.scale(slope, dt) for slope in x) or None

@@ -1,0 +1,52 @@
+"""Vector spaces (WN section 2.2): reals, tuples of vectors, `Vec` of vectors; anything discrete has the space ().
+
+    (v1, v2) + (w1, w2) = (v1 + w1, v2 + w2)         r * (v1, v2) = (r * v1, r * v2)
+    (v1, v2) . (w1, w2) = v1 . w1 + v2 . w2
+
+A `Vec` is a tuple here. The zero of every space is also written None, which takes no room and no time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["add", "component", "dot", "full", "scale"]
+
+
+def add(v: Any, w: Any) -> Any:
+    """``v + w``.
+
+    Examples
+    --------
+    >>> add((1.0, (2.0, None)), (10.0, (None, 5.0)))
+    (11.0, (2.0, 5.0))
+    """
+    if v is None or w is None:
+        return w if v is None else v
+    return tuple(map(add, v, w)) if isinstance(v, tuple) else v + w
+
+
+def scale(r: float, v: Any) -> Any:
+    """``r * v``."""
+    if v is None:
+        return None
+    return tuple(scale(r, part) for part in v) if isinstance(v, tuple) else r * v
+
+
+def dot(v: Any, w: Any) -> float:
+    """The dot product."""
+    if v is None or w is None:
+        return 0.0
+    return sum(map(dot, v, w)) if isinstance(v, tuple) else float(v * w)
+
+
+def component(v: Any, index: int) -> Any:
+    """One part of a tuple or a vector."""
+    return None if v is None else v[index]
+
+
+def full(v: Any, primal: Any) -> Any:
+    """The vector with each zero written out, at the place ``primal``; discrete primals have None."""
+    if isinstance(primal, tuple):
+        return tuple(full(component(v, k), part) for k, part in enumerate(primal))
+    return None if not isinstance(primal, float) else 0.0 if v is None else v
