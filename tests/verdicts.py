@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy
 
 import tapeengine as te
+import tapeengine.numpy
+from tapeengine._core.complex import ComplexDual
 from tapeengine.errors import TapeEngineError
 
 STEP = 1e-6
@@ -131,6 +133,8 @@ def numbers_of(result: Any) -> list[Any]:
     """The real and complex numbers of a result, as flat arrays; what else it holds is discrete or no number."""
     if isinstance(result, (te.Array, te.Dual)):
         return [numpy.reshape(result * 1.0, (-1,))]
+    if isinstance(result, ComplexDual):
+        return [tapeengine.numpy.array([result])]
     if isinstance(result, (list, tuple)):
         return [part for item in result for part in numbers_of(item)]
     if isinstance(result, dict):

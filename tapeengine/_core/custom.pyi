@@ -1,6 +1,7 @@
 from collections.abc import Callable
-from typing import Any
+from typing import Any, final
 
+@final
 class Outward:
     def __init__(self, tag: int) -> None: ...
     def __call__(self, x: Any) -> Any: ...
