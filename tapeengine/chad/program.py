@@ -324,25 +324,6 @@ class Along(Program):
         self.symbol = f"{base.symbol}_directional"
         self.__name__ = f"{base.__name__}_directional"
 
-    def for_values(self, values: tuple[Any, ...]) -> Program:
-        """Give the program for arguments of the types of these; for no parameter without annotation it is this one."""
-        if not self.inferred:
-            return self
-        names = self.positional(values, {})[0]
-        if len(names) != len(values):
-            raise TypeError(f"{self.symbol} takes {len(names)} arguments, not {len(values)}")
-        found = {n: annotation_of(v, n) for n, v in zip(names, values, strict=True) if n in self.inferred}
-        return self.for_types(found, tuple(map(key_of, found.values())))
-
-    def for_types(self, given: Mapping[str, Any], key: tuple[str, ...]) -> Program:
-        """Give the program for parameters of these types where they have none."""
-        if key not in self.instances:
-            symbol = f"{self.symbol}_{len(self.instances)}" if self.instances else self.symbol
-            made = Program(self.function, given, symbol)
-            made._python = self._python
-            self.instances[key] = made
-        return self.instances[key]
-
     @property
     def arity(self) -> int:
         """How many arguments there are: the primals and the tangents."""
