@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeengine.errors import PrimitiveError, UnsupportedError
 from tapeengine.primitive import Primitive, Rule
+from tapeengine.rule_checks import CheckedRule, place_of
 from tapeengine.signatures import parameter_names, read_signature
 from tapeengine.spaces import VectorSpace
 
@@ -77,14 +78,19 @@ class LocalPrimitive:
             return rule
         if self._options.get("variadic"):
             raise PrimitiveError(f"{self._name}: give both vjp and jvp rules of a variadic operation")
-        names = parameter_names(f"{self._name}: the {kind} rule for {arg!r}", rule, self._signature.known)
+        what = f"the {kind} rule of {self._name} for {arg!r}"
+        names = parameter_names(what, rule, self._signature.known)
+        checked = CheckedRule(rule, what)
+        codomain = f"{arg}_space" if kind == "vjp" else "out_space"
 
-        def transposed(first: Any, space: VectorSpace, *kept: Any) -> Any:
+        def transposed(first: Any, space: VectorSpace, range_space: VectorSpace, *kept: Any) -> Any:
             from tapeengine import vjp
 
-            return vjp(lambda x: rule(x, *kept), _ones(space))[1](first)[0]
+            found, back = vjp(lambda x: checked(x, *kept), _ones(space))
+            checked.check(found, place_of(range_space))
+            return None if found is None else back(first)[0]
 
-        return Rule(transposed, (domain, *names))
+        return Rule(transposed, (domain, codomain, *names))
 
 
 def _ones(space: VectorSpace) -> Any:

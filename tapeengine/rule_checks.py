@@ -11,9 +11,12 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from tapeengine.errors import CotangentError, note
+import numpy as np
 
-__all__ = ["CheckedRule", "is_first_party"]
+from tapeengine.errors import CotangentError, note
+from tapeengine.spaces import Space, VectorSpace
+
+__all__ = ["CheckedRule", "is_first_party", "place_of"]
 
 #: Packages whose rules are tested here.
 FIRST_PARTY = frozenset(("tapeengine", "tapeengine_primitives", "tapeengine_scipy"))
@@ -93,16 +96,40 @@ class CheckedRule:
         raise CotangentError(f"{self.what} returned {_form(found)}{where}, not {wanted}, like the value")
 
 
+def place_of(space: VectorSpace) -> Any:
+    """The place that a space describes, as `CheckedRule.check` takes it."""
+    if space.is_discrete:
+        return None
+    if isinstance(space, Space):
+        return space.shape, space.dtype
+    kind = tuple(space.zeros()) if issubclass(space.kind, dict) else space.kind
+    return (kind, list(map(place_of, space.spaces))) if issubclass(space.kind, (dict, list, tuple)) else None
+
+
+def _is_foreign(found: Any) -> bool:
+    """Whether a result is of another library's class, whose sums and products mean something else."""
+    if isinstance(found, np.ndarray):
+        return type(found) not in (np.ndarray, np.memmap)
+    cls = type(found)
+    is_array = hasattr(cls, "__array__") or hasattr(cls, "__array_ufunc__")
+    return is_array and not isinstance(found, np.generic) and not hasattr(cls, "__tapeengine_trace__")
+
+
 def _fits(found: Any, shape: tuple[int, ...], dtype: Any) -> bool:
+    if _is_foreign(found):
+        return False
     kind = getattr(found, "dtype", None)
     if kind is None:
-        is_number = isinstance(found, (float, int)) or hasattr(type(found), "__tapeengine_trace__")
-        return not shape and (is_number or (isinstance(found, complex) and dtype.kind == "c"))
+        if isinstance(getattr(found, "value", found), complex):  # a traced one has its value
+            return not shape and dtype.kind == "c"
+        return not shape and (isinstance(found, (float, int)) or hasattr(type(found), "__tapeengine_trace__"))
     return bool(found.shape == shape and kind.kind in ("fiubc" if dtype.kind == "c" else "fiub"))
 
 
 def _form(found: Any) -> str:
     """What a rule returned, in short."""
+    if _is_foreign(found):
+        return f"a {type(found).__module__.partition('.')[0]}.{type(found).__qualname__}"
     dtype = getattr(found, "dtype", None)
     if dtype is not None:
         return _short(dtype, found.shape)

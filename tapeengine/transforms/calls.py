@@ -9,12 +9,12 @@ import numpy as np
 
 from tapeengine._core import custom
 from tapeengine.errors import CotangentError, StructureError
-from tapeengine.transforms.forms import Form, flatten, form_of, is_continuous, unflatten
+from tapeengine.transforms.forms import Form, flatten, form_of, is_continuous, is_plain, unflatten
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
 
-__all__ = ["Derivative", "FlatRule", "call_with_rule", "filled"]
+__all__ = ["Derivative", "FlatRule", "call_with_rule", "filled", "parts_by_argument"]
 
 
 class Derivative(Protocol):
@@ -47,7 +47,7 @@ class FlatRule:
     def pull(self, cotangents: list[Any]) -> list[Any]:
         """The cotangents of the arguments' leaves, from those of the result's; None is zero."""
         found = self.derivative.pull(filled(self.result, cotangents))
-        return _parts_by_argument(self.arguments, found, f"cotangents that {self.name}'s rule returned")
+        return parts_by_argument(self.arguments, found, f"cotangents that {self.name}'s rule returned")
 
     def push(self, tangents: list[Any]) -> list[Any]:
         """The tangents of the result's leaves, from those of the arguments'; None is zero."""
@@ -64,7 +64,7 @@ def filled(form: Form, leaves: list[Any]) -> Any:
     return unflatten(form.steps, whole)
 
 
-def _parts_by_argument(form: Form, found: Any, what: str) -> list[Any]:
+def parts_by_argument(form: Form, found: Any, what: str) -> list[Any]:
     """The leaves of a tuple of cotangents, of which whole entries may be None."""
     pieces = split_tuple(form)
     if not isinstance(found, (tuple, list)) or len(found) != len(pieces):
@@ -98,7 +98,7 @@ def check_leaves(engine: Engine, leaves: list[Any], name: str) -> None:
     """Refuse a result that may hold numbers where nobody finds them: a generator, a closure, an object."""
     for leaf in leaves:
         known = is_continuous(leaf) or engine.structures.is_discrete(leaf) or isinstance(leaf, (np.ndarray, np.generic))
-        if not known or (callable(leaf) and not isinstance(leaf, type)):
+        if not known or not is_plain(leaf) or (callable(leaf) and not isinstance(leaf, type)):
             kind = type(leaf)
             raise StructureError(
                 f"{name} returned a {kind.__module__}.{kind.__qualname__}, which the engine cannot take apart. Return "

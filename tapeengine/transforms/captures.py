@@ -71,6 +71,9 @@ def same_bits(a: Any, b: Any) -> bool:
     """Whether two arrays hold the same bits; never where they hold objects."""
     if a.dtype != b.dtype or a.shape != b.shape or a.dtype.hasobject:
         return False
+    if isinstance(a, np.ma.MaskedArray) and not np.array_equal(np.ma.getmaskarray(a), np.ma.getmaskarray(b)):
+        return False
+    a, b = np.asarray(a), np.asarray(b)
     if a.flags.c_contiguous and b.flags.c_contiguous:
         return bool(np.array_equal(a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8)))
     return bool(a.tobytes() == b.tobytes())

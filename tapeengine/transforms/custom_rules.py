@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tapeengine.errors import PrimitiveError, note
-from tapeengine.transforms.calls import Derivative, call_with_rule
+from tapeengine.transforms.calls import Derivative, call_with_rule, parts_by_argument
 from tapeengine.transforms.captures import Snapshot
 from tapeengine.transforms.forms import form_of
 
@@ -121,7 +121,9 @@ class Call:
                 return bwd(residuals, cotangent)
             engine = self.custom.engine
             zeros = [form_of(engine.structures, arg).zeros() for arg in args]
-            return engine.vjp(lambda *tangents: self._tangent(jvp, args, tangents), *zeros)[1](cotangent)
+            found, backpropagator = engine.vjp(lambda *tangents: self._tangent(jvp, args, tangents), *zeros)
+            form_of(engine.structures, self.result).parts(found, f"tangent that {self.custom._name}'s rule returned")
+            return backpropagator(cotangent)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """The tangent of the result."""
@@ -131,6 +133,8 @@ class Call:
             engine = self.custom.engine
             zeros = form_of(engine.structures, self.result).zeros()
             found, backpropagator = engine.vjp(lambda cotangent: tuple(bwd(residuals, cotangent)), zeros)
+            form = form_of(engine.structures, args)
+            parts_by_argument(form, found, f"cotangents that {self.custom._name}'s rule returned")
             kept = tuple(None if part is None else t for part, t in zip(found, tangents, strict=True))
             return backpropagator(kept)[0]
 

@@ -17,7 +17,7 @@ from tapeengine.errors import CotangentError
 from tapeengine.spaces import Space, space_of
 from tapeengine.structure import Container, Structures
 
-__all__ = ["Form", "add", "flatten", "form_of", "is_traced", "map_leaves", "unflatten"]
+__all__ = ["Form", "add", "flatten", "form_of", "is_plain", "is_traced", "map_leaves", "unflatten"]
 
 #: A step of a form: a container of n children with its name and what `make` needs, or None for a leaf.
 Step = tuple[str, Callable[[Any, Sequence[Any]], Any], Any, int] | None
@@ -33,6 +33,11 @@ def is_continuous(value: Any) -> bool:
     if type(value) is float or is_traced(value) or isinstance(value, (float, complex, np.inexact)):
         return True
     return isinstance(value, np.ndarray) and value.dtype.kind in "fc"
+
+
+def is_plain(leaf: Any) -> bool:
+    """Whether a leaf is no array of another class (masked arrays, matrices), whose sums mean something else."""
+    return not isinstance(leaf, np.ndarray) or type(leaf) in (np.ndarray, np.memmap)
 
 
 def _list_of(aux: Any, children: Sequence[Any]) -> Any:
@@ -192,7 +197,7 @@ class Form:
         theirs = [step if step is None else (step[0], step[3]) for step in steps]
         if ours == theirs and all(_fits(space, leaf) for space, leaf in zip(self.spaces, leaves, strict=True)):
             return leaves
-        raise CotangentError(f"the {name} must have the form {self}, not {form_of(self.structures, value)}")
+        raise CotangentError(f"the {name} must have the form {self}, not {_told(self.structures, value)}")
 
     def vector(self, value: Any, name: str = "tangent") -> Any:
         """Return a tangent's numbers as one vector; a traced one where a leaf is traced."""
@@ -214,6 +219,14 @@ class Form:
 
     def __repr__(self) -> str:
         return str(unflatten([_named(step) for step in self.steps], [_short(space) for space in self.spaces]))
+
+
+def _told(structures: Structures, value: Any) -> str:
+    """The form of what does not fit; by its class where that is another library's array."""
+    odd = [leaf for leaf in flatten(structures, value)[0] if hasattr(type(leaf), "__array__") and not is_traced(leaf)]
+    odd = [leaf for leaf in odd if not isinstance(leaf, np.generic) and type(leaf) is not np.ndarray]
+    named = "".join(f" with a {type(leaf).__module__.partition('.')[0]}.{type(leaf).__qualname__}" for leaf in odd[:1])
+    return f"{form_of(structures, value)}{named}"
 
 
 def _named(step: Step) -> Step:
@@ -250,7 +263,7 @@ def _leaf(space: Space, part: Any) -> Any:
 def _fits(space: Space | None, leaf: Any) -> bool:
     if space is None:
         return not is_continuous(leaf)
-    if not (is_continuous(leaf) or isinstance(leaf, int)) or np.shape(leaf) != space.shape:
+    if not (is_continuous(leaf) or isinstance(leaf, int)) or not is_plain(leaf) or np.shape(leaf) != space.shape:
         return False
     return isinstance(leaf, int) or space.is_complex or not _space(leaf).is_complex  # type: ignore[union-attr]
 

@@ -1,0 +1,90 @@
+"""What derivative rules return and their values cannot be added to: complex numbers for real ones, another library's
+arrays. Refused in both directions, as the rule is given and transposed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tapeengine as te
+from tapeengine.errors import CotangentError, StructureError, UnsupportedError
+
+VALUES = [2.0, np.float64(2.0), np.array(2.0), np.array([1.0, 2.0]), np.array([1.0, 2.0], np.float32)]
+VECTOR = np.array([1.0, 2.0])
+FOREIGN = {
+    "masked": np.ma.masked_array([3.0, 4.0], [False, True]),
+    "matrix": np.matrix([[3.0], [4.0]]),
+    "subclass": VECTOR.view(type("Labelled", (np.ndarray,), {})),
+    "Series": pd.Series([3.0, 4.0]),
+}
+
+
+def by_vjp(result):
+    f = te.custom_vjp(lambda v: v * 2.0)
+    f.defvjp(lambda v: (v * 2.0, None), lambda kept, ct: (result(ct),))
+    return f
+
+
+def by_jvp(result):
+    f = te.custom_jvp(lambda v: v * 2.0)
+    f.defjvp(lambda primals, tangents: (primals[0] * 2.0, result(tangents[0])))
+    return f
+
+
+def by_primitive_vjp(result):
+    return te.primitive(lambda v: v * 2.0, name="tests.doubled").def_vjp(v=lambda ct: result(ct))
+
+
+def by_primitive_jvp(result):
+    return te.primitive(lambda v: v * 2.0, name="tests.doubled").def_jvp(v=lambda t: result(t))
+
+
+MAKERS = [by_vjp, by_jvp, by_primitive_vjp, by_primitive_jvp]
+DIRECTIONS = {
+    "reverse": lambda f, x: te.grad(lambda v: np.sum(f(v)))(x),
+    "forward": lambda f, x: te.jvp(f, (x,), (x,))[1],
+    "linearize": lambda f, x: te.linearize(f, x)[1](x),
+    "jacrev": lambda f, x: te.jacrev(f)(x),
+    "jacfwd": lambda f, x: te.jacfwd(f)(x),
+    "forward over reverse": lambda f, x: te.hvp(lambda v: np.sum(f(v)) ** 2, (x,), (x,)),
+}
+
+
+@pytest.mark.parametrize("x", VALUES, ids=repr)
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_complex_results_of_real_values_are_refused(direction, make, x):
+    with pytest.raises(CotangentError):
+        DIRECTIONS[direction](make(lambda ct: ct * 1j), x)
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_another_librarys_arrays_are_refused(direction, make, kind):
+    for result in (lambda ct: FOREIGN[kind], lambda ct: FOREIGN[kind] * te.value(ct)):
+        with pytest.raises((CotangentError, StructureError, UnsupportedError)) as caught:
+            DIRECTIONS[direction](make(result), VECTOR)
+        assert type(FOREIGN[kind]).__name__ in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_functions_with_rules_whose_value_is_another_librarys_array(direction, kind):
+    custom = te.custom_vjp(lambda v: FOREIGN[kind])
+    custom.defvjp(lambda v: (FOREIGN[kind], None), lambda kept, ct: (ct,))
+    forward = te.custom_jvp(lambda v: FOREIGN[kind])
+    forward.defjvp(lambda primals, tangents: (FOREIGN[kind], tangents[0]))
+    primitive = te.primitive(lambda v: FOREIGN[kind], name="tests.odd").def_vjp(v=lambda ct: ct)
+    for f in (custom, forward, primitive, te.checkpoint(lambda v: FOREIGN[kind])):
+        with pytest.raises((StructureError, UnsupportedError), match=type(FOREIGN[kind]).__name__):
+            DIRECTIONS[direction](f, VECTOR)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("direction", ["reverse", "forward"])
+def test_a_rule_may_return_a_memory_map_and_zero(direction, make, tmp_path):
+    mapped = np.memmap(tmp_path / "numbers", float, "w+", shape=(2,))
+    mapped[:] = 3.0
+    assert np.all(np.isfinite(DIRECTIONS[direction](make(lambda ct: mapped * te.value(ct)), VECTOR)))
+    if make is not by_jvp:
+        assert np.all(DIRECTIONS[direction](make(lambda ct: None), VECTOR) == 0.0)
