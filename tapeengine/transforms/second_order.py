@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeengine._core import linear
+from tapeengine._core import inspection, linear
 from tapeengine.transforms.forms import is_traced
 from tapeengine.transforms.gradients import check_scalar
 from tapeengine.transforms.own import own_derivative
+from tapeengine.transforms.rerun import Outcome, not_repeatable
 from tapeengine.transforms.tangents import as_tuple
 
 if TYPE_CHECKING:
@@ -19,22 +22,55 @@ if TYPE_CHECKING:
 __all__ = ["hvp", "vhp"]
 
 
+#: Functions whose tapes held scalars only. For those, and for no others, two further sweeps over one tape do.
+_OF_SCALARS: dict[int, weakref.ref[FunctionType]] = {}
+
+
 def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """See `Engine.hvp`: forward over reverse, on one tape where it holds scalars only."""
+    """See `Engine.hvp`: forward over reverse, on one tape where it holds scalars only.
+
+    The program runs once. Where it is one of scalars no longer, it runs once more, and its value must be the same.
+    """
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
     if own_derivative(f, "__tapeengine_directional__") is not None and not any(map(is_traced, (*primals, *tangents))):
         return of_program(engine, f, primals, tangents, "hvp")
     is_watched = engine.switches is not None and engine.switches.nans  # the second sweep over one tape is not
     has_tape = own_derivative(f, "__tapeengine_vjp__") is None or own_derivative(f, "__tapeengine_tape__") is not None
-    if not is_watched and has_tape and not any(map(is_array, primals)):
+    first = None
+    may_fit = not is_watched and has_tape and not any(map(is_array, primals))
+    if may_fit and id(f) in _OF_SCALARS:
         value, backpropagator = engine.trace(f, primals, order=2)
         check_scalar(value, backpropagator, "hvp")
         products = linear.hessian_product(backpropagator, tangents)
         if products is not None:
             return products[0] if len(primals) == 1 else products
-    gradient = engine.grad(f, tuple(range(len(primals))))
-    products = engine.jvp(gradient, primals, tangents)[1]
+        first = Outcome(engine.structures, value)
+    products = engine.jvp(_gradient(engine, f, may_fit and type(f) is FunctionType, first), primals, tangents)[1]
     return products[0] if len(primals) == 1 else products
+
+
+def _gradient(engine: Engine, f: Any, notes: bool, first: Outcome | None) -> Callable[..., Any]:
+    """The gradient in all arguments, which may note whether the tape held scalars only."""
+
+    def gradient(*primals: Any) -> Any:
+        value, backpropagator = engine.vjp(f, *primals)
+        check_scalar(value, backpropagator, "hvp")
+        if notes and hasattr(backpropagator, "tape"):
+            _note(f, not inspection.array_parents(backpropagator.tape))
+        difference = "" if first is None else first.difference(value)
+        if difference:
+            raise not_repeatable(f"{f.__name__}, which computes with arrays now and did with scalars only,", difference)
+        return backpropagator(1.0)
+
+    return gradient
+
+
+def _note(f: FunctionType, of_scalars: bool) -> None:
+    key = id(f)
+    if of_scalars and key not in _OF_SCALARS:
+        _OF_SCALARS[key] = weakref.ref(f, lambda ref: _OF_SCALARS.pop(key, None))
+    elif not of_scalars:
+        _OF_SCALARS.pop(key, None)
 
 
 def vhp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
