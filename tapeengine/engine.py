@@ -72,6 +72,7 @@ class Engine(Parallel):
         self.switches: Switches | None = None
         self.debugs: tuple[Debug, ...] = ()
         self.copies = ArrayCopies()
+        self.of_scalars = second_order.OfScalars()
         self.registry = loaded.registry
         self.structures = Structures(self.registry.structures)
         self.rules: Any = Rules(self.registry.numpy_rules)

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeengine._core.complex import ComplexDual, of_numbers
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import is_traced
 
@@ -95,7 +96,7 @@ class Node:
         Whether a traced value is inside, and whether something inside can change.
     """
 
-    __slots__ = ("changes", "inside", "lifted", "make", "names", "original", "shell")
+    __slots__ = ("changes", "held", "inside", "lifted", "make", "names", "original", "shell")
 
     def __init__(
         self, original: Any, inside: list[Any], make: Any, shell: Callable[[], Any] | None = None, changes: bool = False
@@ -104,6 +105,7 @@ class Node:
         self.inside = inside
         self.make = make
         self.shell = shell
+        self.held: Any = None  # the numbers of an array
         self.names: list[str] = []
         self.lifted = False
         self.changes = changes
@@ -184,7 +186,7 @@ class Snapshot:
         for node in self._order:
             value = done.get(id(node), node.original)
             if isinstance(value, np.ndarray):
-                found += [] if node.lifted or same_bits(node.make([]), value) else [value]
+                found += [] if node.held is None or same_bits(node.held, value) else [value]
             else:
                 found += self._fresh(node, done)
         return found
@@ -311,6 +313,8 @@ class Snapshot:
             node.lifted = True
             self.captured.append(value)
             return node
+        if kind is ComplexDual:
+            return Node(value, [value.real, value.imag], lambda inside: of_numbers(*inside))
         if kind is types.FunctionType:
             return self._function(value)
         if kind is types.CellType:
@@ -364,7 +368,9 @@ class Snapshot:
         if base is None:
             return None
         held = self._copies.of(value)
-        return Node(value, [], lambda inside: held.copy(order="K"), changes=True)
+        node = Node(value, [], lambda inside: held.copy(order="K"), changes=True)
+        node.held = held
+        return node
 
     def _function(self, f: types.FunctionType) -> Node | None:
         """A function: the cells of its closure, its default arguments, and the global data that it reads."""

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from tapeengine._core.array import Array
 from tapeengine.errors import PrimitiveError, note
 from tapeengine.transforms.calls import Derivative, call_with_rule, parts_by_argument
 from tapeengine.transforms.captures import Snapshot
-from tapeengine.transforms.forms import form_of
+from tapeengine.transforms.forms import flatten, form_of, unflatten
+from tapeengine.transforms.rerun import Unwritten, frozen, read_only
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
@@ -82,14 +84,20 @@ class CustomFunction:
         return getattr(self.function, "__name__", repr(self.function))
 
     def _run(self, args: tuple[Any, ...]) -> tuple[Any, Derivative]:
+        leaves, steps = flatten(self.engine.structures, args)
+        given, args = Unwritten(leaves), unflatten(steps, list(map(frozen, leaves)))
         if self.fwd is not None:
-            pair = self.fwd(*args)
+            with read_only(self._name):
+                pair = self.fwd(*args)
+            given.check(self._name)
             if not isinstance(pair, tuple) or len(pair) != 2:
                 raise PrimitiveError(f"{self._name}: fwd must return (value, residuals), not {pair!r}")
             return pair[0], Call(self, args, pair[0], pair[1])
         if self.jvp is None:
             raise PrimitiveError(f"{self._name} has no derivative rule yet: give one with defvjp or defjvp")
-        result = self(*args)
+        with read_only(self._name):
+            result = self(*args)
+        given.check(self._name)
         return result, Call(self, args, result, None)
 
 
@@ -142,7 +150,8 @@ class Call:
     def _bound(self) -> Iterator[Any]:
         """The rules, the residuals and the arguments as they were at the call; errors are told whose rule it was."""
         made: dict[int, Any] = {}
-        bound = self.snapshot.again(self.values, made)
+        values = [value.copy() if type(value) is Array else value for value in self.values]  # a rule may write to them
+        bound = self.snapshot.again(values, made)
         try:
             yield bound
         except Exception as error:

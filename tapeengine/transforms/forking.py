@@ -70,7 +70,8 @@ class Shared:
 
     def task(self, engine: Engine, f: Callable[[], Any], is_local: bool) -> tuple[Task, list[int]]:
         """Make a task of a callable; with it the numbers of the values that it captures."""
-        name = getattr(f, "__name__", type(f).__name__)
+        program = f.args[0] if isinstance(f, partial) and f.func is _each else f
+        name = getattr(program, "__name__", type(program).__name__)
         call = Repeatable(engine, (f, (), {}), name, with_globals=is_local)
         return Closure(call), [self._number(value) for value in call.values]
 

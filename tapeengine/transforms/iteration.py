@@ -7,12 +7,13 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tapeengine._core.scalar import Dual
 from tapeengine.errors import StructureError, UnsupportedError
 from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.captures import Snapshot
 from tapeengine.transforms.forms import add, flatten, form_of, is_traced, map_leaves
 from tapeengine.transforms.generators import generator_states, same_states
-from tapeengine.transforms.rerun import Places, not_repeatable, paths, plain, restored
+from tapeengine.transforms.rerun import FirstRun, Places, frozen, not_repeatable, paths, plain, read_only, restored
 from tapeengine.transforms.treeverse import Chain
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["iterate"]
 
 Step = Callable[[Any], Any]
+
+NAME = "the step of iterate"
 
 
 def iterate(engine: Engine, step: Step, n: int, x: Any, checkpoints: int) -> Any:
@@ -72,17 +75,30 @@ class Steps:
 
     def first(self, values: list[Any], start: Any) -> Chain:
         """Run the steps for their value, on the program's own objects."""
-        step = self.snapshot.around(values)
 
         def noted(state: Any) -> Any:
-            state = step(state)
+            state = run.bound(state)
             self.prints.extend(_prints(self.engine, state))
             return state
 
-        chain = Chain(noted, self.n, self.checkpoints, start, Places(self.snapshot.generators))
+        leaves = flatten(self.engine.structures, start)[0]
+        with FirstRun(self.engine, self.snapshot, values, NAME, leaves) as run:
+            chain = Chain(noted, self.n, self.checkpoints, start, Places(self.snapshot.generators))
         _check(self.engine, start, chain.final)
         self.draws = not same_states(self.begin[0], generator_states())
+        run.settle(self._traced_steps(start), self.begin[0] if self.draws else None)
         return chain
+
+    def _traced_steps(self, start: Any) -> Callable[..., Any]:
+        """What runs the steps once more, each on a tape of its own, in which it is traced in all its values."""
+
+        def again(values: Sequence[Any], done: dict[int, Any]) -> None:
+            made: dict[int, Any] = {}
+            state = start
+            for _ in range(self.n):
+                state = self.engine.vjp(lambda s: self.snapshot.again(values, made, done)(s), state)[0]
+
+        return again
 
     def again(self, values: Sequence[Any], made: dict[int, Any]) -> Step:
         """The step for another run, on copies of what it captured."""
@@ -102,7 +118,7 @@ class Steps:
         k = self._differs(bare, position)
         if k:
             path = paths(self.engine.structures, "state", bare)[k - 1]
-            raise not_repeatable("the step of iterate", f"{path} differs after step {position + 1}")
+            raise not_repeatable(NAME, f"{path} differs after step {position + 1}")
 
     def _differs(self, state: Any, position: int) -> int:
         """The number of the first leaf that differs, from 1 on; 0 where none does."""
@@ -173,17 +189,21 @@ class Reversal:
         """The cotangents of what the step captures and of the state before it."""
         steps, values = self.steps, self.args[0]
         repeat = self._repeat(state, made)
-        if values:
-            after, back = steps.engine.vjp(self._step(made), values, state)
-        else:
-            after, back = steps.engine.vjp(steps.again(values, made), state)
+        after, back = steps.engine.vjp(self._step(made), values, state)
         steps.check(after, position, repeat)
-        cotangents = back(cotangent)
-        return cotangents if values else (None, cotangents[0])
+        given, before = back(cotangent)
+        return given if values else None, before
 
     def _step(self, made: dict[int, Any]) -> Callable[[list[Any], Any], Any]:
         """A step as a program of what it captures and of the state."""
-        return lambda values, state: self.steps.again(values, made)(state)
+        structures = self.steps.engine.structures
+
+        def step(values: list[Any], state: Any) -> Any:
+            given = state if type(state) is Dual else map_leaves(structures, frozen, state)
+            with read_only(NAME):
+                return self.steps.again(list(map(frozen, values)), made)(given)
+
+        return step
 
     def _repeat(self, state: Any, made: dict[int, Any]) -> Callable[[], Any]:
         """What runs a step once more on plain values, from where the generators are now."""

@@ -48,9 +48,8 @@ class Parallel:
         Parameters
         ----------
         *tasks : callable
-            Functions without arguments. Traced values in their closures are found and differentiated; a task that
-            writes into a traced array that it captures writes into one of its own, and what it computes goes out by
-            its return value alone. Other objects are shared, so tasks must not change them.
+            Functions without arguments. Traced values in their closures are found and differentiated. What a task
+            computes goes out by its return value alone; other objects are shared, so tasks must not change them.
         executor : concurrent.futures.Executor, optional
             By default the engine's. A `ThreadPoolExecutor` shares memory with the program. To any other one tasks
             are sent by pickle, with their values, and the reverse pass sends them once more and runs them again, as
@@ -67,6 +66,8 @@ class Parallel:
             Where a task is no callable, or returns what the engine cannot take apart.
         UnsupportedError
             Where a task uses a traced value that is not in its closure.
+        DroppedDerivativeError
+            Where a task writes into a traced array that it captures, or what depends on traced values into an object.
 
         Notes
         -----

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tapeengine._core.array import Array
 from tapeengine._core.trace import value_of
 from tapeengine.errors import DroppedDerivativeError, RepeatError
 from tapeengine.structure import Structures
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from tapeengine.engine import Engine
 
 __all__ = [
-    *("Moment", "Outcome", "Places", "Repeatable", "not_repeatable", "paths", "plain", "restored"),
+    *("FirstRun", "Moment", "Outcome", "Places", "Repeatable", "Unwritten"),
+    *("called", "frozen", "not_repeatable", "paths", "plain", "read_only", "restored"),
 ]
 
 #: Arrays of up to so many bytes are kept, so that a difference can be told to the element; of larger ones a digest is.
@@ -208,6 +210,113 @@ def plain(value: Any) -> Any:
     return value
 
 
+# -- what a run leaves behind ------------------------------------------------------------------------------------------
+def frozen(value: Any) -> Any:
+    """A traced array as a view that cannot be written to; any other value as it is."""
+    return np.broadcast_to(value, value.shape) if type(value) is Array else value
+
+
+@contextmanager
+def read_only(name: str) -> Iterator[None]:
+    """Say what a write to a `frozen` array means."""
+    try:
+        yield
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        raise _lost(name) from error
+
+
+def _lost(name: str) -> DroppedDerivativeError:
+    return DroppedDerivativeError(
+        f"what {name} writes into arrays and objects that it captures or is given would have no derivative, because it "
+        "is run apart from the rest of the program. Return it instead, and copy an array before you write into it"
+    )
+
+
+class Unwritten:
+    """Arrays that a function is given, which it must not write to: they are copies of the program's own."""
+
+    __slots__ = ("_pairs",)
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self._pairs = [(value, value.copy(order="K")) for value in values if isinstance(value, np.ndarray)]
+
+    def check(self, name: str) -> None:
+        """Refuse a function that has written to one."""
+        if not all(same_bits(value, before) for value, before in self._pairs):
+            raise _lost(name)
+
+
+class FirstRun:
+    """A run of what a snapshot holds, for its value, on the program's own objects.
+
+    What it writes there is as in the plain program where it does not depend on the values that were lifted out.
+
+    Parameters
+    ----------
+    engine : Engine
+    snapshot : Snapshot
+    values : sequence
+        Take the places of what the snapshot has lifted out; `also` are further leaves that the run is given.
+    name : str
+        For errors.
+
+    Attributes
+    ----------
+    bound : object
+        What is to be run.
+    """
+
+    __slots__ = ("_done", "_given", "_name", "_seen", "bound", "engine", "snapshot", "values")
+
+    def __init__(
+        self, engine: Engine, snapshot: Snapshot, values: Sequence[Any], name: str, also: Sequence[Any] = ()
+    ) -> None:
+        self.engine, self.snapshot, self.values = engine, snapshot, values
+        self._done: dict[int, Any] = {}
+        self._name = name
+        self._seen = (*values, *also)
+        self._given = Unwritten(self._seen)
+        self.bound = snapshot.around(list(map(frozen, values)), self._done)
+
+    def __enter__(self) -> FirstRun:
+        return self
+
+    def __exit__(self, kind: Any, error: Any, where: Any) -> None:
+        if kind is not None and issubclass(kind, ValueError) and "read-only" in str(error):
+            raise _lost(self._name) from error
+
+    def settle(self, again: Callable[[Sequence[Any], dict[int, Any]], Any], states: States | None) -> None:
+        """Refuse what would have a derivative, and write the rest into the objects that were made anew.
+
+        `again` runs it once more, around other values and on copies of what it captures, and fills a dict with these.
+
+        Raises
+        ------
+        DroppedDerivativeError
+            Where it wrote into an array that it was given, or what depends on the values into what it captures.
+        """
+        self._given.check(self._name)
+        left = self.snapshot.written(self._done)
+        is_discrete = self.engine.structures.is_discrete
+        if self._seen and not all(is_discrete(value) and not callable(value) for value in left):
+            self._look(left)
+            if not any(map(is_traced, self._seen)):
+                self.engine.vjp(lambda own: self._again(again, own, states), list(self.values))
+        self.snapshot.write_on(self._done)
+
+    def _again(self, again: Callable[..., Any], own: Sequence[Any], states: States | None) -> None:
+        done: dict[int, Any] = {}
+        with restored(states):
+            again(list(map(frozen, own)), done)
+        self._look(self.snapshot.written(done))
+
+    def _look(self, left: list[Any]) -> None:
+        if Snapshot(self.engine.structures, left, self.engine.copies, with_globals=False).captured:
+            raise _lost(self._name)
+
+
 # -- calls ------------------------------------------------------------------------------------------------------------
 class Repeatable:
     """A call that can be run again, as a function of the traced values that it captures.
@@ -256,45 +365,14 @@ class Repeatable:
         self.states: States | None = None
         self.outcome: Outcome | None = None
 
-    def alone(self, values: Sequence[Any]) -> Any:
-        """Run the call for its value, on plain values: what it writes elsewhere must not depend on them.
-
-        Raises
-        ------
-        DroppedDerivativeError
-            Where it writes into an array that it is given, or what depends on the values into what it captures.
-        """
-        done: dict[int, Any] = {}
-        given = [value.copy(order="K") if isinstance(value, np.ndarray) else value for value in values]
-        result = self.first(given, done)
-        if any(isinstance(a, np.ndarray) and not same_bits(a, b) for a, b in zip(given, values, strict=True)):
-            raise self._dropped()
-        is_discrete = self.engine.structures.is_discrete
-        if not all(is_discrete(value) and not callable(value) for value in self.snapshot.written(done)):
-            self.engine.vjp(self._look_for_traced, list(values))
-        self.snapshot.write_on(done)
-        return result
-
-    def _look_for_traced(self, values: Sequence[Any]) -> None:
-        """Run the call on traced values and copies of what it captures, and look for what is traced in these."""
-        done: dict[int, Any] = {}
-        with restored(self.states):
-            called(self.snapshot.again(values, done=done))
-        if Snapshot(self.engine.structures, self.snapshot.written(done), self.engine.copies).captured:
-            raise self._dropped()
-
-    def _dropped(self) -> DroppedDerivativeError:
-        return DroppedDerivativeError(
-            f"{self.name} is run again for its derivative, and what it writes into arrays and objects that it captures "
-            "or is given would have no derivative. Return it instead, and copy an array before you write into it"
-        )
-
-    def first(self, values: Sequence[Any], done: dict[int, Any] | None = None) -> Any:
-        """Run the call for its value, on the program's own objects."""
+    def first(self, values: Sequence[Any]) -> Any:
+        """Run the call for its value, on the program's own objects; see `FirstRun`."""
         before = generator_states()
-        value = called(self.snapshot.around(values, done))
+        with FirstRun(self.engine, self.snapshot, values, self.name) as run:
+            value = called(run.bound)
         if not same_states(before, generator_states()):
             self.states = before
+        run.settle(lambda own, done: called(self.snapshot.again(own, done=done)), self.states)
         self.outcome = Outcome(self.engine.structures, value)
         return value
 
@@ -306,8 +384,8 @@ class Repeatable:
         RepeatError
             Where the value is not that of the first run.
         """
-        with restored(self.states):
-            value = called(self.snapshot.again(values))
+        with restored(self.states), read_only(self.name):
+            value = called(self.snapshot.again(list(map(frozen, values))))
         self.check(value, values)
         return value
 

@@ -19,11 +19,25 @@ from tapeengine.transforms.tangents import as_tuple
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
 
-__all__ = ["hvp", "vhp"]
+__all__ = ["OfScalars", "hvp", "vhp"]
 
 
-#: Functions whose tapes held scalars only. For those, and for no others, two further sweeps over one tape do.
-_OF_SCALARS: dict[int, weakref.ref[FunctionType]] = {}
+class OfScalars:
+    """Functions whose tapes held scalars only. For those, and for no others, two further sweeps over one tape do."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, weakref.ref[FunctionType]] = {}
+
+    def __contains__(self, f: Any) -> bool:
+        return id(f) in self._known
+
+    def note(self, f: FunctionType, of_scalars: bool) -> None:
+        """Say of a function whether its tape held scalars only."""
+        key = id(f)
+        if of_scalars and key not in self._known:
+            self._known[key] = weakref.ref(f, lambda ref: self._known.pop(key, None))
+        elif not of_scalars:
+            self._known.pop(key, None)
 
 
 def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
@@ -38,7 +52,7 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
     has_tape = own_derivative(f, "__tapeengine_vjp__") is None or own_derivative(f, "__tapeengine_tape__") is not None
     first = None
     may_fit = not is_watched and has_tape and not any(map(is_array, primals))
-    if may_fit and id(f) in _OF_SCALARS:
+    if may_fit and f in engine.of_scalars:
         value, backpropagator = engine.trace(f, primals, order=2)
         check_scalar(value, backpropagator, "hvp")
         products = linear.hessian_product(backpropagator, tangents)
@@ -56,21 +70,13 @@ def _gradient(engine: Engine, f: Any, notes: bool, first: Outcome | None) -> Cal
         value, backpropagator = engine.vjp(f, *primals)
         check_scalar(value, backpropagator, "hvp")
         if notes and hasattr(backpropagator, "tape"):
-            _note(f, not inspection.array_parents(backpropagator.tape))
+            engine.of_scalars.note(f, not inspection.array_parents(backpropagator.tape))
         difference = "" if first is None else first.difference(value)
         if difference:
             raise not_repeatable(f"{f.__name__}, which computes with arrays now and did with scalars only,", difference)
         return backpropagator(1.0)
 
     return gradient
-
-
-def _note(f: FunctionType, of_scalars: bool) -> None:
-    key = id(f)
-    if of_scalars and key not in _OF_SCALARS:
-        _OF_SCALARS[key] = weakref.ref(f, lambda ref: _OF_SCALARS.pop(key, None))
-    elif not of_scalars:
-        _OF_SCALARS.pop(key, None)
 
 
 def vhp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
