@@ -91,7 +91,7 @@ def _diagonals(array: Any, term: str, output: str) -> Any:
         letter = next(one for one in term if term.count(one) > 1)
         first = term.index(letter)
         second = term.index(letter, first + 1)
-        array = _diagonal(array, first, second, letter)
+        array = _diagonal(array, first, second)
         term = term[:first] + term[first + 1 : second] + term[second + 1 :] + letter
     array = np.transpose(array, tuple(term.index(letter) for letter in output))
     if writeable:
@@ -99,12 +99,11 @@ def _diagonals(array: Any, term: str, output: str) -> Any:
     return array
 
 
-def _diagonal(array: Any, first: int, second: int, letter: str) -> Any:
-    """Take the diagonal of two axes of one letter, one of which may be spread from an extent of 1."""
+def _diagonal(array: Any, first: int, second: int) -> Any:
+    """Take the diagonal of two axes of one letter; versions of numpy differ in whether an extent of 1 is spread."""
     one, other = shape_of(array)[first], shape_of(array)[second]
-    if one != other and 1 not in (one, other):
-        raise ValueError(f"numpy.einsum: the axes of subscript {letter!r} have the extents {one} and {other}")
     if one != other:
+        numpy.einsum("ii->i", numpy.broadcast_to(0.0, (one, other)))  # numpy's error, where it raises one
         shape = list(shape_of(array))
         shape[first] = shape[second] = one * other
         array = np.broadcast_to(array, tuple(shape))
@@ -155,7 +154,7 @@ def _plain(array: Any, term: str, elsewhere: set[str]) -> tuple[Any, str]:
         while term.count(letter) > 1:
             first = term.index(letter)
             second = term.index(letter, first + 1)
-            array = _diagonal(array, first, second, letter)
+            array = _diagonal(array, first, second)
             term = term[:first] + term[first + 1 : second] + term[second + 1 :] + letter
     alone = tuple(position for position, letter in enumerate(term) if letter not in elsewhere)
     if alone:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import basic_indices, broadcastable_shapes, mutually_broadcastable_shapes, valid_tuple_axes
@@ -99,3 +101,22 @@ def test_transforms(shape: tuple[int, ...], data: st.DataObject) -> None:
         checked(lambda x: getattr(np.fft, name)(x), x)
     else:
         checked(lambda x: getattr(np.fft, name)(x, length), x)
+
+
+@pytest.mark.parametrize(
+    "subscripts", ["ii", "ii->i", "ij->j", "ijj->ij", "iji->j", "iii->i", "i,i", "ij,jk", "ij,ij->i"]
+)
+def test_extents_that_do_not_fit_are_refused_by_einsum_as_numpy_does(subscripts):
+    terms = subscripts.partition("->")[0].split(",")
+    for extents in itertools.product((1, 2, 3), repeat=sum(map(len, terms))):
+        remaining = iter(extents)
+        arrays = [np.ones([next(remaining) for _ in term]) for term in terms]
+        try:
+            wanted = np.einsum(subscripts, *arrays)
+        except ValueError:
+            with pytest.raises(ValueError):
+                te.vjp(lambda *xs: np.einsum(subscripts, *xs), *arrays)
+        else:
+            value, back = te.vjp(lambda *xs: np.einsum(subscripts, *xs), *arrays)
+            assert np.array_equal(value, wanted)
+            assert sum(ct.sum() for ct in back(np.ones_like(value))) == len(arrays) * np.sum(wanted)
