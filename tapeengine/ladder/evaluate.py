@@ -30,7 +30,7 @@ from tapeengine.chad.terms import (
     Var,
 )
 from tapeengine.ladder.operations import DISCRETE, partial, value
-from tapeengine.ladder.target import Fork, Interface, Partial, Tagged
+from tapeengine.ladder.target import Fork, Interface, Partial, Static, Tagged
 
 __all__ = ["Evaluator", "run"]
 
@@ -83,8 +83,8 @@ class Evaluator:
         match term:
             case Var(name):
                 return scope[name]
-            case Literal(number):
-                return number
+            case Literal(known) | Static(known):
+                return known
             case Tuple(items):
                 return tuple(values(items))
             case Proj(whole, index):

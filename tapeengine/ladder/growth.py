@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tapeengine.chad.terms import Module
-from tapeengine.ladder import programs
-from tapeengine.ladder.dn import STEPS
-from tapeengine.ladder.dn.counts import Counts
+from tapeengine.ladder import chad, dn, programs
+from tapeengine.ladder.counts import Counts
+from tapeengine.ladder.derivative import Derivative
 
 __all__ = ["FAMILIES", "Family", "chain", "counts", "table", "tree"]
 
@@ -20,16 +20,19 @@ class Family(NamedTuple):
 
     Attributes
     ----------
+    steps : mapping of str to callable
+        The steps that are compared.
     make : callable
         Takes a size to a program and its primals.
     sizes : tuple of int
-    naive_up_to : int
-        The largest size at which the naive step is run.
+    exponential : tuple of str and int
+        A step that is exponential, and the largest size at which it is run.
     """
 
+    steps: Mapping[str, Callable[..., Derivative]]
     make: Callable[[int], tuple[Module, tuple[Any, ...]]]
     sizes: tuple[int, ...]
-    naive_up_to: int
+    exponential: tuple[str, int] = ("", 0)
 
 
 def tree(depth: int) -> Any:
@@ -47,18 +50,52 @@ def chain(n: int) -> Any:
     return 1.0 if n == 1 else (1.0 + n, chain(n - 1))
 
 
+def sharing(n: int) -> tuple[Module, tuple[Any, ...]]:
+    """A chain of additions."""
+    return programs.sharing(n), (1.5,)
+
+
+def balanced_tree(n: int) -> tuple[Module, tuple[Any, ...]]:
+    """A balanced tree of pairs."""
+    return programs.balanced_tree(n), (tree(n),)
+
+
+def nested_inputs(n: int) -> tuple[Module, tuple[Any, ...]]:
+    """A chain of pairs."""
+    return programs.nested_inputs(n), (chain(n),)
+
+
 def particles(steps: int) -> tuple[Module, tuple[Any, ...]]:
     """Four particles."""
     return programs.particles(), (steps, (1.0, 0.5), (2.0, 0.3), (-1.0, 0.2), (0.3, 0.1))
 
 
+def beside(n: int) -> tuple[Module, tuple[Any, ...]]:
+    """A scalar beside n others."""
+    return programs.beside(n), ((1.5, (0.0,) * n),)
+
+
+def distinct(levels: int) -> tuple[Module, tuple[Any, ...]]:
+    """Variables that are used once."""
+    return programs.distinct(levels), tuple(1.0 + k for k in range(2**levels))
+
+
+def applications(n: int) -> tuple[Module, tuple[Any, ...]]:
+    """Applications of the identity."""
+    return programs.nested_applications(n + 1), (1.5,)
+
+
 #: The families of the page, by what grows.
 FAMILIES: Mapping[str, Family] = MappingProxyType(
     {
-        "additions in a chain of sharing": Family(lambda n: (programs.sharing(n), (1.5,)), (2, 4, 8, 12, 16, 32), 12),
-        "levels of a balanced tree": Family(lambda n: (programs.balanced_tree(n), (tree(n),)), (1, 2, 3, 4, 5, 6), 6),
-        "inputs in a chain of pairs": Family(lambda n: (programs.nested_inputs(n), (chain(n),)), (2, 4, 8, 16, 32), 32),
-        "time steps of four particles": Family(particles, (1, 2, 4, 8, 16, 32), 4),
+        "additions in a chain of sharing": Family(dn.STEPS, sharing, (2, 4, 8, 12, 16, 32), ("naive", 12)),
+        "levels of a balanced tree": Family(dn.STEPS, balanced_tree, (1, 2, 3, 4, 5, 6)),
+        "inputs in a chain of pairs": Family(dn.STEPS, nested_inputs, (2, 4, 8, 16, 32)),
+        "time steps of four particles": Family(dn.STEPS, particles, (1, 2, 4, 8, 16, 32), ("naive", 4)),
+        "nested applications": Family(chad.STEPS, applications, (1, 2, 4, 8, 16), ("copower", 8)),
+        "additions in a chain of lets": Family(chad.STEPS, sharing, (2, 4, 8, 16, 32, 64)),
+        "uses of fst x beside as many scalars": Family(chad.STEPS, beside, (2, 4, 8, 16, 32, 64)),
+        "levels of a tree of distinct variables": Family(chad.STEPS, distinct, (1, 2, 3, 4, 5, 6, 7)),
     }
 )
 
@@ -66,7 +103,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
 def counts(family: Family, step: str, size: int) -> Counts:
     """What one step costs on one program."""
     module, primals = family.make(size)
-    derivative = STEPS[step](module, *primals)
+    derivative = family.steps[step](module, *primals)
     derivative.backpropagator(1.0)
     return derivative.counts
 
@@ -80,7 +117,8 @@ def table(name: str) -> dict[str, list[Counts | None]]:
     [10, 18, 34, 50, 66, 130]
     """
     family = FAMILIES[name]
+    exponential, largest = family.exponential
     return {
-        step: [None if step == "naive" and n > family.naive_up_to else counts(family, step, n) for n in family.sizes]
-        for step in STEPS
+        step: [None if step == exponential and n > largest else counts(family, step, n) for n in family.sizes]
+        for step in family.steps
     }

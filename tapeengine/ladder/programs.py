@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from tapeengine.chad.terms import (
+    Apply,
     Branch,
     Call,
     Case,
     Definition,
     If,
     Inject,
+    Lambda,
     Let,
     Module,
     Op,
@@ -21,7 +25,17 @@ from tapeengine.chad.terms import (
 from tapeengine.chad.types import BOOL, FLOAT, INT, Named, Product, Sum, Type
 from tapeengine.ladder.target import Fork
 
-__all__ = ["balanced_tree", "list_product", "nested_inputs", "particles", "sharing", "single"]
+__all__ = [
+    "balanced_tree",
+    "beside",
+    "distinct",
+    "list_product",
+    "nested_applications",
+    "nested_inputs",
+    "particles",
+    "sharing",
+    "single",
+]
 
 LIST = Named("List")
 
@@ -101,6 +115,37 @@ def list_product() -> Module:
     body = Case(xs, (Branch(empty, lit(1.0)), Branch(cell, rest)))
     types = {"List": Sum((Product(), Product((FLOAT, LIST))))}
     return Module("f", {"f": Definition("f", (xs,), FLOAT, body)}, types)
+
+
+def balanced(terms: list[Term]) -> Term:
+    """The sum of terms, added two by two."""
+    middle = len(terms) // 2
+    return Op("add", (balanced(terms[:middle]), balanced(terms[middle:]))) if middle else terms[0]
+
+
+def beside(n: int) -> Module:
+    """``fst x + ... + fst x``, n times, where x has n scalars beside the first (EC section 4)."""
+    x = Var("x", Product((FLOAT, Product((FLOAT,) * n))))
+    return single((x,), balanced([Proj(x, 0)] * n))
+
+
+def distinct(levels: int) -> Module:
+    """The sum of 2**levels variables by a balanced tree (EC appendix A).
+
+    Neighbours in the tree are far from each other in the context: the leaves are in the order of their reversed bits.
+    """
+    xs = [Var(f"x{k}", FLOAT) for k in range(2**levels)]
+    places = [int(f"{k:0{levels}b}"[::-1], 2) if levels else 0 for k in range(2**levels)]
+    return single(tuple(xs), balanced([xs[place] for place in places]))
+
+
+def nested_applications(n: int) -> Module:
+    r"""``(\x_(n-1). ... (\x1. x1) x2 ...) xn`` (EC section 9): n - 1 applications, and the value of xn."""
+    xs = [Var(f"x{k}", FLOAT) for k in range(1, n + 1)]
+    term: Term = xs[0]
+    for inner, outer in pairwise(xs):
+        term = Apply(Lambda((inner,), term), (outer,))
+    return single((xs[-1],), term)
 
 
 def cons(head: Term, tail: Term) -> Term:

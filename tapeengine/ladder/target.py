@@ -18,7 +18,7 @@ from typing import Any
 from tapeengine.chad.terms import Lambda, Let, Proj, Term, Tuple, Var
 from tapeengine.chad.types import FLOAT, Function, Named, Product, Type
 
-__all__ = ["COTANGENT", "Fork", "Fresh", "Interface", "LinearLambda", "Partial", "Tagged", "linear", "unpack"]
+__all__ = ["COTANGENT", "Fork", "Fresh", "Interface", "LinearLambda", "Partial", "Static", "Tagged", "linear", "unpack"]
 
 #: The monoid c that backpropagators map to.
 COTANGENT = Named("c")
@@ -60,6 +60,17 @@ class Interface(Term):
 
     def _type(self) -> Type:
         return self.of
+
+
+@dataclass(frozen=True)
+class Static(Term):
+    """What an operation of an interface knows without running: a type, a place. It is printed by its name."""
+
+    value: Any
+    name: str = ""
+
+    def _type(self) -> Type:
+        return Product()
 
 
 @dataclass(frozen=True)

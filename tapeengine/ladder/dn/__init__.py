@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from tapeengine.ladder.derivative import Derivative
 from tapeengine.ladder.dn import forward, naive
 from tapeengine.ladder.dn.arrays import Arrays
 from tapeengine.ladder.dn.cayley import Cayley
 from tapeengine.ladder.dn.contrib import Contrib
-from tapeengine.ladder.dn.derivative import Derivative
 from tapeengine.ladder.dn.one_array import OneArray
 from tapeengine.ladder.dn.parallel import Parallel
 from tapeengine.ladder.dn.scalars import Scalars

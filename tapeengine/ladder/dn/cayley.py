@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tapeengine.ladder.dn.derivative import Inputs
+from tapeengine.ladder.derivative import Inputs
 from tapeengine.ladder.dn.wrapper import Step
 from tapeengine.ladder.maps import Map, insert, pop_highest
 from tapeengine.ladder.structure import paths, read, update

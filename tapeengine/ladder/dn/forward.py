@@ -14,8 +14,8 @@ from typing import Any
 
 from tapeengine.chad.terms import Module, Op, Term, Tuple, Var, lit
 from tapeengine.chad.types import FLOAT, Product
-from tapeengine.ladder.dn.counts import Counts
-from tapeengine.ladder.dn.derivative import Derivative, Inputs, Outputs
+from tapeengine.ladder.counts import Counts
+from tapeengine.ladder.derivative import Derivative, Inputs, Outputs
 from tapeengine.ladder.dn.pure import Pure
 from tapeengine.ladder.evaluate import Evaluator
 from tapeengine.ladder.structure import paths

@@ -20,8 +20,8 @@ from typing import Any
 
 from tapeengine.chad.terms import Apply, Module, Op, Term, Tuple, Var
 from tapeengine.chad.types import FLOAT, Product
-from tapeengine.ladder.dn.counts import Counts
-from tapeengine.ladder.dn.derivative import Derivative, Inputs, Outputs
+from tapeengine.ladder.counts import Counts
+from tapeengine.ladder.derivative import Derivative, Inputs, Outputs
 from tapeengine.ladder.dn.pure import Pure
 from tapeengine.ladder.evaluate import Evaluator
 from tapeengine.ladder.target import COTANGENT, Interface, LinearLambda, Partial, linear

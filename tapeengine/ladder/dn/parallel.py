@@ -21,8 +21,8 @@ from itertools import count
 from threading import Lock, Thread
 from typing import Any, NamedTuple
 
+from tapeengine.ladder.derivative import Inputs
 from tapeengine.ladder.dn.contrib import Contributions
-from tapeengine.ladder.dn.derivative import Inputs
 from tapeengine.ladder.dn.wrapper import Step
 
 __all__ = ["Job", "Parallel", "in_parallel"]

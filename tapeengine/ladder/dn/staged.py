@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
 
-from tapeengine.ladder.dn.derivative import Inputs
+from tapeengine.ladder.derivative import Inputs
 from tapeengine.ladder.dn.naive import Collected, Monoid
 from tapeengine.ladder.dn.wrapper import Step
 from tapeengine.ladder.maps import Map, pop_highest, union

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from tapeengine.chad.terms import Module
-from tapeengine.ladder.dn.counts import Counts
-from tapeengine.ladder.dn.derivative import Derivative, Inputs, Outputs
+from tapeengine.ladder.counts import Counts
+from tapeengine.ladder.derivative import Derivative, Inputs, Outputs
 from tapeengine.ladder.dn.monadic import Monadic
 from tapeengine.ladder.evaluate import Evaluator
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from tapeengine.chad.terms import Build as BuildTerm
 from tapeengine.chad.terms import If, Let, Literal, Op, Proj, Term, Tuple, Var
-from tapeengine.ladder.wn.scope import free, subterms
+from tapeengine.ladder.scope import free, subterms
 
 __all__ = [
     "Build",

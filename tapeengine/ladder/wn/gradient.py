@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from tapeengine.chad.terms import Module
 from tapeengine.ladder.operations import DISCRETE, ROWS, partial, value
+from tapeengine.ladder.scope import free
 from tapeengine.ladder.target import Tagged
 from tapeengine.ladder.wn import vectors
 from tapeengine.ladder.wn.procedure import Procedure, execute
-from tapeengine.ladder.wn.scope import free
 from tapeengine.ladder.wn.split import Passes, bar, split
 from tapeengine.ladder.wn.to_procedure import Translation
 

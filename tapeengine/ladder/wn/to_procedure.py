@@ -13,8 +13,8 @@ from itertools import count
 
 from tapeengine.chad.terms import If, Let, Literal, Op, Proj, Term, Tuple, Var
 from tapeengine.chad.types import Product
+from tapeengine.ladder.scope import free
 from tapeengine.ladder.wn.procedure import Assign, Case, Const, Dup, Elim, Invoke, Pack, Procedure, Statement, Unpack
-from tapeengine.ladder.wn.scope import free
 
 __all__ = ["Translation"]
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from tapeengine.chad.terms import Definition, Module
 from tapeengine.chad.types import Product
-from tapeengine.ladder.dn.counts import Counts
+from tapeengine.ladder.counts import Counts
 from tapeengine.ladder.structure import fill, leaves
 
 __all__ = ["Derivative", "Inputs", "Outputs"]
