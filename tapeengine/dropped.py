@@ -65,6 +65,12 @@ def told(value: str, kind: str) -> str:
     while frame.f_back is not None and is_ours(frame):
         frame = frame.f_back
     call, place = place_of_call(frame)
+    if is_assigning(frame):
+        return (
+            f"{call} would put a dual number ({value}) into a plain array and lose its derivative ({place}). Make the "
+            "array in the program with tapeengine.numpy: np.copy(a) or np.array(a) of a constant one, np.zeros; "
+            "tapeengine.value(x) drops the derivative on purpose"
+        )
     return (
         f"{call or 'this'} would turn a dual number ({value}) into a plain {kind} and lose its derivative ({place}). "
         f"{way_out(frame)}; or call tapeengine's functions: "
@@ -72,6 +78,11 @@ def told(value: str, kind: str) -> str:
         "library's (tapeengine_scipy.stats for scipy.stats); "
         "tapeengine.value(x) drops the derivative on purpose"
     )
+
+
+def is_assigning(frame: FrameType) -> bool:
+    """Whether a frame is assigning to an item: ``a[i] = x``."""
+    return frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == dis.opmap["STORE_SUBSCR"]
 
 
 def is_formatting() -> bool:

@@ -191,11 +191,24 @@ def _typed(value: Any) -> Any:
     return 1.0 if dtype is None else dtype
 
 
+def union1d(ar1: Any, ar2: Any) -> Any:
+    """Return the distinct values of two arrays; see `numpy.union1d`."""
+    return unique(np.concatenate((as_array(ar1), as_array(ar2)), axis=None))
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    """Return the values of one array that are not in another one; see `numpy.setdiff1d`."""
+    first = np.ravel(as_array(ar1)) if assume_unique else unique(as_array(ar1))
+    return first[np.isin(first, as_array(ar2), assume_unique=True, invert=True)]
+
+
 RULES: dict[Any, Any] = {
     **BY_FUNCTION,
     numpy.argpartition: argpartition,
     numpy.searchsorted: searchsorted,
     numpy.digitize: digitize,
+    numpy.setdiff1d: setdiff1d,
+    numpy.union1d: union1d,
     numpy.unique: unique,
     numpy.unique_values: unique,
     numpy.result_type: result_type,

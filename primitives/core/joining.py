@@ -230,6 +230,16 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **keywords: A
     return np.moveaxis(value, ends, tuple(start + position for position in range(len(found))))
 
 
+def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
+    """Apply a reduction along axes, one after the other; see `numpy.apply_over_axes`."""
+    value = as_array(a)
+    for axis in numpy.atleast_1d(axes):
+        axis = normal_axis(axis, ndim_of(value))
+        found = func(value, axis)
+        value = found if ndim_of(found) == ndim_of(value) else np.expand_dims(found, axis)
+    return value
+
+
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Move elements round an axis; see `numpy.roll`."""
     plain = tuple(map(int, shift)) if isinstance(shift, Sequence) else shift
@@ -303,6 +313,7 @@ RULES = {
     numpy.repeat: repeat,
     numpy.insert: insert,
     numpy.apply_along_axis: apply_along_axis,
+    numpy.apply_over_axes: apply_over_axes,
     numpy.roll: roll,
     numpy.tile: tile,
     numpy.resize: resize,

@@ -9,6 +9,7 @@ from tapeengine.plugins.hookspecs import hookimpl
 from tapeengine.primitive import Primitive
 from tapeengine_primitives import (
     arithmetic,
+    bessel,
     complexparts,
     contraction,
     convolution,
@@ -17,6 +18,7 @@ from tapeengine_primitives import (
     domains,
     extremes,
     fourier,
+    histograms,
     interpolation,
     joining,
     linalg_eigen,
@@ -33,12 +35,14 @@ from tapeengine_primitives import (
     statistics,
     transcendental,
     ufunc_methods,
+    windows,
 )
 
 __all__ = ["MODULES", "tapeengine_numpy_rules", "tapeengine_primitives"]
 
 MODULES = (
     arithmetic,
+    bessel,
     complexparts,
     contraction,
     convolution,
@@ -47,6 +51,7 @@ MODULES = (
     domains,
     extremes,
     fourier,
+    histograms,
     interpolation,
     joining,
     linalg_eigen,
@@ -63,6 +68,7 @@ MODULES = (
     statistics,
     transcendental,
     ufunc_methods,
+    windows,
 )
 
 

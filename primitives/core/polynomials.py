@@ -108,7 +108,69 @@ def polyfit(
     return np.swapaxes(np.swapaxes(coefficients, 0, -1) / scale, 0, -1)
 
 
+def roots(p: Any) -> Any:
+    """Return the zeros of a polynomial, the eigenvalues of its companion matrix; see `numpy.roots`.
+
+    A zero that is repeated has no derivative, and is refused.
+    """
+    coefficients = np.atleast_1d(as_array(p))
+    if ndim_of(coefficients) != 1:
+        raise ValueError("Input must be a rank-1 array.")
+    held = np.flatnonzero(coefficients)
+    if not len(held):
+        return numpy.array([])
+    last = shape_of(coefficients)[0] - held[-1] - 1
+    coefficients = coefficients[int(held[0]) : int(held[-1]) + 1]
+    degree = shape_of(coefficients)[0] - 1
+    if not degree:
+        return numpy.zeros(last)
+    below = numpy.eye(degree, dtype=dtype_of(coefficients))[:-1]
+    found = np.linalg.eigvals(np.concatenate((-coefficients[1:][None] / coefficients[0], below)))
+    return np.concatenate((found, numpy.zeros(last, dtype_of(found)))) if last else found
+
+
+def poly(seq_of_zeros: Any) -> Any:
+    """Return the coefficients of the polynomial with given zeros, or of a characteristic one; see `numpy.poly`.
+
+    Examples
+    --------
+    >>> poly(numpy.array([1.0, 2.0]))
+    array([ 1., -3.,  2.])
+    """
+    zeros = np.atleast_1d(as_array(seq_of_zeros))
+    if ndim_of(zeros) == 2 and shape_of(zeros)[0] == shape_of(zeros)[1] != 0:
+        zeros = np.linalg.eigvals(zeros)
+    elif ndim_of(zeros) != 1:
+        raise ValueError("input must be 1d or non-empty square 2d array.")
+    found: Any = numpy.ones(1, dtype_of(zeros))
+    for zero in zeros:
+        found = np.convolve(found, np.stack([1.0, -zero]))
+    if dtype_of(found).kind == "c" and np.all(np.sort(zeros) == np.sort(np.conjugate(zeros))):
+        return np.real(found)
+    return found
+
+
+def polydiv(u: Any, v: Any) -> Any:
+    """Divide polynomials; see `numpy.polydiv`. Which coefficients of the remainder vanish is found by their values."""
+    rest, divisor = np.atleast_1d(as_array(u)) + 0.0, np.atleast_1d(as_array(v)) + 0.0
+    degree = shape_of(divisor)[0] - 1
+    steps = shape_of(rest)[0] - degree
+    if steps <= 0:
+        return numpy.zeros(1), rest
+    factors = []
+    for _ in range(steps):
+        factors.append(1.0 / divisor[0] * rest[0])
+        head = rest[: degree + 1] - factors[-1] * divisor
+        rest = np.concatenate((head[1:], rest[degree + 1 :]))
+    while shape_of(rest)[0] > 1 and np.allclose(rest[0], 0, rtol=1e-14):
+        rest = rest[1:]
+    return np.stack(factors), rest if shape_of(rest)[0] else numpy.zeros(1)
+
+
 RULES = {
+    numpy.roots: roots,
+    numpy.poly: poly,
+    numpy.polydiv: polydiv,
     numpy.polyval: polyval,
     numpy.vander: vander,
     numpy.polyadd: polyadd,

@@ -187,6 +187,25 @@ def _outer(ufunc: Callable[..., Any]) -> Any:
     return outer
 
 
+def _in_parts(ufunc: Any) -> Any:
+    """Return `reduceat`: each part by itself; one that ends where it begins, or before, is its first element."""
+
+    def reduceat(array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
+        x = as_array(array)
+        axis, starts = normal_axis(axis, ndim_of(x)), [int(place) for place in indices]
+        stops = [*starts[1:], shape_of(x)[axis]]
+        for place in starts:
+            if not 0 <= place < shape_of(x)[axis]:
+                raise IndexError(f"index {place} out-of-bounds in {ufunc.__name__}.reduceat [0, {shape_of(x)[axis]})")
+        parts = [
+            ufunc.reduce(x[along(axis, slice(start, stop))], axis=axis) if start < stop else x[along(axis, start)]
+            for start, stop in zip(starts, stops, strict=True)
+        ]
+        return np.stack(parts, axis=axis)
+
+    return reduceat
+
+
 def _rounds(places: Any) -> list[Any]:
     """Split positions into rounds in which no place occurs twice, keeping the order of those that do."""
     order = numpy.argsort(places, kind="stable")
@@ -239,6 +258,7 @@ def _check_target(ufunc: Any, a: Any) -> None:
 
 RULES: dict[Any, Any] = {
     **{(ufunc, "reduce"): _folded(ufunc) for ufunc in (*_FOLDED, numpy.fmax, numpy.fmin)},
+    **{(ufunc, "reduceat"): _in_parts(ufunc) for ufunc in _BINARY},
     **{(ufunc, "accumulate"): _accumulated(ufunc) for ufunc in _BINARY},
     **{(ufunc, "outer"): _outer(ufunc) for ufunc in (*_BINARY, *_COMPARED)},
     **{(ufunc, "at"): _at(ufunc) for ufunc in (*_BINARY, *_IN_PLACE_OF_ONE)},

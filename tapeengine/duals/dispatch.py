@@ -27,11 +27,13 @@ from tapeengine.primitive import Primitive
 
 __all__ = ["Rules"]
 
-#: Functions of the shape and type of arrays alone: numpy's own answer on the values is the answer.
+#: Functions of the shape, type and order of arrays alone, and those that write: numpy's own answer on the values is it.
 OF_VALUES: tuple[Any, ...] = (
     *(numpy.shape, numpy.ndim, numpy.size, numpy.result_type, numpy.can_cast, numpy.iscomplexobj, numpy.isrealobj),
     *(numpy.array_repr, numpy.array_str, numpy.array2string, numpy.may_share_memory, numpy.shares_memory),
-    *(numpy.min_scalar_type, numpy.common_type),
+    *(numpy.min_scalar_type, numpy.common_type, numpy.einsum_path, numpy.lexsort),
+    *(numpy.diag_indices_from, numpy.tril_indices_from, numpy.triu_indices_from),
+    *(numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt),
 )
 #: Functions that change their first argument, which has to be an array.
 IN_PLACE = {numpy.copyto, numpy.fill_diagonal, numpy.put, numpy.put_along_axis, numpy.putmask, numpy.place}
@@ -198,6 +200,11 @@ def explained(error: Exception, function: Any, args: tuple[Any, ...], options: M
     )
 
 
+def as_number(x: Any) -> Any:
+    """What a traced argument is to numpy, without its derivative."""
+    return numpy.float64(x.value) if type(x) is Dual else numbers_of(x)
+
+
 def into_first(ufunc: Any, a: Any, y: Any) -> Any:
     """What a plain array holds after an operation in place."""
     return ufunc(a, y, out=a)
@@ -207,7 +214,7 @@ def on_values(function: Any) -> Callable[..., Any]:
     """A function whose answer does not depend on derivatives."""
 
     def answered(*args: Any, **options: Any) -> Any:
-        return function(*(numpy.float64(a.value) if type(a) is Dual else numbers_of(a) for a in args), **options)
+        return function(*replaced(as_number, args), **replaced(as_number, options))
 
     return answered
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from types import MethodType
 from typing import Any
@@ -13,14 +14,15 @@ from tapeengine._core.assignment import put_overlapping
 from tapeengine._core.functions import mean_method, sum_method
 from tapeengine._core.storing import rules_of
 from tapeengine.duals.creation import put_in_turn, put_numbered
-from tapeengine.duals.views import VIEWS
+from tapeengine.duals.views import VIEWS, on_views
+from tapeengine.errors import UnsupportedError
 
 __all__ = ["METHODS"]
 
 #: Methods that are numpy functions of the same name and parameters.
 NAMES = (
     "all any argmax argmin argpartition argsort choose clip cumprod cumsum diagonal dot max "
-    "mean min nonzero prod ptp put ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
+    "mean min nonzero prod put ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
 ).split()
 
 
@@ -132,6 +134,26 @@ def partition(self: Any, kth: Any, axis: int = -1, **options: Any) -> None:
     self[...] = rules_of(self).function(numpy.partition, (self, kth, axis), options)
 
 
+def view(self: Any, dtype: Any = None, type: Any = None) -> Any:
+    """ndarray.view of the same numbers; complex ones as pairs of real ones are a copy."""
+    same = dtype is None or (isinstance(dtype, builtins.type) and issubclass(dtype, numpy.ndarray))
+    dtype = self.dtype if same else numpy.dtype(dtype)
+    if dtype not in (self.dtype, numpy.empty(0, self.dtype).real.dtype):
+        raise UnsupportedError(
+            f"a view of traced numbers of {self.dtype} as {dtype} would show their bits, which have no derivative. "
+            "astype converts the numbers; tapeengine.value(x).view drops the derivative on purpose"
+        )
+    if dtype == self.dtype:
+        return on_views(lambda values: values[...])(self)
+    pairs = rules_of(self).function(numpy.stack, ((self.real, self.imag),), {"axis": -1})
+    return pairs.reshape(*self.shape[:-1], 2 * self.shape[-1])
+
+
+def tobytes(self: Any, order: str = "C") -> bytes:
+    """ndarray.tobytes: of the values."""
+    return bytes(self.value.tobytes(order))
+
+
 def to_device(self: Any, device: str, **options: Any) -> Any:
     """ndarray.to_device: numpy has one device."""
     self.value.to_device(device, **options)
@@ -145,7 +167,10 @@ def device(self: Any) -> str:
 
 def table() -> dict[str, Callable[..., Any]]:
     """What gives each attribute of a traced array that the class itself lacks."""
-    own = (reshape, transpose, flatten, compress, astype, conjugate, fill, item, tolist, sort, partition, to_device)
+    own = (
+        *(reshape, transpose, flatten, compress, astype, conjugate, fill, item, tolist, sort, partition),
+        *(to_device, view, tobytes),
+    )
     methods = {name: dispatched(getattr(numpy, name)) for name in NAMES}
     methods.update({method.__name__: method for method in own})
     methods["sum"], methods["mean"] = sum_method, mean_method

@@ -10,13 +10,14 @@ import functools
 import importlib
 import sys
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from types import FunctionType, ModuleType
 from typing import Any
 
 from tapeengine.lift import memo
-from tapeengine.lift.classes import builtin_names, numpy_names
+from tapeengine.lift.classes import builtin_names
 from tapeengine.lift.refused import refusing
+from tapeengine.numpy._classes import numpy_names
 
 __all__ = ["replaced_object", "stand_in_module", "with_stand_ins"]
 
@@ -42,15 +43,19 @@ def of_counterpart(name: str) -> dict[str, Any]:
     return {key: getattr(here, key) for key in getattr(here, "__all__", None) or dir(here) if not key.startswith("_")}
 
 
+#: Modules of numpy that `tapeengine.numpy` has counterparts of, and those of its series.
+BELOW = ("linalg", "fft", "random", "lib", "lib.stride_tricks", "polynomial", "testing")
+SERIES = ("polyutils", "polynomial", "chebyshev", "hermite", "hermite_e", "laguerre", "legendre")
+
+
 def of_numpy() -> dict[str, Any]:
-    """What numpy's names mean, its submodules included."""
+    """What numpy's names mean; its submodules are asked for by name."""
     import numpy
 
     import tapeengine.numpy
 
-    here = {name: getattr(tapeengine.numpy, name) for name in vars(numpy) if not name.startswith("_")}
-    below = {name: stand_in_module(f"numpy.{name}") for name in ("linalg", "fft", "random")}
-    return {**here, **below, **numpy_names()}
+    names = [name for name in vars(numpy) if not name.startswith("_") and name not in BELOW]
+    return {**{name: getattr(tapeengine.numpy, name) for name in names}, **numpy_names()}
 
 
 def of_functools() -> dict[str, Any]:
@@ -70,9 +75,8 @@ SOURCES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "math": lambda: of_counterpart("tapeengine.math"),
     "cmath": lambda: of_counterpart("tapeengine.cmath"),
     "numpy": of_numpy,
-    "numpy.linalg": lambda: of_counterpart("tapeengine.numpy.linalg"),
-    "numpy.fft": lambda: of_counterpart("tapeengine.numpy.fft"),
-    "numpy.random": lambda: of_counterpart("tapeengine.numpy.random"),
+    **{f"numpy.{name}": partial(of_counterpart, f"tapeengine.numpy.{name}") for name in BELOW},
+    **{f"numpy.polynomial.{name}": partial(of_counterpart, f"tapeengine.numpy.polynomial.{name}") for name in SERIES},
     "functools": of_functools,
     "statistics": of_statistics,
     "struct": lambda: refusing("struct"),
@@ -101,11 +105,10 @@ def _stand_in(name: str) -> ModuleType:
     counterpart = plugin_modules().get(name)
     names = source() if source is not None else of_counterpart(counterpart) if counterpart else {}
     module = overlay(importlib.import_module(name), names)
-    for other in plugin_modules():
+    for other in (*SOURCES, *plugin_modules()):
         if other.rpartition(".")[0] == name:
             module.__dict__.pop(other.rpartition(".")[2], None)
-            found = module.__dict__.get("__getattr__")
-            module.__dict__["__getattr__"] = functools.partial(submodule, name, found)
+            module.__dict__["__getattr__"] = functools.partial(submodule, name, module.__dict__.get("__getattr__"))
     return module
 
 

@@ -17,6 +17,7 @@ Examples
 
 from __future__ import annotations
 
+from importlib import import_module as _import_module
 from typing import Any
 
 import numpy as _numpy
@@ -26,10 +27,14 @@ from tapeengine.numpy import fft as fft
 from tapeengine.numpy import linalg as linalg
 from tapeengine.numpy import random as random
 from tapeengine.numpy._creation import *  # noqa: F403
+from tapeengine.numpy._index_tricks import *  # noqa: F403
+from tapeengine.numpy._vectorize import vectorize as vectorize
 
 
 def __getattr__(name: str) -> Any:
     # Made when first asked for: numpy has some six hundred names.
+    if name in ("lib", "polynomial", "testing"):
+        return _import_module(f"tapeengine.numpy.{name}")
     value = globals()[name] = _offered(getattr(_numpy, name))
     return value
 

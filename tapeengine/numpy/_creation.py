@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 import numpy
@@ -12,10 +13,11 @@ from tapeengine._core.complex import ComplexDual
 from tapeengine._core.creation import fresh, from_values
 from tapeengine._core.scalar import Dual
 from tapeengine.duals.creation import full_like as full_like
-from tapeengine.duals.creation import like
+from tapeengine.duals.creation import like, plain
 
 __all__ = [
     *("arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "eye"),
+    *("asarray_chkfinite", "fromiter", "require"),
     *("copy", "full", "full_like", "identity", "ones", "ones_like", "tri", "zeros", "zeros_like"),
 ]
 
@@ -66,6 +68,28 @@ def asfortranarray(a: Any, dtype: Any = None) -> Any:
     if not holds_traced(a):
         return numpy.asfortranarray(a, dtype)
     return array(a, dtype, copy=None, order="F", ndmin=1)
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    """numpy.asarray_chkfinite."""
+    numpy.asarray_chkfinite(plain(a))
+    return asarray(a, dtype, order)
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any) -> Any:
+    """numpy.require; traced arrays own their memory, are aligned and may be written to."""
+    if not holds_traced(a):
+        return numpy.require(a, dtype, requirements, **options)
+    wanted = {
+        str(name)[:1].upper() for name in ([requirements] if isinstance(requirements, str) else requirements or ())
+    }
+    return asarray(a, dtype, "F" if "F" in wanted else "C" if "C" in wanted else "K")
+
+
+def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
+    """numpy.fromiter; what is iterated over may be traced."""
+    items = list(iter) if count < 0 else list(islice(iter, count))
+    return array(items, dtype) if holds_traced(items) else fresh(numpy.fromiter(items, dtype, count, **options))
 
 
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:

@@ -1,0 +1,96 @@
+"""Histograms: sums of weights by bins. Which bin an element lies in is discrete; weights and edges are not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.builders import broadcast, discrete, linear
+from tapeengine.primitive import Sample, uniform
+from tapeengine_primitives.values import as_array, is_traced, ndim_of, shape_of
+
+__all__ = ["BIN_EDGES", "BIN_PLACES", "COUNTS", "HISTOGRAM", "RULES"]
+
+_X, _EDGES = numpy.array([0.3, 1.2, 0.7, 1.9, 5.0]), numpy.array([0.0, 1.0, 2.0])
+_BINS = {"bins": None, "range": None}
+
+BIN_EDGES = discrete(
+    "numpy.histogram_bin_edges",
+    lambda a, *, bins, range: numpy.histogram_bin_edges(a, bins, range),
+    samples=(Sample((_X,), {"bins": 3, "range": None}),),
+    doc="the edges of bins, on plain values; no derivative goes through it",
+)
+COUNTS = discrete(
+    "numpy.histogram_counts",
+    lambda a, edges, *, bins, range: numpy.histogram(a, edges if bins is None else bins, range)[0],
+    samples=(Sample((_X, _EDGES), _BINS),),
+    doc="how many elements each bin holds; no derivative goes through it",
+)
+BIN_PLACES = discrete(
+    "numpy.histogram_places",
+    lambda a, edges: _places(numpy.ravel(a), numpy.asarray(edges)),
+    samples=(Sample((_X, _EDGES)),),
+    doc="the bin of each element, one more than there are for those outside; no derivative goes through it",
+)
+
+
+def _places(a: Any, edges: Any) -> Any:
+    """Return the bin of each element; the last one includes its upper edge."""
+    places = numpy.searchsorted(edges, a, "right") - 1
+    places[a == edges[-1]] = len(edges) - 2
+    places[~((a >= edges[0]) & (a <= edges[-1]))] = len(edges) - 1
+    return places
+
+
+def _read(ct: Any, places: Any, space: Any) -> Any:
+    """Give each weight the cotangent of its bin, and nothing outside of all."""
+    padded = np.concatenate((ct, numpy.zeros(1)))
+    return broadcast(np.reshape(np.take(padded, places), space.shape), space)
+
+
+HISTOGRAM = linear(
+    "numpy.histogram",
+    lambda weights, a, edges, *, bins, range: _summed(weights, a, edges, bins, range),
+    {"weights": lambda ct, a, edges, weights_space: _read(ct, BIN_PLACES(a, edges), weights_space)},
+    static=("bins", "range"),
+    samples=(
+        Sample((uniform((5,)), _X, _EDGES), _BINS),
+        Sample((uniform((5,)), _X, numpy.linspace(0.3, 5.0, 4)), {"bins": 3, "range": None}),
+    ),
+    doc="sums of weights by bins; dweights = ct of the element's bin",
+)
+
+
+def _summed(weights: Any, a: Any, edges: Any, bins: Any, range: Any) -> Any:
+    return numpy.histogram(a, edges if bins is None else bins, range, weights=weights)[0]
+
+
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    """Count elements, or sum their weights, by bins; see `numpy.histogram`.
+
+    Differentiable in the weights; the edges are so in `bins`, or in the extremes of `a` where these determine them.
+
+    Examples
+    --------
+    >>> histogram(numpy.array([0.5, 1.5, 1.6]), [0.0, 1.0, 2.0], weights=numpy.array([1.0, 2.0, 3.0]))[0]
+    array([1., 5.])
+    """
+    x, given = as_array(a), as_array(bins)
+    edges = given if ndim_of(given) else _edges(x, bins, range)
+    how = {"bins": None if ndim_of(given) else bins, "range": range}
+    counts = COUNTS(x, edges, **how) if weights is None else HISTOGRAM(as_array(weights), x, edges, **how)
+    return (counts / np.diff(edges) / np.sum(counts) if density else counts), edges
+
+
+def _edges(x: Any, bins: Any, range: Any) -> Any:
+    """Return equidistant edges, which follow the extremes of the elements if nothing else says where they are."""
+    edges = BIN_EDGES(x, bins=bins, range=range)
+    if not is_traced(x) or range is not None or not shape_of(x):
+        return edges
+    first, last = np.min(x), np.max(x)
+    return edges if first == last else np.linspace(first, last, shape_of(edges)[0])
+
+
+RULES = {numpy.histogram: histogram}

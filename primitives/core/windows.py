@@ -1,0 +1,98 @@
+"""Sliding windows: elements that are read several times, whose cotangents add up where windows overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.builders import linear
+from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_primitives.values import normal_axes, shape_of
+
+__all__ = ["RULES", "WINDOWS", "WINDOWS_ADDED", "sliding_window_view"]
+
+
+def _windows(x: Any, *, window: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+    return numpy.lib.stride_tricks.sliding_window_view(x, window, axes).copy()
+
+
+def _added(ct: Any, *, shape: tuple[int, ...], window: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+    """Add windows where they lie: for each place within a window, one slice of the array."""
+    total = numpy.zeros(shape, ct.dtype)
+    for place in numpy.ndindex(*window):
+        slices = [slice(None)] * len(shape)
+        starts = dict.fromkeys(axes, 0)
+        for axis, start in zip(axes, place, strict=True):
+            starts[axis] += start  # an axis may be given twice: windows of windows
+        for axis, start in starts.items():
+            slices[axis] = slice(start, start + ct.shape[axis])
+        total[tuple(slices)] += ct[(..., *place)]
+    return total
+
+
+def _samples(shape: tuple[int, ...], window: tuple[int, ...], axes: tuple[int, ...], dtype: Any = float) -> Sample:
+    return Sample((uniform(shape, dtype=dtype),), {"window": window, "axes": axes})
+
+
+_CASES = (((5,), (3,), (0,)), ((3, 4), (2, 3), (0, 1)), ((2, 4), (3,), (1,)), ((6,), (2, 3), (0, 0)))
+
+WINDOWS: Primitive = linear(
+    "numpy.sliding_window_view",
+    _windows,
+    {"x": lambda ct, x_space, window, axes: WINDOWS_ADDED(ct, shape=x_space.shape, window=window, axes=axes)},
+    samples=(
+        *(_samples(*case) for case in _CASES),
+        _samples((4,), (2,), (0,), numpy.float32),
+        _samples((4,), (2,), (0,), complex),
+    ),
+    doc="windows along axes; dx[k] = the sum of ct over the windows that hold element k",
+)
+
+
+def _added_samples() -> tuple[Sample, ...]:
+    shapes = (_windows(numpy.zeros(shape), window=window, axes=axes).shape for shape, window, axes in _CASES)
+    return tuple(
+        Sample((uniform(windows),), {"shape": shape, "window": window, "axes": axes})
+        for windows, (shape, window, axes) in zip(shapes, _CASES, strict=True)
+    )
+
+
+WINDOWS_ADDED: Primitive = linear(
+    "numpy.sliding_windows_added",
+    _added,
+    {"ct": lambda t, window, axes: WINDOWS(t, window=window, axes=axes)},
+    samples=_added_samples,
+    doc="windows added where they lie, the transpose of sliding_window_view",
+)
+
+
+def sliding_window_view(
+    x: Any,
+    window_shape: int | Sequence[int],
+    axis: int | Sequence[int] | None = None,
+    *,
+    subok: bool = False,
+    writeable: bool = False,
+) -> Any:
+    """Return windows along axes; see `numpy.lib.stride_tricks.sliding_window_view`.
+
+    What is returned is a copy: later assignments to `x` do not show in it.
+
+    Examples
+    --------
+    >>> sliding_window_view(numpy.arange(4.0), 3)
+    array([[0., 1., 2.],
+           [1., 2., 3.]])
+    """
+    if writeable:
+        raise NotImplementedError("windows of traced values cannot be written to; they are copies")
+    window = tuple(window_shape) if isinstance(window_shape, Sequence) else (window_shape,)
+    axes = tuple(axis) if isinstance(axis, Sequence) else axis
+    numpy.lib.stride_tricks.sliding_window_view(numpy.broadcast_to(0.0, shape_of(x)), window, axes)  # numpy's errors
+    return WINDOWS(np.asarray(x), window=window, axes=normal_axes(axes, len(shape_of(x))))
+
+
+RULES = {numpy.lib.stride_tricks.sliding_window_view: sliding_window_view}

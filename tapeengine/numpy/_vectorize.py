@@ -1,0 +1,104 @@
+"""numpy.vectorize: a function of numbers, or of the last axes, called for each place of arrays."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy
+
+from tapeengine._core.array import Array
+from tapeengine._core.creation import fresh
+from tapeengine.duals.creation import plain
+from tapeengine.numpy._creation import array, asarray
+
+__all__ = ["vectorize"]
+
+
+class vectorize:
+    """`numpy.vectorize`: calls a function for each place of its arguments, whose results are traced.
+
+    Parameters
+    ----------
+    pyfunc : callable
+    otypes, doc, excluded, cache, signature
+        As for `numpy.vectorize`. Within a trace nothing is cached.
+
+    Examples
+    --------
+    >>> import tapeengine as te, tapeengine.numpy as np
+    >>> hinge = np.vectorize(lambda x, k: x if x > k else 0.0)
+    >>> te.grad(lambda x: hinge(x, 1.0).sum())(np.array([0.5, 2.0]))
+    array([0., 1.])
+    """
+
+    def __init__(
+        self,
+        pyfunc: Any = None,
+        otypes: Any = None,
+        doc: str | None = None,
+        excluded: Iterable[Any] | None = None,
+        cache: bool = False,
+        signature: str | None = None,
+    ) -> None:
+        self._options: dict[str, Any] = {
+            "otypes": otypes,
+            "doc": doc,
+            "excluded": excluded,
+            "cache": cache,
+            "signature": signature,
+        }
+        self.pyfunc, self.excluded = pyfunc, set(excluded or ())
+        self.otypes, self.signature, self.cache = otypes, signature, cache
+        if pyfunc is not None:
+            functools.update_wrapper(self, pyfunc)
+            self._plain = numpy.vectorize(pyfunc, **self._options)
+            self.__doc__ = self._plain.__doc__
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Call the function for each place; a decorator with options is given the function first."""
+        if self.pyfunc is None:
+            return vectorize(args[0], **self._options)
+        if type(fresh(numpy.zeros(1))) is not Array:  # outside of traces
+            return self._plain(*args, **options)
+        return self._mapped(args, options)
+
+    def _mapped(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        names = [key for key in (*range(len(args)), *options) if key not in self.excluded]
+        given: dict[Any, Any] = {**dict(enumerate(args)), **options}
+        arrays = [asarray(given[name]) for name in names]
+        inner = self._core_axes(len(names))
+        loop = numpy.broadcast_shapes(*(a.shape[: a.ndim - n] for a, n in zip(arrays, inner, strict=True)))
+        spread = [numpy.broadcast_to(a, loop + a.shape[a.ndim - n :]) for a, n in zip(arrays, inner, strict=True)]
+        found = [self._called(given, names, [a[index] for a in spread]) for index in numpy.ndindex(*loop)]
+        if not found:
+            return self._plain(*plain(args), **{name: plain(value) for name, value in options.items()})
+        if not isinstance(found[0], tuple):
+            return self._joined(found, loop, 0)
+        return tuple(self._joined(list(parts), loop, k) for k, parts in enumerate(zip(*found, strict=True)))
+
+    def _core_axes(self, count: int) -> list[int]:
+        """How many axes of each argument the function takes at once."""
+        if self.signature is None:
+            return [0] * count
+        left = self.signature.partition("->")[0]
+        return [len(re.findall(r"\w+", group)) for group in re.findall(r"\(([^()]*)\)", left)]
+
+    def _called(self, given: dict[Any, Any], names: list[Any], values: list[Any]) -> Any:
+        now = {**given, **dict(zip(names, values, strict=True))}
+        return self.pyfunc(
+            *(value for key, value in now.items() if isinstance(key, int)),
+            **{key: value for key, value in now.items() if isinstance(key, str)},
+        )
+
+    def _joined(self, parts: list[Any], loop: tuple[int, ...], output: int) -> Any:
+        """The results as one array, of the dtype of the first one."""
+        dtype = numpy.asarray(plain(parts[0])).dtype if self.otypes is None else numpy.dtype(list(self.otypes)[output])
+        whole = array(parts, dtype)
+        return whole.reshape(loop + whole.shape[1:])
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """Numpy's class makes no method of a function; nor does this one."""
+        return self

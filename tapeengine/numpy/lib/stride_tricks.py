@@ -1,0 +1,60 @@
+"""numpy.lib.stride_tricks, for programs that are differentiated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+from numpy.lib import stride_tricks as _theirs
+
+from tapeengine._core.array import Array
+from tapeengine._core.functions import offered
+from tapeengine.errors import UnsupportedError
+
+__all__ = ["as_strided", "sliding_window_view"]
+
+sliding_window_view = offered(_theirs.sliding_window_view)
+
+
+def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True) -> Any:
+    """`numpy.lib.stride_tricks.as_strided`; of a traced array a copy, to be read.
+
+    Elements that are shown several times get the sum of their cotangents.
+
+    Raises
+    ------
+    UnsupportedError
+        Where strides lead to memory that is no element of `x`.
+
+    Examples
+    --------
+    >>> import tapeengine as te, tapeengine.numpy as np
+    >>> te.grad(lambda a: as_strided(a, (2, 2), (8, 8)).sum())(np.array([1.0, 2.0, 3.0]))
+    array([1., 2., 1.])
+    """
+    if type(x) is not Array:
+        return _theirs.as_strided(x, shape, strides, subok, writeable)
+    shape = x.shape if shape is None else tuple(numpy.atleast_1d(shape).tolist())
+    strides = x.strides if strides is None else tuple(numpy.atleast_1d(strides).tolist())
+    own, read = offsets(x.shape, x.strides).ravel(), offsets(shape, strides)
+    order = numpy.argsort(own, kind="stable")
+    places = numpy.searchsorted(own, read.ravel(), sorter=order)
+    found = order[numpy.minimum(places, own.size - 1)] if own.size else places
+    if read.size and (not own.size or (own[found] != read.ravel()).any()):
+        raise UnsupportedError(
+            f"as_strided of a traced array of shape {x.shape} would read memory outside of its elements. Give it the "
+            "whole array and strides of its own layout, or use sliding_window_view"
+        )
+    return x.reshape(-1)[found.reshape(shape)]
+
+
+def offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    """The distance of each element from the first one, in bytes."""
+    total: Any = numpy.zeros((), int)
+    for extent, stride in zip(shape, strides, strict=True):
+        total = total[..., None] + numpy.arange(extent) * stride
+    return total
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(_theirs, name)

@@ -1,0 +1,77 @@
+"""numpy.polynomial, for programs that are differentiated.
+
+numpy's modules are Python code on arrays: the same code runs here with numpy's name meaning `tapeengine.numpy`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import importlib.util
+import sys
+from functools import cache, partial
+from types import ModuleType
+from typing import Any
+
+from tapeengine.numpy._classes import numpy_names
+
+THEIRS = "numpy.polynomial"
+MODULES = ("polyutils", "_polybase", "polynomial", "chebyshev", "hermite", "hermite_e", "laguerre", "legendre")
+
+
+def imported(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
+    """The import statement of those modules: numpy is ours, and what numpy dispatches is called as it is."""
+    if name == "numpy" and not level:
+        return names()
+    if name == "numpy._core.overrides":
+        found = ModuleType(name)
+        found.array_function_dispatch = lambda *args, **options: lambda function: function  # type: ignore[attr-defined]
+        return found
+    return builtins.__import__(name, globals, locals, fromlist, level)
+
+
+@cache
+def names() -> ModuleType:
+    """What the name of numpy means there: a traced array is an instance of its class of arrays."""
+    module = ModuleType("numpy")
+    module.__dict__.update(numpy_names(), __getattr__=partial(getattr, importlib.import_module("tapeengine.numpy")))
+    return module
+
+
+def twin(name: str) -> ModuleType:
+    """One of numpy's modules, run once more."""
+    spec = importlib.util.find_spec(f"{THEIRS}.{name}")
+    assert spec is not None and spec.loader is not None
+    module = ModuleType(f"{__name__}.{name}", None)
+    module.__package__ = __name__
+    module.__file__ = spec.origin
+    module.__dict__["__builtins__"] = {**vars(builtins), "__import__": imported}
+    sys.modules[module.__name__] = module
+    exec(spec.loader.get_code(spec.name), module.__dict__)  # type: ignore[attr-defined]
+    return module
+
+
+def classes() -> dict[str, Any]:
+    """The classes of series by their names, and the modules."""
+    found: dict[str, Any] = {name: twin(name) for name in MODULES}
+    for name in ("Polynomial", "Chebyshev", "Legendre", "Hermite", "HermiteE", "Laguerre"):
+        module = {"HermiteE": "hermite_e"}.get(name, name.lower())
+        found[name] = getattr(found[module], name)
+    return found
+
+
+__path__: list[str] = []  # the modules are entries of sys.modules
+globals().update(classes())
+
+
+def set_default_printstyle(style: str) -> None:
+    """See `numpy.polynomial.set_default_printstyle`."""
+    if style not in ("unicode", "ascii"):
+        raise ValueError(f"Unsupported format string '{style}'. Valid options are 'ascii' and 'unicode'")
+    globals()["_polybase"].ABCPolyBase._use_unicode = style == "unicode"
+
+
+__all__ = [
+    *("Chebyshev", "Hermite", "HermiteE", "Laguerre", "Legendre", "Polynomial", "chebyshev", "hermite", "hermite_e"),
+    *("laguerre", "legendre", "polynomial", "set_default_printstyle"),
+]

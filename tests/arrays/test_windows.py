@@ -1,0 +1,94 @@
+"""Sliding windows and strides: elements that are read several times get the sum of their cotangents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+from numpy.lib.stride_tricks import sliding_window_view
+
+import tapeengine as te
+import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
+
+RANDOM = numpy.random.default_rng(0)
+IMAGE, FIRST, SECOND = RANDOM.normal(size=(2, 9, 8)), RANDOM.normal(size=(3, 2, 3, 3)), RANDOM.normal(size=(2, 3, 2, 2))
+
+
+def convolved(x: Any, kernel: Any) -> Any:
+    """Channels of an image under kernels (out, in, height, width)."""
+    return np.einsum("cijkl,ockl->oij", sliding_window_view(x, kernel.shape[2:], axis=(1, 2)), kernel)
+
+
+def network(x: Any, first: Any, second: Any) -> Any:
+    """Two convolutions, with a maximum over pairs of rows and columns between them."""
+    hidden = np.tanh(convolved(x, first))
+    pooled = np.max(sliding_window_view(hidden, (2, 2), axis=(1, 2))[:, ::2, ::2], axis=(3, 4))
+    return np.mean(convolved(pooled, second) ** 2)
+
+
+def differences(f: Callable[..., Any], args: tuple[Any, ...], directions: tuple[Any, ...]) -> float:
+    step = 1e-5
+    at = [f(*(a + k * step * d for a, d in zip(args, directions, strict=True))) for k in (1, -1, 2, -2)]
+    return float((8 * (at[0] - at[1]) - (at[2] - at[3])) / (12 * step))
+
+
+PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "network": (network, (IMAGE, FIRST, SECOND)),
+    "elements": (lambda x: (w := sliding_window_view(x, 3))[1, 2] * w[2, 1] * w[3, 0] + np.sum(w * w), (IMAGE[0, 0],)),
+    "windows of windows": (lambda x: np.sum(sliding_window_view(x, (3, 2), (0, 0)).prod(axis=(2, 3))), (IMAGE[0],)),
+    "running mean": (lambda x: np.sum(np.exp(sliding_window_view(x, 4, axis=1).mean(axis=-1))), (IMAGE[1],)),
+    "strided": (lambda x: np.sum(np.lib.stride_tricks.as_strided(x, (6, 3), (8, 8)).prod(axis=1)), (IMAGE[0, 0],)),
+    "strided columns": (
+        lambda x: np.sum(np.lib.stride_tricks.as_strided(x[:, ::2], (4, 2, 2), (64, 64, 16)).prod(axis=(1, 2))),
+        (IMAGE[0],),
+    ),
+    "strided diagonal": (lambda x: np.prod(np.lib.stride_tricks.as_strided(x, (8,), (72,))), (IMAGE[0],)),
+    "i0": (lambda x: np.sum(np.i0(20 * x)) * 1e-9, (IMAGE[0],)),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_derivatives(name: str) -> None:
+    f, args = PROGRAMS[name]
+    directions = tuple(RANDOM.normal(size=a.shape) for a in args)
+    value, back = te.vjp(f, *args)
+    assert value == f(*args)
+    found = sum(float(np.sum(g * d)) for g, d in zip(back(1.0), directions, strict=True))
+    assert found == pytest.approx(differences(f, args, directions), rel=1e-8)
+    assert te.jvp(f, args, directions)[1] == pytest.approx(found, rel=1e-13)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_second_derivatives(name: str) -> None:
+    f, args = PROGRAMS[name]
+    directions = tuple(RANDOM.normal(size=a.shape) for a in args)
+
+    def slope(*at: Any) -> Any:
+        return te.jvp(f, at, directions)[1]
+
+    found = sum(float(np.sum(g * d)) for g, d in zip(te.vjp(slope, *args)[1](1.0), directions, strict=True))
+    assert found == pytest.approx(differences(slope, args, directions), rel=1e-7)
+
+
+def test_memory_outside_of_an_array_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="outside of its elements"):
+        te.grad(lambda x: np.sum(np.lib.stride_tricks.as_strided(x[::2], (2, 2), (8, 8))))(numpy.arange(6.0))
+
+
+def test_windows_are_not_written_to() -> None:
+    with pytest.raises(UnsupportedError, match="copies"):
+        te.grad(lambda x: np.sum(sliding_window_view(x, 2, writeable=True)))(numpy.arange(6.0))
+
+
+def test_the_bessel_function_against_mpmath() -> None:
+    mpmath = pytest.importorskip("mpmath")
+    for x in (0.0, 1e-8, 0.3, 7.5, 8.5, 29.9, 30.1, 200.0, -12.0):
+        for order in range(1, 4):
+            f: Any = np.i0
+            for _ in range(order):
+                f = te.grad(f)
+            expected = mpmath.diff(lambda t: mpmath.besseli(0, t), mpmath.mpf(x), order)
+            assert float(f(x)) == pytest.approx(float(expected), rel=2e-14, abs=1e-15)
