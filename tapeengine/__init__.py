@@ -17,11 +17,13 @@ __all__ = [
     "Dual",
     "Engine",
     "LinearMap",
+    "Loaded",
     "NotDifferentiable",
     "Primitive",
     "Program",
     "ProgramError",
     "Sample",
+    "Shared",
     "Vec",
     "__version__",
     "backpropagate",
@@ -68,6 +70,7 @@ _METHODS = (
     *("debug", "tape", "backpropagate", "register_container"),
 )
 _MODULES = ("chad", "cmath", "math", "numpy", "plugins", "testing")
+_WORKERS = ("Loaded", "Shared")
 _CHAD = ("program", "Program", "ProgramError", "Vec", "fold", "scan", "gather", "scatter", "replicate")
 
 
@@ -89,6 +92,7 @@ if TYPE_CHECKING:
     from tapeengine.chad.annotations import Array
     from tapeengine.chad.program import Program, program
     from tapeengine.plugins.hookspecs import hookimpl
+    from tapeengine.workers import Loaded, Shared
 
     __version__: str
     _engine = default_engine()
@@ -118,6 +122,8 @@ def __getattr__(name: str) -> Any:
         found = import_module(f"tapeengine.{name}")
     elif name in _CHAD:
         found = getattr(import_module("tapeengine.chad"), name)
+    elif name in _WORKERS:
+        found = getattr(import_module("tapeengine.workers"), name)
     elif name == "hookimpl":
         from tapeengine.plugins.hookspecs import hookimpl as found
     else:

@@ -14,6 +14,7 @@ __all__ = [
     "TapeLimitError",
     "TraceError",
     "UnsupportedError",
+    "WorkerError",
 ]
 
 
@@ -65,6 +66,10 @@ class UnsupportedError(TapeEngineError, TypeError):
 
 class MissingAttributeError(UnsupportedError, AttributeError):
     """A traced value lacks an attribute of numpy's, which would give something without a derivative."""
+
+
+class WorkerError(TapeEngineError, RuntimeError):
+    """A worker ended while it ran tasks, or it cannot run tasks of this program, whose packages it does not have."""
 
 
 class PrimitiveError(TapeEngineError, TypeError):

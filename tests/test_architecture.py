@@ -38,6 +38,7 @@ LAYERS: dict[str, int] = {
     "tapeengine.engine": 3,
     "tapeengine.staged": 3,
     "tapeengine.transforms": 3,
+    "tapeengine.workers": 3,
     "tapeengine.lift": 3,
     "tapeengine.testing": 4,
     "tapeengine": 5,

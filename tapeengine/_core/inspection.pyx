@@ -25,6 +25,12 @@ def open_tape():
     return None if h == NULL else tape_of(h)
 
 
+def is_swept_back_only():
+    """Whether the latest trace that this thread has open takes reverse sweeps of first order alone."""
+    cdef Head *h = innermost_here()
+    return h != NULL and not tape_of(h).keeps_tangents
+
+
 def last_id(Tape tape):
     """The id of the latest record."""
     return tape.head.count - 1

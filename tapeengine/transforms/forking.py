@@ -1,79 +1,115 @@
 """`fork` and `fork_map`: tasks side by side, whose derivatives run side by side too (DN section 12, n-ary).
 
 Each task records on a tape of its own, so that a dual is known by its job's tape and its id in it (DN 12.2), and tasks
-fork further ones. The trace that forked has one record for them all, which keeps their tapes: that is the job graph.
-The reverse pass forks where the primal joined, one resolve for each task, and joins where it forked (DN Fig. 15); the
-cotangents of what tasks share are added in the order of the tasks, so that any number of workers gives the same bits.
+fork further ones. The trace that forked has one record for them all, which knows where their tapes are: that is the job
+graph. The reverse pass forks where the primal joined, one resolve for each task, and joins where it forked (DN Fig.
+15); the cotangents of what tasks share are added in the order of the tasks, so that any number of workers gives the
+same bits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tapeengine._core.inspection import is_swept_back_only
 from tapeengine.errors import StructureError
 from tapeengine.transforms.calls import Derivative, call_with_rule
+from tapeengine.transforms.far import Gone, Reply, first, pull_again, pull_kept, push_again
 from tapeengine.transforms.forms import flatten, form_of, is_traced
+from tapeengine.transforms.jobs import Job, combined, is_zero
 from tapeengine.transforms.rerun import Repeatable
-from tapeengine.transforms.tasks import Closure, Direction, Task, derived, remote_pull, remote_push, run_task
-from tapeengine.transforms.workers import in_order, shares_memory
+from tapeengine.transforms.tasks import Closure, Direction, Task, derived, run_task
+from tapeengine.workers import Reference, Workers, in_order, stamp_of, workers_of
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
 
 __all__ = ["fork", "fork_map"]
 
+#: Shows how far a pass is: ``progress(iterable, total=n, desc=text)`` gives what is iterated in its place, as tqdm.
+Progress = Callable[..., Iterable[Any]]
 
-def fork(engine: Engine, tasks: Sequence[Callable[[], Any]], executor: Executor) -> tuple[Any, ...]:
+
+def fork(
+    engine: Engine, tasks: Sequence[Callable[[], Any]], executor: Any, progress: Progress | None = None
+) -> tuple[Any, ...]:
     """See `Engine.fork`."""
     for task in tasks:
         if not callable(task):
             raise StructureError(
                 f"fork takes callables without arguments, not {task!r}; write fork(lambda: f(x), lambda: g(x))"
             )
-    shared = Shared()
-    found = [shared.task(engine, task, shares_memory(executor)) for task in tasks]
-    return tuple(Fork(engine, executor, *zip(*found, strict=True)).run(shared.values)) if tasks else ()
+    workers = workers_of(executor, stamp_of(engine.registry))
+    captures = Captures(workers)
+    found = [captures.task(engine, task) for task in tasks]
+    return tuple(Fork(engine, workers, progress, *zip(*found, strict=True)).run(captures.values)) if tasks else ()
 
 
 def fork_map(
-    engine: Engine, f: Callable[..., Any], iterables: Sequence[Iterable[Any]], chunksize: int, executor: Executor
+    engine: Engine,
+    f: Callable[..., Any],
+    iterables: Sequence[Iterable[Any]],
+    chunksize: int,
+    executor: Any,
+    progress: Progress | None = None,
 ) -> list[Any]:
     """See `Engine.fork_map`."""
     if chunksize < 1:
         raise StructureError(f"fork_map needs a chunksize of at least 1, not {chunksize}")
     items = list(zip(*iterables, strict=True))
     chunks = [items[k : k + chunksize] for k in range(0, len(items), chunksize)]
-    return [x for part in fork(engine, [partial(_each, f, chunk) for chunk in chunks], executor) for x in part]
+    tasks = [partial(_each, f, chunk) for chunk in chunks]
+    return [x for part in fork(engine, tasks, executor, progress) for x in part]
 
 
 def _each(f: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> list[Any]:
     return [f(*item) for item in items]
 
 
-class Shared:
-    """The traced values that tasks capture, each once.
+def _name(f: Any) -> str:
+    """The name of the program's function in a task."""
+    while isinstance(f, partial):
+        f = f.args[0] if f.func is _each else f.func
+    return str(getattr(f, "__name__", type(f).__name__))
+
+
+class Captures:
+    """What tasks capture: traced values, each once, and references to data that lies elsewhere.
 
     Attributes
     ----------
     values : list
+        The traced values.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, workers: Workers) -> None:
         self.values: list[Any] = []
+        self._workers = workers
         self._numbers: dict[int, int] = {}
 
-    def task(self, engine: Engine, f: Callable[[], Any], is_local: bool) -> tuple[Task, list[int]]:
+    def task(self, engine: Engine, f: Callable[[], Any]) -> tuple[Task, list[int]]:
         """Make a task of a callable; with it the numbers of the values that it captures."""
-        program = f.args[0] if isinstance(f, partial) and f.func is _each else f
-        name = getattr(program, "__name__", type(program).__name__)
-        call = Repeatable(engine, (f, (), {}), name, with_globals=is_local)
-        return Closure(call), [self._number(value) for value in call.values]
+        reference = self._workers.reference
+        call = Repeatable(
+            engine,
+            (f, (), {}),
+            _name(f),
+            lambda value: is_traced(value) or reference(value) is not None,
+            with_globals=self._workers.shares_memory,
+        )
+        numbers: list[int] = []
+        places: list[int | Reference] = []
+        for value in call.values:
+            found = reference(value)
+            places.append(len(numbers) if found is None else found)
+            if found is None:
+                numbers.append(self._number(value))
+        return Closure(call, places), numbers
 
     def _number(self, value: Any) -> int:
         number = self._numbers.setdefault(id(value), len(self.values))
@@ -89,42 +125,54 @@ class Fork:
     Attributes
     ----------
     engine : Engine
-    executor : Executor
+    workers : Workers
+    progress : callable or None
     tasks : sequence of Task
     places : sequence of list of int
         For each task the numbers of its values among the shared ones.
     """
 
     engine: Engine
-    executor: Executor
+    workers: Workers
+    progress: Progress | None
     tasks: Sequence[Task]
     places: Sequence[Sequence[int]]
 
     def run(self, values: list[Any]) -> list[Any]:
         """Run the tasks; on traced values they leave one record."""
         traced, results = call_with_rule(self.engine, (values,), self._call, "fork")
-        return results if traced else self.calls(run_task, values)
+        return results if traced else self.each(run_task, "value", values)
 
     def _call(self, args: tuple[Any, ...]) -> tuple[list[Any], Derivative]:
         (values,) = args
         if any(map(is_traced, values)):  # by a trace further out, which is forked on as well
             return self.run(values), Again(self, values)
-        if not shares_memory(self.executor):
-            found = self.calls(run_task, values)
-            for task, value in zip(self.tasks, found, strict=True):
-                task.note(value)
-            return found, Remote(self, values)
-        found = self.calls(lambda task, own: task.recorded(self.engine, own), values)
-        return [value for value, _ in found], Jobs(self, values, [pull for _, pull in found])
+        if self.workers.shares_memory:
+            found = self.each(self._recorded, "value", values)
+            return [value for value, _ in found], Near(self, values, [job for _, job in found])
+        replies = self.each(first, "value", values, is_swept_back_only(), self.workers.keeps)
+        for task, reply in zip(self.tasks, replies, strict=True):
+            task.note(reply.value)
+        return [reply.value for reply in replies], Far(self, values, replies)
+
+    def _recorded(self, task: Task, own: list[Any]) -> tuple[Any, Job]:
+        value, pull = task.recorded(self.engine, own)
+        return value, Job(self.engine.structures, value, own, pull)
 
     def own(self, values: Sequence[Any]) -> list[list[Any]]:
         """The values of each task."""
         return [[values[k] for k in places] for places in self.places]
 
-    def calls(self, function: Callable[[Task, list[Any]], Any], values: list[Any]) -> list[Any]:
-        """Call a function of each task and its values, on the workers."""
+    def each(self, function: Callable[..., Any], what: str, values: list[Any], *more: Any) -> list[Any]:
+        """Call a function of each task, its values and what else is given, on the workers."""
         pairs = zip(self.tasks, self.own(values), strict=True)
-        return list(in_order(self.executor, [(function, task, own) for task, own in pairs]))
+        return list(self.calls([(function, task, own, *more) for task, own in pairs], what))
+
+    def calls(self, calls: Sequence[tuple[Any, ...]], what: str) -> Iterable[Any]:
+        """Run calls on the workers; their results in order."""
+        name = f"{self.tasks[0].name}_{what}"
+        found = in_order(self.workers, calls, name)
+        return found if self.progress is None else self.progress(found, total=len(calls), desc=name)
 
     def totals(self, values: list[Any], found: Iterable[Sequence[Any] | None]) -> tuple[list[Any]]:
         """Add up the cotangents of the shared values, task by task; None is zero."""
@@ -144,12 +192,12 @@ class Fork:
 
 
 @dataclass(slots=True)
-class Jobs:
+class Near:
     """The derivative of tasks whose tapes are here."""
 
     fork: Fork
     values: list[Any]
-    pulls: list[Callable[[Any], Any]]
+    jobs: list[Job]
     maps: list[Callable[[Any], Any]] = field(default_factory=list)
 
     def pull(self, cotangent: list[Any]) -> Any:
@@ -157,44 +205,70 @@ class Jobs:
         fork = self.fork
         leaves = [flatten(fork.engine.structures, ct)[0] for ct in cotangent]
         calls = [
-            (_nothing,) if all(map(_is_zero, parts)) else (pull, ct)
-            for pull, ct, parts in zip(self.pulls, cotangent, leaves, strict=True)
+            (_nothing,) if all(map(is_zero, parts)) else (job, ct)
+            for job, ct, parts in zip(self.jobs, cotangent, leaves, strict=True)
         ]
         if any(is_traced(x) for parts in leaves for x in parts):
             return fork.totals(self.values, (call[0](*call[1:]) for call in calls))
-        return fork.totals(self.values, in_order(fork.executor, calls))
+        return fork.totals(self.values, fork.calls(calls, "cotangents"))
 
     def push(self, tangents: tuple[list[Any]]) -> Any:
         """Sweep the tasks forwards, on tapes that keep what tangents need."""
         fork, own = self.fork, self.fork.own(tangents[0])
         if not self.maps:
-            self.maps = fork.calls(lambda task, given: task.push(fork.engine, given), self.values)
+            self.maps = fork.each(lambda task, given: task.push(fork.engine, given), "value", self.values)
         if any(map(is_traced, tangents[0])):
             return [m(t) for m, t in zip(self.maps, own, strict=True)]
-        return list(in_order(fork.executor, [(m, t) for m, t in zip(self.maps, own, strict=True)]))
+        return list(fork.calls([(m, t) for m, t in zip(self.maps, own, strict=True)], "tangents"))
 
 
 @dataclass(slots=True)
-class Remote:
-    """The derivative of tasks that run elsewhere: they are sent again, with cotangents or tangents."""
+class Far:
+    """The derivative of tasks that run elsewhere."""
 
     fork: Fork
     values: list[Any]
+    replies: list[Reply]
 
     def pull(self, cotangent: list[Any]) -> Any:
-        """Send each task with its cotangent."""
-        return self.fork.totals(self.values, self._sent(remote_pull, cotangent))
+        """Combine the rows that have come; sweep the tapes that are kept; send again what is left."""
+        fork = self.fork
+        structures = fork.engine.structures
+        found: dict[int, Any] = {}
+        for k, (reply, ct) in enumerate(zip(self.replies, cotangent, strict=True)):
+            leaves = flatten(structures, ct)[0]
+            if not fork.places[k] or all(map(is_zero, leaves)):
+                found[k] = None
+            elif reply.rows is not None:
+                found[k] = combined(structures, reply.rows, ct)
+            elif any(map(is_traced, leaves)):
+                found[k] = self._again(k, pull_again(*self._given(k), ct))
+        kept = [k for k, reply in enumerate(self.replies) if k not in found and reply.home is not None]
+        swept = self._called([(pull_kept, self.replies[k].home, cotangent[k]) for k in kept])
+        found |= {k: one for k, one in zip(kept, swept, strict=True) if type(one) is not Gone}
+        left = [k for k in range(len(self.replies)) if k not in found]
+        again = self._called([(pull_again, *self._given(k), cotangent[k]) for k in left])
+        found |= {k: self._again(k, one) for k, one in zip(left, again, strict=True)}
+        return fork.totals(self.values, (found[k] for k in range(len(self.replies))))
 
     def push(self, tangents: tuple[list[Any]]) -> Any:
-        """Send each task with the tangents of its values."""
-        return list(self._sent(remote_push, self.fork.own(tangents[0])))
-
-    def _sent(self, function: Callable[..., Any], given: Sequence[Any]) -> Iterable[Any]:
+        """Send each task again, with the tangents of its values."""
         fork = self.fork
-        calls = zip(fork.tasks, fork.own(self.values), given, strict=True)
-        if any(is_traced(x) for x in flatten(fork.engine.structures, list(given))[0]):
-            return [function(*call) for call in calls]
-        return in_order(fork.executor, [(function, *call) for call in calls])
+        calls = [(push_again, *self._given(k), own) for k, own in enumerate(fork.own(tangents[0]))]
+        if any(map(is_traced, tangents[0])):
+            return [call[0](*call[1:]) for call in calls]
+        return list(fork.calls(calls, "tangents"))
+
+    def _given(self, k: int) -> tuple[Task, list[Any]]:
+        return self.fork.tasks[k], [self.values[number] for number in self.fork.places[k]]
+
+    def _again(self, k: int, answer: tuple[Any, Any]) -> Any:
+        """The cotangents of a task that was run again; the rows stay for the next time."""
+        cotangents, self.replies[k].rows = answer
+        return cotangents
+
+    def _called(self, calls: Sequence[tuple[Any, ...]]) -> Iterable[Any]:
+        return self.fork.calls(calls, "cotangents") if calls else ()
 
 
 @dataclass(slots=True)
@@ -222,14 +296,7 @@ class Again:
             tasks.append(derived(fork.engine, direction, task, more))
             places.append([*numbers, *range(len(shared), len(shared) + len(leaves))])
             shared.extend(leaves)
-        return Fork(fork.engine, fork.executor, tasks, places).run(shared)
-
-
-def _is_zero(leaf: Any) -> bool:
-    """Whether a cotangent is exactly zero, or that of something discrete."""
-    if type(leaf) is float:
-        return leaf == 0.0
-    return leaf is None or (isinstance(leaf, np.ndarray) and not leaf.any())
+        return Fork(fork.engine, fork.workers, fork.progress, tasks, places).run(shared)
 
 
 def _nothing() -> None:

@@ -33,7 +33,7 @@ class Parallel:
     def executor(self) -> Executor:
         """Where the tasks of `fork` run. The threads that stand in for none begin with the first fork."""
         if self._executor is None:
-            from tapeengine.transforms.workers import default_executor
+            from tapeengine.workers import default_executor
 
             self._executor = default_executor()
         return self._executor

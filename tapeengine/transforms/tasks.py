@@ -1,7 +1,7 @@
 """A task: a function of the values that a callable without arguments captures, with its derivatives.
 
-A task and the values for it can be sent to another process; there its derivative runs it again, since a tape stays
-where it was recorded.
+What it captures beside traced values may be a reference to data that lies elsewhere. A task and the values for it can
+be sent to another process.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import Step, flatten, is_traced, unflatten
 from tapeengine.transforms.rerun import Outcome, Repeatable
+from tapeengine.workers import Reference
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
 
-__all__ = ["Closure", "Derived", "Direction", "Task", "derived", "remote_pull", "remote_push", "run_task"]
+__all__ = ["Closure", "Derived", "Direction", "Task", "derived", "engine_here", "run_task"]
 
 Direction = Literal["pull", "push"]
 
@@ -76,8 +77,8 @@ class Closure(Task):
     Parameters
     ----------
     call : Repeatable
-    places : sequence of int, optional
-        Which of the task's values each of the call's is; by default they are the same.
+    places : sequence of int or Reference, optional
+        Which of the task's values each of the call's is, or what it stands for; by default they are the same.
 
     Examples
     --------
@@ -90,14 +91,14 @@ class Closure(Task):
 
     __slots__ = ("call", "places")
 
-    def __init__(self, call: Repeatable, places: Sequence[int] | None = None) -> None:
-        super().__init__(len(call.values), call.name)
+    def __init__(self, call: Repeatable, places: Sequence[int | Reference] | None = None) -> None:
+        self.places = range(len(call.values)) if places is None else places
+        super().__init__(sum(type(place) is int for place in self.places), call.name)
         self.call = call
-        self.places = range(self.count) if places is None else places
 
     def __call__(self, values: list[Any]) -> Any:
         """Run the callable around other values."""
-        own = [values[k] for k in self.places]
+        own = [place.value if isinstance(place, Reference) else values[place] for place in self.places]
         return self.call.first(own) if self.call.outcome is None else self.call(own)
 
     def note(self, value: Any) -> None:
@@ -105,9 +106,10 @@ class Closure(Task):
         self.call.outcome = Outcome(self.call.engine.structures, value)
 
     def __reduce__(self) -> Any:
-        f = self.call.snapshot.again(_numbered(self.count))[0]
+        f = self.call.snapshot.again(_numbered(len(self.places)))[0]
         outcome = self.call.outcome
-        return _closure, (f, self.name, None if outcome is None else (outcome.leaves, outcome.steps))
+        kept = None if outcome is None else (outcome.leaves, outcome.steps)
+        return _closure, (f, self.name, kept, list(self.places))
 
 
 class Derived(Task):
@@ -170,21 +172,22 @@ def _numbered(count: int) -> list[Any]:
     return [Captured(number) for number in range(count)]
 
 
-def _closure(f: Callable[[], Any], name: str, outcome: Any) -> Closure:
+def _closure(f: Callable[[], Any], name: str, outcome: Any, places: Sequence[int | Reference]) -> Closure:
     """Make a task again of the callable that was sent."""
-    engine = _engine()
+    engine = engine_here()
     call = Repeatable(engine, (f, (), {}), name, lambda value: type(value) is Captured, with_globals=False)
     if outcome is not None:
         call.outcome = Outcome(engine.structures, None)
         call.outcome.leaves, call.outcome.steps = outcome
-    return Closure(call, [place.number for place in call.values])
+    return Closure(call, [places[place.number] for place in call.values])
 
 
 def _derived(direction: Direction, task: Task, given: Any) -> Derived:
-    return derived(_engine(), direction, task, given)
+    return derived(engine_here(), direction, task, given)
 
 
-def _engine() -> Engine:
+def engine_here() -> Engine:
+    """The engine that runs tasks which were sent to this process."""
     from tapeengine import default_engine
 
     return default_engine()
@@ -193,13 +196,3 @@ def _engine() -> Engine:
 def run_task(task: Task, values: list[Any]) -> Any:
     """Run a task, here or in another process."""
     return task(values)
-
-
-def remote_pull(task: Task, values: list[Any], cotangent: Any) -> Any:
-    """Run a task again in another process, for the cotangents of its values."""
-    return task.pull(_engine(), values)[1](cotangent)
-
-
-def remote_push(task: Task, values: list[Any], tangents: list[Any]) -> Any:
-    """Run a task again in another process, for the tangent of what it returns."""
-    return task.push(_engine(), values)(tangents)

@@ -1,7 +1,8 @@
-"""fork on executors that share no memory: tasks travel by pickle, and their derivatives run them again there."""
+"""fork on executors that share no memory: tasks travel by pickle, and bring what their derivatives need."""
 
 import multiprocessing
 import os
+import pickle
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
@@ -55,9 +56,9 @@ def test_tasks_run_in_another_process(pool: Executor) -> None:
     def program(x: Any) -> Any:
         return ENGINE.fork(partial(process, x), partial(process, x * x), executor=pool)
 
-    ((here, first), (there, second)), backpropagator = ENGINE.vjp(program, 3.0)
-    assert (here, first, second) == (os.getpid(), 6.0, 18.0)
-    assert there != here
+    ((first, a), (second, b)), backpropagator = ENGINE.vjp(program, 3.0)
+    assert (a, b) == (6.0, 18.0)
+    assert first == second != os.getpid()
     assert backpropagator(((None, 1.0), (None, 10.0))) == (2.0 + 120.0,)
 
 
@@ -86,25 +87,95 @@ def test_a_task_that_does_not_travel_says_so(pool: Executor) -> None:
     assert ENGINE.grad(partial(waves, pool), 0)(1.0, [1.0]) == pytest.approx(np.cos(1.0), rel=1e-15)
 
 
-def test_an_executor_that_nobody_knows_is_taken_to_be_far_away() -> None:
-    class Elsewhere(Executor):
-        """Runs everything at once, on what has been through pickle."""
+class Elsewhere(Executor):
+    """Runs everything at once, on what has been through pickle, and counts bytes."""
 
-        def __init__(self) -> None:
-            self.sent = 0
+    def __init__(self) -> None:
+        self.sent: list[int] = []
+        self.received: list[int] = []
 
-        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
-            import pickle
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()
+        message = pickle.dumps((fn, args))
+        function, received = pickle.loads(message)
+        answer = pickle.dumps(function(*received))
+        self.sent.append(len(message))
+        self.received.append(len(answer))
+        future.set_result(pickle.loads(answer))
+        return future
 
-            self.sent += 1
-            future: Future[Any] = Future()
-            future.set_running_or_notify_cancel()
-            function, received = pickle.loads(pickle.dumps((fn, args)))
-            future.set_result(pickle.loads(pickle.dumps(function(*received))))
-            return future
 
+def squares(w: Any, x: Any) -> Any:
+    return tnp.sum((w * x) ** 2)
+
+
+def many(w: Any, x: Any) -> Any:
+    return w * x
+
+
+def test_a_task_with_few_numbers_brings_its_derivative_and_is_sent_once() -> None:
     elsewhere = Elsewhere()
-    _, backpropagator = ENGINE.vjp(partial(waves, elsewhere), 1.3, [0.2, 0.4, -1.0])
-    assert elsewhere.sent == 2
-    assert backpropagator(1.0) == ENGINE.vjp(partial(waves, None), 1.3, [0.2, 0.4, -1.0])[1](1.0)
-    assert elsewhere.sent == 4
+    value, backpropagator = ENGINE.vjp(partial(waves, elsewhere), 1.3, [0.2, 0.4, -1.0])
+    assert len(elsewhere.sent) == 3
+    near, its = ENGINE.vjp(partial(waves, None), 1.3, [0.2, 0.4, -1.0])
+    for ct in (1.0, 0.7, -3e-5, 0.0):
+        assert backpropagator(ct) == its(ct)
+    assert value == near
+    assert len(elsewhere.sent) == 3
+
+
+def test_a_task_with_a_large_value_is_sent_again_with_its_cotangent() -> None:
+    elsewhere = Elsewhere()
+    w, ct = np.arange(1.0, 6.0), np.linspace(-1.0, 1.0, 5)
+
+    def program(executor: Any, w: Any) -> Any:
+        return sum(ENGINE.fork_map(partial(many, w), [1.5, 2.5], executor=executor))
+
+    (far, its), (near, theirs) = (ENGINE.vjp(partial(program, e), w) for e in (elsewhere, None))
+    np.testing.assert_array_equal(far, near)
+    assert len(elsewhere.sent) == 2
+    np.testing.assert_array_equal(its(ct)[0], theirs(ct)[0])
+    assert len(elsewhere.sent) == 4
+
+
+def steep(x: Any) -> Any:
+    return x * 1e200 * 1e200
+
+
+def test_a_row_that_is_not_finite_is_not_used() -> None:
+    """The derivative overflows, its product with a small cotangent does not."""
+    for executor in (Elsewhere(), None):
+        _, backpropagator = ENGINE.vjp(lambda x, e=executor: ENGINE.fork(partial(steep, x), executor=e)[0], 1e-200)
+        assert backpropagator(1e-300) == pytest.approx((1e100,))
+        assert backpropagator(1.0) == (np.inf,)
+
+
+def test_data_at_rest_is_sent_once_and_an_iteration_sends_parameters_and_brings_cotangents() -> None:
+    elsewhere = Elsewhere()
+    data = np.linspace(0.0, 1.0, 50_000)
+    shards = [te.Shared(part) for part in np.split(data, 5)]
+
+    def loss(executor: Any, parts: Any, w: Any) -> Any:
+        return sum(ENGINE.fork_map(partial(squares, w), parts, executor=executor))
+
+    far, near = (ENGINE.value_and_grad(partial(loss, e, shards)) for e in (elsewhere, None))
+    for k, w in enumerate((0.5, 1.5, 2.5)):
+        elsewhere.sent.clear(), elsewhere.received.clear()
+        assert far(w) == near(w)
+        assert len(elsewhere.sent) == (10 if k == 0 else 5)
+        assert sum(elsewhere.sent) < (1.1 * data.nbytes if k == 0 else 5 * 1500)
+        assert sum(elsewhere.received) < 10 * 1000
+    assert near(2.5) == pytest.approx((6.25 * (data @ data), 5.0 * (data @ data)), rel=1e-12)
+
+
+def test_equal_tasks_are_all_run() -> None:
+    runs: list[int] = []
+
+    class Counting(Elsewhere):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+            runs.append(1)
+            return super().submit(fn, *args, **kwargs)
+
+    assert ENGINE.fork_map(abs, [-1.0] * 4, executor=Counting()) == [1.0] * 4
+    assert len(runs) == 4

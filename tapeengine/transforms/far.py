@@ -1,0 +1,99 @@
+"""Tasks that run in other processes, and what comes back of them.
+
+A task is recorded where it runs. Its reply brings its value, and what its derivative needs: rows of cotangents where
+the value is few numbers, so that the reverse pass sends nothing; the place of its tape, where that can stay on the
+worker for a later call; or neither, and then the reverse pass sends the task again with its cotangent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tapeengine.transforms.jobs import Job, Rows
+from tapeengine.transforms.tasks import Task, engine_here
+
+if TYPE_CHECKING:
+    from tapeengine.workers import Reference
+
+__all__ = ["Gone", "Reply", "first", "pull_again", "pull_kept", "push_again"]
+
+
+class Reply:
+    """What a task's first run brings.
+
+    Parameters
+    ----------
+    value : object
+    rows : list, optional
+        The rows of the task's derivative.
+    job : Job, optional
+        The task's derivative, which stays in the process that made it: a pickle says only that it is there.
+
+    Attributes
+    ----------
+    is_kept : bool
+        Whether the process that ran the task keeps its tape.
+    home : Reference or None
+        Where that is, once the reply has come here.
+    """
+
+    __slots__ = ("home", "is_kept", "job", "rows", "value")
+
+    def __init__(self, value: Any, rows: Rows | None = None, job: Job | None = None, is_kept: bool = False) -> None:
+        self.value = value
+        self.rows = rows
+        self.job = job
+        self.is_kept = is_kept or job is not None
+        self.home: Reference | None = None
+
+    def __reduce__(self) -> Any:
+        return Reply, (self.value, self.rows, None, self.is_kept)
+
+
+class Gone:
+    """The answer of a worker that does not have a tape, because another one was its home."""
+
+
+def recorded(task: Task, values: list[Any]) -> tuple[Any, Job]:
+    """Run a task on a tape of its own."""
+    engine = engine_here()
+    value, pull = task.recorded(engine, values)
+    return value, Job(engine.structures, value, values, pull)
+
+
+def first(task: Task, values: list[Any], is_swept_once: bool, keeps: bool) -> Reply:
+    """Run a task for the first time.
+
+    Parameters
+    ----------
+    task : Task
+    values : list
+    is_swept_once : bool
+        Whether the caller is differentiated once, by cotangents: only then is the derivative sure to be asked for.
+    keeps : bool
+        Whether a later call can come to this process.
+    """
+    if not values:
+        return Reply(task(values))
+    value, job = recorded(task, values)
+    if is_swept_once:
+        job.compute_rows()
+    return Reply(value, job.rows, job if keeps and is_swept_once and not job.is_few else None)
+
+
+def pull_kept(home: Reference, cotangent: Any) -> Any:
+    """Sweep the tape that a task left here."""
+    job = home.value.job
+    return Gone() if job is None else job(cotangent)
+
+
+def pull_again(task: Task, values: list[Any], cotangent: Any) -> tuple[Any, Rows | None]:
+    """Run a task again; the cotangents of its values, and the rows that they were computed from."""
+    job = recorded(task, values)[1]
+    return job(cotangent), job.rows
+
+
+def push_again(task: Task, values: list[Any], tangents: Sequence[Any]) -> Any:
+    """Run a task again, for the tangent of what it returns."""
+    return task.push(engine_here(), values)(list(tangents))

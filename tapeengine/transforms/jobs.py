@@ -1,0 +1,126 @@
+"""The derivative of one task: rows of cotangents where its value is few numbers, and its tape otherwise.
+
+A task that returns few real numbers, such as a loss, has one row of cotangents for each of them: the cotangents of its
+values are the sum of the rows, each times its number's cotangent. Where a row is finite that is how they are computed
+wherever the task ran, so that all workers give the same bits; where it is not, the tape is swept with the
+cotangent itself, which may be so small that all stays finite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeengine.structure import Structures
+from tapeengine.transforms.forms import Form, flatten, form_of, is_continuous, is_traced
+
+__all__ = ["FEW", "Job", "combined", "few_numbers", "is_zero", "rows_of"]
+
+#: The most numbers that a task may return for its derivative to be computed by rows: a walk of its tape for each.
+FEW = 4
+#: For each number of a value the cotangents of the task's values.
+Rows = list[list[Any]]
+Pull = Callable[[Any], Any]
+
+
+def few_numbers(structures: Structures, value: Any, given: Sequence[Any]) -> Form | None:
+    """The form of a task's value where it is few real numbers; None where it is more.
+
+    Few are one number, or up to `FEW` where the task's values are more than that.
+
+    Examples
+    --------
+    >>> few_numbers(Structures(), (1.0, 2), [np.ones(9)]).size
+    1
+    >>> few_numbers(Structures(), [1.0, 2.0], [0.5, 0.1]) is None
+    True
+    """
+    leaves = [leaf for leaf in flatten(structures, value)[0] if is_continuous(leaf)]
+    if not 0 < len(leaves) <= FEW or not 0 < (count := sum(map(np.size, leaves))) <= FEW:
+        return None
+    if any(map(is_traced, leaves)) or (count > 1 and count >= sum(map(np.size, given))):
+        return None
+    form = form_of(structures, value)
+    return None if form.is_complex else form
+
+
+def rows_of(pull: Pull, form: Form) -> Rows | None:
+    """The rows of a task's derivative; None where one is not finite."""
+    rows = [pull(form.basis(k)) for k in range(form.size)]
+    return rows if all(np.isfinite(leaf).all() for row in rows for leaf in row) else None
+
+
+def combined(structures: Structures, rows: Rows, cotangent: Any) -> list[Any] | None:
+    """The sum of rows, each times its number's cotangent; None where all of these are exactly zero."""
+    total: list[Any] | None = None
+    for ct, row in zip(_numbers(structures, cotangent), rows, strict=True):
+        if is_traced(ct) or ct:
+            part = [ct * leaf for leaf in row]
+            total = part if total is None else [a + b for a, b in zip(total, part, strict=True)]
+    return total
+
+
+def _numbers(structures: Structures, cotangent: Any) -> list[Any]:
+    """The numbers of a cotangent one by one; plain ones as floats, which leave the type of what they scale."""
+    found: list[Any] = []
+    for leaf in flatten(structures, cotangent)[0]:
+        if is_traced(leaf):
+            found += [leaf.reshape(-1)[k] for k in range(leaf.size)] if np.ndim(leaf) else [leaf]
+        elif leaf is not None:
+            found += np.ravel(leaf).tolist()
+    return found
+
+
+def is_zero(leaf: Any) -> bool:
+    """Whether a cotangent is exactly zero, or that of something discrete."""
+    if type(leaf) is float:
+        return leaf == 0.0
+    return leaf is None or (isinstance(leaf, np.ndarray) and not leaf.any())
+
+
+class Job:
+    """A task that has been recorded in this process.
+
+    Parameters
+    ----------
+    structures : Structures
+    value : object
+        What the task returned.
+    given : sequence
+        Its values.
+    pull : callable
+        Sweeps its tape: ``pull(cotangent) -> cotangents of the values``.
+
+    Attributes
+    ----------
+    rows : list or None
+        The rows, once they have been computed and were finite.
+    """
+
+    __slots__ = ("_form", "_pull", "_structures", "rows")
+
+    def __init__(self, structures: Structures, value: Any, given: Sequence[Any], pull: Pull) -> None:
+        self._structures = structures
+        self._form = few_numbers(structures, value, given)
+        self._pull = pull
+        self.rows: Rows | None = None
+
+    @property
+    def is_few(self) -> bool:
+        """Whether the value is few numbers, whose rows are finite as far as is known."""
+        return self._form is not None
+
+    def compute_rows(self) -> None:
+        """Compute the rows, where there are few and they are finite."""
+        if self._form is not None and self.rows is None:
+            self.rows = rows_of(self._pull, self._form)
+            self._form = self._form if self.rows is not None else None
+
+    def __call__(self, cotangent: Any) -> Any:
+        """The cotangents of the values; None for zeros."""
+        self.compute_rows()
+        if self.rows is not None:
+            return combined(self._structures, self.rows, cotangent)
+        return self._pull(cotangent)

@@ -1,0 +1,60 @@
+"""Which adapter an executor gets: by the package that its class comes from, which is imported by whoever made it."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from typing import Any
+
+from tapeengine.errors import StructureError
+from tapeengine.workers.executors import Threads, Workers
+from tapeengine.workers.pools import Pool
+from tapeengine.workers.versions import Stamp
+
+__all__ = ["workers_of"]
+
+
+def workers_of(executor: Any, stamp: Stamp) -> Workers:
+    """Return what `fork` needs of an executor.
+
+    Parameters
+    ----------
+    executor : concurrent.futures.Executor, distributed.Client, or the module ray
+        An executor that nobody knows is taken to be far away: nothing is shared with its workers.
+    stamp : Stamp
+        The versions that workers must have.
+
+    Raises
+    ------
+    StructureError
+        Where it is none of these.
+
+    Examples
+    --------
+    >>> with ThreadPoolExecutor(2) as executor:
+    ...     workers_of(executor, ("1.0", ())).shares_memory
+    True
+    """
+    if isinstance(executor, ThreadPoolExecutor):
+        return Threads(executor)
+    root = _package(executor)
+    if root == "distributed":
+        from tapeengine.workers.dask import Dask
+
+        return Dask.of(executor, stamp)
+    if root == "ray":
+        from tapeengine.workers.ray import Ray
+
+        return Ray(executor, stamp)
+    if not isinstance(executor, Executor):
+        raise StructureError(
+            f"tasks run on a concurrent.futures.Executor, a distributed.Client or the module ray, not on {executor!r}"
+        )
+    if root == "loky" or type(executor).__module__.startswith("joblib.externals.loky"):
+        return Pool(executor, stamp, by_value=True, one_machine=True)
+    return Pool(executor, stamp, by_value=False, one_machine=isinstance(executor, ProcessPoolExecutor))
+
+
+def _package(executor: Any) -> str:
+    """The package that an executor comes from; that of a module is its own."""
+    name = getattr(executor, "__name__", "") if type(executor).__name__ == "module" else type(executor).__module__
+    return str(name).partition(".")[0]

@@ -1,0 +1,153 @@
+"""dask.distributed: its scheduler places tasks where their data is, and repeats what a dead worker was doing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from distributed import Client, Future, KilledWorker
+from distributed.client import FutureCancelledError
+
+from tapeengine.errors import WorkerError
+from tapeengine.workers.executors import Call, Workers
+from tapeengine.workers.messages import Argument, packed, perform
+from tapeengine.workers.pools import loader_of
+from tapeengine.workers.references import Foreign, Loaded, Reference
+from tapeengine.workers.versions import Stamp
+
+__all__ = ["Dask"]
+
+#: How often data that was lost with its workers is sent again.
+_TIMES = 3
+#: How many results are fetched at once: each fetch is a round trip, each result is memory.
+_WINDOW = 16
+
+
+class Dask(Workers):
+    """The workers of a client.
+
+    A task is a task of dask under the name of the program's function and pass, and never taken for an equal one. What
+    it leaves on its worker is the result of its future. References are futures: scattered data, what a loader
+    function returned, and the program's own. All tasks of a fork are one graph: dask's own costs are by the graph
+    rather than by the task.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    stamp : Stamp
+    """
+
+    keeps = True
+
+    def __init__(self, client: Any, stamp: Stamp) -> None:
+        self.client = client
+        self.stamp = stamp
+
+    @classmethod
+    def of(cls, executor: Any, stamp: Stamp) -> Dask:
+        """Return the workers of a client, or of the executor that ``client.get_executor()`` gave."""
+        return cls(executor if isinstance(executor, Client) else executor._client, stamp)
+
+    def submit(self, calls: Sequence[Call], name: str) -> list[Delivery]:
+        """See `Workers.submit`."""
+        batch = Batch(self, calls, name)
+        return [Delivery(batch, k) for k in range(len(calls))]
+
+    def reference(self, value: Any) -> Reference | None:
+        """See `Workers.reference`: a future stands for its result."""
+        return Foreign(str(value.key), value, _fetched) if isinstance(value, Future) else super().reference(value)
+
+    def home(self, reference: Reference) -> Any:
+        """The future of a reference's data."""
+        if isinstance(reference, Foreign):
+            return reference.handle
+        if self.client not in reference.homes:
+            reference.homes[self.client] = self._sent(reference)
+        return reference.homes[self.client]
+
+    def _sent(self, reference: Reference) -> Any:
+        if isinstance(reference, Loaded):
+            key = f"{getattr(reference.function, '__name__', 'load')}-{reference.key}"
+            return self.client.submit(loader_of(reference, True).load, key=key, pure=False)
+        return self.client.scatter([reference.value], hash=False)[0]
+
+
+class Batch:
+    """Calls that are sent as one graph, and whose results are fetched some at a time."""
+
+    def __init__(self, dask: Dask, calls: Sequence[Call], name: str) -> None:
+        self.dask = dask
+        self.name = name
+        packages = [packed((call[0], call[1:]), by_value=True) for call in calls]
+        self._bodies = [body for body, _ in packages]
+        self._references = [references for _, references in packages]
+        self._results: dict[int, Any] = {}
+        self.futures = self._sent(range(len(calls)))
+
+    def _sent(self, numbers: Sequence[int]) -> list[Any]:
+        messages, data = [], []
+        for k in numbers:
+            sources = {key: Argument(position) for position, key in enumerate(self._references[k])}
+            messages.append((self.dask.stamp, self._bodies[k], sources, ()))
+            data.append([self.dask.home(reference) for reference in self._references[k].values()])
+        keys = [f"{self.name}-{uuid4().hex}" for _ in numbers]
+        futures: list[Any] = self.dask.client.map(_performed, messages, data, key=keys, pure=False)
+        return futures
+
+    def result(self, k: int) -> Any:
+        """The result of a call; with it those of the next ones are fetched."""
+        if k not in self._results:
+            window = range(k, min(k + _WINDOW, len(self.futures)))
+            try:
+                found = self.dask.client.gather([self.futures[j] for j in window])
+                self._results.update(zip(window, found, strict=True))
+            except Exception:  # of any of them: the errors come in order
+                self._results[k] = self._alone(k)
+        found = self._results.pop(k)
+        if getattr(found, "is_kept", False):
+            found.home = Foreign(str(self.futures[k].key), self.futures[k], _fetched)
+        self.futures[k] = None
+        return found
+
+    def _alone(self, k: int) -> Any:
+        """The result of one call; data that was lost with its worker is sent once more."""
+        for _ in range(_TIMES):
+            try:
+                return self.futures[k].result()
+            except FutureCancelledError:
+                for reference in self._references[k].values():
+                    reference.homes.pop(self.dask.client, None)
+                self.futures[k] = self._sent([k])[0]
+            except KilledWorker as error:
+                raise WorkerError(f"workers of dask ended again and again in {self.name}: {error}") from error
+        raise WorkerError(f"the data of {self.name} was lost with workers of dask, again and again")
+
+
+class Delivery:
+    """A call as a task of dask."""
+
+    __slots__ = ("_batch", "_number")
+
+    def __init__(self, batch: Batch, number: int) -> None:
+        self._batch = batch
+        self._number = number
+
+    def result(self) -> Any:
+        """See `Sent.result`."""
+        return self._batch.result(self._number)
+
+    def cancel(self) -> bool:
+        """See `Sent.cancel`."""
+        future = self._batch.futures[self._number]
+        if future is not None:
+            future.cancel()
+        return False
+
+
+def _performed(message: tuple[Any, ...], data: Sequence[Any]) -> Any:
+    return perform(*message, *data)
+
+
+def _fetched(future: Any) -> Any:
+    return future.result()

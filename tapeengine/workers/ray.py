@@ -1,0 +1,89 @@
+"""Ray: tasks of its own, data in its object store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tapeengine.errors import WorkerError
+from tapeengine.workers.executors import Call, Workers
+from tapeengine.workers.messages import Argument, packed, perform
+from tapeengine.workers.pools import loader_of
+from tapeengine.workers.references import Foreign, Loaded, Reference
+from tapeengine.workers.versions import Stamp
+
+__all__ = ["Ray"]
+
+
+class Ray(Workers):
+    """The workers that Ray gives this program. It repeats a task whose worker died, up to three times.
+
+    Parameters
+    ----------
+    ray : module
+        Ray itself, which is initialised by the program.
+    stamp : Stamp
+    """
+
+    def __init__(self, ray: Any, stamp: Stamp) -> None:
+        self.ray = ray
+        self.stamp = stamp
+        self._perform = ray.remote(perform)
+
+    def submit(self, calls: Sequence[Call], name: str) -> list[Delivery]:
+        """See `Workers.submit`."""
+        return [self._submitted(call, name) for call in calls]
+
+    def _submitted(self, call: Call, name: str) -> Delivery:
+        body, references = packed((call[0], call[1:]), by_value=True)
+        data: list[Any] = []
+        sources: dict[str, Any] = {}
+        for key, reference in references.items():
+            if isinstance(reference, Loaded):
+                sources[key] = loader_of(reference, True)
+            else:
+                sources[key] = Argument(len(data))
+                data.append(self._home(reference))
+        task = self._perform.options(name=name)
+        return Delivery(self.ray, task.remote(self.stamp, body, sources, (), *data), name)
+
+    def reference(self, value: Any) -> Reference | None:
+        """See `Workers.reference`: an `ObjectRef` stands for its object."""
+        return (
+            Foreign(value.hex(), value, self.ray.get)
+            if isinstance(value, self.ray.ObjectRef)
+            else super().reference(value)
+        )
+
+    def _home(self, reference: Reference) -> Any:
+        if isinstance(reference, Foreign):
+            return reference.handle
+        if Ray not in reference.homes:
+            reference.homes[Ray] = self.ray.put(reference.value)
+        return reference.homes[Ray]
+
+
+class Delivery:
+    """A call as a task of Ray."""
+
+    __slots__ = ("_name", "_object", "_ray")
+
+    def __init__(self, ray: Any, one: Any, name: str) -> None:
+        self._ray = ray
+        self._object = one
+        self._name = name
+
+    def result(self) -> Any:
+        """See `Sent.result`."""
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(self._object)
+        except errors.RayTaskError as error:
+            raise error.cause from None
+        except (errors.WorkerCrashedError, errors.NodeDiedError, errors.ObjectLostError) as error:
+            raise WorkerError(f"workers of Ray ended again and again while they ran {self._name}: {error}") from error
+
+    def cancel(self) -> bool:
+        """See `Sent.cancel`; a task that runs is left to end."""
+        self._ray.cancel(self._object, force=False)
+        return False

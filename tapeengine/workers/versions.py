@@ -1,0 +1,65 @@
+"""Who may work for whom: the same version of the package, with the plugins that the program's engine has."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from tapeengine.errors import WorkerError
+from tapeengine.registry import Registry
+
+__all__ = ["Stamp", "check", "differences", "stamp_of"]
+
+#: The version of the package, and of each plugin its name, distribution and version.
+Stamp = tuple[str, tuple[tuple[str, str, str], ...]]
+
+
+def stamp_of(registry: Registry) -> Stamp:
+    """The versions that an engine works with."""
+    origins = [contribution.origin for contribution in registry.contributions]
+    return _own_version(), tuple((o.plugin, o.distribution, o.version) for o in origins)
+
+
+@cache
+def _own_version() -> str:
+    return version("tapeengine")
+
+
+def differences(theirs: Stamp, ours: Stamp) -> list[str]:
+    """What a worker, whose versions are `ours`, lacks for the program, in words.
+
+    Examples
+    --------
+    >>> differences(("1.0", (("scipy", "tapeengine-scipy", "1.2"),)), ("1.1", ()))
+    ['tapeengine 1.0 in the program and 1.1 on the worker', 'tapeengine-scipy 1.2 (plugin scipy) in the program alone']
+    """
+    found = [] if theirs[0] == ours[0] else [f"tapeengine {theirs[0]} in the program and {ours[0]} on the worker"]
+    here = {(plugin, distribution): version for plugin, distribution, version in ours[1]}
+    for plugin, distribution, wanted in theirs[1]:
+        told = f"{distribution} {wanted}".strip()
+        has = here.get((plugin, distribution))
+        if has is None:
+            found.append(f"{told} (plugin {plugin})".strip() + " in the program alone")
+        elif has != wanted:
+            found.append(f"{told} (plugin {plugin}) in the program and {has} on the worker")
+    return found
+
+
+def check(theirs: Stamp) -> None:
+    """Refuse work for a program with other versions.
+
+    Raises
+    ------
+    WorkerError
+        With both versions of all that differs.
+    """
+    found = differences(theirs, stamp_of(_registry()))
+    if found:
+        raise WorkerError(f"a worker cannot run tasks of this program: {'; '.join(found)}. Install the same on both")
+
+
+def _registry() -> Any:
+    from tapeengine import default_engine
+
+    return default_engine().registry
