@@ -24,6 +24,7 @@ from tapeengine.chad.link import link
 from tapeengine.chad.ordinary import is_traced, on_duals
 from tapeengine.chad.parse import Unresolved, parse_function
 from tapeengine.chad.parse.parser import Parsed, Parser
+from tapeengine.chad.parse.whole_arrays import check_lists
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Type
 from tapeengine.errors import StructureError, TapeEngineError, UnsupportedError
@@ -180,6 +181,7 @@ class Program(Enterable):
             entered: tuple[Any, Any] | None = enter(instance, primals, named)
             return entered or instance.__tapeengine_vjp__(engine, *primals, **named)
         others = self.others(len(primals), named)
+        self.check_lists((*primals, *others))
         executable = self.executable
         executable.engine = engine
         # An engine has tried the short way already, once it knows it, with just these primals.
@@ -211,6 +213,7 @@ class Program(Enterable):
         if self.inferred:
             return self.for_values(self.positional(primals, {})[1]).__tapeengine_jvp__(engine, primals, tangents)
         others = self.others(len(primals), {})
+        self.check_lists((*primals, *others))
         self.executable.engine = engine
         whole = (*tangents, *[None] * len(others))
         run = functools.partial(self.executable.jvp, (*primals, *others), whole)
@@ -221,6 +224,14 @@ class Program(Enterable):
             return engine.jvp(self.python, primals, tangents)  # type: ignore[no-any-return]
 
         return self._run(run, on_duals, (*primals, *others, tangents))
+
+    def check_lists(self, primals: tuple[Any, ...]) -> None:
+        """Refuse lists where the program uses its arguments as whole arrays."""
+        wanted = self.parsed().arrays
+        if wanted:
+            if self.arrays is None:
+                self.arrays = tuple({i for each in wanted for i, depth in each.arguments if depth == 0})
+            check_lists(wanted, self.positional(primals, {})[0], primals)
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
         """Give the program for arguments of the types of these; for no parameter without annotation it is this one."""
@@ -341,6 +352,10 @@ class Along(Program):
         """The same on dual numbers."""
         n = self.base.arity
         return lambda *xs: _default_engine().jvp(self.base.python, xs[:n], tuple(map(without_discrete, xs[n:])))
+
+    def check_lists(self, primals: tuple[Any, ...]) -> None:
+        """Let its base look at the primals, which come first."""
+        self.base.check_lists(primals[: self.base.arity])
 
     def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Give no arguments beside those given by position."""

@@ -19,6 +19,7 @@ from tapeengine.chad.terms import (
     Filter,
     Fold,
     Gather,
+    If,
     Index,
     Let,
     Map,
@@ -34,7 +35,7 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import INT, Array, is_discrete
+from tapeengine.chad.types import BOOL, INT, Array, LReal, is_discrete
 
 if TYPE_CHECKING:
     from tapeengine.chad.reverse.environment import Context
@@ -202,6 +203,8 @@ def concatenate(D: Reverse, t: Concatenate, context: Context) -> Term:
 # D[fold (x y. t) s]: the reduction is a chain from the left, its tree a flat array of the backpropagators of its
 # combinations (EC Fig. 8 and 9, in the representation of EC 8.1); the reverse pass goes down the chain from its root.
 def fold(D: Reverse, t: Fold, context: Context) -> Term:
+    if is_extreme(t):
+        return extreme(D, t, context)
     of = cotangent(t.type)
     inner = D.extend(context, t.left, t.right)
 
@@ -230,6 +233,38 @@ def fold(D: Reverse, t: Fold, context: Context) -> Term:
         return D.result(Proj(r, 0), back, of)
 
     return D.bind("p", t.array, context, body)
+
+
+def is_extreme(t: Fold) -> bool:
+    """Tell whether a fold gives the largest or smallest number as numpy does."""
+    match t.body:
+        case Op("maximum" | "minimum", (Var(a), Var(b))):
+            return {a, b} == {t.left.name, t.right.name}
+    return False
+
+
+# D[fold max s]  :=  let <x, x'> = D[s], m = fold max x in <m, \d -> x' (i. if x ! i = m then d / n else 0)>, where n is
+# how many elements are m: the opcode's own rule, by which equals share the cotangent, for any number of them
+def extreme(D: Reverse, t: Fold, context: Context) -> Term:
+    def body(p: Var) -> Term:
+        xs = Proj(p, 0)
+
+        def back(m: Var, d: Var) -> Term:
+            def shared(part: Var) -> Term:
+                i = D.fresh("i", INT)
+                share = If(Op("eq", (Index(xs, i), m), BOOL), part, T.Zero(LReal()))
+                return D.back(p, T.LDense(Build(Size(xs), i, share)))
+
+            return D.let("part", T.LScale(d, Op("div", (lit(1.0), equals(xs, m, D.fresh("i", INT))))), shared)
+
+        return D.let("m", Fold(t.left, t.right, t.body, xs), lambda m: D.result(m, lambda d: back(m, d), LReal()))
+
+    return D.bind("p", t.array, context, body)
+
+
+def equals(xs: Term, m: Term, i: Var) -> Term:
+    """Count the elements that are a number; an index is bound."""
+    return Total(Build(Size(xs), i, If(Op("eq", (Index(xs, i), m), BOOL), lit(1.0), lit(0.0))))
 
 
 def Apply1(function: Term, argument: Term) -> Term:
