@@ -14,7 +14,7 @@ import numpy
 
 from tapeengine.chad import terms as S
 from tapeengine.chad.primitives import DISCRETE, partial
-from tapeengine.chad.reverse.arrays import equals, is_extreme
+from tapeengine.chad.sugar import equals, is_extreme
 from tapeengine.chad.terms import Definition, Let, Literal, Map, Module, Op, Proj, Term, Total, Tuple, Var, lit
 from tapeengine.chad.traverse import Names, all_names, rebuild
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Float, Function, Named, Product, Sum, Type, is_discrete

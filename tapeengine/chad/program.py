@@ -151,12 +151,12 @@ class Program(Enterable):
 
         Parameters
         ----------
-        form : {"reverse", "forward", "loops", "accumulate", "sparse", "vector", "copower", "tangent"}
+        form : {"reverse", "forward", "loops", "accumulate"}
             ``"reverse"`` and ``"forward"`` are what runs, in Python with numpy where the program has that form: a
-            forward and a reverse pass; or one function that gives each value with its tangent. The others are terms:
-            ``"loops"`` is the intermediate form of both passes as plain Python, which the register machine runs.
-            ``"accumulate"`` is the environment vector with mutable accumulation (EC Fig. 6); ``"sparse"`` and
-            ``"vector"`` are EC Fig. 2, ``"copower"`` is CHAD 7.5, ``"tangent"`` CHAD 7.4.
+            forward and a reverse pass; or one function that gives each value with its tangent. ``"loops"`` is the
+            intermediate form of both passes as plain Python, which the register machine runs. ``"accumulate"`` is the
+            term with mutable accumulation (EC Fig. 6); the papers' other forms are written by
+            `tapeengine.chad.specification.derivative`.
 
         Returns
         -------
@@ -170,7 +170,11 @@ class Program(Enterable):
             return self.executable.generated.text
         if form == "forward" and self.executable.generated_forward is not None:
             return self.executable.generated_forward.text
-        return display(self.executable.derivative(form))
+        if form == "forward":
+            return text(self.executable.tangent_form.program)
+        if form not in ("reverse", "accumulate"):
+            raise ValueError(f"{form!r} is no form of derivative: choose reverse, forward, loops, or accumulate")
+        return display(self.executable.reverse)
 
     def __tapeengine_vjp__(
         self, engine: Any, *primals: Any, **named: Any

@@ -18,9 +18,9 @@ from typing import Any
 from tapeengine.chad import target as T
 from tapeengine.chad import terms as S
 from tapeengine.chad.derivative_types import tangent
-from tapeengine.chad.forward import added, scaled
 from tapeengine.chad.primitives import partial
-from tapeengine.chad.reverse.arrays import equals, is_extreme, lower_map
+from tapeengine.chad.sugar import equals, is_extreme, lower_map
+from tapeengine.chad.target import added, scaled
 from tapeengine.chad.terms import Term, Var, lit
 from tapeengine.chad.traverse import Names, all_names, substitute
 from tapeengine.chad.types import BOOL, INT, Product, Type, is_discrete

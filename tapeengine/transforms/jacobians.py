@@ -82,9 +82,10 @@ def hessian(
     """See `Engine.hessian`: forward over reverse."""
     first = first_derivative(engine, f, argnums, has_aux, holomorphic)
     columns = jacobian(engine, first, argnums, "forward", has_aux, holomorphic)
-    whole = columns
+    whole: Callable[..., Any] = columns
     if own_derivative(f, "__tapeengine_directional__") is not None:
-        whole = at_poles(engine, columns, lambda: hessian(engine, f.python, argnums, has_aux, holomorphic))
+        program: Any = f
+        whole = at_poles(engine, columns, lambda: hessian(engine, program.python, argnums, has_aux, holomorphic))
     return named(whole, engine, "hessian", f, argnums, has_aux, holomorphic)
 
 

@@ -25,7 +25,7 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
     if own_derivative(f, "__tapeengine_directional__") is not None and not any(map(is_traced, (*primals, *tangents))):
         products = of_program(engine, f, primals, tangents, "hvp")
-        return products if all_finite(engine, products) else hvp(engine, f.python, primals, tangents)
+        return products if all_finite(engine, products) else hvp(engine, plain(f), primals, tangents)
     is_watched = engine.switches is not None and engine.switches.nans  # the second sweep over one tape is not
     has_tape = own_derivative(f, "__tapeengine_vjp__") is None or own_derivative(f, "__tapeengine_tape__") is not None
     if not is_watched and has_tape and not any(map(is_array, primals)):
@@ -44,7 +44,7 @@ def vhp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], cotangent
     primals, cotangents = as_tuple(primals, "primals"), as_tuple(cotangents, "cotangents")
     if own_derivative(f, "__tapeengine_directional__") is not None and not any(map(is_traced, (*primals, *cotangents))):
         products = of_program(engine, f, primals, cotangents, "vhp")  # a Hessian is its own transpose
-        return products if all_finite(engine, products) else vhp(engine, f.python, primals, cotangents)
+        return products if all_finite(engine, products) else vhp(engine, plain(f), primals, cotangents)
     gradient = engine.grad(f, tuple(range(len(primals))))
     products = engine.vjp(gradient, *primals)[1](cotangents)
     return products[0] if len(primals) == 1 else products
@@ -64,3 +64,9 @@ def of_program(engine: Engine, f: Any, primals: tuple[Any, ...], tangents: tuple
 def is_array(value: Any) -> bool:
     """Whether a primal is an array or traced itself: then one tape of scalars will not do."""
     return is_traced(value) or isinstance(value, np.ndarray)
+
+
+def plain(program: Any) -> Callable[..., Any]:
+    """The Python function of a program with a derivative of its own."""
+    found: Callable[..., Any] = program.python
+    return found

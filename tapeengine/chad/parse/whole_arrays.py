@@ -51,7 +51,7 @@ def wanted_arrays(
     """
     bound = bindings(body)
     numbers = {p.name: i for i, p in enumerate(params)}
-    found = {}
+    found: dict[frozenset[tuple[int, int]], Wanted] = {}
     for node, operands in noted:
         arrays = [origin(t, numbers, bound) for t in operands if isinstance(t.type, Array)]
         if arrays and None not in arrays:

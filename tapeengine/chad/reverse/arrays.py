@@ -6,13 +6,17 @@ The cotangent of an array is a bag of indices and cotangents (EC section 7), wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine.chad import target as T
 from tapeengine.chad.derivative_types import cotangent, reverse_primal
+from tapeengine.chad.reverse.environment import Context
+from tapeengine.chad.reverse.transform import Reverse
+from tapeengine.chad.sugar import equals, is_extreme, lower_map
 from tapeengine.chad.terms import (
+    Apply,
     Build,
     Concatenate,
     Elements,
@@ -36,10 +40,6 @@ from tapeengine.chad.terms import (
     lit,
 )
 from tapeengine.chad.types import BOOL, INT, Array, LReal, is_discrete
-
-if TYPE_CHECKING:
-    from tapeengine.chad.reverse.environment import Context
-    from tapeengine.chad.reverse.transform import Reverse
 
 __all__ = ["RULES"]
 
@@ -98,23 +98,6 @@ def index(D: Reverse, t: Index, context: Context) -> Term:
 # D[map (x1 ... xn. t) a1 ... an]  :=  D[build (min (size a1) ...) (i. let x1 = a1 ! i in ... t)]
 def map_(D: Reverse, t: Map, context: Context) -> Term:
     return D(lower_map(t, D.fresh), context)
-
-
-def lower_map(t: Map, fresh: Callable[..., Var]) -> Term:
-    """Write a map as a build."""
-    arrays = [a if isinstance(a, Var) else fresh("xs", a.type) for a in t.arrays]
-    i = fresh("i", INT)
-    body = t.body
-    for var, array in reversed(list(zip(t.vars, arrays, strict=True))):
-        body = Let(var, Index(array, i), body)
-    n: Term = Size(arrays[0])
-    for other in arrays[1:]:
-        n = Op("imin", (n, Size(other)), INT)
-    term: Term = Build(n, i, body)
-    for name, bound in reversed(list(zip(arrays, t.arrays, strict=True))):
-        if name is not bound:
-            term = Let(name, bound, term)
-    return term
 
 
 # D[sum t]  :=  let <x, x'> = D[t] in <sum x, \d. x' (BArray (replicate (size x) d))>
@@ -222,7 +205,7 @@ def fold(D: Reverse, t: Fold, context: Context) -> Term:
     def paired(p: Var, n: Var, r: Var) -> Term:
         def back(d: Var) -> Term:
             k, state = D.fresh("k", INT), D.fresh("d", of)
-            step = backward_step(D, (t.left, t.right), Apply1(Index(Proj(r, 1), k), state))
+            step = backward_step(D, (t.left, t.right), Apply(Index(Proj(r, 1), k), (state,)))
 
             def finish(got: Term) -> Term:
                 first = Replicate(lit(1), Proj(got, 0))
@@ -233,14 +216,6 @@ def fold(D: Reverse, t: Fold, context: Context) -> Term:
         return D.result(Proj(r, 0), back, of)
 
     return D.bind("p", t.array, context, body)
-
-
-def is_extreme(t: Fold) -> bool:
-    """Tell whether a fold gives the largest or smallest number as numpy does."""
-    match t.body:
-        case Op("maximum" | "minimum", (Var(a), Var(b))):
-            return {a, b} == {t.left.name, t.right.name}
-    return False
 
 
 # D[fold max s]  :=  let <x, x'> = D[s], m = fold max x in <m, \d -> x' (i. if x ! i = m then d / n else 0)>, where n is
@@ -260,18 +235,6 @@ def extreme(D: Reverse, t: Fold, context: Context) -> Term:
         return D.let("m", Fold(t.left, t.right, t.body, xs), lambda m: D.result(m, lambda d: back(m, d), LReal()))
 
     return D.bind("p", t.array, context, body)
-
-
-def equals(xs: Term, m: Term, i: Var) -> Term:
-    """Count the elements that are a number; an index is bound."""
-    return Total(Build(Size(xs), i, If(Op("eq", (Index(xs, i), m), BOOL), lit(1.0), lit(0.0))))
-
-
-def Apply1(function: Term, argument: Term) -> Term:
-    """Apply a function to one argument."""
-    from tapeengine.chad.terms import Apply
-
-    return Apply(function, (argument,))
 
 
 def backward_step(D: Reverse, variables: tuple[Var, Var], effect: Term) -> Term:

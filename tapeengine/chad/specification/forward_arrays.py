@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine.chad import target as T
 from tapeengine.chad.derivative_types import tangent
-from tapeengine.chad.reverse.arrays import equals, is_extreme
+from tapeengine.chad.specification.forward_transform import Context, Forward
+from tapeengine.chad.sugar import equals, is_extreme, lower_map
 from tapeengine.chad.terms import (
+    Apply,
     Build,
     Concatenate,
     Elements,
@@ -35,9 +37,6 @@ from tapeengine.chad.terms import (
     lit,
 )
 from tapeengine.chad.types import BOOL, INT, LReal, is_discrete
-
-if TYPE_CHECKING:
-    from tapeengine.chad.forward import Context, Forward
 
 __all__ = ["RULES"]
 
@@ -108,8 +107,6 @@ def size(D: Forward, t: Size, context: Context) -> Term:
 
 # D[map (x. t) a]  :=  D[build (size a) (i. let x = a ! i in t)]
 def map_(D: Forward, t: Map, context: Context) -> Term:
-    from tapeengine.chad.reverse.arrays import lower_map
-
     return D(lower_map(t, D.fresh), context)
 
 
@@ -212,8 +209,6 @@ def rewound(D: Forward, state: Var, init: Var, loop: Var, n: Term, context: Cont
 
 def D_step(D: Forward, function: Term, v: Term) -> Term:
     """Apply the derivative of a step."""
-    from tapeengine.chad.terms import Apply
-
     return Apply(function, (v,))
 
 
