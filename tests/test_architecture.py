@@ -130,6 +130,27 @@ def test_an_import_that_goes_up_is_seen(module: str, target: str) -> None:
     assert violation(module, target)
 
 
+SPECIFICATION = "tapeengine.chad.specification"
+
+
+def everything_imported(module: str, path: Path) -> Iterator[str]:
+    """What a module imports anywhere in its text: when it is imported, inside functions, and for its types."""
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for part in ast.walk(ast.parse(path.read_text())):
+        if isinstance(part, ast.Import):
+            yield from (alias.name for alias in part.names)
+        elif isinstance(part, ast.ImportFrom):
+            up = package.split(".")[: len(package.split(".")) - part.level + 1] if part.level else []
+            base = ".".join([*up, *filter(None, [part.module])])
+            yield from (f"{base}.{alias.name}" for alias in part.names)
+
+
+def test_nothing_that_runs_imports_the_specification() -> None:
+    """What is compared with the specification does not lean on it; only what counts for tests may."""
+    users = [m for m, path in ALL if any(x.startswith(SPECIFICATION) for x in everything_imported(m, path))]
+    assert [m for m in users if not m.startswith((SPECIFICATION, "tapeengine.testing."))] == []
+
+
 def is_mutable(value: ast.expr | None) -> bool:
     """Whether an expression makes an object that can be changed in place."""
     if isinstance(value, ast.Call):

@@ -54,6 +54,7 @@ class Native:
 @disjoint_base
 class Enterable:
     native: Native | None
+    arrays: tuple[int, ...] | None
 
 def enter(
     program: Any, primals: tuple[Any, ...], keywords: dict[str, Any]

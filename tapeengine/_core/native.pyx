@@ -420,6 +420,7 @@ cdef class Enterable:
     """A program that an engine may enter without a detour: `native` is its passes on the machine, once they are known."""
 
     cdef public Native native
+    cdef public tuple arrays  # the arguments that must not be lists
 
 
 def enter(program, tuple primals, dict keywords):
@@ -428,7 +429,13 @@ def enter(program, tuple primals, dict keywords):
     if not isinstance(program, Enterable) or keywords:
         return None
     native = (<Enterable> program).native
-    return None if native is None else native.ahead(primals)
+    if native is None:
+        return None
+    if (<Enterable> program).arrays is not None:
+        for i in (<Enterable> program).arrays:
+            if i < len(primals) and PyList_CheckExact(primals[i]):
+                return None
+    return native.ahead(primals)
 
 
 def leaves(tuple forms, tuple primals):

@@ -14,9 +14,10 @@ import numpy
 
 from tapeengine.chad import terms as S
 from tapeengine.chad.primitives import DISCRETE, partial
+from tapeengine.chad.sugar import equals, is_extreme
 from tapeengine.chad.terms import Definition, Let, Literal, Map, Module, Op, Proj, Term, Total, Tuple, Var, lit
 from tapeengine.chad.traverse import Names, all_names, rebuild
-from tapeengine.chad.types import FLOAT, Array, Float, Function, Named, Product, Sum, Type, is_discrete
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Float, Function, Named, Product, Sum, Type, is_discrete
 from tapeengine.errors import UnsupportedError
 
 __all__ = ["directional", "filled", "without_discrete"]
@@ -140,6 +141,12 @@ class Directional:
                 pairs = Var(self.names("xs"), Array(PAIR))
                 sums = tuple(Total(self.each(pairs, lambda x, i=i: Proj(x, i))) for i in range(2))
                 return Let(pairs, self(array), Tuple(sums))
+            case S.Fold(left, right, body, array) if is_extreme(term):
+                pairs, values = Var(self.names("xs"), Array(PAIR)), Var(self.names("values"), Array(FLOAT))
+                largest = Var(self.names("m"), FLOAT)
+                mean = self.mean_at(pairs, values, largest)
+                found = Let(largest, S.Fold(left, right, body, values), Tuple((largest, mean)))
+                return Let(pairs, self(array), Let(values, self.each(pairs, lambda x: Proj(x, 0)), found))
             case S.Primitive(name):
                 raise UnsupportedError(f"second derivatives of programs that call the primitive {name}")
             case Tuple(items):
@@ -167,6 +174,15 @@ class Directional:
         for pair, arg in reversed(list(zip(pairs, term.args, strict=True))):
             made = Let(pair, self(arg), made)
         return made
+
+    def mean_at(self, pairs: Term, values: Term, largest: Term) -> Term:
+        """Give the mean of the tangents of those values that are the largest one."""
+
+        def share(x: Term) -> Term:
+            return S.If(Op("eq", (Proj(x, 0), largest), BOOL), Proj(x, 1), lit(0.0))
+
+        count = equals(values, largest, Var(self.names("i"), INT))
+        return Op("mul", (Total(self.each(pairs, share)), Op("div", (lit(1.0), count))))
 
     def each(self, array: Term, f: object) -> Term:
         """Apply a function of terms to each element."""

@@ -16,10 +16,7 @@ from tapeengine.chad.backends.plain import PlainPasses, PlainTangent
 from tapeengine.chad.close import close
 from tapeengine.chad.convert import Converter
 from tapeengine.chad.depth import deep
-from tapeengine.chad.derivative_types import cotangent as cotangent_type
 from tapeengine.chad.effects import drops_errors
-from tapeengine.chad.evaluate.evaluator import Evaluator
-from tapeengine.chad.forward import forward
 from tapeengine.chad.generate import Compiled, CompiledTangent, NotGenerated, generate
 from tapeengine.chad.generate.compiled import POLES, REFERRED
 from tapeengine.chad.linear import Sparse
@@ -27,18 +24,19 @@ from tapeengine.chad.lowering.passes import Lowered, lower_reverse, lower_value
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.ordinary import is_traced
 from tapeengine.chad.registered import Primitives
-from tapeengine.chad.reverse import FORMS, reverse
+from tapeengine.chad.reverse import reverse
 from tapeengine.chad.simplify import simplify_module
 from tapeengine.chad.tangents import tangents as tangent_module
 from tapeengine.chad.terms import Module
-from tapeengine.chad.types import LProduct, is_discrete
+from tapeengine.chad.types import is_discrete
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive
 
 __all__ = ["Executable"]
 
 
 class Executable:
-    """Runs the derivatives of a module by evaluating its derivative terms.
+    """Runs the derivatives of a module.
 
     Parameters
     ----------
@@ -80,12 +78,6 @@ class Executable:
             return reverse(self.closed)
 
     @functools.cached_property
-    def forward_terms(self) -> Module:
-        """The forward derivative as it is evaluated."""
-        with deep():
-            return forward(self.closed)
-
-    @functools.cached_property
     def reverse(self) -> Module:
         """The reverse derivative in the form that accumulates."""
         with deep():
@@ -106,23 +98,6 @@ class Executable:
             return CompiledTangent(self.closed, self.classes, self.primitives.table, self.at_pole)
         except NotGenerated:
             return None
-
-    @functools.cached_property
-    def forward(self) -> Module:
-        """The forward derivative."""
-        with deep():
-            return simplify_module(forward(self.closed))
-
-    def derivative(self, form: str) -> Module:
-        """Give the simplified derivative in one form; see `Program.derivative`."""
-        if form in ("forward", "tangent"):
-            return self.forward
-        if form in ("reverse", "accumulate"):
-            return self.reverse
-        if form not in FORMS:
-            raise ValueError(f"{form!r} is no form of derivative: choose forward, tangent, reverse, {', '.join(FORMS)}")
-        with deep():
-            return simplify_module(reverse(self.module if form == "copower" else self.closed, form))
 
     def check_number(self, primals: Sequence[Any], tangents: Sequence[Any] | None = None) -> None:
         """Refuse a call with too many or too few arguments or tangents."""
@@ -169,11 +144,6 @@ class Executable:
             raise
         except Exception:  # an argument that only the typed program takes
             return
-
-    def run(self, primals: Sequence[Any]) -> Any:
-        """Evaluate the program itself."""
-        value = Evaluator(self.module, primitives=self.primitives).run(self.module.main, self.inward(primals))
-        return self.converter.outward(self.definition.result, value)
 
     @functools.cached_property
     def entry(self) -> Native | None:
@@ -245,11 +215,15 @@ class Executable:
             return None
 
     @functools.cached_property
+    def tangent_form(self) -> Lowered:
+        """The tangent in the intermediate form, for arguments of any kind."""
+        return lower_value(tangent_module(self.closed), dense=False)
+
+    @functools.cached_property
     def plain_tangent(self) -> PlainTangent | None:
         """The tangent in plain Python, for arguments of any kind; None where the program has no intermediate form."""
         try:
-            lowered = lower_value(tangent_module(self.closed), dense=False)
-            return PlainTangent(self.closed, lowered, self.primitives.table)
+            return PlainTangent(self.closed, self.tangent_form, self.primitives.table)
         except NotLowered:
             return None
 
@@ -285,7 +259,7 @@ class Executable:
     def dual_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program as Python on dual numbers."""
         if self.engine is None or self.python is None:
-            return self.evaluated_vjp(primals)
+            raise UnsupportedError(f"{self.definition.name} runs on dual numbers here, and no engine has run it")
         value, back = self.engine.vjp(self.python, *primals)
         of = self.definition.result
         with deep():
@@ -299,26 +273,6 @@ class Executable:
             return found
 
         return self.converter.outward(of, inside), backpropagator
-
-    def evaluated_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Evaluate the reverse derivative: the value and the backpropagator."""
-        inside = self.inward(primals)
-        self.at_pole(primals)
-        evaluator = Evaluator(self.reverse_terms, primitives=self.primitives)
-        value, back = evaluator.run(self.module.main, inside)
-        linear = evaluator.linear
-        assert isinstance(linear, Sparse)
-
-        def backpropagator(cotangent: Any) -> tuple[Any, ...]:
-            with deep():
-                given = self.converter.cotangent_in(self.definition.result, cotangent, value, "value")
-                of = LProduct(tuple(cotangent_type(p.of) for p in self.definition.params))
-                whole = back(given)
-                got = [linear.proj(of, whole, i) for i in range(len(inside))]
-                each = zip(self.definition.params, got, inside, primals, strict=True)
-                return tuple(self.converter.cotangent_out(p.of, d, x, like, linear) for p, d, x, like in each)
-
-        return self.converter.outward(self.definition.result, value), backpropagator
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program with tangents of its arguments; give its value and its tangent."""
@@ -358,29 +312,13 @@ class Executable:
     def dual_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program as Python on dual numbers, forwards."""
         if self.engine is None or self.python is None:
-            return self.evaluated_jvp(primals, tangents)
+            raise UnsupportedError(f"{self.definition.name} runs on dual numbers here, and no engine has run it")
         value, tangent = self.engine.jvp(self.python, tuple(primals), tuple(tangents))
         of, linear = self.definition.result, Sparse(self.closed.types)
         with deep():
             inside = self.converter.inward(of, value, "the value")
             given = self.converter.cotangent_in(of, tangent, inside, "the tangent")
             return self.converter.outward(of, inside), self.converter.cotangent_out(of, given, inside, None, linear)
-
-    def evaluated_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        """Evaluate the forward derivative: the value and its tangent."""
-        self.check_number(primals, tangents)
-        inside = self.inward(primals)
-        self.at_pole(primals)
-        evaluator = Evaluator(self.forward_terms, primitives=self.primitives)
-        linear = evaluator.linear
-        assert isinstance(linear, Sparse)
-        value, ahead = evaluator.run(self.module.main, inside)
-        with deep():
-            each = enumerate(zip(self.definition.params, tangents, inside, strict=True))
-            given = [self.converter.cotangent_in(p.of, t, x, f"tangent {i}") for i, (p, t, x) in each]
-            tangent = ahead(tuple(given))
-            out = self.converter.outward(self.definition.result, value)
-            return out, self.converter.cotangent_out(self.definition.result, tangent, value, None, linear)
 
 
 def is_finite(value: Any) -> bool:

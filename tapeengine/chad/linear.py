@@ -1,7 +1,7 @@
-"""Representations of the linear types: the abstract interface of EC Fig. 3 and two implementations of it.
+"""Values of linear types: the abstract interface of EC Fig. 3, and the sparse one (EC 4.1 and section 7).
 
-`Dense` is EC Fig. 4: a zero is as large as its type. `Sparse` is EC 4.1 and section 7: the zero of every type takes
-constant time, sums visit only what both sides have, and the cotangent of an array is a bag. Both count their steps.
+There the zero of every type takes constant time, sums visit only what both sides have, and the cotangent of an array
+is a bag. Steps are counted.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
+from tapeengine.chad.derivative_types import cotangent
 from tapeengine.chad.types import (
     EV,
     Copower,
@@ -26,7 +27,7 @@ from tapeengine.chad.types import (
 from tapeengine.chad.values import Tagged
 from tapeengine.errors import TapeEngineError
 
-__all__ = ["Dense", "LinearValues", "Sparse", "size"]
+__all__ = ["LinearValues", "Sparse"]
 
 
 class LinearValues(ABC):
@@ -91,8 +92,6 @@ class LinearValues(ABC):
         """Give the type of an option of a sum."""
         if isinstance(of, LSum):
             return of.options[index]
-        from tapeengine.chad.derivative_types import cotangent
-
         return cotangent(self.types[of.name].options[index])
 
     def cast(self, index: int, of: Linear, a: Any) -> Any:
@@ -158,57 +157,6 @@ class LinearValues(ABC):
         """Take a slot out of an environment vector: the rest and the cotangent."""
 
 
-class Dense(LinearValues):
-    """EC Fig. 4: products are tuples, environment vectors are mappings with every slot in them.
-
-    Examples
-    --------
-    >>> Dense().zero(LProduct((LReal(), LReal())))
-    (0.0, 0.0)
-    """
-
-    def zero_structure(self, of: Linear) -> Any:
-        match of:
-            case LProduct(items):
-                return tuple(map(self.zero, items))
-            case EV(slots):
-                return {name: self.zero(item) for name, item in slots}
-            case _:
-                return {}
-
-    def plus_structure(self, of: Linear, a: Any, b: Any) -> Any:
-        match of:
-            case LProduct(items):
-                return tuple(map(self.plus, items, a, b))
-            case EV(slots):
-                return {name: self.plus(item, a[name], b[name]) for name, item in slots}
-            case LArray(element):
-                merged = dict(a)
-                self.steps += len(a)
-                for i, value in b.items():
-                    merged[i] = self.plus(element, merged[i], value) if i in merged else value
-                return merged
-        raise TypeError(f"no sum for {of}")
-
-    def proj(self, of: LProduct, a: Any, index: int) -> Any:
-        return a[index]
-
-    def entries(self, a: Any) -> list[tuple[int, Any]]:
-        self.steps += len(a)
-        return list(a.items()) if isinstance(a, dict) else a
-
-    def from_entries(self, entries: list[tuple[int, Any]]) -> Any:
-        if len({i for i, _ in entries}) == len(entries):
-            return dict(entries)
-        return entries
-
-    def one(self, of: EV, slot: str, a: Any) -> Any:
-        return {**self.zero(of), slot: a}
-
-    def split(self, of: EV, slot: str, a: Any) -> tuple[Any, Any]:
-        return {name: value for name, value in a.items() if name != slot}, a[slot]
-
-
 class Sparse(LinearValues):
     """EC 4.1: None is the zero of every product and array; environment vectors have only the slots that were used.
 
@@ -269,19 +217,3 @@ class Sparse(LinearValues):
     def split(self, of: EV, slot: str, a: Any) -> tuple[Any, Any]:
         rest = {name: value for name, value in a.items() if name != slot}
         return rest, a[slot] if slot in a else self.zero(dict(of.slots)[slot])
-
-
-# size (EC 4.3): one for each constructor that is there
-def size(of: Linear, a: Any) -> int:
-    """Give the size of a sparse cotangent, which is also its potential (EC 4.3).
-
-    Examples
-    --------
-    >>> size(LProduct((LReal(), LUnit())), (1.0, ())), size(LProduct((LReal(), LUnit())), None)
-    (3, 1)
-    """
-    if a is None or not isinstance(of, LProduct | LSum):
-        return 1
-    if isinstance(of, LProduct):
-        return 1 + sum(map(size, of.items, a))
-    return 1 + size(of.options[a.option], a.payload)

@@ -24,6 +24,7 @@ from tapeengine.chad.link import link
 from tapeengine.chad.ordinary import is_traced, on_duals
 from tapeengine.chad.parse import Unresolved, parse_function
 from tapeengine.chad.parse.parser import Parsed, Parser
+from tapeengine.chad.parse.whole_arrays import check_lists
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Type
 from tapeengine.errors import StructureError, TapeEngineError, UnsupportedError
@@ -150,12 +151,12 @@ class Program(Enterable):
 
         Parameters
         ----------
-        form : {"reverse", "forward", "loops", "accumulate", "sparse", "vector", "copower", "tangent"}
+        form : {"reverse", "forward", "loops", "accumulate"}
             ``"reverse"`` and ``"forward"`` are what runs, in Python with numpy where the program has that form: a
-            forward and a reverse pass; or one function that gives each value with its tangent. The others are terms:
-            ``"loops"`` is the intermediate form of both passes as plain Python, which the register machine runs.
-            ``"accumulate"`` is the environment vector with mutable accumulation (EC Fig. 6); ``"sparse"`` and
-            ``"vector"`` are EC Fig. 2, ``"copower"`` is CHAD 7.5, ``"tangent"`` CHAD 7.4.
+            forward and a reverse pass; or one function that gives each value with its tangent. ``"loops"`` is the
+            intermediate form of both passes as plain Python, which the register machine runs. ``"accumulate"`` is the
+            term with mutable accumulation (EC Fig. 6); the papers' other forms are written by
+            `tapeengine.chad.specification.derivative`.
 
         Returns
         -------
@@ -169,7 +170,11 @@ class Program(Enterable):
             return self.executable.generated.text
         if form == "forward" and self.executable.generated_forward is not None:
             return self.executable.generated_forward.text
-        return display(self.executable.derivative(form))
+        if form == "forward":
+            return text(self.executable.tangent_form.program)
+        if form not in ("reverse", "accumulate"):
+            raise ValueError(f"{form!r} is no form of derivative: choose reverse, forward, loops, or accumulate")
+        return display(self.executable.reverse)
 
     def __tapeengine_vjp__(
         self, engine: Any, *primals: Any, **named: Any
@@ -180,6 +185,7 @@ class Program(Enterable):
             entered: tuple[Any, Any] | None = enter(instance, primals, named)
             return entered or instance.__tapeengine_vjp__(engine, *primals, **named)
         others = self.others(len(primals), named)
+        self.check_lists((*primals, *others))
         executable = self.executable
         executable.engine = engine
         # An engine has tried the short way already, once it knows it, with just these primals.
@@ -211,6 +217,7 @@ class Program(Enterable):
         if self.inferred:
             return self.for_values(self.positional(primals, {})[1]).__tapeengine_jvp__(engine, primals, tangents)
         others = self.others(len(primals), {})
+        self.check_lists((*primals, *others))
         self.executable.engine = engine
         whole = (*tangents, *[None] * len(others))
         run = functools.partial(self.executable.jvp, (*primals, *others), whole)
@@ -221,6 +228,14 @@ class Program(Enterable):
             return engine.jvp(self.python, primals, tangents)  # type: ignore[no-any-return]
 
         return self._run(run, on_duals, (*primals, *others, tangents))
+
+    def check_lists(self, primals: tuple[Any, ...]) -> None:
+        """Refuse lists where the program uses its arguments as whole arrays."""
+        wanted = self.parsed().arrays
+        if wanted:
+            if self.arrays is None:
+                self.arrays = tuple({i for each in wanted for i, depth in each.arguments if depth == 0})
+            check_lists(wanted, self.positional(primals, {})[0], primals)
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
         """Give the program for arguments of the types of these; for no parameter without annotation it is this one."""
@@ -341,6 +356,10 @@ class Along(Program):
         """The same on dual numbers."""
         n = self.base.arity
         return lambda *xs: _default_engine().jvp(self.base.python, xs[:n], tuple(map(without_discrete, xs[n:])))
+
+    def check_lists(self, primals: tuple[Any, ...]) -> None:
+        """Let its base look at the primals, which come first."""
+        self.base.check_lists(primals[: self.base.arity])
 
     def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Give no arguments beside those given by position."""

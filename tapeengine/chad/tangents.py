@@ -18,12 +18,12 @@ from typing import Any
 from tapeengine.chad import target as T
 from tapeengine.chad import terms as S
 from tapeengine.chad.derivative_types import tangent
-from tapeengine.chad.forward import added, scaled
 from tapeengine.chad.primitives import partial
-from tapeengine.chad.reverse.arrays import lower_map
+from tapeengine.chad.sugar import equals, is_extreme, lower_map
+from tapeengine.chad.target import added, scaled
 from tapeengine.chad.terms import Term, Var, lit
 from tapeengine.chad.traverse import Names, all_names, substitute
-from tapeengine.chad.types import INT, Product, Type, is_discrete
+from tapeengine.chad.types import BOOL, INT, Product, Type, is_discrete
 
 __all__ = ["tangents"]
 
@@ -284,6 +284,11 @@ def while_(D: Tangents, t: S.While) -> Term:
 
 
 def fold(D: Tangents, t: S.Fold) -> Term:
+    if is_extreme(t):
+        return D.bind(
+            t.array, lambda x, d: D.let("m", S.Fold(t.left, t.right, t.body, x), lambda m: shared(D, x, d, m))
+        )
+
     def body(x: Term, d: Term) -> Term:
         both, k = D.paired(t.left), D.fresh("k", INT)
         at = S.Op("iadd", (k, lit(1)), INT)
@@ -294,6 +299,14 @@ def fold(D: Tangents, t: S.Fold) -> Term:
         return S.For(S.Op("isub", (S.Size(x), lit(1)), INT), k, both, init, step)
 
     return D.bind(t.array, body)
+
+
+def shared(D: Tangents, x: Term, d: Term, m: Var) -> Term:
+    """Give the largest element and the mean of the tangents of all that are it."""
+    i = D.fresh("i", INT)
+    share = S.If(S.Op("eq", (S.Index(x, i), m), BOOL), T.LIndex(d, i), T.Zero(tangent(m.of)))
+    part = S.Op("div", (lit(1.0), equals(x, m, D.fresh("i", INT))))
+    return pair(m, T.LScale(T.LTotal(T.LDense(S.Build(S.Size(x), i, share))), part))
 
 
 def scan(D: Tangents, t: S.Scan) -> Term:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tapeengine.chad.terms import Binds, Term, Var, element_type
+from tapeengine.chad.terms import Binds, Literal, Term, Var, element_type
 from tapeengine.chad.types import (
     EV,
     EVM,
@@ -493,3 +493,18 @@ class WhileAccum(Term):
 def linear_unit() -> Zero:
     """The only element of the linear unit type."""
     return Zero(LUnit())
+
+
+def scaled(d: Term, factor: Term) -> Term:
+    """Multiply a linear real by a real, which may be the literal one."""
+    return d if isinstance(factor, Literal) and factor.value == 1 else LScale(d, factor)
+
+
+def added(terms: list[Term], of: Linear) -> Term:
+    """Add up tangents."""
+    if not terms:
+        return Zero(of)
+    total = terms[0]
+    for term in terms[1:]:
+        total = Plus(total, term)
+    return total

@@ -7,9 +7,10 @@ from typing import Any
 
 from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent
-from tapeengine.chad.evaluate.evaluator import Evaluator
 from tapeengine.chad.linear import LinearValues, Sparse
-from tapeengine.chad.reverse import FORMS, Reverse
+from tapeengine.chad.reverse.transform import Reverse
+from tapeengine.chad.specification.evaluator import Evaluator
+from tapeengine.chad.specification.ladder import FORMS, WITH_FUNCTIONS
 from tapeengine.chad.target import Run
 from tapeengine.chad.terms import Apply, Module, Proj, Term, Var
 from tapeengine.chad.traverse import Names, all_names
@@ -45,7 +46,7 @@ def gradient_term(context: Sequence[Var], term: Term, form: str = "accumulate") 
     (6.0,)
     """
     names = Names(all_names(term) | {v.name for v in context} | {"d"})
-    transform = Reverse(FORMS[form](names), names)
+    transform = Reverse(FORMS[form](names), names, WITH_FUNCTIONS)
     before = transform.extend((), *context)
     back = Apply(Proj(transform(term, before), 1), (Var("d", cotangent(term.type)),))
     return Run(before, back) if form == "accumulate" else back

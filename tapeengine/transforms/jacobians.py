@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,17 +11,18 @@ import numpy as np
 from tapeengine._core import block, column_sweep, linear, row_sweep
 from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.arguments import Argnums, Arguments
-from tapeengine.transforms.forms import Form, form_of, is_traced, unflatten
+from tapeengine.transforms.forms import Form, flatten, form_of, is_continuous, is_traced, unflatten
 from tapeengine.transforms.gradients import is_real_number
 from tapeengine.transforms.holomorphic import Sweep, check_complex, sweeps
 from tapeengine.transforms.not_finite import is_watched
+from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.programs import OwnDerivative
 from tapeengine.transforms.transformed import named
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
 
-__all__ = ["Mode", "hessian", "jacobian", "pushed"]
+__all__ = ["Mode", "all_finite", "hessian", "jacobian", "pushed"]
 
 Mode = Literal["auto", "forward", "reverse"]
 
@@ -80,7 +82,38 @@ def hessian(
     """See `Engine.hessian`: forward over reverse."""
     first = first_derivative(engine, f, argnums, has_aux, holomorphic)
     columns = jacobian(engine, first, argnums, "forward", has_aux, holomorphic)
-    return named(columns, engine, "hessian", f, argnums, has_aux, holomorphic)
+    whole: Callable[..., Any] = columns
+    if own_derivative(f, "__tapeengine_directional__") is not None:
+        program: Any = f
+        whole = at_poles(engine, columns, lambda: hessian(engine, program.python, argnums, has_aux, holomorphic))
+    return named(whole, engine, "hessian", f, argnums, has_aux, holomorphic)
+
+
+def at_poles(
+    engine: Engine, of_program: Callable[..., Any], of_plain: Callable[[], Callable[..., Any]]
+) -> Callable[..., Any]:
+    """What a program's second derivative gives; where that is not finite, what dual numbers give.
+
+    A program's directional derivative multiplies partials with tangents; that zero times infinity is zero is known
+    to dual numbers only.
+    """
+
+    def found_f(*args: Any, **kwargs: Any) -> Any:
+        found = of_program(*args, **kwargs)
+        if all_finite(engine, found):
+            return found
+        with contextlib.suppress(TypeError):  # arguments that only the typed program takes
+            return of_plain()(*args, **kwargs)
+        return found
+
+    return found_f
+
+
+def all_finite(engine: Engine, value: Any) -> bool:
+    """Whether all numbers of a structure are finite, or nobody knows yet because they are traced."""
+    leaves = flatten(engine.structures, value)[0]
+    plain = (x for x in leaves if isinstance(x, float | complex | np.ndarray) and is_continuous(x))
+    return all(bool(np.isfinite(x).all()) for x in plain)
 
 
 def first_derivative(

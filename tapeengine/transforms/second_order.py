@@ -12,6 +12,7 @@ import numpy as np
 from tapeengine._core import inspection, linear
 from tapeengine.transforms.forms import is_traced
 from tapeengine.transforms.gradients import check_scalar
+from tapeengine.transforms.jacobians import all_finite
 from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.rerun import Outcome, not_repeatable
 from tapeengine.transforms.tangents import as_tuple
@@ -47,7 +48,8 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
     """
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
     if own_derivative(f, "__tapeengine_directional__") is not None and not any(map(is_traced, (*primals, *tangents))):
-        return of_program(engine, f, primals, tangents, "hvp")
+        products = of_program(engine, f, primals, tangents, "hvp")
+        return products if all_finite(engine, products) else hvp(engine, plain(f), primals, tangents)
     is_watched = engine.switches is not None and engine.switches.nans  # the second sweep over one tape is not
     has_tape = own_derivative(f, "__tapeengine_vjp__") is None or own_derivative(f, "__tapeengine_tape__") is not None
     first = None
@@ -83,7 +85,8 @@ def vhp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], cotangent
     """See `Engine.vhp`: reverse over reverse."""
     primals, cotangents = as_tuple(primals, "primals"), as_tuple(cotangents, "cotangents")
     if own_derivative(f, "__tapeengine_directional__") is not None and not any(map(is_traced, (*primals, *cotangents))):
-        return of_program(engine, f, primals, cotangents, "vhp")  # a Hessian is its own transpose
+        products = of_program(engine, f, primals, cotangents, "vhp")  # a Hessian is its own transpose
+        return products if all_finite(engine, products) else vhp(engine, plain(f), primals, cotangents)
     gradient = engine.grad(f, tuple(range(len(primals))))
     products = engine.vjp(gradient, *primals)[1](cotangents)
     return products[0] if len(primals) == 1 else products
@@ -103,3 +106,9 @@ def of_program(engine: Engine, f: Any, primals: tuple[Any, ...], tangents: tuple
 def is_array(value: Any) -> bool:
     """Whether a primal is an array or traced itself: then one tape of scalars will not do."""
     return is_traced(value) or isinstance(value, np.ndarray)
+
+
+def plain(program: Any) -> Callable[..., Any]:
+    """The Python function of a program with a derivative of its own."""
+    found: Callable[..., Any] = program.python
+    return found

@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 
 from tapeengine.chad.close import close
 from tapeengine.chad.derivative_types import cotangent
-from tapeengine.chad.evaluate import Evaluator
-from tapeengine.chad.forward import forward
-from tapeengine.chad.linear import Dense, Sparse
+from tapeengine.chad.linear import Sparse
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.simplify import simplify_module
+from tapeengine.chad.specification import Evaluator
+from tapeengine.chad.specification.dense import Dense
+from tapeengine.chad.specification.forward import forward
+from tapeengine.chad.specification.ladder import reverse_in
 from tapeengine.chad.terms import Definition, Module
 from tapeengine.chad.types import FLOAT, Array, Product, Sum
 
@@ -100,11 +102,11 @@ def test_forms_agree(program, data):
     expected = [flat(v.of, x) for v, x in zip(env, expected, strict=True)]
     others = {
         "simplified": (simplify_module(derivative), Sparse(), d),
-        "sparse": (reverse(closed, "sparse"), Sparse(), d),
-        "simplified sparse": (simplify_module(reverse(closed, "sparse")), Sparse(), d),
-        "vector": (reverse(closed, "vector"), Dense(), dense(term.type, d, value)),
-        "copower": (reverse(module, "copower"), Sparse(), d),
-        "simplified copower": (simplify_module(reverse(module, "copower")), Sparse(), d),
+        "sparse": (reverse_in(closed, "sparse"), Sparse(), d),
+        "simplified sparse": (simplify_module(reverse_in(closed, "sparse")), Sparse(), d),
+        "vector": (reverse_in(closed, "vector"), Dense(), dense(term.type, d, value)),
+        "copower": (reverse_in(module, "copower"), Sparse(), d),
+        "simplified copower": (simplify_module(reverse_in(module, "copower")), Sparse(), d),
     }
     for name, (other, linear, ct) in others.items():
         other_value, got = gradient(other, args, ct, linear)

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from tapeengine.chad.check import IllTyped, check, check_module
 from tapeengine.chad.close import close
-from tapeengine.chad.forward import forward
-from tapeengine.chad.reverse import FORMS, reverse
 from tapeengine.chad.simplify import simplify_module
+from tapeengine.chad.specification.forward import forward
+from tapeengine.chad.specification.ladder import FORMS, reverse_in
 from tapeengine.chad.target import LScale, One, Plus, Run, Then, Zero
 from tapeengine.chad.terms import Apply, Call, Definition, For, If, Index, Lambda, Let, Map, Module, Op, Tuple, Var, lit
 from tapeengine.chad.types import FLOAT, INT, Array, LReal, LUnit, Product, Sum
@@ -21,11 +21,11 @@ def stages(module):
     closed = close(module)
     yield module
     yield closed
-    for derivative in [forward(module), forward(closed), *(reverse(closed, form) for form in FORMS)]:
+    for derivative in [forward(module), forward(closed), *(reverse_in(closed, form) for form in FORMS)]:
         yield derivative
         yield simplify_module(derivative)
-    yield reverse(module, "copower")
-    yield simplify_module(reverse(module, "copower"))
+    yield reverse_in(module, "copower")
+    yield simplify_module(reverse_in(module, "copower"))
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))

@@ -8,10 +8,12 @@ places (letLamPairSplit, then letInline), and the rules. Two terms are compared 
 import pytest
 from chad.examples import figure_1a, figure_1b, figure_2a, figure_2b
 
-from tapeengine.chad.evaluate import Evaluator
-from tapeengine.chad.forward import forward
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.simplify import simplify, simplify_module
+from tapeengine.chad.specification import Evaluator
+from tapeengine.chad.specification import running as specification
+from tapeengine.chad.specification.forward import forward
+from tapeengine.chad.specification.ladder import reverse_in
 from tapeengine.chad.target import (
     LApply,
     LDense,
@@ -86,7 +88,9 @@ def sin(a):
 
 def generated(program, form):
     """The simplified derivative of a program: its parameters and its term."""
-    module = program.executable.derivative(form)
+    executable = program.executable
+    forms = {"accumulate": lambda: executable.reverse, "tangent": lambda: simplify_module(forward(executable.closed))}
+    module = forms[form]() if form in forms else simplify_module(reverse_in(executable.module, form))
     definition = module.definitions[module.main]
     return definition.params, definition.body
 
@@ -387,7 +391,7 @@ def test_a_forward_figure_computes_the_derivative(name):
     """What is written down above is the derivative before any rule is applied to it."""
     term, program, args, tangents = FIGURES[name]
     (value, ahead), linear = evaluated(term, program, args)
-    wanted, expected = program.executable.evaluated_jvp(args, tangents)
+    wanted, expected = specification.jvp(program.executable, args, tangents)
     given = tuple(t for t in tangents if t is not None) + ((),) * tangents.count(None)
     tangent = ahead(given)
     found = linear.collect(LArray(REAL), tangent, len(value)) if isinstance(value, list) else tangent
@@ -399,7 +403,7 @@ def test_a_forward_figure_computes_the_derivative(name):
 def test_a_reverse_figure_computes_the_derivative(name):
     term, program, args = REVERSE[name]
     (value, back), linear = evaluated(term, program, args)
-    wanted, backpropagator = program.executable.evaluated_vjp(args)
+    wanted, backpropagator = specification.vjp(program.executable, args)
     found = back(0.9)
     assert value == pytest.approx(wanted)
     for d, expected in zip(found, backpropagator(0.9), strict=True):

@@ -10,8 +10,8 @@ from chad.examples import EXAMPLES
 from chad.terms_of_language import programs
 from hypothesis import HealthCheck, Phase, given, settings
 
-from tapeengine.chad.evaluate import Evaluator
 from tapeengine.chad.pretty import pretty
+from tapeengine.chad.specification import Evaluator
 from tapeengine.chad.terms import Definition, Module, Var
 from tapeengine.chad.traverse import canonical
 from tapeengine.chad.types import FLOAT

@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from tapeengine.chad.depth import deep
 from tapeengine.chad.display import display
-from tapeengine.chad.evaluate import Evaluator
-from tapeengine.chad.forward import forward
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.simplify import fission, linear, monad, simplify, simplify_module, table1
 from tapeengine.chad.simplify.engine import Pass
+from tapeengine.chad.specification import Evaluator, derivative
+from tapeengine.chad.specification.forward import forward
+from tapeengine.chad.specification.ladder import reverse_in
 from tapeengine.chad.target import (
     Bind,
     Collect,
@@ -374,7 +375,7 @@ def figure_1b(x1: float, x2: float, x3: float, x4: float):
 
 def test_figures_1c_and_9a():
     """Forward derivative of Fig. 1(a); Fig. 9(a) up to names: y', z' and -sin z * z' are v_2, v_3 and the last item."""
-    assert figure_1a.derivative("tangent") == FIGURE_9A
+    assert derivative(figure_1a, "tangent") == FIGURE_9A
 
 
 def test_figures_1d_and_9b():
@@ -411,14 +412,14 @@ def test_figures_2c_and_11():
 
     Here zs = replicate x and zs' = replicate x' are inlined, so that z is x and z' is x'.
     """
-    assert figure_2a.derivative("tangent") == FIGURE_2C
+    assert derivative(figure_2a, "tangent") == FIGURE_2C
 
 
 def test_functions_in_both_modes_without_closing():
     """The same figures with functions differentiated as such: CHAD 7.4 with tangents, 7.5 with copowers."""
     by_tangents = display(simplify_module(forward(figure_2a.module)))
     assert "def y(z):" in by_tangents and "x * z + 1.0, backpropagator" in by_tangents
-    by_copowers = display(simplify_module(reverse(figure_2b.module, "copower")))
+    by_copowers = display(simplify_module(reverse_in(figure_2b.module, "copower")))
     assert "copowfold" in by_copowers and "singleton" in by_copowers
 
 

@@ -6,10 +6,11 @@ import pytest
 from chad.terms_of_ec import programs
 from hypothesis import HealthCheck, given, settings
 
-from tapeengine.chad.evaluate import Evaluator
-from tapeengine.chad.forward import forward
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.simplify import simplify, simplify_module
+from tapeengine.chad.specification import Evaluator
+from tapeengine.chad.specification.forward import forward
+from tapeengine.chad.specification.ladder import reverse_in
 from tapeengine.chad.terms import Apply, Definition, If, Lambda, Let, Module, Op, Proj, Tuple, Var, lit
 from tapeengine.chad.traverse import free_variables
 from tapeengine.chad.types import FLOAT, Product
@@ -50,6 +51,6 @@ def test_simplify_leaves_no_variable_behind(program):
     """Also in the derivatives: what is free is a parameter."""
     env, _, term = program
     module = Module("f", {"f": Definition("f", env, term.type, term)})
-    for derivative in (forward(module), reverse(module), reverse(module, "copower")):
+    for derivative in (forward(module), reverse(module), reverse_in(module, "copower")):
         for definition in simplify_module(derivative).definitions.values():
             assert set(free_variables(definition.body)) <= {p.name for p in definition.params}

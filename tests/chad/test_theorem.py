@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent
-from tapeengine.chad.linear import Dense, Sparse, size
+from tapeengine.chad.linear import Sparse
+from tapeengine.chad.specification.dense import Dense, size
 from tapeengine.chad.terms import Apply, Lambda, Let, Op, Proj, Var
 from tapeengine.chad.traverse import Names, all_names
 from tapeengine.chad.traverse import size as size_of_term

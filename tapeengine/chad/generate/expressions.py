@@ -424,6 +424,8 @@ class Expressions:
         """The smallest element."""
         return self.reduced(s, "min")
 
+    op_most, op_least = op_largest, op_smallest
+
     def op_prod(self, s: Assign) -> Text:
         """The product of all elements."""
         return self.reduced(s, "prod")
@@ -439,6 +441,11 @@ class Expressions:
     def op_others(self, s: Assign) -> Text:
         """For each element the product of all others."""
         return (f"ops.others({self.operand(s.args[0])}, {s.params[0]})", ATOM)
+
+    def op_shares(self, s: Assign) -> Text:
+        """For each element its part in the largest or smallest one."""
+        of = "max" if s.params[1] == "most" else "min"
+        return (f"ops.shares({self.operand(s.args[0])}, np.{of}, {s.params[0]})", ATOM)
 
     def op_nonempty(self, s: Assign) -> Text:
         """An array that must have elements."""

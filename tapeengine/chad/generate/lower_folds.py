@@ -79,7 +79,9 @@ def masked(L: Lower, factors: list[Operand], valid: Operand) -> list[Operand]:
 
 
 #: Scalar operations whose fold is a whole-array operation.
-FOLDS: Mapping[str, str] = MappingProxyType({"maximum": "largest", "minimum": "smallest", "mul": "prod"})
+FOLDS: Mapping[str, str] = MappingProxyType(
+    {"maximum": "most", "minimum": "least", "gt": "largest", "lt": "smallest", "mul": "prod"}
+)
 
 
 def fold(L: Lower, t: S.Fold, scope: Scope) -> Value:
@@ -135,7 +137,9 @@ def flat(L: Lower, array: Along, row: Along, scope: Scope) -> Value:
 
 
 #: What folding with an operation leaves as it is.
-NEUTRAL: Mapping[str, float] = MappingProxyType({"maximum": -inf, "minimum": inf, "mul": 1.0, "add": 0.0})
+NEUTRAL: Mapping[str, float] = MappingProxyType(
+    {"maximum": -inf, "minimum": inf, "gt": -inf, "lt": inf, "mul": 1.0, "add": 0.0}
+)
 
 
 def neutral(L: Lower, array: Along, element: Ref, which: str, scope: Scope) -> Ref:
@@ -161,7 +165,7 @@ def folded_operation(t: S.Fold) -> str | None:
             return op
         case S.If(S.Op("gt" | "lt" as op, (a, b)), then, orelse) if {side(a), side(b)} == {"left", "right"}:
             if (side(a), side(b)) == (side(then), side(orelse)) == ("right", "left"):
-                return "maximum" if op == "gt" else "minimum"
+                return op
     return None
 
 

@@ -291,6 +291,13 @@ class Operations:
         return x
 
     @staticmethod
+    def shares(x: Floats, extreme: Any, dim: int) -> Floats:
+        """For each element its part in the largest or smallest one: equals have equal parts."""
+        is_one = x == extreme(x, axis=dim, keepdims=True)
+        parts: Floats = is_one / is_one.sum(axis=dim, keepdims=True)
+        return parts
+
+    @staticmethod
     def others(x: Floats, dim: int) -> Floats:
         """For each element the product of all others, also where some are zero."""
         moved = np.moveaxis(x, dim, -1)

@@ -111,6 +111,12 @@ def extreme(R: Reverse, s: Assign, ct: Operand) -> None:
     R.one_at(x, "put", (which,), ((s.params[0],), x.axes, s.out.axes), ct)
 
 
+# D[fold maximum t]: equals share the cotangent
+def shared(R: Reverse, s: Assign, ct: Operand) -> None:
+    shares = R.b.emit("shares", (s.args[0],), (*s.params, s.op), axes=s.args[0].axes)
+    R.contribute(s.args[0], ct, (shares,), s.args[0].axes)
+
+
 def prod(R: Reverse, s: Assign, ct: Operand) -> None:
     x = s.args[0]
     assert isinstance(x, Ref)
@@ -170,6 +176,8 @@ RULES: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "where": where,
         "largest": extreme,
         "smallest": extreme,
+        "most": shared,
+        "least": shared,
         "prod": prod,
         "cumsum": cumsum,
         "nonempty": same,

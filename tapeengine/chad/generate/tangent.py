@@ -315,6 +315,16 @@ def extreme(T: Tangent, s: Assign) -> Operand:
     return T.b.emit("gather", (tangent, which), ((dim,), x.axes), axes=s.out.axes)
 
 
+# D[fold maximum t]: the mean of the tangents of all that are the largest
+def shared(T: Tangent, s: Assign) -> Operand | None:
+    x = s.args[0]
+    tangent = T.of(x)
+    if tangent is None:
+        return None
+    shares = T.b.emit("shares", (x,), (*s.params, s.op), axes=x.axes)
+    return summed(T, T.full(tangent, x.axes), (shares,), x.axes, s.out.axes)
+
+
 # D[fold (*) t]: each tangent times the product of all other elements
 def prod(T: Tangent, s: Assign) -> Operand | None:
     x = s.args[0]
@@ -351,6 +361,8 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "where": where,
         "largest": extreme,
         "smallest": extreme,
+        "most": shared,
+        "least": shared,
         "prod": prod,
         "stack": placed,
         "concatenate": placed,

@@ -109,7 +109,7 @@ class Writer(Expressions):
         for s in block:
             match s:
                 case Assign():
-                    repeated = 2 if s.op in ("gather", "contract", "window", "largest") else 1
+                    repeated = 2 if s.op in ("gather", "contract", "window", "largest", "most", "least") else 1
                     for x in s.args:
                         self.use(x, weight * (repeated if s.op == "gather" else 1))
                 case Set() | Add():

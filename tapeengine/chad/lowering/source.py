@@ -30,7 +30,7 @@ from tapeengine.chad.lowering.values import (
     Tup,
     Value,
 )
-from tapeengine.chad.reverse.arrays import lower_map
+from tapeengine.chad.sugar import lower_map
 from tapeengine.chad.types import Array, Float, Named
 
 __all__ = ["RULES"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +11,13 @@ from tapeengine.chad.parse import library
 from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import Lifted, Local, call_local, value_of
 from tapeengine.chad.parse.expressions import expression
-from tapeengine.chad.parse.parameters import arguments, no_other_keywords, parameters_of
+from tapeengine.chad.parse.parameters import arguments, no_other_keywords, of_all, parameters_of
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.types import class_fields
 from tapeengine.chad.primitives import REAL
 from tapeengine.chad.registered import find
 from tapeengine.chad.terms import Apply, Call, Lambda, Let, Term, Tuple, Var
-from tapeengine.chad.types import Function, Product, Type, show
+from tapeengine.chad.types import Array, Function, Product, Type, show
 
 if TYPE_CHECKING:
     from tapeengine.chad.parse.parser import Env, Parser
@@ -49,6 +49,12 @@ ALIASES: Mapping[str, str] = MappingProxyType(
 )
 
 
+#: Python's operators as functions, which do to lists what operators do.
+OPERATORS = ("builtins.abs", "builtins.pow", "builtins.divmod")
+#: The functions of math that take arrays.
+OF_ARRAYS = ("math.prod", "math.fsum", "math.sumprod", "math.dist")
+
+
 def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) -> Term:
     """``f(...)``."""
     from tapeengine.chad.parse.parser import MISSING
@@ -61,14 +67,16 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         if form is not None:
             if form is not library.SPECIAL["tapeengine.primitive"]:
                 no_other_keywords(p, node, library.KEYWORDS.get(library_name(found), ()))
-            return given_enough(p, node, lambda: form(p, node, env))
+            return of_all(p, node, node.args, lambda args: form(p, with_args(node, args), env))
         if class_fields(found) is not None:
             return construct(p, node, found, env)
     elif isinstance(node.func, ast.Attribute):
         method = library.METHODS.get(node.func.attr)
         if method is not None:
             no_other_keywords(p, node, library.METHOD_KEYWORDS.get(node.func.attr, ()))
-            return method(p, node, expression(p, node.func.value, env), env)
+            receiver = expression(p, node.func.value, env)
+            p.operands.append((node, (receiver,)))
+            return of_all(p, node, node.args, lambda args: method(p, with_args(node, args), receiver, env))
     of = parameters_of(p, node.func, env)
     if of is not None:
         return apply_to(p, node, node.func, arguments(p, node, of, env), env)
@@ -82,12 +90,9 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
     return apply_to(p, node, node.func, args, env)
 
 
-def given_enough(p: Parser, node: ast.AST, make: Callable[[], Term]) -> Term:
-    """Make a term of a call's arguments; too few are refused."""
-    try:
-        return make()
-    except IndexError:
-        p.error(node, "too few arguments", "match the function's parameters")
+def with_args(node: ast.Call, args: list[ast.expr]) -> ast.Call:
+    """Give a call with other arguments, at the same place in the text."""
+    return ast.copy_location(ast.Call(node.func, args, node.keywords), node)
 
 
 def registered_call(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
@@ -193,35 +198,19 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         p.programs[symbol] = found
         return Call(symbol, coerced(p, node, args, params), result)
     name = library_name(found)
+    if name in OPERATORS:
+        p.operands.append((node, tuple(args)))
+    if name.startswith("math.") and name not in OF_ARRAYS and any(isinstance(a.type, Array) for a in args):
+        p.error(node, f"{name} takes numbers, not arrays", f"write np.{name[5:]}, or a comprehension")
     function = library.FUNCTIONS.get(name)
     if function is not None:
-        given = Given(args)
-        term = given_enough(p, node, lambda: function(p, node, given))
-        if len(given.read) < len(given):
-            p.error(node, f"{name} takes no such argument in the language", "leave out what stands after the others")
-        return term
+        return of_all(p, node, args, lambda given: function(p, node, given))
     last = name.split(".")[-1]
     if ALIASES.get(last, last) in REAL:
         return library.opcode(p, node, ALIASES.get(last, last), list(args))
     if callable(found):
         return primitive(p, node, found, list(args), {})
     p.error(node, f"{name or found!r} is not a function of the language", "write it as a te.program")
-
-
-class Given(list[Term]):
-    """The arguments of a call, which notes those that are looked at: what nobody reads would be ignored."""
-
-    def __init__(self, args: Sequence[Term]) -> None:
-        super().__init__(args)
-        self.read: set[int] = set()
-
-    def __iter__(self) -> Iterator[Term]:
-        self.read.update(range(len(self)))
-        return super().__iter__()
-
-    def __getitem__(self, key: Any) -> Any:
-        self.read.update([key % len(self)] if isinstance(key, int) and self else range(len(self))[key])
-        return super().__getitem__(key)
 
 
 def instance_for(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Any:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tapeengine.chad.parse import arrays, numeric, whole
+from tapeengine.chad.parse.numeric import wanted
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.terms import Build, Elements, Gather, If, Index, Op, Scan, Size, Term, Total, Tuple, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array
@@ -20,12 +21,6 @@ __all__ = ["COMPOSED"]
 
 Composed = Callable[["Parser", ast.AST, list[Term]], Term]
 VECTOR = Array(FLOAT)
-
-
-def wanted(p: Parser, node: ast.AST, args: list[Term], count: int) -> None:
-    """Insist on a number of arguments."""
-    if len(args) != count:
-        p.error(node, f"{len(args)} arguments where {count} are wanted", "match the function's parameters")
 
 
 def total(p: Parser, node: ast.AST, args: list[Term]) -> Term:

@@ -39,6 +39,7 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return name(p, node, env, wanted)
         case ast.BinOp(left=left, op=op, right=right):
             terms = expression(p, left, env), expression(p, right, env)
+            p.operands.append((node, terms))
             return numeric.of_lists(p, node, *terms) or numeric.binary(p, node, op, *terms)
         case ast.UnaryOp(op=op, operand=operand):
             return unary(p, node, op, operand, env)
@@ -127,6 +128,7 @@ def unary(p: Parser, node: ast.AST, op: ast.unaryop, operand: ast.expr, env: Env
     if isinstance(op, ast.Not):
         return Op("not", (condition(p, operand, env),), BOOL)
     term = expression(p, operand, env)
+    p.operands.append((node, (term,)))
     match op:
         case ast.UAdd():
             return term
@@ -152,6 +154,7 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         if type(op) not in COMPARISONS:
             p.error(node, f"{type(op).__name__.lower()} is not in the language", "use < <= > >= == !=")
         right = expression(p, right_node, env)
+        p.operands.append((node, (left, right)))
         tests.append(numeric.comparison(p, node, COMPARISONS[type(op)], left, right))
         left = right
     return both(tests)
@@ -270,6 +273,7 @@ def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: E
     if isinstance(term.type, Array):
         from tapeengine.chad.parse.arrays import array_attribute
 
+        p.operands.append((node, (term,)))
         return array_attribute(p, node, term, attr)
     p.error(node, f"{show(term.type)} has no {attr}", "use a field of a dataclass or NamedTuple")
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tapeengine.chad.parse import arrays, composed, forms, numeric, whole
 from tapeengine.chad.parse.expressions import condition, expression
+from tapeengine.chad.parse.parameters import of_all
 from tapeengine.chad.parse.whole import array, element, numbers
 from tapeengine.chad.terms import (
     Build,
@@ -46,12 +47,8 @@ def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:
     """A scalar operation, element by element on arrays."""
     from tapeengine.reference.ops import OPERATIONS
 
-    wanted = len(OPERATIONS[name].partials)
-    if len(args) != wanted:
-        p.error(node, f"{len(args)} arguments where {wanted} are wanted", "match the function's parameters")
-    if name == "abs":
-        return numeric.elementwise(p, node, numeric.absolute, args)
-    return numeric.elementwise(p, node, numeric.scalar_op(name), args)
+    scalar = numeric.absolute if name == "abs" else numeric.scalar_op(name)
+    return numeric.applied(scalar, len(OPERATIONS[name].partials))(p, node, args)
 
 
 def args_of(p: Parser, node: ast.Call, env: Env) -> list[Term]:
@@ -119,12 +116,17 @@ def summed(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
     return arrays.summed(p, node, numbers(p, node, xs), axis)
 
 
-def folded(which: str) -> Callable[[Parser, ast.AST, Term, int | None], Term]:
-    """``np.max`` or ``np.min``, of all elements or along an axis."""
+def larger(which: str) -> Callable[..., Term]:
+    """``np.maximum(a, b)``, ``np.minimum(a, b)`` of elements."""
+    return lambda p, node, xs: numeric.larger(p, node, which, *xs)
+
+
+def folded(choose: Callable[..., Term], which: str) -> Callable[[Parser, ast.AST, Term, int | None], Term]:
+    """The largest or smallest of all elements, or of those along an axis: Python's ``max`` or numpy's."""
 
     def combine(p: Parser, node: ast.AST, xs: Term) -> Term:
         left, right = p.fresh("a", element(xs)), p.fresh("b", element(xs))
-        return Fold(left, right, numeric.maximum(p, node, which, left, right), xs)
+        return Fold(left, right, choose(p, node, which, left, right), xs)
 
     return lambda p, node, xs, axis: arrays.reduced(p, node, combine, xs, axis)
 
@@ -149,10 +151,11 @@ def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
         if len(node.args) == 1:
             xs = array(p, node, expression(p, node.args[0], env))
             default = keyword(node, "default")
+            largest = folded(numeric.maximum, which)
             if default is None:
-                return folded(which)(p, node, xs, None)
+                return largest(p, node, xs, None)
             start = p.coerce(default, expression(p, default, env, element(xs)), element(xs))
-            return p.let("xs", xs, lambda xs: unless_empty(xs, start, folded(which)(p, node, xs, None)))
+            return p.let("xs", xs, lambda xs: unless_empty(xs, start, largest(p, node, xs, None)))
         terms = args_of(p, node, env)
         result = terms[0]
         for term in terms[1:]:
@@ -299,7 +302,7 @@ def float_(p: Parser, node: ast.Call, env: Env) -> Term:
             return lit(float(node.args[0].value))
         except ValueError:
             p.error(node.args[0], "this text is no number", 'write float("inf") or float("nan")')
-    return whole.to_float(p, node, args_of(p, node, env))
+    return whole.to_float(p, node, [expression(p, node.args[0], env)])
 
 
 def accumulated(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -351,7 +354,11 @@ def isinstance_(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def method(function: Callable[..., Term]) -> Callable[..., Term]:
     """Make a method of a function of terms."""
-    return lambda p, node, receiver, env: function(p, node, [receiver, *args_of(p, node, env)])
+
+    def handle(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
+        return of_all(p, node, [receiver, *args_of(p, node, env)], lambda args: function(p, node, args))
+
+    return handle
 
 
 def product_of(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
@@ -366,7 +373,13 @@ def mean_of(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
 
 #: Reductions of whole arrays, as functions and as methods.
 REDUCTIONS: Mapping[str, Callable[[Parser, ast.AST, Term, int | None], Term]] = MappingProxyType(
-    {"sum": summed, "max": folded("max"), "min": folded("min"), "mean": mean_of, "prod": product_of}
+    {
+        "sum": summed,
+        "max": folded(numeric.larger, "maximum"),
+        "min": folded(numeric.larger, "minimum"),
+        "mean": mean_of,
+        "prod": product_of,
+    }
 )
 
 
@@ -379,8 +392,8 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "builtins.any": truth("any"),
         "builtins.all": truth("all"),
         **{f"numpy.{name}": reduction(combine) for name, combine in REDUCTIONS.items()},
-        "numpy.amax": reduction(folded("max")),
-        "numpy.amin": reduction(folded("min")),
+        "numpy.amax": reduction(REDUCTIONS["max"]),
+        "numpy.amin": reduction(REDUCTIONS["min"]),
         "builtins.map": map_,
         "builtins.filter": filter_,
         "builtins.list": listed,
@@ -423,8 +436,8 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "builtins.int": whole.to_int("trunc"),
         "builtins.round": whole.to_int("round"),
         "builtins.bool": whole.to_bool,
-        "builtins.abs": whole.absolute,
-        "numpy.absolute": whole.absolute,
+        "builtins.abs": numeric.applied(numeric.absolute, 1),
+        "numpy.absolute": numeric.applied(numeric.absolute, 1),
         "builtins.pow": whole.power,
         "math.pow": whole.power,
         "numpy.power": whole.power,
@@ -436,16 +449,16 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "math.isfinite": whole.test("isfinite"),
         "math.prod": whole.product,
         "math.isinf": whole.is_infinite,
-        "numpy.square": whole.square,
-        "numpy.clip": whole.clip,
+        "numpy.square": numeric.applied(numeric.square, 1),
+        "numpy.clip": numeric.applied(whole.clipped, 3),
         "builtins.divmod": whole.quotient_and_rest,
         "numpy.dot": whole.dot,
         "numpy.matmul": whole.dot,
         "numpy.concatenate": whole.concatenate,
         "numpy.cumsum": whole.cumsum,
-        "numpy.where": whole.where,
-        "numpy.maximum": whole.larger("maximum"),
-        "numpy.minimum": whole.larger("minimum"),
+        "numpy.where": numeric.applied(whole.chosen, 3),
+        "numpy.maximum": numeric.applied(larger("maximum"), 2),
+        "numpy.minimum": numeric.applied(larger("minimum"), 2),
         "numpy.zeros": whole.filled(0.0),
         "numpy.ones": whole.filled(1.0),
         "numpy.full": whole.full,

@@ -13,7 +13,10 @@ from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Type, show
 if TYPE_CHECKING:
     from tapeengine.chad.parse.parser import Parser
 
-__all__ = ["binary", "comparison", "elementwise", "maximum", "negative", "of_lists", "real", "scalar_op"]
+__all__ = [
+    "applied", "binary", "comparison", "elementwise", "larger", "maximum", "negative", "of_lists", "real", "scalar_op",
+    "wanted",
+]  # fmt: skip
 
 #: A function of scalar terms.
 Scalar = Callable[["Parser", ast.AST, Sequence[Term]], Term]
@@ -63,6 +66,22 @@ def elementwise(p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term]) 
         lower = [frozenset(axis - 1 for axis in own if axis) for own in singles]
         singles = [low if s else own for low, own, s in zip(lower, singles, stretched, strict=True)]
     return broadcast(p, node, scalar, args, singles, top)
+
+
+def wanted(p: Parser, node: ast.AST, args: Sequence[Term], count: int) -> None:
+    """Insist on a number of arguments."""
+    if len(args) != count:
+        p.error(node, f"{len(args)} arguments where {count} are wanted", "match the function's parameters")
+
+
+def applied(scalar: Scalar, count: int) -> Callable[[Parser, ast.AST, list[Term]], Term]:
+    """Make a function of whole arrays of a function of a number of scalars."""
+
+    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+        wanted(p, node, args, count)
+        return elementwise(p, node, scalar, args)
+
+    return handle
 
 
 def broadcast(
@@ -176,6 +195,13 @@ def maximum(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
     left, right = real(p, node, left), real(p, node, right)
     test = "gt" if op == "max" else "lt"
     return p.let("a", left, lambda a: p.let("b", right, lambda b: If(Op(test, (b, a), BOOL), b, a)))
+
+
+def larger(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
+    """numpy's ``maximum(left, right)`` or ``minimum``: equals share the cotangent, and a NaN is both."""
+    if left.type == INT and right.type == INT:
+        return Op("imax" if op == "maximum" else "imin", (left, right), INT)
+    return Op(op, (real(p, node, left), real(p, node, right)))
 
 
 def scalar_op(name: str) -> Scalar:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ __all__ = [
     "arguments",
     "bound",
     "no_other_keywords",
+    "of_all",
     "own_parameters",
     "parameter_names",
     "parameters_of",
@@ -104,6 +105,34 @@ def no_other_keywords(p: Parser, node: ast.Call, known: Collection[str]) -> None
         if keyword.arg not in known:
             advice = f"its arguments by name are {', '.join(known)}" if known else "give the arguments by position"
             p.error(keyword.value, f"the argument {keyword.arg} by name", advice)
+
+
+def of_all(p: Parser, node: ast.AST, args: Sequence[Any], make: Callable[[list[Any]], Term]) -> Term:
+    """Make a term of a call's arguments; too few are refused, and so are those that it would not look at."""
+    given = Given(args)
+    try:
+        term = make(given)
+    except IndexError:
+        p.error(node, "too few arguments", "match the function's parameters")
+    if len(given.read) < len(given):
+        p.error(node, "there is no such argument in the language", "leave out what stands after the others")
+    return term
+
+
+class Given(list[Any]):
+    """The arguments of a call, which notes those that are looked at: what nobody reads would be ignored."""
+
+    def __init__(self, args: Sequence[Any]) -> None:
+        super().__init__(args)
+        self.read: set[int] = set()
+
+    def __iter__(self) -> Iterator[Any]:
+        self.read.update(range(len(self)))
+        return super().__iter__()
+
+    def __getitem__(self, key: Any) -> Any:
+        self.read.update([key % len(self)] if isinstance(key, int) and self else range(len(self))[key])
+        return super().__getitem__(key)
 
 
 def bound(lets: Sequence[tuple[Var, Term]], term: Term) -> Term:

@@ -17,6 +17,7 @@ from tapeengine.chad.parse.ownership import shared
 from tapeengine.chad.parse.parameters import Parameters, own_parameters, parameter_names
 from tapeengine.chad.parse.scopes import original, separated
 from tapeengine.chad.parse.types import TypeTable, UnknownType
+from tapeengine.chad.parse.whole_arrays import Wanted, wanted_arrays
 from tapeengine.chad.terms import Definition, Elements, Inject, Let, Literal, Map, Op, Proj, Term, Tuple, Var, lit
 from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Named, Product, Sum, Type, show
@@ -51,6 +52,8 @@ class Parsed:
         The other programs that it calls, by the name used in `Call` terms.
     primitives : dict of str to Primitive
         The registry primitives that it calls.
+    arrays : tuple of Wanted
+        Where it uses arguments as whole arrays.
     """
 
     definitions: dict[str, Definition]
@@ -58,6 +61,7 @@ class Parsed:
     classes: dict[str, type]
     programs: dict[str, Any]
     primitives: dict[str, Any]
+    arrays: tuple[Wanted, ...]
 
 
 class Parser:
@@ -87,6 +91,7 @@ class Parser:
         self.reading: list[ast.AST] = []
         self.undecided: set[str] = set()
         self.single_axes: dict[str, frozenset[int]] = {}
+        self.operands: list[tuple[ast.AST, tuple[Term, ...]]] = []
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
@@ -279,7 +284,8 @@ class Parser:
             self.definitions[self.symbol] = Definition(self.symbol, params, result, Tuple(()))
         term = body(self, self.tree, env, result)
         self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term)
-        return Parsed(self.definitions, self.table.named, self.table.classes, self.programs, self.primitives)
+        wanted = wanted_arrays(params, term, self.operands, self.first)
+        return Parsed(self.definitions, self.table.named, self.table.classes, self.programs, self.primitives, wanted)
 
 
 def _captured(function: Any) -> dict[str, Any]:

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from tapeengine.chad.parse.parser import Parser
 
 __all__ = [
-    "absolute", "arange", "array", "clip", "concatenate", "cumsum", "dot", "element", "filled", "full",
-    "gather", "is_infinite", "larger", "length", "like", "norm", "numbers", "outer", "power", "product",
-    "quotient_and_rest", "scatter", "square", "test", "to_bool", "to_float", "to_int", "transpose", "where",
+    "arange", "array", "chosen", "clipped", "concatenate", "cumsum", "dot", "element", "filled", "full", "gather",
+    "is_infinite", "length", "like", "norm", "numbers", "outer", "power", "product", "quotient_and_rest", "scatter",
+    "test", "to_bool", "to_float", "to_int", "transpose",
 ]  # fmt: skip
 
 
@@ -94,19 +94,9 @@ def test(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     return lambda p, node, args: Op(op, (p.coerce(node, args[0], FLOAT),), BOOL)
 
 
-def absolute(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``abs(x)``."""
-    return numeric.elementwise(p, node, numeric.absolute, args)
-
-
 def power(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``pow(x, y)``."""
     return numeric.binary(p, node, ast.Pow(), args[0], args[1])
-
-
-def square(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.square(x)``."""
-    return numeric.elementwise(p, node, numeric.square, args)
 
 
 def dot(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -134,21 +124,14 @@ def is_infinite(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return p.let("x", p.coerce(node, args[0], FLOAT), tested)
 
 
-def clip(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.clip(xs, low, high)``."""
-    if len(args) != 3:
-        p.error(node, f"{len(args)} arguments where 3 are wanted", "write np.clip(xs, low, high)")
-
-    def clipped(p: Parser, node: ast.AST, xs: Any) -> Term:
-        return numeric.maximum(p, node, "min", numeric.maximum(p, node, "max", xs[0], xs[1]), xs[2])
-
-    return numeric.elementwise(p, node, clipped, args)
+def clipped(p: Parser, node: ast.AST, xs: Any) -> Term:
+    """``np.clip(x, low, high)``."""
+    return numeric.larger(p, node, "minimum", numeric.larger(p, node, "maximum", xs[0], xs[1]), xs[2])
 
 
 def quotient_and_rest(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``divmod(a, b)``."""
-    if len(args) != 2:
-        p.error(node, f"{len(args)} arguments where 2 are wanted", "write divmod(a, b)")
+    numeric.wanted(p, node, args, 2)
 
     def both(a: Term, b: Term) -> Term:
         ops = (ast.FloorDiv(), ast.Mod())
@@ -178,19 +161,10 @@ def cumsum(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return Scan(a, b, zero, Op("iadd" if of == INT else "add", (a, b), of), args[0])
 
 
-def where(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.where(c, a, b)``, element by element."""
-
-    def chosen(p: Parser, node: ast.AST, xs: Any) -> Term:
-        of = p.unify(node, xs[1].type, xs[2].type)
-        return If(xs[0], p.coerce(node, xs[1], of), p.coerce(node, xs[2], of))
-
-    return numeric.elementwise(p, node, chosen, args)
-
-
-def larger(which: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
-    """``np.maximum(a, b)``: a tie is shared equally, as in the opcode table."""
-    return lambda p, node, args: numeric.elementwise(p, node, numeric.scalar_op(which), args)
+def chosen(p: Parser, node: ast.AST, xs: Any) -> Term:
+    """``np.where(c, a, b)`` of an element."""
+    of = p.unify(node, xs[1].type, xs[2].type)
+    return If(xs[0], p.coerce(node, xs[1], of), p.coerce(node, xs[2], of))
 
 
 def filled(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
@@ -205,14 +179,7 @@ def full(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 def like(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     """``np.zeros_like(xs)``."""
-
-    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-        def constant(p: Parser, node: ast.AST, xs: Any) -> Term:
-            return lit(value)
-
-        return numeric.elementwise(p, node, constant, args)
-
-    return handle
+    return numeric.applied(lambda p, node, xs: lit(value), 1)
 
 
 def arange(p: Parser, node: ast.AST, args: list[Term]) -> Term:

@@ -1,6 +1,5 @@
-"""Reverse-mode CHAD in its four forms: one set of rules over an abstract environment (EC Fig. 2 beside Fig. 6)."""
+"""Reverse-mode CHAD: EC Fig. 6 and 8 with one mutable environment vector, the form that runs."""
 
-from tapeengine.chad.reverse.environment import Accumulating, Form, Snoc, Vectors
-from tapeengine.chad.reverse.transform import FORMS, Reverse, reverse
+from tapeengine.chad.reverse.module import RULES, reverse
 
-__all__ = ["FORMS", "Accumulating", "Form", "Reverse", "Snoc", "Vectors", "reverse"]
+__all__ = ["RULES", "reverse"]

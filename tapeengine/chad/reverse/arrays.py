@@ -6,19 +6,24 @@ The cotangent of an array is a bag of indices and cotangents (EC section 7), wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine.chad import target as T
 from tapeengine.chad.derivative_types import cotangent, reverse_primal
+from tapeengine.chad.reverse.environment import Context
+from tapeengine.chad.reverse.transform import Reverse
+from tapeengine.chad.sugar import equals, is_extreme, lower_map
 from tapeengine.chad.terms import (
+    Apply,
     Build,
     Concatenate,
     Elements,
     Filter,
     Fold,
     Gather,
+    If,
     Index,
     Let,
     Map,
@@ -34,11 +39,7 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import INT, Array, is_discrete
-
-if TYPE_CHECKING:
-    from tapeengine.chad.reverse.environment import Context
-    from tapeengine.chad.reverse.transform import Reverse
+from tapeengine.chad.types import BOOL, INT, Array, LReal, is_discrete
 
 __all__ = ["RULES"]
 
@@ -97,23 +98,6 @@ def index(D: Reverse, t: Index, context: Context) -> Term:
 # D[map (x1 ... xn. t) a1 ... an]  :=  D[build (min (size a1) ...) (i. let x1 = a1 ! i in ... t)]
 def map_(D: Reverse, t: Map, context: Context) -> Term:
     return D(lower_map(t, D.fresh), context)
-
-
-def lower_map(t: Map, fresh: Callable[..., Var]) -> Term:
-    """Write a map as a build."""
-    arrays = [a if isinstance(a, Var) else fresh("xs", a.type) for a in t.arrays]
-    i = fresh("i", INT)
-    body = t.body
-    for var, array in reversed(list(zip(t.vars, arrays, strict=True))):
-        body = Let(var, Index(array, i), body)
-    n: Term = Size(arrays[0])
-    for other in arrays[1:]:
-        n = Op("imin", (n, Size(other)), INT)
-    term: Term = Build(n, i, body)
-    for name, bound in reversed(list(zip(arrays, t.arrays, strict=True))):
-        if name is not bound:
-            term = Let(name, bound, term)
-    return term
 
 
 # D[sum t]  :=  let <x, x'> = D[t] in <sum x, \d. x' (BArray (replicate (size x) d))>
@@ -202,6 +186,8 @@ def concatenate(D: Reverse, t: Concatenate, context: Context) -> Term:
 # D[fold (x y. t) s]: the reduction is a chain from the left, its tree a flat array of the backpropagators of its
 # combinations (EC Fig. 8 and 9, in the representation of EC 8.1); the reverse pass goes down the chain from its root.
 def fold(D: Reverse, t: Fold, context: Context) -> Term:
+    if is_extreme(t):
+        return extreme(D, t, context)
     of = cotangent(t.type)
     inner = D.extend(context, t.left, t.right)
 
@@ -219,7 +205,7 @@ def fold(D: Reverse, t: Fold, context: Context) -> Term:
     def paired(p: Var, n: Var, r: Var) -> Term:
         def back(d: Var) -> Term:
             k, state = D.fresh("k", INT), D.fresh("d", of)
-            step = backward_step(D, (t.left, t.right), Apply1(Index(Proj(r, 1), k), state))
+            step = backward_step(D, (t.left, t.right), Apply(Index(Proj(r, 1), k), (state,)))
 
             def finish(got: Term) -> Term:
                 first = Replicate(lit(1), Proj(got, 0))
@@ -232,11 +218,23 @@ def fold(D: Reverse, t: Fold, context: Context) -> Term:
     return D.bind("p", t.array, context, body)
 
 
-def Apply1(function: Term, argument: Term) -> Term:
-    """Apply a function to one argument."""
-    from tapeengine.chad.terms import Apply
+# D[fold max s]  :=  let <x, x'> = D[s], m = fold max x in <m, \d -> x' (i. if x ! i = m then d / n else 0)>, where n is
+# how many elements are m: the opcode's own rule, by which equals share the cotangent, for any number of them
+def extreme(D: Reverse, t: Fold, context: Context) -> Term:
+    def body(p: Var) -> Term:
+        xs = Proj(p, 0)
 
-    return Apply(function, (argument,))
+        def back(m: Var, d: Var) -> Term:
+            def shared(part: Var) -> Term:
+                i = D.fresh("i", INT)
+                share = If(Op("eq", (Index(xs, i), m), BOOL), part, T.Zero(LReal()))
+                return D.back(p, T.LDense(Build(Size(xs), i, share)))
+
+            return D.let("part", T.LScale(d, Op("div", (lit(1.0), equals(xs, m, D.fresh("i", INT))))), shared)
+
+        return D.let("m", Fold(t.left, t.right, t.body, xs), lambda m: D.result(m, lambda d: back(m, d), LReal()))
+
+    return D.bind("p", t.array, context, body)
 
 
 def backward_step(D: Reverse, variables: tuple[Var, Var], effect: Term) -> Term:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine.chad import target as T
 from tapeengine.chad.derivative_types import cotangent, reverse_primal
 from tapeengine.chad.primitives import partial
+from tapeengine.chad.reverse.environment import Context
+from tapeengine.chad.reverse.transform import Reverse
+from tapeengine.chad.target import scaled
 from tapeengine.chad.terms import (
     Branch,
     Call,
@@ -25,10 +28,6 @@ from tapeengine.chad.terms import (
     Var,
 )
 from tapeengine.chad.types import LNamed, LSum, is_discrete
-
-if TYPE_CHECKING:
-    from tapeengine.chad.reverse.environment import Context
-    from tapeengine.chad.reverse.transform import Reverse
 
 __all__ = ["RULES"]
 
@@ -85,11 +84,6 @@ def op(D: Reverse, t: Op, context: Context) -> Term:
         return D.result(y, back, cotangent(t.type))
 
     return D.bind_all(t.args, context, body)
-
-
-def scaled(d: Term, factor: Term) -> Term:
-    """Multiply a linear real by a real, which may be the literal one."""
-    return d if isinstance(factor, Literal) and factor.value == 1 else T.LScale(d, factor)
 
 
 # D[prim(t1, ..., tn)]: as for scalar operations, with the registry's vjp rule for each argument as Dop^t

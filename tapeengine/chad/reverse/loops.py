@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine.chad import target as T
 from tapeengine.chad.derivative_types import cotangent, reverse_primal
+from tapeengine.chad.reverse.environment import Context
+from tapeengine.chad.reverse.transform import Reverse
 from tapeengine.chad.terms import Apply, For, Index, Proj, Size, Term, Tuple, Var, While
 from tapeengine.chad.types import INT, UNIT
-
-if TYPE_CHECKING:
-    from tapeengine.chad.reverse.environment import Context
-    from tapeengine.chad.reverse.transform import Reverse
 
 __all__ = ["RULES"]
 

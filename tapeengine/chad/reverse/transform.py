@@ -10,23 +10,18 @@ where the effect, the cotangent of the context, is what a `Form` makes of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad.derivative_types import cotangent, reverse_primal
-from tapeengine.chad.reverse.environment import Accumulating, Context, Form, Snoc, Vectors, let
-from tapeengine.chad.terms import Apply, Call, Definition, Lambda, Module, Proj, Term, Tuple, Var
-from tapeengine.chad.traverse import Names, all_names, rebuild
+from tapeengine.chad.reverse.environment import Context, Form, let
+from tapeengine.chad.target import LProj, LTuple, Zero
+from tapeengine.chad.terms import Apply, Call, Definition, Lambda, Proj, Term, Tuple, Var
+from tapeengine.chad.traverse import Names, rebuild
 from tapeengine.chad.types import Function, Linear, Product, Type, is_discrete
 
-__all__ = ["FORMS", "Reverse", "reverse"]
+__all__ = ["Reverse", "Rule"]
 
 Rule = Callable[["Reverse", Any, Context], Term]
-
-#: The four forms by name. "ec" and "sparse" are one transformation under two representations of the linear types.
-FORMS: Mapping[str, type[Form]] = MappingProxyType(
-    {"copower": Snoc, "vector": Vectors, "sparse": Vectors, "accumulate": Accumulating}
-)
 
 
 class Reverse:
@@ -38,17 +33,20 @@ class Reverse:
         How cotangents of the context are put together.
     names : Names
         Supplies the names of bound variables.
+    rules : mapping of type to function
+        One for each constructor.
     """
 
-    def __init__(self, form: Form, names: Names) -> None:
+    def __init__(self, form: Form, names: Names, rules: Mapping[type[Term], Rule]) -> None:
         self.form = form
         self.names = names
+        self.rules = rules
 
     def __call__(self, term: Term, context: Context) -> Term:
         """Give D[term] in a context."""
         if is_discrete(term.type):
             return self.discrete(term, context)
-        return RULES[type(term)](self, term, context)
+        return self.rules[type(term)](self, term, context)
 
     # A function with domain 1 cannot compute anything useful (EC note 28): the pair of the primal and nothing.
     def discrete(self, term: Term, context: Context) -> Term:
@@ -126,8 +124,6 @@ class Reverse:
 
     def run(self, definition: Definition, context: Context, effect: Term) -> Term:
         """Give the cotangents of all parameters: zero for the discrete ones."""
-        from tapeengine.chad.target import LProj, LTuple, Zero
-
         got = self.form.run(context, effect)
         if len(context) == len(definition.params):
             return got
@@ -144,41 +140,9 @@ class Reverse:
         return self.let("r", got, spread)
 
 
-def reverse(module: Module, form: str = "accumulate") -> Module:
-    """Differentiate every definition of a module.
-
-    Parameters
-    ----------
-    module : Module
-        Without function values, except for the form "copower".
-    form : {"accumulate", "sparse", "vector", "copower"}
-        The form of the environment cotangent: EC Fig. 6; EC Fig. 2 (on sparse or dense linear types); CHAD 7.5.
-
-    Returns
-    -------
-    Module
-        Each definition gives the pair of its value and a function from a cotangent of the value to the linear tuple
-        of cotangents of its parameters.
-    """
-    definitions = {}
-    for name, definition in module.definitions.items():
-        names = Names(all_names(definition.body) | {p.name for p in definition.params} | set(module.definitions))
-        definitions[name] = Reverse(FORMS[form](names), names).definition(definition)
-    return Module(module.main, definitions, module.types)
-
-
 def derivative_type(params: tuple[Type, ...], result: Type) -> Product:
     """Give the result type of the derivative of a function."""
     of = reverse_primal(Function(params, result))
     assert isinstance(of, Function)
     assert isinstance(of.result, Product)
     return of.result
-
-
-def _rules() -> Mapping[type[Term], Rule]:
-    from tapeengine.chad.reverse import arrays, core, functions, loops
-
-    return MappingProxyType({**core.RULES, **arrays.RULES, **loops.RULES, **functions.RULES})
-
-
-RULES: Mapping[type[Term], Rule] = _rules()

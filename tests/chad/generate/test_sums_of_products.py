@@ -7,6 +7,7 @@ import tapeengine
 from tapeengine import chad as te
 from tapeengine.chad.generate.contraction import contraction
 from tapeengine.chad.generate.operations import Operations
+from tapeengine.chad.specification import running as specification
 
 ENGINE = tapeengine.Engine()
 Cube = te.Array[te.Array[te.Vec]]
@@ -54,7 +55,7 @@ def lists(value):
 def test_cotangents_are_those_of_the_evaluator(name):
     program, args = CASES[name]
     value, back = program.executable.generated.vjp(args)
-    wanted, wanted_back = program.executable.evaluated_vjp(args)
+    wanted, wanted_back = specification.vjp(program.executable, args)
     ct = np.random.default_rng(8).normal(size=np.shape(value)) if np.ndim(value) else 1.5
     np.testing.assert_allclose(np.array(value), np.array(wanted), rtol=1e-13)
     for found, expected in zip(back(ct), wanted_back(ct), strict=True):

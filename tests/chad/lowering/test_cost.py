@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent
 from tapeengine.chad.intermediate.text import compiled
-from tapeengine.chad.linear import size
 from tapeengine.chad.lowering.passes import lower_reverse
 from tapeengine.chad.reverse import reverse
+from tapeengine.chad.specification.dense import size
 from tapeengine.chad.terms import Definition, Let, Module, Op, Proj, Var, lit
 from tapeengine.chad.types import FLOAT, Product
 from tapeengine.testing.theorem import bound, steps

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 from tapeengine.chad.close import close
 from tapeengine.chad.depth import deep
-from tapeengine.chad.evaluate import Evaluator
 from tapeengine.chad.execute import Executable
-from tapeengine.chad.forward import forward
 from tapeengine.chad.intermediate.text import compiled
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.passes import lower_reverse, lower_value
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.simplify import simplify_module
+from tapeengine.chad.specification import Evaluator
+from tapeengine.chad.specification.forward import forward
 from tapeengine.chad.tangents import tangents
 from tapeengine.chad.terms import Definition, Module
 from tapeengine.chad.types import Array, Named, Product, Sum, is_discrete

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine.chad import target as T
+from tapeengine.chad.specification.evaluation import Environment, Evaluation
 from tapeengine.chad.terms import Term
 from tapeengine.chad.types import Linear, LReal
-
-if TYPE_CHECKING:
-    from tapeengine.chad.evaluate.evaluator import Environment, Evaluator
 
 __all__ = ["RULES"]
 
@@ -23,7 +21,7 @@ Computation = Callable[[], Any]
 
 
 # cost(one t) = 1 + cost(t); running it: 1 + what the sum takes
-def one(E: Evaluator, t: T.One, env: Environment) -> Computation:
+def one(E: Evaluation, t: T.One, env: Environment) -> Computation:
     E.step()
     cotangent = E.eval(t.term, env)
     of = T.linear_type(t.term)
@@ -41,7 +39,7 @@ def one(E: Evaluator, t: T.One, env: Environment) -> Computation:
 
 
 # cost(scope t) = 1 + cost(0) + cost(t); running it: 1 + running t
-def scope(E: Evaluator, t: T.Scope, env: Environment) -> Computation:
+def scope(E: Evaluation, t: T.Scope, env: Environment) -> Computation:
     E.step(2)
     inner = E.eval(t.body, env)
 
@@ -53,7 +51,9 @@ def scope(E: Evaluator, t: T.Scope, env: Environment) -> Computation:
     return run
 
 
-def _with_slots(E: Evaluator, slots: tuple[tuple[str, Linear], ...], inner: Computation) -> tuple[Any, tuple[Any, ...]]:
+def _with_slots(
+    E: Evaluation, slots: tuple[tuple[str, Linear], ...], inner: Computation
+) -> tuple[Any, tuple[Any, ...]]:
     """Run a computation with more slots open, and give its result and their final values."""
     for name, of in slots:
         before = E.steps
@@ -67,7 +67,7 @@ def _with_slots(E: Evaluator, slots: tuple[tuple[str, Linear], ...], inner: Comp
 
 
 # cost(return t) = 1 + cost(t); running it: 1
-def return_(E: Evaluator, t: T.Return, env: Environment) -> Computation:
+def return_(E: Evaluation, t: T.Return, env: Environment) -> Computation:
     E.step()
     value = E.eval(t.term, env)
 
@@ -79,7 +79,7 @@ def return_(E: Evaluator, t: T.Return, env: Environment) -> Computation:
 
 
 # cost(s >>= \x. t) = 1 + cost(s) + cost(\x. t); running it: 1 + running s + cost(t) + running t
-def bind(E: Evaluator, t: T.Bind, env: Environment) -> Computation:
+def bind(E: Evaluation, t: T.Bind, env: Environment) -> Computation:
     first = E.eval(t.first, env)
     closure = E.captured(t, env)
     E.step(2 + len(closure))
@@ -93,7 +93,7 @@ def bind(E: Evaluator, t: T.Bind, env: Environment) -> Computation:
 
 
 # s >> t  =  let m = t in s >>= \_. m
-def then(E: Evaluator, t: T.Then, env: Environment) -> Computation:
+def then(E: Evaluation, t: T.Then, env: Environment) -> Computation:
     E.step(4)
     first, second = E.eval(t.first, env), E.eval(t.second, env)
 
@@ -105,7 +105,7 @@ def then(E: Evaluator, t: T.Then, env: Environment) -> Computation:
     return run
 
 
-def for_each(E: Evaluator, t: T.ForEach, env: Environment) -> Computation:
+def for_each(E: Evaluation, t: T.ForEach, env: Environment) -> Computation:
     E.step()
     n = E.eval(t.size, env)
     actions = [E.eval(t.body, {**env, t.index.name: i}) for i in range(n)]
@@ -119,7 +119,7 @@ def for_each(E: Evaluator, t: T.ForEach, env: Environment) -> Computation:
     return run
 
 
-def descend(E: Evaluator, t: T.Descend, env: Environment) -> Computation:
+def descend(E: Evaluation, t: T.Descend, env: Environment) -> Computation:
     E.step()
     n = E.eval(t.size, env)
     init = E.eval(t.init, env)
@@ -136,12 +136,12 @@ def descend(E: Evaluator, t: T.Descend, env: Environment) -> Computation:
 
 
 # cost(run s t) = 1 + cost(s) + cost(t) + running it, where t is the tuple of zeros, and 1 + |slots| for (de)serialising
-def run(E: Evaluator, t: T.Run, env: Environment) -> Any:
+def run(E: Evaluation, t: T.Run, env: Environment) -> Any:
     E.step(1 + (1 + 2 * len(t.slots)) + (1 + len(t.slots)))
     return _with_slots(E, t.slots, E.eval(t.body, env))[1]
 
 
-def map_accum(E: Evaluator, t: T.MapAccum, env: Environment) -> Any:
+def map_accum(E: Evaluation, t: T.MapAccum, env: Environment) -> Any:
     n = E.eval(t.size, env)
     state = E.eval(t.init, env)
     E.step(1 + max(n, 0))
@@ -152,7 +152,7 @@ def map_accum(E: Evaluator, t: T.MapAccum, env: Environment) -> Any:
     return state, kept
 
 
-def while_accum(E: Evaluator, t: T.WhileAccum, env: Environment) -> Any:
+def while_accum(E: Evaluation, t: T.WhileAccum, env: Environment) -> Any:
     state = E.eval(t.init, env)
     E.step()
     kept = []

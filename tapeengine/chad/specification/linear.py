@@ -4,80 +4,78 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine.chad import target as T
+from tapeengine.chad.specification.evaluation import Environment, Evaluation
 from tapeengine.chad.terms import Term
 from tapeengine.chad.types import EV, LArray, LProduct
 from tapeengine.chad.values import Tagged
-
-if TYPE_CHECKING:
-    from tapeengine.chad.evaluate.evaluator import Environment, Evaluator
 
 __all__ = ["RULES"]
 
 
 # cost(0) = 1, and what a dense zero takes
-def zero(E: Evaluator, t: T.Zero, env: Environment) -> Any:
+def zero(E: Evaluation, t: T.Zero, env: Environment) -> Any:
     return E.linear.zero(t.of)
 
 
 # cost(s + t) = 1 + cost(s) + cost(t) + what the sum takes
-def plus(E: Evaluator, t: T.Plus, env: Environment) -> Any:
+def plus(E: Evaluation, t: T.Plus, env: Environment) -> Any:
     E.step()
     return E.linear.plus(T.linear_type(t), E.eval(t.left, env), E.eval(t.right, env))
 
 
 # cost(<t, s>) = 1 + cost(t) + cost(s)
-def ltuple(E: Evaluator, t: T.LTuple, env: Environment) -> Any:
+def ltuple(E: Evaluation, t: T.LTuple, env: Environment) -> Any:
     E.step()
     return tuple([E.eval(item, env) for item in t.items])
 
 
 # cost(lfst t) = 1 + cost(t), and 1 for the zero of a zero
-def lproj(E: Evaluator, t: T.LProj, env: Environment) -> Any:
+def lproj(E: Evaluation, t: T.LProj, env: Environment) -> Any:
     E.step()
     assert isinstance(t.term.type, LProduct)
     return E.linear.proj(t.term.type, E.eval(t.term, env), t.index)
 
 
 # cost(linl t) = 1 + cost(t)
-def linject(E: Evaluator, t: T.LInject, env: Environment) -> Any:
+def linject(E: Evaluation, t: T.LInject, env: Environment) -> Any:
     E.step()
     return Tagged(t.index, E.eval(t.term, env))
 
 
 # cost(lcastl t) = 1 + cost(t), and 1 for the zero of a zero
-def lcast(E: Evaluator, t: T.LCast, env: Environment) -> Any:
+def lcast(E: Evaluation, t: T.LCast, env: Environment) -> Any:
     E.step()
     return E.linear.cast(t.index, t.of, E.eval(t.term, env))
 
 
 # an operation on a pair: 2 + cost(t) + cost(s)
-def lscale(E: Evaluator, t: T.LScale, env: Environment) -> Any:
+def lscale(E: Evaluation, t: T.LScale, env: Environment) -> Any:
     E.step(2)
     return E.linear.scale(E.eval(t.term, env), E.eval(t.factor, env))
 
 
-def lsingle(E: Evaluator, t: T.LSingle, env: Environment) -> Any:
+def lsingle(E: Evaluation, t: T.LSingle, env: Environment) -> Any:
     E.step()
     return E.linear.from_entries([(E.eval(t.index, env), E.eval(t.term, env))])
 
 
 # constant time, inflated to the size of the array (EC note 35)
-def ldense(E: Evaluator, t: T.LDense, env: Environment) -> Any:
+def ldense(E: Evaluation, t: T.LDense, env: Environment) -> Any:
     array = E.eval(t.array, env)
     E.step(1 + len(array))
     return E.linear.from_entries(list(enumerate(array)))
 
 
-def lindex(E: Evaluator, t: T.LIndex, env: Environment) -> Any:
+def lindex(E: Evaluation, t: T.LIndex, env: Environment) -> Any:
     E.step()
     assert isinstance(t.term.type, LArray)
     return E.linear.index(t.term.type, E.eval(t.term, env), E.eval(t.index, env))
 
 
-def lscatter(E: Evaluator, t: T.LScatter, env: Environment) -> Any:
+def lscatter(E: Evaluation, t: T.LScatter, env: Environment) -> Any:
     indices = E.eval(t.indices, env)
     E.step(1 + len(indices))
     n = len(indices)
@@ -91,24 +89,24 @@ def lscatter(E: Evaluator, t: T.LScatter, env: Environment) -> Any:
     return result
 
 
-def ltotal(E: Evaluator, t: T.LTotal, env: Environment) -> Any:
+def ltotal(E: Evaluation, t: T.LTotal, env: Environment) -> Any:
     E.step()
     assert isinstance(t.term.type, LArray)
     return E.linear.total(t.term.type, E.eval(t.term, env))
 
 
-def collect(E: Evaluator, t: T.Collect, env: Environment) -> Any:
+def collect(E: Evaluation, t: T.Collect, env: Environment) -> Any:
     E.step()
     assert isinstance(t.term.type, LArray)
     return E.linear.collect(t.term.type, E.eval(t.term, env), E.eval(t.size, env))
 
 
-def singleton(E: Evaluator, t: T.Singleton, env: Environment) -> Any:
+def singleton(E: Evaluation, t: T.Singleton, env: Environment) -> Any:
     E.step()
     return [(E.eval(t.key, env), E.eval(t.term, env))]
 
 
-def copower_fold(E: Evaluator, t: T.CopowerFold, env: Environment) -> Any:
+def copower_fold(E: Evaluation, t: T.CopowerFold, env: Environment) -> Any:
     of = T.linear_type(t)
     result = E.linear.zero(of)
     for key, value in E.eval(t.term, env):
@@ -117,33 +115,33 @@ def copower_fold(E: Evaluator, t: T.CopowerFold, env: Environment) -> Any:
     return result
 
 
-def llambda(E: Evaluator, t: T.LLambda, env: Environment) -> Any:
+def llambda(E: Evaluation, t: T.LLambda, env: Environment) -> Any:
     closure = E.captured(t, env)
     E.step(1 + len(closure))
     names = [p.name for p in t.params]
     return lambda *args: E.eval(t.body, {**closure, **dict(zip(names, args, strict=True))})
 
 
-def lapply(E: Evaluator, t: T.LApply, env: Environment) -> Any:
+def lapply(E: Evaluation, t: T.LApply, env: Environment) -> Any:
     E.step()
     function = E.eval(t.function, env)
     return function(*[E.eval(a, env) for a in t.args])
 
 
-def vjp(E: Evaluator, t: T.Vjp, env: Environment) -> Any:
+def vjp(E: Evaluation, t: T.Vjp, env: Environment) -> Any:
     return E.primitives.vjp(t, E.linear, E.eval(t.term, env), [E.eval(a, env) for a in t.args], E.eval(t.out, env))
 
 
-def jvp(E: Evaluator, t: T.Jvp, env: Environment) -> Any:
+def jvp(E: Evaluation, t: T.Jvp, env: Environment) -> Any:
     return E.primitives.jvp(t, E.linear, E.eval(t.term, env), [E.eval(a, env) for a in t.args], E.eval(t.out, env))
 
 
-def ev_one(E: Evaluator, t: T.EVOne, env: Environment) -> Any:
+def ev_one(E: Evaluation, t: T.EVOne, env: Environment) -> Any:
     E.step()
     return E.linear.one(t.of, t.slot, E.eval(t.term, env))
 
 
-def split(E: Evaluator, t: T.Split, env: Environment) -> Any:
+def split(E: Evaluation, t: T.Split, env: Environment) -> Any:
     E.step()
     assert isinstance(t.term.type, EV)
     return E.linear.split(t.term.type, t.slot, E.eval(t.term, env))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine.chad import target as T
 from tapeengine.chad.derivative_types import tangent
+from tapeengine.chad.specification.forward_transform import Context, Forward
+from tapeengine.chad.sugar import equals, is_extreme, lower_map
 from tapeengine.chad.terms import (
+    Apply,
     Build,
     Concatenate,
     Elements,
@@ -16,6 +19,7 @@ from tapeengine.chad.terms import (
     Fold,
     For,
     Gather,
+    If,
     Index,
     Let,
     Map,
@@ -32,10 +36,7 @@ from tapeengine.chad.terms import (
     While,
     lit,
 )
-from tapeengine.chad.types import INT, is_discrete
-
-if TYPE_CHECKING:
-    from tapeengine.chad.forward import Context, Forward
+from tapeengine.chad.types import BOOL, INT, LReal, is_discrete
 
 __all__ = ["RULES"]
 
@@ -106,8 +107,6 @@ def size(D: Forward, t: Size, context: Context) -> Term:
 
 # D[map (x. t) a]  :=  D[build (size a) (i. let x = a ! i in t)]
 def map_(D: Forward, t: Map, context: Context) -> Term:
-    from tapeengine.chad.reverse.arrays import lower_map
-
     return D(lower_map(t, D.fresh), context)
 
 
@@ -210,13 +209,13 @@ def rewound(D: Forward, state: Var, init: Var, loop: Var, n: Term, context: Cont
 
 def D_step(D: Forward, function: Term, v: Term) -> Term:
     """Apply the derivative of a step."""
-    from tapeengine.chad.terms import Apply
-
     return Apply(function, (v,))
 
 
 # D[fold (x y. t) s]: a loop from the left over the derivatives of its combinations
 def fold(D: Forward, t: Fold, context: Context) -> Term:
+    if is_extreme(t):
+        return extreme(D, t, context)
     inner = D.extend(context, t.left, t.right)
 
     def body(p: Var) -> Term:
@@ -240,6 +239,25 @@ def fold(D: Forward, t: Fold, context: Context) -> Term:
             return D.let("ds", T.Collect(D.ahead(p, v), Size(Proj(p, 0))), over)
 
         return D.result(Proj(r, 0), ahead, context)
+
+    return D.bind("p", t.array, context, body)
+
+
+# D[fold max s]: the mean of the tangents of all elements that are the largest
+def extreme(D: Forward, t: Fold, context: Context) -> Term:
+    def body(p: Var) -> Term:
+        xs = Proj(p, 0)
+
+        def ahead(m: Var, v: Var) -> Term:
+            def over(ds: Var) -> Term:
+                i = D.fresh("i", INT)
+                share = If(Op("eq", (Index(xs, i), m), BOOL), Index(ds, i), T.Zero(LReal()))
+                return T.LScale(T.LTotal(T.LDense(Build(Size(xs), i, share))), part)
+
+            part = Op("div", (lit(1.0), equals(xs, m, D.fresh("i", INT))))
+            return D.let("ds", T.Collect(D.ahead(p, v), Size(xs)), over)
+
+        return D.let("m", Fold(t.left, t.right, t.body, xs), lambda m: D.result(m, lambda v: ahead(m, v), context))
 
     return D.bind("p", t.array, context, body)
 

@@ -7,70 +7,68 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine.chad import terms as S
 from tapeengine.chad.functions import added
 from tapeengine.chad.primitives import evaluate_op
+from tapeengine.chad.specification.evaluation import Environment, Evaluation
 from tapeengine.chad.types import Float
 from tapeengine.chad.values import Tagged
-
-if TYPE_CHECKING:
-    from tapeengine.chad.evaluate.evaluator import Environment, Evaluator
 
 __all__ = ["RULES"]
 
 
 # cost(x) = 1
-def variable(E: Evaluator, t: S.Var, env: Environment) -> Any:
+def variable(E: Evaluation, t: S.Var, env: Environment) -> Any:
     E.step()
     return env[t.name]
 
 
 # cost(let x = s in t) = 1 + cost(s) + cost(t)
-def let(E: Evaluator, t: S.Let, env: Environment) -> Any:
+def let(E: Evaluation, t: S.Let, env: Environment) -> Any:
     E.step()
     return E.eval(t.body, {**env, t.var.name: E.eval(t.bound, env)})
 
 
 # cost(r) = 1
-def literal(E: Evaluator, t: S.Literal, env: Environment) -> Any:
+def literal(E: Evaluation, t: S.Literal, env: Environment) -> Any:
     E.step()
     return t.value
 
 
 # cost(op(t)) = 1 + cost(t), where the arguments of an n-ary operation are a tuple
-def op(E: Evaluator, t: S.Op, env: Environment) -> Any:
+def op(E: Evaluation, t: S.Op, env: Environment) -> Any:
     E.step(1 + (len(t.args) > 1))
     return evaluate_op(t.op, [E.eval(a, env) for a in t.args])
 
 
-def primitive(E: Evaluator, t: S.Primitive, env: Environment) -> Any:
+def primitive(E: Evaluation, t: S.Primitive, env: Environment) -> Any:
     args = [E.eval(a, env) for a in t.args]
     E.step(1 + len(args))
     return E.primitives.primal(t, args)
 
 
 # cost(<t1, ..., tn>) = 1 + cost(t1) + ... + cost(tn)
-def tuple_(E: Evaluator, t: S.Tuple, env: Environment) -> Any:
+def tuple_(E: Evaluation, t: S.Tuple, env: Environment) -> Any:
     E.step()
     return tuple([E.eval(item, env) for item in t.items])
 
 
 # cost(fst t) = 1 + cost(t)
-def proj(E: Evaluator, t: S.Proj, env: Environment) -> Any:
+def proj(E: Evaluation, t: S.Proj, env: Environment) -> Any:
     E.step()
     return E.eval(t.term, env)[t.index]
 
 
 # cost(inl t) = 1 + cost(t)
-def inject(E: Evaluator, t: S.Inject, env: Environment) -> Any:
+def inject(E: Evaluation, t: S.Inject, env: Environment) -> Any:
     E.step()
     return Tagged(t.index, E.eval(t.term, env))
 
 
 # cost(case r of {inl x -> s | inr y -> t}) = 1 + cost(r) + cost(the branch taken)
-def case(E: Evaluator, t: S.Case, env: Environment) -> Any:
+def case(E: Evaluation, t: S.Case, env: Environment) -> Any:
     E.step()
     value = E.eval(t.term, env)
     branch = t.branches[value.option]
@@ -78,13 +76,13 @@ def case(E: Evaluator, t: S.Case, env: Environment) -> Any:
 
 
 # as a case on a value of two options
-def if_(E: Evaluator, t: S.If, env: Environment) -> Any:
+def if_(E: Evaluation, t: S.If, env: Environment) -> Any:
     E.step()
     return E.eval(t.then if E.eval(t.condition, env) else t.orelse, env)
 
 
 # cost(\x. t) = 1 + |FV(\x. t)|
-def lambda_(E: Evaluator, t: S.Lambda, env: Environment) -> Any:
+def lambda_(E: Evaluation, t: S.Lambda, env: Environment) -> Any:
     closure = E.captured(t, env)
     E.step(1 + len(closure))
     names = [p.name for p in t.params]
@@ -96,7 +94,7 @@ def lambda_(E: Evaluator, t: S.Lambda, env: Environment) -> Any:
 
 
 # cost(t s) = 1 + cost(t) + cost(s) + cost(the body)
-def apply(E: Evaluator, t: S.Apply, env: Environment) -> Any:
+def apply(E: Evaluation, t: S.Apply, env: Environment) -> Any:
     E.step()
     function = E.eval(t.function, env)
     if len(t.args) == 1:
@@ -104,12 +102,12 @@ def apply(E: Evaluator, t: S.Apply, env: Environment) -> Any:
     return function(*[E.eval(a, env) for a in t.args])
 
 
-def call(E: Evaluator, t: S.Call, env: Environment) -> Any:
+def call(E: Evaluation, t: S.Call, env: Environment) -> Any:
     E.step()
     return E.call(t.name, [E.eval(a, env) for a in t.args])
 
 
-def build(E: Evaluator, t: S.Build, env: Environment) -> Any:
+def build(E: Evaluation, t: S.Build, env: Environment) -> Any:
     n = E.eval(t.size, env)
     E.step(1 + max(n, 0))
     name = t.index.name
@@ -117,12 +115,12 @@ def build(E: Evaluator, t: S.Build, env: Environment) -> Any:
 
 
 # as a tuple
-def elements(E: Evaluator, t: S.Elements, env: Environment) -> Any:
+def elements(E: Evaluation, t: S.Elements, env: Environment) -> Any:
     E.step()
     return [E.eval(item, env) for item in t.items]
 
 
-def index(E: Evaluator, t: S.Index, env: Environment) -> Any:
+def index(E: Evaluation, t: S.Index, env: Environment) -> Any:
     E.step()
     array = E.eval(t.array, env)
     i = E.eval(t.index, env)
@@ -131,12 +129,12 @@ def index(E: Evaluator, t: S.Index, env: Environment) -> Any:
     return array[i]
 
 
-def size(E: Evaluator, t: S.Size, env: Environment) -> Any:
+def size(E: Evaluation, t: S.Size, env: Environment) -> Any:
     E.step()
     return len(E.eval(t.array, env))
 
 
-def map_(E: Evaluator, t: S.Map, env: Environment) -> Any:
+def map_(E: Evaluation, t: S.Map, env: Environment) -> Any:
     arrays = [E.eval(a, env) for a in t.arrays]
     names = [v.name for v in t.vars]
     result = [E.eval(t.body, {**env, **dict(zip(names, xs, strict=True))}) for xs in zip(*arrays, strict=False)]
@@ -144,13 +142,13 @@ def map_(E: Evaluator, t: S.Map, env: Environment) -> Any:
     return result
 
 
-def total(E: Evaluator, t: S.Total, env: Environment) -> Any:
+def total(E: Evaluation, t: S.Total, env: Environment) -> Any:
     array = E.eval(t.array, env)
     E.step(1 + len(array))
     return sum(array, 0.0 if isinstance(t.type, Float) else 0)
 
 
-def fold(E: Evaluator, t: S.Fold, env: Environment) -> Any:
+def fold(E: Evaluation, t: S.Fold, env: Environment) -> Any:
     array = E.eval(t.array, env)
     E.step(1 + len(array))
     if len(array) == 0:
@@ -161,7 +159,7 @@ def fold(E: Evaluator, t: S.Fold, env: Environment) -> Any:
     return state
 
 
-def scan(E: Evaluator, t: S.Scan, env: Environment) -> Any:
+def scan(E: Evaluation, t: S.Scan, env: Environment) -> Any:
     state = E.eval(t.init, env)
     array = E.eval(t.array, env)
     E.step(1 + len(array))
@@ -172,14 +170,14 @@ def scan(E: Evaluator, t: S.Scan, env: Environment) -> Any:
     return states
 
 
-def gather(E: Evaluator, t: S.Gather, env: Environment) -> Any:
+def gather(E: Evaluation, t: S.Gather, env: Environment) -> Any:
     array = E.eval(t.array, env)
     indices = E.eval(t.indices, env)
     E.step(1 + len(indices))
     return [array[i] for i in indices]
 
 
-def scatter(E: Evaluator, t: S.Scatter, env: Environment) -> Any:
+def scatter(E: Evaluation, t: S.Scatter, env: Environment) -> Any:
     result = list(E.eval(t.array, env))
     indices = E.eval(t.indices, env)
     values = E.eval(t.values, env)
@@ -189,25 +187,25 @@ def scatter(E: Evaluator, t: S.Scatter, env: Environment) -> Any:
     return result
 
 
-def replicate(E: Evaluator, t: S.Replicate, env: Environment) -> Any:
+def replicate(E: Evaluation, t: S.Replicate, env: Environment) -> Any:
     n = E.eval(t.size, env)
     E.step(1 + max(n, 0))
     return [E.eval(t.term, env)] * n
 
 
-def filter_(E: Evaluator, t: S.Filter, env: Environment) -> Any:
+def filter_(E: Evaluation, t: S.Filter, env: Environment) -> Any:
     array = E.eval(t.array, env)
     E.step(1 + len(array))
     return [x for x in array if E.eval(t.condition, {**env, t.var.name: x})]
 
 
-def concatenate(E: Evaluator, t: S.Concatenate, env: Environment) -> Any:
+def concatenate(E: Evaluation, t: S.Concatenate, env: Environment) -> Any:
     result = [*E.eval(t.first, env), *E.eval(t.second, env)]
     E.step(1 + len(result))
     return result
 
 
-def for_(E: Evaluator, t: S.For, env: Environment) -> Any:
+def for_(E: Evaluation, t: S.For, env: Environment) -> Any:
     n = E.eval(t.size, env)
     state = E.eval(t.init, env)
     E.step(1 + max(n, 0))
@@ -216,7 +214,7 @@ def for_(E: Evaluator, t: S.For, env: Environment) -> Any:
     return state
 
 
-def while_(E: Evaluator, t: S.While, env: Environment) -> Any:
+def while_(E: Evaluation, t: S.While, env: Environment) -> Any:
     state = E.eval(t.init, env)
     E.step()
     while E.eval(t.condition, {**env, t.state.name: state}):

@@ -1,10 +1,9 @@
-"""The evaluator: dispatch, environments, step counting, calls of definitions."""
+"""What every rule of evaluation uses: dispatch, environments, step counting, calls of definitions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from tapeengine._core.environment import Environment as Accumulation
 from tapeengine.chad.depth import deep
@@ -12,14 +11,14 @@ from tapeengine.chad.linear import LinearValues, Sparse
 from tapeengine.chad.terms import Module, Term
 from tapeengine.chad.traverse import free_variables
 
-__all__ = ["Environment", "Evaluator"]
+__all__ = ["Environment", "Evaluation"]
 
 #: Values of the variables in scope.
 Environment = Mapping[str, Any]
-Rule = Callable[["Evaluator", Any, Environment], Any]
+Rule = Callable[["Evaluation", Any, Environment], Any]
 
 
-class Evaluator:
+class Evaluation:
     """Evaluates terms of a module.
 
     Parameters
@@ -35,17 +34,9 @@ class Evaluator:
     ----------
     slots : tapeengine._core.environment.Environment
         The open slots of the environment vector (EC section 5: mutable, constant-time access): the core's.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.terms import Definition, Module, Op, Var
-    >>> from tapeengine.chad.types import FLOAT
-    >>> x = Var("x", FLOAT)
-    >>> square = Module("square", {"square": Definition("square", (x,), FLOAT, Op("mul", (x, x)))})
-    >>> evaluator = Evaluator(square)
-    >>> evaluator.call("square", [3.0]), evaluator.steps
-    (9.0, 4)
     """
+
+    rules: ClassVar[Mapping[type[Term], Rule]]
 
     def __init__(self, module: Module, linear: LinearValues | None = None, primitives: Any = None) -> None:
         self.module = module
@@ -69,7 +60,7 @@ class Evaluator:
 
     def eval(self, term: Term, env: Environment) -> Any:
         """Evaluate a term. (Rules call this and not the object, which would take room on C's stack.)"""
-        return RULES[type(term)](self, term, env)
+        return self.rules[type(term)](self, term, env)
 
     def call(self, name: str, args: Sequence[Any]) -> Any:
         """Call a definition of the module."""
@@ -87,12 +78,3 @@ class Evaluator:
         if known is None:
             known = self._captures[id(term)] = (term, tuple(free_variables(term)))
         return {name: env[name] for name in known[1]}
-
-
-def _rules() -> Mapping[type[Term], Rule]:
-    from tapeengine.chad.evaluate import accumulation, linear, source
-
-    return MappingProxyType({**source.RULES, **linear.RULES, **accumulation.RULES})
-
-
-RULES: Mapping[type[Term], Rule] = _rules()

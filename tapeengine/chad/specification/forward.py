@@ -10,20 +10,21 @@ of discrete type have no tangent and are left out of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from tapeengine.chad import forward_arrays
 from tapeengine.chad import target as T
 from tapeengine.chad.derivative_types import forward_primal, tangent
 from tapeengine.chad.primitives import partial
+from tapeengine.chad.specification import forward_arrays
+from tapeengine.chad.specification.forward_transform import Context, Forward, context_type
+from tapeengine.chad.target import added, scaled
 from tapeengine.chad.terms import (
     Apply,
     Branch,
     Call,
     Case,
-    Definition,
     If,
     Inject,
     Lambda,
@@ -38,99 +39,9 @@ from tapeengine.chad.terms import (
     Var,
 )
 from tapeengine.chad.traverse import Names, all_names
-from tapeengine.chad.types import Function, LFunction, Linear, LProduct, LUnit, Type, is_discrete
+from tapeengine.chad.types import Function, LFunction, LProduct, LUnit, is_discrete
 
-__all__ = ["Forward", "forward"]
-
-Context = tuple[tuple[str, Linear], ...]
-
-
-def context_type(context: Context) -> Linear:
-    """Give the type of tangents of a context: left-nested pairs."""
-    of: Linear = LUnit()
-    for _, item in context:
-        of = LProduct((of, item))
-    return of
-
-
-class Forward:
-    """The forward transformation; `names` supplies the names of bound variables."""
-
-    def __init__(self, names: Names) -> None:
-        self.names = names
-
-    def __call__(self, term: Term, context: Context) -> Term:
-        """Give D[term] in a context."""
-        result: Term = RULES[type(term)](self, term, context)
-        return result
-
-    def fresh(self, hint: str, of: Type) -> Var:
-        """Make a new variable."""
-        return Var(self.names(hint), of)
-
-    def let(self, hint: str, bound: Term, body: Callable[[Var], Term]) -> Term:
-        """Bind a term to a new variable."""
-        var = self.fresh(hint, bound.type)
-        return Let(var, bound, body(var))
-
-    def bind(self, hint: str, term: Term, context: Context, body: Callable[[Var], Term]) -> Term:
-        """Bind D[term]."""
-        return self.let(hint, self(term, context), body)
-
-    def bind_all(self, terms: tuple[Term, ...], context: Context, body: Callable[[list[Var]], Term]) -> Term:
-        """Bind D of several terms."""
-
-        def go(remaining: tuple[Term, ...], bound: list[Var]) -> Term:
-            if not remaining:
-                return body(bound)
-            first = remaining[0]
-            name = first.name if isinstance(first, Var) else "p"
-            return self.bind(name, first, context, lambda p: go(remaining[1:], [*bound, p]))
-
-        return go(terms, [])
-
-    def result(self, primal: Term, ahead: Callable[[Var], Term], context: Context) -> Term:
-        """Pair a primal with its derivative, the function of ``v`` that gives ``ahead(v)``."""
-        v = self.fresh("v", context_type(context))
-        return Tuple((primal, Lambda((v,), ahead(v))))
-
-    def ahead(self, pair: Term, v: Term) -> Term:
-        """Call the derivative of a pair."""
-        return Apply(Proj(pair, 1), (v,))
-
-    def primal(self, term: Term, context: Context) -> Term:
-        """Give the primal of a term of discrete type."""
-        return Proj(self(term, context), 0)
-
-    def extend(self, context: Context, *variables: Var) -> Context:
-        """Extend a context by those variables that have a tangent."""
-        return context + tuple((v.name, tangent(v.of)) for v in variables if not is_discrete(v.of))
-
-    def extended(self, v: Term, variables: tuple[Var, ...], tangents: list[Term]) -> Term:
-        """Extend a tangent of a context: ``<<v, t1>, t2>``."""
-        for var, t in zip(variables, tangents, strict=True):
-            if not is_discrete(var.of):
-                v = T.LTuple((v, t))
-        return v
-
-    def binder(self, var: Var) -> Var:
-        """Give a binder its type in the derivative."""
-        return Var(var.name, forward_primal(var.of))
-
-    # D[f(x1, ..., xn) = t]  :=  f(x1, ..., xn) = let <y, y'> = D[t] in <y, \<v1, ..., vn>. y' <<..., v1>, vn>>
-    def definition(self, definition: Definition) -> Definition:
-        """Transform a definition; its derivative takes the linear tuple of the parameters' tangents."""
-        params = tuple(map(self.binder, definition.params))
-        context = self.extend((), *definition.params)
-        given = self.fresh("v", LProduct(tuple(tangent(p.of) for p in definition.params)))
-        parts: list[Term] = [T.LProj(given, i) for i in range(len(params))]
-        v = self.extended(T.Zero(LUnit()), definition.params, parts)
-
-        def paired(p: Var) -> Term:
-            return Tuple((Proj(p, 0), Lambda((given,), self.ahead(p, v))))
-
-        body = self.bind("p", definition.body, context, paired)
-        return Definition(definition.name, params, body.type, body)
+__all__ = ["forward"]
 
 
 # D[x]  :=  <x, \v. proj_x v>
@@ -177,21 +88,6 @@ def op(D: Forward, t: Op, context: Context) -> Term:
         return added(terms, tangent(t.type))
 
     return D.bind_all(t.args, context, body)
-
-
-def scaled(d: Term, factor: Term) -> Term:
-    """Multiply a linear real by a real, which may be the literal one."""
-    return d if isinstance(factor, Literal) and factor.value == 1 else T.LScale(d, factor)
-
-
-def added(terms: list[Term], of: Linear) -> Term:
-    """Add up tangents."""
-    if not terms:
-        return T.Zero(of)
-    total = terms[0]
-    for term in terms[1:]:
-        total = T.Plus(total, term)
-    return total
 
 
 # D[prim(t1, ..., tn)]: as for scalar operations, with the registry's jvp rule for each argument
@@ -368,7 +264,7 @@ def forward(module: Module) -> Module:
     definitions = {}
     for name, d in module.definitions.items():
         names = Names(all_names(d.body) | {p.name for p in d.params} | set(module.definitions))
-        definitions[name] = Forward(names).definition(d)
+        definitions[name] = Forward(names, RULES).definition(d)
     return Module(module.main, definitions, {name: _sum(of) for name, of in module.types.items()})
 
 

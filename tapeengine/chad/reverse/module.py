@@ -1,0 +1,41 @@
+"""The reverse derivative of a whole module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from tapeengine.chad.reverse import arrays, core, loops
+from tapeengine.chad.reverse.environment import Accumulating, Form
+from tapeengine.chad.reverse.transform import Reverse, Rule
+from tapeengine.chad.terms import Module, Term
+from tapeengine.chad.traverse import Names, all_names
+
+__all__ = ["RULES", "reverse"]
+
+#: One rule for each constructor of closed programs: what functions there were is data by then.
+RULES: Mapping[type[Term], Rule] = MappingProxyType({**core.RULES, **arrays.RULES, **loops.RULES})
+
+
+def reverse(module: Module, form: type[Form] = Accumulating, rules: Mapping[type[Term], Rule] = RULES) -> Module:
+    """Differentiate every definition of a module.
+
+    Parameters
+    ----------
+    module : Module
+        Without function values, where the rules have none for them.
+    form : type
+        How the cotangents of the context are put together.
+    rules : mapping of type to function
+
+    Returns
+    -------
+    Module
+        Each definition gives the pair of its value and a function from a cotangent of the value to the linear tuple
+        of cotangents of its parameters.
+    """
+    definitions = {}
+    for name, definition in module.definitions.items():
+        names = Names(all_names(definition.body) | {p.name for p in definition.params} | set(module.definitions))
+        definitions[name] = Reverse(form(names), names, rules).definition(definition)
+    return Module(module.main, definitions, module.types)

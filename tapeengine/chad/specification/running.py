@@ -1,0 +1,61 @@
+"""A program's value and derivatives by evaluating their terms: what all that runs is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tapeengine.chad.depth import deep
+from tapeengine.chad.derivative_types import cotangent as cotangent_type
+from tapeengine.chad.execute import Executable
+from tapeengine.chad.linear import Sparse
+from tapeengine.chad.specification.evaluator import Evaluator
+from tapeengine.chad.specification.forward import forward
+from tapeengine.chad.types import LProduct
+
+__all__ = ["jvp", "value", "vjp"]
+
+
+def value(of: Executable, primals: Sequence[Any]) -> Any:
+    """Evaluate a program itself."""
+    found = Evaluator(of.module, primitives=of.primitives).run(of.module.main, of.inward(primals))
+    return of.converter.outward(of.definition.result, found)
+
+
+def vjp(of: Executable, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """Evaluate the reverse derivative: the value and the backpropagator."""
+    inside = of.inward(primals)
+    of.at_pole(primals)
+    evaluator = Evaluator(of.reverse_terms, primitives=of.primitives)
+    value, back = evaluator.run(of.module.main, inside)
+    linear = evaluator.linear
+    assert isinstance(linear, Sparse)
+
+    def backpropagator(cotangent: Any) -> tuple[Any, ...]:
+        with deep():
+            given = of.converter.cotangent_in(of.definition.result, cotangent, value, "value")
+            whole_type = LProduct(tuple(cotangent_type(p.of) for p in of.definition.params))
+            whole = back(given)
+            got = [linear.proj(whole_type, whole, i) for i in range(len(inside))]
+            each = zip(of.definition.params, got, inside, primals, strict=True)
+            return tuple(of.converter.cotangent_out(p.of, d, x, like, linear) for p, d, x, like in each)
+
+    return of.converter.outward(of.definition.result, value), backpropagator
+
+
+def jvp(of: Executable, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """Evaluate the forward derivative: the value and its tangent."""
+    of.check_number(primals, tangents)
+    inside = of.inward(primals)
+    of.at_pole(primals)
+    with deep():
+        evaluator = Evaluator(forward(of.closed), primitives=of.primitives)
+    linear = evaluator.linear
+    assert isinstance(linear, Sparse)
+    value, ahead = evaluator.run(of.module.main, inside)
+    with deep():
+        each = enumerate(zip(of.definition.params, tangents, inside, strict=True))
+        given = [of.converter.cotangent_in(p.of, t, x, f"tangent {i}") for i, (p, t, x) in each]
+        tangent = ahead(tuple(given))
+        out = of.converter.outward(of.definition.result, value)
+        return out, of.converter.cotangent_out(of.definition.result, tangent, value, None, linear)
