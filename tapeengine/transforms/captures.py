@@ -325,13 +325,11 @@ class Snapshot:
             keys = list(value)
             return Node(value, list(value.values()), lambda i, made: made.update(zip(keys, i)), dict, changes=True)
         if isinstance(value, np.ndarray):
-            return self._array(value)
+            return _objects(value) if value.dtype == object else self._array(value)
         if isinstance(value, _GENERATORS):
             return _generator(value)
         if kind is functools.partial:
-            return Node(
-                value, [value.func, value.args, value.keywords], lambda i: functools.partial(i[0], *i[1], **i[2])
-            )
+            return _partial(value)
         if kind is types.MethodType:
             return Node(value, [value.__func__, value.__self__], lambda inside: types.MethodType(*inside))
         if isinstance(value, (set, bytearray)):
@@ -351,7 +349,7 @@ class Snapshot:
             make = container.make
             return Node(value, list(children), lambda i: make(aux, i), changes=not issubclass(kind, tuple))
         if not _is_plain(kind) or not vars(value):
-            return None
+            return self._of_library(value)
         names = list(vars(value))
         return Node(
             value,
@@ -360,6 +358,19 @@ class Snapshot:
             lambda: object.__new__(kind),
             changes=True,
         )
+
+    def _of_library(self, value: Any) -> Node | None:
+        """An object of a library's class, which is looked into where it holds what is wanted, such as a spline."""
+        held = getattr(value, "__dict__", None)
+        if type(held) is not dict or isinstance(value, type) or not any(map(self._wanted, held.values())):
+            return None
+
+        def make(inside: list[Any]) -> Any:
+            made = copy.copy(value)
+            made.__dict__.update(zip(held, inside))
+            return made
+
+        return Node(value, list(held.values()), make)
 
     def _array(self, value: Any) -> Node | None:
         base = value
@@ -448,6 +459,25 @@ def _cell(cell: types.CellType) -> Node | None:
 
 def _fill_cell(inside: list[Any], cell: types.CellType) -> None:
     cell.cell_contents = inside[0]
+
+
+def _partial(value: functools.partial[Any]) -> Node:
+    """A function with some of its arguments, which copies them where it is made."""
+    names = list(value.keywords)
+
+    def make(inside: list[Any]) -> Any:
+        return functools.partial(inside[0], *inside[1], **dict(zip(names, inside[2:])))
+
+    return Node(value, [value.func, value.args, *value.keywords.values()], make)
+
+
+def _objects(array: Any) -> Node:
+    """An array of objects, such as numbers that are traced."""
+
+    def make(inside: list[Any], made: Any) -> None:
+        made.flat = inside
+
+    return Node(array, list(array.flat), make, lambda: np.empty(array.shape, object), changes=True)
 
 
 def _generator(value: Any) -> Node | None:

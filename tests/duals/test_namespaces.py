@@ -79,6 +79,8 @@ def test_every_function_of_numpy(name: str) -> None:
     assert wrong_of(*NUMPY[name]) == {}
 
 
+#: Functions of SciPy that end the process where their arguments mean nothing, without any trace.
+CRASHES = {"distance_transform_cdt"}
 SCIPY = "special linalg fft signal integrate interpolate stats ndimage spatial.distance".split()
 
 
@@ -87,8 +89,8 @@ def test_no_function_of_scipy_drops_a_derivative(name: str) -> None:
     """SciPy's own functions: no other than those that a plugin traces gives a value without its derivative."""
     module = pytest.importorskip(f"scipy.{name}")
     dropped = {}
-    functions = functions_of(module)
-    for function in functions.values() if NIGHTLY else list(functions.values())[::6]:
+    functions = [function for name, function in functions_of(module).items() if name not in CRASHES]
+    for function in functions if NIGHTLY else functions[::6]:
         for args in recipes(function)[: None if NIGHTLY else 2]:
             for case in cases(function, args):
                 result = case.verdict()

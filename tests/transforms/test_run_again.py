@@ -102,6 +102,16 @@ def by_partial() -> tuple[Any, Any]:
     return partial(lambda held, x: power(held[0], x), values), partial(values.__setitem__, 0)
 
 
+def by_keyword_of_partial() -> tuple[Any, Any]:
+    values = [1.0]
+    return partial(lambda x, *, held: power(held[0], x), held=values), partial(values.__setitem__, 0)
+
+
+def by_objects() -> tuple[Any, Any]:
+    values = np.array([1.0, None], dtype=object)
+    return lambda x: power(values[0], x), partial(values.__setitem__, 0)
+
+
 def by_default() -> tuple[Any, Any]:
     values = [1.0]
 
@@ -139,7 +149,7 @@ def by_set() -> tuple[Any, Any]:
 
 CAPTURES = [
     *(by_cell, by_list, by_dict, by_array, by_view, by_dataclass, by_object, by_method, by_namespace, by_partial),
-    *(by_default, by_inner_function, by_global, by_set),
+    *(by_default, by_inner_function, by_global, by_set, by_keyword_of_partial, by_objects),
 ]
 
 

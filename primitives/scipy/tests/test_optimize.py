@@ -11,6 +11,14 @@ from tapeengine.errors import UnsupportedError
 from tapeengine_scipy import optimize
 
 WEIGHTS = np.array([1.0, 2.0])
+
+
+class Hidden:
+    """What a class holds is not looked for."""
+
+    value = 0.0
+
+
 GLOBAL = []
 
 
@@ -54,13 +62,18 @@ def test_parameters_are_found_wherever_the_callable_holds_them(how):
     assert_second_order(program, [1.3, 0.7])
 
 
-def test_a_traced_global_is_refused_with_advice():
+def test_traced_globals_are_found_and_attributes_of_classes_refused_with_advice():
     def program(a):
         GLOBAL[:] = [a]
         return optimize.brentq(lambda x, b: x * x - GLOBAL[0] - b, 0.0, 10.0, args=(a,))
 
+    def hidden(a):
+        Hidden.value = a
+        return optimize.brentq(lambda x, b: x * x - Hidden.value - b, 0.0, 10.0, args=(a,))
+
+    np.testing.assert_allclose(te.grad(program)(2.0), 0.5, rtol=1e-12)
     with pytest.raises(UnsupportedError, match="args="):
-        te.grad(program)(2.0)
+        te.grad(hidden)(2.0)
 
 
 @pytest.mark.parametrize("method", ["hybr", "lm", "krylov"])

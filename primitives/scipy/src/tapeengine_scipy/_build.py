@@ -13,6 +13,16 @@ from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, uni
 Domain = Mapping[str, tuple[float, ...]]
 
 
+class Ufunc(Primitive):
+    """The record of a ufunc of SciPy's, which takes the options of ufuncs as well: out, where, dtype, ..."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Compute it; with options by the ufunc itself, which asks the engine where a value is traced."""
+        if options or len(args) > len(self.args):
+            return getattr(scipy.special, self.name.rpartition(".")[2])(*args, **options)
+        return super().__call__(*args)
+
+
 def ufunc(
     name: str,
     partials: Mapping[str, Callable[..., Any]],
@@ -32,7 +42,8 @@ def ufunc(
         return getattr(scipy.special, name)(*values)
 
     names = tuple(domain)
-    return elementwise(f"scipy.special.{name}", primal, partials, domain, doc, refused=refused, args=names, edges=edges)
+    options: Any = {"refused": refused, "args": names, "edges": edges, "kind": Ufunc}
+    return elementwise(f"scipy.special.{name}", primal, partials, domain, doc, **options)
 
 
 def elementwise(
@@ -46,6 +57,7 @@ def elementwise(
     refused: Mapping[str, str] | None = None,
     args: tuple[str, ...] | None = None,
     edges: Domain | None = None,
+    kind: type[Primitive] = Primitive,
 ) -> Primitive:
     """Build the record of an operation on elements whose arguments broadcast; `static` is what its samples use.
 
@@ -57,7 +69,7 @@ def elementwise(
         names = partial.__code__.co_varnames[: partial.__code__.co_argcount]
         vjp[arg] = Rule(_vjp(partial), (f"{arg}_space", *names))
         jvp[arg] = Rule(_jvp(partial), ("out_space", *names), block=_block(partial))
-    return Primitive(name, primal, vjp, jvp, samples=lambda: _samples(domain, static or {}, edges), doc=doc, args=args)
+    return kind(name, primal, vjp, jvp, samples=lambda: _samples(domain, static or {}, edges), doc=doc, args=args)
 
 
 def _vjp(partial: Callable[..., Any]) -> Callable[..., Any]:

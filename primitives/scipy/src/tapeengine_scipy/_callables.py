@@ -1,9 +1,9 @@
 """Callables that users hand to solvers, with the traced values that they hold taken out.
 
 A solver's derivative is taken with respect to everything traced that its callable uses: what stands in ``args``, and
-what the callable itself captured. `Closed` finds those values (in closures, defaults, partials, bound methods, objects
-and containers), packs them into one vector of parameters, and builds the callable again with other values in their
-places. So the solver runs on plain values, and a rule differentiates the callable as a function of the parameters.
+what the callable itself captured. `Closed` finds those values (in closures, defaults, partials, bound methods, objects,
+containers and global data) and packs them into one vector of parameters. The solver runs once, on plain values; a rule
+runs the callable again, as a function of the parameters, with all else that it captures as it was at the call.
 """
 
 import copy
@@ -18,31 +18,29 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.spaces import children
+from tapeengine.transforms.captures import Snapshot
+from tapeengine.transforms.generators import generator_states, same_states
+from tapeengine.transforms.rerun import FirstRun, Outcome, Places, not_repeatable, restored
 from tapeengine_scipy._values import is_traced
 
 _Rebuild = Callable[[list[Any]], Any]
 
 
 class _Slot:
-    """Stands for a traced value that was taken out."""
+    """Where the numbers of a traced value are among the parameters."""
 
-    def __init__(self, start: int, shape: tuple[int, ...], is_complex: bool) -> None:
-        self.start = start
-        self.shape = shape
-        self.is_complex = is_complex
-
-    def __call__(self) -> None:
-        """Slots are callable, so that a traced callable's place can hold one."""
-
-    @property
-    def size(self) -> int:
-        return int(numpy.prod(self.shape, dtype=int))
+    def __init__(self, value: Any, packed: list[Any]) -> None:
+        self.start = sum(part.shape[0] for part in packed)
+        self.shape: tuple[int, ...] = tuple(getattr(value, "shape", ()))
+        self.size = int(numpy.prod(self.shape, dtype=int))
+        flat = np.ravel(value) if self.shape else np.array([value])
+        self.is_complex = flat.dtype.kind == "c"
+        packed.extend([np.real(flat), np.imag(flat)] if self.is_complex else [flat])
 
     def read(self, vector: Any) -> Any:
-        size = self.size
-        value = self._shaped(vector[self.start : self.start + size])
+        value = self._shaped(vector[self.start : self.start + self.size])
         if self.is_complex:
-            value = value + 1j * self._shaped(vector[self.start + size : self.start + 2 * size])
+            value = value + 1j * self._shaped(vector[self.start + self.size : self.start + 2 * self.size])
         return value
 
     def _shaped(self, part: Any) -> Any:
@@ -50,12 +48,16 @@ class _Slot:
 
 
 class Closed:
-    """A structure of callables and values, with its traced values taken out.
+    """A callable and values beside it, with its traced values taken out.
 
     Parameters
     ----------
-    held : structure
-        Such as ``(fun, args)``.
+    held : tuple
+        The callable, and what else is looked into, such as ``(fun, args)``.
+    solver : str
+        For errors.
+    moves : bool
+        Whether the points at which the callable is called depend on traced values.
 
     Attributes
     ----------
@@ -63,38 +65,96 @@ class Closed:
         The traced values, packed into one vector; an empty plain one where there are none.
     """
 
-    def __init__(self, held: Any) -> None:
-        slots: dict[int, _Slot] = {}
+    def __init__(self, held: tuple[Any, ...], solver: str, moves: bool = True) -> None:
+        self.solver, self._moves = solver, moves
+        self._engine = te.default_engine()
+        self._snapshot = Snapshot(self._engine.structures, held, self._engine.copies)
         packed: list[Any] = []
-        kept: list[Any] = []
-
-        def take(value: Any) -> _Slot:
-            if id(value) not in slots:
-                kept.append(value)  # so that no other object gets its id while slots are made
-                slots[id(value)] = _pack(value, packed)
-            return slots[id(value)]
-
-        self._held = replaced(held, take, set())
-        self._built = _template(self._held, set())
+        self._slots = [_Slot(value, packed) for value in self._snapshot.captured]
+        self._made: dict[int, Any] = {}
+        self._draws = False
+        self._seen: tuple[Any, Outcome] | None = None
         self.params = np.concatenate(packed) if packed else numpy.zeros(0)
 
     @property
     def is_traced(self) -> bool:
         """Whether any value was taken out."""
-        return bool(self.params.shape[0])
+        return bool(self._slots)
+
+    def run(self, solve: Callable[..., Any], params: Any) -> Any:
+        """Call ``solve(fun, *rest)`` for its value, with the program's own objects and plain parameters.
+
+        Raises
+        ------
+        RepeatError
+            Where the callable does not give the same value twice at one point.
+        DroppedDerivativeError
+            Where it writes what depends on traced values into what it captures.
+        """
+        states, places = generator_states(), Places(self._snapshot.generators, draws=False)
+        own = places.here()
+        name = f"the callable of {self.solver}"
+        with FirstRun(self._engine, self._snapshot, self._values(params), name, (params,)) as run:
+            fun, *rest = run.bound
+            result = solve(self._noted(fun), *rest)
+        self._draws = not same_states(states, generator_states()) or repr(places.here()) != repr(own)
+        self._check_that_it_repeats(params)
+        run.settle(self._once, generator_states() if self._draws else None)
+        return result
 
     def at(self, params: Any) -> Any:
-        """Build the structure with the values of a vector of parameters."""
-        return self._held if self._built is None else self._built(params)
+        """Build the structure with the values of a vector of parameters, and all else as it was at the call."""
+        fun, *rest = self._snapshot.again(self._values(params), self._made)
+        return (self._with_generators_put_back(fun) if self._draws else fun, *rest)
+
+    def _values(self, params: Any) -> list[Any]:
+        return [slot.read(params) for slot in self._slots]
+
+    def _noted(self, fun: Callable[..., Any]) -> Callable[..., Any]:
+        """The callable, of which the first point and the value there are kept."""
+
+        def noted(*args: Any) -> Any:
+            point = None if self._seen is not None else copy.deepcopy(plain_only(args))
+            value = fun(*args)
+            if point is not None:
+                self._seen = point, Outcome(self._engine.structures, value)
+            return value
+
+        return noted
+
+    def _check_that_it_repeats(self, params: Any) -> None:
+        """Compare, to the last bit, with the callable as it was at the call; other random numbers are drawn."""
+        if self._seen is None:
+            return
+        point, outcome = self._seen
+        made: dict[int, Any] = {}
+        fun = self._snapshot.again(self._values(params), made)[0]
+        Places(self._snapshot.generators_in(made), draws=False).resume(
+            Places(self._snapshot.generators, draws=False).here()
+        )
+        with restored(generator_states() if self._draws else None):
+            difference = outcome.difference(plain(fun, self.solver)(*copy.deepcopy(point)))
+        if difference:
+            raise not_repeatable(f"the callable of {self.solver}", difference)
+
+    def _once(self, values: Any, done: dict[int, Any]) -> None:
+        """Call the callable at its first point, traced where it moves, on copies of what it captures."""
+        fun = self._snapshot.again(values, done=done)[0]
+        if self._seen is not None:
+            point = copy.deepcopy(self._seen[0])
+            te.vjp(fun, *point) if self._moves else fun(*point)
+
+    def _with_generators_put_back(self, fun: Any) -> Any:
+        def called(*args: Any) -> Any:
+            with restored(generator_states()):
+                return fun(*args)
+
+        return called if callable(fun) else fun
 
 
-def _pack(value: Any, packed: list[Any]) -> _Slot:
-    start = sum(part.shape[0] for part in packed)
-    shape = getattr(value, "shape", ())
-    flat = np.ravel(value) if shape else np.array([value])
-    is_complex = flat.dtype.kind == "c"
-    packed.extend([np.real(flat), np.imag(flat)] if is_complex else [flat])
-    return _Slot(start, tuple(shape), is_complex)
+def plain_only(value: Any) -> Any:
+    """Return a structure of values without traces."""
+    return replaced(value, te.value, set())
 
 
 def replaced(value: Any, take: Callable[[Any], Any], clean: set[int], above: tuple[int, ...] = ()) -> Any:
@@ -113,25 +173,6 @@ def replaced(value: Any, take: Callable[[Any], Any], clean: set[int], above: tup
         clean.add(id(value))
         return value
     return rebuild(changed)
-
-
-def _template(value: Any, clean: set[int], above: tuple[int, ...] = ()) -> Callable[[Any], Any] | None:
-    """Return how to build a structure with slots from the parameters, or None where it has no slots.
-
-    Built once, so that a call only touches what leads to a slot.
-    """
-    if isinstance(value, _Slot):
-        return value.read
-    split = None if id(value) in clean or id(value) in above else _split(value)
-    if split is None:
-        return None
-    parts, rebuild = split
-    made = [_template(part, clean, (*above, id(value))) for part in parts]
-    if not any(made):
-        clean.add(id(value))
-        return None
-    pairs = list(zip(parts, made, strict=True))
-    return lambda params: rebuild([part if build is None else build(params) for part, build in pairs])
 
 
 def _split(value: Any) -> tuple[list[Any], _Rebuild] | None:

@@ -9,7 +9,7 @@ import scipy
 import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._callables import Closed, plain
+from tapeengine_scipy._callables import Closed, as_vector, plain
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating, is_traced
 from tapeengine_scipy.integrate.steps import differentiated_steps
@@ -58,7 +58,7 @@ def solve_ivp(
     (-0.367879, -0.367879)
     """
     given = () if args is None else args
-    closed = Closed((fun, given, options.get("jac")))
+    closed = Closed((fun, given, options.get("jac")), "solve_ivp")
     start, span = floating(y0), tuple(t_span)
     times = t_eval if is_traced(t_eval) or t_eval is None else floating(t_eval)
     if not (closed.is_traced or is_traced(start) or is_traced(times) or any(map(is_traced, span))):
@@ -67,15 +67,20 @@ def solve_ivp(
         )
     _refuse(events, dense_output, vectorized, start)
     still = tuple(map(te.value, span))
-    system, jac = _plain_system(closed)
-    whole = {**options, "jac": jac} if "jac" in options else options
-    found = scipy.integrate.solve_ivp(system, still, te.value(start), method, te.value(times), **whole)
+
+    def solve(fun: Any, args: Any, jac: Any) -> Any:
+        system = plain(lambda t, y: fun(t, y, *args), "solve_ivp")
+        along = plain(lambda t, y: jac(t, y, *args), "solve_ivp") if callable(jac) else jac
+        whole = {**options, "jac": along} if "jac" in options else options
+        return scipy.integrate.solve_ivp(system, still, te.value(start), method, te.value(times), **whole)
+
+    found = closed.run(solve, te.value(closed.params))
     if not found.success:
         raise UnsupportedError(f"solve_ivp did not reach the end, so its result is not differentiated: {found.message}")
     if differentiate == "steps":
         if is_traced(times) or any(map(is_traced, span)):
             raise UnsupportedError("solve_ivp: times are constants of differentiate='steps'; use 'adjoint'")
-        found.y = differentiated_steps(fun, given, still, start, method, times, options)
+        found.y = differentiated_steps(closed, still, start, method, times, options)
     elif differentiate == "adjoint":
         known = found.y if times is None else numpy.concatenate([te.value(start)[:, None], found.y], axis=1)
         found.t, found.y = _adjoint(closed, span, start, times, found, _ivp_solver(method, options, [known]))
@@ -90,13 +95,6 @@ def _refuse(events: Any, dense_output: bool, vectorized: bool, start: Any) -> No
             raise UnsupportedError(f"solve_ivp: {name} is not differentiated; leave it out where values are traced")
     if start.dtype.kind == "c":
         raise UnsupportedError("solve_ivp: a complex state is not differentiated; use its real and imaginary parts")
-
-
-def _plain_system(closed: Closed) -> tuple[Callable[[Any, Any], Any], Any]:
-    """The user's system and its Jacobian, as functions of plain times and states."""
-    fun, args, jac = closed.at(te.value(closed.params))
-    along = plain(lambda t, y: jac(t, y, *args), "solve_ivp") if callable(jac) else jac
-    return plain(lambda t, y: fun(t, y, *args), "solve_ivp"), along
 
 
 def _system(closed: Closed) -> Callable[[Any, Any, Any], Any]:
@@ -189,29 +187,39 @@ def odeint(
     (2, 1)
     """
     given = args if isinstance(args, tuple) else (args,)
-    closed, start, times = Closed((func, given)), np.atleast_1d(floating(y0)), floating(t)
+    closed, start, times = Closed((func, given, Dfun), "odeint"), np.atleast_1d(floating(y0)), floating(t)
     if full_output:
         raise UnsupportedError("odeint: full_output is not there where values are traced")
 
     def system(t: Any, y: Any, params: Any) -> Any:
-        func, args = closed.at(params)
+        func, args, _ = closed.at(params)
         return func(t, y, *args) if tfirst else func(y, t, *args)
 
     shared = {"rtol": rtol, "atol": atol, "hmax": hmax, "hmin": hmin, "mxstep": mxstep, "mxhnil": mxhnil}
     orders = {"ixpr": ixpr, "mxordn": mxordn, "mxords": mxords, "printmessg": printmessg}
     own = {"ml": ml, "mu": mu, "tcrit": tcrit, "h0": h0, "col_deriv": col_deriv}
-    if Dfun is not None:
-        _, plain_args = closed.at(te.value(closed.params))
-        own["Dfun"] = lambda *both: Dfun(*(both if tfirst else both[::-1]), *plain_args)
-    solver = _odeint_solver({**shared, **orders}, own, start.shape[0])
+
+    def solve(func: Any, args: Any, Dfun: Any) -> Any:
+        def order(t: Any, y: Any) -> tuple[Any, Any]:
+            return (t, y) if tfirst else (y, t)
+
+        slope = plain(lambda t, y: as_vector(func(*order(t, y), *args)), "odeint")
+        whole = {**shared, **orders, **own}
+        if Dfun is not None:
+            whole["Dfun"] = plain(lambda t, y: Dfun(*order(t, y), *args), "odeint")
+        return scipy.integrate.odeint(slope, te.value(start), te.value(times), tfirst=True, **whole).T
+
+    solver = _odeint_solver({**shared, **orders}, [closed.run(solve, te.value(closed.params))])
     return TRAJECTORY(start, times, closed.params, system=system, solver=solver).T
 
 
-def _odeint_solver(shared: dict[str, Any], own: dict[str, Any], size: int) -> Callable[..., Any]:
-    """A solver for `TRAJECTORY`; `own` is what is meant for the user's system, and not for that of a derivative."""
+def _odeint_solver(shared: dict[str, Any], known: Any) -> Callable[..., Any]:
+    """A solver for `TRAJECTORY`, whose first call is for the states that are known already."""
 
     def solve(fun: Any, y0: Any, times: Any) -> Any:
-        kept = {**shared, **own} if len(y0) == size else dict(shared)
+        if known:
+            return known.pop()
+        kept = dict(shared)
         for name in ("rtol", "atol"):
             if numpy.ndim(kept[name]) and len(kept[name]) != len(y0):
                 kept[name] = float(numpy.min(kept[name]))

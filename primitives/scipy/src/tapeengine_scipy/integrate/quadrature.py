@@ -19,8 +19,24 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
 from tapeengine_scipy._callables import Closed, as_array, as_vector, jacobian, plain
 from tapeengine_scipy._passing import beside, holds_traced, plain_values
+from tapeengine_scipy._values import is_traced
 
 Integrand = Callable[[Any, Any], Any]
+
+
+class _Integrand:
+    """The user's integrand, as a function of its parameters too."""
+
+    def __init__(self, closed: Closed) -> None:
+        self.closed = closed
+
+    def __call__(self, x: Any, params: Any) -> Any:
+        func, args = self.closed.at(params)
+        return func(x, *args)
+
+    def run(self, solve: Callable[..., Any], params: Any) -> Any:
+        """Integrate for the value."""
+        return self.closed.run(lambda func, args: solve(lambda x: func(x, *args)), params)
 
 
 class _Options(dict[str, Any]):
@@ -39,8 +55,13 @@ class _Options(dict[str, Any]):
 
 
 def _scalar_primal(a: Any, b: Any, params: Any, *, integrand: Integrand, options: dict[str, Any]) -> Any:
-    fun = plain(lambda x: integrand(x, params), "quad")
-    value, *report = scipy.integrate.quad(fun, a, b, full_output=1, **options)
+    def solve(fun: Callable[[Any], Any]) -> Any:
+        return scipy.integrate.quad(plain(fun, "quad"), a, b, full_output=1, **options)
+
+    if isinstance(integrand, _Integrand):
+        value, *report = integrand.run(solve, params)
+    else:
+        value, *report = solve(lambda x: integrand(x, params))
     if isinstance(options, _Options):
         options.report = report
         options.breaks = _inner_points(report[1])
@@ -243,18 +264,10 @@ def quad(
     options = _Options(epsabs=epsabs, epsrel=epsrel, limit=limit, points=plain_values(points))
     if weight is not None:
         options.update(weight=weight, wvar=wvar, wopts=wopts, maxp1=maxp1, limlst=limlst)
-    closed = Closed((func, args if isinstance(args, tuple) else (args,)))
-    value = INTEGRAL(a, b, closed.params, integrand=_integrand(closed), options=options)
+    closed = Closed((func, args if isinstance(args, tuple) else (args,)), "quad", is_traced(a) or is_traced(b))
+    value = INTEGRAL(a, b, closed.params, integrand=_Integrand(closed), options=options)
     if full_output:
         return (value, *options.report)
     for message in options.report[2:3]:
         warnings.warn(message, scipy.integrate.IntegrationWarning, stacklevel=3)
     return value, options.report[0]
-
-
-def _integrand(closed: Closed) -> Integrand:
-    def integrand(x: Any, params: Any) -> Any:
-        func, args = closed.at(params)
-        return func(x, *args)
-
-    return integrand

@@ -17,15 +17,13 @@ from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, as_vector, plain
 
 
-def differentiated_steps(
-    fun: Callable[..., Any], args: Any, span: Any, y0: Any, method: Any, t_eval: Any, options: dict[str, Any]
-) -> Any:
+def differentiated_steps(closed: Closed, span: Any, y0: Any, method: Any, t_eval: Any, options: dict[str, Any]) -> Any:
     """Return the states at the output times, traced through each step."""
     solver = {"RK45": scipy.integrate.RK45, "RK23": scipy.integrate.RK23}.get(method, method)
     if solver not in (scipy.integrate.RK45, scipy.integrate.RK23):
         raise UnsupportedError("solve_ivp: differentiate='steps' is for RK45 and RK23; use 'adjoint' for other methods")
-    closed = Closed((fun, args))
-    still, still_args = closed.at(te.value(closed.params))
+    still, still_args, _ = closed.at(te.value(closed.params))
+    fun, args, _ = closed.at(closed.params)
     system = plain(lambda t, y: still(t, y, *still_args), "solve_ivp")
     times = scipy.integrate.solve_ivp(system, span, te.value(y0), solver, **options).t
     slope = lambda t, y: as_vector(fun(t, y, *args))  # noqa: E731

@@ -35,10 +35,10 @@ def root(
     >>> root(lambda x: x**2 - 4.0, np.array([1.0])).x.round(12)
     array([2.])
     """
-    closed, start = Closed((fun, as_tuple(args), jac)), plain_values(x0)
+    closed, start = Closed((fun, as_tuple(args), jac, callback), "root"), plain_values(x0)
     found: dict[str, Any] = {}
 
-    def solve(fun: Any, args: Any, jac: Any) -> Any:
+    def solve(fun: Any, args: Any, jac: Any, callback: Any) -> Any:
         fun, jac = plain(fun, "root"), plain(jac, "root") if callable(jac) else jac
         found.update(scipy.optimize.root(fun, start, args, method, jac, tol, callback, options))
         check_converged(found["success"], "root", found["message"])
@@ -46,7 +46,7 @@ def root(
 
     if not closed.is_traced:
         return scipy.optimize.root(fun, start, args, method, jac, tol, callback, plain_values(options))
-    x = solution(closed, solve, lambda x, fun, args, jac: only_value(fun(x, *args), jac))
+    x = solution(closed, solve, lambda x, fun, args, jac, _: only_value(fun(x, *args), jac))
     return scipy.optimize.OptimizeResult({**found, "x": x})
 
 
@@ -73,7 +73,7 @@ def fsolve(
     >>> fsolve(lambda x: x**2 - 4.0, np.array([1.0])).round(12)
     array([2.])
     """
-    closed, start = Closed((func, as_tuple(args), fprime)), plain_values(x0)
+    closed, start = Closed((func, as_tuple(args), fprime), "fsolve"), plain_values(x0)
     found: list[Any] = []
     options = (col_deriv, xtol, maxfev, band, epsfcn, factor, diag)
     if not closed.is_traced:
@@ -111,20 +111,21 @@ def root_scalar(
     >>> round(root_scalar(lambda x: x**2 - 4.0, bracket=(0.0, 10.0)).root, 9)
     2.0
     """
-    closed = Closed((f, as_tuple(args)))
+    closed = Closed((f, as_tuple(args), (fprime, fprime2)), "root_scalar")
     found: dict[str, Any] = {}
-    given = {"method": method, "bracket": bracket, "fprime": fprime, "fprime2": fprime2, "x0": x0, "x1": x1}
+    given = {"method": method, "bracket": bracket, "x0": x0, "x1": x1}
     rest = plain_values({**given, "xtol": xtol, "rtol": rtol, "maxiter": maxiter, "options": options})
     if not closed.is_traced:
-        return scipy.optimize.root_scalar(f, args, **rest)
+        return scipy.optimize.root_scalar(f, args, fprime=fprime, fprime2=fprime2, **rest)
     if fprime is True or fprime2 is True:
         raise UnsupportedError("root_scalar: fprime=True is not differentiated; hand the derivative over as a function")
 
-    def solve(f: Any, args: Any) -> Any:
-        result = found["result"] = scipy.optimize.root_scalar(plain(f, "root_scalar"), args, **rest)
+    def solve(f: Any, args: Any, slopes: Any) -> Any:
+        whole = {**dict(zip(("fprime", "fprime2"), slopes, strict=True)), **rest}
+        result = found["result"] = scipy.optimize.root_scalar(plain(f, "root_scalar"), args, **whole)
         check_converged(result.converged, "root_scalar", result.flag)
         return [result.root]
 
-    x = solution(closed, solve, lambda x, f, args: f(x[0], *args))[0]
+    x = solution(closed, solve, lambda x, f, args, _: f(x[0], *args))[0]
     found["result"].root = x
     return found["result"]

@@ -83,10 +83,10 @@ IMPLICIT: Primitive = Primitive(
 
 
 def solution(closed: Closed, solve: Callable[..., Any], residual: Callable[..., Any]) -> Any:
-    """Solve at the parameters of `closed`, as a function of them; both callables take what `closed.at` returns."""
+    """Solve at the parameters of `closed`, as a function of them; both callables take what it holds."""
     return IMPLICIT(
         closed.params,
-        solver=lambda params: solve(*closed.at(params)),
+        solver=lambda params: closed.run(solve, params),
         residual=lambda x, params: residual(x, *closed.at(params)),
     )
 

@@ -12,7 +12,7 @@ from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, soluti
 
 def _bracketed(name: str, f: Callable[..., Any], a: Any, b: Any, args: Any, full_output: bool, **options: Any) -> Any:
     """A root between two points by one of SciPy's methods for that."""
-    closed, ends, theirs = Closed((f, as_tuple(args))), plain_values((a, b)), getattr(scipy.optimize, name)
+    closed, ends, theirs = Closed((f, as_tuple(args)), name), plain_values((a, b)), getattr(scipy.optimize, name)
     found: list[Any] = []
     if not closed.is_traced:
         return theirs(f, *ends, args=args, full_output=full_output, **options)

@@ -47,30 +47,32 @@ def minimize(
     >>> minimize(lambda x: np.sum((x - 1.0) ** 2), np.zeros(2)).x.round(6)
     array([1., 1.])
     """
-    closed, start = Closed((fun, as_tuple(args), jac)), plain_values(x0)
+    closed, start = Closed((fun, as_tuple(args), jac, (hess, hessp, callback)), "minimize"), plain_values(x0)
     found: dict[str, Any] = {}
     if holds_traced(bounds):
         raise UnsupportedError("minimize: bounds are constants of the derivative; traced ones are refused")
-    rest = plain_values({"hess": hess, "hessp": hessp, "bounds": bounds, "tol": tol, "callback": callback})
-    rest["options"] = options
+    rest = {"bounds": bounds, "tol": plain_values(tol), "options": options}
     if not closed.is_traced:
-        return scipy.optimize.minimize(fun, start, args, method, jac, constraints=constraints, **rest)
+        whole = {"hess": hess, "hessp": hessp, "callback": callback, "constraints": constraints, **rest}
+        return scipy.optimize.minimize(fun, start, args, method, jac, **whole)
     if not (isinstance(constraints, (tuple, list)) and not constraints):
         raise UnsupportedError("minimize: a constrained minimum is not differentiated; eliminate the constraints")
 
-    def solve(fun: Any, args: Any, jac: Any) -> Any:
+    def solve(fun: Any, args: Any, jac: Any, others: Any) -> Any:
         given = _gradient_for(fun, method) if jac is None else jac
-        found.update(scipy.optimize.minimize(plain(fun, "minimize"), start, args, method, given, **rest))
+        whole = {**dict(zip(("hess", "hessp", "callback"), others, strict=True)), **rest}
+        found.update(scipy.optimize.minimize(plain(fun, "minimize"), start, args, method, given, **whole))
         check_converged(found["success"], "minimize", found["message"])
         return found["x"]
 
-    def residual(x: Any, fun: Any, args: Any, jac: Any) -> Any:
+    def residual(x: Any, fun: Any, args: Any, jac: Any, others: Any) -> Any:
         slope = _slope(x, fun, args, jac)
         fixed = _on_bounds(found["x"], bounds)
         return slope if fixed is None else np.where(fixed, x - found["x"], slope)
 
     x = solution(closed, solve, residual)
-    return scipy.optimize.OptimizeResult({**found, "x": x, "fun": only_value(fun(x, *as_tuple(args)), jac)})
+    fun, args, jac, _ = closed.at(closed.params)
+    return scipy.optimize.OptimizeResult({**found, "x": x, "fun": only_value(fun(x, *args), jac)})
 
 
 def _gradient_for(fun: Any, method: Any) -> Any:
@@ -121,7 +123,7 @@ def minimize_scalar(
     >>> round(te.grad(lambda a: minimize_scalar(lambda x: (x - 3.0 * a) ** 2, method="golden").x)(1.0), 6)
     3.0
     """
-    closed, found = Closed((fun, as_tuple(args))), scipy.optimize.OptimizeResult()
+    closed, found = Closed((fun, as_tuple(args)), "minimize_scalar"), scipy.optimize.OptimizeResult()
     if holds_traced(bounds):
         raise UnsupportedError("minimize_scalar: bounds are constants of the derivative; traced ones are refused")
     if not closed.is_traced:
@@ -140,4 +142,5 @@ def minimize_scalar(
         return te.vjp(lambda x: fun(x, *args), x[0])[1](1.0)[0]
 
     x = solution(closed, solve, residual)[0]
-    return scipy.optimize.OptimizeResult({**found, "x": x, "fun": fun(x, *as_tuple(args))})
+    fun, args = closed.at(closed.params)
+    return scipy.optimize.OptimizeResult({**found, "x": x, "fun": fun(x, *args)})

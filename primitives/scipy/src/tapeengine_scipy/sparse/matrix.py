@@ -8,7 +8,8 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._passing import passed, refuse_traced
-from tapeengine_scipy._values import floating
+from tapeengine_scipy._values import floating, is_traced
+from tapeengine_scipy.sparse import arithmetic
 from tapeengine_scipy.sparse.pattern import TIMES, Pattern
 
 
@@ -47,34 +48,185 @@ class SparseArray:
         """The transpose, with the same entries."""
         return SparseArray(self.data, self.pattern.transposed())
 
+    @property
+    def _parts(self) -> tuple[Any, Pattern]:
+        return self.data, self.pattern
+
     def __matmul__(self, x: Any) -> Any:
-        """Multiply with a dense vector or matrix."""
+        """Multiply with a sparse matrix, or a dense vector or matrix."""
+        if is_sparse(x):
+            return SparseArray(*arithmetic.product(self._parts, as_sparse(x)._parts))
         return TIMES(self.data, _fitting(x, self.shape[1]), pattern=self.pattern)
 
     def __rmatmul__(self, x: Any) -> Any:
-        """Multiply a dense vector or matrix with this matrix."""
+        """Multiply a sparse matrix, or a dense vector or matrix, with this matrix."""
+        if is_sparse(x):
+            return as_sparse(x) @ self
         x = floating(x)
         product = TIMES(self.data, _fitting(x.T, self.shape[0]), pattern=self.pattern, transposed=True)
         return product.T
 
+    dot = __matmul__
+
+    def __add__(self, other: Any) -> Any:
+        """Add a sparse matrix, or a dense one, which gives a dense one; of numbers 0 alone, as SciPy."""
+        if is_sparse(other):
+            return SparseArray(*arithmetic.total(self._parts, as_sparse(other)._parts))
+        if np.ndim(other) == 0:
+            if is_traced(other) or other != 0:
+                raise NotImplementedError("adding a nonzero scalar to a sparse array is not supported, as in SciPy")
+            return self
+        if self.pattern.is_matrix:
+            raise UnsupportedError(
+                "sparse: a dense array added to a sparse matrix gives a numpy.matrix, which cannot hold derivatives; "
+                "add to its toarray()"
+            )
+        return self.toarray() + other
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        """Subtract what can be added."""
+        return self + (-as_sparse(other) if is_sparse(other) else -np.asarray(other) if np.ndim(other) else -other)
+
+    def __rsub__(self, other: Any) -> Any:
+        """Subtract from what can be added."""
+        return -self + other
+
+    def __neg__(self) -> "SparseArray":
+        """Negate the entries."""
+        return SparseArray(-self.data, self.pattern)
+
+    def __abs__(self) -> "SparseArray":
+        """Take the absolute values of the elements."""
+        data, pattern = arithmetic.merged(*self._parts)
+        return SparseArray(np.abs(data), pattern)
+
     def __mul__(self, factor: Any) -> Any:
         """Multiply by a number or, element by element, by what broadcasts; a sparse *matrix* is a factor."""
-        if self.pattern.is_matrix and np.ndim(factor):
+        if self.pattern.is_matrix and (is_sparse(factor) or np.ndim(factor)):
             return self @ factor
-        return SparseArray(self.data * self._factors(factor), self.pattern)
+        return self.multiply(factor)
 
     def __rmul__(self, factor: Any) -> Any:
         """Multiply from the other side."""
-        if self.pattern.is_matrix and np.ndim(factor):
+        if self.pattern.is_matrix and (is_sparse(factor) or np.ndim(factor)):
             return self.__rmatmul__(factor)
-        return self * factor
+        return self.multiply(factor)
+
+    def multiply(self, factor: Any) -> "SparseArray":
+        """Multiply by a number, a sparse matrix or what broadcasts, element by element."""
+        if is_sparse(factor):
+            return SparseArray(*arithmetic.elementwise(self._parts, as_sparse(factor)._parts))
+        return SparseArray(self.data * self._factors(factor), self.pattern)
+
+    def __truediv__(self, divisor: Any) -> "SparseArray":
+        """Divide by a number, or element by element by what broadcasts."""
+        if is_sparse(divisor):
+            raise UnsupportedError("sparse: the quotient of two sparse arrays is not differentiated")
+        return SparseArray(self.data / self._factors(divisor), self.pattern)
+
+    def power(self, n: Any) -> "SparseArray":
+        """Take powers of the elements, with one exponent that is not 0."""
+        if np.ndim(n) or (not is_traced(n) and n == 0):
+            raise NotImplementedError("sparse: powers of elements are those with a nonzero number as the exponent")
+        data, pattern = arithmetic.merged(*self._parts)
+        return SparseArray(data**n, pattern)
+
+    def __pow__(self, n: Any) -> "SparseArray":
+        """Take powers: of the elements, or of a sparse *matrix*."""
+        if not self.pattern.is_matrix:
+            return self.power(n)
+        raise UnsupportedError("sparse: powers of a sparse matrix are not differentiated; write a @ a")
+
+    def __getitem__(self, index: Any) -> Any:
+        """Read a number by two whole numbers, or a sparse part by two slices."""
+        found = arithmetic.part(self.data, self.pattern, index)
+        return SparseArray(*found) if isinstance(found, tuple) else found
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Refuse to write: the places are constant."""
+        raise UnsupportedError("sparse: entries are not written to; build the matrix of other entries")
+
+    def __eq__(self, other: object) -> Any:
+        raise UnsupportedError("sparse: comparisons of sparse matrices are not made; compare their toarray()")
+
+    __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
+    __hash__ = None  # type: ignore[assignment]
+
+    def __bool__(self) -> bool:
+        if self.shape == (1, 1):
+            return bool(self.pattern.size)
+        raise ValueError("the truth value of a sparse array with more than one element is ambiguous")
+
+    def sum(self, axis: Any = None, dtype: None = None, out: None = None) -> Any:
+        """Add up the entries, all of them or along an axis."""
+        if dtype is not None or out is not None:
+            raise UnsupportedError("sparse: the options dtype and out of sum are not differentiated; leave them out")
+        return arithmetic.sums(self.data, self.pattern, axis)
+
+    def mean(self, axis: Any = None) -> Any:
+        """Return the sum over the number of elements."""
+        count = self.shape[0] * self.shape[1] if axis is None else self.shape[axis]
+        return self.sum(axis) / count
+
+    def diagonal(self, k: int = 0) -> Any:
+        """Return a diagonal, a dense vector."""
+        return arithmetic.diagonal(self.data, self.pattern, k)
+
+    def trace(self, offset: int = 0) -> Any:
+        """Return the sum of a diagonal."""
+        return np.sum(self.diagonal(offset))
+
+    def transpose(self, axes: Any = None, copy: bool = False) -> "SparseArray":
+        """Return the transpose."""
+        if axes not in (None, (1, 0)):
+            raise ValueError("sparse matrices do not support an axes parameter other than (1, 0)")
+        return self.T
+
+    def tocoo(self, copy: bool = False) -> "SparseArray":
+        """Return it as it is: all formats are one here."""
+        return self
+
+    tocsr = tocsc = tocoo
+
+    def copy(self) -> "SparseArray":
+        """Return it with a copy of the entries."""
+        return SparseArray(self.data * 1.0, self.pattern)
+
+    def conj(self, copy: bool = True) -> "SparseArray":
+        """Conjugate the entries."""
+        return SparseArray(np.conj(self.data), self.pattern)
+
+    conjugate = conj
+
+    @property
+    def real(self) -> "SparseArray":
+        """The real parts."""
+        return SparseArray(np.real(self.data), self.pattern)
+
+    @property
+    def imag(self) -> "SparseArray":
+        """The imaginary parts."""
+        return SparseArray(np.imag(self.data), self.pattern)
+
+    @property
+    def nnz(self) -> int:
+        """The number of entries."""
+        return self.pattern.size
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return 2
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the entries."""
+        return self.data.dtype
 
     def _factors(self, factor: Any) -> Any:
         """What each entry is multiplied by."""
-        if isinstance(factor, SparseArray) or scipy.sparse.issparse(factor):
-            raise UnsupportedError(
-                "sparse: the product of two sparse arrays, element by element, is not differentiated"
-            )
         factor = floating(factor)
         if numpy.broadcast_shapes(factor.shape, self.shape) != self.shape:
             raise UnsupportedError(f"sparse: a factor of shape {factor.shape} does not broadcast to {self.shape}")
@@ -100,6 +252,11 @@ class SparseArray:
     def toarray(self) -> Any:
         """Return the dense matrix."""
         return self @ numpy.eye(self.shape[1])
+
+
+def is_sparse(value: Any) -> bool:
+    """Whether a value is a sparse matrix, ours or SciPy's."""
+    return isinstance(value, SparseArray) or bool(scipy.sparse.issparse(value))
 
 
 def _fitting(x: Any, length: int) -> Any:

@@ -7,8 +7,7 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine.builders import discrete
-from tapeengine.primitive import Primitive, Sample
+from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
 from tapeengine_scipy.special.hurwitz import hurwitz_zeta
 
@@ -23,12 +22,7 @@ gamma: Primitive = ufunc(
 )
 digamma: Primitive = ufunc("psi", {"z": lambda z: polygamma(1, z)}, {"z": (0.2, 6.0)}, "d/dz = polygamma(1, z)")
 psi = digamma
-gammasgn = discrete(
-    "scipy.special.gammasgn",
-    lambda x: scipy.special.gammasgn(x),
-    samples=(Sample((numpy.array([-1.5, -0.5, 2.0]),)),),
-    doc="the sign of gamma(x), constant piece by piece",
-)
+gammasgn: Primitive = ufunc("gammasgn", {}, {"x": (-1.5, -0.5, 2.0)}, "the sign of gamma(x), constant piece by piece")
 
 
 def _rgamma_slope(z: Any, out: Any) -> Any:
