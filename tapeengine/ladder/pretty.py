@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tapeengine.chad.terms import Apply, Call, Case, If, Inject, Lambda, Let, Literal, Op, Proj, Term, Tuple, Var
-from tapeengine.ladder.target import Fork, Interface, Partial
+from tapeengine.ladder.source import Fork
+from tapeengine.ladder.target import Interface, Partial
 
 __all__ = ["show"]
 

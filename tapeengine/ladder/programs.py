@@ -23,7 +23,7 @@ from tapeengine.chad.terms import (
     lit,
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, Named, Product, Sum, Type
-from tapeengine.ladder.target import Fork
+from tapeengine.ladder.source import Fork
 
 __all__ = [
     "balanced_tree",

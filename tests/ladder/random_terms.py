@@ -25,7 +25,7 @@ from tapeengine.chad.terms import (
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Sum
 from tapeengine.ladder.programs import single
-from tapeengine.ladder.target import Fork
+from tapeengine.ladder.source import Fork
 
 ONE, TWO = ("sin", "cos", "neg"), ("add", "sub", "mul")
 EITHER = Sum((FLOAT, FLOAT))

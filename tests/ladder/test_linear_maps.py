@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tapeengine.ladder.wn import vectors
-from tapeengine.ladder.wn.linear_maps import Add, Compose, HCat, One, Scale, VCat, Zero, apply, reverse, transpose
+from tapeengine.ladder.wn.application import apply, reverse, transpose
+from tapeengine.ladder.wn.linear_maps import Add, Compose, HCat, One, Scale, VCat, Zero
 
 INTEGERS = st.integers(-4, 4).map(float)
 

@@ -9,8 +9,8 @@ from ladder.random_terms import VectorGenerator, python
 
 import tapeengine as te
 from tapeengine.ladder.wn import full, vectors
+from tapeengine.ladder.wn.application import apply, reverse, transpose
 from tapeengine.ladder.wn.costs import nested
-from tapeengine.ladder.wn.linear_maps import apply, reverse, transpose
 
 EXAMPLES = 1000 if os.environ.get("TAPEENGINE_NIGHTLY") else 40
 numbers = st.lists(st.floats(-2.0, 2.0), min_size=3, max_size=3).map(tuple)
