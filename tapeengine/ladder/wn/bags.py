@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from tapeengine.chad.terms import Module
 from tapeengine.ladder.evaluate import Evaluator
+from tapeengine.ladder.operations import DISCRETE, ROWS
 from tapeengine.ladder.wn import primitives, vectors
 from tapeengine.ladder.wn.bog import Bog
 from tapeengine.ladder.wn.loops import loops
@@ -28,7 +29,7 @@ class Bagged(NamedTuple):
     bag : object
         What the forward pass left for the reverse pass.
     computed : int
-        Built-in functions that were computed, in both passes.
+        Scalar operations that were computed, in both passes.
     evaluated : int
         Terms that the reverse pass evaluated.
     """
@@ -49,7 +50,7 @@ class Functions:
 
     def forward(self, name: str, *args: Any) -> tuple[Any, Any]:
         """``rf$name``."""
-        self.computed += 1
+        self.computed += name in ROWS or name in DISCRETE
         return primitives.forward(name, args)
 
     def plain(self, name: str, *args: Any) -> Any:

@@ -38,10 +38,20 @@ __all__ = ["Split"]
 
 
 class Split:
-    """The two passes; ``cells`` counts the components of tuples that the reverse pass makes for P."""
+    """The two passes.
+
+    Attributes
+    ----------
+    cells : int
+        Components of tuples that the reverse pass made for P.
+    computed : int
+        Functions that were computed.
+    visited : int
+        Constructors that the reverse pass met.
+    """
 
     def __init__(self) -> None:
-        self.cells = 0
+        self.cells = self.computed = self.visited = 0
 
     def forward(self, c: Categorical, s: Any) -> tuple[Any, Any]:
         """``revf$c s``."""
@@ -53,6 +63,7 @@ class Split:
             case Prune(indices):
                 return tuple(s[i] for i in indices), len(s)
             case Function(name):
+                self.computed += 1
                 return primitives.forward(name, s)
             case Sequence(first, second):
                 r, x1 = self.forward(first, s)
@@ -76,6 +87,7 @@ class Split:
 
     def reverse(self, c: Categorical, x: Any, dt: Any) -> Any:
         """``revr$c (x, dt)``; a zero leads to zeros alone."""
+        self.visited += 1
         if dt is None:
             return None
         match c:
