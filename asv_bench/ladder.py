@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from tapeengine.ladder.growth import FAMILIES, table
-from tapeengine.ladder.wn.costs import COSTS, SIZES
+from tapeengine.ladder.wn.costs import COSTS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "ladder.md"
 LIGHT = {"background": "#fdfcf9", "text": "#1f2937", "grid": "#e5e7eb"}

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import NamedTuple
 
-from tapeengine.chad.terms import Definition, Module
-from tapeengine.ladder.dn import STEPS
+from tapeengine.chad.terms import Module
+from tapeengine.ladder import chad, dn
+from tapeengine.ladder.derivative import Derivative
 from tapeengine.ladder.parse import parse
 from tapeengine.ladder.pretty import show
+from tapeengine.ladder.wn import steps as wn
 
 __all__ = ["HELP", "add_arguments", "run"]
 
@@ -20,22 +26,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "values", nargs="*", metavar="NAME=VALUE", help="the values of its names; 1.0 where none is given"
     )
-    parser.add_argument("--no-terms", action="store_true", help="print the table alone")
+    parser.add_argument("--no-terms", action="store_true", help="print the tables alone")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the terms of each step, and the table of their counts and derivatives."""
+    """Print the programs that the steps make, and for each paper the table of their counts and derivatives."""
     try:
         module = parse(options.program)
         primals = values(module, options.values)
-        table = rows(module, primals, not options.no_terms)
-    except (ValueError, SyntaxError, ArithmeticError) as error:
+        steps = {paper: list(rows(module, primals)) for paper, rows in PAPERS.items()}
+    except (ValueError, SyntaxError, ArithmeticError, RecursionError) as error:
         print(f"ladder: {error}")
         return 2
     names = ", ".join(f"{p.name} = {x!r}" for p, x in zip(module.definitions["f"].params, primals, strict=True))
+    if not options.no_terms:
+        print(f"program\n{show(module.definitions['f'].body, '    ')}\n")
+        for made in steps.values():
+            programs(made)
     print(f"at {names}" if names else "without inputs")
-    print(f"{'step':<10}{'records':>9}{'calls':>9}{'additions':>11}{'steps':>9}{'span':>7}  derivative")
-    print("\n".join(table))
+    for paper, made in steps.items():
+        print(f"\n{paper}")
+        print("\n".join(table(made)))
     return 0
 
 
@@ -49,27 +60,56 @@ def values(module: Module, given: list[str]) -> list[float]:
     return [found.get(name, 1.0) for name in params]
 
 
-def rows(module: Module, primals: list[float], with_terms: bool) -> list[str]:
-    """Run all steps; print the programs that they make, and give the rows of the table."""
-    if with_terms:
-        print(text("program", module.definitions[module.main]))
-    table, previous = [], ""
-    for name, step in STEPS.items():
+class Row(NamedTuple):
+    """What one step made of the program."""
+
+    name: str
+    text: str
+    counts: Mapping[str, int]
+    gradient: tuple[float, ...]
+
+
+def derivatives(steps: Mapping[str, Callable[..., Derivative]], module: Module, primals: list[float]) -> Iterator[Row]:
+    """The steps of DN, or those of CHAD and EC."""
+    for name, step in steps.items():
         derivative = step(module, *primals)
-        gradient = ", ".join(map(repr, derivative.backpropagator(1.0)))
-        program = text(name, derivative.program.definitions[module.main])
-        body = program.partition("\n")[2]
-        if with_terms:
-            print(
-                program if body != previous else f"{name}: the same terms, with other operations for 0, + and SCall\n"
-            )
-        previous = body
-        c = derivative.counts
-        numbers = f"{c.records:>9,}{c.calls:>9,}{c.additions:>11,}{c.steps:>9,}{c.span:>7,}"
-        table.append(f"{name:<10}{numbers}  ({gradient})")
-    return table
+        gradient = derivative.backpropagator(1.0)
+        text = show(derivative.program.definitions[module.main].body, "    ")
+        yield Row(name, text, vars(derivative.counts), gradient)
 
 
-def text(title: str, definition: Definition) -> str:
-    """A definition as text."""
-    return f"{title}: f({', '.join(p.name for p in definition.params)}) =\n{show(definition.body, '    ')}\n"
+def noted(module: Module, primals: list[float]) -> Iterator[Row]:
+    """The systems of WN."""
+    for name, step in wn.STEPS.items():
+        made = step(module, *primals)
+        counts = {column: getattr(made, column) for column in ("size", "records", "computed", "work")}
+        yield Row(name, made.text, counts, made.cotangents)
+
+
+#: For each paper its steps.
+PAPERS: Mapping[str, Callable[[Module, list[float]], Iterator[Row]]] = MappingProxyType(
+    {
+        "Parallel Dual-Numbers Reverse AD": partial(derivatives, dn.STEPS),
+        "CHAD and Efficient CHAD": partial(derivatives, chad.STEPS),
+        "Working notes on Automatic differentiation": noted,
+    }
+)
+
+
+def programs(made: list[Row]) -> None:
+    """Print the program of each step, where it differs from that of the step before."""
+    previous = ""
+    for row in made:
+        if row.text == previous:
+            print(f"{row.name}: the same terms, with other operations\n")
+        else:
+            print(f"{row.name}\n{row.text}\n")
+        previous = row.text
+
+
+def table(made: list[Row]) -> Iterator[str]:
+    """The counts and the derivative of each step."""
+    yield f"{'step':<13}" + "".join(f"{column:>10}" for column in made[0].counts) + "  derivative"
+    for row in made:
+        numbers = "".join(f"{count:>10,}" for count in row.counts.values())
+        yield f"{row.name:<13}{numbers}  ({', '.join(map(repr, row.gradient))})"

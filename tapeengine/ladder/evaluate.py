@@ -30,11 +30,14 @@ from tapeengine.chad.terms import (
     Var,
 )
 from tapeengine.ladder.operations import DISCRETE, partial, value
-from tapeengine.ladder.target import Fork, Interface, Partial, Static, Tagged
+from tapeengine.ladder.source import Ccl, FoldLeft, Fork, LetTuple, NTimes
+from tapeengine.ladder.target import Interface, Partial, Static, Tagged
 
 __all__ = ["Evaluator", "run"]
 
 Environment = Mapping[str, Any]
+#: The terms with a body in tail position.
+TAIL = (Let, LetTuple, If, Case, Call)
 
 
 class Evaluator:
@@ -44,15 +47,21 @@ class Evaluator:
     ----------
     operations : int
         Scalar operations that were computed.
+    terms : int
+        Terms that were evaluated.
     """
 
     def __init__(self, definitions: Mapping[str, Definition], interface: Mapping[str, Callable[..., Any]]) -> None:
         self.definitions = definitions
         self.interface = interface
         self.operations = 0
+        self.terms = 0
 
     def term(self, term: Term, environment: Environment) -> Any:
         """The value of a term. Bodies in tail position are loops here, so long chains of `Let` need no stack."""
+        self.terms += 1
+        if not isinstance(term, TAIL):
+            return self.simple(term, environment)
         scope = dict(environment)
         while True:
             match term:
@@ -66,6 +75,10 @@ class Evaluator:
                     branch = branches[tagged.index]
                     scope[branch.var.name] = tagged.payload
                     term = branch.body
+                case LetTuple(names, bound, body):
+                    whole = self.term(bound, scope)
+                    scope |= zip((x.name for x in names), parts(whole, len(names)), strict=True)
+                    term = body
                 case Call(name, args):
                     values = [self.term(arg, scope) for arg in args]
                     called = self.definitions[name]
@@ -73,8 +86,9 @@ class Evaluator:
                     term = called.body
                 case _:
                     return self.simple(term, scope)
+            self.terms += 1
 
-    def simple(self, term: Term, scope: dict[str, Any]) -> Any:
+    def simple(self, term: Term, scope: Environment) -> Any:
         """The value of a term that has no body in tail position."""
 
         def values(terms: tuple[Term, ...]) -> list[Any]:
@@ -106,7 +120,7 @@ class Evaluator:
                 return (self.term(left, scope), self.term(right, scope))
         return self.vector(term, scope)
 
-    def vector(self, term: Term, scope: dict[str, Any]) -> Any:
+    def vector(self, term: Term, scope: Environment) -> Any:
         """The value of an operation on vectors, which are tuples here."""
         match term:
             case Build(size, index, body):
@@ -117,11 +131,48 @@ class Evaluator:
                 return len(self.term(array, scope))
             case Total(array):
                 return sum(self.term(array, scope))
+        return self.loop(term, scope)
+
+    def loop(self, term: Term, scope: Environment) -> Any:
+        """The value of a loop."""
+        match term:
+            case FoldLeft(pair, body, init, array):
+                state, elements = self.term(init, scope), self.term(array, scope)
+                for element in elements:
+                    state = self.term(body, {**scope, pair.name: (state, element)})
+                return state
+            case NTimes(name, size, init):
+                count, state = times(self.term(size, scope)), self.term(init, scope)
+                for _ in range(count):
+                    state = self.call(name, state)
+                return state
+            case Ccl(name, size, init):
+                count, state = times(self.term(size, scope)), self.term(init, scope)
+                for i in reversed(range(count)):
+                    state = self.call(name, i, state)
+                return state
         raise ValueError(f"{type(term).__name__} is not a term of the ladder's languages")
+
+    def call(self, name: str, *args: Any) -> Any:
+        """The value of a definition."""
+        called = self.definitions[name]
+        return self.term(called.body, dict(zip((p.name for p in called.params), args, strict=True)))
 
     def closure(self, names: tuple[str, ...], body: Term, scope: Environment) -> Callable[..., Any]:
         """A function value."""
         return lambda *args: self.term(body, {**scope, **dict(zip(names, args, strict=True))})
+
+
+def parts(whole: Any, width: int) -> tuple[Any, ...]:
+    """The components of a tuple; those of a zero are zeros."""
+    return (None,) * width if whole is None else tuple(whole)
+
+
+def times(count: int) -> int:
+    """How often a loop runs."""
+    if count < 0:
+        raise ValueError(f"a loop is to run {count} times; a count of 0 or more is defined")
+    return count
 
 
 def run(module: Module, *args: Any) -> Any:
@@ -135,6 +186,4 @@ def run(module: Module, *args: Any) -> Any:
     >>> run(Module("f", {"f": Definition("f", (x,), FLOAT, Op("mul", (x, x)))}), 3.0)
     9.0
     """
-    main = module.definitions[module.main]
-    scope = dict(zip((p.name for p in main.params), args, strict=True))
-    return Evaluator(module.definitions, {}).term(main.body, scope)
+    return Evaluator(module.definitions, {}).call(module.main, *args)

@@ -43,23 +43,28 @@ class Reader:
     def __init__(self) -> None:
         self.scope: dict[str, Var] = {}
         self.params: list[Var] = []
+        self.taken: set[str] = set()
 
     def assignment(self, statement: ast.stmt) -> tuple[Var, Term]:
         """``name = expression``; each assignment makes a variable of its own."""
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 term = self.term(value)
-                taken = {v.name for v in self.scope.values()}
-                while name in taken:
-                    name += "'"
-                self.scope[statement.targets[0].id] = Var(name, FLOAT)  # type: ignore[attr-defined]
-                return Var(name, FLOAT), term
+                self.scope[name] = self.binder(name)
+                return self.scope[name], term
         raise ValueError(f"{ast.unparse(statement)!r} is no assignment to a name")
+
+    def binder(self, name: str) -> Var:
+        """A variable that nothing else binds."""
+        while name in self.taken:
+            name += "'"
+        self.taken.add(name)
+        return Var(name, FLOAT)
 
     def variable(self, name: str) -> Var:
         """The variable of a name; a parameter where it is seen for the first time."""
         if name not in self.scope:
-            self.scope[name] = Var(name, FLOAT)
+            self.scope[name] = self.binder(name)
             self.params.append(self.scope[name])
         return self.scope[name]
 

@@ -4,8 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tapeengine.chad.terms import Apply, Call, Case, If, Inject, Lambda, Let, Literal, Op, Proj, Term, Tuple, Var
-from tapeengine.ladder.target import Fork, Interface, Partial
+from tapeengine.chad.terms import (
+    Apply,
+    Build,
+    Call,
+    Case,
+    If,
+    Index,
+    Inject,
+    Lambda,
+    Let,
+    Literal,
+    Op,
+    Proj,
+    Size,
+    Term,
+    Total,
+    Tuple,
+    Var,
+)
+from tapeengine.ladder.source import Ccl, FoldLeft, Fork, LetTuple, NTimes
+from tapeengine.ladder.target import Interface, Partial, Static
 
 __all__ = ["show"]
 
@@ -28,7 +47,7 @@ def show(term: Term, indent: str = "") -> str:
 
 def lines(term: Term) -> Iterator[str]:
     """The lines of a term."""
-    while isinstance(term, Let):
+    while isinstance(term, (Let, LetTuple)):
         names, bound, rest = pattern(term)
         first, *more = list(lines(bound))
         if more:
@@ -40,8 +59,10 @@ def lines(term: Term) -> Iterator[str]:
     yield from last(term)
 
 
-def pattern(let: Let) -> tuple[str, Term, Term]:
+def pattern(let: Let | LetTuple) -> tuple[str, Term, Term]:
     """What a `let` binds, with ``let p = s in let x = p.0 in let y = p.1 in t`` as ``let (x, y) = s in t``."""
+    if isinstance(let, LetTuple):
+        return f"({', '.join(x.name for x in let.vars)}{',' * (len(let.vars) == 1)})", let.bound, let.body
     names: list[str] = []
     rest = let.body
     while (
@@ -73,14 +94,20 @@ def last(term: Term) -> Iterator[str]:
 
 
 def listed(terms: tuple[Term, ...]) -> str:
-    """Terms between commas."""
-    return ", ".join(map(inline, terms))
+    """Terms between commas; types are not shown."""
+    return ", ".join(map(inline, shown(terms)))
+
+
+def shown(terms: tuple[Term, ...]) -> list[Term]:
+    """The terms that have a text."""
+    return [term for term in terms if not isinstance(term, Static) or term.name]
 
 
 def operand(term: Term) -> str:
     """A term inside another one: in parentheses where it is an infix operation."""
     is_infix = isinstance(term, Op) and term.op in dict(INFIX)
-    return f"({inline(term)})" if is_infix or isinstance(term, (Let, Lambda, Fork)) else inline(term)
+    nested = isinstance(term, (Let, LetTuple, Lambda, Fork, Build, FoldLeft, NTimes, Ccl))
+    return f"({inline(term)})" if is_infix or nested else inline(term)
 
 
 def inline(term: Term) -> str:
@@ -94,7 +121,9 @@ def inline(term: Term) -> str:
             return f"({listed(items)}{',' * (len(items) == 1)})"
         case Proj(whole, index):
             return f"{operand(whole)}.{index}"
-        case Op(op, (left, right)) if op in dict(INFIX):
+        case Static(_, name):
+            return name
+        case Op(op, (left, right)) | Interface(op, (left, right)) if op in dict(INFIX):
             return f"{operand(left)} {dict(INFIX)[op]} {operand(right)}"
         case Op(name, args) | Call(name, args):
             return f"{name}({listed(args)})"
@@ -107,8 +136,12 @@ def inline(term: Term) -> str:
         case Partial(op, which, operands, cotangent):
             return f"d{which} {op}({listed(operands)})({inline(cotangent)})"
         case Interface("+", args):
-            return " + ".join(map(inline, args))
-        case Interface(name, ()):
+            return " + ".join(map(inline, shown(args)))
+        case Interface(";", (first, second)):
+            return f"{inline(first)}; {inline(second)}"
+        case Interface("do", (effect, Lambda((x,), body))):
+            return f"do {x.name} <- {inline(effect)}; {inline(body)}"
+        case Interface(name, args) if not shown(args):
             return name
         case Interface("Contrib" | "Record", args):
             return f"[{listed(args)}]"
@@ -118,4 +151,22 @@ def inline(term: Term) -> str:
             return f"{name}({listed(args)})"
         case Fork(left, right):
             return f"{operand(left)} || {operand(right)}"
-    return "; ".join(lines(term))
+    return of_arrays(term)
+
+
+def of_arrays(term: Term) -> str:
+    """An operation on arrays, a loop, or what has lines of its own, on one line."""
+    match term:
+        case Build(size, i, body):
+            return f"build {operand(size)} (\\{i.name}. {inline(body)})"
+        case Index(array, at):
+            return f"{operand(array)}[{inline(at)}]"
+        case Size(array) | Total(array):
+            return f"{'size' if isinstance(term, Size) else 'sum'} {operand(array)}"
+        case FoldLeft(pair, body, init, array):
+            return f"fold (\\{pair.name}. {inline(body)}) {operand(init)} {operand(array)}"
+        case NTimes(f, size, init) | Ccl(f, size, init):
+            return f"{'nTimes' if isinstance(term, NTimes) else 'ccl'} {operand(size)} {operand(init)} {f}"
+        case Let() | LetTuple() | If() | Case():
+            return "; ".join(line.strip() for line in lines(term))
+    raise ValueError(f"{type(term).__name__} is not a term of the ladder's languages")

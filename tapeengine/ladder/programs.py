@@ -7,6 +7,7 @@ from itertools import pairwise
 from tapeengine.chad.terms import (
     Apply,
     Branch,
+    Build,
     Call,
     Case,
     Definition,
@@ -23,14 +24,18 @@ from tapeengine.chad.terms import (
     lit,
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, Named, Product, Sum, Type
-from tapeengine.ladder.target import Fork
+from tapeengine.ladder.source import Ccl, FoldLeft, Fork, NTimes
 
 __all__ = [
     "balanced_tree",
     "beside",
+    "conditionals",
     "distinct",
+    "folded_product",
     "list_product",
+    "looped",
     "nested_applications",
+    "nested_calls",
     "nested_inputs",
     "particles",
     "sharing",
@@ -146,6 +151,41 @@ def nested_applications(n: int) -> Module:
     for inner, outer in pairwise(xs):
         term = Apply(Lambda((inner,), term), (outer,))
     return single((xs[-1],), term)
+
+
+def nested_calls(n: int) -> Module:
+    """``sin(sin(... sin(x)))``."""
+    x = Var("x", FLOAT)
+    term: Term = x
+    for _ in range(n):
+        term = Op("sin", (term,))
+    return single((x,), term)
+
+
+def conditionals(n: int) -> Module:
+    """``x1 = if x0 < 1 then x0 * x0 else x0 + x0; x2 = if x1 < 1 ...``."""
+    xs = [Var(f"x{k}", FLOAT) for k in range(n + 1)]
+    body: Term = xs[n]
+    for k in range(n, 0, -1):
+        x = xs[k - 1]
+        chosen = If(Op("lt", (x, lit(1.0)), BOOL), Op("mul", (x, x)), Op("add", (x, x)))
+        body = Let(xs[k], chosen, body)
+    return single((xs[0],), body)
+
+
+def folded_product(n: int) -> Module:
+    """The product of ``x + 1, ..., x + n``, by a fold over a vector."""
+    x, i, t = Var("x", FLOAT), Var("i", INT), Var("t", Product((FLOAT, FLOAT)))
+    shifted = Op("add", (x, Op("real", (Op("iadd", (i, lit(1)), INT),))))
+    return single((x,), FoldLeft(t, Op("mul", (Proj(t, 0), Proj(t, 1))), lit(1.0), Build(lit(n), i, shifted)))
+
+
+def looped(n: int, again: bool) -> Module:
+    """``s = sin(s)``, n times, by nTimes or by ccl."""
+    s, i, x = Var("s", FLOAT), Var("i", INT), Var("x", FLOAT)
+    step = Definition("step", (i, s) if again else (s,), FLOAT, Op("sin", (s,)))
+    main = single((x,), Ccl("step", lit(n), x) if again else NTimes("step", lit(n), x))
+    return Module("f", {**main.definitions, "step": step})
 
 
 def cons(head: Term, tail: Term) -> Term:

@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from tapeengine.chad.terms import Term, Var
 
-__all__ = ["free", "free_variables", "subterms"]
+__all__ = ["free", "free_variables", "size", "subterms"]
 
 
 def parts(term: Term) -> Iterator[tuple[str, tuple[Term, ...]]]:
@@ -55,3 +55,8 @@ def free(term: Term) -> frozenset[str]:
 def subterms(term: Term) -> tuple[Term, ...]:
     """The direct parts of a term."""
     return tuple(inner for _, terms in parts(term) for inner in terms)
+
+
+def size(term: Term) -> int:
+    """The number of constructors of a term; binders do not count."""
+    return 1 + sum(map(size, subterms(term)))

@@ -18,7 +18,7 @@ from typing import Any
 from tapeengine.chad.terms import Lambda, Let, Proj, Term, Tuple, Var
 from tapeengine.chad.types import FLOAT, Function, Named, Product, Type
 
-__all__ = ["COTANGENT", "Fork", "Fresh", "Interface", "LinearLambda", "Partial", "Static", "Tagged", "linear", "unpack"]
+__all__ = ["COTANGENT", "Fresh", "Interface", "LinearLambda", "Partial", "Static", "Tagged", "linear", "unpack"]
 
 #: The monoid c that backpropagators map to.
 COTANGENT = Named("c")
@@ -71,17 +71,6 @@ class Static(Term):
 
     def _type(self) -> Type:
         return Product()
-
-
-@dataclass(frozen=True)
-class Fork(Term):
-    """The parallel pair ``left * right`` of DN section 12."""
-
-    left: Term
-    right: Term
-
-    def _type(self) -> Type:
-        return Product((self.left.type, self.right.type))
 
 
 class Fresh:

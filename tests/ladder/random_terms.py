@@ -10,12 +10,14 @@ from tapeengine.chad.terms import (
     Branch,
     Build,
     Case,
+    Definition,
     If,
     Index,
     Inject,
     Lambda,
     Let,
     Literal,
+    Module,
     Op,
     Proj,
     Total,
@@ -23,9 +25,9 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Sum
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Function, Product, Sum
 from tapeengine.ladder.programs import single
-from tapeengine.ladder.target import Fork
+from tapeengine.ladder.source import Ccl, FoldLeft, Fork, NTimes
 
 ONE, TWO = ("sin", "cos", "neg"), ("add", "sub", "mul")
 EITHER = Sum((FLOAT, FLOAT))
@@ -112,10 +114,10 @@ setattr(Generator, "if", _if)
 setattr(Generator, "lambda", Generator.lambda_)
 
 
-def python(module):
-    """The program as a Python function."""
-    main = module.definitions[module.main]
-    return lambda *xs: evaluate(main.body, dict(zip((p.name for p in main.params), xs)))
+def python(module, name=None):
+    """A definition of a program, its main one unless named, as a Python function."""
+    called = module.definitions[name or module.main]
+    return lambda *xs: evaluate(called.body, {"": module, **dict(zip((p.name for p in called.params), xs))})
 
 
 def evaluate(term, scope):
@@ -151,6 +153,21 @@ def evaluate(term, scope):
             return sum(evaluate(array, scope))
         case Apply(function, args):
             return evaluate(function, scope)(*[evaluate(arg, scope) for arg in args])
+        case FoldLeft(pair, body, init, array):
+            state = evaluate(init, scope)
+            for element in evaluate(array, scope):
+                state = evaluate(body, {**scope, pair.name: (state, element)})
+            return state
+        case NTimes(name, size, init):
+            state, step = evaluate(init, scope), python(scope[""], name)
+            for _ in range(evaluate(size, scope)):
+                state = step(state)
+            return state
+        case Ccl(name, size, init):
+            state, step = evaluate(init, scope), python(scope[""], name)
+            for i in reversed(range(evaluate(size, scope))):
+                state = step(i, state)
+            return state
     raise AssertionError(term)
 
 
@@ -177,6 +194,69 @@ class VectorGenerator(Generator):
 
 
 setattr(VectorGenerator, "lambda", VectorGenerator.lambda_)
+
+
+class FoldGenerator(VectorGenerator):
+    """With folds over vectors, and with families over N."""
+
+    def let(self, scope, size):
+        return getattr(self, str(self.rng.choice(["fold", "family", "binding"])))(scope, size)
+
+    def binding(self, scope, size):
+        return super().let(scope, size)
+
+    def fold(self, scope, size):
+        """The element comes before what is accumulated, so that both kinds of place are there."""
+        pair, a, b = self.var(Product((FLOAT, FLOAT))), self.var(), self.var()
+        body = Let(a, Proj(pair, 1), Let(b, Proj(pair, 0), Op("sin", (self.term([*scope, a, b], size - 2),))))
+        return FoldLeft(pair, body, self.term(scope, size - 2), self.build(scope, size))
+
+    def family(self, scope, size):
+        i, f = self.var(INT), self.var(Function((INT,), FLOAT))
+        values = Lambda((i,), Op("mul", (Op("real", (i,), FLOAT), self.term(scope, size - 2))))
+        at = [Apply(f, (lit(int(self.rng.integers(1, 9))),)) for _ in range(2)]
+        return Let(f, values, Op("mul", (at[0], Op("add", (at[1], self.term(scope, size - 2))))))
+
+
+class LoopGenerator(VectorGenerator):
+    """With sums, and with loops over definitions."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.definitions = {}
+
+    def module(self):
+        main = super().module()
+        return Module(main.main, {**main.definitions, **self.definitions})
+
+    def let(self, scope, size):
+        return getattr(self, str(self.rng.choice(["stored", "again", "sum", "binding"])))(scope, size)
+
+    def binding(self, scope, size):
+        return super().let(scope, size)
+
+    def sum(self, scope, size):
+        return Generator.case(self, scope, size)
+
+    def define(self, params, body):
+        name = f"f{len(self.definitions)}"
+        self.definitions[name] = Definition(name, params, body.type, body)
+        return name
+
+    def stored(self, scope, size):
+        """A pair as the state."""
+        state, a, b = self.var(Product((FLOAT, FLOAT))), self.var(), self.var()
+        parts = Tuple(tuple(Op("sin", (self.term([a, b], size - 2),)) for _ in range(2)))
+        name = self.define((state,), Let(a, Proj(state, 0), Let(b, Proj(state, 1), parts)))
+        init = Tuple((self.term(scope, size - 3), self.term(scope, size - 3)))
+        return Proj(NTimes(name, lit(int(self.rng.integers(4))), init), int(self.rng.integers(2)))
+
+    def again(self, scope, size):
+        """A scalar as the state, so that reverse passes commute: each is a factor."""
+        i, s = self.var(INT), self.var()
+        index = Op("real", (i,), FLOAT)
+        name = self.define((i, s), Op("sin", (Op("mul", (index, self.term([s], size - 2))),)))
+        return Ccl(name, lit(int(self.rng.integers(4))), self.term(scope, size - 2))
 
 
 class FirstOrderGenerator(Generator):

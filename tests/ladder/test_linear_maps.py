@@ -1,12 +1,18 @@
 """WN Fig. 3 to 5: linear maps, by their laws."""
 
+import math
+
 import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tapeengine.ladder.programs import folded_product
 from tapeengine.ladder.wn import vectors
-from tapeengine.ladder.wn.linear_maps import Add, Compose, HCat, One, Scale, VCat, Zero, apply, reverse, transpose
+from tapeengine.ladder.wn.application import apply, reverse, transpose
+from tapeengine.ladder.wn.families import Family
+from tapeengine.ladder.wn.full import jacobian
+from tapeengine.ladder.wn.linear_maps import Add, Compose, HCat, Lambda, One, Scale, TLambda, VCat, Zero
 
 INTEGERS = st.integers(-4, 4).map(float)
 
@@ -90,3 +96,78 @@ def test_matrices(k):
     matrix = numpy.array([[1.0, 2.0], [k, 0.0], [5.0, 6.0]])
     assert vectors.full(apply(m, (3.0, 4.0)), (0.0,) * 3) == tuple(matrix @ [3.0, 4.0])
     assert vectors.full(reverse((1.0, 2.0, 3.0), m), (0.0,) * 2) == tuple([1.0, 2.0, 3.0] @ matrix)
+
+
+@st.composite
+def families(draw, space):
+    """A family of vectors, everywhere or on a finite support."""
+    vectors_ = draw(st.lists(vector(space), min_size=4, max_size=4))
+    support = draw(st.none() | st.frozensets(st.integers(0, 9), max_size=5))
+    return Family(lambda i: vectors_[i % 4], support)
+
+
+@st.composite
+def over_the_naturals(draw):
+    source, target = draw(spaces()), draw(spaces())
+    made = draw(st.lists(maps(source, target), min_size=3, max_size=3))
+    support = draw(st.none() | st.frozensets(st.integers(0, 9), max_size=5))
+    one, other = draw(vector(source)), draw(vector(target))
+    on_source, on_target = draw(families(source)), draw(families(target))
+    return Family(lambda i: made[i % 3], support), one, other, on_source, on_target
+
+
+def finite(family):
+    """The same values on a finite support."""
+    return family if family.support is not None else Family(family.at, frozenset({1, 4, 6}))
+
+
+@given(over_the_naturals())
+def test_linear_maps_over_the_naturals(situation):
+    """WN Fig. 4 and 5, and section 2.7: L and L', their semantics, transposes and reverse application."""
+    f, s, t, g, h = situation
+    g, h = finite(g), finite(h)
+    image = apply(Lambda(f), s)
+    for i in range(12):
+        assert vectors.full(image[i], t) == vectors.full(apply(f[i] or Zero(), s), t)
+    total = [vectors.full(apply(f[i] or Zero(), g[i]), t) for i in sorted(g.support)]
+    assert vectors.full(apply(TLambda(f), g), t) == vectors.full(vectors.total(total), t)
+    assert vectors.dot(reverse(h, Lambda(f)), s) == vectors.dot(h, image)
+    assert vectors.dot(reverse(t, TLambda(f)), g) == vectors.dot(t, apply(TLambda(f), g))
+    assert vectors.full(reverse(h, Lambda(f)), s) == vectors.full(apply(transpose(Lambda(f)), h), s)
+    back, transposed = reverse(t, TLambda(f)), apply(transpose(TLambda(f)), t)
+    for i in range(12):
+        assert vectors.full(back[i], s) == vectors.full(transposed[i], s)
+    twice = apply(transpose(transpose(Lambda(f))), s)
+    assert [vectors.full(twice[i], t) for i in range(12)] == [vectors.full(image[i], t) for i in range(12)]
+
+
+@given(over_the_naturals())
+def test_families_are_a_vector_space(situation):
+    _, s, _, g, _ = situation
+    both, scaled = g + finite(g), 3.0 * g
+    for i in range(12):
+        assert vectors.full(both[i], s) == vectors.full(vectors.add(g[i], finite(g)[i]), s)
+        assert vectors.full(scaled[i], s) == vectors.full(vectors.scale(3.0, g[i]), s)
+
+
+def test_an_infinite_sum_is_refused():
+    """WN section 2.7."""
+    everywhere = Family(lambda i: 1.0)
+    with pytest.raises(ValueError, match="over all of N"):
+        apply(TLambda(Family(lambda i: One())), everywhere)
+    assert apply(TLambda(Family(lambda i: Scale(float(i)), frozenset({2, 5}))), everywhere) == 7.0
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_folds_as_linear_maps(n):
+    """WN Fig. 12 to 15: FFold and RFold of a product, and their transposes."""
+    module = folded_product(n)
+    found = jacobian(module, 2.0)
+    assert found.value == math.prod(2.0 + k for k in range(1, n + 1))
+    slope = sum(found.value / (2.0 + k) for k in range(1, n + 1))
+    for derivative in (apply(found.map, (1.0,)), reverse(1.0, found.map), apply(transpose(found.map), 1.0)):
+        assert vectors.full(derivative if isinstance(derivative, tuple) else (derivative,), (1.0,)) == (
+            pytest.approx(slope, rel=1e-14),
+        )
+    assert apply(transpose(transpose(found.map)), (1.0,)) == apply(found.map, (1.0,))
+    assert vectors.full(reverse((1.0,), transpose(found.map)), 1.0) == vectors.full(apply(found.map, (1.0,)), 1.0)

@@ -38,7 +38,8 @@ from tapeengine.chad.terms import (
 from tapeengine.chad.types import FLOAT, Float, Function, Named, Product, Sum, Type
 from tapeengine.ladder.dn.pure import sum_type
 from tapeengine.ladder.operations import ROWS
-from tapeengine.ladder.target import COTANGENT, Fork, Fresh, Interface, LinearLambda, Partial, linear, unpack
+from tapeengine.ladder.source import Fork
+from tapeengine.ladder.target import COTANGENT, Fresh, Interface, LinearLambda, Partial, linear, unpack
 
 __all__ = ["Monadic"]
 

@@ -34,7 +34,8 @@ from tapeengine.chad.terms import (
 )
 from tapeengine.chad.types import FLOAT, Float, Function, Named, Product, Sum, Type
 from tapeengine.ladder.operations import ROWS
-from tapeengine.ladder.target import Fork, Fresh, unpack
+from tapeengine.ladder.source import Fork
+from tapeengine.ladder.target import Fresh, unpack
 
 __all__ = ["Pure", "sum_type"]
 

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from tapeengine.chad.terms import Module, Term
 from tapeengine.ladder.evaluate import Evaluator
 from tapeengine.ladder.wn import linear_maps as lm
+from tapeengine.ladder.wn.families import Family
+from tapeengine.ladder.wn.fold import FoldMap
 from tapeengine.ladder.wn.jacobian import Jacobian
 from tapeengine.ladder.wn.tupling import Tupling
 
@@ -29,6 +31,9 @@ MAPS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "HCat": lambda *parts: lm.HCat(parts),
         "V": lm.VCat,
         "H": lm.HCat,
+        "L": lambda maps: lm.Lambda(Family(maps)),
+        "at": lambda index: lm.TLambda(Family(lambda j: lm.One(), frozenset({index}))),
+        "lmFold": FoldMap,
     }
 )
 

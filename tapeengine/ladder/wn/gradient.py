@@ -1,16 +1,16 @@
-"""The derivative of a program by the procedure language: translate, split, run both passes."""
+"""The derivative of a program by the procedure language: single-use terms, their procedure, its two passes, run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from tapeengine.chad.terms import Module
-from tapeengine.ladder.operations import DISCRETE, ROWS, partial, value
-from tapeengine.ladder.scope import free
 from tapeengine.ladder.target import Tagged
-from tapeengine.ladder.wn import vectors
+from tapeengine.ladder.wn import primitives, vectors
 from tapeengine.ladder.wn.procedure import Procedure, execute
+from tapeengine.ladder.wn.single_use import single_use
 from tapeengine.ladder.wn.split import Passes, bar, split
 from tapeengine.ladder.wn.to_procedure import Translation
 
@@ -33,48 +33,43 @@ class Gradient(NamedTuple):
     statements: tuple[int, int, int]
 
 
-def plain(op: str) -> Callable[[tuple[Any, ...]], Any]:
-    """An operation; a truth value is an option of ``() | ()``."""
-
-    def call(args: tuple[Any, ...]) -> Any:
-        if op not in DISCRETE:
-            return value(op, *args)
-        result = DISCRETE[op](*args)
-        return Tagged(int(result), ()) if isinstance(result, bool) else result
-
-    return call
+def truth(value: Any) -> Any:
+    """A truth value is an option of ``() | ()``."""
+    return Tagged(int(value), ()) if isinstance(value, bool) else value
 
 
-def forward(op: str) -> Callable[[tuple[Any, ...]], Any]:
-    """``rf$op``: the value, and the partials as the trace."""
-
-    def call(args: tuple[Any, ...]) -> Any:
-        trace = () if op in DISCRETE else tuple(partial(op, k, args) for k in range(len(args)))
-        return plain(op)(args), trace
-
-    return call
+def forward(name: str, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    """``rf$name``: the value and the trace."""
+    value, trace = primitives.forward(name, args)
+    return truth(value), trace
 
 
-def reverse(given: tuple[Any, tuple[float, ...]]) -> Any:
-    """``rr$op``: the cotangent times each partial; an operation without partials passes nothing on."""
+def plain(name: str, args: tuple[Any, ...]) -> Any:
+    """The value alone."""
+    return forward(name, args)[0]
+
+
+def reverse(name: str, given: tuple[Any, Any]) -> Any:
+    """``rr$name``: the cotangents of the arguments."""
     cotangent, trace = given
-    return tuple(vectors.scale(slope, cotangent) for slope in trace) or None
+    return primitives.reverse(name, trace, cotangent)
 
 
 def functions() -> Mapping[str, Callable[[Any], Any]]:
     """What procedures can call."""
     called: dict[str, Callable[[Any], Any]] = {"sum": lambda pair: pair and vectors.add(*pair)}
-    for op in [*ROWS, *DISCRETE]:
-        called |= {op: plain(op), "rf$" + op: forward(op), "rr$" + op: reverse}
+    for name in primitives.NAMES:
+        called[name] = partial(plain, name)
+        called["rf$" + name] = partial(forward, name)
+        called["rr$" + name] = partial(reverse, name)
     return called
 
 
 def procedure_of(module: Module) -> tuple[Procedure, tuple[str, ...], str]:
     """A program's procedure, the variables of its parameters and that of its result."""
-    main, translation = module.definitions[module.main], Translation()
+    main, translation = single_use(module).definitions[module.main], Translation()
     names = {x.name: translation.name() for x in main.params}
-    (own,) = translation.share(names, [free(main.body)])
-    result = translation.term(main.body, own)
+    result = translation.term(main.body, names)
     return tuple(translation.statements), tuple(names.values()), result
 
 

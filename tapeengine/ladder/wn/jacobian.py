@@ -6,6 +6,7 @@ r"""AD of whole Jacobians as linear maps (WN Fig. 6).
     N[let x = e1 in e2] = let x = e1 in let dx = N[e1] in N[e2]
     N[if b then e1 else e2] = if b then N[e1] else N[e2]
     N[build(n, \i. e)] = V(build(n, \i. N[e]))
+    N[\i. e] = L(\i. N[e])           N[f(i)] = L'(\j. if i = j then 1 else 0) . N[f]         where f : N -> t
     N[a[i]] = H(build(sz a, \j. if i = j then 1 else 0)) . N[a]          N[sum(a)] = H(build(sz a, \i. 1)) . N[a]
 
     fwd$f(x, dx) = df(x) @ dx         rev$f(x, dr) = dr @R df(x)
@@ -17,9 +18,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapeengine.chad.terms import Build, If, Index, Let, Literal, Op, Proj, Size, Term, Total, Tuple, Var, lit
+from tapeengine.chad.terms import (
+    Apply,
+    Build,
+    If,
+    Index,
+    Lambda,
+    Let,
+    Literal,
+    Op,
+    Proj,
+    Size,
+    Term,
+    Total,
+    Tuple,
+    Var,
+    lit,
+)
 from tapeengine.chad.types import BOOL, INT, Named, Product
 from tapeengine.ladder.operations import ROWS
+from tapeengine.ladder.scope import free
+from tapeengine.ladder.source import FoldLeft
 from tapeengine.ladder.target import Fresh, Interface, Partial
 
 __all__ = ["MAP", "Jacobian", "linear_map", "projection"]
@@ -86,9 +105,27 @@ class Jacobian:
             case Total(array):
                 j = self.fresh("j", INT)
                 return linear_map("o", linear_map("H", Build(Size(array), j, linear_map("1"))), n(array))
+            case Lambda((i,), body) if i.of == INT:
+                return linear_map("L", Lambda((i,), n(body)))
+            case Apply(function, (index,)):
+                return linear_map("o", linear_map("at", index), n(function))
+            case FoldLeft():
+                return self.fold(term, tangents)
             case Literal() | Op() | Size():
                 return linear_map("0")
         raise ValueError(f"{type(term).__name__} is not in the language of the working notes")
+
+    def fold(self, term: FoldLeft, tangents: dict[str, Var]) -> Term:
+        """Fig. 13."""
+        zero, one = linear_map("0"), linear_map("1")
+        inner = {x: self.fresh("d" + x, MAP) for x in tangents} | {term.pair.name: self.fresh("dt", MAP)}
+        slope: Term = Let(inner[term.pair.name], linear_map("HCat", zero, one), self.term(term.body, inner))
+        for x in sorted(free(term.body) & set(tangents)):
+            slope = Let(inner[x], linear_map("o", tangents[x], linear_map("HCat", one, zero)), slope)
+        functions = Lambda((term.pair,), term.body), Lambda((term.pair,), slope)
+        parts = linear_map("VCat", self.term(term.init, tangents), self.term(term.array, tangents))
+        whole = linear_map("lmFold", *functions, term.init, term.array)
+        return linear_map("o", whole, linear_map("VCat", one, parts))
 
 
 def one_hot(fresh: Fresh, width: Term, index: Term) -> Term:

@@ -20,8 +20,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeengine.ladder.operations import DISCRETE, partial, value
-from tapeengine.ladder.wn import vectors
+from tapeengine.ladder.wn import primitives, vectors
 from tapeengine.ladder.wn.categorical import (
     Build,
     Categorical,
@@ -39,10 +38,20 @@ __all__ = ["Split"]
 
 
 class Split:
-    """The two passes; ``cells`` counts the components of tuples that the reverse pass makes for P."""
+    """The two passes.
+
+    Attributes
+    ----------
+    cells : int
+        Components of tuples that the reverse pass made for P.
+    computed : int
+        Functions that were computed.
+    visited : int
+        Constructors that the reverse pass met.
+    """
 
     def __init__(self) -> None:
-        self.cells = 0
+        self.cells = self.computed = self.visited = 0
 
     def forward(self, c: Categorical, s: Any) -> tuple[Any, Any]:
         """``revf$c s``."""
@@ -54,7 +63,8 @@ class Split:
             case Prune(indices):
                 return tuple(s[i] for i in indices), len(s)
             case Function(name):
-                return function(name, s)
+                self.computed += 1
+                return primitives.forward(name, s)
             case Sequence(first, second):
                 r, x1 = self.forward(first, s)
                 t, x2 = self.forward(second, r)
@@ -77,6 +87,7 @@ class Split:
 
     def reverse(self, c: Categorical, x: Any, dt: Any) -> Any:
         """``revr$c (x, dt)``; a zero leads to zeros alone."""
+        self.visited += 1
         if dt is None:
             return None
         match c:
@@ -85,11 +96,11 @@ class Split:
             case Prune(indices):
                 return self.spread(x, dict(zip(indices, dt, strict=True)))
             case Function(name):
-                return function_reverse(name, x, dt)
+                return primitives.reverse(name, x, dt)
             case Sequence(first, second):
                 return self.reverse(first, x[0], self.reverse(second, x[1], dt))
             case Pair(parts):
-                return total(self.reverse(part, x[k], dt[k]) for k, part in enumerate(parts))
+                return vectors.total(self.reverse(part, x[k], dt[k]) for k, part in enumerate(parts))
             case Choose():
                 return self.reverse(x[0], x[1], dt)
             case With(bound, body):
@@ -97,43 +108,10 @@ class Split:
                 return None if whole is None else vectors.add(whole[:-1], self.reverse(bound, x[0], whole[-1]))
             case Build(_, body):
                 wholes = [self.reverse(body, x[k], dt[k]) for k in range(len(x))]
-                return total(whole and whole[:-1] for whole in wholes)
+                return vectors.total(whole and whole[:-1] for whole in wholes)
         return None
 
     def spread(self, width: int, parts: dict[int, Any]) -> tuple[Any, ...]:
         """A tuple with the given components, and zeros."""
         self.cells += width
         return tuple(parts.get(k) for k in range(width))
-
-
-def total(parts: Any) -> Any:
-    """The sum of cotangents."""
-    result = None
-    for part in parts:
-        result = vectors.add(result, part)
-    return result
-
-
-def function(name: str, args: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The value of a function, and its X."""
-    match name:
-        case "index":
-            return args[0][args[1]], (args[1], len(args[0]))
-        case "total":
-            return sum(args[0]), len(args[0])
-        case "size":
-            return len(args[0]), ()
-    if name in DISCRETE:
-        return DISCRETE[name](*args), ()
-    return value(name, *args), tuple(partial(name, k, args) for k in range(len(args)))
-
-
-def function_reverse(name: str, x: Any, dt: Any) -> Any:
-    """The cotangents of a function's arguments."""
-    match name:
-        case "index":
-            at, size = x
-            return tuple(dt if k == at else None for k in range(size)), None
-        case "total":
-            return ((dt,) * x,)
-    return tuple(vectors.scale(slope, dt) for slope in x) or None

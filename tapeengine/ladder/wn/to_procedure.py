@@ -1,9 +1,11 @@
-"""Terms to procedures: administrative normal form, with a Dup for each further use and an Elim for none.
+"""Single-use terms to procedures: administrative normal form (WN section 10).
 
 T[e] : a procedure that uses up the free variables of e, and leaves the value
-T[(e1, ..., en)] = share the free variables; T[e1]; ...; T[en]; x = (x1, ..., xn)
-T[op(e1, ..., en)] = T[(e1, ..., en)]; x = Call op t
-T[if b then e1 else e2] = share; T[b]; Case b (T[e1]; x = x1) (T[e2]; x = x2)
+T[f(e1, ..., en)] = T[e1]; ...; T[en]; t = (x1, ..., xn); x = Call f t
+T[dup e] = T[e]; x = Dup x1                  T[let x = e1 in e2] = T[e1]; T[e2], with its variable for x
+T[let () = elim e in e2] = T[e]; Elim x1; T[e2]     T[let (x1, ..., xn) = e1 in e2] = T[e1]; (x1, ..., xn) = x; T[e2]
+T[if b then e1 else e2] = T[b]; Case b (z: Elim z; T[e2]; x = x2) (z: Elim z; T[e1]; x = x1)        False is option 0
+T[case e of in_k x -> ek] = T[e]; Case x (x: T[ek]; x = xk)
 """
 
 from __future__ import annotations
@@ -11,14 +13,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 
-from tapeengine.chad.terms import If, Let, Literal, Op, Proj, Term, Tuple, Var
-from tapeengine.chad.types import Product
-from tapeengine.ladder.scope import free
-from tapeengine.ladder.wn.procedure import Assign, Case, Const, Dup, Elim, Invoke, Pack, Procedure, Statement, Unpack
+from tapeengine.chad.terms import Case as CaseTerm
+from tapeengine.chad.terms import If, Let, Literal, Term, Tuple, Var
+from tapeengine.ladder.source import LetTuple
+from tapeengine.ladder.target import Interface
+from tapeengine.ladder.wn.procedure import (
+    Assign,
+    Case,
+    Const,
+    Dup,
+    Elim,
+    Inject,
+    Invoke,
+    Pack,
+    Procedure,
+    Statement,
+    Unpack,
+)
 
 __all__ = ["Translation"]
 
-#: For each free variable of a term the variable of the procedure that holds it.
+#: For each variable of a term that of the procedure.
 Names = dict[str, str]
 
 
@@ -37,22 +52,18 @@ class Translation:
         """One statement more."""
         self.statements.append(statement)
 
-    def share(self, names: Names, uses: Sequence[frozenset[str]]) -> list[Names]:
-        """A variable of its own for each use of a name; names without a use end here."""
-        shared: list[Names] = [{} for _ in uses]
-        for name in sorted(names):
-            users = [part for part, used in zip(shared, uses, strict=True) if name in used]
-            rest = names[name]
-            for part in users[:-1]:
-                pair, part[name], following = self.name(), self.name(), self.name()
-                self.emit(Dup(pair, rest))
-                self.emit(Unpack((part[name], following), pair))
-                rest = following
-            if users:
-                users[-1][name] = rest
-            else:
-                self.emit(Elim(rest))
-        return shared
+    def pack(self, items: Sequence[Term], names: Names) -> str:
+        """T of a tuple."""
+        values = tuple(self.term(item, names) for item in items)
+        to = self.name()
+        self.emit(Pack(to, values))
+        return to
+
+    def unpack(self, xs: Sequence[Var], whole: str, names: Names) -> Names:
+        """The names with those of the components of a tuple."""
+        parts = tuple(self.name() for _ in xs)
+        self.emit(Unpack(parts, whole))
+        return {**names, **dict(zip((x.name for x in xs), parts, strict=True))}
 
     def term(self, term: Term, names: Names) -> str:
         """Emit T[term]; gives the variable of its value."""
@@ -65,55 +76,43 @@ class Translation:
                 return to
             case Tuple(items):
                 return self.pack(items, names)
-            case Op(op, args):
-                packed, to = self.pack(args, names), self.name()
-                self.emit(Invoke(to, op, packed))
-                return to
-            case Proj(whole, index):
-                return self.project(whole, index, names)
             case Let(x, bound, body):
-                first, rest = self.share(names, [free(bound), free(body) - {x.name}])
-                value = self.term(bound, first)
-                if x.name not in free(body):
-                    self.emit(Elim(value))
-                    return self.term(body, rest)
-                return self.term(body, {**rest, x.name: value})
+                return self.term(body, {**names, x.name: self.term(bound, names)})
+            case LetTuple((), Interface("elim", (x,)), body):
+                self.emit(Elim(self.term(x, names)))
+                return self.term(body, names)
+            case LetTuple(xs, bound, body):
+                return self.term(body, self.unpack(xs, self.term(bound, names), names))
             case If(condition, then, orelse):
-                return self.choose(condition, (orelse, then), names)
+                return self.choose(condition, [(None, orelse), (None, then)], names)
+            case CaseTerm(whole, branches):
+                return self.choose(whole, [(b.var, b.body) for b in branches], names)
+            case Interface(name, args):
+                return self.applied(name, args, names)
         raise ValueError(f"{type(term).__name__} has no procedure here")
 
-    def pack(self, items: Sequence[Term], names: Names) -> str:
-        """T of a tuple."""
-        parts = self.share(names, [free(item) for item in items])
-        values = tuple(self.term(item, part) for item, part in zip(items, parts, strict=True))
-        to = self.name()
-        self.emit(Pack(to, values))
+    def applied(self, name: str, args: Sequence[Term], names: Names) -> str:
+        """T of an application."""
+        if name in ("dup", "in0", "in1"):
+            argument, to = self.term(args[0], names), self.name()
+            self.emit(Dup(to, argument) if name == "dup" else Inject(to, int(name[2:]), argument))
+            return to
+        packed, to = self.pack(args, names), self.name()
+        self.emit(Invoke(to, name, packed))
         return to
 
-    def project(self, whole: Term, index: int, names: Names) -> str:
-        """T of a component: the others are not used."""
-        assert isinstance(whole.type, Product)
-        parts = tuple(self.name() for _ in whole.type.items)
-        self.emit(Unpack(parts, self.term(whole, names)))
-        for k, part in enumerate(parts):
-            if k != index:
-                self.emit(Elim(part))
-        return parts[index]
-
-    def choose(self, condition: Term, options: Sequence[Term], names: Names) -> str:
-        """T of a conditional; false is option 0."""
-        first, rest = self.share(names, [free(condition), frozenset().union(*map(free, options))])
-        subject, to = self.term(condition, first), self.name()
-        branches = tuple(self.branch(option, rest, to) for option in options)
-        self.emit(Case(subject, branches))
+    def choose(self, subject: Term, options: Sequence[tuple[Var | None, Term]], names: Names) -> str:
+        """T of a conditional."""
+        tested, to = self.term(subject, names), self.name()
+        self.emit(Case(tested, tuple(self.branch(x, option, names, to) for x, option in options)))
         return to
 
-    def branch(self, option: Term, names: Names, to: str) -> tuple[str, Procedure]:
+    def branch(self, x: Var | None, option: Term, names: Names, to: str) -> tuple[str, Procedure]:
         """One branch: it uses up all names, as the other one does."""
         outer, self.statements = self.statements, []
         payload = self.name()
-        self.emit(Elim(payload))
-        (own,) = self.share(names, [free(option)])
-        self.emit(Assign(to, self.term(option, own)))
+        if x is None:
+            self.emit(Elim(payload))
+        self.emit(Assign(to, self.term(option, {**names, x.name: payload} if x else names)))
         branch, self.statements = tuple(self.statements), outer
         return payload, branch

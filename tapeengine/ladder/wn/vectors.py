@@ -8,9 +8,10 @@ A `Vec` is a tuple here. The zero of every space is also written None, which tak
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["add", "component", "dot", "full", "scale"]
+__all__ = ["add", "component", "dot", "full", "pair", "scale", "total"]
 
 
 def add(v: Any, w: Any) -> Any:
@@ -50,3 +51,16 @@ def full(v: Any, primal: Any) -> Any:
     if isinstance(primal, tuple):
         return tuple(full(component(v, k), part) for k, part in enumerate(primal))
     return None if not isinstance(primal, float) else 0.0 if v is None else v
+
+
+def total(parts: Iterable[Any]) -> Any:
+    """The sum of vectors."""
+    result: Any = None
+    for part in parts:
+        result = add(result, part)
+    return result
+
+
+def pair(v: Any) -> tuple[Any, Any]:
+    """Both parts of a pair."""
+    return component(v, 0), component(v, 1)

@@ -1,0 +1,127 @@
+r"""What linear maps mean: application in both directions, and transposes (WN Fig. 4 and 5).
+
+(m1 . m2) @ x = m1 @ (m2 @ x)        (m1 + m2) @ x = m1 @ x + m2 @ x      0 @ x = 0    1 @ x = x    S(k) @ x = k * x
+(m1 x m2) @ x = (m1 @ x, m2 @ x)     (m1 >< m2) @ (x1, x2) = m1 @ x1 + m2 @ x2
+V(m) @ x = build(n, i. m[i] @ x)     H(m) @ x = sum_i m[i] @ x[i]
+L(f) @ x = \i. f i @ x               L'(f) @ g = sum_i f i @ g i
+
+(m1 . m2)' = m2' . m1'     (m1 + m2)' = m1' + m2'     0' = 0     1' = 1     S(k)' = S(k)
+(m1 x m2)' = m1' >< m2'    (m1 >< m2)' = m1' x m2'    V(v)' = H(map ' v)    H(v)' = V(map ' v)
+L(f)' = L'(\i. (f i)')     L'(f)' = L(\i. (f i)')
+
+r @R m = m' @ r, without making m': a rule for each constructor
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeengine.ladder.wn import families, vectors
+from tapeengine.ladder.wn.linear_maps import (
+    Add,
+    Compose,
+    Computed,
+    HCat,
+    Lambda,
+    LinearMap,
+    One,
+    Scale,
+    TLambda,
+    Transpose,
+    VCat,
+    Visit,
+)
+
+__all__ = ["apply", "reverse", "transpose"]
+
+
+def ignore(count: int) -> None:
+    """Count nothing."""
+
+
+def apply(m: LinearMap, x: Any) -> Any:
+    """``m @ x``.
+
+    Examples
+    --------
+    >>> apply(HCat((Scale(2.0), Scale(3.0))), (1.0, 10.0))
+    32.0
+    """
+    match m:
+        case One():
+            return x
+        case Scale(factor):
+            return vectors.scale(factor, x)
+        case Compose(after, before):
+            return apply(after, apply(before, x))
+        case Add(one, other):
+            return vectors.add(apply(one, x), apply(other, x))
+        case VCat(parts):
+            return tuple(apply(part, x) for part in parts)
+        case HCat(parts):
+            return vectors.total(apply(part, vectors.component(x, k)) for k, part in enumerate(parts))
+        case Lambda(maps):
+            return maps.map(lambda part: apply(part, x))
+        case TLambda(maps):
+            return None if x is None else families.total(maps, x, apply)
+        case Computed():
+            return m.apply(x)
+        case Transpose(whole):
+            return whole.reverse(x, ignore)
+    return None
+
+
+def reverse(r: Any, m: LinearMap, visit: Visit = ignore) -> Any:
+    """``r @R m``; ``visit`` is told the constructors visited.
+
+    Examples
+    --------
+    >>> reverse(1.0, HCat((Scale(2.0), Scale(3.0))))
+    (2.0, 3.0)
+    """
+    visit(1)
+    match m:
+        case One():
+            return r
+        case Scale(factor):
+            return vectors.scale(factor, r)
+        case Compose(after, before):
+            return reverse(reverse(r, after, visit), before, visit)
+        case Add(one, other):
+            return vectors.add(reverse(r, one, visit), reverse(r, other, visit))
+        case VCat(parts):
+            pairs = enumerate(parts)
+            return vectors.total(reverse(vectors.component(r, k), part, visit) for k, part in pairs)
+        case HCat(parts):
+            return tuple(reverse(r, part, visit) for part in parts)
+        case Lambda(maps):
+            return None if r is None else families.total(r, maps, lambda d, part: reverse(d, part, visit))
+        case TLambda(maps):
+            return maps.map(lambda part: reverse(r, part, visit))
+        case Computed():
+            return m.reverse(r, visit)
+        case Transpose(whole):
+            return whole.apply(r)
+    return None
+
+
+def transpose(m: LinearMap) -> LinearMap:
+    """``m'``."""
+    match m:
+        case Compose(after, before):
+            return Compose(transpose(before), transpose(after))
+        case Add(one, other):
+            return Add(transpose(one), transpose(other))
+        case VCat(parts):
+            return HCat(tuple(map(transpose, parts)))
+        case HCat(parts):
+            return VCat(tuple(map(transpose, parts)))
+        case Lambda(maps):
+            return TLambda(maps.map(transpose))
+        case TLambda(maps):
+            return Lambda(maps.map(transpose))
+        case Computed():
+            return Transpose(m)
+        case Transpose(whole):
+            return whole
+    return m

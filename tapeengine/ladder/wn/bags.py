@@ -1,0 +1,97 @@
+"""A gradient by BOG-style AD: into the single-use dialect, then both passes, then run them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from tapeengine.chad.terms import Module
+from tapeengine.ladder.evaluate import Evaluator
+from tapeengine.ladder.operations import DISCRETE, ROWS
+from tapeengine.ladder.wn import primitives, vectors
+from tapeengine.ladder.wn.bog import Bog
+from tapeengine.ladder.wn.loops import loops
+from tapeengine.ladder.wn.single_use import single_use
+
+__all__ = ["Bagged", "bog", "passes"]
+
+
+class Bagged(NamedTuple):
+    """A program's value and gradient by BOG-style AD.
+
+    Attributes
+    ----------
+    value : object
+    cotangents : tuple
+    program : Module
+        The passes of all definitions.
+    bag : object
+        What the forward pass left for the reverse pass.
+    computed : int
+        Scalar operations that were computed, in both passes.
+    evaluated : int
+        Terms that the reverse pass evaluated.
+    """
+
+    value: Any
+    cotangents: tuple[Any, ...]
+    program: Module
+    bag: Any
+    computed: int
+    evaluated: int
+
+
+class Functions:
+    """The built-in functions, and what the passes need beside them."""
+
+    def __init__(self) -> None:
+        self.computed = 0
+
+    def forward(self, name: str, *args: Any) -> tuple[Any, Any]:
+        """``rf$name``."""
+        self.computed += name in ROWS or name in DISCRETE
+        return primitives.forward(name, args)
+
+    def plain(self, name: str, *args: Any) -> Any:
+        """The function itself."""
+        return self.forward(name, *args)[0]
+
+    def set_at(self, index: int, bog: list[Any], bag: Any) -> list[Any]:
+        """The array with one element changed; it has no other use, so it is changed in place."""
+        bog[index] = bag
+        return bog
+
+    def interface(self) -> Mapping[str, Callable[..., Any]]:
+        """All of them by name."""
+        found: dict[str, Callable[..., Any]] = {
+            "0": lambda: None,
+            "at": vectors.component,
+            "sumbuild": vectors.total,
+            "size of": len,
+            "uninitialized": lambda n: [None] * n,
+            "setAt": self.set_at,
+        }
+        for name in primitives.NAMES:
+            found[name] = partial(self.plain, name)
+            found["rf$" + name] = partial(self.forward, name)
+            found["rr$" + name] = lambda d, trace, name=name: primitives.reverse(name, trace, d)
+        return found
+
+
+def passes(module: Module, style: type[Bog] = Bog) -> Module:
+    """rf$f and rr$f for each definition f, with those of its loops, and the definitions themselves."""
+    source = single_use(module)
+    turned = style().module(source)
+    return Module(module.main, {**source.definitions, **turned.definitions, **loops(source)}, module.types)
+
+
+def bog(module: Module, *primals: Any, cotangent: Any = 1.0, style: type[Bog] = Bog) -> Bagged:
+    """The value of a program and the cotangents of its primals."""
+    program, functions = passes(module, style), Functions()
+    evaluator = Evaluator(program.definitions, functions.interface())
+    value, bag = evaluator.call("rf$" + module.main, *primals)
+    before = evaluator.terms
+    found = evaluator.call("rr$" + module.main, cotangent, bag)
+    cotangents = tuple(vectors.full(d, x) for d, x in zip(found, primals, strict=True))
+    return Bagged(value, cotangents, program, bag, functions.computed, evaluator.terms - before)

@@ -1,0 +1,130 @@
+r"""The forward pass of BOG-style AD (WN section 11, Fig. 24): the value, and what the reverse pass needs.
+
+f : S -> T  gives  rf$f : S -> (T, B[e])        rf$f(s) = F[e]        B[e] is a "bag of gradients"
+
+F[k] = (k, ())        F[x] = (x, ())
+F[(e1, ..., en)]      = let (a1, b1) = F[e1] in ... in ((a1, ..., an), (b1, ..., bn))
+F[f(e1, ..., en)]     = let (a1, b1) = F[e1] in ... in let (r, bf) = rf$f(a1, ..., an) in (r, ((b1, ..., bn), bf))
+F[let x = e1 in e2]   = let (x, b1) = F[e1] in let (r, b2) = F[e2] in (r, (b1, b2))
+F[let (x1, ..., xn) = e1 in e2] = let (p, b1) = F[e1] in let (x1, ..., xn) = p in ... the same
+F[build n (\i. e)]    = let (m, bn) = F[n] in let (r, bs) = unzip (build m (\i. F[e])) in (r, (bn, (m, bs)))
+F[case e of in_k x -> ek] = let (s, b) = F[e] in case s of in_k x -> let (r, bk) = F[ek] in (r, (b, in_k bk))
+F[if e then e0 else e1]   = let (s, b) = F[e] in if s then let (r, b0) = F[e0] in (r, (b, in_0 b0)) else ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tapeengine.chad.terms import (
+    Branch,
+    Build,
+    Call,
+    Case,
+    If,
+    Index,
+    Inject,
+    Let,
+    Literal,
+    Proj,
+    Size,
+    Term,
+    Tuple,
+    Var,
+)
+from tapeengine.chad.types import INT, Array, Named, Product, Type
+from tapeengine.ladder.source import Ccl, LetTuple, NTimes
+from tapeengine.ladder.target import Fresh, Interface
+
+__all__ = ["BAG", "Forward", "function"]
+
+BAG = Named("B")
+UNIT = Tuple(())
+
+
+def with_bag(of: Type) -> Product:
+    """``(T, B)``."""
+    return Product((of, BAG))
+
+
+def function(term: Term) -> tuple[str, tuple[Term, ...]]:
+    """The function that a term applies, and its arguments."""
+    match term:
+        case Interface(name, args) | Call(name, args):
+            return name, args
+        case NTimes(name, size, init) | Ccl(name, size, init):
+            return f"{type(term).__name__}${name}", (size, init)
+    raise ValueError(f"{type(term).__name__} is not in the single-use dialect")
+
+
+class Forward:
+    """F."""
+
+    def __init__(self) -> None:
+        self.fresh = Fresh()
+
+    def pair(self, of: Type) -> tuple[Var, Var]:
+        """Variables for a value and its bag."""
+        return self.fresh("a", of), self.fresh("b", BAG)
+
+    def bind(self, value: Var, bag: Var, term: Term, body: Term) -> Term:
+        """``let (value, bag) = F[term] in body``."""
+        return LetTuple((value, bag), self.forward(term), body)
+
+    def forward(self, term: Term) -> Term:
+        """F."""
+        match term:
+            case Var() | Literal():
+                return Tuple((term, UNIT))
+            case Tuple(items):
+                pairs = [self.pair(item.type) for item in items]
+                values, bags = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
+                return self.binds(pairs, items, Tuple((Tuple(values), Tuple(bags))))
+            case Let(x, bound, body):
+                bag = self.fresh("b", BAG)
+                return self.bind(x, bag, bound, self.after(bag, body))
+            case LetTuple(xs, bound, body):
+                whole, bag = self.pair(bound.type)
+                return self.bind(whole, bag, bound, LetTuple(xs, whole, self.after(bag, body)))
+            case Build(size, i, body):
+                m, bag = self.pair(INT)
+                return self.bind(m, bag, size, self.build(m, bag, i, body))
+            case If(condition, then, orelse):
+                s, bag = self.pair(condition.type)
+                return self.bind(s, bag, condition, If(s, self.option(0, then, bag), self.option(1, orelse, bag)))
+            case Case(whole, branches):
+                s, bag = self.pair(whole.type)
+                turned = tuple(Branch(b.var, self.option(k, b.body, bag)) for k, b in enumerate(branches))
+                return self.bind(s, bag, whole, Case(s, turned))
+        return self.applied(term)
+
+    def binds(self, pairs: Sequence[tuple[Var, Var]], terms: Sequence[Term], body: Term) -> Term:
+        """`bind` for several terms."""
+        for (value, bag), term in reversed(list(zip(pairs, terms, strict=True))):
+            body = self.bind(value, bag, term, body)
+        return body
+
+    def after(self, bag: Term, body: Term) -> Term:
+        """``let (r, b2) = F[body] in (r, (bag, b2))``."""
+        r, inner = self.pair(body.type)
+        return self.bind(r, inner, body, Tuple((r, Tuple((bag, inner)))))
+
+    def option(self, k: int, body: Term, bag: Term) -> Term:
+        """``let (r, bk) = F[body] in (r, (bag, in_k bk))``."""
+        r, inner = self.pair(body.type)
+        return self.bind(r, inner, body, Tuple((r, Tuple((bag, Inject(k, inner, BAG))))))
+
+    def build(self, m: Var, bag: Var, i: Var, body: Term) -> Term:
+        r"""``let (r, bs) = unzip (build m (\i. F[body])) in (r, (bag, (m, bs)))``."""
+        ps, j = self.fresh("ps", Array(with_bag(body.type))), self.fresh("j", INT)
+        r, bs = (Build(Size(ps), j, Proj(Index(ps, j), k)) for k in range(2))
+        return Let(ps, Build(m, i, self.forward(body)), Tuple((r, Tuple((bag, Tuple((m, bs)))))))
+
+    def applied(self, term: Term) -> Term:
+        """``rf$f(a1, ..., an)``."""
+        name, args = function(term)
+        pairs, (r, bag) = [self.pair(arg.type) for arg in args], self.pair(term.type)
+        values, bags = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
+        made = Interface if isinstance(term, Interface) else Call
+        call = made("rf$" + name, values, with_bag(term.type))
+        return self.binds(pairs, args, LetTuple((r, bag), call, Tuple((r, Tuple((Tuple(bags), bag))))))
