@@ -214,7 +214,7 @@ def _of_all_ranks(a: Any, out: Any) -> Any:
     left_out = numpy.linalg.norm(values - values @ inverse @ values, axis=(-2, -1))
     if (left_out > numpy.finfo(values.dtype).eps ** 0.625 * numpy.linalg.norm(values, axis=(-2, -1))).any():
         raise UnsupportedError(
-            "a pseudo-inverse or least-squares solution that leaves out small singular values (rcond) is differentiated "
+            "a pseudo-inverse or least-squares solution that leaves out singular values (rcond) is differentiated "
             "where these are zero up to rounding only; write it with numpy.linalg.svd, or lower rcond"
         )
     return out
