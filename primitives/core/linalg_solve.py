@@ -8,10 +8,12 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine._core.trace import value_of
 from tapeengine.builders import unbroadcast
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_primitives.products import conjugated, swapped
-from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axis, real_dtype, shape_of
+from tapeengine_primitives.values import as_array, is_complex, is_traced, ndim_of, normal_axis, real_dtype, shape_of
 
 __all__ = ["DET", "INV", "PINV", "RULES", "SLOGDET", "SOLVE", "SlogdetResult", "conj_transpose", "regular"]
 
@@ -199,11 +201,29 @@ SLOGDET = Primitive(
 
 def _pinv_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
     """The transpose of `_pinv_jvp`, term by term."""
-    p = out
+    p = _of_all_ranks(a, out)
     first = -swapped(p) @ ct @ swapped(p)
     rows = conjugated(_beside(a @ p)) @ conj_transpose(ct) @ conjugated(p @ conj_transpose(p))
     columns = conjugated(conj_transpose(p) @ p) @ conj_transpose(ct) @ conjugated(_beside(p @ a))
     return unbroadcast(first + rows + columns, a_space)
+
+
+def _of_all_ranks(a: Any, out: Any) -> Any:
+    """Return the pseudo-inverse, unless it leaves out singular values that are no rounding errors."""
+    values, inverse = _plain(a), _plain(out)
+    left_out = numpy.linalg.norm(values - values @ inverse @ values, axis=(-2, -1))
+    if (left_out > numpy.finfo(values.dtype).eps ** 0.625 * numpy.linalg.norm(values, axis=(-2, -1))).any():
+        raise UnsupportedError(
+            "a pseudo-inverse or least-squares solution that leaves out singular values (rcond) is differentiated "
+            "where these are zero up to rounding only; write it with numpy.linalg.svd, or lower rcond"
+        )
+    return out
+
+
+def _plain(x: Any) -> Any:
+    while is_traced(x):
+        x = value_of(x)
+    return numpy.asarray(x)
 
 
 def _beside(projection: Any) -> Any:
@@ -212,7 +232,7 @@ def _beside(projection: Any) -> Any:
 
 def _pinv_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
     """dP = -P dA P + P P^H dA^H (I - A P) + (I - P A) dA^H P^H P, at constant rank (Golub and Pereyra)."""
-    p, back = out, conj_transpose(t)
+    p, back = _of_all_ranks(a, out), conj_transpose(t)
     change = -p @ t @ p + p @ conj_transpose(p) @ back @ _beside(a @ p) + _beside(p @ a) @ back @ conj_transpose(p) @ p
     return unbroadcast(change, out_space)
 

@@ -447,6 +447,111 @@ SAMPLES = {
     for name in ("trapezoid", "simpson", "cumulative_trapezoid")
 }
 
+BANDS = np.array([[0.0, 0.1, 0.2, 0.3], [4.0, 5.0, 6.0, 7.0]])
+LINALG.update(
+    {
+        "norm": Function(
+            [*RECTANGLES, (normal(5),)],
+            {
+                "ord": [None, "fro", "nuc", 1, -1, 2, -2, np.inf, 3],
+                "axis": [0, (0, 1), 5],
+                "keepdims": [True],
+                **CHECKED,
+            },
+            ("a",),
+        ),
+        "pinv": Function(
+            [*RECTANGLES[:3], *RECTANGLES[4:-1]],
+            {**CHECKED, "atol": [1e-3], "rtol": [0.2]},
+            ("a",),
+            nothing=("return_rank",),
+        ),
+        "lstsq": Function(
+            [
+                (normal(5, 3), normal(5)),
+                (normal(5, 3), normal(5, 2)),
+                (normal(2, 4), normal(2)),
+                (normal(3, 3), normal(4)),
+                (normal(4, 2, dtype=complex), normal(4)),
+            ],
+            {**CHECKED, "cond": [0.1], "lapack_driver": ["gelsy", "gelss"]},
+            ("a", "b"),
+            lambda f: lambda *args, **o: f(*args, **o)[:2],
+        ),
+        "null_space": Function(
+            [(normal(2, 3),), (normal(2, 4),), (normal(3, 3),), (normal(3, 2),), (normal(2, 2, 3),)],
+            {**CHECKED, "rcond": [1e-3]},
+            ("A",),
+            nothing=("lapack_driver",),
+        ),
+        "lu": Function(RECTANGLES, {**CHECKED, "permute_l": [True], "p_indices": [True]}, ("a",)),
+        "schur": Function(
+            [*SQUARE[:1], *SQUARE[2:]], {**CHECKED, "output": ["complex", "no such"]}, ("a",), nothing=("lwork", "sort")
+        ),
+        "funm": Function(
+            SQUARE, {"disp": [False]}, ("A",), lambda f: lambda a, **o: f(a, lambda x: np.sin(x) + x, **o), ("func",)
+        ),
+        "solveh_banded": Function(
+            [
+                (BANDS, normal(4)),
+                (BANDS, normal(4, 2)),
+                (np.array([[4.0, 5.0, 6.0]]), normal(3)),
+                (np.array([[0, 0, 0.1, 0.2], [0, 0.1, 0.2, 0.3], [4.0, 5.0, 6.0, 7.0]]), normal(4)),
+                (-BANDS, normal(4)),
+                (BANDS, normal(3)),
+            ],
+            {**CHECKED, "lower": [True]},
+            ("ab", "b"),
+        ),
+        "circulant": Function([(normal(4),), (normal(2, 3),), (normal(3, dtype=complex),), (normal(1),)], {}, ("c",)),
+        "hankel": Function([(normal(4), normal(3)), (normal(2), normal(4)), (normal(3), normal(3))], {}, ("c", "r")),
+        "hankel of one": Function([(normal(4),)], {}, ("c",)),
+    }
+)
+SECTIONS = np.array([[0.5, 0.2, 0.1, 1.0, -0.4, 0.2], [1.0, 0.3, 0.0, 1.0, 0.1, 0.0]])
+PADS = {"axis": [0, -1, 5], "padtype": ["even", "constant", None, "no such"], "padlen": [0, 3, 99]}
+SIGNAL.update(
+    {
+        "correlate": Function(SIGNAL["convolve"].arguments, SIGNAL["convolve"].options, ("in1", "in2")),
+        "lfilter_zi": Function(
+            [(normal(3), np.array([1.5, -0.4, 0.3])), (normal(2), np.array([2.0, 0.5, 0.1]))], {}, ("b", "a")
+        ),
+        "filtfilt": Function(
+            [(normal(3), np.array([1.5, -0.4, 0.3]), normal(20)), (normal(2), np.array([2.0]), normal(12, 11))],
+            {**PADS, "method": ["gust"], "irlen": [5]},
+            ("b", "a", "x"),
+        ),
+        "sosfilt": Function(
+            [(normal(7),), (normal(3, 8),)],
+            {"axis": [0, 5], "zi": [normal(2, 2), normal(2, 3, 2)]},
+            ("x",),
+            lambda f: lambda x, **o: f(SECTIONS, x, **o),
+            ("sos",),
+        ),
+        "sosfilt_zi": Function(
+            [(normal(2),)], {}, (), lambda f: lambda x: f(SECTIONS * np.array([x[0], x[1], 1, 1, 1, 1])), ("sos",)
+        ),
+        "sosfiltfilt": Function(
+            [(normal(20),), (normal(19, 18),)], PADS, ("x",), lambda f: lambda x, **o: f(SECTIONS, x, **o), ("sos",)
+        ),
+    }
+)
+FFT.update(
+    {
+        name: Function(
+            [(normal(4, 3),), (normal(2, 3, 4),), (normal(4),)],
+            {
+                **SHAPES,
+                "norm": ["ortho", "forward", "no such"],
+                "type": [1, 3, 4, 5],
+                "orthogonalize": [True, False],
+            },
+            ("x",),
+            nothing=("workers",),
+        )
+        for name in ("dctn", "idctn", "dstn", "idstn")
+    }
+)
 MODULES = {"linalg": LINALG, "fft": FFT, "signal": SIGNAL, "integrate": SAMPLES}
 
 

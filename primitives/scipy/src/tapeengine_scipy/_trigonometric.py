@@ -158,3 +158,59 @@ def idst(
 ) -> Any:  # fmt: skip
     """Return the inverse of `dst`; see `scipy.fft.idst`."""
     return _apply(DST, "dst", x, type, n, axis, norm, False, orthogonalize, workers)
+
+
+@beside("scipy.fft.dctn")
+def dctn(
+    x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None, *, orthogonalize: bool | None = None,
+) -> Any:  # fmt: skip
+    """Return `dct` along several axes; see `scipy.fft.dctn`."""
+    return _along_axes(dct, x, type, s, axes, norm, workers, orthogonalize)
+
+
+@beside("scipy.fft.idctn")
+def idctn(
+    x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None, *, orthogonalize: bool | None = None,
+) -> Any:  # fmt: skip
+    """Return `idct` along several axes; see `scipy.fft.idctn`."""
+    return _along_axes(idct, x, type, s, axes, norm, workers, orthogonalize)
+
+
+@beside("scipy.fft.dstn")
+def dstn(
+    x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None, *, orthogonalize: bool | None = None,
+) -> Any:  # fmt: skip
+    """Return `dst` along several axes; see `scipy.fft.dstn`."""
+    return _along_axes(dst, x, type, s, axes, norm, workers, orthogonalize)
+
+
+@beside("scipy.fft.idstn")
+def idstn(
+    x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
+    workers: int | None = None, *, orthogonalize: bool | None = None,
+) -> Any:  # fmt: skip
+    """Return `idst` along several axes; see `scipy.fft.idstn`."""
+    return _along_axes(idst, x, type, s, axes, norm, workers, orthogonalize)
+
+
+def _along_axes(
+    transform: Any, x: Any, type_: int, s: Any, axes: Any, norm: Any, workers: Any, orthogonalize: Any
+) -> Any:
+    """A transform along one axis after the other; without `axes` along as many of the last ones as `s` has."""
+    x = floating(x)
+    lengths = None if s is None else [int(n) for n in numpy.atleast_1d(s)]
+    if axes is None:
+        along = list(range(x.ndim)) if lengths is None else list(range(-len(lengths), 0))
+    else:
+        along = [int(axis) for axis in numpy.atleast_1d(axes)]
+    if lengths is not None and len(lengths) != len(along):
+        raise ValueError("when given, axes and shape arguments have to be of the same length")
+    if len({axis % x.ndim for axis in along}) != len(along):
+        raise ValueError("all axes must be unique")
+    for place, axis in enumerate(along):
+        n = None if lengths is None else lengths[place]
+        x = transform(x, type_, n, axis, norm, workers=workers, orthogonalize=orthogonalize)
+    return x

@@ -22,13 +22,14 @@ import tapeengine.numpy as np
 from tapeengine.builders import linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_scipy._passing import beside, names_of
-from tapeengine_scipy._trigonometric import dct, dst, idct, idst
+from tapeengine_scipy._trigonometric import dct, dctn, dst, dstn, idct, idctn, idst, idstn
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import conjugate
 
 __all__ = [
-    "dct", "dst", "fft", "fft2", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "idct", "idst", "ifft", "ifft2", "ifftn",
-    "ifftshift", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftn",
+    "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "idct", "idctn", "idst",
+    "idstn", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft",
+    "rfft2", "rfftn",
 ]  # fmt: skip
 
 __getattr__, __dir__ = names_of("scipy.fft")

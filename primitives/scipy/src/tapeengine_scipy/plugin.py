@@ -15,7 +15,8 @@ MODULES = (
     "special.student",
     "linalg.solve", "linalg.structured", "linalg.construct", "linalg.decompositions", "linalg.orthogonal",
     "linalg.matrixfunctions", "linalg.sylvester", "stats.multivariate",
-    "fft", "_trigonometric", "signal", "sparse.pattern", "sparse.linalg", "optimize.implicit", "integrate.quadrature",
+    "fft", "_trigonometric", "signal", "_filters", "sparse.pattern", "sparse.linalg", "optimize.implicit",
+    "integrate.quadrature",
 )  # fmt: skip
 
 

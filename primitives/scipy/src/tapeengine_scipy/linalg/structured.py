@@ -8,7 +8,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.builders import bilinear, linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._passing import beside, plain_value
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg import factorisations
 from tapeengine_scipy.linalg._batches import over_batches
@@ -299,3 +299,72 @@ def _solve_toeplitz(c: Any, r: Any, b: Any, check_finite: bool) -> Any:
     if b.shape[0] != columns or entries.shape[0] != 2 * columns - 1:
         raise ValueError(f"solve_toeplitz: the matrix has {columns} columns, but b has {b.shape[0]} rows")
     return SOLVE_TOEPLITZ(entries, b)
+
+
+@beside("scipy.linalg.solveh_banded")
+def solveh_banded(
+    ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool = False, lower: bool = False,
+    check_finite: bool = True,
+) -> Any:  # fmt: skip
+    """Solve a system with a Hermitian positive definite band matrix; see `scipy.linalg.solveh_banded`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> solveh_banded(np.array([[0.0, 0.0], [2.0, 4.0]]), np.array([2.0, 2.0]))
+    array([1. , 0.5])
+    """
+    ab, b = floating(ab), floating(b)
+    if ab.ndim < 2:
+        raise ValueError("solveh_banded: ab must have two axes or more")
+    if ab.ndim == 2:
+        scipy.linalg.cholesky_banded(plain_value(ab), lower=lower, check_finite=check_finite)  # SciPy's errors
+    width, size = ab.shape[-2] - 1, ab.shape[-1]
+    given = range(1, width + 1)
+    if lower:
+        mirrored = [_moved_along(conjugate(ab[..., k, :]), k, size) for k in reversed(given)]
+        whole = np.stack([*mirrored, *(ab[..., k, :] for k in range(width + 1))], axis=-2)
+    else:
+        mirrored = [_moved_along(conjugate(ab[..., width - k, :]), -k, size) for k in given]
+        whole = np.stack([*(ab[..., k, :] for k in range(width + 1)), *mirrored], axis=-2)
+    return solve_banded((width, width), whole, b, check_finite=check_finite)
+
+
+def _moved_along(row: Any, by: int, size: int) -> Any:
+    """A diagonal's row of the band, at the columns of the diagonal on the other side."""
+    room = numpy.zeros((*row.shape[:-1], min(abs(by), size)), row.dtype)
+    if by > 0:
+        return np.concatenate([room, row[..., : max(size - by, 0)]], axis=-1)
+    return np.concatenate([row[..., -by:], room], axis=-1)
+
+
+@beside("scipy.linalg.circulant")
+def circulant(c: Any) -> Any:
+    """Build a circulant matrix from its first column; see `scipy.linalg.circulant`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> circulant(np.array([1.0, 2.0, 3.0]))[0]
+    array([1., 3., 2.])
+    """
+    c = np.atleast_1d(floating(c))
+    places = numpy.arange(c.shape[-1])
+    return c[..., (places[:, None] - places) % max(c.shape[-1], 1)]
+
+
+@beside("scipy.linalg.hankel")
+def hankel(c: Any, r: Any = None) -> Any:
+    """Build a Hankel matrix from its first column and its last row; see `scipy.linalg.hankel`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> hankel(np.array([1.0, 2.0]))
+    array([[1., 2.],
+           [2., 0.]])
+    """
+    column = np.ravel(floating(c))
+    row = np.zeros_like(column) if r is None else np.ravel(floating(r))
+    values = np.concatenate([column, row[1:]])
+    return values[numpy.arange(column.shape[0])[:, None] + numpy.arange(row.shape[0])]

@@ -1,0 +1,296 @@
+"""Linear filters of `tapeengine_scipy.signal`: once, forwards and backwards, and by second-order sections."""
+
+from typing import Any
+
+import numpy
+import scipy
+from numpy.lib.array_utils import normalize_axis_index
+
+import tapeengine.numpy as np
+from tapeengine.builders import bilinear, unbroadcast
+from tapeengine.errors import UnsupportedError
+from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine_scipy._passing import beside, plain_value
+from tapeengine_scipy._values import floating
+
+__all__ = ["filtfilt", "lfilter", "lfilter_zi", "sosfilt", "sosfilt_zi", "sosfiltfilt"]
+
+
+# ---- filters: a * y = b * x, so that a * dy = db * x - da * y + b * dx ---------------------------
+
+
+def _lfilter_primal(b: Any, a: Any, x: Any) -> Any:
+    return scipy.signal.lfilter(b, a, x, axis=-1)
+
+
+def _backwards(a: Any, ct: Any) -> Any:
+    """The transpose of dividing by a: the recursion run from the end."""
+    return np.flip(LFILTER(np.ones_like(a[:1]), a, np.flip(ct, -1)), -1)
+
+
+def _lag_sums(left: Any, right: Any, *, lags: int) -> Any:
+    """Sums of left[..., n] right[..., n - k] for each lag k, over all rows."""
+    length = left.shape[-1]
+    pairs = ((left[..., k:], right[..., : max(length - k, 0)]) for k in range(lags))
+    return numpy.stack([numpy.sum(x * y) for x, y in pairs])
+
+
+def _lagged(weights: Any, x: Any, *, ahead: bool) -> Any:
+    """Sums over k of weights[k] x[..., n - k], or of x[..., n + k]."""
+    room = numpy.zeros(x.shape, numpy.result_type(weights, x))
+    length = x.shape[-1]
+    for k, weight in enumerate(weights[:length]):
+        into, out_of = (slice(0, length - k), slice(k, None)) if ahead else (slice(k, None), slice(0, length - k))
+        room[..., into] += weight * x[..., out_of]
+    return room
+
+
+LAG_SUMS: Primitive = bilinear(
+    "scipy.signal.lag_sums",
+    _lag_sums,
+    {
+        "left": lambda ct, right, left_space: unbroadcast(LAGGED(ct, right, ahead=False), left_space),
+        "right": lambda ct, left, right_space: unbroadcast(LAGGED(ct, left, ahead=True), right_space),
+    },
+    samples=(
+        Sample((uniform((4,)), uniform((4,))), {"lags": 3}),
+        Sample((uniform((2, 3)), uniform((2, 3))), {"lags": 4}),
+    ),
+    doc="correlations of two signals at the first lags",
+)
+
+
+def _lagged_vjp_weights(ct: Any, x: Any, ahead: bool, weights_space: Any) -> Any:
+    left, right = (x, ct) if ahead else (ct, x)
+    return unbroadcast(LAG_SUMS(left, right, lags=weights_space.shape[0]), weights_space)
+
+
+LAGGED: Primitive = bilinear(
+    "scipy.signal.lagged",
+    _lagged,
+    {
+        "weights": _lagged_vjp_weights,
+        "x": lambda ct, weights, ahead, x_space: unbroadcast(LAGGED(weights, ct, ahead=not ahead), x_space),
+    },
+    samples=(
+        Sample((uniform((3,)), uniform((4,))), {"ahead": False}),
+        Sample((uniform((5,)), uniform((2, 3))), {"ahead": True}),
+    ),
+    doc="a signal's weighted sum of delayed or advanced copies",
+)
+
+
+def _lfilter_vjp_x(ct: Any, b: Any, a: Any, x_space: Any) -> Any:
+    return unbroadcast(LAGGED(b, _backwards(a, ct), ahead=True), x_space)
+
+
+def _lfilter_vjp_b(ct: Any, a: Any, x: Any, b_space: Any) -> Any:
+    return unbroadcast(LAG_SUMS(_backwards(a, ct), x, lags=b_space.size), b_space)
+
+
+def _lfilter_vjp_a(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
+    return unbroadcast(-LAG_SUMS(_backwards(a, ct), out, lags=a_space.size), a_space)
+
+
+LFILTER: Primitive = Primitive(
+    "scipy.signal.lfilter",
+    _lfilter_primal,
+    vjp={"b": _lfilter_vjp_b, "a": _lfilter_vjp_a, "x": _lfilter_vjp_x},
+    jvp={
+        "b": lambda t, a, x, out_space: unbroadcast(LFILTER(t, a, x), out_space),
+        "a": lambda t, a, out, out_space: unbroadcast(-LFILTER(t, a, out), out_space),
+        "x": lambda t, b, a, out_space: unbroadcast(LFILTER(b, a, t), out_space),
+    },
+    samples=lambda: (
+        Sample((uniform((3,)), numpy.array([1.5, -0.4, 0.3]), uniform((6,)))),
+        Sample((uniform((2,)), numpy.array([2.0]), uniform((2, 4)))),
+        Sample((uniform((1,)), numpy.array([1.0, 0.5, 0.1, 0.2]), uniform((2, 3)))),
+    ),
+    doc="a * y = b * x; with the recursion run backwards, v = ct / a: dx, db, da are correlations of v with b, x, -y",
+)
+
+
+@beside("scipy.signal.lfilter")
+def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
+    """Filter a signal with a rational transfer function; see `scipy.signal.lfilter`.
+
+    Differentiable in `b`, `a`, `x` and `zi`; with `zi` the final state is returned as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> lfilter([1.0], [1.0, -0.5], np.array([1.0, 0.0, 0.0]))
+    array([1.  , 0.5 , 0.25])
+    """
+    b, a, x = np.atleast_1d(floating(b)), np.atleast_1d(floating(a)), floating(x)
+    if b.ndim != 1 or a.ndim != 1 or x.ndim == 0:
+        raise ValueError("lfilter: b and a must be vectors, and x must have an axis")
+    rows = np.moveaxis(x, axis, -1)
+    if zi is None:
+        return np.moveaxis(LFILTER(b, a, rows), -1, axis)
+    _check_state(floating(zi), b, a, x, axis)
+    y, state = _with_state(b / a[0], a / a[0], rows, np.moveaxis(floating(zi), axis, -1))
+    return np.moveaxis(y, -1, axis), np.moveaxis(state, -1, axis)
+
+
+def _check_state(zi: Any, b: Any, a: Any, x: Any, axis: int) -> None:
+    expected = list(x.shape)
+    expected[axis] = max(b.shape[0], a.shape[0]) - 1
+    fits = zi.ndim == x.ndim and all(
+        have == want or (have == 1 and place != axis % x.ndim)
+        for place, (have, want) in enumerate(zip(zi.shape, expected, strict=True))
+    )
+    if not fits or not plain_value(a)[0]:
+        raise ValueError(f"lfilter: zi must have the shape {tuple(expected)}, not {zi.shape}, and a[0] must not be 0")
+
+
+def _with_state(b: Any, a: Any, x: Any, zi: Any) -> Any:
+    """The state is an input that bypasses b: a * y = b * x + zi; what b * x - a * y + zi leaves is the new one."""
+    length, order = x.shape[-1], zi.shape[-1]
+    rows = numpy.broadcast_shapes(x.shape[:-1], zi.shape[:-1])
+    late = np.concatenate([x, numpy.zeros((*x.shape[:-1], order))], axis=-1)
+    state = np.concatenate([np.broadcast_to(zi, (*rows, order)), numpy.zeros((*rows, length))], axis=-1)
+    y = LFILTER(b, a, x) + LFILTER(np.ones_like(a[:1]), a, state[..., :length])
+    past = np.concatenate([y, numpy.zeros((*y.shape[:-1], order))], axis=-1)
+    rest = LAGGED(b, late, ahead=False) - LAGGED(a, past, ahead=False) + state
+    return y, rest[..., length:]
+
+
+@beside("scipy.signal.lfilter_zi")
+def lfilter_zi(b: Any, a: Any) -> Any:
+    """Return the state of a filter whose answer to ones is constant; see `scipy.signal.lfilter_zi`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> lfilter_zi([1.0], np.array([1.0, -0.5]))
+    array([1.])
+    """
+    b, a = np.atleast_1d(floating(b)), np.atleast_1d(floating(a))
+    while a.shape[0] > 1 and plain_value(a)[0] == 0.0:
+        a = a[1:]
+    length = max(a.shape[0], b.shape[0])
+    b, a = (np.concatenate([v, numpy.zeros(length - v.shape[0])]) / a[0] for v in (b, a))
+    # The state s has s[k] = s[k + 1] + b[k + 1] - a[k + 1] y, and y = s[0] + b[0]: sums from the end.
+    rest = b[1:] - a[1:] * b[0]
+    first = np.sum(rest) / np.sum(a)
+    return first * np.cumsum(a)[:-1] - np.concatenate([numpy.zeros(1), np.cumsum(rest)[:-1]]) if length > 1 else rest
+
+
+@beside("scipy.signal.filtfilt")
+def filtfilt(
+    b: Any, a: Any, x: Any, axis: int = -1, padtype: str | None = "odd", padlen: int | None = None,
+    method: str = "pad", irlen: int | None = None,
+) -> Any:  # fmt: skip
+    """Filter forwards and backwards; see `scipy.signal.filtfilt`. Method 'gust' is not differentiated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> filtfilt([0.5, 0.5], [1.0], np.ones(9)).round(12)[:3]
+    array([1., 1., 1.])
+    """
+    if method != "pad":
+        raise UnsupportedError("filtfilt: method='gust' is not differentiated; use 'pad'")
+    b, a, rows = np.atleast_1d(floating(b)), np.atleast_1d(floating(a)), np.moveaxis(floating(x), axis, -1)
+    edge, whole = _extended(rows, padtype, padlen, 3 * max(a.shape[0], b.shape[0]))
+    state = lfilter_zi(b, a)
+    found = _both_ways(lambda y, first: lfilter(b, a, y, zi=state * first)[0], whole)
+    return np.moveaxis(_cut(found, edge), -1, axis)
+
+
+def _both_ways(run: Any, x: Any) -> Any:
+    """Run a filter forwards and backwards, each from the state that suits the first value."""
+    there = run(x, x[..., :1])
+    return np.flip(run(np.flip(there, -1), there[..., -1:]), -1)
+
+
+def _cut(x: Any, edge: int) -> Any:
+    return x[..., edge : x.shape[-1] - edge] if edge else x
+
+
+def _extended(x: Any, padtype: str | None, padlen: int | None, default: int) -> tuple[int, Any]:
+    """A signal with more at its ends: point reflections, reflections or copies of the outer values."""
+    if padtype not in ("odd", "even", "constant", None):
+        raise ValueError(f"Unknown value '{padtype}' given to padtype.")
+    edge = 0 if padtype is None else default if padlen is None else padlen
+    if x.shape[-1] <= edge:
+        raise ValueError(f"The length of the input vector x must be greater than padlen, which is {edge}.")
+    if not edge:
+        return 0, x
+    if padtype == "constant":
+        left, right = (np.repeat(end, edge, axis=-1) for end in (x[..., :1], x[..., -1:]))
+    else:
+        left, right = np.flip(x[..., 1 : edge + 1], -1), np.flip(x[..., -edge - 1 : -1], -1)
+    if padtype == "odd":
+        left, right = 2 * x[..., :1] - left, 2 * x[..., -1:] - right
+    return edge, np.concatenate([left, x, right], axis=-1)
+
+
+def _sections(sos: Any) -> Any:
+    sos = np.atleast_2d(floating(sos))
+    if sos.ndim != 2 or sos.shape[1] != 6:
+        raise ValueError("sos array must be shape (n_sections, 6)")
+    if not (plain_value(sos)[:, 3] == 1).all():
+        raise ValueError("sos[:, 3] should be all ones")
+    return np.concatenate([sos[:, :3], numpy.ones((sos.shape[0], 1)), sos[:, 4:]], axis=1)
+
+
+@beside("scipy.signal.sosfilt")
+def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
+    """Filter by second-order sections; see `scipy.signal.sosfilt`. Differentiable in `sos`, `x` and `zi`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sosfilt([[1.0, 0, 0, 1.0, -0.5, 0]], np.array([1.0, 0.0, 0.0]))
+    array([1.  , 0.5 , 0.25])
+    """
+    sos, rows = _sections(sos), np.moveaxis(floating(x), axis, -1)
+    axis = normalize_axis_index(axis, rows.ndim)
+    if zi is None:
+        for section in sos:
+            rows = lfilter(section[:3], section[3:], rows, zi=np.zeros((*rows.shape[:-1], 2)))[0]
+        return np.moveaxis(rows, -1, axis)
+    states, ends = np.moveaxis(floating(zi), axis + 1, -1), []
+    for section, state in zip(sos, states, strict=True):
+        rows, end = lfilter(section[:3], section[3:], rows, zi=state)
+        ends.append(end)
+    return np.moveaxis(rows, -1, axis), np.moveaxis(np.stack(ends), -1, axis + 1)
+
+
+@beside("scipy.signal.sosfilt_zi")
+def sosfilt_zi(sos: Any) -> Any:
+    """Return the states of sections whose answer to ones is constant; see `scipy.signal.sosfilt_zi`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sosfilt_zi(np.array([[1.0, 0, 0, 1.0, -0.5, 0]]))
+    array([[1., 0.]])
+    """
+    scale: Any = 1.0
+    states = []
+    for section in _sections(sos):
+        states.append(scale * lfilter_zi(section[:3], section[3:]))
+        scale = scale * np.sum(section[:3]) / np.sum(section[3:])
+    return np.stack(states)
+
+
+@beside("scipy.signal.sosfiltfilt")
+def sosfiltfilt(sos: Any, x: Any, axis: int = -1, padtype: str | None = "odd", padlen: int | None = None) -> Any:
+    """Filter by second-order sections, forwards and backwards; see `scipy.signal.sosfiltfilt`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sosfiltfilt([[0.5, 0.5, 0, 1.0, 0, 0]], np.ones(9)).round(12)[:3]
+    array([1., 1., 1.])
+    """
+    sos, rows = _sections(sos), np.moveaxis(floating(x), axis, -1)
+    values = plain_value(sos)
+    taps = 2 * len(values) + 1 - min(int((values[:, 2] == 0).sum()), int((values[:, 5] == 0).sum()))
+    edge, whole = _extended(rows, padtype, padlen, 3 * taps)
+    states = np.reshape(sosfilt_zi(sos), (sos.shape[0], *(1,) * (rows.ndim - 1), 2))
+    found = _both_ways(lambda y, first: sosfilt(sos, y, zi=states * first[None])[0], whole)
+    return np.moveaxis(_cut(found, edge), -1, axis)

@@ -1,0 +1,111 @@
+"""Functions of rectangular matrices: norms, pseudoinverses, least squares, null spaces. Ranks are constant."""
+
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._passing import beside, plain_value
+from tapeengine_scipy._values import floating
+from tapeengine_scipy.linalg._batches import over_batches
+from tapeengine_scipy.linalg._transpose import conjugate_transpose
+from tapeengine_scipy.linalg.solve import _check_finite
+
+
+@beside("scipy.linalg.norm")
+def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: bool = True) -> Any:
+    """Return a norm of a matrix or a vector; see `scipy.linalg.norm`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(norm(np.array([3.0, 4.0])))
+    5.0
+    """
+    a = floating(a)
+    if check_finite:
+        _check_finite("norm", a)
+    return np.linalg.norm(a, ord, axis, keepdims)
+
+
+@beside("scipy.linalg.pinv")
+@over_batches(2)
+def pinv(
+    a: Any, *, atol: float | None = None, rtol: float | None = None, return_rank: bool = False,
+    check_finite: bool = True,
+) -> Any:  # fmt: skip
+    """Return the pseudoinverse of a matrix; see `scipy.linalg.pinv`. Its derivative holds at constant rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pinv(np.array([[2.0], [0.0]]))
+    array([[0.5, 0. ]])
+    """
+    if check_finite:
+        _check_finite("pinv", a)
+    values = numpy.linalg.svd(plain_value(a), compute_uv=False)
+    largest = float(values.max(initial=0.0))
+    relative = max(a.shape) * numpy.finfo(a.dtype).eps if rtol is None else rtol
+    cut = (0.0 if atol is None else atol) + largest * relative
+    inverse = np.linalg.pinv(a, cut / largest if largest else 0.0)
+    return (inverse, int((values > cut).sum())) if return_rank else inverse
+
+
+@beside("scipy.linalg.lstsq")
+@over_batches(2, "1|2")
+def lstsq(
+    a: Any, b: Any, cond: float | None = None, overwrite_a: bool = False, overwrite_b: bool = False,
+    check_finite: bool = True, lapack_driver: str | None = None,
+) -> Any:  # fmt: skip
+    """Return a least-squares solution, residues, the rank and singular values; see `scipy.linalg.lstsq`.
+
+    Differentiable in `a` and `b`, at constant rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> lstsq(np.array([[1.0], [1.0]]), np.array([1.0, 3.0]))[0].round(12)
+    array([2.])
+    """
+    if check_finite:
+        _check_finite("lstsq", a, b)
+    cut = float(numpy.finfo(a.dtype).eps) if cond is None else cond
+    x, residues, rank, values = np.linalg.lstsq(a, b, cut)
+    if lapack_driver == "gelsy" or a.shape[0] <= a.shape[1] or rank < a.shape[1]:
+        residues = numpy.empty((0,), a.dtype)
+    elif b.ndim == 1:
+        residues = np.reshape(residues, ())
+    return x, residues, rank, None if lapack_driver == "gelsy" else values
+
+
+@beside("scipy.linalg.null_space")
+@over_batches(2)
+def null_space(
+    A: Any, rcond: float | None = None, *, overwrite_a: bool = False, check_finite: bool = True,
+    lapack_driver: str = "gesdd",
+) -> Any:  # fmt: skip
+    """Return a basis of the null space; see `scipy.linalg.null_space`. Of one with more than one vector, which is
+    arbitrary, there is no derivative; the projector onto it is ``I - pinv(A) @ A``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> abs(null_space(np.array([[1.0, 0.0]])))
+    array([[0.],
+           [1.]])
+    """
+    basis = scipy.linalg.null_space(plain_value(A), rcond, check_finite=check_finite, lapack_driver=lapack_driver)
+    if basis.shape[1] == 0:
+        return basis
+    if basis.shape[1] > 1:
+        raise UnsupportedError(
+            "null_space: a basis of more than one vector is arbitrary, so that it has no derivative; use the projector "
+            "numpy.eye(n) - linalg.pinv(A) @ A"
+        )
+    found = basis - np.linalg.pinv(A) @ (A @ basis)  # the projection of the basis: its first derivative is the basis's
+    for _ in range(2):
+        found = found - np.linalg.pinv(A) @ (A @ found)
+    return found / np.sqrt(np.real(conjugate_transpose(found) @ found))

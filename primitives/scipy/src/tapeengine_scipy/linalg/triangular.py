@@ -1,0 +1,132 @@
+"""Reductions to triangular form, and functions of matrices that are found from eigenvalues."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._passing import beside, plain_value
+from tapeengine_scipy.linalg._batches import over_batches
+from tapeengine_scipy.linalg._transpose import transpose
+from tapeengine_scipy.linalg.decompositions import lu_factor
+from tapeengine_scipy.linalg.solve import _check_finite, solve_triangular
+from tapeengine_scipy.optimize.implicit import IMPLICIT
+
+
+@beside("scipy.linalg.lu")
+@over_batches(2)
+def lu(
+    a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True, p_indices: bool = False
+) -> Any:
+    """Return the permutation, the lower and the upper factor of a matrix; see `scipy.linalg.lu`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> lu(np.array([[0.0, 1.0], [2.0, 3.0]]))[2]
+    array([[2., 3.],
+           [0., 1.]])
+    """
+    if check_finite:
+        _check_finite("lu", a)
+    rows, columns = a.shape
+    small = min(rows, columns)
+    order = scipy.linalg.lu(plain_value(a), p_indices=True)[0]  # a == (L U)[order]
+    sorted_rows = a[numpy.argsort(order)]
+    packed = lu_factor(sorted_rows[:small, :small], check_finite=False)[0]
+    lower, upper = np.tril(packed, -1) + numpy.eye(small), np.triu(packed)
+    if rows > small:
+        below = solve_triangular(upper, transpose(sorted_rows[small:]), trans=1, check_finite=False)
+        lower = np.concatenate([lower, transpose(below)])
+    if columns > small:
+        beside_it = solve_triangular(lower, sorted_rows[:, small:], lower=True, unit_diagonal=True, check_finite=False)
+        upper = np.concatenate([upper, beside_it], axis=1)
+    if permute_l:
+        return lower[order], upper
+    return (order if p_indices else numpy.eye(rows)[:, numpy.argsort(order)].astype(a.dtype)), lower, upper
+
+
+def _schur_residual(shape: tuple[int, int], blocks: tuple[int, ...]) -> Callable[[Any, Any], Any]:
+    """What vanishes at a real Schur form: A Z - Z T, Z^T Z - I, and T below its blocks of one shape."""
+    n = shape[0]
+    inside = numpy.tril(numpy.ones((n, n), bool), -1)
+    inside[[k + 1 for k in blocks], list(blocks)] = False
+    below, triangle = numpy.nonzero(inside), numpy.triu_indices(n)
+
+    def residual(both: Any, params: Any) -> Any:
+        a, t, z = np.reshape(params, shape), np.reshape(both[: n * n], shape), np.reshape(both[n * n :], shape)
+        equal = [t[k, k] - t[k + 1, k + 1] for k in blocks]
+        parts = [np.ravel(a @ z - z @ t), (z.T @ z - numpy.eye(n))[triangle], t[below]]
+        return np.concatenate([*parts, np.stack(equal)] if equal else parts)
+
+    return residual
+
+
+@beside("scipy.linalg.schur")
+@over_batches(2)
+def schur(
+    a: Any, output: str = "real", lwork: Any = None, overwrite_a: bool = False, sort: Any = None,
+    check_finite: bool = True,
+) -> Any:  # fmt: skip
+    """Return the real Schur form and its basis; see `scipy.linalg.schur`.
+
+    The derivative is that of the equations which determine both; it costs a linear system of 2 n^2 unknowns. Complex
+    forms, whose vectors have arbitrary phases, are refused; so are repeated eigenvalues.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> schur(np.array([[1.0, 2.0], [0.0, 3.0]]))[0]
+    array([[1., 2.],
+           [0., 3.]])
+    """
+    if a.size == 0:
+        return scipy.linalg.schur(plain_value(a), output)  # type: ignore[no-any-return]
+    if output in ("complex", "c") or a.dtype.kind == "c":
+        raise UnsupportedError("schur: the vectors of a complex form have arbitrary phases; use numpy.linalg.eig")
+    theirs = scipy.linalg.schur(plain_value(a), output, lwork, sort=sort, check_finite=check_finite)
+    blocks = tuple(int(k) for k in numpy.flatnonzero(numpy.diag(theirs[0], -1)))
+    size = a.shape[0] * a.shape[1]
+
+    def solver(params: Any) -> Any:
+        return numpy.concatenate([numpy.ravel(theirs[0]), numpy.ravel(theirs[1])])
+
+    both = IMPLICIT(np.ravel(a), solver=solver, residual=_schur_residual(a.shape, blocks))
+    return (np.reshape(both[:size], a.shape), np.reshape(both[size:], a.shape), *theirs[2:])
+
+
+@beside("scipy.linalg.funm", runs_callables=True)
+@over_batches(2)
+def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
+    """Return a function of a matrix by its eigenvalues; see `scipy.linalg.funm`.
+
+    `func` is called with the eigenvalues, and is differentiated: it is to use tapeengine's functions or numpy's. A
+    matrix whose eigenvectors are no basis is refused; `expm`, `logm` and `sqrtm` take every matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> funm(np.diag([1.0, 2.0]), lambda x: x * x)
+    array([[1., 0.],
+           [0., 4.]])
+    """
+    if A.size == 0 or _has_equal(scipy.linalg.eigvals(plain_value(A))):
+        scipy.linalg.funm(plain_value(A), lambda x: x, disp)  # SciPy's errors
+        raise UnsupportedError("funm: the matrix has equal eigenvalues; use expm, logm or sqrtm, which take every one")
+    values, vectors = np.linalg.eig(A)
+    if plain_value(values).dtype.kind != "c":
+        values = values + 0j
+    found = (vectors * func(values)) @ np.linalg.inv(vectors)
+    size = numpy.abs(plain_value(found))
+    if A.dtype.kind != "c" and (abs(plain_value(found).imag) <= 1e3 * numpy.finfo(float).eps * size.max()).all():
+        found = np.real(found)
+    return found if disp else (found, 0.0)
+
+
+def _has_equal(values: Any) -> bool:
+    """Whether two eigenvalues are equal up to rounding."""
+    gaps = numpy.abs(values[:, None] - values) + numpy.diag(numpy.full(len(values), numpy.inf))
+    return bool(gaps.min() <= 1e-10 * numpy.abs(values).max())
