@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from tapeengine import Engine
+from tapeengine.commands.plugins import table
 from tapeengine.errors import RegistryError
 from tapeengine.plugins import hookimpl, load_plugins
-from tapeengine.plugins.command import table
 from tapeengine.primitive import Primitive
 
 Install = Callable[..., Path]

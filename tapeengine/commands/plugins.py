@@ -1,4 +1,4 @@
-"""The command ``python -m tapeengine plugins``: a table of plugins, versions, hooks, primitives and failures."""
+"""The command ``plugins``: a table of plugins, versions, hooks, primitives and failures."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import argparse
 
 from tapeengine.plugins.discovery import LoadedPlugins, PluginRecord, load_plugins
 
-__all__ = ["HELP", "add_arguments", "run", "table"]
+__all__ = ["EXAMPLE", "HELP", "add_arguments", "run", "table"]
 
 HELP = "list the installed plugins, what they bring and why some fail"
+EXAMPLE = "python -m tapeengine plugins --names"
 _HEADERS = ("plugin", "distribution", "version", "hooks", "primitives", "state")
 
 
