@@ -75,7 +75,7 @@ class Engine(Parallel):
         self.of_scalars = second_order.OfScalars()
         self.registry = loaded.registry
         self.structures = Structures(self.registry.structures)
-        self.rules: Any = Rules(self.registry.numpy_rules)
+        self.rules: Any = Rules(self.registry.numpy_rules, self.registry.failures)
         self.registry = loaded.configure(self)
 
     def vjp(self, program: Callable[..., Any], *primals: Any, **keywords: Any) -> tuple[Any, Any]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 from tapeengine.errors import RegistryError
 from tapeengine.primitive import Primitive
 
-__all__ = ["Contribution", "Origin", "PluginFailure", "Registry"]
+__all__ = ["PARTS", "Contribution", "Origin", "PluginFailure", "Registry"]
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,23 @@ class Origin:
 
 @dataclass(frozen=True)
 class PluginFailure:
-    """A plugin that could not be used, and the error that says why."""
+    """A plugin that could not be used, whole or in part, and why.
+
+    Attributes
+    ----------
+    origin : Origin
+    error : str
+        What it raised, or what was left out.
+    whole : bool
+        Whether nothing of it is used.
+    """
 
     origin: Origin
     error: str
+    whole: bool = True
 
     def __str__(self) -> str:
-        return f"{self.origin} failed: {self.error}"
+        return f"{self.origin} failed: {self.error}" if self.whole else f"{self.origin} is used in part: {self.error}"
 
 
 @dataclass(frozen=True)
@@ -78,6 +88,42 @@ class Contribution:
     numpy_rules: Mapping[Any, Callable[..., Any]] = field(default_factory=dict)
     structures: Mapping[type, Any] = field(default_factory=dict)
     modules: Mapping[str, str] = field(default_factory=dict)
+
+    def without(self, others: Sequence[Contribution]) -> tuple[Contribution, list[str]]:
+        """Leave out what other contributions bring as well; and say what that is and who brings it.
+
+        Examples
+        --------
+        >>> from tapeengine.builders import SCALE
+        >>> one, two = (Contribution(Origin(name), (SCALE,)) for name in "ab")
+        >>> two.without([one])
+        (Contribution(origin=Origin(plugin='b', distribution='', version=''), primitives=(), numpy_rules={}, \
+structures={}, modules={}), ["the primitive 'tapeengine.scale', which plugin a brings"])
+        """
+        lost: list[str] = []
+        kept: dict[str, Any] = {}
+        for part, what in PARTS.items():
+            taken = {key: other.origin for other in others for key in other.keyed(part)}
+            own = self.keyed(part)
+            lost += [f"{what.format(shown(key))}, which {taken[key]} brings" for key in own if key in taken]
+            kept[part] = {key: value for key, value in own.items() if key not in taken}
+        return replace(self, **kept | {"primitives": tuple(kept["primitives"].values())}), lost
+
+    def keyed(self, part: str) -> Mapping[Any, Any]:
+        """One of the four parts as a mapping: primitives by their names."""
+        found = getattr(self, part)
+        return {primitive.name: primitive for primitive in found} if part == "primitives" else found
+
+
+#: The parts of a contribution, and what an entry of each is called.
+PARTS = MappingProxyType(
+    {
+        "primitives": "the primitive {}",
+        "numpy_rules": "a rule for {}",
+        "structures": "the container class {}",
+        "modules": "a counterpart of the module {}",
+    }
+)
 
 
 class Registry(Mapping[str, Primitive]):
@@ -118,17 +164,16 @@ class Registry(Mapping[str, Primitive]):
     def __init__(self, contributions: Iterable[Contribution] = (), failures: Iterable[PluginFailure] = ()) -> None:
         self.contributions = tuple(contributions)
         self.failures = tuple(failures)
-        named = [(c.origin, {primitive.name: primitive for primitive in c.primitives}) for c in self.contributions]
         for contribution in self.contributions:
             _check_unique(contribution)
+        joined = {
+            part: _joined(what, [(c.origin, c.keyed(part)) for c in self.contributions]) for part, what in PARTS.items()
+        }
         self._primitives: Mapping[str, Primitive]
-        self._primitives, self._origins = _joined("the primitive {}", named)
-        rules = [(c.origin, c.numpy_rules) for c in self.contributions]
-        self.numpy_rules: Mapping[Any, Callable[..., Any]] = MappingProxyType(_joined("a rule for {}", rules)[0])
-        classes = [(c.origin, c.structures) for c in self.contributions]
-        self.structures: Mapping[type, Any] = MappingProxyType(_joined("the container class {}", classes)[0])
-        modules = [(c.origin, c.modules) for c in self.contributions]
-        self.modules: Mapping[str, str] = MappingProxyType(_joined("a counterpart of the module {}", modules)[0])
+        self._primitives, self._origins = joined["primitives"]
+        self.numpy_rules: Mapping[Any, Callable[..., Any]] = MappingProxyType(joined["numpy_rules"][0])
+        self.structures: Mapping[type, Any] = MappingProxyType(joined["structures"][0])
+        self.modules: Mapping[str, str] = MappingProxyType(joined["modules"][0])
 
     def __getitem__(self, name: str) -> Primitive:
         try:
@@ -169,6 +214,11 @@ class Registry(Mapping[str, Primitive]):
         return "\n".join([*lines, *map(str, self.failures)])
 
 
+def shown(key: Any) -> str:
+    """A key as a message names it."""
+    return repr(key) if isinstance(key, str) else getattr(key, "__qualname__", None) or repr(key)
+
+
 def _check_unique(contribution: Contribution) -> None:
     seen: set[str] = set()
     for primitive in contribution.primitives:
@@ -186,9 +236,8 @@ def _joined(what: str, parts: Sequence[tuple[Origin, Mapping[Any, Any]]]) -> tup
     for origin, part in parts:
         for key in part:
             if key in joined:
-                name = repr(key) if isinstance(key, str) else getattr(key, "__qualname__", None) or repr(key)
                 raise RegistryError(
-                    f"{origins[key]} and {origin} both bring {what.format(name)}; "
+                    f"{origins[key]} and {origin} both bring {what.format(shown(key))}; "
                     f"rename one, or leave a plugin out with TAPEENGINE_DISABLE_PLUGINS={origin.plugin}"
                 )
             origins[key] = origin

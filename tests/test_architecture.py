@@ -41,6 +41,7 @@ LAYERS: dict[str, int] = {
     "tapeengine.workers": 3,
     "tapeengine.lift": 3,
     "tapeengine.testing": 4,
+    "tapeengine.commands": 5,
     "tapeengine": 5,
 }
 # Parts of one layer that may not see each other: the two frontends, the core and its specification.

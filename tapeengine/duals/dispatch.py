@@ -7,7 +7,7 @@ A `Rules` table belongs to an engine and is handed to each trace. It knows the f
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -48,6 +48,8 @@ class Rules:
         For a function or ufunc, what to call in its place; for a method of a ufunc the key is ``(ufunc, method)``.
         A key that is a module's name stands for rules that are asked for once that module has been imported: its
         value is a function that returns them.
+    failures : sequence
+        What went wrong with plugins, one text each; the error for a function without a rule repeats them.
 
     Examples
     --------
@@ -55,7 +57,8 @@ class Rules:
     (True, False)
     """
 
-    def __init__(self, numpy_rules: Mapping[Any, Callable[..., Any]]) -> None:
+    def __init__(self, numpy_rules: Mapping[Any, Callable[..., Any]], failures: Sequence[Any] = ()) -> None:
+        self.failures = failures
         now = {key: rule for key, rule in numpy_rules.items() if not isinstance(key, str)}
         self.later = {key: rules for key, rules in numpy_rules.items() if isinstance(key, str)}
         self.table: dict[Any, Callable[..., Any]] = {**VIEWS, **CREATION, **now}
@@ -79,7 +82,7 @@ class Rules:
         """A numpy function (`__array_function__`)."""
         rule = self.find(function)
         if rule is None:
-            raise missing(function)
+            raise missing(function, failures=self.failures)
         if holds_foreign(args) or (options and holds_foreign(options.values())):
             return self.foreign(function, lambda *a, **o: self.function(function, a, o), args, options)
         if (list in map(type, args) or tuple in map(type, args)) and function not in IN_PLACE:
@@ -102,7 +105,7 @@ class Rules:
         if method == "__call__" and not options:
             rule = self.find(ufunc)
             if rule is None:
-                raise missing(ufunc)
+                raise missing(ufunc, failures=self.failures)
             try:
                 return rule(*inputs)
             except Exception as error:
@@ -111,7 +114,7 @@ class Rules:
             return self.at(ufunc, inputs)
         rule = self.find(ufunc if method == "__call__" else (ufunc, method))
         if rule is None:
-            raise missing(ufunc, method)
+            raise missing(ufunc, method, self.failures)
         options = {key: value for key, value in options.items() if key not in ("casting", "order", "subok")}
         out, where = options.pop("out", None), options.pop("where", True)
         dtype = options.pop("dtype", None) if method == "__call__" else None
@@ -156,7 +159,7 @@ class Rules:
         try:
             at(ufunc, *inputs)
         except NotImplementedError:
-            raise missing(ufunc, "at") from None
+            raise missing(ufunc, "at", self.failures) from None
         return None
 
     def masked(self, result: Any, where: Any, out: Any) -> Any:
@@ -244,16 +247,26 @@ def check_fits(result: Any, out: Any) -> None:
         raise ValueError(f"out= has the shape {out.shape}, and the result {values.shape}")
 
 
-def missing(function: Any, method: str = "__call__") -> UnsupportedError:
-    """The error for a function without a rule, with the lines that add one."""
-    module = getattr(function, "__module__", None) or "numpy"
-    name = getattr(function, "__name__", repr(function))
+def missing(function: Any, method: str = "__call__", failures: Sequence[Any] = ()) -> UnsupportedError:
+    """The error for a function without a rule, with lines that work as they are once the partial is filled in."""
+    module, name = home(function), getattr(function, "__name__", repr(function))
     called = f"{module}.{name}" + ("" if method == "__call__" else f".{method}")
-    key = called if method == "__call__" else f'({module}.{name}, "{method}")'
-    return UnsupportedError(
-        f"{called} has no derivative rule. A plugin adds one in three lines:\n"
-        f"    my_{name} = te.Primitive('my.{name}', lambda x: {called}(x), vjp={{'x': ...}}, jvp={{'x': ...}})\n"
-        f"    @te.hookimpl\n"
-        f"    def tapeengine_numpy_rules(): return {{{key}: my_{name}}}\n"
-        f"or use tapeengine.value(x) where no derivative is wanted"
-    )
+    own = name if method == "__call__" else f"{name}_{method}"
+    lines = [
+        f"{called} has no derivative rule. Call a primitive of your own in its place:",
+        "    @tapeengine.primitive",
+        f"    def {own}(x): return {called}(x)",
+        f"    {own}.def_vjp(x=lambda ct, x: ct * ...)  # in place of ...: the partial derivative at x",
+        "A plugin's tapeengine_numpy_rules gives it to all programs. Use tapeengine.value(x) where none is wanted",
+        *map(str, failures),
+    ]
+    return UnsupportedError("\n".join(lines))
+
+
+def home(function: Any) -> str:
+    """The module that a function is called from: a ufunc does not say, so it is looked for, public modules first."""
+    module, name = getattr(function, "__module__", None), getattr(function, "__name__", None)
+    if module is not None or name is None or getattr(numpy, name, None) is function:
+        return module or "numpy"
+    holders = [key for key, value in list(sys.modules.items()) if getattr(value, "__dict__", {}).get(name) is function]
+    return min(holders, key=lambda key: ("._" in key, len(key)), default="numpy")

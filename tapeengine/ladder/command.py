@@ -15,9 +15,10 @@ from tapeengine.ladder.parse import parse
 from tapeengine.ladder.pretty import show
 from tapeengine.ladder.wn import steps as wn
 
-__all__ = ["HELP", "add_arguments", "run"]
+__all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 
 HELP = "take an expression through the steps of the papers: terms, records, counts, derivative"
+EXAMPLE = 'python -m tapeengine ladder "z = x + y; x * z" x=12 y=13'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -44,6 +44,8 @@ class PluginRecord:
         Whether TAPEENGINE_DISABLE_PLUGINS names it.
     plugin : object
         The module or object with the hooks; None where it failed or is disabled.
+    lost : tuple of str
+        What it brings that an earlier plugin brings as well, and that is left out.
     """
 
     origin: Origin
@@ -52,6 +54,14 @@ class PluginRecord:
     error: str = ""
     disabled: bool = False
     plugin: Any = None
+    lost: tuple[str, ...] = ()
+
+    @property
+    def failures(self) -> list[PluginFailure]:
+        """What cannot be used, and why."""
+        if self.error:
+            return [PluginFailure(self.origin, self.error)]
+        return [PluginFailure(self.origin, f"without {what}", whole=False) for what in self.lost]
 
 
 class LoadedPlugins:
@@ -71,7 +81,7 @@ class LoadedPlugins:
         self._manager = manager
         self._explicit = explicit
         self.records = tuple(records)
-        failures = [PluginFailure(record.origin, record.error) for record in self.records if record.error]
+        failures = [failure for record in self.records for failure in record.failures]
         found = [record.contribution for record in self.records if record.contribution is not None]
         self.registry = Registry(found, failures)
 
@@ -103,14 +113,16 @@ def load_plugins(plugins: Sequence[Any] | None = None) -> LoadedPlugins:
     Parameters
     ----------
     plugins : sequence, optional
-        Modules or other objects with hooks, and names of installed plugins. By default all installed plugins, without
+        Modules or other objects with hooks, and names of installed plugins; where two of them bring a primitive of one
+        name, a rule for one function or one class, the later one's is used. By default all installed plugins, without
         those that the environment variable TAPEENGINE_DISABLE_PLUGINS names (by plugin or distribution, with commas
         between).
 
     Returns
     -------
     LoadedPlugins
-        An installed plugin that fails is in its records, and in the registry's failures.
+        An installed plugin that fails is in its records, and in the registry's failures; so is what an installed
+        plugin brings though an earlier one does, which is left out.
 
     Raises
     ------
@@ -120,12 +132,12 @@ def load_plugins(plugins: Sequence[Any] | None = None) -> LoadedPlugins:
     manager = pluggy.PluginManager("tapeengine")
     manager.add_hookspecs(hookspecs)
     if plugins is None:
-        return LoadedPlugins(manager, _without_conflicts(_installed(manager)))
+        return LoadedPlugins(manager, _first_wins(_installed(manager)))
     records = [_explicit(manager, plugin) for plugin in plugins]
     for record in records:
         if record.error:
             raise RegistryError(f"{record.origin} failed: {record.error}")
-    return LoadedPlugins(manager, records, explicit=True)
+    return LoadedPlugins(manager, _last_wins(records), explicit=True)
 
 
 def _installed(manager: pluggy.PluginManager) -> list[PluginRecord]:
@@ -268,16 +280,23 @@ def _kind(value: Any) -> str:
     return "None" if value is None else f"an object of type {type(value).__name__}"
 
 
-def _without_conflicts(records: list[PluginRecord]) -> list[PluginRecord]:
-    """Turn a plugin that clashes with an earlier one into a failure that names both."""
+def _first_wins(records: list[PluginRecord]) -> list[PluginRecord]:
+    """Leave out of each plugin what an earlier one brings; the record says so, and the rest of the plugin is used."""
     kept: list[Contribution] = []
     checked = []
     for record in records:
         if record.contribution is not None:
-            try:
-                Registry([*kept, record.contribution])
-                kept.append(record.contribution)
-            except RegistryError as error:
-                record = replace(record, contribution=None, error=str(error))
+            own, lost = record.contribution.without(kept)
+            kept.append(own)
+            record = replace(record, contribution=own, lost=tuple(lost))
         checked.append(record)
     return checked
+
+
+def _last_wins(records: list[PluginRecord]) -> list[PluginRecord]:
+    """Leave out of each plugin what a later one brings: whoever lists plugins puts them in an order on purpose."""
+    later = [[other.contribution for other in records[i + 1 :] if other.contribution] for i in range(len(records))]
+    return [
+        replace(record, contribution=record.contribution and record.contribution.without(others)[0])
+        for record, others in zip(records, later, strict=True)
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from html import escape
 
 from tapeengine.errors import TapeEngineError
 
@@ -102,6 +103,36 @@ class Report:
         """Warn of what was not checked, where the caller of the checker stands."""
         for reason in self.skipped:
             warnings.warn(f"{self.subject}: {reason}", stacklevel=3)
+
+    def rows(self) -> list[tuple[str, int, str]]:
+        """List the checks as (name, how often it ran, ``ok`` or the messages of its failures)."""
+        messages: dict[str, list[str]] = {}
+        for failure in self.failures:
+            messages.setdefault(failure.check, []).append(failure.message)
+        return [(check, runs, "; ".join(messages.get(check, ["ok"]))) for check, runs in self.runs.items()]
+
+    def table(self) -> str:
+        """Return the checks as a table to print.
+
+        Examples
+        --------
+        >>> report = Report("square", {"value": 1})
+        >>> print(report.table())
+        square
+        check         runs  outcome
+        value            1  ok
+        """
+        lines = [f"{check:<12}{runs:>6}  {outcome}" for check, runs, outcome in self.rows()]
+        skipped = [f"not checked: {reason}" for reason in self.skipped]
+        return "\n".join([self.subject, f"{'check':<12}{'runs':>6}  outcome", *lines, *skipped])
+
+    def _repr_html_(self) -> str:
+        cells = [
+            f"<tr><td>{escape(check)}</td><td>{runs}</td><td>{escape(outcome)}</td></tr>"
+            for check, runs, outcome in self.rows()
+        ]
+        head = "<tr><th>check</th><th>runs</th><th>outcome</th></tr>"
+        return f"<table><caption>{escape(self.subject)}</caption>{head}{''.join(cells)}</table>"
 
     def raise_failures(self) -> None:
         """Raise a `CheckError` if something failed."""

@@ -17,7 +17,7 @@ from tapeengine.errors import CotangentError
 from tapeengine.spaces import Space, space_of
 from tapeengine.structure import Container, Structures
 
-__all__ = ["Form", "add", "flatten", "form_of", "is_plain", "is_traced", "map_leaves", "unflatten"]
+__all__ = ["Form", "add", "flatten", "form_of", "is_plain", "is_traced", "map_leaves", "ones", "unflatten"]
 
 #: A step of a form: a container of n children with its name and what `make` needs, or None for a leaf.
 Step = tuple[str, Callable[[Any, Sequence[Any]], Any], Any, int] | None
@@ -116,6 +116,11 @@ def map_leaves(structures: Structures, function: Callable[[Any], Any], value: An
     """Apply a function to every continuous leaf."""
     leaves, steps = flatten(structures, value)
     return unflatten(steps, [function(leaf) if is_continuous(leaf) else leaf for leaf in leaves])
+
+
+def ones(structures: Structures, value: Any) -> Any:
+    """A cotangent of ones for a value."""
+    return map_leaves(structures, lambda leaf: np.ones_like(leaf) if np.shape(leaf) else 1.0, value)
 
 
 def add(structures: Structures, a: Any, b: Any) -> Any:

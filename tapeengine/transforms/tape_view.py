@@ -7,10 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tapeengine._core import inspection
-from tapeengine.transforms.forms import map_leaves
+from tapeengine.transforms.forms import ones
 from tapeengine.transforms.source_lines import Line, LineRecorder
 
 if TYPE_CHECKING:
@@ -155,5 +153,4 @@ def view_tape(engine: Engine, f: Callable[..., Any], primals: tuple[Any, ...]) -
     """See `Engine.tape`."""
     recorder = LineRecorder()
     value, backpropagator = engine.trace(lambda *args: recorder.run(f, *args), primals, order=2)
-    ones = map_leaves(engine.structures, lambda x: np.ones_like(x) if np.shape(x) else 1.0, value)
-    return TapeView(value, backpropagator, recorder, ones)
+    return TapeView(value, backpropagator, recorder, ones(engine.structures, value))

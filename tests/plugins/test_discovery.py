@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tapeengine_primitives.plugin as CORE
 from tapeengine import Engine
-from tapeengine.errors import RegistryError
+from tapeengine.__main__ import main
+from tapeengine.commands.plugins import table
+from tapeengine.errors import RegistryError, UnsupportedError
 from tapeengine.plugins import hookimpl, load_plugins
-from tapeengine.plugins.command import table
 from tapeengine.primitive import Primitive
 
 Install = Callable[..., Path]
@@ -97,10 +99,6 @@ BAD = {
     "builds a wrong primitive": (
         f"{HEAD}\nelementwise('bad', lambda x: x, lambda x: x)",
         "PrimitiveError: a primitive's name has the form family.operation",
-    ),
-    "clashes": (
-        bringing("good.square"),
-        "plugin alpha (fake-alpha 1.0) and plugin bad (fake-bad 0.3) both bring the primitive 'good.square'",
     ),
 }
 
@@ -205,12 +203,53 @@ def test_an_explicit_plugin_that_fails_raises(install: Install) -> None:
         load_plugins([object()])
 
 
-def test_a_clash_of_explicit_plugins_names_both_versions(install: Install) -> None:
+TWO = GOOD.replace("return [f]", "return [f, elementwise('two.cube', lambda x: x**3, lambda x: 3.0 * x * x)]")
+OWN_SINE = "@hookimpl\ndef tapeengine_numpy_rules():\n    return {np.sin: f, np.cbrt: f}\n"
+
+
+def test_what_an_installed_plugin_brings_twice_is_left_out_alone(install: Install) -> None:
+    install("alpha", GOOD + OWN_SINE, version="1.2")
+    install("beta", TWO + OWN_SINE.replace("np.cbrt", "np.tan"), version="3.4")
+    loaded = load_plugins()
+    assert list(loaded.registry) == ["good.square", "two.cube"]
+    assert str(loaded.registry.origin("good.square")) == "plugin alpha (fake-alpha 1.2)"
+    assert {np.sin, np.cbrt, np.tan} == set(loaded.registry.numpy_rules)
+    assert [str(failure) for failure in loaded.registry.failures] == [
+        f"plugin beta (fake-beta 3.4) is used in part: without {what}, which plugin alpha (fake-alpha 1.2) brings"
+        for what in ("the primitive 'good.square'", "a rule for sin")
+    ]
+    assert table(loaded).splitlines()[2].split()[-2:] == ["in", "part"]
+
+
+@pytest.mark.parametrize("order", [["alpha", "beta"], ["beta", "alpha"]])
+def test_the_later_of_listed_plugins_is_used(install: Install, order: list[str]) -> None:
     install("alpha", GOOD, version="1.2")
-    install("beta", GOOD, version="3.4")
-    wanted = r"plugin alpha \(fake-alpha 1.2\) and plugin beta \(fake-beta 3.4\) both bring the primitive 'good.square'"
-    with pytest.raises(RegistryError, match=wanted):
-        load_plugins(["alpha", "beta"])
+    install("beta", TWO, version="3.4")
+    registry = load_plugins(order).registry
+    assert set(registry) == {"good.square", "two.cube"}
+    assert registry.origin("good.square").plugin == order[1]
+    assert registry.failures == ()
+
+
+def test_the_rule_of_a_later_plugin_runs(install: Install) -> None:
+    own = "f = elementwise('d.f', lambda x: 2.0 * x, lambda x: 2.0 + 0.0 * x)\n"
+    install("double", f"{HEAD}\n{own}@hookimpl\ndef tapeengine_numpy_rules():\n    return {{np.sinc: f}}\n")
+    for plugins, slope in (([CORE, "double"], 2.0), (["double", CORE], -4.0 / np.pi)):
+        assert Engine(plugins=plugins).grad(lambda x: np.sinc(x)[0])(np.array([0.5]))[0] == pytest.approx(slope)
+
+
+def test_a_missing_rule_names_the_plugins_that_failed(install: Install) -> None:
+    install("broken", "import module_that_is_nowhere", version="0.3")
+    with pytest.raises(UnsupportedError) as caught:
+        Engine().grad(lambda x: np.kaiser(3, x[0])[0])(np.array([0.5]))
+    assert "plugin broken (fake-broken 0.3) failed: ModuleNotFoundError" in str(caught.value)
+
+
+def test_the_command_shows_a_configure_that_raises(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    install("alpha", GOOD + CONFIGURE)
+    assert main(["plugins"]) == 1
+    _, row, failure = capsys.readouterr().out.splitlines()
+    assert row.split()[-1] == "failed" and "its tapeengine_configure raises ZeroDivisionError" in failure
 
 
 def test_discovery_leaves_no_state_behind(install: Install) -> None:

@@ -210,4 +210,4 @@ def test_the_command_shows_a_tape(tmp_path: Path) -> None:
     assert "return tm.sin(x) * ys[0] + ys[1]" in done.stdout and "sin 1" in done.stdout
     assert ElementTree.parse(picture).getroot().tag.endswith("svg")
     wrong = subprocess.run([*command[:4], f"{program}:g"], capture_output=True, text=True)
-    assert wrong.returncode == 2 and "has no function 'g'; it has f" in wrong.stdout
+    assert wrong.returncode == 2 and "has no function 'g'; it has f" in wrong.stderr

@@ -1,14 +1,18 @@
-"""The command ``python -m tapeengine plugins``: a table of plugins, versions, hooks, primitives and failures."""
+"""The command ``plugins``: a table of plugins, versions, hooks, primitives and failures."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
+from tapeengine.engine import Engine
 from tapeengine.plugins.discovery import LoadedPlugins, PluginRecord, load_plugins
+from tapeengine.registry import PluginFailure
 
-__all__ = ["HELP", "add_arguments", "run", "table"]
+__all__ = ["EXAMPLE", "HELP", "add_arguments", "run", "table"]
 
 HELP = "list the installed plugins, what they bring and why some fail"
+EXAMPLE = "python -m tapeengine plugins --names"
 _HEADERS = ("plugin", "distribution", "version", "hooks", "primitives", "state")
 
 
@@ -19,13 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the table; the exit status is 1 if a plugin fails."""
-    loaded = load_plugins()
-    print(table(loaded, names=options.names))
-    return 1 if loaded.registry.failures else 0
+    failures = Engine().registry.failures  # an engine is built, so that those of tapeengine_configure show too
+    print(table(load_plugins(), failures, names=options.names))
+    return 1 if failures else 0
 
 
-def table(loaded: LoadedPlugins, *, names: bool = False) -> str:
-    """Return the table of plugins as text.
+def table(loaded: LoadedPlugins, failures: Sequence[PluginFailure] = (), *, names: bool = False) -> str:
+    """Return the table of plugins as text, and below it what went wrong with them.
 
     Examples
     --------
@@ -34,15 +38,17 @@ def table(loaded: LoadedPlugins, *, names: bool = False) -> str:
     """
     if not loaded.records:
         return "no plugin is installed"
-    lines = _aligned([_HEADERS, *map(_row, loaded.records)])
-    lines += [f"{failure}" for failure in loaded.registry.failures]
+    failures = failures or loaded.registry.failures
+    lines = _aligned([_HEADERS, *(_row(record, failures) for record in loaded.records)])
+    lines += map(str, failures)
     if names:
         lines += [line for record in loaded.records for line in _primitives(record)]
     return "\n".join(lines)
 
 
-def _row(record: PluginRecord) -> tuple[str, ...]:
-    state = "disabled" if record.disabled else "failed" if record.error else "ok"
+def _row(record: PluginRecord, failures: Sequence[PluginFailure]) -> tuple[str, ...]:
+    own = [failure.whole for failure in failures if failure.origin == record.origin]
+    state = "disabled" if record.disabled else "failed" if any(own) else "in part" if own else "ok"
     count = str(len(record.contribution.primitives)) if record.contribution is not None else "-"
     hooks = " ".join(hook.removeprefix("tapeengine_") for hook in record.hooks) or "-"
     origin = record.origin

@@ -1,0 +1,1 @@
+"""The commands of ``python -m tapeengine``, a module each: HELP, EXAMPLE, add_arguments(parser), run(options)."""

@@ -1,0 +1,35 @@
+"""The command ``show``: the tape of a program, as counts and as a picture."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tapeengine.commands.target import add_target, read_target
+from tapeengine.engine import Engine
+
+__all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
+
+HELP = "run a function and show its tape: costs by source line, or a picture"
+EXAMPLE = "python -m tapeengine show model.py:loss x0 '[1.0, 2.0]' --svg tape.svg"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's own options."""
+    add_target(parser)
+    parser.add_argument("--svg", metavar="FILE", help="write a picture")
+    parser.add_argument("--dot", metavar="FILE", help="write a graph for Graphviz")
+    parser.add_argument("--lines", type=int, default=20, help="how many source lines the table has (20)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the program, print the table and write the pictures that are asked for."""
+    target = read_target(options)
+    view = Engine().tape(target.program, *target.primals)
+    print(view.table(options.lines))
+    print("operations: " + ", ".join(f"{operation} {count:,}" for operation, count in view.by_operation.items()))
+    if options.svg:
+        Path(options.svg).write_text(view.svg(), encoding="utf-8")
+    if options.dot:
+        Path(options.dot).write_text(view.to_dot(), encoding="utf-8")
+    return 0

@@ -1,0 +1,90 @@
+"""What a command is given to differentiate: a function of a file, and primals written as text."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import runpy
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+__all__ = ["CommandError", "Target", "add_target", "primal", "read_target"]
+
+
+class CommandError(Exception):
+    """What is wrong with the arguments of a command; printed without a traceback."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A program and its primals."""
+
+    program: Callable[..., Any]
+    primals: tuple[Any, ...]
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that `read_target` reads."""
+    parser.add_argument("program", metavar="FILE:FUNCTION", help="a Python file and a function in it")
+    parser.add_argument(
+        "arguments",
+        metavar="ARG",
+        nargs="*",
+        help="the primals, as Python literals such as 1.5 or '[1.0, 2.0]', or names of variables of the file",
+    )
+    parser.add_argument("--arrays", action="store_true", help="make numpy arrays of the lists among the arguments")
+
+
+def read_target(options: argparse.Namespace) -> Target:
+    """Run the file, find the function, and make the primals.
+
+    Raises
+    ------
+    CommandError
+        If the file or the function is not there, or the arguments are not what the function takes.
+    """
+    names, program = _function(options.program)
+    primals = tuple(primal(text, names, options.arrays) for text in options.arguments)
+    try:
+        inspect.signature(program).bind(*primals)
+    except TypeError as error:
+        raise CommandError(f"{options.program} takes {inspect.signature(program)}: {error}") from None
+    except ValueError:  # a function without a signature; the call itself will tell
+        pass
+    return Target(program, primals)
+
+
+def _function(place: str) -> tuple[dict[str, Any], Callable[..., Any]]:
+    file, colon, name = place.rpartition(":")
+    if not colon or not Path(file).is_file():
+        raise CommandError(f"FILE:FUNCTION is wanted, with a file that is there, not {place!r}")
+    names = runpy.run_path(file)
+    program = names.get(name)
+    if not callable(program):
+        own = [key for key, value in names.items() if getattr(value, "__module__", None) == names["__name__"]]
+        raise CommandError(f"{file} has no function {name!r}; it has {', '.join(own) or 'none'}")
+    return names, program
+
+
+def primal(text: str, names: dict[str, Any], arrays: bool) -> Any:
+    """An argument of the command line: a variable of the file, or a literal; lists as arrays where asked to.
+
+    Examples
+    --------
+    >>> primal("x0", {"x0": 2.0}, False), primal("[1.0, 2.0]", {}, True)
+    (2.0, array([1., 2.]))
+    """
+    if text in names:
+        value = names[text]
+    else:
+        try:
+            value = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            message = f"{text!r} is no literal, such as 1.5 or '[1.0, 2.0]', and no variable of the file"
+            raise CommandError(message) from None
+    return np.array(value) if arrays and isinstance(value, list) else value

@@ -1,0 +1,45 @@
+"""What an evaluation offers: a function with what comes before and after the part that is timed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Function", "as_json"]
+
+
+def as_json(value: Any) -> Any:
+    """Make numbers and lists of arrays, numpy's numbers and structures of them.
+
+    Examples
+    --------
+    >>> as_json({"x": np.ones((1, 2)), "n": np.float64(2.0)})
+    {'x': [[1.0, 1.0]], 'n': 2.0}
+    """
+    if isinstance(value, dict):
+        return {key: as_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(item) for item in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+@dataclass(frozen=True)
+class Function:
+    """One function of an evaluation.
+
+    Attributes
+    ----------
+    prepare : callable
+        Makes the arguments, a tuple, of the message's input; not timed.
+    compute : callable
+        What is timed.
+    finish : callable
+        Makes the output, which is then written as JSON, of what `compute` returned; not timed.
+    """
+
+    prepare: Callable[[dict[str, Any]], tuple[Any, ...]]
+    compute: Callable[..., Any]
+    finish: Callable[[Any], Any] = as_json

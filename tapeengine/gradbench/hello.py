@@ -1,0 +1,21 @@
+"""The evaluation ``hello``: the square of a number, and its derivative."""
+
+from typing import Any
+
+import tapeengine as te
+from tapeengine.gradbench.functions import Function
+
+__all__ = ["FUNCTIONS"]
+
+
+def square(x: Any) -> Any:
+    """Return x squared."""
+    return x * x
+
+
+def given(x: Any) -> tuple[float]:
+    """The number is the whole input."""
+    return (float(x),)
+
+
+FUNCTIONS = {"square": Function(given, square), "double": Function(given, te.grad(square))}

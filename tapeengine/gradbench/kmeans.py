@@ -1,0 +1,38 @@
+"""The evaluation ``kmeans``: Newton's direction for the centroids of clusters.
+
+The Hessian is diagonal, because a point's distance to the nearest centroid depends on that centroid only, and on each
+coordinate by a square of its own. So its diagonal is its product with ones.
+"""
+
+from functools import partial
+from typing import Any
+
+import numpy as onp
+
+import tapeengine as te
+import tapeengine.numpy as np
+from tapeengine.gradbench.functions import Function
+
+__all__ = ["FUNCTIONS", "cost", "direction"]
+
+
+def cost(centroids: Any, points: Any) -> Any:
+    """Return the sum of the squared distances to the nearest centroids; centroids (k, d), points (n, d)."""
+    # |p - c|^2 as |p|^2 - 2 p c + |c|^2: no array of all n k d differences
+    of_centroids = np.sum(centroids * centroids, axis=1) - 2.0 * (points @ centroids.T)
+    return np.sum(np.min(of_centroids, axis=1)) + onp.sum(points * points)
+
+
+def direction(centroids: Any, points: Any) -> Any:
+    """Return the gradient over the Hessian's diagonal."""
+    gradient, backpropagator = te.vjp(te.grad(partial(cost, points=points)), centroids)
+    [diagonal] = backpropagator(onp.ones_like(centroids))
+    return gradient / diagonal
+
+
+def prepare(given: dict[str, Any]) -> tuple[Any, Any]:
+    """The centroids and the points."""
+    return onp.array(given["centroids"], dtype=float), onp.array(given["points"], dtype=float)
+
+
+FUNCTIONS = {"cost": Function(prepare, cost), "dir": Function(prepare, direction)}

@@ -1,0 +1,49 @@
+"""The evaluation ``particle``: the control that makes a charged particle land at the origin.
+
+The acceleration is a gradient (the inner one), and the control is found by gradient descent (with the outer one).
+"""
+
+from functools import partial
+from typing import Any
+
+from tapeengine.gradbench.descent import GRADIENTS, Gradient, minimise
+from tapeengine.gradbench.functions import Function
+
+__all__ = ["FUNCTIONS", "control"]
+
+STEP = 0.1
+
+
+def potential(charges: list[list[Any]], x: list[Any]) -> Any:
+    """Return the sum of 1 / distance to the charges."""
+    return sum(1.0 / ((x[0] - a) ** 2 + (x[1] - b) ** 2) ** 0.5 for a, b in charges)
+
+
+def landing(inner: Gradient, w: list[Any]) -> Any:
+    """Let the particle move by Euler's method until it crosses the axis; return the square of where it does."""
+    charges = [[10.0, 10.0 - w[0]], [10.0, 0.0]]
+    x: list[Any] = [0.0, 8.0]
+    v: list[Any] = [0.75, 0.0]
+    ahead = [a + STEP * b for a, b in zip(x, v, strict=True)]
+    while ahead[1] > 0.0:
+        slope = inner(partial(potential, charges), x)
+        x, v = ahead, [a - STEP * b for a, b in zip(v, slope, strict=True)]
+        ahead = [a + STEP * b for a, b in zip(x, v, strict=True)]
+    return (x[0] - x[1] / v[1] * v[0]) ** 2
+
+
+def control(outer: Gradient, inner: Gradient, w: float) -> float:
+    """Return the control, searched for from `w`."""
+    return float(minimise(partial(landing, inner), outer, [w])[0])
+
+
+def prepare(given: dict[str, Any]) -> tuple[float]:
+    """Where the search begins."""
+    return (float(given["w"]),)
+
+
+FUNCTIONS = {
+    outer + inner: Function(prepare, partial(control, GRADIENTS[outer], GRADIENTS[inner]))
+    for outer in "rf"
+    for inner in "rf"
+}
