@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from tapeengine._core import inspection, trace
 from tapeengine._core.native import enter
@@ -21,9 +21,6 @@ from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.parallel import Parallel
 from tapeengine.transforms.tape_view import TapeView, view_tape
 
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
 __all__ = ["Engine"]
 
 T = TypeVar("T")
@@ -39,7 +36,7 @@ class Engine(Parallel):
     plugins : sequence, optional
         The plugins to use: names of installed ones, modules, and other objects with hooks. By default all installed
         plugins, without those that the environment variable TAPEENGINE_DISABLE_PLUGINS names.
-    executor : concurrent.futures.Executor, optional
+    executor : concurrent.futures.Executor, distributed.Client or the module ray, optional
         Where the tasks of `fork` run; by default on threads, as many as there are processors.
 
     Attributes
@@ -61,9 +58,7 @@ class Engine(Parallel):
     (15.0, (5.0, 3.0))
     """
 
-    def __init__(
-        self, *, max_tape_bytes: int = 0, plugins: Sequence[Any] | None = None, executor: Executor | None = None
-    ) -> None:
+    def __init__(self, *, max_tape_bytes: int = 0, plugins: Sequence[Any] | None = None, executor: Any = None) -> None:
         from tapeengine.plugins.discovery import load_plugins
 
         loaded = load_plugins(plugins)

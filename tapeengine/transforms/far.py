@@ -8,15 +8,13 @@ worker for a later call; or neither, and then the reverse pass sends the task ag
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine.transforms.jobs import Job, Rows
 from tapeengine.transforms.tasks import Task, engine_here
+from tapeengine.workers import Gone, Reference
 
-if TYPE_CHECKING:
-    from tapeengine.workers import Reference
-
-__all__ = ["Gone", "Reply", "first", "pull_again", "pull_kept", "push_again"]
+__all__ = ["Reply", "first", "pull_again", "pull_kept", "push_again"]
 
 
 class Reply:
@@ -49,10 +47,6 @@ class Reply:
 
     def __reduce__(self) -> Any:
         return Reply, (self.value, self.rows, None, self.is_kept)
-
-
-class Gone:
-    """The answer of a worker that does not have a tape, because another one was its home."""
 
 
 def recorded(task: Task, values: list[Any]) -> tuple[Any, Job]:

@@ -19,12 +19,12 @@ import numpy as np
 from tapeengine._core.inspection import is_swept_back_only
 from tapeengine.errors import StructureError
 from tapeengine.transforms.calls import Derivative, call_with_rule
-from tapeengine.transforms.far import Gone, Reply, first, pull_again, pull_kept, push_again
+from tapeengine.transforms.far import Reply, first, pull_again, pull_kept, push_again
 from tapeengine.transforms.forms import flatten, form_of, is_traced
 from tapeengine.transforms.jobs import Job, combined, is_zero
 from tapeengine.transforms.rerun import Repeatable
 from tapeengine.transforms.tasks import Closure, Direction, Task, derived, run_task
-from tapeengine.workers import Reference, Workers, in_order, stamp_of, workers_of
+from tapeengine.workers import Gone, Reference, Workers, in_order, stamp_of, workers_of
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from tapeengine.engine import Engine
 
 __all__ = ["Parallel"]
@@ -22,15 +20,15 @@ class Parallel:
 
     Parameters
     ----------
-    executor : concurrent.futures.Executor, optional
+    executor : concurrent.futures.Executor, distributed.Client or the module ray, optional
         Where tasks run; by default on threads of its own.
     """
 
-    def __init__(self, executor: Executor | None) -> None:
+    def __init__(self, executor: Any) -> None:
         self._executor = executor
 
     @property
-    def executor(self) -> Executor:
+    def executor(self) -> Any:
         """Where the tasks of `fork` run. The threads that stand in for none begin with the first fork."""
         if self._executor is None:
             from tapeengine.workers import default_executor
@@ -38,7 +36,7 @@ class Parallel:
             self._executor = default_executor()
         return self._executor
 
-    def fork(self, *tasks: Callable[[], Any], executor: Executor | None = None) -> tuple[Any, ...]:
+    def fork(self, *tasks: Callable[[], Any], executor: Any = None) -> tuple[Any, ...]:
         """Run tasks side by side and return what they return; their derivatives run side by side as well.
 
         Each task records on a tape of its own. The trace that forks gets one record, whose reverse rule resolves the
@@ -50,10 +48,11 @@ class Parallel:
         *tasks : callable
             Functions without arguments. Traced values in their closures are found and differentiated. What a task
             computes goes out by its return value alone; other objects are shared, so tasks must not change them.
-        executor : concurrent.futures.Executor, optional
+        executor : concurrent.futures.Executor, distributed.Client or the module ray, optional
             By default the engine's. A `ThreadPoolExecutor` shares memory with the program. To any other one tasks
-            are sent by pickle, with their values, and the reverse pass sends them once more and runs them again, as
-            `checkpoint` does.
+            are sent by pickle, with their values. A task that returns few numbers brings its derivative with its
+            value; for one that returns more the reverse pass sends a cotangent to where its tape is, or runs it
+            again.
 
         Returns
         -------
@@ -68,6 +67,8 @@ class Parallel:
             Where a task uses a traced value that is not in its closure.
         DroppedDerivativeError
             Where a task writes into a traced array that it captures, or what depends on traced values into an object.
+        WorkerError
+            Where a worker ended and its engine does not repeat its tasks, or has other versions than the program.
 
         Notes
         -----
@@ -91,7 +92,12 @@ class Parallel:
         return forking.fork(cast("Engine", self), tasks, executor or self.executor)
 
     def fork_map(
-        self, f: Callable[..., Any], *iterables: Iterable[Any], chunksize: int = 1, executor: Executor | None = None
+        self,
+        f: Callable[..., Any],
+        *iterables: Iterable[Any],
+        chunksize: int = 1,
+        executor: Any = None,
+        progress: Callable[..., Iterable[Any]] | None = None,
     ) -> list[Any]:
         """Apply a function to each item, in tasks that run side by side: `fork` for many tasks of one kind.
 
@@ -100,12 +106,15 @@ class Parallel:
         f : callable
             Of as many arguments as there are iterables; it may capture traced values.
         *iterables : iterable
-            Of one length; items may be traced, and structures.
+            Of one length; items may be traced, structures, and references to data (`Shared`, `Loaded`).
         chunksize : int
             How many items make a task. Cotangents of what `f` captures are added up in each task first, so that
             another size may give other last bits.
-        executor : concurrent.futures.Executor, optional
+        executor : concurrent.futures.Executor, distributed.Client or the module ray, optional
             See `fork`.
+        progress : callable, optional
+            Shows how far each pass is: ``progress(iterable, total=n, desc=text)`` gives the iterable in its place, as
+            tqdm does.
 
         Returns
         -------
@@ -126,4 +135,5 @@ class Parallel:
         """
         from tapeengine.transforms import forking
 
-        return forking.fork_map(cast("Engine", self), f, iterables, chunksize, executor or self.executor)
+        where = executor or self.executor
+        return forking.fork_map(cast("Engine", self), f, iterables, chunksize, where, progress)

@@ -7,7 +7,7 @@ what people already run. `messages` is what goes to a worker and back, `referenc
 
 from tapeengine.workers.choice import workers_of
 from tapeengine.workers.executors import Threads, Workers, default_executor, in_order
-from tapeengine.workers.references import Loaded, Reference, Shared
+from tapeengine.workers.references import Gone, Loaded, Reference, Shared
 from tapeengine.workers.versions import stamp_of
 
 __all__ = [

@@ -13,7 +13,7 @@ from tapeengine.errors import WorkerError
 from tapeengine.workers.executors import Call, Workers
 from tapeengine.workers.messages import Argument, packed, perform
 from tapeengine.workers.pools import loader_of
-from tapeengine.workers.references import Foreign, Loaded, Reference
+from tapeengine.workers.references import Foreign, Gone, Home, Loaded, Reference
 from tapeengine.workers.versions import Stamp
 
 __all__ = ["Dask"]
@@ -106,16 +106,18 @@ class Batch:
                 self._results[k] = self._alone(k)
         found = self._results.pop(k)
         if getattr(found, "is_kept", False):
-            found.home = Foreign(str(self.futures[k].key), self.futures[k], _fetched)
+            found.home = Home(str(self.futures[k].key), self.futures[k], _fetched)
         self.futures[k] = None
         return found
 
     def _alone(self, k: int) -> Any:
-        """The result of one call; data that was lost with its worker is sent once more."""
+        """The result of one call; data that was lost with its worker is sent once more, what was left there is gone."""
         for _ in range(_TIMES):
             try:
                 return self.futures[k].result()
             except FutureCancelledError:
+                if any(isinstance(reference, Home) for reference in self._references[k].values()):
+                    return Gone()
                 for reference in self._references[k].values():
                     reference.homes.pop(self.dask.client, None)
                 self.futures[k] = self._sent([k])[0]

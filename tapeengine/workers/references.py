@@ -15,7 +15,7 @@ from tapeengine.structure import Structures
 from tapeengine.transforms.forms import flatten, is_traced
 from tapeengine.workers.forgotten import forget_later
 
-__all__ = ["Foreign", "Loaded", "Reference", "Resolved", "Shared"]
+__all__ = ["Foreign", "Gone", "Home", "Loaded", "Reference", "Resolved", "Shared"]
 
 
 class Reference:
@@ -152,6 +152,16 @@ class Foreign(Reference):
     def value(self) -> Any:
         """The data, brought to this process."""
         return _read_only(self._fetch(self.handle))
+
+
+class Home(Foreign):
+    """What a call left on its worker, for later ones."""
+
+    __slots__ = ()
+
+
+class Gone:
+    """The answer of a call that was to find what another one had left, where that is there no longer."""
 
 
 class Resolved(Reference):

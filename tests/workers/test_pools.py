@@ -1,0 +1,213 @@
+"""What pools of processes share, refuse and show: memory, versions, interrupts, progress."""
+
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
+from multiprocessing.shared_memory import SharedMemory
+from typing import Any
+
+import far_programs as far
+import numpy as np
+import pytest
+
+import tapeengine as te
+from tapeengine.errors import UnsupportedError, WorkerError
+from tapeengine.workers import messages, stamp_of, versions
+from tapeengine.workers.segments import Segment
+
+WAIT = 20.0
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Any]:
+    with far.started("processes", 1) as executor:
+        yield executor
+
+
+def is_there(name: str) -> bool:
+    try:
+        SharedMemory(name).close()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def mapped(name: str) -> bool:
+    """Whether this process reads a segment."""
+    with open("/proc/self/maps") as maps:
+        return any(name in line for line in maps)
+
+
+# -- memory -----------------------------------------------------------------------------------------------------------
+def test_arrays_in_a_segment_are_views_of_it() -> None:
+    value = {"a": np.arange(1000.0), "b": [np.ones((3, 4), order="F"), "text"], "c": np.float32(2.0)}
+    segment = Segment(value)
+    found = segment.descriptor.load()
+    np.testing.assert_array_equal(found["a"], value["a"])
+    np.testing.assert_array_equal(found["b"][0], value["b"][0])  # type: ignore[index]
+    assert found["b"][1:] == ["text"] and not found["a"].flags.owndata and not found["a"].flags.writeable
+    name = segment.descriptor.name
+    assert is_there(name)
+    del segment
+    assert not is_there(name)
+    assert found["a"].sum() == 499500.0
+
+
+def total(x: Any, data: Any) -> Any:
+    return x * float(np.sum(data))
+
+
+def test_a_worker_forgets_what_the_program_has_dropped(pool: Executor) -> None:
+    def held() -> list[str]:
+        return pool.submit(held_keys).result()
+
+    shared = te.Shared(np.ones(1000))
+    loaded = te.Loaded(np.ones, 10)
+    before = held()
+    assert te.fork_map(partial(total, 2.0), [shared, loaded, shared], executor=pool) == [2000.0, 20.0, 2000.0]
+    assert sorted(held()) == sorted([*before, shared.key, loaded.key])
+    del shared, loaded
+    gc.collect()
+    assert te.fork_map(partial(total, 2.0), [np.ones(1)], executor=pool) == [2.0]
+    assert held() == before
+
+
+def held_keys() -> list[str]:
+    return list(messages.HELD._data)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no shared memory that outlives its processes")
+def test_memory_goes_with_a_worker_that_is_killed_and_with_a_program_that_is() -> None:
+    code = (
+        "import os, signal, sys, time; sys.path.insert(0, sys.argv[1])\n"
+        "import far_programs as far, numpy as np, tapeengine as te\n"
+        "if __name__ == '__main__':\n"
+        "    with far.started('processes', 1) as pool:\n"
+        "        shared = te.Shared(np.ones(10))\n"
+        "        te.fork_map(np.sum, [shared], executor=pool)\n"
+        "        (segment,) = shared.homes.values()\n"
+        "        print(segment.descriptor.name, *pool._processes, flush=True)\n"
+        "        os.kill(list(pool._processes)[0], signal.SIGKILL)\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    folder = os.path.dirname(far.__file__)
+    run = subprocess.run([sys.executable, "-c", code, folder], capture_output=True, text=True, check=False)
+    assert run.returncode == -signal.SIGKILL, run.stderr
+    name = run.stdout.split()[0]
+    deadline = time.monotonic() + WAIT
+    while is_there(name) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not is_there(name)
+
+
+def test_references_go_with_tasks_alone() -> None:
+    with pytest.raises(UnsupportedError, match="Shared goes to workers with the tasks of fork and fork_map alone"):
+        pickle.dumps(te.Shared(1.0))
+
+
+def test_a_loader_is_called_once_on_threads() -> None:
+    calls: list[int] = []
+
+    def load() -> Any:
+        calls.append(1)
+        return np.ones(3)
+
+    part = te.Loaded(load)
+    assert te.grad(lambda x: sum(te.fork_map(lambda d: x * d.sum(), [part] * 5)))(2.0) == 15.0
+    assert calls == [1]
+
+
+# -- versions ---------------------------------------------------------------------------------------------------------
+class Versions(Executor):
+    """Performs tasks at once, as a worker with other versions would."""
+
+    def __init__(self, **changes: Any) -> None:
+        self.changes = changes
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        future: Future[Any] = Future()
+        version, plugins = args[0]
+        stamp = (self.changes.get("version", version), (*plugins, *self.changes.get("plugins", ())))
+        try:
+            future.set_result(fn(stamp, *args[1:]))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"version": "9.1"}, rf"tapeengine 9\.1 in the program and {te.__version__} on the worker"),
+        ({"plugins": [("ode", "fast-ode", "2.0")]}, r"fast-ode 2\.0 \(plugin ode\) in the program alone"),
+    ],
+)
+def test_a_worker_with_other_versions_is_refused(changes: Any, told: str) -> None:
+    with pytest.raises(WorkerError, match=told):
+        te.grad(lambda x: sum(te.fork_map(far.slow, [x, x], executor=Versions(**changes))))(2.0)
+    assert te.grad(lambda x: sum(te.fork_map(far.slow, [x, x], executor=Versions())))(2.0) == 8.0
+
+
+def test_versions_of_a_plugin_are_both_named() -> None:
+    version, plugins = stamp_of(te.default_engine().registry)
+    name, distribution, one = plugins[0]
+    found = versions.differences((version, ((name, distribution, "0.0.1"),)), (version, plugins))
+    assert found == [f"{distribution} 0.0.1 (plugin {name}) in the program and {one} on the worker"]
+
+
+def test_an_engine_whose_plugin_no_worker_has_is_refused(pool: Executor) -> None:
+    class Own:
+        @staticmethod
+        @te.plugins.hookimpl
+        def tapeengine_primitives() -> list[Any]:
+            return []
+
+    engine = te.Engine(plugins=["core", Own])
+    with pytest.raises(WorkerError, match=r"\(plugin Own\) in the program alone"):
+        engine.grad(lambda x: sum(engine.fork_map(far.slow, [x], executor=pool)))(2.0)
+
+
+# -- interrupts and progress ------------------------------------------------------------------------------------------
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_interrupt_while_tasks_run_elsewhere_leaves_the_engine_usable(pool: Executor) -> None:
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        te.grad(lambda x: sum(te.fork_map(late, [x] * 3, executor=pool)))(2.0)
+    assert te.grad(lambda x: sum(te.fork_map(far.slow, [x, x], executor=pool)))(2.0) == 8.0
+
+
+def late(x: Any) -> Any:
+    time.sleep(1.0)
+    return x
+
+
+def test_progress_of_both_passes_is_shown(pool: Executor) -> None:
+    shown: list[Any] = []
+
+    def progress(iterable: Any, total: int, desc: str) -> Iterator[Any]:
+        for k, one in enumerate(iterable):
+            shown.append((desc, k + 1, total))
+            yield one
+
+    with ThreadPoolExecutor(2) as threads:
+        for executor in (threads, pool):
+            shown.clear()
+            f = partial(te.fork_map, executor=executor, progress=progress)
+            te.grad(lambda w, f=f: sum(np.sum(x) for x in f(partial(far.hidden, w), far.DATA[:2])))(far.W)
+            passes = ("hidden_value", "hidden_cotangents")
+            assert shown == [(name, k, 2) for name in passes for k in (1, 2)]
+
+
+def test_progress_is_what_tqdm_shows(capsys: Any) -> None:
+    tqdm = pytest.importorskip("tqdm").tqdm
+    assert te.fork_map(abs, [-1.0, -2.0], progress=tqdm) == [1.0, 2.0]
+    assert "abs_value: 100%" in capsys.readouterr().err
