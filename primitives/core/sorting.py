@@ -152,7 +152,7 @@ def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, weights: An
     if weights is not None:
         raise NotImplementedError("quantiles have no derivative rule with weights; sort and interpolate instead")
     flat, kept = _last_axis(a, axis)
-    q = as_array(q)
+    q = as_array(q) if _holds_traced(q) else numpy.asarray(q) if isinstance(q, (list, tuple)) else q
     if not np.all(np.greater_equal(q, 0) & np.less_equal(q, 1)):
         raise ValueError("Quantiles must be in the range [0, 1]")
     count: Any = shape_of(flat)[-1]
@@ -164,6 +164,10 @@ def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, weights: An
     value = value if skip_nan else _with_nan(value, flat)
     shape = kept if keepdims is True else shape_of(flat)[:-1]
     return np.reshape(value, shape_of(q) + tuple(shape))
+
+
+def _holds_traced(q: Any) -> bool:
+    return any(map(_holds_traced, q)) if isinstance(q, (list, tuple)) else is_traced(q)
 
 
 def _quantile_dtype(flat: Any, q: Any, method: str) -> Any:
@@ -188,10 +192,13 @@ def _at_ranks(flat: Any, rank: Any, count: Any) -> Any:
 
 
 def _between(low: Any, high: Any, fraction: Any) -> Any:
-    """Interpolate as numpy does, from the nearer end."""
+    """Interpolate as numpy does, from the nearer end; an element whose weight is a constant 0 has no part in it."""
     step = high - low
     near = np.less(fraction, 0.5)
-    return np.where(near, low + step * fraction, high - step * (1 - fraction))
+    value = np.where(near, low + step * fraction, high - step * (1 - fraction))
+    if is_traced(fraction) or not np.any(fraction == 0):
+        return value
+    return np.where((fraction == 0) & np.isfinite(step), low, value)
 
 
 def quantile(

@@ -162,10 +162,16 @@ RUNNING_PLACES = discrete(
 
 def _places(x: Any, axis: int, extreme: Any) -> Any:
     running = extreme.accumulate(x, axis=axis)
-    steps = numpy.diff(running, axis=axis) != 0
+    before, after = (running[_cut(x.ndim, axis, part)] for part in (slice(None, -1), slice(1, None)))
+    steps = (after != before) & ((after == after) | (before == before))  # a NaN stays, as an infinity does
     lead = numpy.ones(tuple(1 if k == axis else extent for k, extent in enumerate(x.shape)), bool)
     position = numpy.arange(x.shape[axis]).reshape([-1 if k == axis else 1 for k in range(x.ndim)])
     return numpy.maximum.accumulate(numpy.where(numpy.concatenate((lead, steps), axis), position, 0), axis=axis)
+
+
+def _cut(ndim: int, axis: int, part: slice) -> tuple[slice, ...]:
+    """Return the index of a part along one axis."""
+    return tuple(part if k == axis else slice(None) for k in range(ndim))
 
 
 def _running_extreme(extreme: Callable[..., Any]) -> Any:

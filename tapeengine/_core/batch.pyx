@@ -134,7 +134,7 @@ cdef class Batch(Tangents):
         numbers = record.find_partial(which, &partial)
         te_push(self.width, record.axes, record.dims, t, row, strides, partial.data, partial.strides,
                 <char *> PyArray_DATA(<ndarray> block), self.row(record.result), assign,
-                te_selects(record.op))
+                te_selects(record.op, which))
         free(numbers)
         return 0
 

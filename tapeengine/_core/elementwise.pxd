@@ -9,7 +9,7 @@ cdef extern from "kernels.h" nogil:
     void te_accumulate(int op, int which, int axes, const Py_ssize_t *dims, const double *ct, const te_operand *a,
                        const te_operand *b, const double *v, char *acc, const Py_ssize_t *sacc, int assign)
     int te_reads(int op, int which)
-    bint te_selects(int op)
+    bint te_selects(int op, int which)
     double te_pairwise(const double *a, Py_ssize_t n)
 
 cdef enum Source:
@@ -38,7 +38,7 @@ cdef class ElementwiseRecord(ArrayRecord):
     cdef object partial(self, int which)
     cdef double *find_partial(self, int which, te_operand *found) except? NULL
     cdef int reverse_recorded(self, Reverse r) except -1
-    cdef object times(self)
+    cdef object times(self, int which)
     cdef object tangent(self, Reverse r, Operand *operand)
     cdef int contribute_recorded(self, Reverse r, Operand *operand, int which, object ct) except -1
 

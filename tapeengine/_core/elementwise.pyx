@@ -170,15 +170,15 @@ cdef class ElementwiseRecord(ArrayRecord):
         for which in range(2):
             t = self.tangent(r, &self.b if which else &self.a)
             if t is not None:
-                part = self.times()(t, self.partial(which))
+                part = self.times(which)(t, self.partial(which))
                 total = part if total is None else total + part
                 part = None
         if total is not None:
             r.add(self.view(NULL), total)
         return 0
 
-    cdef object times(self):
-        return product_with_partials(te_selects(self.op))
+    cdef object times(self, int which):
+        return product_with_partials(te_selects(self.op, which))
 
     cdef object tangent(self, Reverse r, Operand *operand):
         """An operand's tangent; None where it is zero."""
@@ -192,7 +192,7 @@ cdef class ElementwiseRecord(ArrayRecord):
     cdef int contribute_recorded(self, Reverse r, Operand *operand, int which, object ct) except -1:
         if operand.source == CONSTANT:
             return 0
-        contribution = self.times()(ct, self.partial(which))
+        contribution = self.times(which)(ct, self.partial(which))
         if operand.source == SCALAR:
             return r.add_scalar(operand.place, contribution)
         view = self.view(operand)

@@ -90,8 +90,14 @@ def constants(ops: Any) -> list[str]:
         f"static const char *const op_names[] = {{{names}}};",
         f"static const unsigned char op_arities[] = {{{', '.join(str(op.arity) for op in ops)}}};",
         f"static const unsigned char op_discrete[] = {{{', '.join(str(int(d)) for d in discrete)}}};",
+        f"static const unsigned char op_selects[] = {{{', '.join(str(bits(op.selects)) for op in ops)}}};",
         "",
     ]
+
+
+def bits(flags: tuple[bool, ...]) -> int:
+    """Flags as a number, the first one in the lowest bit."""
+    return sum(flag << i for i, flag in enumerate(flags))
 
 
 def plain_header(ops: Any) -> list[str]:

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include "compiler.h"
 #include "ops_table.h"
+#include "selects.h"
 
 #define TE_AXES 4
 
@@ -13,12 +14,6 @@ typedef struct {
     char *data;                /* first element; NULL where the rule does not need the operand */
     ptrdiff_t strides[TE_AXES]; /* in bytes, 0 along broadcast axes */
 } te_operand;
-
-/* Whether an operation's partials only say which operand counts: what they leave out is zero, whatever the cotangent is. */
-static inline int te_selects(int op) { return op == OP_MAXIMUM || op == OP_MINIMUM || op == OP_RELU; }
-static inline double te_times(int selects, double c, double partial) {
-    return c == 0.0 || (selects && partial == 0.0) ? 0.0 : c * partial;
-}
 
 #define TE_AT(p, s, i) (*(const double *)((p) + (i) * (s)))
 
@@ -63,7 +58,7 @@ static void te_accumulate_row(int op, int which, ptrdiff_t n, const double *ct, 
                               const char *pb, ptrdiff_t sb, const double *v, char *acc, ptrdiff_t sacc, int assign) {
     ptrdiff_t i;
     double none = 0.0;
-    const int selects = te_selects(op);
+    const int selects = te_selects(op, which);
     if (!v) v = ct;
     if (which == 0) {
         switch (op) {

@@ -280,7 +280,7 @@ def softplus(x, /):
 
 def relu(x, /):
     """The larger of x and 0; its derivative at 0 is 0."""
-    return unary(x, OP_RELU, o_relu)
+    return unary_of(<Dual> x, OP_RELU, op_value(OP_RELU, (<Dual> x).v, 0.0)) if type(x) is Dual else unary(x, OP_RELU, o_relu)
 
 
 cdef object two(int op):

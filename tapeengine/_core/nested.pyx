@@ -14,7 +14,7 @@ from libc.string cimport memset
 from tapeengine._core.tape cimport (
     CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, INPUT, OP_MASK, SPECIAL, Head, Record, Tape, first_id, head_of, op_at,
     op_da, op_db, op_discrete, op_value, record1, record2, record_at, record_special, tape_of, value_at,
-    OP_ADD, OP_MUL, OP_NEG,
+    OP_ADD, OP_COPYSIGN, OP_MUL, OP_NEG,
 )
 
 from tapeengine.errors import TraceError
@@ -39,12 +39,12 @@ cdef te_scalar te_unary "te_unary"(void *h, int op, te_scalar a) except *:
 cdef te_scalar te_binary "te_binary"(void *h, int op, te_scalar a, te_scalar b) except *:
     cdef double v = op_value(op, a.value, b.value)
     cdef Head *head = <Head *> h
-    if (a.id == 0 and b.id == 0) or op_discrete[op]:
+    if (a.id == 0 and (b.id == 0 or op == OP_COPYSIGN)) or op_discrete[op]:
         return constant(v)
     if op == OP_MUL:
-        if a.id == 0 and (a.value == 1.0 or a.value == 0.0):
+        if a.id == 0 and (a.value == 1.0 or (a.value == 0.0 and isfinite(b.value))):
             return b if a.value else constant(0.0)
-        if b.id == 0 and (b.value == 1.0 or b.value == 0.0):
+        if b.id == 0 and (b.value == 1.0 or (b.value == 0.0 and isfinite(a.value))):
             return a if b.value else constant(0.0)
     elif op == OP_ADD:
         if a.id == 0 and a.value == 0.0:

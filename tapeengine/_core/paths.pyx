@@ -11,8 +11,10 @@ from tapeengine._core.nested cimport Copies, copy_out
 from tapeengine._core.reading cimport known_leaves
 from tapeengine._core.scalar cimport Dual, head_of_dual, new_dual
 from tapeengine._core.tape cimport (
-    CHUNK_LAST, CHUNK_SHIFT, CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, OP_MASK, SPECIAL, TE_CONSTANT, TE_EXACT, TE_TRUNC,
-    Guard, Head, Record, Tape, op_arities, op_at, op_da, op_db, record1, record2, record_at, reserve, value_at,
+    CHUNK_LAST, CHUNK_SHIFT, CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, OP_MASK, SPECIAL, TE_CONSTANT, TE_EXACT,
+    TE_SELECTION, TE_TRUNC,
+    Guard, Head, Record, Tape, op_arities, op_at, op_da, op_db, op_selects, record1, record2, record_at,
+    record_selection, reserve, value_at,
 )
 from tapeengine._core.trace cimport Backpropagator
 
@@ -103,6 +105,18 @@ cdef class Numbering:
         self.registers[i] = self.path.end
         self.emit(op, a, b)
         return 0
+
+    cdef void selection(self, uint32_t i, Guard *g) noexcept:
+        """An operation that passes on some of its operands, all of which are kept here."""
+        cdef int op = g.kind & ~TE_SELECTION
+        cdef uint32_t a = self.registers[g.a] if g.a else self.register_of(g.c), b = 0
+        cdef int form = 0 if g.a and g.b else CONSTANT_RIGHT if g.a else CONSTANT_LEFT
+        if op_arities[op] == 2:
+            b = self.registers[g.b] if g.b else self.register_of(g.c)
+        else:
+            form = 0
+        self.registers[i] = self.path.end
+        self.emit(op | form, a, b)
 
     cdef void guard(self, Guard *g) noexcept:
         cdef uint32_t a, b
@@ -230,6 +244,7 @@ cdef Path path_of(Backpropagator back, object value, object structures):
     cdef Path path = Path.__new__(Path)
     cdef uint32_t i
     cdef Py_ssize_t g = 0
+    cdef bint selected
     if back.tape.place_count:
         raise NotReplayable("it works on arrays")
     if h.guards.lost != NULL:
@@ -240,10 +255,15 @@ cdef Path path_of(Backpropagator back, object value, object structures):
     numbering.path = path
     numbering.begin(back.tape, most)
     for i in range(h.inputs + 1, h.count + 1):
+        selected = False
         while g < h.guards.count and h.guards.each[g].at == i:
-            numbering.guard(&h.guards.each[g])
+            selected = h.guards.each[g].kind >= TE_SELECTION
+            if selected:
+                numbering.selection(i, &h.guards.each[g])
+            else:
+                numbering.guard(&h.guards.each[g])
             g += 1
-        if i < h.count:
+        if i < h.count and not selected:
             numbering.operation(i, op_at(h, i), record_at(h, i))
     path.fit()
     path.outputs = numbered(back.result, numbering.registers)
@@ -314,6 +334,9 @@ cdef tuple written(Path path, double *v, list duals):
 cdef uint32_t write(Head *h, int op, te_operands x, uint32_t *ids, double *v, double value) except 0:
     """Record one instruction of a path."""
     cdef int form = op & FORM_MASK, code = op & OP_MASK
+    if op_selects[code]:
+        return record_selection(h, code, 0 if form == CONSTANT_LEFT else ids[x.a],
+                                0 if form == CONSTANT_RIGHT else ids[x.b], v[x.a], v[x.b], value)
     if op_arities[code] == 1:
         return record1(h, op, ids[x.a], op_da(code, v[x.a], 0.0, value), 0.0, value)
     if form == CONSTANT_RIGHT:

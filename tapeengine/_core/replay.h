@@ -12,6 +12,7 @@
 #include <string.h>
 #include "guards.h"
 #include "ops_table.h"
+#include "selects.h"
 
 #define TE_RIGHT 0x40 /* the right operand is a constant */
 #define TE_LEFT 0x80  /* the left operand is one */
@@ -63,16 +64,17 @@ static uint32_t te_replay(const uint8_t *op, const te_operands *operands, const 
     return end;
 }
 
-#define TE_BACK_ONE(NAME, f) case OP_##NAME: ct[x.a] += c * op_da(OP_##NAME, v[x.a], 0.0, v[i]); break;
-#define TE_BACK_TWO(NAME, f)                                                                        \
-    case OP_##NAME: {                                                                               \
-        const double a = v[x.a], b = v[x.b], w = v[i];                                              \
-        ct[x.a] += c * op_da(OP_##NAME, a, b, w);                                                   \
-        ct[x.b] += c * op_db(OP_##NAME, a, b, w);                                                   \
-        break;                                                                                      \
-    }                                                                                               \
-    case OP_##NAME | TE_RIGHT: ct[x.a] += c * op_da(OP_##NAME, v[x.a], v[x.b], v[i]); break;        \
-    case OP_##NAME | TE_LEFT: ct[x.b] += c * op_db(OP_##NAME, v[x.a], v[x.b], v[i]); break;
+#define TE_PART(op, which, c, partial) te_times(te_selects(op, which), c, partial)
+#define TE_BACK_ONE(NAME, f) case OP_##NAME: ct[x.a] += TE_PART(OP_##NAME, 0, c, op_da(OP_##NAME, v[x.a], 0.0, v[i])); break;
+#define TE_BACK_TWO(NAME, f)                                                                                          \
+    case OP_##NAME: {                                                                                                 \
+        const double a = v[x.a], b = v[x.b], w = v[i];                                                                \
+        ct[x.a] += TE_PART(OP_##NAME, 0, c, op_da(OP_##NAME, a, b, w));                                               \
+        ct[x.b] += TE_PART(OP_##NAME, 1, c, op_db(OP_##NAME, a, b, w));                                               \
+        break;                                                                                                        \
+    }                                                                                                                 \
+    case OP_##NAME | TE_RIGHT: ct[x.a] += TE_PART(OP_##NAME, 0, c, op_da(OP_##NAME, v[x.a], v[x.b], v[i])); break;    \
+    case OP_##NAME | TE_LEFT: ct[x.b] += TE_PART(OP_##NAME, 1, c, op_db(OP_##NAME, v[x.a], v[x.b], v[i])); break;
 
 /* Cotangents of the instructions from `last` down to `first`, in the order in which the tape is resolved. */
 static void te_replay_back(const uint8_t *op, const te_operands *operands, const double *v, double *ct, uint32_t last,

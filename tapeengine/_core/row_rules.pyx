@@ -66,7 +66,7 @@ cdef int add_elementwise(Rows rows, ElementwiseRecord record, Operand *operand, 
     partial = partial_of(record, which)
     with nogil:
         te_rows_scale(rows.width, record.axes, record.dims, ct, partial, acc, step, strides, assign,
-                      te_selects(record.op))
+                      te_selects(record.op, which))
     free(partial)
     return 0
 

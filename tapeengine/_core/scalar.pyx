@@ -19,7 +19,8 @@ cimport cython
 
 from tapeengine._core.nested cimport carried
 from tapeengine._core.tape cimport (
-    BOTH, CONSTANT_LEFT, CONSTANT_RIGHT, Head, head_of, op_da, op_db, op_value, record1, record2, tape_of, traces,
+    BOTH, CONSTANT_LEFT, CONSTANT_RIGHT, Head, head_of, op_da, op_db, op_selects, op_value, record1,
+    record2, record_selection, tape_of, traces,
     OP_ABS, OP_ACOS, OP_ACOSH, OP_ADD, OP_ASIN, OP_ASINH, OP_ATAN, OP_ATAN2, OP_ATANH, OP_CBRT, OP_COPYSIGN, OP_COS,
     OP_COSH, OP_DIV, OP_EXP, OP_EXP2, OP_EXPM1, OP_FMOD, OP_HYPOT, OP_LOG, OP_LOG10, OP_LOG1P, OP_LOG2, OP_LOGADDEXP,
     OP_MAXIMUM, OP_MINIMUM, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SIN, OP_SINH, OP_SQRT, OP_SUB, OP_TAN, OP_TANH,
@@ -153,12 +154,32 @@ cdef inline Dual with_left(double c, Dual y, const int op, double value):
 
 
 cdef Dual unary_of(Dual x, int op, double value):
-    return unary(x, op, value)
+    return selection(x, None, op, value) if op_selects[op] else unary(x, op, value)
+
+
+cdef Dual selection(object x, object y, int op, double value):
+    """An operation that passes on one of its operands; see `record_selection`."""
+    cdef Head *h
+    cdef uint32_t i = 0, j = 0
+    cdef double a = 0.0, b = 0.0
+    if type(x) is Dual and type(y) is Dual:
+        h = join(<Dual> x, <Dual> y, &i, &j)
+        a, b = (<Dual> x).v, (<Dual> y).v
+    elif type(x) is Dual:
+        h, i, a = head_of_dual(<Dual> x), (<Dual> x).id, (<Dual> x).v
+        if y is not None:
+            as_double(y, &b)
+    else:
+        h, j, b = head_of_dual(<Dual> y), (<Dual> y).id, (<Dual> y).v
+        as_double(x, &a)
+    return new_dual(value, record_selection(h, op, i, j, a, b, value), h.tag)
 
 
 cdef Dual binary_of(object x, object y, int op, double value):
     """An operation on two reals, one of them a dual, whose value is known."""
     cdef double c = 0.0
+    if op_selects[op]:
+        return selection(x, y, op, value)
     if type(x) is Dual:
         if type(y) is Dual:
             return both(<Dual> x, <Dual> y, op, value)

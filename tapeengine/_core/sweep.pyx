@@ -10,7 +10,7 @@ from libc.stdint cimport uint32_t
 
 from tapeengine._core.records cimport ArrayRecord, Reverse
 from tapeengine._core.tape cimport (
-    ARRAY, CHUNK_LAST, CHUNK_SHIFT, READ, WRITE, Chunk, Head, Record, Tape, op_at, record_at,
+    ARRAY, CHUNK_LAST, CHUNK_SHIFT, INPUT, READ, WRITE, Chunk, Head, Record, Tape, op_at, record_at,
 )
 
 cdef enum:
@@ -95,7 +95,7 @@ cdef int resolve(Tape tape, Reverse r, uint32_t top, Counts *counts) except -1:
                 i = resolve_chunk(chunk, r.cotangent, i, lowest)
                 if i < lowest:
                     break
-                if counts != NULL:
+                if counts != NULL and op_at(h, i) != INPUT:
                     counts.calls += 1
                 element(tape, r, h, i)
                 i -= 1

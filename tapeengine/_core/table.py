@@ -16,12 +16,17 @@ square that leaves the range, no value that was rounded to its limit (``1 - tanh
 there as partials only: ``cosine``, ``turn``, ``sech2``, ``lorentz``, ``rest2``, ``powdaa`` and ``dexpit``.
 
 Conventions at the edges: ``abs`` has the partial 0 at 0; ``relu`` has 0 at 0; ``maximum`` and ``minimum`` share a tie
-equally; ``a**b`` has the partial 0 with respect to ``a`` where ``b`` is 0, and with respect to ``b`` where ``a`` is 0.
+equally, and what they leave out gets exactly 0, also from an infinite cotangent; ``a**b`` has the partial 0 with
+respect to ``a`` where ``b`` is 0, and with respect to ``b`` where ``a`` is 0.
 """
 
 from typing import NamedTuple
 
 __all__ = ["BASE", "OPS", "Op"]
+
+
+#: How a partial begins that is 1 for the operand that an operation passes on and 0 for the others.
+SELECTORS = ("choose(", "step(")
 
 
 class Op(NamedTuple):
@@ -42,6 +47,17 @@ class Op(NamedTuple):
     value: str
     da: str
     db: str = ""
+
+    @property
+    def selects(self) -> tuple[bool, ...]:
+        """For each parent whether its partial only says if it counts; a parent that does not count gets exactly zero.
+
+        Examples
+        --------
+        >>> [op.selects for op in OPS if op.name in ("maximum", "copysign", "mul")]
+        [(False, True), (True, True), (False, False)]
+        """
+        return tuple(partial.startswith(SELECTORS) or partial == "0" for partial in (self.da, self.db) if partial)
 
     @property
     def arity(self) -> int:
@@ -129,8 +145,8 @@ OPS: tuple[Op, ...] = (
     Op("atanh", "atanh(a)", "1 / rest2(a)"),
     Op("rest2", "(1 - a) * (1 + a)", "-2 * a"),
     Op("lorentz", "1 / (1 + a * a)", "-2 * prod0(v, prod0(v, a))"),
-    # 1 / cosh(a)**2, given b = tanh(a)
-    Op("sech2", "base_sech2(a, b)", "-2 * (b * v)", "0"),
+    # 1 / cosh(a)**2, given b = tanh(a): no discrete dependence on b, but the partial in a has all of it
+    Op("sech2", "base_sech2(a, b)", "-2 * (b * v)", "0.0"),
     # special functions
     Op("erf", "erf(a)", "1.1283791670955126 * gauss(a)"),
     Op("erfc", "erfc(a)", "-1.1283791670955126 * gauss(a)"),

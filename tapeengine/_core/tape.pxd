@@ -6,6 +6,7 @@ cdef extern from "ops_table.h" nogil:
     const char *const op_names[]
     const unsigned char op_arities[]
     const unsigned char op_discrete[]
+    const unsigned char op_selects[]
     double op_value(int op, double a, double b)
     double op_da(int op, double a, double b, double v)
     double op_db(int op, double a, double b, double v)
@@ -20,7 +21,8 @@ cdef extern from "ops_table.h" nogil:
 cdef extern from "guards.h" nogil:
     enum:
         TE_CONSTANT, TE_LT_TRUE, TE_LT_FALSE, TE_LE_TRUE, TE_LE_FALSE, TE_EQ_TRUE, TE_EQ_FALSE
-        TE_TRUNC, TE_FLOOR, TE_CEIL, TE_ROUND, TE_EXACT, TE_FINITE, TE_INFINITE, TE_NAN
+        TE_TRUNC, TE_FLOOR, TE_CEIL, TE_ROUND, TE_EXACT, TE_FINITE, TE_INFINITE, TE_NAN,
+        TE_SELECTION
 
 # The two high bits of an opcode byte: which operands of a binary operation are on the tape. A constant operand of a
 # one-parent record is kept in d2, which its sweep does not need.
@@ -107,6 +109,7 @@ cdef int reserve(Head *h, uint32_t n) except -1
 cdef Head *find(uint32_t tag) noexcept
 cdef Head *innermost_here() noexcept
 cdef int guard(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1
+cdef uint32_t record_selection(Head *h, int op, uint32_t p1, uint32_t p2, double a, double b, double value) except 0
 
 cdef inline Head *head_of(uint32_t tag) noexcept:
     """The live head of a tag, or NULL where the trace is over."""

@@ -150,6 +150,25 @@ cdef int guard(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
     return 0
 
 
+cdef uint32_t record_selection(Head *h, int op, uint32_t p1, uint32_t p2, double a, double b, double value) except 0:
+    """Record an operation that passes on some of its operands, such as a maximum; an id of 0 is a constant.
+
+    What it leaves out is no parent of the record, so that no cotangent reaches it, not even an infinite one. A recording
+    notes the operation as it was, since a replay may pass on the other operand.
+    """
+    cdef double da = op_da(op, a, b, value) if p1 else 0.0
+    cdef double db = op_db(op, a, b, value) if p2 else 0.0
+    if h.guards != NULL:
+        guard(h, TE_SELECTION | op, p1, p2, a if p1 == 0 else b)
+    if da != 0.0 and db != 0.0:
+        return record2(h, op, p1, p2, da, db, value)
+    if da != 0.0:
+        return record1(h, op | CONSTANT_RIGHT if op_arities[op] == 2 else op, p1, da, b, value)
+    if db != 0.0:
+        return record1(h, op | CONSTANT_LEFT, p2, db, a, value)
+    return record_special(h, INPUT, 0, 0.0, 0.0, value)
+
+
 cdef int grow_tables(Head *h) except -1:
     cdef Py_ssize_t used = h.used - h.below, room = 2 * (h.room - h.below)
     cdef void *table = larger(h.chunks + h.below, h.few_chunks, used, room)

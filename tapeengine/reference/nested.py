@@ -44,7 +44,7 @@ class Recorder:
         for x, other in zip(operands, reversed(operands), strict=True):
             if x == Scalar(0.0) and name == "add":
                 return other
-            if x == Scalar(0.0) and name == "mul":
+            if x == Scalar(0.0) and name == "mul" and math.isfinite(other.value):
                 return Scalar(0.0)
             if x == Scalar(1.0) and name == "mul":
                 return other

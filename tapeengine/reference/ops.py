@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, Protocol, TypeVar
 
-from tapeengine._core.table import OPS
+from tapeengine._core.table import OPS, Op
 from tapeengine.reference.functions import FUNCTIONS, divide
 
 __all__ = ["OPERATIONS", "Algebra", "Operation", "interpret", "partial", "value"]
@@ -22,12 +22,16 @@ ARITHMETIC: Mapping[str, Callable[[float, float], float]] = MappingProxyType(
 
 
 class Operation(NamedTuple):
-    """One row of the table with its expressions parsed; `partials` has one entry for each operand."""
+    """One row of the table with its expressions parsed; `partials` has one entry for each operand.
+
+    Where `selects` holds, the partial only says whether the operand counts.
+    """
 
     name: str
     value: ast.expr
     partials: tuple[ast.expr, ...]
     is_discrete: bool
+    selects: tuple[bool, ...]
 
 
 class Algebra(Protocol[T]):
@@ -90,14 +94,15 @@ def parse(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
-def operation(name: str, text: str, da: str, db: str) -> Operation:
+def operation(row: Op) -> Operation:
     """One row, parsed."""
-    partials = tuple(parse(partial) for partial in (da, db) if partial)
-    return Operation(name, parse(text), partials, all(partial == "0" for partial in (da, db) if partial))
+    texts = [partial for partial in (row.da, row.db) if partial]
+    partials = tuple(parse(partial) for partial in texts)
+    return Operation(row.name, parse(row.value), partials, all(partial == "0" for partial in texts), row.selects)
 
 
 #: The table by opcode.
-OPERATIONS: Mapping[str, Operation] = MappingProxyType({row.name: operation(*row) for row in OPS})
+OPERATIONS: Mapping[str, Operation] = MappingProxyType({row.name: operation(row) for row in OPS})
 
 
 def value(name: str, *operands: float) -> float:

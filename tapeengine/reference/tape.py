@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
 
-from tapeengine.reference.ops import partial
+from tapeengine.reference.ops import OPERATIONS, partial
 
 __all__ = ["Operand", "Record", "Tape"]
 
@@ -87,10 +87,11 @@ class Tape:
     def add(self, op: str, operands: tuple[Operand, ...], value: float) -> int:
         """Record one operation and return its id."""
         values = tuple(self[x].value if isinstance(x, int) else x for x in operands)
-        contributions = tuple(
-            (x, partial(op, which, values, value)) for which, x in enumerate(operands) if isinstance(x, int)
-        )
-        return self._append(Record(op, operands, contributions, value))
+        partials = tuple(partial(op, which, values, value) for which in range(len(operands)))
+        left_out = [s and p == 0.0 for s, p in zip(OPERATIONS[op].selects, partials, strict=True)]
+        operands = tuple(v if out else x for x, v, out in zip(operands, values, left_out, strict=True))
+        contributions = tuple((x, p) for x, p in zip(operands, partials, strict=True) if isinstance(x, int))
+        return self._append(Record(op if contributions else "input", operands, contributions, value))
 
     def link(self, outer: "Tape", i: int, value: float) -> int:
         """The input of this tape that stands for the dual with id i of an outer trace."""
