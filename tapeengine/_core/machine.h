@@ -13,7 +13,7 @@
 #include <string.h>
 #include "ops_table.h"
 
-#define TE_RANK 4
+#define TE_RANK 8
 
 typedef struct te_array {
     struct te_array *next;
@@ -25,7 +25,8 @@ typedef struct te_array {
 
 typedef union { double f; int64_t i; te_array *p; } te_word;
 typedef struct { int32_t op, d, a, b, c; } te_step;
-typedef struct { te_word *words; size_t used, capacity; te_array *arrays; } te_memory;
+typedef struct te_block { struct te_block *before, *after; char *end; } te_block;
+typedef struct { te_word *words; size_t used, capacity; te_array *arrays; te_block *blocks; } te_memory;
 typedef struct {
     const te_step *pc;
     const int32_t *side; /* lists of registers */
@@ -34,7 +35,7 @@ typedef struct {
     int64_t budget;
 } te_state;
 
-enum { TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY };
+enum { TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP };
 
 /* d, a, b, c are what the comments below call the fields of an instruction; r[x] is a register. */
 #define TE_CONTROL(X) \
@@ -52,8 +53,17 @@ static const char *const te_control_names[] = {TE_CONTROL(TE_NAME)};
 
 /* ---------------------------------------------------------------- memory */
 
+static inline void te_free_blocks(te_block *last) {
+    while (last) {
+        te_block *before = last->before;
+        free(last);
+        last = before;
+    }
+}
+
 static inline void te_free(te_memory *m) {
     free(m->words);
+    te_free_blocks(m->blocks);
     while (m->arrays) {
         te_array *x = m->arrays;
         m->arrays = x->next;
@@ -355,6 +365,63 @@ again:
 #undef B
 #undef C
 #undef D
+
+/* ---------------------------------------------------------------- compiled code */
+
+/* Room that is taken from the top of blocks, and may be given back down to a mark (block, top). */
+typedef struct { char *top, *end; te_block *block; } te_arena;
+
+/* What compiled code works with. It counts the budget down, and below zero calls te_poll. */
+typedef struct te_native {
+    te_arena kept, scratch; /* what outlives the run, and what does not */
+    int64_t budget;
+    void *thread;           /* NULL while the run holds the GIL */
+    char *limit;            /* the C stack may grow down to here */
+    void *called;           /* what registered primitives are called by */
+    int64_t allowed;        /* all budget so far */
+} te_native;
+
+typedef int (*te_compiled)(te_word *registers, te_native *state);
+
+/* Room for more bytes than are left: the block behind, where it is one, or another. */
+static char *te_more(te_arena *a, int64_t size) {
+    te_block *b = a->block ? a->block->after : NULL;
+    int64_t capacity = a->block ? 2 * (a->block->end - (char *)a->block) : 1 << 12;
+    if (size < 0 || size > INT64_MAX / 4) return NULL;
+    if (b && b->end - (char *)b < size + 64) {
+        for (te_block *last = b->after; last; last = b->after) b->after = last->after, free(last);
+        free(b);
+        a->block->after = b = NULL;
+    }
+    if (!b) {
+        if (capacity > 1 << 26) capacity = 1 << 26;
+        if (capacity < size + 64) capacity = size + 64;
+        b = (te_block *)malloc((size_t)capacity);
+        if (!b) return NULL;
+        b->before = a->block;
+        b->after = NULL;
+        b->end = (char *)b + capacity;
+        if (a->block) a->block->after = b;
+    }
+    a->block = b;
+    a->end = b->end;
+    char *at = (char *)(((uintptr_t)(b + 1) + 31) & ~(uintptr_t)31);
+    a->top = at + size;
+    return at;
+}
+
+/* The last block that a run has opened, from which te_free_blocks goes down. */
+static inline te_block *te_last_block(const te_arena *a) {
+    te_block *b = a->block;
+    while (b && b->after) b = b->after;
+    return b;
+}
+
+static int te_power(int64_t a, int64_t n, int64_t *d) { return te_pow(a, n, d); }
+
+/* The functions of the opcode table, in its order. */
+#define TE_ADDRESS(name, function) (const void *)function,
+static const void *const te_operations[] = {TE_OPS(TE_ADDRESS, TE_ADDRESS)};
 
 /* Whether all of n doubles side by side are finite: no exponent is all ones. Without branches, so that it is vectorised. */
 static inline int te_all_finite(const double *x, int64_t n) {

@@ -18,8 +18,24 @@ cdef extern from "machine.h" nogil:
         te_word *words
         size_t used, capacity
         te_array *arrays
+        te_block *blocks
+    ctypedef struct te_block:
+        te_block *before
+        char *end
+    ctypedef struct te_arena:
+        char *top
+        char *end
+        te_block *block
+    ctypedef struct te_native:
+        te_arena kept, scratch
+        int64_t budget
+        void *thread
+        char *limit
+        void *called
+        int64_t allowed
+    ctypedef int (*te_compiled)(te_word *registers, te_native *state)
     enum:
-        TE_RANK, TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY
+        TE_RANK, TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP
     void te_free(te_memory *m)
     void te_trim(te_memory *m)
     te_array *te_describe(te_memory *m, int rank, int kind)
@@ -34,8 +50,11 @@ cdef class Code:
     cdef int32_t *results
     cdef int32_t *constant_at
     cdef te_word *constants
+    cdef te_compiled address
+    cdef readonly object owner
     cdef readonly int registers, shared
     cdef int step_count, param_count, result_count, constant_count
 
     cdef void begin(self, te_word *r) noexcept nogil
     cdef int run(self, te_word *r, te_memory *memory, te_memory *given, int64_t *passed) except -1
+    cdef int run_compiled(self, te_word *r, te_memory *memory, int64_t *passed) except -1

@@ -8,7 +8,12 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
+
+cdef extern from "Python.h":
+    void *PyEval_SaveThread() noexcept nogil
+    void PyEval_RestoreThread(void *) noexcept nogil
+    int look_for_signals "PyErr_CheckSignals"() noexcept
 
 cdef extern from "machine.h" nogil:
     ctypedef struct te_state:
@@ -22,12 +27,18 @@ cdef extern from "machine.h" nogil:
     const char **op_names
     const char **te_control_names
     double op_value(int op, double a, double b)
+    char *te_more(te_arena *a, int64_t size)
+    te_block *te_last_block(const te_arena *a)
+    int te_power(int64_t a, int64_t n, int64_t *d)
+    const void *const *te_operations
     enum:
         OP_COUNT, TE_STEP_COUNT
 
 cdef enum:
     FIRST = 20_000       # instructions with the GIL held
     SLICE = 20_000_000   # instructions between two looks for interrupts
+    STACK = 1 << 20      # bytes of the C stack that recursive compiled code may use
+    SMALL = 4096         # bytes of scratch memory that lie on the C stack
 
 
 def opcodes():
@@ -89,10 +100,17 @@ cdef class Code:
         Registers with their values at the beginning.
     params, results : sequence of int
         Registers.
+    address : int
+        Where compiled code that does the same lies; 0: the instructions run.
+    owner : object, optional
+        What keeps that code alive.
     """
 
-    def __init__(self, steps, side, int registers, int shared, constants, params, results):
+    def __init__(
+        self, steps, side, int registers, int shared, constants, params, results, size_t address=0, owner=None
+    ):
         cdef int i
+        self.address, self.owner = <te_compiled> address, owner
         self.registers, self.shared = registers, shared
         self.step_count, self.param_count, self.result_count = len(steps) // 5, len(params), len(results)
         self.constant_count = len(constants)
@@ -133,6 +151,8 @@ cdef class Code:
         cdef te_state s
         cdef int status
         cdef int64_t allowed = FIRST
+        if self.address != NULL:
+            return self.run_compiled(r, memory, passed)
         s.pc, s.side, s.registers, s.memory, s.given, s.budget = self.steps, self.side, r, memory, given, FIRST
         status = te_run(&s)
         while status == TE_PAUSE:
@@ -145,3 +165,60 @@ cdef class Code:
         if status == TE_NO_MEMORY:
             raise MemoryError("no memory for what the loops of a program keep for its reverse pass")
         return status
+
+    cdef int run_compiled(self, te_word *r, te_memory *memory, int64_t *passed) except -1:
+        """Run compiled code to its end, or to where it stops."""
+        cdef te_native s
+        cdef char[SMALL] small
+        cdef te_block *first = <te_block *> small
+        cdef int status
+        memset(&s, 0, sizeof(te_native))
+        memset(small, 0, sizeof(te_block))
+        first.end = small + SMALL
+        s.scratch.block, s.scratch.top, s.scratch.end = first, small + 32, first.end
+        s.budget, s.allowed, s.limit, s.called = FIRST, FIRST, small - STACK, <void *> self.owner
+        status = self.address(r, &s)
+        if s.thread != NULL:
+            PyEval_RestoreThread(s.thread)
+        free_above(te_last_block(&s.scratch), first)
+        memory.blocks = te_last_block(&s.kept)
+        passed[0] = s.allowed - s.budget
+        if status == TE_RAISED:
+            return -1
+        if status == TE_NO_MEMORY:
+            raise MemoryError("no memory for the arrays of a program, or for what it keeps for its reverse pass")
+        return status
+
+
+cdef void free_above(te_block *last, te_block *first) noexcept nogil:
+    """Free all blocks but the first."""
+    while last != first:
+        before = last.before
+        free(last)
+        last = before
+
+
+cdef int poll(te_native *s) noexcept:
+    """Look for interrupts, and let others have the GIL: what compiled code calls when its budget is used up."""
+    if s.thread != NULL:
+        PyEval_RestoreThread(s.thread)
+        s.thread = NULL
+    if look_for_signals():
+        return TE_RAISED
+    s.budget += SLICE
+    s.allowed += SLICE
+    s.thread = PyEval_SaveThread()
+    return TE_DONE
+
+
+def addresses():
+    """Where what compiled code calls lies in memory.
+
+    Returns
+    -------
+    dict of str to int
+        The functions of the opcode table by their names, and those of the machine.
+    """
+    found = {op_names[i].decode(): <size_t> te_operations[i] for i in range(OP_COUNT)}
+    found["te_more"], found["te_power"], found["te_poll"] = <size_t> te_more, <size_t> te_power, <size_t> poll
+    return found

@@ -22,7 +22,7 @@ from numpy cimport (
 )
 
 from tapeengine._core.machine cimport (
-    TE_DONE, TE_POLE, TE_RANK, Code, te_all_finite, te_allocate, te_array, te_describe, te_free, te_memory, te_trim, te_word,
+    TE_DONE, TE_POLE, TE_RANK, Code, te_all_finite, te_allocate, te_array, te_describe, te_block, te_free, te_memory, te_trim, te_word,
 )
 
 import numpy
@@ -263,7 +263,12 @@ cdef class Backpropagator:
     @property
     def nbytes(self):
         """The bytes that the steps of loops keep, without the program's own arrays."""
-        return self.memory.capacity * sizeof(te_word)
+        cdef te_block *block = self.memory.blocks
+        total = self.memory.capacity * sizeof(te_word)
+        while block != NULL:
+            total += block.end - <char *> block
+            block = block.before
+        return total
 
     cdef int hold(self, te_word *r) except -1:
         """Copy what the reverse pass needs."""
@@ -368,7 +373,7 @@ cdef class Native:
         cdef Code code = self.reverse
         cdef te_word[SMALL] small
         cdef te_word *r = small
-        cdef te_memory memory = te_memory(NULL, 0, 0, NULL)
+        cdef te_memory memory = te_memory(NULL, 0, 0, NULL, NULL)
         cdef Cursor c
         if code.registers > SMALL:
             r = allocated(code.registers)

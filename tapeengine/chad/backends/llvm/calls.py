@@ -1,0 +1,46 @@
+"""Calls of functions of the program, and of primitives of the registry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tapeengine.chad.backends.llvm.helpers import typed
+from tapeengine.chad.backends.llvm.layout import words
+from tapeengine.chad.backends.llvm.writer import FRAME
+from tapeengine.chad.backends.machine import NotAssembled
+from tapeengine.chad.intermediate.statements import Call, Function, Registered
+
+if TYPE_CHECKING:
+    from tapeengine.chad.backends.llvm.statements import Body
+
+__all__ = ["call", "params_of", "registered", "results_of"]
+
+
+def params_of(f: Function) -> list[str]:
+    """Give the types of the words that a function takes."""
+    return [*(["ptr"] if f.recalled is not None else []), *(w for p in f.params for w in words(p.type))]
+
+
+def results_of(f: Function) -> list[str]:
+    """Give the types of the words that a function gives."""
+    return [*(w for x in f.results for w in words(x.type)), *(["ptr"] if f.kept is not None else [])]
+
+
+def call(b: Body, s: Call) -> None:
+    """Call a function of the program."""
+    callee = b.program.functions[s.function]
+    args = typed(params_of(callee), b.values(s.args))
+    given = results_of(callee)
+    place = b.fresh("out")
+    b.places.append(f"  {place} = alloca [{8 * len(given)} x i8], align 8")
+    b.check_status(b.op(f'call i32 @"f.{s.function}"(ptr %ctx, {args}{", " if args else ""}ptr {place})'))
+    found = b.read_words(given, place, FRAME)
+    for v in s.outs:
+        n = len(words(v.type))
+        b.give(v, found[:n])
+        del found[:n]
+
+
+def registered(b: Body, s: Registered) -> None:
+    """Call a primitive of the registry."""
+    raise NotAssembled("a primitive of the registry")

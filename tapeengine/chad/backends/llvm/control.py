@@ -1,0 +1,402 @@
+"""Loops and branches, and what they keep.
+
+A loop with a known number of steps keeps a column for each word, behind the number of its steps; a loop that ends by a
+condition keeps a chain of records, the newest first; a branch or a call keeps one record. Innermost loops run in strips,
+between which interrupts are looked for, so that they have no other exit and vectorise; other loops look in each step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from tapeengine.chad.backends.llvm.layout import size_of, stride, words
+from tapeengine.chad.backends.llvm.order import is_orderless
+from tapeengine.chad.backends.llvm.writer import FRAME
+from tapeengine.chad.backends.machine import NotAssembled
+from tapeengine.chad.intermediate.analysis import walk
+from tapeengine.chad.intermediate.statements import (
+    Call,
+    For,
+    Function,
+    If,
+    Kept,
+    Load,
+    Plus,
+    Registered,
+    Row,
+    Statement,
+    Var,
+    While,
+)
+
+if TYPE_CHECKING:
+    from tapeengine.chad.backends.llvm.statements import Body
+
+__all__ = ["CHAIN", "COLUMNS", "RECORD", "sites"]
+
+COLUMNS, CHAIN, RECORD = "columns", "chain", "record"
+#: Steps of an innermost loop between two looks for interrupts.
+STRIP = 1 << 14
+#: Bytes before the first column: the number of steps.
+HEADER = 32
+#: Where `te_native` has the arena of scratch memory and the budget; see `machine.h`.
+SCRATCH, BUDGET = 24, 48
+
+
+def sites(functions: Sequence[Function]) -> Mapping[str, str]:
+    """Give how each site's frames lie."""
+    found: dict[str, str] = {}
+    for f in functions:
+        if f.kept is not None:
+            found[f.kept.frames.name] = RECORD
+        for s, _ in walk(f.body):
+            if isinstance(s, For) and s.kept is not None:
+                found[s.kept.frames.name] = COLUMNS
+            elif isinstance(s, While) and s.kept is not None:
+                found[s.kept.frames.name] = CHAIN
+            elif isinstance(s, If) and s.kept is not None:
+                found[s.kept[0].frames.name] = RECORD
+    return MappingProxyType(found)
+
+
+def field_words(kept: Kept) -> list[str]:
+    """Give the types of the words of a record."""
+    return [w for f in kept.fields for w in words(f.type)]
+
+
+def give_fields(b: Body, kept: Kept, values: Sequence[str]) -> None:
+    """Give the fields of a record their values."""
+    values = list(values)
+    for f in kept.fields:
+        n = len(words(f.type))
+        b.give(f, values[:n])
+        del values[:n]
+
+
+# ------------------------------------------------------------ records
+
+
+def keep_record(b: Body, kept: Kept, before: str | None = None) -> str:
+    """Write a record, behind the one before in a chain; give its place."""
+    types = field_words(kept)
+    if not types and before is None:
+        return "null"
+    head = [] if before is None else [before]
+    record = b.take("%ctx", str(8 * (len(head) + len(types))))
+    b.write_words([*["ptr"] * len(head), *types], [*head, *b.values(kept.fields)], record, FRAME)
+    return record
+
+
+def recall_record(b: Body, kept: Kept, record: str, skip: int = 0) -> None:
+    """Read a record."""
+    give_fields(b, kept, b.read_words(field_words(kept), b.at(record, 8 * skip), FRAME))
+
+
+# ------------------------------------------------------------ columns
+
+
+class Columns:
+    """The columns of a loop's frames: the words of eight bytes first."""
+
+    def __init__(self, b: Body, kept: Kept, base: str, count: str) -> None:
+        self.kept, self.types = kept, field_words(kept)
+        self.starts: dict[int, str] = {}
+        offset, wide = 0, [k for k, w in enumerate(self.types) if size_of(w) == 8]
+        for k in (*wide, *(k for k in range(len(self.types)) if k not in wide)):
+            rows = "0" if offset == 0 else b.op(f"mul nsw i64 {count}, {offset}")
+            self.starts[k] = b.at(base, b.op(f"add nsw i64 {rows}, {HEADER}"))
+            offset += size_of(self.types[k])
+
+    def at(self, b: Body, k: int, index: str) -> str:
+        """Give the place of a word of one step."""
+        memory = "i8" if self.types[k] == "i1" else self.types[k]
+        return b.op(f"getelementptr inbounds {memory}, ptr {self.starts[k]}, i64 {index}")
+
+    def keep(self, b: Body, index: str) -> None:
+        """Keep what a step has."""
+        for k, (word, value) in enumerate(zip(self.types, b.values(self.kept.fields), strict=True)):
+            b.write(word, value, self.at(b, k, index), FRAME)
+
+    def recall(self, b: Body, index: str) -> None:
+        """Give the fields what the step had."""
+        rows = {k for k, w in enumerate(self.types) if w == "i64" and k and self.types[k - 1] != "i64"}
+        found = [
+            b.read(w, self.at(b, k, index), FRAME, is_size=k in rows and self.types[k - 1] == "ptr")
+            for k, w in enumerate(self.types)
+        ]
+        give_fields(b, self.kept, found)
+
+
+def open_columns(b: Body, kept: Kept, count: str) -> Columns:
+    """Make room for the frames of all steps."""
+    size = sum(size_of(w) for w in field_words(kept))
+    b.check_size(count)
+    room = b.op(f"mul nsw i64 {count}, {size}")
+    base = b.take("%ctx", b.op(f"add nsw i64 {room}, {HEADER}"))
+    b.write("i64", count, base, FRAME)
+    b.give(kept.frames, [base])
+    return Columns(b, kept, base, count)
+
+
+# ------------------------------------------------------------ loops
+
+
+def is_innermost(body: Sequence[Statement]) -> bool:
+    """Tell whether a loop's steps take a bounded time."""
+    return not any(isinstance(s, For | While | Call | Registered | Plus) for s, _ in walk(list(body)))
+
+
+def weight(body: Sequence[Statement]) -> int:
+    """Give about how many nanoseconds a step takes."""
+    return 1 + sum(1 for _ in walk(list(body)))
+
+
+def poll(b: Body, cost: str | int) -> None:
+    """Count the budget down; where it is used up look for interrupts."""
+    budget = b.at("%ctx", BUDGET)
+    left = b.op(f"sub i64 {b.op(f'load i64, ptr {budget}, !tbaa !17')}, {cost}")
+    b.line(f"store i64 {left}, ptr {budget}, !tbaa !17")
+    look, go = b.label("look"), b.label("go")
+    b.jump_if(b.op(f"icmp slt i64 {left}, 0"), look, go, unlikely=True)
+    b.start(look)
+    b.check_status(b.op("call i32 @te_poll(ptr %ctx)"))
+    b.line(f"br label %{go}")
+    b.start(go)
+
+
+class Scratch:
+    """What gives scratch memory back at the end of a step."""
+
+    def __init__(self, b: Body, loop: For | While) -> None:
+        self.copied = b.lifetimes.copied(loop)
+        self.is_used = b.lifetimes.takes_back(loop)
+        self.buffers = {v.name: Buffers(b) for v in self.copied}
+
+    def begin(self, b: Body) -> None:
+        """Note how far the memory is used."""
+        if self.is_used:
+            self.top = b.op(f"load ptr, ptr {b.at('%ctx', SCRATCH)}, !tbaa !17")
+            self.block = b.op(f"load ptr, ptr {b.at('%ctx', SCRATCH + 16)}, !tbaa !17")
+
+    def end(self, b: Body) -> None:
+        """Give back what the step has used."""
+        if self.is_used:
+            b.line(f"store ptr {self.top}, ptr {b.at('%ctx', SCRATCH)}, !tbaa !17")
+            b.line(f"store ptr {self.block}, ptr {b.at('%ctx', SCRATCH + 16)}, !tbaa !17")
+            end = b.op(f"load ptr, ptr {b.at(self.block, 16)}, !tbaa !17")
+            b.line(f"store ptr {end}, ptr {b.at('%ctx', SCRATCH + 8)}, !tbaa !17")
+
+
+class Buffers:
+    """Two buffers in turn for an array that a loop hands on: what it held a step ago may still be read."""
+
+    def __init__(self, b: Body) -> None:
+        self.places = [b.place("ptr"), b.place("ptr")]
+        self.rooms = [b.place("i64"), b.place("i64")]
+        for place, room in zip(self.places, self.rooms, strict=True):
+            b.places += [f"  store ptr null, ptr {place}", f"  store i64 -1, ptr {room}"]
+
+    def copy(self, b: Body, v: Var, value: Sequence[str]) -> list[str]:
+        """Copy an array into the buffer whose turn it is; give the copy."""
+        data, *sizes = value
+        element = v.type.element  # type: ignore[union-attr]
+        size = b.product([*sizes, stride(element)])
+        grow, go = b.label("grow"), b.label("go")
+        b.jump_if(b.op(f"icmp sgt i64 {size}, {b.get(self.rooms[0], 'i64')}"), grow, go, unlikely=True)
+        b.start(grow)
+        twice = b.op(f"shl i64 {size}, 1")
+        b.set(self.places[0], "ptr", b.take("%ctx", twice))
+        b.set(self.rooms[0], "i64", twice)
+        b.line(f"br label %{go}")
+        b.start(go)
+        made = b.get(self.places[0], "ptr")
+        b.line(f"call void @llvm.memmove.p0.p0.i64(ptr align 8 {made}, ptr align 8 {data}, i64 {size}, i1 false)")
+        for pair, word in ((self.places, "ptr"), (self.rooms, "i64")):
+            first, second = b.get(pair[0], word), b.get(pair[1], word)
+            b.set(pair[0], word, second)
+            b.set(pair[1], word, first)
+        return [made, *sizes]
+
+
+def end_of_step(b: Body, s: For | While, scratch: Scratch) -> None:
+    """Hand on what the next step begins with."""
+    found = [(v, b.value(x)) for v, x in s.carried]
+    for v, value in found:
+        buffers = scratch.buffers.get(v.name)
+        b.give(v, value if buffers is None else buffers.copy(b, v, value))
+    scratch.end(b)
+
+
+class Recalled:
+    """The frames that a loop takes up."""
+
+    def __init__(self, b: Body, s: For) -> None:
+        self.chains: list[tuple[Kept, str]] = []
+        self.columns: list[tuple[Kept, str, str]] = []
+        for k in s.recalled:
+            frames = b.one(k.frames)
+            if b.program.sites.get(k.frames.name) == COLUMNS:
+                self.columns.append((k, frames, b.read("i64", frames, FRAME, is_size=True)))
+            else:
+                place = b.place("ptr")
+                b.set(place, "ptr", frames)
+                self.chains.append((k, place))
+        if self.chains and not s.down:
+            raise NotAssembled("a chain of frames from the first to the last")
+        self.count = self.columns[0][2] if self.columns else None
+
+    def open(self, b: Body) -> list[Columns]:
+        """Give the columns of those frames that have some."""
+        return [Columns(b, k, base, count) for k, base, count in self.columns]
+
+    def peel(self, b: Body) -> None:
+        """Take the newest record of each chain."""
+        for k, place in self.chains:
+            record = b.get(place, "ptr")
+            b.set(place, "ptr", b.read("ptr", record, FRAME))
+            recall_record(b, k, record, skip=1)
+
+
+def for_(b: Body, s: For) -> None:
+    """A loop with a number of steps that is known before it begins, or as many as it has frames."""
+    recalled = Recalled(b, s)
+    if s.kept is not None and s.down:
+        raise NotAssembled("a loop that goes down and keeps frames")
+    if s.count is None and recalled.count is None:
+        by_chain(b, s, recalled)
+        return
+    count = b.not_negative(b.one(s.count)) if s.count is not None else str(recalled.count)
+    kept = None if s.kept is None else open_columns(b, s.kept, count)
+    columns = recalled.open(b)
+    up = not s.down or (not recalled.chains and is_orderless(s))
+    b.indices.add(s.index.name)
+    counted(b, s, count, up, kept, columns, recalled)
+
+
+def counted(
+    b: Body, s: For, count: str, up: bool, kept: Columns | None, columns: Sequence[Columns], recalled: Recalled
+) -> None:
+    """Write a counted loop."""
+    scratch, innermost = Scratch(b, s), is_innermost(s.body)
+    place = b.place("i64", "i")
+    entered, strip, head, end, done = (b.label(x) for x in ("enter", "strip", "step", "end", "done"))
+    b.set(place, "i64", "0")
+    b.jump_if(b.op(f"icmp sgt i64 {count}, 0"), entered, done)
+    b.start(entered)
+    checks(b, s, count)
+    if innermost:
+        b.begin(strip)
+        low = b.get(place, "i64")
+        steps = b.least(b.op(f"sub nsw i64 {count}, {low}"), str(STRIP))
+        top = b.op(f"add nsw i64 {low}, {steps}")
+        outer, b.sticky = b.sticky, {}
+        written = len(b.lines)
+    b.begin(head)
+    step = b.get(place, "i64")
+    index = step if up else b.op(f"sub nsw i64 {b.op(f'sub nsw i64 {count}, 1')}, {step}")
+    scratch.begin(b)
+    b.give(s.index, [index])
+    for c in columns:
+        c.recall(b, index)
+    recalled.peel(b)
+    b.block(s.body)
+    if kept is not None:
+        kept.keep(b, step)
+    end_of_step(b, s, scratch)
+    following = b.op(f"add nuw nsw i64 {step}, 1")
+    b.set(place, "i64", following)
+    if innermost:
+        b.jump_if(b.op(f"icmp slt i64 {following}, {top}"), head, end)
+        b.start(end)
+        sticky, b.sticky = b.sticky or {}, outer
+        b.lines[written:written] = [f"  store i1 false, ptr {p}" for p in sticky.values()]
+        for status, p in sticky.items():
+            b.stop_if(b.get(p, "i1"), status, now=True)
+        poll(b, b.product([steps, weight(s.body)]))
+        b.jump_if(b.op(f"icmp slt i64 {top}, {count}"), strip, done, unlikely=True)
+    else:
+        poll(b, weight(s.body))
+        b.jump_if(b.op(f"icmp slt i64 {following}, {count}"), head, done)
+    b.start(done)
+    b.checked -= {id(x) for x in s.body}
+
+
+def checks(b: Body, s: For, count: str) -> None:
+    """Check before a loop that all its steps read inside arrays; where one does not, Python is asked which raises."""
+    for x in s.body:
+        if not isinstance(x, Load | Row) or not x.checked or not isinstance(x.array, Var):
+            continue
+        if x.array.name in b.changing or x.array.name not in b.known:
+            continue
+        if x.indices[:1] == (s.index,) and len(x.indices) == 1:
+            size = b.value(x.array)[1]
+            if size != count:
+                b.stop_if(b.op(f"icmp slt i64 {size}, {count}"), 3, now=True)
+            b.checked.add(id(x))
+
+
+def by_chain(b: Body, s: For, recalled: Recalled) -> None:
+    """Write a loop of as many steps as chains have records."""
+    scratch = Scratch(b, s)
+    head, body, done = b.label("head"), b.label("body"), b.label("done")
+    outer, b.sticky = b.sticky, None
+    b.begin(head)
+    first = b.get(recalled.chains[0][1], "ptr")
+    b.jump_if(b.op(f"icmp eq ptr {first}, null"), done, body)
+    b.start(body)
+    scratch.begin(b)
+    recalled.peel(b)
+    b.block(s.body)
+    end_of_step(b, s, scratch)
+    poll(b, weight(s.body))
+    b.line(f"br label %{head}")
+    b.start(done)
+    b.sticky = outer
+
+
+def while_(b: Body, s: While) -> None:
+    """A loop that ends by a condition."""
+    scratch = Scratch(b, s)
+    if s.kept is not None:
+        b.changing.add(s.kept.frames.name)
+        b.give(s.kept.frames, ["null"])
+    head, body, done = b.label("head"), b.label("body"), b.label("done")
+    b.begin(head)
+    scratch.begin(b)
+    b.block(s.test)
+    b.jump_if(b.one(s.condition), body, done)
+    b.start(body)
+    b.block(s.body)
+    if s.kept is not None:
+        b.give(s.kept.frames, [keep_record(b, s.kept, b.one(s.kept.frames))])
+    end_of_step(b, s, scratch)
+    poll(b, weight(s.body))
+    b.line(f"br label %{head}")
+    b.start(done)
+
+
+# ------------------------------------------------------------ branches
+
+
+def if_(b: Body, s: If) -> None:
+    """A branch."""
+    if s.kept is not None:
+        b.changing.add(s.kept[0].frames.name)
+    then, orelse, done = b.label("then"), b.label("else"), b.label("done")
+    b.jump_if(b.one(s.condition), then, orelse)
+    for which, label in ((0, then), (1, orelse)):
+        b.start(label)
+        before = set(b.checked)
+        for pair in s.recalled:
+            if pair[which].fields:
+                recall_record(b, pair[which], b.one(pair[which].frames))
+        b.block((s.then, s.orelse)[which])
+        if s.kept is not None:
+            b.give(s.kept[which].frames, [keep_record(b, s.kept[which])])
+        b.checked = before
+        b.line(f"br label %{done}")
+    b.start(done)
+
+

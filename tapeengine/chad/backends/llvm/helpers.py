@@ -1,0 +1,208 @@
+"""What the functions of one program share: functions that exist once for each type of reference, and zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tapeengine.chad.backends.llvm.layout import linear_fields, name_of, stride, words
+from tapeengine.chad.backends.llvm.writer import ELEMENT, FRAME, REFER, Writer
+from tapeengine.chad.intermediate.operations import REAL
+from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Program, Scalar, Type
+
+if TYPE_CHECKING:
+    from tapeengine.chad.backends.llvm.statements import Body
+
+__all__ = ["Helpers", "guard"]
+
+#: Where `te_native` says how far the stack may grow; see `machine.h`.
+LIMIT = 64
+
+
+def guard(w: Writer) -> None:
+    """Stop where calls are nested too deeply for the stack."""
+    here = w.op("call ptr @llvm.frameaddress.p0(i32 0)")
+    limit = w.op(f"load ptr, ptr {w.at('%ctx', LIMIT)}, !tbaa !17")
+    w.stop_if(w.op(f"icmp ult ptr {here}, {limit}"), 6, now=True)
+
+
+def typed(types: Sequence[str], values: Sequence[str]) -> str:
+    """Write operands with their types."""
+    return ", ".join(f"{t} {v}" for t, v in zip(types, values, strict=True))
+
+
+class Helpers:
+    """What the functions of a program share.
+
+    Parameters
+    ----------
+    program : Program
+    sites : mapping of str to str
+        How each site's frames lie.
+    """
+
+    def __init__(self, program: Program, sites: Mapping[str, str]) -> None:
+        self.program = program
+        self.sites = sites
+        self.written: dict[str, str] = {}
+        self.most_zeros = 0
+        self.registered: list[object] = []
+
+    @property
+    def functions(self) -> Mapping[str, Function]:
+        """The program's functions."""
+        return self.program.functions
+
+    def zeros(self, size: int) -> str:
+        """Give a place where so many bytes are zero."""
+        self.most_zeros = max(self.most_zeros, size)
+        return "@zeros"
+
+    def out(self, b: Body | Writer, name: str, args: str, words_out: Sequence[str]) -> list[str]:
+        """Call a function that writes what it gives through its last argument."""
+        place = b.fresh("out")
+        b.places.append(f"  {place} = alloca [{8 * len(words_out)} x i8], align 8")
+        b.check_status(b.op(f'call i32 @"{name}"(ptr %ctx, {args}, ptr {place})'))
+        return b.read_words(words_out, place, FRAME)
+
+    # ------------------------------------------------------------ sums
+
+    def plus(self, b: Body | Writer, of: BoxOf, left: str, right: str) -> str:
+        """Add two linear boxes."""
+        name = f"plus.{name_of(of)}"
+        if name not in self.written:
+            self.written[name] = ""
+            self.written[name] = self.plus_text(name, of)
+        return self.out(b, name, f"ptr {left}, ptr {right}", ["ptr"])[0]
+
+    def plus_text(self, name: str, of: BoxOf) -> str:
+        w = Writer()
+        guard(w)
+        for given, other in (("%a", "%b"), ("%b", "%a")):
+            null, go = w.label("null"), w.label("go")
+            w.jump_if(w.op(f"icmp eq ptr {given}, null"), null, go)
+            w.start(null)
+            w.line(f"store ptr {other}, ptr %out")
+            w.line("ret i32 0")
+            w.start(go)
+        options = self.program.records[of.name]
+        labels = [w.label("option") for _ in options]
+        number = w.read("i64", "%a", FRAME)
+        cases = " ".join(f"i64 {k}, label %{label}" for k, label in enumerate(labels))
+        w.line(f"switch i64 {number}, label %{w.stop(REFER)} [{cases}]")
+        for k, (label, fields) in enumerate(zip(labels, map(linear_fields, options), strict=True)):
+            w.start(label)
+            types = [word for t in fields for word in words(t)]
+            made = w.take("%ctx", str(8 * (1 + len(types))))
+            w.write("i64", str(k), made, FRAME)
+            at = 8
+            for t in fields:
+                n = 8 * len(words(t))
+                a, c = (w.read_words(words(t), w.at(p, at), FRAME) for p in ("%a", "%b"))
+                w.write_words(words(t), self.sum_of(w, t, a, c), w.at(made, at), FRAME)
+                at += n
+            w.line(f"store ptr {made}, ptr %out")
+            w.line("ret i32 0")
+        return w.text(f'define internal i32 @"{name}"(ptr %ctx, ptr %a, ptr %b, ptr %out)')
+
+    def sum_of(self, w: Writer, of: Type, a: Sequence[str], c: Sequence[str]) -> Sequence[str]:
+        """Add two fields of linear records."""
+        if of == REAL:
+            return [w.op(f"fadd double {a[0]}, {c[0]}")]
+        if isinstance(of, BoxOf):
+            return [self.plus(w, of, a[0], c[0])]
+        assert isinstance(of, ArrayOf)
+        name = f"sum.{name_of(of)}"
+        if name not in self.written:
+            self.written[name] = ""
+            self.written[name] = self.sum_text(name, of)
+        types = words(of)
+        return self.out(w, name, f"{typed(types, a)}, {typed(types, c)}", types)
+
+    def sum_text(self, name: str, of: ArrayOf) -> str:
+        """Write the sum of two arrays, each of which may be null."""
+        w = Writer()
+        types = words(of)
+        a, c = ([f"%{x}{k}" for k in range(len(types))] for x in "ab")
+        for given, other in ((a, c), (c, a)):
+            null, go = w.label("null"), w.label("go")
+            w.jump_if(w.op(f"icmp eq ptr {given[0]}, null"), null, go)
+            w.start(null)
+            w.write_words(types, other, "%out", FRAME)
+            w.line("ret i32 0")
+            w.start(go)
+        n, each = w.product(a[1:]), stride(of.element)
+        made = w.take("%ctx", w.product([n, each]))
+        k, head, done = w.counted(n)
+        inner = words(of.element)
+        x, y = (w.read_words(inner, w.at(p, w.product([k, each])), ELEMENT) for p in (a[0], c[0]))
+        w.write_words(inner, self.sum_of(w, of.element, x, y), w.at(made, w.product([k, each])), ELEMENT)
+        w.again(head, done)
+        w.write_words(types, [made, *a[1:]], "%out", FRAME)
+        w.line("ret i32 0")
+        return w.text(f'define internal i32 @"{name}"(ptr %ctx, {typed(types, a)}, {typed(types, c)}, ptr %out)')
+
+    # ------------------------------------------------------------ accumulation of whole arrays
+
+    def add_all(self, b: Body | Writer, of: ArrayOf, into: Sequence[str], value: Sequence[str]) -> None:
+        """Add an array into another, deeply."""
+        name = f"addall.{name_of(of)}"
+        if name not in self.written:
+            self.written[name] = ""
+            self.written[name] = self.add_all_text(name, of)
+        types = words(of)
+        args = f"{typed(types, into)}, {typed(types, value)}"
+        b.check_status(b.op(f'call i32 @"{name}"(ptr %ctx, {args})'))
+
+    def add_all_text(self, name: str, of: ArrayOf) -> str:
+        w = Writer()
+        types = words(of)
+        a, c = ([f"%{x}{k}" for k in range(len(types))] for x in "ab")
+        null, go = w.label("null"), w.label("go")
+        w.jump_if(w.op(f"icmp eq ptr {c[0]}, null"), null, go)
+        w.start(go)
+        k, head, done = w.counted(w.product(c[1:]))
+        each, inner = stride(of.element), words(of.element)
+        p, q = (w.at(x[0], w.product([k, each])) for x in (a, c))
+        x, y = w.read_words(inner, p, ELEMENT), w.read_words(inner, q, ELEMENT)
+        if isinstance(of.element, ArrayOf):
+            self.add_all(w, of.element, x, y)
+        elif isinstance(of.element, BoxOf):
+            w.write_words(inner, [self.plus(w, of.element, x[0], y[0])], p, ELEMENT)
+        else:
+            w.write_words(inner, [w.op(f"fadd double {x[0]}, {y[0]}")], p, ELEMENT)
+        w.again(head, done)
+        w.begin(null)
+        w.line("ret i32 0")
+        return w.text(f'define internal i32 @"{name}"(ptr %ctx, {typed(types, a)}, {typed(types, c)})')
+
+    # ------------------------------------------------------------ zeros
+
+    def zeros_like(self, b: Body | Writer, of: ArrayOf, like: ArrayOf, value: Sequence[str]) -> list[str]:
+        """Give zeros of the shape of an array of references."""
+        name = f"zeros.{name_of(of)}.{name_of(like)}"
+        if name not in self.written:
+            self.written[name] = ""
+            self.written[name] = self.zeros_like_text(name, of, like)
+        return self.out(b, name, typed(words(like), value), words(of))
+
+    def zeros_like_text(self, name: str, of: ArrayOf, like: ArrayOf) -> str:
+        w = Writer()
+        types = words(like)
+        a = [f"%a{k}" for k in range(len(types))]
+        n, each = w.product(a[1:]), stride(of.element)
+        room = w.product([n, each])
+        made = w.take("%ctx", room)
+        w.clear(made, room)
+        if isinstance(of.element, ArrayOf):
+            assert isinstance(like.element, ArrayOf)
+            k, head, done = w.counted(n)
+            row = w.read_words(words(like.element), w.at(a[0], w.product([k, stride(like.element)])), ELEMENT)
+            zeros = self.zeros_like(w, of.element, like.element, row)
+            w.write_words(words(of.element), zeros, w.at(made, w.product([k, each])), ELEMENT)
+            w.again(head, done)
+        else:
+            assert isinstance(of.element, BoxOf | Scalar)
+        w.write_words(words(of), [made, *a[1:]], "%out", FRAME)
+        w.line("ret i32 0")
+        return w.text(f'define internal i32 @"{name}"(ptr %ctx, {typed(types, a)}, ptr %out)')

@@ -1,0 +1,104 @@
+"""How values of the intermediate form lie in LLVM's registers and in memory.
+
+A value is one or more *words*. Arrays are always in C order here: an array is the place of its first element and its
+sizes; what is given with other strides is copied at the entry. A box is the place of its option number and of its
+fields, eight bytes for each word. Elements that are references lie in an array with all their words.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from tapeengine.chad.backends.machine import NotAssembled
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
+from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Const, Scalar, Type
+
+__all__ = ["KIND", "POINTER", "SCALARS", "constant", "in_memory", "linear_fields", "name_of", "size_of", "stride", "words"]
+
+POINTER = "ptr"
+SCALARS: Mapping[Type, str] = MappingProxyType({REAL: "double", WHOLE: "i64", TRUTH: "i1"})
+#: The numbers of kinds of elements in `machine.h`.
+KIND: Mapping[Type, int] = MappingProxyType({REAL: 0, WHOLE: 1, TRUTH: 2})
+
+
+def words(of: Type) -> tuple[str, ...]:
+    """Give the LLVM types of the words of a value.
+
+    Examples
+    --------
+    >>> words(ArrayOf(REAL, 2))
+    ('ptr', 'i64', 'i64')
+    """
+    if isinstance(of, Scalar):
+        return (SCALARS[of],)
+    return (POINTER, *["i64"] * of.rank) if isinstance(of, ArrayOf) else (POINTER,)
+
+
+def in_memory(word: str) -> str:
+    """Give the LLVM type that a word has in memory."""
+    return "i8" if word == "i1" else word
+
+
+def size_of(word: str) -> int:
+    """Give the bytes of a word in memory."""
+    return 1 if word == "i1" else 8
+
+
+def stride(element: Type) -> int:
+    """Give the bytes from one element of an array to the next."""
+    return size_of(SCALARS[element]) if isinstance(element, Scalar) else 8 * len(words(element))
+
+
+def constant(x: Const) -> list[str]:
+    """Give the words of a literal.
+
+    Examples
+    --------
+    >>> constant(Const(1.0, REAL)), constant(Const(None, ArrayOf(REAL)))
+    (['0x3FF0000000000000'], ['null', '0'])
+    """
+    if x.value is None or not isinstance(x.type, Scalar):
+        return ["null" if w == POINTER else "0" for w in words(x.type)]
+    if x.type == REAL:
+        return ["0x" + struct.pack(">d", x.value).hex().upper()]
+    if x.type == TRUTH:
+        return ["true" if x.value else "false"]
+    if not -(2**63) <= x.value < 2**63:
+        raise NotAssembled(f"the literal {x.value} has more than 64 bits")
+    return [str(int(x.value))]
+
+
+def linear(of: Type) -> Type | None:
+    """Give the type of the cotangent of a leaf; None for what is discrete."""
+    match of:
+        case BoxOf(name):
+            return BoxOf(name, linear=True)
+        case ArrayOf(element, rank):
+            inner = linear(element)
+            return None if inner is None else ArrayOf(inner, rank)
+    return of if of == REAL else None
+
+
+def linear_fields(fields: Sequence[Type]) -> list[Type]:
+    """Give the fields of the cotangent of a record."""
+    return [t for t in map(linear, fields) if t is not None]
+
+
+def name_of(of: Type) -> str:
+    """Give a name for a type, for functions that exist once for each.
+
+    Examples
+    --------
+    >>> name_of(ArrayOf(BoxOf("Tree", True)))
+    'rows1.d.Tree'
+    """
+    match of:
+        case ArrayOf(element, rank):
+            return f"rows{rank}.{name_of(element)}"
+        case BoxOf(name, is_linear):
+            return f"{'d' if is_linear else 'box'}.{name}"
+        case Scalar(name):
+            return name
+    return "frames"

@@ -1,0 +1,160 @@
+"""How long arrays live: what may lie in memory that a loop takes back at the end of each step.
+
+Names of arrays that may be the same memory form a class (an unordered analysis, by union-find). A class *escapes* where
+one of its members is kept in a frame or a record, handed to a call, or a result. Arrays of other classes lie in scratch
+memory: each step of the loop around `New` takes it back. Where a loop hands such an array on to its next step, it is
+copied to a buffer of the loop's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tapeengine.chad.intermediate.analysis import outs, reads, walk
+from tapeengine.chad.intermediate.statements import (
+    Append,
+    ArrayOf,
+    Assign,
+    Call,
+    Const,
+    Flow,
+    For,
+    Function,
+    If,
+    Load,
+    New,
+    Operand,
+    Pack,
+    Row,
+    Scalar,
+    Statement,
+    Store,
+    Unpack,
+    Var,
+    While,
+    ZerosLike,
+)
+
+__all__ = ["Lifetimes", "is_filled"]
+
+#: Arrays of at most so many elements, where the number is known, lie on the stack.
+FEW = 64
+
+
+def is_numbers(x: Operand) -> bool:
+    """Tell whether an operand is an array of numbers."""
+    return isinstance(x.type, ArrayOf) and isinstance(x.type.element, Scalar)
+
+
+class Lifetimes:
+    """The classes of a function's arrays, and which of them escape."""
+
+    def __init__(self, function: Function) -> None:
+        self.parent: dict[str, str] = {}
+        self.lasting: set[str] = set()
+        self.grown: set[str] = set()
+        self.loops: dict[str, tuple[Flow, ...]] = {}
+        kept = [] if function.kept is None else function.kept.fields
+        self.escape([*function.results, *kept])
+        for s, around in walk(function.body):
+            self.note(s)
+            if isinstance(s, New | ZerosLike):
+                self.loops[s.out.name] = tuple(f for f in around if isinstance(f, For | While))
+        self.escaping = {self.find(name) for name in self.lasting}
+
+    # ------------------------------------------------------------ classes
+
+    def find(self, name: str) -> str:
+        """Give the representative of a class."""
+        root = name
+        while root in self.parent:
+            root = self.parent[root]
+        while name != root:
+            self.parent[name], name = root, self.parent[name]
+        return root
+
+    def join(self, pairs: Iterable[tuple[Operand, Operand]]) -> None:
+        """Note that two names may be the same memory."""
+        for a, b in pairs:
+            if isinstance(a, Var) and isinstance(b, Var) and not isinstance(a.type, Scalar):
+                first, second = self.find(a.name), self.find(b.name)
+                if first != second:
+                    self.parent[first] = second
+
+    def escape(self, xs: Iterable[Operand]) -> None:
+        """Note that arrays outlive the step that makes them."""
+        self.lasting.update(x.name for x in xs if isinstance(x, Var) and not isinstance(x.type, Scalar))
+
+    def note(self, s: Statement) -> None:
+        """Note what one statement makes the same."""
+        match s:
+            case Assign(outs, values):
+                self.join(zip(outs, values, strict=True))
+            case Row() | Load():
+                self.join([(s.out, s.array)])
+            case Store() | Append():
+                self.join([(s.value, s.array)])
+                if isinstance(s, Append):
+                    self.grown.add(s.array.name)
+                    self.escape([s.array])
+            case Unpack():
+                self.join((v, s.box) for v in s.outs)
+                self.escape([s.box])
+            case Call() | Pack():
+                self.escape([*(s.args if isinstance(s, Call) else s.values), *([] if isinstance(s, Pack) else s.outs)])
+            case For() | While():
+                self.join(s.carried)
+                self.escape([] if s.kept is None else s.kept.fields)
+            case If():
+                self.escape([f for k in s.kept or () for f in k.fields])
+
+    # ------------------------------------------------------------ questions
+
+    def is_scratch(self, x: Var) -> bool:
+        """Tell whether an array does not outlive the step that makes it, but for copies."""
+        return is_numbers(x) and self.find(x.name) not in self.escaping
+
+    def on_stack(self, s: New) -> int:
+        """Give the number of elements of an array that has few and may lie on the stack, or 0."""
+        count = 1
+        for n in s.sizes:
+            if not isinstance(n, Const) or not isinstance(n.value, int):
+                return 0
+            count *= max(n.value, 0)
+        return count if s.sizes and count <= FEW and self.is_scratch(s.out) else 0
+
+    def takes_back(self, loop: Flow) -> bool:
+        """Tell whether a loop takes scratch memory back at the end of each step."""
+        return any(f and f[-1] is loop for name, f in self.loops.items() if self.find(name) not in self.escaping)
+
+    def copied(self, loop: For | While) -> list[Var]:
+        """Give the arrays that a loop has to copy when it hands them on."""
+        made = {self.find(name) for name, f in self.loops.items() if any(flow is loop for flow in f)} - self.escaping
+        return [v for v, x in loop.carried if is_numbers(v) and v != x and self.find(v.name) in made]
+
+
+def is_filled(array: Var, sizes: Sequence[Operand], after: Sequence[Statement], at: tuple[Operand, ...] = ()) -> bool:
+    """Tell whether the statements after `New` write each element before any is read."""
+    for s in after:
+        if not mentions(s, array.name):
+            continue
+        if isinstance(s, Store):
+            return s.array == array and s.indices == at and len(at) == len(sizes)
+        if isinstance(s, For) and len(at) < len(sizes) and s.count == sizes[len(at)] and not s.carried:
+            return is_filled(array, sizes, s.body, (*at, s.index))
+        return False
+    return False
+
+
+def mentions(s: Statement, name: str) -> bool:
+    """Tell whether a statement or one inside it names a variable."""
+    return any(
+        isinstance(x, Var) and x.name == name for inner, _ in walk([s]) for x in (*reads(inner), *outs(inner), *frames(inner))
+    )
+
+
+def frames(s: Statement) -> list[Var]:
+    """Give what a statement keeps."""
+    if isinstance(s, For | While) and s.kept is not None:
+        return s.kept.fields
+    return [f for k in s.kept for f in k.fields] if isinstance(s, If) and s.kept is not None else []

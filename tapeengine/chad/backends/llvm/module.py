@@ -1,0 +1,337 @@
+"""A whole program as one LLVM module: its functions, and an entry for each pass that the core calls.
+
+An entry is ``int entry(te_word *registers, te_native *state)``. The first registers are what the forward pass hands to
+the reverse pass; then come the leaves of the parameters, then those of the results; arrays are ``te_array`` s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tapeengine._core.machine import addresses
+from tapeengine.chad.backends.llvm.calls import params_of, results_of
+from tapeengine.chad.backends.llvm.control import keep_record, poll, recall_record, sites, weight
+from tapeengine.chad.backends.llvm.helpers import Helpers, guard, typed
+from tapeengine.chad.backends.llvm.layout import KIND, in_memory, size_of, words
+from tapeengine.chad.backends.llvm.statements import Body
+from tapeengine.chad.backends.llvm.writer import FRAME, REFER, Writer
+from tapeengine.chad.backends.machine import NotAssembled
+from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH
+from tapeengine.chad.intermediate.statements import ArrayOf, Function, Operand, Program, Scalar, Type, Var
+
+__all__ = ["RANK", "Entry", "Pass", "module", "symbols"]
+
+#: The most dimensions of an array that is handed in or out, and where a `te_array` has its parts; see `machine.h`.
+RANK = 8
+DATA, CAPACITY, SHAPE = 8, 16, 24
+STRIDES = SHAPE + 8 * RANK
+DIMENSIONS = STRIDES + 8 * RANK
+DESCRIPTOR = DIMENSIONS + 8
+
+#: Functions of the opcode table: what they compute depends on their arguments alone.
+PURE = "memory(none) nounwind willreturn"
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A function that the core calls.
+
+    Attributes
+    ----------
+    function : Function
+    results : sequence of Operand
+        Its results, one for each leaf that is wanted.
+    shared : sequence of Var
+        What the forward pass hands over.
+    may_raise : bool
+    """
+
+    function: Function
+    results: Sequence[Operand]
+    shared: Sequence[Var]
+    may_raise: bool
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where an entry has its leaves in the registers.
+
+    Attributes
+    ----------
+    name : str
+    shared, registers : int
+        How many registers are shared, and how many there are.
+    params, results : tuple of int
+    """
+
+    name: str
+    shared: int
+    registers: int
+    params: tuple[int, ...]
+    results: tuple[int, ...]
+
+
+def module(program: Program, passes: Sequence[Pass]) -> tuple[str, list[Entry]]:
+    """Write a program.
+
+    Parameters
+    ----------
+    program : Program
+    passes : sequence of Pass
+        What the core calls; other functions are called by these.
+
+    Raises
+    ------
+    NotAssembled
+        Where the program does something that this back end cannot do.
+    """
+    helpers = Helpers(program, sites(list(program.functions.values())))
+    mains = {p.function.name for p in passes}
+    texts, entries = [], []
+    for f in program.functions.values():
+        if f.name not in mains:
+            texts.append(inner(helpers, f))
+    for p in passes:
+        text, entry = main(helpers, p)
+        texts.append(text)
+        entries.append(entry)
+    texts += helpers.written.values()
+    if helpers.most_zeros:
+        texts.append(f"@zeros = internal constant [{helpers.most_zeros} x i8] zeroinitializer, align 8\n")
+    return "\n".join([declarations("\n".join(texts)), *texts, METADATA]), entries
+
+
+def inner(helpers: Helpers, f: Function) -> str:
+    """Write a function that others call."""
+    b = Body(helpers, f, may_raise=f.recalled is None)
+    guard(b)
+    poll(b, weight(f.body))
+    types = params_of(f)
+    names = [f"%p{k}" for k in range(len(types))]
+    given = list(names)
+    if f.recalled is not None:
+        frame = given.pop(0)
+        recall_record(b, f.recalled, frame)
+    for p in f.params:
+        n = len(words(p.type))
+        b.give(p, given[:n])
+        del given[:n]
+    b.block(f.body)
+    gave = b.values(f.results)
+    if f.kept is not None:
+        gave.append(keep_record(b, f.kept))
+    b.write_words(results_of(f), gave, "%out", FRAME)
+    b.line("ret i32 0")
+    args = typed(types, names)
+    return b.text(f'define internal i32 @"f.{f.name}"(ptr %ctx, {args}{", " if args else ""}ptr %out)')
+
+
+# ------------------------------------------------------------ entries
+
+
+def main(helpers: Helpers, p: Pass) -> tuple[str, Entry]:
+    """Write a pass and its entry."""
+    shared = [w for v in p.shared for w in words(v.type)]
+    b = Body(helpers, p.function, p.may_raise)
+    types = [w for v in p.function.params for w in words(v.type)]
+    names = [f"%p{k}" for k in range(len(types))]
+    taken = bool(p.function.recalled)
+    if taken:
+        found = b.read_words(shared, "%r", FRAME)
+        for v in p.shared:
+            n = len(words(v.type))
+            b.give(v, found[:n])
+            del found[:n]
+    given = list(names)
+    for v in p.function.params:
+        n = len(words(v.type))
+        b.give(v, given[:n])
+        del given[:n]
+    b.block(p.function.body)
+    if not taken:
+        b.write_words(shared, b.values(p.shared), "%r", FRAME)
+    first = len(shared) + len(p.function.params)
+    for k, x in enumerate(p.results):
+        hand_out(b, x, b.at("%r", 8 * (first + k)))
+    b.line("ret i32 0")
+    name = f"main.{p.function.name}"
+    attributes = [f"{t} {'noalias ' if t == 'ptr' else ''}{n}" for t, n in zip(types, names, strict=True)]
+    text = b.text(f'define internal i32 @"{name}"({", ".join(["ptr noalias %r, ptr noalias %ctx", *attributes])})')
+    entry = Entry(
+        f"entry.{p.function.name}",
+        len(shared),
+        first + len(p.results),
+        tuple(range(len(shared), first)),
+        tuple(range(first, first + len(p.results))),
+    )
+    return text + "\n" + entrance(entry, name, p.function.params, types), entry
+
+
+def hand_out(b: Body, x: Operand, register: str) -> None:
+    """Write a result into its register."""
+    value = b.value(x)
+    if isinstance(x.type, Scalar):
+        if x.type == TRUTH:
+            value = [b.op(f"zext i1 {value[0]} to i64")]
+        b.line(f"store {'double' if x.type == REAL else 'i64'} {value[0]}, ptr {register}")
+        return
+    of = leaf_array(x.type)
+    b.stop_if(b.op(f"icmp eq ptr {value[0]}, null"), REFER, now=True)
+    made = b.take("%ctx", str(DESCRIPTOR))
+    b.line(f"store ptr {value[0]}, ptr {b.at(made, DATA)}")
+    b.line(f"store i64 1, ptr {b.at(made, CAPACITY)}")
+    for k, n in enumerate(value[1:]):
+        b.line(f"store i64 {n}, ptr {b.at(made, SHAPE + 8 * k)}")
+    b.line(f"store i32 {of.rank}, ptr {b.at(made, DIMENSIONS)}")
+    b.line(f"store i32 {KIND[of.element]}, ptr {b.at(made, DIMENSIONS + 4)}")
+    b.line(f"store ptr {made}, ptr {register}")
+
+
+def leaf_array(of: Type) -> ArrayOf:
+    """Give the type of an array that is handed in or out."""
+    if not isinstance(of, ArrayOf) or not isinstance(of.element, Scalar) or of.rank > RANK:
+        raise NotAssembled("a value that is neither a number nor an array of numbers")
+    return of
+
+
+def entrance(entry: Entry, name: str, params: Sequence[Var], types: Sequence[str]) -> str:
+    """Write what reads the parameters from their registers and calls a pass."""
+    w = Writer()
+    given = []
+    for at, p in zip(entry.params, params, strict=True):
+        register = w.at("%r", 8 * at)
+        if isinstance(p.type, Scalar):
+            if p.type == TRUTH:
+                given.append(w.op(f"icmp ne i64 {w.op(f'load i64, ptr {register}')}, 0"))
+            else:
+                given.append(w.op(f"load {words(p.type)[0]}, ptr {register}"))
+            continue
+        given += array_in(w, leaf_array(p.type), w.op(f"load ptr, ptr {register}"))
+    args = typed(["ptr", "ptr", *types], ["%r", "%ctx", *given])
+    w.line(f'%status = call i32 @"{name}"({args})')
+    w.line("ret i32 %status")
+    return w.text(f'define i32 @"{entry.name}"(ptr %r, ptr %ctx)')
+
+
+def array_in(w: Writer, of: ArrayOf, described: str) -> list[str]:
+    """Read an array that was handed in; what is not in C order is copied."""
+    sizes = [
+        w.op(f"load i64, ptr {w.at(described, SHAPE + 8 * k)}, !range !9") for k in range(of.rank)
+    ]
+    strides = [w.op(f"load i64, ptr {w.at(described, STRIDES + 8 * k)}") for k in range(of.rank)]
+    data = w.op(f"load ptr, ptr {w.at(described, DATA)}")
+    word = words(of.element)[0]
+    wanted: list[str] = [str(size_of(word))]
+    for n in reversed(sizes[1:]):
+        wanted.append(w.product([wanted[-1], n]))
+    wanted.reverse()
+    plain = "true"
+    for n, given, want in zip(sizes, strides, wanted, strict=True):
+        right = w.op(f"or i1 {w.op(f'icmp eq i64 {given}, {want}')}, {w.op(f'icmp sle i64 {n}, 1')}")
+        plain = w.op(f"and i1 {plain}, {right}")
+    place = w.place("ptr")
+    w.set(place, "ptr", data)
+    copy, go = w.label("copy"), w.label("go")
+    w.jump_if(plain, go, copy)
+    w.start(copy)
+    made = w.take("%ctx", w.product([*sizes, size_of(word)]))
+    w.set(place, "ptr", made)
+    copied(w, word, data, made, sizes, strides, wanted)
+    w.line(f"br label %{go}")
+    w.start(go)
+    return [w.get(place, "ptr"), *sizes]
+
+
+def copied(
+    w: Writer, word: str, data: str, made: str, sizes: Sequence[str], strides: Sequence[str], wanted: Sequence[str]
+) -> None:
+    """Copy an array of any strides to C order."""
+    if not sizes:
+        memory = in_memory(word)
+        w.line(f"store {memory} {w.op(f'load {memory}, ptr {data}, align 1')}, ptr {made}")
+        return
+    k, head, done = w.counted(sizes[0])
+    source, target = (w.at(p, w.op(f"mul nsw i64 {k}, {s[0]}")) for p, s in ((data, strides), (made, wanted)))
+    copied(w, word, source, target, sizes[1:], strides[1:], wanted[1:])
+    w.again(head, done)
+
+
+# ------------------------------------------------------------ what all modules have
+
+TAKE = """
+define internal noalias ptr @take(ptr %arena, i64 %bytes) noinline nounwind {
+  %more = add i64 %bytes, 32
+  %size = and i64 %more, -32
+  %top = load ptr, ptr %arena, !tbaa !17
+  %at = getelementptr i8, ptr %arena, i64 8
+  %end = load ptr, ptr %at, !tbaa !17
+  %a = ptrtoint ptr %top to i64
+  %b = ptrtoint ptr %end to i64
+  %room = sub i64 %b, %a
+  %fits = icmp ule i64 %size, %room
+  br i1 %fits, label %here, label %there, !prof !7
+here:
+  %next = getelementptr i8, ptr %top, i64 %size
+  store ptr %next, ptr %arena, !tbaa !17
+  ret ptr %top
+there:
+  %made = call ptr @te_more(ptr %arena, i64 %size)
+  ret ptr %made
+}
+"""
+
+METADATA = """
+!7 = !{!"branch_weights", i32 1000, i32 1}
+!8 = !{!"branch_weights", i32 1, i32 1000}
+!9 = !{i64 0, i64 17592186044417}
+!10 = !{!"memory"}
+!1 = !{!"real", !10}
+!2 = !{!"whole", !10}
+!3 = !{!"truth", !10}
+!4 = !{!"reference", !10}
+!5 = !{!"frame", !10}
+!6 = !{!"state", !10}
+!11 = !{!1, !1, i64 0}
+!12 = !{!2, !2, i64 0}
+!13 = !{!3, !3, i64 0}
+!14 = !{!4, !4, i64 0}
+!15 = !{!5, !5, i64 0}
+!17 = !{!6, !6, i64 0}
+"""
+
+INTRINSICS: Mapping[str, str] = {
+    "llvm.smin.i64": "i64 (i64, i64)",
+    "llvm.smax.i64": "i64 (i64, i64)",
+    "llvm.abs.i64": "i64 (i64, i1)",
+    **{f"llvm.{n}.with.overflow.i64": "{i64, i1} (i64, i64)" for n in ("sadd", "ssub", "smul")},
+    **{f"llvm.{n}.f64": "double (double)" for n in ("fabs", "rint", "sqrt", "trunc", "floor", "ceil")},
+    "llvm.copysign.f64": "double (double, double)",
+    "llvm.memset.p0.i64": "void (ptr, i8, i64, i1)",
+    "llvm.memcpy.p0.p0.i64": "void (ptr, ptr, i64, i1)",
+    "llvm.memmove.p0.p0.i64": "void (ptr, ptr, i64, i1)",
+    "llvm.frameaddress.p0": "ptr (i32)",
+    "llvm.assume": "void (i1)",
+    "te_more": "ptr (ptr, i64)",
+    "te_poll": "i32 (ptr)",
+    "te_power": "i32 (i64, i64, ptr)",
+}
+
+
+def declarations(text: str) -> str:
+    """Declare what a module calls."""
+    found = []
+    for name, of in INTRINSICS.items():
+        if f"@{name}(" in text or name == "te_more":
+            result, params = of.rsplit(" (", 1) if not of.startswith("{") else of.split(" (")
+            found.append(f"declare {result} @{name}({params}")
+    for o in OPERATIONS_BY_NAME.values():
+        if f"@te.{o.name}(" in text:
+            found.append(f"declare double @te.{o.name}({', '.join(['double'] * len(o.takes))}) {PURE}")
+    return "\n".join(found) + "\n" + TAKE
+
+
+def symbols() -> Mapping[str, int]:
+    """Give where what modules call lies."""
+    return {name if name.startswith("te_") else f"te.{name}": at for name, at in addresses().items()}
+

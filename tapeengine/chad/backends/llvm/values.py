@@ -1,0 +1,85 @@
+"""The variables of one function: what has a place on the stack, and what is a value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from tapeengine.chad.backends.llvm.layout import constant, words
+from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
+from tapeengine.chad.backends.llvm.writer import Writer
+from tapeengine.chad.intermediate.analysis import outs, walk
+from tapeengine.chad.intermediate.statements import Const, For, Function, Operand, Var, While
+
+__all__ = ["Values"]
+
+#: The words of an array that grows: its elements, its size, and for how many there is room.
+GROWN = ("ptr", "i64", "i64")
+
+
+class Values(Writer):
+    """A function's variables.
+
+    A variable that one statement gives a value is a value of LLVM. Others have places on the stack, which LLVM turns
+    into values again.
+
+    Parameters
+    ----------
+    function : Function
+    """
+
+    def __init__(self, function: Function) -> None:
+        super().__init__()
+        self.function = function
+        self.lifetimes = Lifetimes(function)
+        self.known: dict[str, list[str]] = {}
+        self.placed: dict[str, list[str]] = {}
+        self.indices: set[str] = set()
+        self.changing = set(self.lifetimes.grown)
+        times: Counter[str] = Counter(p.name for p in function.params)
+        for s, _ in walk(function.body):
+            times.update(v.name for v in outs(s))
+            if isinstance(s, For | While):
+                self.changing |= {v.name for v, _ in s.carried}
+        self.changing |= {name for name, n in times.items() if n > 1}
+
+    def is_grown(self, x: Operand) -> bool:
+        """Tell whether an array grows."""
+        return isinstance(x, Var) and x.name in self.lifetimes.grown
+
+    def word_types(self, v: Var) -> Sequence[str]:
+        """Give the types of the words of a variable's place."""
+        return GROWN if self.is_grown(v) else words(v.type)
+
+    def places_of(self, v: Var) -> list[str]:
+        """Give the places of a variable."""
+        if v.name not in self.placed:
+            self.placed[v.name] = [self.place(w) for w in self.word_types(v)]
+        return self.placed[v.name]
+
+    def value(self, x: Operand) -> list[str]:
+        """Give the words of an operand."""
+        if isinstance(x, Const):
+            return constant(x)
+        if x.name in self.changing:
+            found = [self.get(p, w) for p, w in zip(self.places_of(x), self.word_types(x), strict=True)]
+            return found[: len(words(x.type))]
+        return self.known[x.name]
+
+    def one(self, x: Operand) -> str:
+        """Give the word of an operand that has one."""
+        return self.value(x)[0]
+
+    def give(self, v: Var, values: Sequence[str]) -> None:
+        """Give a variable its value."""
+        if v.name not in self.changing:
+            self.known[v.name] = list(values)
+            return
+        if self.is_grown(v) and len(values) < len(GROWN):
+            values = [*values, values[1]]
+        for place, word, value in zip(self.places_of(v), self.word_types(v), values, strict=True):
+            self.set(place, word, value)
+
+    def values(self, xs: Iterable[Operand]) -> list[str]:
+        """Give the words of several operands."""
+        return [w for x in xs for w in self.value(x)]

@@ -1,0 +1,201 @@
+"""Text of LLVM functions: fresh names, places of variables, loads and stores, and where a run stops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tapeengine.chad.backends.llvm.layout import POINTER, in_memory
+
+__all__ = ["DEEP", "ELEMENT", "FRAME", "NO_MEMORY", "POLE", "REFER", "Writer"]
+
+#: Why a run stops; as in `machine.h`.
+POLE, REFER, NO_MEMORY, DEEP = 2, 3, 4, 6
+#: Kinds of memory that are never the same: elements of one type, and what frames and records hold.
+ELEMENT, FRAME = "element", "frame"
+TAGS = {("double", ELEMENT): 1, ("i64", ELEMENT): 2, ("i1", ELEMENT): 3, (POINTER, ELEMENT): 4}
+
+
+class Writer:
+    """Writes one LLVM function."""
+
+    def __init__(self) -> None:
+        self.places: list[str] = []
+        self.lines: list[str] = []
+        self.count = 0
+        self.stops: set[int] = set()
+        self.sticky: dict[int, str] | None = None
+
+    # ------------------------------------------------------------ text
+
+    def line(self, text: str) -> None:
+        """Append an instruction."""
+        self.lines.append("  " + text)
+
+    def fresh(self, hint: str = "t") -> str:
+        """Give a new name of a value."""
+        self.count += 1
+        return f"%{hint}.{self.count}"
+
+    def op(self, text: str, hint: str = "t") -> str:
+        """Append an instruction that gives a value; give its name."""
+        name = self.fresh(hint)
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def label(self, hint: str) -> str:
+        """Give a new name of a block."""
+        self.count += 1
+        return f"{hint}.{self.count}"
+
+    def begin(self, label: str) -> None:
+        """Begin a block; the one before falls through."""
+        self.line(f"br label %{label}")
+        self.start(label)
+
+    def start(self, label: str) -> None:
+        """Begin a block after a jump."""
+        self.lines.append(f"{label}:")
+
+    def jump_if(self, condition: str, then: str, orelse: str, unlikely: bool = False) -> None:
+        """End a block with a conditional jump."""
+        self.line(f"br i1 {condition}, label %{then}, label %{orelse}{', !prof !8' if unlikely else ''}")
+
+    # ------------------------------------------------------------ memory
+
+    def place(self, word: str, hint: str = "v") -> str:
+        """Give a place on the stack for a word."""
+        name = self.fresh(hint)
+        self.places.append(f"  {name} = alloca {in_memory(word) if word != 'i1' else 'i1'}")
+        return name
+
+    def get(self, place: str, word: str) -> str:
+        """Read a word from a place on the stack."""
+        return self.op(f"load {word}, ptr {place}")
+
+    def set(self, place: str, word: str, value: str) -> None:
+        """Write a word to a place on the stack."""
+        self.line(f"store {word} {value}, ptr {place}")
+
+    def at(self, pointer: str, offset: str | int) -> str:
+        """Give a pointer so many bytes further on."""
+        return pointer if offset == 0 else self.op(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")
+
+    def tag(self, word: str, kind: str) -> str:
+        """Give what tells LLVM which memory is never the same."""
+        return f", !tbaa !{TAGS.get((word, kind), 5) + 10}"
+
+    def read(self, word: str, pointer: str, kind: str, is_size: bool = False) -> str:
+        """Read a word from memory."""
+        tag = self.tag(word, kind)
+        if word == "i1":
+            return self.op(f"icmp ne i8 {self.op(f'load i8, ptr {pointer}{tag}')}, 0")
+        bounds = ", !range !9" if is_size else ""
+        return self.op(f"load {word}, ptr {pointer}, align 8{tag}{bounds}")
+
+    def write(self, word: str, value: str, pointer: str, kind: str) -> None:
+        """Write a word to memory."""
+        if word == "i1":
+            value = self.op(f"zext i1 {value} to i8")
+        align = "" if word == "i1" else ", align 8"
+        self.line(f"store {in_memory(word)} {value}, ptr {pointer}{align}{self.tag(word, kind)}")
+
+    def read_words(self, types: Iterable[str], pointer: str, kind: str) -> list[str]:
+        """Read words that lie eight bytes apart."""
+        types = list(types)
+        sizes = len(types) > 1
+        return [
+            self.read(w, self.at(pointer, 8 * k), kind, is_size=sizes and w == "i64") for k, w in enumerate(types)
+        ]
+
+    def write_words(self, types: Iterable[str], values: Iterable[str], pointer: str, kind: str) -> None:
+        """Write words eight bytes apart."""
+        for k, (word, value) in enumerate(zip(types, values, strict=True)):
+            self.write(word, value, self.at(pointer, 8 * k), kind)
+
+    def take(self, arena: str, size: str) -> str:
+        """Give room for so many bytes from an arena."""
+        pointer = self.op(f"call noalias ptr @take(ptr {arena}, i64 {size})")
+        self.stop_if(self.op(f"icmp eq ptr {pointer}, null"), NO_MEMORY, now=True)
+        return pointer
+
+    def clear(self, pointer: str, size: str) -> None:
+        """Write zeros."""
+        self.line(f"call void @llvm.memset.p0.i64(ptr align 8 {pointer}, i8 0, i64 {size}, i1 false)")
+
+    # ------------------------------------------------------------ control
+
+    def stop(self, status: int) -> str:
+        """Give the block that ends the run."""
+        self.stops.add(status)
+        return f"stop{status}"
+
+    def stop_if(self, condition: str, status: int, now: bool = False) -> None:
+        """Stop where a condition holds; in an innermost loop at its end, so that the loop vectorises."""
+        if condition == "false":
+            return
+        if self.sticky is not None and not now:
+            if status not in self.sticky:
+                self.sticky[status] = self.place("i1", "bad")
+            place = self.sticky[status]
+            self.set(place, "i1", self.op(f"or i1 {self.get(place, 'i1')}, {condition}"))
+            return
+        go = self.label("go")
+        self.jump_if(condition, self.stop(status), go, unlikely=True)
+        self.start(go)
+
+    def check_status(self, status: str) -> None:
+        """Hand on that a call has stopped."""
+        bad, go = self.label("bad"), self.label("go")
+        self.jump_if(self.op(f"icmp ne i32 {status}, 0"), bad, go, unlikely=True)
+        self.start(bad)
+        self.line(f"ret i32 {status}")
+        self.start(go)
+
+    def least(self, a: str, b: str) -> str:
+        """Give the smaller of two whole numbers."""
+        return self.op(f"call i64 @llvm.smin.i64(i64 {a}, i64 {b})")
+
+    def not_negative(self, n: str) -> str:
+        """Give a number, or zero where it is negative."""
+        if n.isdigit():
+            return n
+        return self.op(f"call i64 @llvm.smax.i64(i64 {n}, i64 0)")
+
+    def product(self, factors: Iterable[str | int]) -> str:
+        """Give a product of sizes, which is known to fit."""
+        number, names = 1, []
+        for f in factors:
+            if isinstance(f, int) or f.isdigit():
+                number *= int(f)
+            else:
+                names.append(f)
+        if not names:
+            return str(number)
+        found = names[0]
+        for name in names[1:]:
+            found = self.op(f"mul nsw i64 {found}, {name}")
+        return found if number == 1 else self.op(f"mul nsw i64 {found}, {number}")
+
+    def counted(self, n: str, hint: str = "k") -> tuple[str, str, str]:
+        """Begin a loop from 0 to below n, written by hand; give its index, and what ends it."""
+        place = self.place("i64", hint)
+        head, body, done = self.label("head"), self.label("body"), self.label("done")
+        self.set(place, "i64", "0")
+        self.begin(head)
+        index = self.get(place, "i64")
+        self.jump_if(self.op(f"icmp slt i64 {index}, {n}"), body, done)
+        self.start(body)
+        self.line(f"store i64 {self.op(f'add nuw nsw i64 {index}, 1')}, ptr {place}")
+        return index, head, done
+
+    def again(self, head: str, done: str) -> None:
+        """End such a loop."""
+        self.line(f"br label %{head}")
+        self.start(done)
+
+    def text(self, header: str) -> str:
+        """Give the whole function."""
+        ends = [line for status in sorted(self.stops) for line in (f"stop{status}:", f"  ret i32 {status}")]
+        return "\n".join([header + " {", "entry:", *self.places, *self.lines, *ends, "}", ""])
+
+

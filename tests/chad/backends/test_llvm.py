@@ -1,0 +1,124 @@
+"""Native code gives what the text of the intermediate form gives, and the same bits as the register machine."""
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, event, given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("llvmlite", reason="native code needs llvmlite")
+
+from chad.backends import native_leaves as on_leaves
+from chad.generate import test_random
+from chad.lowering.leaves import Leaves
+from chad.lowering.test_random_programs import cotangent_of, is_dense, is_plain, module_of
+from chad.terms_of_language import programs
+
+from tapeengine.chad.backends.machine import NotAssembled
+from tapeengine.chad.close import close
+from tapeengine.chad.depth import deep
+from tapeengine.chad.evaluate import Evaluator
+from tapeengine.chad.intermediate.text import compiled
+from tapeengine.chad.lowering.passes import lower_reverse
+from tapeengine.chad.lowering.values import NotLowered
+from tapeengine.chad.reverse import reverse
+
+CALM = settings(
+    max_examples=1000 if os.environ.get("TAPEENGINE_NIGHTLY") else 25,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    report_multiple_bugs=False,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+)
+ERRORS = (IndexError, ValueError, ZeroDivisionError, OverflowError)
+
+
+def attempt(run):
+    """What a run gives; None where it raises or refers to Python."""
+    try:
+        with deep(), np.errstate(all="ignore"):
+            return run()
+    except ERRORS:
+        return None
+
+
+def bits(value):
+    """The bits of all numbers, with one NaN."""
+    if value is None:
+        return None
+    if isinstance(value, tuple | list):
+        return [bits(item) for item in value]
+    array = np.asarray(value)
+    if array.dtype == float:
+        array = np.where(np.isnan(array), np.nan, array)
+    return array.shape, array.dtype.kind, array.tobytes()
+
+
+def close_to(got, wanted):
+    """Compare leaves with those of the text."""
+    for a, b in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(np.asarray(a, float), np.asarray(b, float), rtol=1e-12, atol=1e-12)
+
+
+def agree(module, args, seed, dense):
+    """Compare native code with the text of the form, and with the machine."""
+    definition, closed = module.definitions[module.main], close(module)
+    leaves_of = Leaves(closed.types, dense)
+    try:
+        leaves = [x for p, v in zip(definition.params, args, strict=True) for x in leaves_of.flat(p.of, v)]
+        lowered = lower_reverse(closed, reverse(closed), dense)
+        native = on_leaves.by_llvm(lowered)
+    except (NotLowered, NotAssembled, ValueError) as reason:
+        event(f"refused: {reason}"[:60])
+        return
+    function = lowered.program.functions["forward"]
+    given_leaves = on_leaves.given(leaves, function.params)
+    text = compiled(lowered.program)
+    expected = attempt(lambda: text["forward"](*leaves))
+    got = attempt(lambda: native.vjp(*given_leaves))
+    machine = None
+    try:
+        machine = on_leaves.by_machine(lowered)
+    except (NotAssembled, ValueError) as reason:
+        event(f"not for the machine: {reason}"[:60])
+    if machine is not None:
+        other = attempt(lambda: machine.vjp(*given_leaves))
+        assert got is not None or other is None
+        machine = None if other is None else machine  # which refers results that are arguments
+        if other is not None:
+            assert bits(got[0]) == bits(other[0])
+    if got is None:
+        event("nothing")
+        return
+    assert expected is not None
+    *results, kept = expected
+    close_to(got[0], results)
+    value = Evaluator(closed).run(module.main, args)
+    ct = cotangent_of(definition.result, value, closed.types, np.random.default_rng(seed))
+    cts = Leaves(closed.types, lowered.is_dense).cotangent(definition.result, ct, value)
+    backward = lowered.program.functions["reverse"]
+    wanted = text["reverse"](kept, *cts)
+    given_cts = tuple(on_leaves.given(cts, backward.params))
+    reals = [k for k, p in enumerate(function.params) if "real" in repr(p.type)]
+    found = got[1](given_cts)
+    close_to([found[k] for k in reals], wanted)
+    if machine is not None:
+        assert bits(found) == bits(other[1](given_cts))
+    assert bits(got[1](given_cts)) == bits(found)
+    event("compared")
+
+
+@CALM
+@given(programs(), st.integers(0, 2**32 - 1))
+def test_terms_of_the_language(program, seed):
+    env, args, term = program
+    dense = all(map(is_dense, args)) and all(is_plain(v.of) for v in env)
+    agree(module_of(env, term), args, seed, dense)
+
+
+@CALM
+@given(test_random.programs(), st.integers(0, 2**32 - 1))
+def test_rectangular_arrays(program, seed):
+    env, args, term = program
+    agree(module_of(env, term), args, seed, dense=True)
