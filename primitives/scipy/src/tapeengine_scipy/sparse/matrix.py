@@ -48,11 +48,15 @@ class SparseArray:
         return SparseArray(self.data, self.pattern.transposed())
 
     def __matmul__(self, x: Any) -> Any:
-        """Multiply with a dense vector or matrix."""
+        """Multiply with a vector or matrix; the product with a sparse one is sparse."""
+        if isinstance(x, SparseArray) or scipy.sparse.issparse(x):
+            return sparse_product(self, as_sparse(x))
         return TIMES(self.data, _fitting(x, self.shape[1]), pattern=self.pattern)
 
     def __rmatmul__(self, x: Any) -> Any:
-        """Multiply a dense vector or matrix with this matrix."""
+        """Multiply a vector or matrix with this matrix."""
+        if scipy.sparse.issparse(x):
+            return as_sparse(x) @ self
         x = floating(x)
         product = TIMES(self.data, _fitting(x.T, self.shape[0]), pattern=self.pattern, transposed=True)
         return product.T
@@ -62,6 +66,18 @@ class SparseArray:
         if self.pattern.is_matrix and np.ndim(factor):
             return self @ factor
         return SparseArray(self.data * self._factors(factor), self.pattern)
+
+    def multiply(self, other: Any) -> "SparseArray":
+        """Multiply by a number or, element by element, by what broadcasts; the result is sparse."""
+        return SparseArray(self.data * self._factors(other), self.pattern)
+
+    def dot(self, other: Any) -> Any:
+        """Multiply with a number, a vector or a matrix."""
+        return self @ other if np.ndim(other) else self * other
+
+    def __truediv__(self, divisor: Any) -> "SparseArray":
+        """Divide by a number or, element by element, by what broadcasts."""
+        return self.multiply(1.0 / floating(divisor))
 
     def __rmul__(self, factor: Any) -> Any:
         """Multiply from the other side."""
@@ -107,6 +123,26 @@ def _fitting(x: Any, length: int) -> Any:
     if x.ndim not in (1, 2) or x.shape[0] != length:
         raise ValueError(f"a sparse product needs a vector or matrix with {length} rows, not shape {x.shape}")
     return x
+
+
+def sparse_product(a: SparseArray, b: SparseArray) -> SparseArray:
+    """Multiply two sparse matrices: each entry of the product is the sum over the pairs of entries that meet in it."""
+    if a.shape[1] != b.shape[0]:
+        raise ValueError(f"matmul: dimension mismatch of {a.shape} and {b.shape}")
+    order = numpy.argsort(b.pattern.rows, kind="stable")
+    starts = numpy.searchsorted(b.pattern.rows[order], numpy.arange(b.shape[0] + 1))
+    counts = numpy.diff(starts)[a.pattern.columns]
+    left = numpy.repeat(numpy.arange(a.pattern.size), counts)
+    within = numpy.arange(len(left)) - numpy.repeat(numpy.cumsum(counts) - counts, counts)
+    right = order[numpy.repeat(starts[a.pattern.columns], counts) + within]
+    places = a.pattern.rows[left].astype(numpy.int64) * b.shape[1] + b.pattern.columns[right]
+    distinct, where = numpy.unique(places, return_inverse=True)
+    products = a.data[left] * b.data[right]
+    entries = np.bincount(where, weights=products, minlength=len(distinct))
+    shape = (a.shape[0], b.shape[1])
+    return SparseArray(
+        entries, Pattern(distinct // max(shape[1], 1), distinct % max(shape[1], 1), shape, a.pattern.is_matrix)
+    )
 
 
 def as_sparse(a: Any) -> SparseArray:
