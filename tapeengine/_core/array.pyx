@@ -323,6 +323,9 @@ cdef class Array:
     # -- what would lose the derivative -------------------------------------------------------------------------------
     def __array__(self, dtype=None, copy=None):
         if self.storage.active:
+            unread = offered_back(self)
+            if unread is not None:
+                return unread
             raise DroppedDerivativeError(
                 f"this would turn a traced array of shape {self.shape} into a plain one and lose its derivative. Use "
                 "tapeengine.numpy's functions to build arrays of it (np.array, np.stack, np.zeros and assignment), and "
@@ -363,6 +366,12 @@ cdef object part_of(Array a, str name):
     cdef Array whole = read_part(a, None) if a.storage.number else a
     part = viewed(whole, getattr(whole.current(), name))
     return read_number(part) if a.storage.number else part
+
+
+cdef object offered_back(Array a):
+    """What an operator of another library's class is given, so that Python asks the traced array; None for others."""
+    from tapeengine.duals.foreign import as_object_for_operators
+    return as_object_for_operators(a)
 
 
 cdef object methods = None

@@ -47,7 +47,8 @@ class Rules:
     numpy_rules : mapping of callable to callable
         For a function or ufunc, what to call in its place; for a method of a ufunc the key is ``(ufunc, method)``.
         A key that is a module's name stands for rules that are asked for once that module has been imported: its
-        value is a function that returns them.
+        value is a function that returns them. A key that is a class stands for operators between its instances and
+        traced arrays: ``rule(ufunc, x, y)`` returns the result, or NotImplemented.
     failures : sequence
         What went wrong with plugins, one text each; the error for a function without a rule repeats them.
 
@@ -132,8 +133,24 @@ class Rules:
             return self.masked(result, where, out)
         return result if out is None else stored(result, out)
 
+    @property
+    def operators(self) -> list[str]:
+        """The packages whose operators leave traced operands to rules: those that have rules for classes."""
+        self.find(None)
+        return [key.__module__.rpartition(".")[0] for key in self.table if isinstance(key, type)]
+
+    def of_class(self, args: tuple[Any, ...]) -> Callable[..., Any] | None:
+        """The rule of the class of an operand, which answers for operators and ufuncs of two operands."""
+        classes = [cls for x in args if type(x) is not Array for cls in type(x).__mro__[:-1]]
+        return next((rule for rule in map(self.find, classes) if rule is not None), None)
+
     def foreign(self, function: Any, again: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """A call with an operand of another library's class: with a plain array instead, or what does not depend."""
+        own = self.of_class(args) if isinstance(function, numpy.ufunc) and not options else None
+        if own is not None:
+            result = own(function, *args)
+            if result is not NotImplemented:
+                return result
         rule = self.find(function)
         if isinstance(rule, Primitive) and not any(rule.vjp_rules):
             result = function(*replaced(value_of, args), **replaced(value_of, dict(options)))

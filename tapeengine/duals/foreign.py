@@ -7,6 +7,7 @@ result is the plain one of `numpy.asarray(operand)` the operand is that array fr
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -16,11 +17,14 @@ import numpy
 from tapeengine._core.array import Array
 from tapeengine._core.calls import is_foreign
 from tapeengine._core.scalar import Dual
+from tapeengine._core.storing import rules_of
 from tapeengine._core.trace import value_of
 from tapeengine.errors import UnsupportedError
 
 __all__ = ["as_plain", "class_name", "no_place_for_derivatives"]
 
+#: The operators that leave it to the other operand.
+OPERATORS = {f"__{r}{name}__" for r in ("", "r") for name in ("add", "sub", "mul", "truediv", "matmul")}
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
@@ -37,6 +41,27 @@ def as_plain(function: Callable[..., Any], args: tuple[Any, ...], options: Mappi
     wanted = function(*replaced(value_of, args), **replaced(value_of, dict(options))) if own is None else own
     if not is_plain(wanted) or not alike(wanted, on_values(function, *found)):
         raise no_place_for_derivatives(wanted, function, (*args, *options.values()))
+    return found
+
+
+def as_object_for_operators(a: Array) -> Any:
+    """An array of objects that holds a traced one, for an operator that then leaves the operation to the other operand.
+
+    Operators of classes that a plugin has rules for read what is no array of theirs with numpy, and answer
+    NotImplemented to what numpy cannot read. None where something else reads the array.
+    """
+    frame = sys._getframe(1)
+    module = str(frame.f_globals.get("__name__"))
+    rules = rules_of(a)
+    root = next((name for name in getattr(rules, "operators", ()) if module.startswith(f"{name}.")), None)
+    if root is None:
+        return None
+    while str(frame.f_globals.get("__name__")).startswith(f"{root}.") and frame.f_code.co_name not in OPERATORS:
+        frame = frame.f_back  # type: ignore[assignment]
+    if not any(x is a for x in frame.f_locals.values()) or frame.f_code.co_name not in OPERATORS:
+        return None  # a method has nobody to leave it to, and what is no operand would be lost
+    found = numpy.empty((), object)
+    found[()] = a
     return found
 
 

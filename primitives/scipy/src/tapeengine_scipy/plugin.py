@@ -45,10 +45,20 @@ def ufunc_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
     return rules
 
 
+def sparse_rules() -> Mapping[type, Callable[..., Any]]:
+    """Map SciPy's classes of sparse matrices to their operators with traced arrays."""
+    from tapeengine_scipy.sparse.operands import rules
+
+    return rules()
+
+
 @hookimpl
 def tapeengine_modules() -> Mapping[str, str]:
     """Name the modules of SciPy that have counterparts here."""
-    names = "fft integrate interpolate linalg optimize signal sparse sparse.linalg special stats".split()
+    names = (
+        "fft integrate interpolate linalg ndimage optimize signal sparse sparse.linalg spatial spatial.distance "
+        "special stats"
+    ).split()
     return {f"scipy.{name}": f"tapeengine_scipy.{name}" for name in names}
 
 
@@ -68,5 +78,5 @@ def tapeengine_structures() -> Mapping[type, Container]:
 
 @hookimpl
 def tapeengine_numpy_rules() -> Mapping[Any, Callable[..., Any]]:
-    """Return the rules for the ufuncs of `scipy.special`, for when that module, which is slow to import, is there."""
-    return {"scipy.special": ufunc_rules}
+    """Return the rules for what SciPy's modules hold, for when those, which are slow to import, are there."""
+    return {"scipy.special": ufunc_rules, "scipy.sparse": sparse_rules}

@@ -10,7 +10,6 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
 from tapeengine_scipy._callables import Closed, as_vector, directional, jacobian
-from tapeengine_scipy.linalg.solve import SOLVE
 
 
 def _implicit_primal(params: Any, *, solver: Callable[[Any], Any], residual: Callable[[Any, Any], Any]) -> Any:
@@ -35,10 +34,10 @@ def _implicit_jvp(t: Any, params: Any, out: Any, residual: Callable[[Any, Any], 
     return np.reshape(-_solved(slope, change), out_space.shape)
 
 
-def _solved(slope: Any, b: Any, **static: Any) -> Any:
+def _solved(slope: Any, b: Any, transposed: bool = False) -> Any:
     """A solution is a function of the parameters where the Jacobian in x is regular."""
     try:
-        return SOLVE(slope, b, **static)
+        return np.linalg.solve(slope.T if transposed else slope, b)
     except (numpy.linalg.LinAlgError, ValueError) as error:
         raise UnsupportedError(
             "the Jacobian at the solution is singular or not square, so that the solution is not a differentiable "

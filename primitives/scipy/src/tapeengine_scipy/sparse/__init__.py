@@ -1,7 +1,6 @@
 """Sparse matrices with traced entries, and derivatives of products and linear systems with them.
 
-A matrix of `scipy.sparse` is a constant, and its own operators do not know traced arrays: use `matmul`, or build the
-matrix here. `linalg` has the solvers.
+A matrix of `scipy.sparse` is a constant: its operators take traced arrays. `linalg` has the solvers.
 
 Examples
 --------
@@ -15,8 +14,19 @@ array([10.,  1.])
 
 from tapeengine_scipy._passing import names_of
 from tapeengine_scipy.sparse import linalg
+from tapeengine_scipy.sparse.diagonals import diags, diags_array
 from tapeengine_scipy.sparse.matrix import SparseArray, coo_array, csc_array, csr_array, matmul, with_data
 
-__all__ = ["SparseArray", "coo_array", "csc_array", "csr_array", "linalg", "matmul", "with_data"]
+__all__ = [
+    "SparseArray",
+    "coo_array",
+    "csc_array",
+    "csr_array",
+    "diags",
+    "diags_array",
+    "linalg",
+    "matmul",
+    "with_data",
+]
 
 __getattr__, __dir__ = names_of("scipy.sparse")

@@ -1,0 +1,309 @@
+"""Filters: an image with a margin, correlated with weights, or reduced window by window."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+from numpy.lib.array_utils import normalize_axis_index
+
+import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._passing import beside, plain_value
+from tapeengine_scipy._values import floating
+from tapeengine_scipy.signal import CORRELATE
+
+#: What numpy.pad calls the ways to go on beyond the edges.
+MARGINS = {
+    "reflect": "symmetric", "grid-mirror": "symmetric", "mirror": "reflect", "nearest": "edge", "wrap": "wrap",
+    "grid-wrap": "wrap", "constant": "constant", "grid-constant": "constant",
+}  # fmt: skip
+
+
+def _padded(x: Any, margins: list[tuple[int, int]], mode: str, cval: Any) -> Any:
+    if mode not in MARGINS:
+        raise RuntimeError("boundary mode not supported")
+    named = MARGINS[mode]
+    return np.pad(x, margins, mode=named, **({"constant_values": cval} if named == "constant" else {}))
+
+
+def _margins(sizes: Sequence[int], origins: Sequence[int]) -> list[tuple[int, int]]:
+    """How far the windows of given sizes reach to both sides of their places."""
+    found = []
+    for size, origin in zip(sizes, origins, strict=True):
+        before = size // 2 + origin
+        if not 0 <= before < size:
+            raise ValueError("invalid origin")
+        found.append((before, size - 1 - before))
+    return found
+
+
+def _per_axis(value: Any, count: int) -> list[Any]:
+    return [value] * count if isinstance(value, str) or np.ndim(value) == 0 else list(value)
+
+
+def _no_output(output: Any) -> None:
+    if output is not None:
+        raise UnsupportedError("scipy.ndimage: output= is not there where values are traced; take what is returned")
+
+
+@beside("scipy.ndimage.correlate")
+def correlate(
+    input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: Any = 0, *,
+    axes: Any = None,
+) -> Any:  # fmt: skip
+    """Correlate an image with weights; see `scipy.ndimage.correlate`. Differentiable in both, and in `cval`."""
+    _no_output(output)
+    x, kernel = floating(input), floating(weights)
+    along = _axes(axes, x.ndim)
+    if kernel.ndim != len(along):
+        raise RuntimeError(f"weights.ndim ({kernel.ndim}) must match len(axes) ({len(along)})")
+    if len(along) != x.ndim:
+        kernel = np.reshape(kernel, [kernel.shape[along.index(k)] if k in along else 1 for k in range(x.ndim)])
+    origins = dict(zip(along, _per_axis(origin, len(along)), strict=True))
+    margins = _margins(kernel.shape, [origins.get(k, 0) for k in range(x.ndim)])
+    return CORRELATE(_padded(x, margins, mode, cval), kernel, method="direct")
+
+
+def _axes(axes: Any, ndim: int) -> list[int]:
+    if axes is None:
+        return list(range(ndim))
+    return [normalize_axis_index(int(axis), ndim) for axis in numpy.atleast_1d(axes)]
+
+
+@beside("scipy.ndimage.convolve")
+def convolve(
+    input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: Any = 0, *,
+    axes: Any = None,
+) -> Any:  # fmt: skip
+    """Convolve an image with weights; see `scipy.ndimage.convolve`."""
+    kernel = floating(weights)
+    origins = [
+        -shift - (size % 2 == 0) for shift, size in zip(_per_axis(origin, kernel.ndim), kernel.shape, strict=True)
+    ]
+    return correlate(input, np.flip(kernel), output, mode, cval, origins, axes=axes)
+
+
+@beside("scipy.ndimage.correlate1d")
+def correlate1d(
+    input: Any, weights: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0,
+    origin: int = 0,
+) -> Any:  # fmt: skip
+    """Correlate along an axis; see `scipy.ndimage.correlate1d`."""
+    kernel = floating(weights)
+    if kernel.ndim != 1 or kernel.shape[0] < 1:
+        raise RuntimeError("no filter weights given")
+    return correlate(input, kernel, output, mode, cval, origin, axes=(axis,))
+
+
+@beside("scipy.ndimage.convolve1d")
+def convolve1d(
+    input: Any, weights: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0,
+    origin: int = 0,
+) -> Any:  # fmt: skip
+    """Convolve along an axis; see `scipy.ndimage.convolve1d`."""
+    kernel = np.flip(floating(weights))
+    return correlate1d(input, kernel, axis, output, mode, cval, -origin - (kernel.shape[0] % 2 == 0))
+
+
+@beside("scipy.ndimage.uniform_filter1d")
+def uniform_filter1d(
+    input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
+) -> Any:
+    """Return running means; see `scipy.ndimage.uniform_filter1d`."""
+    if size < 1:
+        raise RuntimeError("incorrect filter size")
+    return correlate1d(input, numpy.full(size, 1.0 / size), axis, output, mode, cval, origin)
+
+
+def _along(one: Callable[..., Any], input: Any, axes: Any, mode: Any, cval: Any, *parameters: Any) -> Any:
+    """A filter along one axis after the other, with parameters and modes of its own for each."""
+    x = floating(input)
+    along = _axes(axes, x.ndim)
+    modes = _per_axis(mode, len(along))
+    columns = [_per_axis(parameter, len(along)) for parameter in parameters]
+    for axis, how, *own in zip(along, modes, *columns, strict=True):
+        x = one(x, axis, how, cval, *own)
+    return x
+
+
+@beside("scipy.ndimage.uniform_filter")
+def uniform_filter(
+    input: Any, size: Any = 3, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
+    axes: Any = None,
+) -> Any:  # fmt: skip
+    """Return means of windows; see `scipy.ndimage.uniform_filter`."""
+    _no_output(output)
+
+    def one(x: Any, axis: int, how: str, cval: Any, size: Any, origin: Any) -> Any:
+        return x if size <= 1 else uniform_filter1d(x, int(size), axis, None, how, cval, origin)
+
+    return _along(one, input, axes, mode, cval, size, origin)
+
+
+def _gaussian_weights(sigma: Any, order: int, radius: int) -> Any:
+    """A Gaussian's derivative of an order, by weights that add up to one before: a polynomial times the Gaussian."""
+    places = numpy.arange(-radius, radius + 1)
+    variance = sigma * sigma
+    bell = np.exp(-0.5 / variance * places**2)
+    bell = bell / np.sum(bell)
+    factors: list[Any] = [1.0]  # of the polynomial: p' - x p / sigma^2 with each derivative
+    for _ in range(order):
+        slope = [power * factors[power] for power in range(1, len(factors))]
+        factors = [
+            (slope[power] if power < len(slope) else 0.0) - (factors[power - 1] / variance if power else 0.0)
+            for power in range(len(factors) + 1)
+        ]
+    return bell * sum(factor * places**power for power, factor in enumerate(factors))
+
+
+@beside("scipy.ndimage.gaussian_filter1d")
+def gaussian_filter1d(
+    input: Any, sigma: Any, axis: int = -1, order: int = 0, output: Any = None, mode: str = "reflect",
+    cval: Any = 0.0, truncate: float = 4.0, *, radius: int | None = None,
+) -> Any:  # fmt: skip
+    """Smooth along an axis; see `scipy.ndimage.gaussian_filter1d`.
+
+    Differentiable in `sigma` as well, at the number of weights that its value asks for.
+    """
+    if order < 0:
+        raise ValueError("order must be non-negative")
+    reach = int(truncate * float(plain_value(sigma)) + 0.5) if radius is None else radius
+    weights = np.flip(_gaussian_weights(sigma, order, reach))
+    return correlate1d(input, weights, axis, output, mode, cval, 0)
+
+
+@beside("scipy.ndimage.gaussian_filter")
+def gaussian_filter(
+    input: Any, sigma: Any, order: Any = 0, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
+    truncate: float = 4.0, *, radius: Any = None, axes: Any = None,
+) -> Any:  # fmt: skip
+    """Smooth an image; see `scipy.ndimage.gaussian_filter`. Differentiable in `sigma` as well."""
+    _no_output(output)
+
+    def one(x: Any, axis: int, how: str, cval: Any, sigma: Any, order: Any, radius: Any) -> Any:
+        if plain_value(sigma) <= 1e-15:
+            return x
+        return gaussian_filter1d(x, sigma, axis, order, None, how, cval, truncate, radius=radius)
+
+    return _along(one, input, axes, mode, cval, sigma, order, radius)
+
+
+def _sum_over_axes(part: Callable[[int, str], Any], axes: Any, mode: Any, ndim: int) -> Any:
+    along = _axes(axes, ndim)
+    return sum(part(axis, how) for axis, how in zip(along, _per_axis(mode, len(along)), strict=True))
+
+
+@beside("scipy.ndimage.laplace")
+def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None) -> Any:
+    """Return the sum of second differences; see `scipy.ndimage.laplace`."""
+    x = floating(input)
+    return _sum_over_axes(
+        lambda axis, how: correlate1d(x, numpy.array([1.0, -2.0, 1.0]), axis, output, how, cval), axes, mode, x.ndim
+    )
+
+
+@beside("scipy.ndimage.gaussian_laplace")
+def gaussian_laplace(
+    input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None,
+    **kwargs: Any,
+) -> Any:  # fmt: skip
+    """Return the sum of smoothed second derivatives; see `scipy.ndimage.gaussian_laplace`."""
+    x = floating(input)
+    along = _axes(axes, x.ndim)
+
+    def part(axis: int, how: str) -> Any:
+        order = [2 if other == axis else 0 for other in along]
+        return gaussian_filter(x, sigma, order, output, mode, cval, axes=along, **kwargs)
+
+    return _sum_over_axes(part, axes, mode, x.ndim)
+
+
+@beside("scipy.ndimage.gaussian_gradient_magnitude")
+def gaussian_gradient_magnitude(
+    input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None,
+    **kwargs: Any,
+) -> Any:  # fmt: skip
+    """Return the length of the smoothed gradient; see `scipy.ndimage.gaussian_gradient_magnitude`."""
+    x = floating(input)
+    along = _axes(axes, x.ndim)
+
+    def part(axis: int, how: str) -> Any:
+        order = [1 if other == axis else 0 for other in along]
+        return gaussian_filter(x, sigma, order, output, mode, cval, axes=along, **kwargs) ** 2
+
+    return np.sqrt(_sum_over_axes(part, axes, mode, x.ndim))
+
+
+def _edges(input: Any, axis: int, mode: Any, cval: Any, across: Any) -> Any:
+    x = floating(input)
+    axis = normalize_axis_index(axis, x.ndim)
+    modes = _per_axis(mode, x.ndim)
+    x = correlate1d(x, numpy.array([-1.0, 0.0, 1.0]), axis, None, modes[axis], cval)
+    for other in range(x.ndim):
+        if other != axis:
+            x = correlate1d(x, across, other, None, modes[other], cval)
+    return x
+
+
+@beside("scipy.ndimage.sobel")
+def sobel(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
+    """Return differences along an axis, smoothed across; see `scipy.ndimage.sobel`."""
+    _no_output(output)
+    return _edges(input, axis, mode, cval, numpy.array([1.0, 2.0, 1.0]))
+
+
+@beside("scipy.ndimage.prewitt")
+def prewitt(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
+    """Return differences along an axis, added up across; see `scipy.ndimage.prewitt`."""
+    _no_output(output)
+    return _edges(input, axis, mode, cval, numpy.array([1.0, 1.0, 1.0]))
+
+
+def _windowed(
+    reduce: Callable[..., Any], input: Any, size: Any, footprint: Any, output: Any, mode: Any, cval: Any, origin: Any,
+    axes: Any,
+) -> Any:  # fmt: skip
+    """A reduction of the elements of each window that a footprint has."""
+    _no_output(output)
+    x = floating(input)
+    if axes is not None or not isinstance(mode, str):
+        raise UnsupportedError("scipy.ndimage: axes= and several modes of these filters are not differentiated")
+    if footprint is None:
+        if size is None:
+            raise RuntimeError("no footprint or filter size provided")
+        footprint = numpy.ones(_per_axis(size, x.ndim), bool)
+    footprint = numpy.asarray(footprint, bool)
+    padded = _padded(x, _margins(footprint.shape, _per_axis(origin, x.ndim)), mode, cval)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, footprint.shape)
+    return reduce(np.reshape(windows, (*x.shape, -1))[..., footprint.ravel()], axis=-1)
+
+
+@beside("scipy.ndimage.maximum_filter")
+def maximum_filter(
+    input: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
+    origin: Any = 0, *, axes: Any = None,
+) -> Any:  # fmt: skip
+    """Return the greatest elements of windows; see `scipy.ndimage.maximum_filter`."""
+    return _windowed(np.max, input, size, footprint, output, mode, cval, origin, axes)
+
+
+@beside("scipy.ndimage.minimum_filter")
+def minimum_filter(
+    input: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
+    origin: Any = 0, *, axes: Any = None,
+) -> Any:  # fmt: skip
+    """Return the smallest elements of windows; see `scipy.ndimage.minimum_filter`."""
+    return _windowed(np.min, input, size, footprint, output, mode, cval, origin, axes)
+
+
+@beside("scipy.ndimage.median_filter")
+def median_filter(
+    input: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
+    origin: Any = 0, *, axes: Any = None,
+) -> Any:  # fmt: skip
+    """Return the medians of windows, the upper one of an even number; see `scipy.ndimage.median_filter`."""
+    return _windowed(_upper_median, input, size, footprint, output, mode, cval, origin, axes)
+
+
+def _upper_median(x: Any, axis: int) -> Any:
+    return np.sort(x, axis=axis)[..., x.shape[axis] // 2]

@@ -1,0 +1,184 @@
+"""Images between their elements: splines through them at traced places."""
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._passing import beside, plain_value
+from tapeengine_scipy._values import floating
+
+_NAMED = {"grid-mirror": "reflect"}
+#: The modes that are differentiated, by the order of the spline; SciPy pads the others in ways of its own.
+_LINEAR = ("constant", "grid-constant", "nearest", "reflect", "mirror", "grid-wrap")
+_CUBIC = ("constant", "mirror", "reflect", "grid-wrap")
+
+
+def _weights(z: Any, order: int) -> list[Any]:
+    """The B-spline's values at the elements around a place whose distance to the first one's right is z."""
+    if order == 0:
+        return [1.0]
+    if order == 1:
+        return [1.0 - z, z]
+    left = 1.0 - z
+    return [left**3 / 6, (4 - 6 * z**2 + 3 * z**3) / 6, (4 - 6 * left**2 + 3 * left**3) / 6, z**3 / 6]
+
+
+def _inside(place: Any, length: int, mode: str) -> Any:
+    """The element that stands for one beyond the edges."""
+    if mode in ("nearest", "grid-constant"):
+        return numpy.clip(place, 0, length - 1)
+    if mode == "grid-wrap":
+        return place % length
+    if mode == "reflect":
+        place = place % (2 * length)
+        return numpy.minimum(place, 2 * length - 1 - place)
+    if length == 1:
+        return numpy.zeros_like(place)
+    place = place % (2 * length - 2)
+    return numpy.minimum(place, 2 * length - 2 - place)
+
+
+def _taps(x: Any, length: int, order: int, mode: str) -> list[tuple[Any, Any, Any]]:
+    """Along one axis: elements, their weights, and which of them exist."""
+    if mode == "nearest":
+        x = np.clip(x, 0.0, length - 1.0)
+    still = plain_value(x)
+    first = numpy.floor(still + (0.5 if order == 0 else 0.0)).astype(int)
+    z = x - first
+    start = first - (1 if order == 3 else 0)
+    found = []
+    for step, weight in enumerate(_weights(z, order)):
+        there = (start + step >= 0) & (start + step < length) if mode == "grid-constant" else True
+        found.append((_inside(start + step, length, mode), weight, there))
+    return found
+
+
+@beside("scipy.ndimage.spline_filter")
+def spline_filter(input: Any, order: int = 3, output: Any = numpy.float64, mode: str = "mirror") -> Any:
+    """Return the coefficients of the spline through an image; see `scipy.ndimage.spline_filter`."""
+    x = floating(input)
+    if order < 2:
+        return x
+    for axis, length in enumerate(x.shape):
+        matrix = scipy.ndimage.spline_filter1d(numpy.eye(length), order, axis=0, mode=mode) if length > 1 else None
+        if matrix is not None:
+            x = np.moveaxis(np.tensordot(matrix, x, axes=(1, axis)), 0, axis)
+    return x
+
+
+def _sampled(c: Any, places: list[Any], order: int, mode: str, cval: Any) -> Any:
+    """A spline of given coefficients at places, one array of coordinates for each axis."""
+    per_axis = [_taps(x, length, order, mode) for x, length in zip(places, c.shape, strict=True)]
+    total: Any = 0.0
+    for corner in product(*per_axis):
+        value = c[tuple(index for index, _, _ in corner)]
+        there = True
+        for _, _, exists in corner:
+            there = there & exists
+        value = value if there is True else np.where(there, value, cval)
+        for _, weight, _ in corner:
+            value = value * weight
+        total = total + value
+    if mode != "constant":
+        return total
+    ends = [(plain_value(x) < 0) | (plain_value(x) > length - 1) for x, length in zip(places, c.shape, strict=True)]
+    return np.where(numpy.logical_or.reduce(ends), cval, total)
+
+
+def _checked(order: int, mode: str, output: Any) -> str:
+    mode = _NAMED.get(mode, mode)
+    if output is not None or order not in (0, 1, 3) or mode not in (_LINEAR if order < 2 else _CUBIC):
+        raise UnsupportedError(
+            f"scipy.ndimage: interpolation of order {order} with mode={mode!r} is not differentiated; orders 0 and 1 are "
+            f"with {', '.join(_LINEAR)}, order 3 with {', '.join(_CUBIC)}; output= is not there"
+        )
+    return mode
+
+
+def _coefficients(x: Any, order: int, mode: str, prefilter: bool) -> Any:
+    return spline_filter(x, order, mode="mirror" if mode == "constant" else mode) if prefilter and order > 1 else x
+
+
+@beside("scipy.ndimage.map_coordinates")
+def map_coordinates(
+    input: Any, coordinates: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0,
+    prefilter: bool = True,
+) -> Any:  # fmt: skip
+    """Return an image at coordinates; see `scipy.ndimage.map_coordinates`.
+
+    Differentiable in the image, the coordinates and `cval`, for splines of order 0, 1 and 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> map_coordinates(np.array([0.0, 1.0, 4.0]), np.array([[0.5]]), order=1)
+    array([0.5])
+    """
+    mode, x = _checked(order, mode, output), floating(input)
+    at = floating(np.array(coordinates) if isinstance(coordinates, (list, tuple)) else coordinates)
+    if at.shape[0] != x.ndim:
+        raise RuntimeError("invalid shape for coordinate array")
+    return _sampled(_coefficients(x, order, mode, prefilter), list(at), order, mode, cval)
+
+
+def _transformed(
+    input: Any, place: Callable[[Any], Any], shape: Any, order: int, mode: str, cval: Any, prefilter: bool
+) -> Any:
+    x = floating(input)
+    shape = x.shape if shape is None else tuple(int(n) for n in shape)
+    return _sampled(
+        _coefficients(x, order, mode, prefilter), list(place(numpy.indices(shape).astype(float))), order, mode, cval
+    )
+
+
+@beside("scipy.ndimage.affine_transform")
+def affine_transform(
+    input: Any, matrix: Any, offset: Any = 0.0, output_shape: Any = None, output: Any = None, order: int = 3,
+    mode: str = "constant", cval: Any = 0.0, prefilter: bool = True,
+) -> Any:  # fmt: skip
+    """Move an image by a linear map of coordinates; see `scipy.ndimage.affine_transform`.
+
+    Differentiable in the image, `matrix`, `offset` and `cval`, for splines of order 0, 1 and 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> affine_transform(np.array([0.0, 1.0, 4.0]), np.array([[1.0]]), offset=0.5, order=1)
+    array([0.5, 2.5, 0. ])
+    """
+    mode, m, ndim = _checked(order, mode, output), floating(matrix), np.ndim(input)
+    if m.ndim == 2 and m.shape[1] == ndim + 1:
+        m, offset = m[:ndim, :ndim], m[:ndim, ndim]
+    by = floating(np.array(offset) if isinstance(offset, (list, tuple)) else offset)
+    by = np.reshape(by * numpy.ones(ndim), (ndim,) + (1,) * ndim)
+
+    def place(grid: Any) -> Any:
+        moved = np.tensordot(m, grid, axes=(1, 0)) if m.ndim == 2 else np.reshape(m, (ndim,) + (1,) * ndim) * grid
+        return moved + by
+
+    return _transformed(input, place, output_shape, order, mode, cval, prefilter)
+
+
+@beside("scipy.ndimage.shift")
+def shift(
+    input: Any, shift: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0,
+    prefilter: bool = True,
+) -> Any:  # fmt: skip
+    """Move an image; see `scipy.ndimage.shift`. Differentiable in the image, `shift` and `cval`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shift(np.array([1.0, 2.0, 3.0]), 0.5, order=1)
+    array([0. , 1.5, 2.5])
+    """
+    mode, ndim = _checked(order, mode, output), np.ndim(input)
+    by = floating(np.array(shift) if isinstance(shift, (list, tuple)) else shift) * numpy.ones(ndim)
+    return _transformed(
+        input, lambda grid: grid - np.reshape(by, (ndim,) + (1,) * ndim), None, order, mode, cval, prefilter
+    )

@@ -1,0 +1,140 @@
+"""Least squares: solutions of J^T r = 0, with the residuals r and their Jacobian J at the solution."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine as te
+import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._callables import Closed, as_vector, jacobian, plain
+from tapeengine_scipy._passing import beside, holds_traced, plain_values
+from tapeengine_scipy._values import floating
+from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, solution
+
+
+def _normal_equations(residuals: Callable[[Any], Any], x: Any) -> Any:
+    """J^T r, which vanishes at the solution."""
+    value, back = te.vjp(lambda x: as_vector(residuals(x)), x)
+    return back(value)[0]
+
+
+@beside("scipy.optimize.least_squares", runs_callables=True)
+def least_squares(
+    fun: Callable[..., Any], x0: Any, jac: Any = "2-point", bounds: Any = (-numpy.inf, numpy.inf),
+    method: str = "trf", ftol: Any = 1e-08, xtol: Any = 1e-08, gtol: Any = 1e-08, x_scale: Any = None,
+    loss: Any = "linear", f_scale: float = 1.0, diff_step: Any = None, tr_solver: Any = None, tr_options: Any = None,
+    jac_sparsity: Any = None, max_nfev: Any = None, verbose: int = 0, args: Any = (), kwargs: Any = None,
+    callback: Any = None, workers: Any = None,
+) -> Any:  # fmt: skip
+    """Solve a nonlinear least-squares problem; see `scipy.optimize.least_squares`.
+
+    Its ``x``, ``fun`` and ``cost`` are functions of the traced values in `args`, `kwargs` and `fun`; the rest is plain.
+    Where `jac` is not given, the solver gets the engine's Jacobian. A component on a bound is constant. Losses other
+    than 'linear' are refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tapeengine as te
+    >>> te.grad(lambda p: least_squares(lambda x: np.stack([x[0] - p, x[0] - 3.0]), [0.0]).x[0])(1.0)
+    0.5
+    """
+    if loss != "linear" or holds_traced(bounds):
+        raise UnsupportedError("least_squares: a loss other than 'linear', and traced bounds, are not differentiated")
+    closed, start, found = Closed((fun, as_tuple(args), kwargs or {})), numpy.atleast_1d(plain_values(x0)), {}
+    given = {
+        "bounds": bounds, "method": method, "ftol": ftol, "xtol": xtol, "gtol": gtol, "f_scale": f_scale,
+        "diff_step": diff_step, "tr_solver": tr_solver, "jac_sparsity": jac_sparsity, "max_nfev": max_nfev,
+        "verbose": verbose, "x_scale": 1.0 if x_scale is None else x_scale, "tr_options": tr_options or {},
+    }  # fmt: skip
+
+    def solve(fun: Any, args: Any, kwargs: Any) -> Any:
+        still = plain(lambda x: as_vector(fun(x, *args, **kwargs)), "least_squares")
+        slope = jac if callable(jac) or jac == "cs" else lambda x: _jacobian(lambda x: fun(x, *args, **kwargs), x)
+        found.update(scipy.optimize.least_squares(still, start, slope, **given))
+        check_converged(found["success"], "least_squares", found["message"])
+        return found["x"]
+
+    def residual(x: Any, fun: Any, args: Any, kwargs: Any) -> Any:
+        slope = _normal_equations(lambda x: fun(x, *args, **kwargs), x)
+        held = found["active_mask"] != 0
+        return np.where(held, x - found["x"], slope) if held.any() else slope
+
+    if not closed.is_traced:
+        return scipy.optimize.least_squares(fun, start, jac, args=args, kwargs=kwargs or {}, **given)
+    x = solution(closed, solve, residual)
+    value = as_vector(fun(x, *as_tuple(args), **(kwargs or {})))
+    return scipy.optimize.OptimizeResult({**found, "x": x, "fun": value, "cost": 0.5 * np.sum(value * value)})
+
+
+def _jacobian(fun: Callable[[Any], Any], x: Any) -> Any:
+    value, back = te.vjp(lambda x: as_vector(fun(x)), x)
+    return jacobian(back, value.shape[0], 0)
+
+
+@beside("scipy.optimize.curve_fit", runs_callables=True)
+def curve_fit(
+    f: Callable[..., Any], xdata: Any, ydata: Any, p0: Any = None, sigma: Any = None, absolute_sigma: bool = False,
+    check_finite: bool | None = None, bounds: Any = (-numpy.inf, numpy.inf), method: Any = None, jac: Any = None, *,
+    full_output: bool = False, nan_policy: Any = None, **kwargs: Any,
+) -> Any:  # fmt: skip
+    """Fit a curve by least squares; see `scipy.optimize.curve_fit`.
+
+    Parameters and their covariance are functions of `xdata`, `ydata`, `sigma` and of the traced values in `f`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tapeengine as te
+    >>> x = np.array([1.0, 2.0, 3.0])
+    >>> te.jacobian(lambda y: curve_fit(lambda x, a: a * x, x, y)[0])(2 * x).round(6)
+    array([[0.071429, 0.142857, 0.214286]])
+    """
+    if full_output or nan_policy is not None:
+        raise UnsupportedError("curve_fit: full_output and nan_policy are not there where values are traced")
+    if p0 is None:
+        count = len(inspect.signature(f).parameters) - 1
+        low, high = (numpy.broadcast_to(numpy.asarray(end, float), (count,)) for end in _ends(bounds))
+        p0 = [_first_guess(*pair) for pair in zip(low, high, strict=True)]
+    y = as_vector(floating(ydata))
+    weigh = _weighting(sigma)
+
+    def residuals(p: Any) -> Any:
+        return weigh(as_vector(f(xdata, *p)) - y)
+
+    tolerances = {name: kwargs.pop(name, 1e-13) for name in ("ftol", "xtol", "gtol")}
+    x = least_squares(residuals, p0, bounds=bounds, method="trf", **tolerances, **kwargs).x
+    back = te.vjp(residuals, x)[1]
+    slope = jacobian(back, y.shape[0], 0)
+    covariance = np.linalg.inv(slope.T @ slope)
+    if not absolute_sigma:
+        left = y.shape[0] - x.shape[0]
+        value = residuals(x)
+        covariance = covariance * (np.sum(value * value) / left if left > 0 else numpy.inf)
+    return x, covariance
+
+
+def _first_guess(low: float, high: float) -> float:
+    """Where SciPy starts: the middle of finite bounds, one beside a single one, else 1."""
+    if numpy.isinf(low) and numpy.isinf(high):
+        return 1.0
+    return high - 1.0 if numpy.isinf(low) else low + 1.0 if numpy.isinf(high) else (low + high) / 2
+
+
+def _ends(bounds: Any) -> Any:
+    return (bounds.lb, bounds.ub) if isinstance(bounds, scipy.optimize.Bounds) else bounds
+
+
+def _weighting(sigma: Any) -> Callable[[Any], Any]:
+    """What standard deviations, or a covariance matrix, make of residuals."""
+    if sigma is None:
+        return lambda r: r
+    sigma = floating(sigma)
+    if sigma.ndim < 2:
+        return lambda r: r / sigma
+    factor = np.linalg.cholesky(sigma)
+    return lambda r: np.linalg.solve(factor, r)

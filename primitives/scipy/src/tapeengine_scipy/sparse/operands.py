@@ -1,0 +1,29 @@
+"""Matrices of `scipy.sparse` as operands of traced arrays: constants, with traced results."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy
+import scipy
+
+from tapeengine_scipy.sparse.matrix import as_sparse, matmul
+
+__all__ = ["rules"]
+
+
+def rules() -> Mapping[type, Callable[..., Any]]:
+    """Map SciPy's two families of sparse classes to what an operator with a traced array does."""
+    return {scipy.sparse.sparray: operated, scipy.sparse.spmatrix: operated}
+
+
+def operated(ufunc: Any, x: Any, y: Any = None) -> Any:
+    """Return what an operator gives, of which one operand is sparse and constant, and the other one traced."""
+    if ufunc is numpy.matmul:
+        return matmul(x, y)
+    if ufunc is numpy.multiply:
+        return x * as_sparse(y) if scipy.sparse.issparse(y) else as_sparse(x) * y
+    if ufunc is numpy.true_divide and scipy.sparse.issparse(x):
+        return as_sparse(x) * (1.0 / y)
+    if ufunc is numpy.add or ufunc is numpy.subtract:
+        return ufunc(*(part.toarray() if scipy.sparse.issparse(part) else part for part in (x, y)))
+    return NotImplemented

@@ -1,0 +1,117 @@
+"""Derivatives of `scipy.spatial.distance`: distances between points, pair by pair."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._passing import beside, names_of
+from tapeengine_scipy._values import floating
+
+__all__ = ["cdist", "pdist", "squareform"]
+
+__getattr__, __dir__ = names_of("scipy.spatial.distance")
+
+
+def _length(x: Any) -> Any:
+    return np.linalg.norm(x, axis=-1)
+
+
+def _cosine(u: Any, v: Any) -> Any:
+    return 1.0 - np.sum(u * v, axis=-1) / (_length(u) * _length(v))
+
+
+def _centred(x: Any) -> Any:
+    return x - np.mean(x, axis=-1, keepdims=True)
+
+
+def _ratio(part: Any, whole: Any) -> Any:
+    """Elements of a sum of fractions, in which 0 / 0 counts as nothing."""
+    empty = np.equal(whole, 0)
+    return np.where(empty, 0.0, part / np.where(empty, 1.0, whole))
+
+
+METRICS: dict[str, Callable[..., Any]] = {
+    "euclidean": lambda u, v: _length(u - v),
+    "sqeuclidean": lambda u, v: np.sum((u - v) ** 2, axis=-1),
+    "cityblock": lambda u, v: np.sum(np.abs(u - v), axis=-1),
+    "chebyshev": lambda u, v: np.max(np.abs(u - v), axis=-1),
+    "minkowski": lambda u, v, p=2.0: np.linalg.norm(u - v, p, axis=-1),
+    "cosine": _cosine,
+    "correlation": lambda u, v: _cosine(_centred(u), _centred(v)),
+    "braycurtis": lambda u, v: np.sum(np.abs(u - v), axis=-1) / np.sum(np.abs(u + v), axis=-1),
+    "canberra": lambda u, v: np.sum(_ratio(np.abs(u - v), np.abs(u) + np.abs(v)), axis=-1),
+    "seuclidean": lambda u, v, V: np.sqrt(np.sum((u - v) ** 2 / floating(V), axis=-1)),
+    "mahalanobis": lambda u, v, VI: np.sqrt(np.einsum("...i,ij,...j", u - v, floating(VI), u - v)),
+}
+_SHORT = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock", "cheb": "chebyshev"}
+
+
+def _metric(name: Any, options: dict[str, Any]) -> Callable[..., Any]:
+    if callable(name):
+        return lambda u, v: np.vectorize(name, signature="(n),(n)->()")(u, v)
+    found = METRICS.get(_SHORT.get(name.lower(), name.lower()))
+    if found is None or options.get("out") is not None or options.get("w") is not None:
+        raise UnsupportedError(f"scipy.spatial.distance: {name!r} with {sorted(options)} is not differentiated")
+    if (name == "seuclidean" and "V" not in options) or (name == "mahalanobis" and "VI" not in options):
+        raise UnsupportedError(f"scipy.spatial.distance: give {name!r} its V or VI where values are traced")
+    return lambda u, v: found(u, v, **{key: value for key, value in options.items() if key != "out"})
+
+
+@beside("scipy.spatial.distance.cdist")
+def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
+    """Return the distances of all pairs of points; see `scipy.spatial.distance.cdist`.
+
+    Euclidean distances have the derivative 0 where they are 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cdist(np.zeros((1, 2)), np.ones((2, 2)), "sqeuclidean")
+    array([[2., 2.]])
+    """
+    a, b = floating(XA), floating(XB)
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
+        raise ValueError(f"XA and XB must be two-dimensional with as many columns, not {a.shape} and {b.shape}")
+    return _metric(metric, {**kwargs, "out": out})(a[:, None], b[None])
+
+
+@beside("scipy.spatial.distance.pdist")
+def pdist(X: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
+    """Return the distances of all pairs of different points; see `scipy.spatial.distance.pdist`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pdist(np.array([[0.0, 0.0], [3.0, 4.0]]))
+    array([5.])
+    """
+    points = floating(X)
+    if points.ndim != 2:
+        raise ValueError("A 2-dimensional array must be passed.")
+    first, second = numpy.triu_indices(points.shape[0], 1)
+    return _metric(metric, {**kwargs, "out": out})(points[first], points[second])
+
+
+@beside("scipy.spatial.distance.squareform")
+def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
+    """Turn a vector of distances into a matrix, and back; see `scipy.spatial.distance.squareform`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squareform(np.array([2.0]))
+    array([[0., 2.],
+           [2., 0.]])
+    """
+    x = floating(X)
+    if x.ndim == 2:
+        return x[numpy.triu_indices(x.shape[0], 1)]
+    size = int(numpy.ceil(numpy.sqrt(2 * x.shape[0])))
+    if size * (size - 1) != 2 * x.shape[0]:
+        raise ValueError("Incompatible vector size. It must be a binomial coefficient n choose 2 for some integer n.")
+    places = numpy.zeros((size, size), int)
+    places[numpy.triu_indices(size, 1)] = numpy.arange(1, x.shape[0] + 1)
+    return np.concatenate([numpy.zeros(1), x])[places + places.T]
