@@ -25,7 +25,7 @@ import tapeengine.math as tm
 import tapeengine.numpy as tnp
 
 RNG = np.random.default_rng(0)
-TURNS = 7
+TURNS = 5
 
 
 @contextmanager
@@ -185,8 +185,8 @@ def sent_bytes(data: Any, w: Any) -> list[tuple[int, int]]:
 
 def main(names: list[str]) -> None:
     """Print the tables."""
-    numbers, w = [RNG.normal(size=(50_000, 50)) for _ in range(8)], 0.1 * RNG.normal(size=50)
-    lists = [RNG.normal(size=20_000).tolist() for _ in range(8)]
+    numbers, w = [RNG.normal(size=(100_000, 50)) for _ in range(8)], 0.1 * RNG.normal(size=50)
+    lists = [RNG.normal(size=200_000).tolist() for _ in range(8)]
     print("| engine | a task, ms | a fork of one, ms | a MB there and back, ms | a MB shared, ms |")
     for name in names:
         with started(name) as executor:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Closure", "Derived", "Direction", "Task", "derived", "engine_here", "run_task"]
 
 Direction = Literal["pull", "push"]
-#: What the tapes of tasks keep. Where the program is being traced, in the same process, that is so for every tape; rules
-#: that keep more may round otherwise, and a task gives the same bits wherever it runs.
+#: What the tapes of tasks keep. Where the program is being traced, in the same process, that is so for every tape;
+#: rules that keep more may round otherwise, and a task gives the same bits wherever it runs.
 _ORDER = 2
 
 
