@@ -12,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -170,3 +171,7 @@ if __name__ == "__main__":
             print(what, number, sep=":")
         pids = {te.value_and_grad(lambda x: te.fork_map(where, [x] * 6, executor=engine)[0][1])(3.0)}
         print("square", *pids, sep=":")
+        if sys.argv[1] == "ray":
+            with TemporaryDirectory() as folder:
+                f = partial(dying, os.path.join(folder, "died"))
+                print("died", te.grad(lambda x: sum(te.fork_map(f, [x, 3.0 * x], executor=engine)))(2.0), sep=":")
