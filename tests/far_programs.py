@@ -12,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,12 @@ def hidden(w: Any, shard: Any) -> Any:
     return tnp.tanh(shard @ w)
 
 
+def price(w: Any, shard: Any) -> Any:
+    """Rules that keep more on tapes of higher order, and round otherwise there."""
+    prices = w[0] * np.exp(np.cumsum(w[1] + 0.3 * w[2] * shard, axis=1))
+    return np.mean(np.maximum(np.mean(prices, axis=1), 0.1)), np.mean(np.maximum(prices[:, -1], 0.1))
+
+
 def wave(w: Any, k: int) -> Any:
     """Plain Python."""
     x = w[k]
@@ -59,8 +66,9 @@ def program(executor: Any, shards: Any, parts: Any, w: Any) -> Any:
     a = te.fork_map(partial(squares, w), shards, executor=executor)
     b = te.fork_map(partial(moments, 0.5 * w), parts, executor=executor)
     c = te.fork_map(partial(hidden, w * w), shards, executor=executor)
+    b += te.fork_map(partial(price, w), shards, executor=executor)
     d = te.fork_map(partial(wave, w), range(5), chunksize=2, executor=executor)
-    first = sum(x * (k + 0.3) for k, x in enumerate(a)) + sum(p * q for p, (q, _) in b)
+    first = sum(x * (k + 0.3) for k, x in enumerate(a)) + sum(p * (q[0] if isinstance(q, tuple) else q) for p, q in b)
     return first + sum(tnp.sum(h * h[::-1]) for h in c) + sum(d)
 
 
@@ -163,3 +171,7 @@ if __name__ == "__main__":
             print(what, number, sep=":")
         pids = {te.value_and_grad(lambda x: te.fork_map(where, [x] * 6, executor=engine)[0][1])(3.0)}
         print("square", *pids, sep=":")
+        if sys.argv[1] == "ray":
+            with TemporaryDirectory() as folder:
+                f = partial(dying, os.path.join(folder, "died"))
+                print("died", te.grad(lambda x: sum(te.fork_map(f, [x, 3.0 * x], executor=engine)))(2.0), sep=":")

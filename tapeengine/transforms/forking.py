@@ -94,20 +94,19 @@ class Captures:
 
     def task(self, engine: Engine, f: Callable[[], Any]) -> tuple[Task, list[int]]:
         """Make a task of a callable; with it the numbers of the values that it captures."""
-        reference = self._workers.reference
-        call = Repeatable(
-            engine,
-            (f, (), {}),
-            _name(f),
-            lambda value: is_traced(value) or reference(value) is not None,
-            with_globals=self._workers.shares_memory,
-        )
+        workers, references = self._workers, self._workers.references
+
+        def is_lifted(value: Any) -> bool:
+            return isinstance(value, references) or is_traced(value)
+
+        call = Repeatable(engine, (f, (), {}), _name(f), is_lifted, with_globals=workers.shares_memory)
         numbers: list[int] = []
         places: list[int | Reference] = []
         for value in call.values:
-            found = reference(value)
-            places.append(len(numbers) if found is None else found)
-            if found is None:
+            if isinstance(value, references):
+                places.append(workers.reference(value))
+            else:
+                places.append(len(numbers))
                 numbers.append(self._number(value))
         return Closure(call, places), numbers
 

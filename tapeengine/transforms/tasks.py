@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tapeengine.errors import UnsupportedError
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import Step, flatten, is_traced, unflatten
+from tapeengine.transforms.jacobians import pushed
 from tapeengine.transforms.rerun import Outcome, Repeatable
 from tapeengine.workers import Reference
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["Closure", "Derived", "Direction", "Task", "derived", "engine_here", "run_task"]
 
 Direction = Literal["pull", "push"]
+#: What the tapes of tasks keep. Where the program is being traced, in the same process, that is so for every tape;
+#: rules that keep more may round otherwise, and a task gives the same bits wherever it runs.
+_ORDER = 2
 
 
 class Task:
@@ -46,7 +50,7 @@ class Task:
 
     def pull(self, engine: Engine, values: list[Any]) -> tuple[Any, Callable[[Any], Any]]:
         """Run the task on a tape of its own; its value, and the map from a cotangent to those of the values."""
-        value, backpropagator = engine.vjp(self, values)
+        value, backpropagator = engine.trace(self, (values,), order=_ORDER)
         return value, lambda cotangent: backpropagator(cotangent)[0]
 
     def recorded(self, engine: Engine, values: list[Any]) -> tuple[Any, Callable[[Any], Any]]:
@@ -57,7 +61,8 @@ class Task:
 
     def push(self, engine: Engine, values: list[Any]) -> Callable[[Any], Any]:
         """Run the task; the map from tangents of the values to the tangent of what it returns."""
-        return engine.linearize(self, values)[1]
+        backpropagator = engine.trace(self, (values,), order=_ORDER)[1]
+        return lambda tangents: pushed(backpropagator, (tangents,))
 
     def note(self, value: Any) -> None:
         """Keep the outcome of a first run that was elsewhere."""

@@ -11,6 +11,7 @@ from tapeengine.workers.references import Gone, Loaded, Reference, Shared
 from tapeengine.workers.versions import stamp_of
 
 __all__ = [
+    "Gone",
     "Loaded",
     "Reference",
     "Shared",

@@ -39,6 +39,7 @@ class Dask(Workers):
     """
 
     keeps = True
+    references = (Reference, Future)
 
     def __init__(self, client: Any, stamp: Stamp) -> None:
         self.client = client
@@ -54,7 +55,7 @@ class Dask(Workers):
         batch = Batch(self, calls, name)
         return [Delivery(batch, k) for k in range(len(calls))]
 
-    def reference(self, value: Any) -> Reference | None:
+    def reference(self, value: Any) -> Reference:
         """See `Workers.reference`: a future stands for its result."""
         return Foreign(str(value.key), value, _fetched) if isinstance(value, Future) else super().reference(value)
 

@@ -36,18 +36,21 @@ class Workers:
         Whether what a task made, such as its tape, can be used here once it has ended.
     keeps : bool
         Whether it can be used where it is, by a later call that goes to the same worker.
+    references : tuple of type
+        The classes of what stands for data that lies elsewhere.
     """
 
     shares_memory = False
     keeps = False
+    references: tuple[type, ...] = (Reference,)
 
     def submit(self, calls: Sequence[Call], name: str) -> Sequence[Sent | None]:
         """Give calls to workers under a name that people may see; None for each that is to run here."""
         raise NotImplementedError
 
-    def reference(self, value: Any) -> Reference | None:
-        """The reference that a captured value is, such as data that lies on a worker; None for any other value."""
-        return value if isinstance(value, Reference) else None
+    def reference(self, value: Any) -> Reference:
+        """The reference of a value of one of these classes."""
+        return value  # type: ignore[no-any-return]
 
 
 class Threads(Workers):

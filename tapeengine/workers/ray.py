@@ -28,6 +28,7 @@ class Ray(Workers):
     def __init__(self, ray: Any, stamp: Stamp) -> None:
         self.ray = ray
         self.stamp = stamp
+        self.references = Reference, ray.ObjectRef
         self._perform = ray.remote(perform)
 
     def submit(self, calls: Sequence[Call], name: str) -> list[Delivery]:
@@ -47,13 +48,11 @@ class Ray(Workers):
         task = self._perform.options(name=name)
         return Delivery(self.ray, task.remote(self.stamp, body, sources, (), *data), name)
 
-    def reference(self, value: Any) -> Reference | None:
+    def reference(self, value: Any) -> Reference:
         """See `Workers.reference`: an `ObjectRef` stands for its object."""
-        return (
-            Foreign(value.hex(), value, self.ray.get)
-            if isinstance(value, self.ray.ObjectRef)
-            else super().reference(value)
-        )
+        if isinstance(value, self.ray.ObjectRef):
+            return Foreign(value.hex(), value, self.ray.get)
+        return super().reference(value)
 
     def _home(self, reference: Reference) -> Any:
         if isinstance(reference, Foreign):

@@ -76,23 +76,20 @@ def test_processes_loky_and_dask(engine: Any, wanted: dict[str, str]) -> None:
     assert far.found(engine) == wanted
 
 
-def test_one_process(wanted: dict[str, str]) -> None:
-    with far.started("processes", 1) as executor:
-        assert far.found(executor) == wanted
-
-
 def told(lines: str) -> dict[str, str]:
-    return dict(line.split(":") for line in lines.splitlines() if ":" in line)
+    """What the script says; engines print lines of their own, with more colons or none."""
+    return dict(line.split(":") for line in lines.splitlines() if line.count(":") == 1)
 
 
 @pytest.mark.slow
 def test_ray(wanted: dict[str, str]) -> None:
+    """A worker that dies is among its tasks."""
     skip_without("ray")
     environment = {**os.environ, "PYTHONPATH": str(SCRIPT.parent), "RAY_AUTH_MODE": "disabled"}
     run = subprocess.run(
         [sys.executable, str(SCRIPT), "ray"], capture_output=True, text=True, env=environment, timeout=300, check=False
     )
-    assert told(run.stdout) == {**wanted, "square": "(9.0, 6.0)"}, run.stderr
+    assert told(run.stdout) == {**wanted, "square": "(9.0, 6.0)", "died": "40.0"}, run.stderr
 
 
 def test_mpi(wanted: dict[str, str]) -> None:

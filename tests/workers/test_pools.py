@@ -46,6 +46,12 @@ def mapped(name: str) -> bool:
         return any(name in line for line in maps)
 
 
+def test_one_process_gives_the_bits_of_threads(pool: Executor) -> None:
+    parts = [te.Shared(x) for x in far.DATA]
+    one, two = (te.value_and_grad(partial(far.program, executor, parts, parts))(far.W) for executor in (pool, None))
+    assert far.bits(one) == far.bits(two)
+
+
 # -- memory -----------------------------------------------------------------------------------------------------------
 def test_arrays_in_a_segment_are_views_of_it() -> None:
     value = {"a": np.arange(1000.0), "b": [np.ones((3, 4), order="F"), "text"], "c": np.float32(2.0)}
