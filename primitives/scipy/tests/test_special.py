@@ -1,10 +1,12 @@
+import contextlib
+
 import numpy as np
 import pytest
 import scipy.special
 from differences import assert_gradient, assert_second_order, gradient
 
 import tapeengine as te
-from tapeengine.errors import UnsupportedError
+from tapeengine.errors import TapeEngineError, UnsupportedError
 from tapeengine_scipy import special
 
 
@@ -120,3 +122,52 @@ def test_lists_of_traced_numbers():
         np.dot([1, 2, 0], scipy.special.softmax([0.3, 0.6, 1.0]))
     )
     assert te.grad(lambda a: special.softmax([a, 0.0])[0])(0.0) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("a", [0.5, 1.0, 1.5, 2.0, 3.0])
+def test_incomplete_functions_at_the_ends_of_their_range(a):
+    """The slope of a density x^(a-1) ... at an end: infinite, a number or zero."""
+    bend = -1.0 if a == 1.0 else {0.5: -np.inf, 1.5: np.inf, 2.0: 1.0, 3.0: 0.0}[a]
+    assert te.grad(te.grad(lambda x: special.gammainc(a, x)))(0.0) == bend
+    assert te.grad(te.grad(lambda x: special.gammaincc(a, x)))(0.0) == -bend
+    norm = scipy.special.beta(a, 1.5)
+    bend = -0.5 / norm if a == 1.0 else bend if a != 2.0 else 1.0 / norm
+    np.testing.assert_allclose(te.grad(te.grad(lambda x: special.betainc(a, 1.5, x)))(0.0), bend, rtol=1e-14)
+    np.testing.assert_allclose(te.grad(te.grad(lambda x: special.betainc(1.5, a, x)))(1.0), -bend, rtol=1e-14)
+    assert np.all(np.asarray(te.hessian(lambda x: special.gammainc(x[0], x[1]))(np.array([a, np.inf]))) == 0.0)
+
+
+SMALL = [1e-300, 1e-160, 1e-8, 0.1, 0.6, 1.0, 30.0]
+
+
+@pytest.mark.parametrize("a", SMALL)
+@pytest.mark.parametrize("b", [1e-300, 1e-20, 1e-5, 0.3, 1.0, 40.0])
+def test_mixed_derivatives_of_beta_at_extreme_parameters(a, b):
+    """Against 1300 digits: the terms of the textbook formula cancel to all of their digits there."""
+    mpmath = pytest.importorskip("mpmath")
+    with mpmath.workdps(1300):
+        x, y = mpmath.mpf(a), mpmath.mpf(b)
+        psi = [mpmath.psi(0, z) for z in (x, y, x + y)]
+        wanted = float(mpmath.beta(x, y) * ((psi[0] - psi[2]) * (psi[1] - psi[2]) - mpmath.psi(1, x + y)))
+    found = te.grad(lambda b: te.grad(lambda a: special.beta(a, b))(a))(b)
+    np.testing.assert_allclose(found, wanted, rtol=1e-10)
+
+
+EXTREMES = [0.0, 1e-300, 1.0, 1e300, np.inf, -1.0, np.nan]
+
+
+@pytest.mark.parametrize("name", [n for n in special.__all__ if isinstance(getattr(scipy.special, n), np.ufunc)])
+def test_no_raw_errors_at_extreme_arguments(name):
+    """Numbers, where Python's own division raises: a derivative, an infinity, NaN, or an error of the engine's."""
+    function, count = getattr(special, name), getattr(scipy.special, name).nin
+    whole = name in ("jn", "yn", "expn")
+    for place in range(whole, count):
+        for x in EXTREMES:
+            args = [2 if whole and k == 0 else 0.7 for k in range(count)]
+            args[place] = x
+
+            def at(v, args=args, place=place):
+                return function(*args[:place], v, *args[place + 1 :])
+
+            with contextlib.suppress(TapeEngineError), np.errstate(all="ignore"):
+                te.jvp(te.grad(at), (x,), (1.0,))

@@ -13,7 +13,7 @@ from tapeengine_scipy._build import elementwise, ufunc
 def _ratio(x: Any, y: Any) -> Any:
     """Divide, with 0 where both are 0."""
     both = (x == 0) & (y == 0)
-    return np.where(both, 0.0, x / np.where(both, 1.0, y)) if np.any(both) else x / y
+    return np.where(both, 0.0, np.divide(x, np.where(both, 1.0, y))) if np.any(both) else np.divide(x, y)
 
 
 def _log_ratio(x: Any, y: Any) -> Any:

@@ -21,18 +21,68 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
 from tapeengine_scipy.special.entropy import xlog1py, xlogy
-from tapeengine_scipy.special.gamma import betaln, digamma, gammaln, polygamma
+from tapeengine_scipy.special.gamma import betaln, digamma, gammaln, polygamma, polygamma_rise
 from tapeengine_scipy.special.quadrature import half_line
 
-
-def gamma_density(a: Any, x: Any) -> Any:
-    """x^(a-1) exp(-x) / gamma(a), the slope of gammainc in x."""
-    return np.exp(xlogy(a - 1, x) - x - gammaln(a))
+#: Densities are zero there as at infinity, and their logarithms are finite.
+LARGEST = numpy.finfo(float).max
 
 
-def beta_density(a: Any, b: Any, x: Any) -> Any:
-    """x^(a-1) (1-x)^(b-1) / beta(a, b), the slope of betainc in x."""
-    return np.exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) - betaln(a, b))
+def _power_of_zero(exponent: Any) -> Any:
+    """0 to a power: the limit of a density's slope at an end."""
+    exponent = np.asarray(exponent)
+    return np.where(exponent > 0, 0.0, np.where(exponent == 0, 1.0, numpy.inf))
+
+
+def _gamma_density(a: Any, x: Any) -> Any:
+    x = numpy.minimum(x, LARGEST)
+    return numpy.exp(scipy.special.xlogy(a - 1, x) - x - scipy.special.gammaln(a))
+
+
+def _gamma_density_in_x(a: Any, x: Any, out: Any) -> Any:
+    at_zero = (x == 0) & (a > 1)
+    inside = out * (np.divide(a - 1, np.where((x == 0) & (a >= 1), 1.0, np.minimum(x, LARGEST))) - 1)
+    if not np.any(at_zero):
+        return inside
+    return np.where(at_zero, (a - 1) * _power_of_zero(a - 2) * np.exp(-gammaln(np.where(at_zero, a, 2.0))), inside)
+
+
+gamma_density: Primitive = elementwise(
+    "scipy.special.gamma_density",
+    _gamma_density,
+    {"a": lambda a, x, out: xlogy(out, np.minimum(x, LARGEST)) - out * digamma(a), "x": _gamma_density_in_x},
+    {"a": (0.3, 5.0), "x": (0.1, 8.0)},
+    "x^(a-1) exp(-x) / gamma(a), the slope of gammainc in x; zero at infinity",
+)
+
+
+def _beta_density(a: Any, b: Any, x: Any) -> Any:
+    special = scipy.special
+    return numpy.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b))
+
+
+def _beta_density_in_x(a: Any, b: Any, x: Any, out: Any) -> Any:
+    at_zero, at_one = (x == 0) & (a > 1), (x == 1) & (b > 1)
+    low, high = np.where((x == 0) & (a >= 1), 1.0, x), np.where((x == 1) & (b >= 1), 0.0, x)
+    inside = out * (np.divide(a - 1, low) - np.divide(b - 1, 1 - high))
+    if not np.any(at_zero | at_one):
+        return inside
+    scaled = np.exp(-betaln(a, b))
+    inside = np.where(at_zero, (a - 1) * _power_of_zero(a - 2) * scaled, inside)
+    return np.where(at_one, (1 - b) * _power_of_zero(b - 2) * scaled, inside)
+
+
+beta_density: Primitive = elementwise(
+    "scipy.special.beta_density",
+    _beta_density,
+    {
+        "a": lambda a, b, x, out: xlogy(out, x) + out * polygamma_rise(a, b, order=0),
+        "b": lambda a, b, x, out: xlog1py(out, -x) + out * polygamma_rise(b, a, order=0),
+        "x": _beta_density_in_x,
+    },
+    {"a": (0.3, 4.0), "b": (0.3, 4.0), "x": (0.1, 0.9)},
+    "x^(a-1) (1-x)^(b-1) / beta(a, b), the slope of betainc in x",
+)
 
 
 # ---- gamma ---------------------------------------------------------------------------------------
@@ -91,7 +141,8 @@ def _gamma_moment_in_a(a: Any, x: Any, order: int, upper: bool) -> Any:
 
 
 def _gamma_moment_in_x(a: Any, x: Any, order: int, upper: bool) -> Any:
-    slope = gamma_density(a, x) * (np.log(x) - digamma(a)) ** order
+    away = np.where((x == 0) & (a > 1), 1.0, np.minimum(x, LARGEST))  # elsewhere the density is zero
+    slope = gamma_density(a, x) * (np.log(away) - digamma(a)) ** order
     return -slope if upper else slope
 
 
@@ -114,7 +165,7 @@ gamma_moment: Primitive = elementwise(
 )
 gammainc: Primitive = ufunc(
     "gammainc",
-    {"a": _gammainc_in_a, "x": gamma_density},
+    {"a": _gammainc_in_a, "x": lambda a, x: gamma_density(a, x)},
     {"a": (0.3, 5.0), "x": (0.1, 8.0)},
     "d/dx = x^(a-1) exp(-x)/gamma(a); d/da by quadrature of the differentiated integral",
 )
@@ -230,7 +281,7 @@ betainc: Primitive = ufunc(
     {
         "a": lambda a, b, x: beta_slope(a, b, x, 1, 0),
         "b": lambda a, b, x: beta_slope(a, b, x, 0, 1),
-        "x": beta_density,
+        "x": lambda a, b, x: beta_density(a, b, x),
     },
     {"a": (0.4, 4.0), "b": (0.4, 4.0), "x": (0.1, 0.9)},
     "d/dx = x^(a-1) (1-x)^(b-1)/beta(a, b); d/da and d/db by quadrature of the differentiated integral",

@@ -134,6 +134,11 @@ class _Cauchy(Continuous):
     def _cdf(self, z: Any, *shapes: Any) -> Any:
         return np.arctan2(1.0, -z) / math.pi
 
+    def _logcdf(self, z: Any, *shapes: Any) -> Any:
+        far = z < -1e8  # arctan2(1, -z) is -1/z there, to the last bit
+        near = np.log(self._cdf(np.where(far, 0.0, z)))
+        return np.where(far, -np.log(np.where(far, -z, 1.0)) - math.log(math.pi), near)[()]
+
 
 class _Uniform(Continuous):
     name = "uniform"
