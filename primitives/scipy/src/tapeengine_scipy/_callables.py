@@ -113,9 +113,9 @@ class Closed:
     def _noted(self, fun: Callable[..., Any]) -> Callable[..., Any]:
         """The callable, of which the first point and the value there are kept."""
 
-        def noted(*args: Any) -> Any:
-            point = None if self._seen is not None else copy.deepcopy(plain_only(args))
-            value = fun(*args)
+        def noted(*args: Any, **named: Any) -> Any:
+            point = None if self._seen is not None else copy.deepcopy(plain_only((args, named)))
+            value = fun(*args, **named)
             if point is not None:
                 self._seen = point, Outcome(self._engine.structures, value)
             return value
@@ -133,7 +133,9 @@ class Closed:
             Places(self._snapshot.generators, draws=False).here()
         )
         with restored(generator_states() if self._draws else None):
-            difference = outcome.difference(plain(fun, self.solver)(*copy.deepcopy(point)))
+            difference = outcome.difference(
+                plain(functools.partial(fun, **copy.deepcopy(point[1])), self.solver)(*copy.deepcopy(point[0]))
+            )
         if difference:
             raise not_repeatable(f"the callable of {self.solver}", difference)
 
@@ -141,13 +143,14 @@ class Closed:
         """Call the callable at its first point, traced where it moves, on copies of what it captures."""
         fun = self._snapshot.again(values, done=done)[0]
         if self._seen is not None:
-            point = copy.deepcopy(self._seen[0])
-            te.vjp(fun, *point) if self._moves else fun(*point)
+            args, named = copy.deepcopy(self._seen[0])
+            fun = functools.partial(fun, **named)
+            te.vjp(fun, *args) if self._moves else fun(*args)
 
     def _with_generators_put_back(self, fun: Any) -> Any:
-        def called(*args: Any) -> Any:
+        def called(*args: Any, **named: Any) -> Any:
             with restored(generator_states()):
-                return fun(*args)
+                return fun(*args, **named)
 
         return called if callable(fun) else fun
 

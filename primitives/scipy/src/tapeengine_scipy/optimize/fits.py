@@ -45,7 +45,8 @@ def least_squares(
     """
     if loss != "linear" or holds_traced(bounds):
         raise UnsupportedError("least_squares: a loss other than 'linear', and traced bounds, are not differentiated")
-    closed, start, found = Closed((fun, as_tuple(args), kwargs or {}), "least_squares"), numpy.atleast_1d(plain_values(x0)), {}
+    closed = Closed((fun, as_tuple(args), kwargs or {}), "least_squares")
+    start, found = numpy.atleast_1d(plain_values(x0)), {}
     given = {
         "bounds": bounds, "method": method, "ftol": ftol, "xtol": xtol, "gtol": gtol, "f_scale": f_scale,
         "diff_step": diff_step, "tr_solver": tr_solver, "jac_sparsity": jac_sparsity, "max_nfev": max_nfev,
