@@ -15,7 +15,7 @@ def told(program: object) -> str:
 
 
 @pytest.mark.parametrize(
-    ("function", "place"), [(numpy.i0, "numpy.i0"), (special.wrightomega, "scipy.special.wrightomega")]
+    ("function", "place"), [(numpy.packbits, "numpy.packbits"), (special.wrightomega, "scipy.special.wrightomega")]
 )
 def test_it_names_the_function_where_it_is_called_from(function, place):
     assert told(lambda x: function(x)[0]).startswith(f"{place} has no derivative rule")
