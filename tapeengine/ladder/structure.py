@@ -7,16 +7,37 @@ leaves(s | t, in_i(x)) = leaves of option i    leaves(T, x) = leaves(what T stan
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from tapeengine.chad.types import Float, Named, Product, Sum, Type
+from tapeengine.chad.types import Array, Float, Named, Product, Sum, Type
 from tapeengine.ladder.target import Tagged
 
-__all__ = ["Path", "fill", "leaves", "paths", "read", "update"]
+__all__ = ["Path", "fill", "homomorphic", "leaves", "paths", "read", "update"]
 
 #: How to reach a leaf: the component to take at each product; the payload of an option is component 0.
 Path = tuple[int, ...]
 Types = Mapping[str, Sum]
+T = TypeVar("T", bound=Type)
+
+
+def homomorphic(of: T, turn: Callable[[Type], Type]) -> T:
+    """A product, a sum or an array of turned types; any other type as it is.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.types import BOOL, FLOAT, INT
+    >>> homomorphic(Product((FLOAT, BOOL)), lambda part: INT if part == FLOAT else part)
+    Product(items=(Int(), Bool()), name='', fields=())
+    """
+    match of:
+        case Product(items):
+            return replace(of, items=tuple(map(turn, items)))
+        case Sum(options):
+            return replace(of, options=tuple(map(turn, options)))
+        case Array(element):
+            return replace(of, element=turn(element))
+    return of
 
 
 def paths(of: Type, whole: Any, types: Types, prefix: Path = ()) -> list[Path]:

@@ -9,6 +9,7 @@ from tapeengine.chad.terms import (
     Apply,
     Branch,
     Build,
+    Call,
     Case,
     Definition,
     If,
@@ -40,6 +41,8 @@ PYTHON = {
     "cos": math.cos,
     "lt": operator.lt,
     "real": float,
+    "le": operator.le,
+    "isub": operator.sub,
 }
 
 
@@ -151,6 +154,8 @@ def evaluate(term, scope):
             return evaluate(array, scope)[evaluate(index, scope)]
         case Total(array):
             return sum(evaluate(array, scope))
+        case Call(name, args):
+            return python(scope[""], name)(*[evaluate(arg, scope) for arg in args])
         case Apply(function, args):
             return evaluate(function, scope)(*[evaluate(arg, scope) for arg in args])
         case FoldLeft(pair, body, init, array):

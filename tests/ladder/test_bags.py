@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from ladder.random_terms import LoopGenerator, python
 
 import tapeengine as te
-from tapeengine.chad.terms import Branch, Build, Case, Definition, If, Let, Module, Op, Proj, Tuple, Var, lit
-from tapeengine.chad.types import FLOAT, INT, Product
+from tapeengine.chad.terms import Branch, Build, Call, Case, Definition, If, Let, Module, Op, Proj, Tuple, Var, lit
+from tapeengine.chad.types import BOOL, FLOAT, INT, Product
 from tapeengine.ladder import programs
 from tapeengine.ladder.evaluate import Evaluator, run
 from tapeengine.ladder.pretty import show
@@ -109,6 +109,20 @@ def test_a_term_outside_of_the_dialect_is_seen():
     assert show(inner) == "case s of\n    in0 a ->\n        a * x\n    in1 b ->\n        y"
     with pytest.raises(AssertionError):
         uses(inner)
+
+
+def test_definitions_that_call_each_other():
+    """Each definition has its two passes; a recursive one has a bag for each of its calls."""
+    n, x, y = Var("n", INT), Var("x", FLOAT), Var("y", FLOAT)
+    again = Call("power", (Op("isub", (n, lit(1)), INT), Op("mul", (x, y)), y), FLOAT)
+    power = Definition("power", (n, x, y), FLOAT, If(Op("le", (n, lit(0)), BOOL), x, again))
+    main = programs.single((x, y), Call("power", (lit(3), Op("sin", (x,)), y), FLOAT))
+    module = Module("f", {**main.definitions, "power": power})
+    value, backpropagator = te.vjp(python(module), 0.5, 1.25)
+    for style in (Bog, Continuation):
+        found = bog(module, 0.5, 1.25, style=style)
+        assert found.value == value
+        assert found.cotangents == pytest.approx(backpropagator(1.0), rel=1e-14)
 
 
 @pytest.mark.parametrize("again", [False, True])

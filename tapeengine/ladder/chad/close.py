@@ -27,8 +27,9 @@ from tapeengine.chad.terms import (
     Tuple,
     Var,
 )
-from tapeengine.chad.types import Array, Function, Named, Product, Sum, Type
+from tapeengine.chad.types import Function, Named, Product, Sum, Type
 from tapeengine.ladder.scope import free_variables
+from tapeengine.ladder.structure import homomorphic
 from tapeengine.ladder.target import Fresh, unpack
 
 __all__ = ["close"]
@@ -50,20 +51,7 @@ class Closing:
 
     def type(self, of: Type) -> Type:
         """F on types."""
-        match of:
-            case Product(items, name, labels):
-                return Product(tuple(map(self.type, items)), name, labels)
-            case Sum():
-                return self.sum(of)
-            case Array(element):
-                return Array(self.type(element))
-            case Function():
-                return Named(self.name(of))
-        return of
-
-    def sum(self, of: Sum) -> Sum:
-        """F on a sum."""
-        return Sum(tuple(map(self.type, of.options)), of.name)
+        return Named(self.name(of)) if isinstance(of, Function) else homomorphic(of, self.type)
 
     def var(self, x: Var) -> Var:
         """A variable with its type without functions."""
@@ -119,7 +107,7 @@ class Closing:
             name: Definition(name, tuple(map(self.var, f.params)), self.type(f.result), self.term(f.body))
             for name, f in module.definitions.items()
         }
-        types = {name: self.sum(of) for name, of in module.types.items()}
+        types = {name: homomorphic(of, self.type) for name, of in module.types.items()}
         for of, name in self.names.items():
             types[name] = Sum(tuple(branch.var.of for branch in self.branches[of]))
             function = self.fresh("f", Named(name))

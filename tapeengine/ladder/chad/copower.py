@@ -16,10 +16,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tapeengine.chad.terms import Apply, Lambda, Term, Var
-from tapeengine.chad.types import Array, Function, Product, Sum, Type
+from tapeengine.chad.types import Function, Product, Type
 from tapeengine.ladder.chad.dense import Dense, Types
 from tapeengine.ladder.chad.rules import BACK, EFFECT, Context, D
 from tapeengine.ladder.chad.vectors import Vectors, types
+from tapeengine.ladder.structure import homomorphic
 from tapeengine.ladder.target import Interface, unpack
 
 __all__ = ["Copower", "Functions"]
@@ -30,16 +31,9 @@ class Functions(Vectors):
 
     def type(self, of: Type) -> Type:
         """D[t]1."""
-        match of:
-            case Product(items):
-                return Product(tuple(map(self.type, items)))
-            case Sum(options):
-                return Sum(tuple(map(self.type, options)))
-            case Array(element):
-                return Array(self.type(element))
-            case Function(params, result):
-                return Function(tuple(map(self.type, params)), Product((self.type(result), BACK)))
-        return of
+        if isinstance(of, Function):
+            return Function(tuple(map(self.type, of.params)), Product((self.type(of.result), BACK)))
+        return homomorphic(of, self.type)
 
     def array(self, term: Term, g: Context) -> Term:
         """D of functions and applications."""

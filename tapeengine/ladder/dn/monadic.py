@@ -35,10 +35,11 @@ from tapeengine.chad.terms import (
     Tuple,
     Var,
 )
-from tapeengine.chad.types import FLOAT, Float, Function, Named, Product, Sum, Type
+from tapeengine.chad.types import FLOAT, Float, Function, Named, Product, Type
 from tapeengine.ladder.dn.pure import sum_type
 from tapeengine.ladder.operations import ROWS
 from tapeengine.ladder.source import Fork
+from tapeengine.ladder.structure import homomorphic
 from tapeengine.ladder.target import COTANGENT, Fresh, Interface, LinearLambda, Partial, linear, unpack
 
 __all__ = ["Monadic"]
@@ -73,15 +74,11 @@ class Monadic:
         match of:
             case Float():
                 return Product((FLOAT, self.link))
-            case Product(items):
-                return Product(tuple(map(self.type, items)))
-            case Sum(options):
-                return Sum(tuple(map(self.type, options)))
             case Named(name):
                 return Named("D" + name)
             case Function(params, result):
                 return Function((*map(self.type, params), STATE), Product((self.type(result), STATE)))
-        return of
+        return homomorphic(of, self.type)
 
     def var(self, var: Var) -> Var:
         """A binder with its new type."""

@@ -35,6 +35,7 @@ from tapeengine.chad.terms import (
 from tapeengine.chad.types import FLOAT, Float, Function, Named, Product, Sum, Type
 from tapeengine.ladder.operations import ROWS
 from tapeengine.ladder.source import Fork
+from tapeengine.ladder.structure import homomorphic
 from tapeengine.ladder.target import Fresh, unpack
 
 __all__ = ["Pure", "sum_type"]
@@ -61,15 +62,11 @@ class Pure(ABC):
         match of:
             case Float():
                 return self.scalar
-            case Product(items):
-                return Product(tuple(map(self.type, items)))
-            case Sum(options):
-                return Sum(tuple(map(self.type, options)))
             case Named(name):
                 return Named("D" + name)
             case Function(params, result):
                 return Function(tuple(map(self.type, params)), self.type(result))
-        return of
+        return homomorphic(of, self.type)
 
     def var(self, var: Var) -> Var:
         """A binder with its new type."""
