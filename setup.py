@@ -26,12 +26,12 @@ TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MO
 WINDOWS = ["/O2", "/fp:precise"]
 UNIX, TSAN = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"], ["-fsanitize=thread"]
 LEVELS = dict.fromkeys(
-    "batch block elementwise machine math paths products row_rules rows scalar second sums sweep trace".split(), "-O3"
+    "batch block elementwise machine math products row_rules rows scalar second sums sweep trace".split(), "-O3"
 )
 LEVELS |= dict.fromkeys(
     "callables cmath column_sweep complex creation custom environment fields finite forward kernel".split(), "-Os"
 )
-LEVELS |= dict.fromkeys("inspection lifetimes linear nested poles recorded row_sweep standins".split(), "-Os")
+LEVELS |= dict.fromkeys("inspection lifetimes linear nested poles recorded row_sweep standins tape".split(), "-Os")
 COMPILE = {"release": ["-g0", "-fno-asynchronous-unwind-tables"], "tsan": TSAN}
 LINK = {"release": ["-Wl,--strip-all"] if sys.platform == "linux" else [], "tsan": TSAN}
 

@@ -9,6 +9,7 @@ cdef class Storage:         # owns a value buffer; its cotangents lie in a buffe
     cdef int type
     cdef bint number        # of a scalar that numpy would give: it cannot be written to
     cdef bint active        # depends on an input of its trace
+    cdef bint shared        # its memory was that of another primal as well: it cannot be written to
     cdef bint kept          # by the caller or by a rule: copy before the first write
     cdef bint written       # keepers copy from now on
     cdef Storage frozen     # what snapshots see: the values and the cotangents up to the next write

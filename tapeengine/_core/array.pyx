@@ -292,6 +292,12 @@ cdef class Array:
     def __int__(self):
         return int(plain(self.current()))
 
+    def __round__(self, ndigits=None):
+        """A number as Python rounds it, which is discrete; arrays have no such method, as numpy's have none."""
+        if not self.storage.number:
+            raise TypeError("type numpy.ndarray doesn't define __round__ method: use numpy.round(x, decimals)")
+        return round(plain(self.current())[()], ndigits)
+
     def __contains__(self, x):
         return numbers_of(x) in plain(self.current())
 

@@ -160,6 +160,11 @@ cdef int put(Array a, object index, object value) except -1:
 cdef int check_writable(Array a, ndarray numbers) except -1:
     if a.storage.number:
         raise TypeError(f"'numpy.{a.dtype.name}' object does not support item assignment: it is a scalar")
+    if a.storage.shared:
+        raise UnsupportedError(
+            f"an array of shape {a.shape} that the program is given shares memory with another of its arguments, so that "
+            "a write to one would have to show in the other, and each has a derivative of its own. Give the program "
+            "copies (x.copy()), or one array of which it makes the views itself")
     if PyArray_ISWRITEABLE(numbers):
         return 0
     if repeats(geometry(a)):

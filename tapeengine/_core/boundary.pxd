@@ -11,6 +11,9 @@ cdef enum:
 
 cdef class Inputs(Walk):
     cdef Tape tape
+    cdef object array_seen  # the first array among the primals, and from the second on
+    cdef Array array_made   # what it became
+    cdef list arrays        # all of them: [(first address, address after the last, values, what they became)]
     cdef Dual dual(self, double value)
     cdef object array(self, object value)
 
@@ -22,4 +25,5 @@ cdef class Outputs(Walk):
     cdef object plain_array(self, object value)
     cdef object objects(self, object value)
 
+cdef int protect_shared(list arrays) except -1
 cdef Outputs begin_outputs(Tape tape, object structures, str root)

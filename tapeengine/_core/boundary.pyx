@@ -20,7 +20,10 @@ from tapeengine._core.storing cimport (
 )
 from tapeengine._core.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, head_of, reserve
 
+from operator import itemgetter
+
 import numpy
+from numpy.lib.array_utils import byte_bounds
 
 from tapeengine.errors import StructureError, TraceError
 
@@ -83,6 +86,37 @@ cdef tuple with_gaps(object values):
         step *= n
     flat = numpy.zeros(step // width, values.dtype)
     return flat, numpy.ndarray(values.shape, values.dtype, flat, start, strides)
+
+
+cdef tuple extent(object value, Array made):
+    """The first address of an array's memory and the one behind it, its values, and what it became in the trace."""
+    values = plain(value) if type(value) is Array else numpy.asarray(value)
+    return (*byte_bounds(values), values, made)
+
+
+cdef int protect_shared(list arrays) except -1:
+    """Refuse writes to primals that share memory.
+
+    The plain program sees such a write through both arrays. Here each is an input with a derivative of its own, and a
+    storage of its own. What only reads them is not affected.
+    """
+    cdef Py_ssize_t i, j
+    arrays = sorted(arrays, key=itemgetter(0, 1))
+    for i in range(len(arrays)):
+        j = i + 1
+        while j < len(arrays) and arrays[j][0] < arrays[i][1]:
+            if overlap(arrays[i][2], arrays[j][2]):
+                (<Array> arrays[i][3]).storage.shared = (<Array> arrays[j][3]).storage.shared = True
+            j += 1
+    return 0
+
+
+cdef bint overlap(object a, object b) except -1:
+    """Whether two arrays have an element in common; where that is too hard to tell, they are taken to."""
+    try:
+        return numpy.shares_memory(a, b, max_work=100_000)
+    except numpy.exceptions.TooHardError:
+        return True
 
 
 @cython.final
@@ -164,6 +198,12 @@ cdef class Inputs(Walk):
             raise StructureError(f"{self.path()} has the dtype {value.dtype}; the engine differentiates float32, float64, "
                                  "complex64 and complex128. Convert it with astype")
         a = array_input(&self.tape.head, value)
+        if self.array_seen is None:
+            self.array_seen, self.array_made = value, a
+        else:
+            if self.arrays is None:
+                self.arrays = [extent(self.array_seen, self.array_made)]
+            self.arrays.append(extent(value, a))
         self.layout.add(ARRAY, a.storage.index, 0)
         self.layout.keep(geometry(a))
         return a

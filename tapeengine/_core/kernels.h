@@ -9,6 +9,7 @@
 #include "selects.h"
 
 #define TE_AXES 4
+#define TE_PART 64 /* partials that are computed at a time */
 
 typedef struct {
     char *data;                /* first element; NULL where the rule does not need the operand */
@@ -49,7 +50,6 @@ typedef struct {
 #define TE_INVERSE_B(a, b, v) (1.0 / (b))
 #define TE_QUOTIENT(a, b, v) (-((v) / (b)))
 #define TE_SQRT(a, b, v) (0.5 / (v))
-#define TE_TANH(a, b, v) (op_sech2(a, v))
 #define TE_DA(a, b, v) op_da(op, a, b, v)
 #define TE_DB(a, b, v) op_db(op, a, b, v)
 
@@ -69,7 +69,17 @@ static void te_accumulate_row(int op, int which, ptrdiff_t n, const double *ct, 
         case OP_EXP: pa = pb = 0; TE_LOOP(TE_V); return;
         case OP_LOG: pb = 0; TE_LOOP(TE_INVERSE_A); return;
         case OP_SQRT: pa = pb = 0; TE_LOOP(TE_SQRT); return;
-        case OP_TANH: if (!pa) break; pb = 0; TE_LOOP(TE_TANH); return;
+        case OP_TANH: /* what lies near 0 needs no exponential */
+            if (!pa) break;
+            for (; n > 0; n -= TE_PART, ct += TE_PART, v += TE_PART, pa += TE_PART * sa, acc += TE_PART * sacc) {
+                const ptrdiff_t part = n < TE_PART ? n : TE_PART;
+                double p[TE_PART];
+                int far = 0;
+                for (i = 0; i < part; i++) { p[i] = 1.0 - v[i] * v[i]; far |= !(v[i] * v[i] < 0.9); }
+                for (i = 0; far && i < part; i++) if (!(v[i] * v[i] < 0.9)) p[i] = op_sech2(TE_AT(pa, sa, i), v[i]);
+                te_accumulate_row(OP_MUL, 0, part, ct, 0, 0, (const char *)p, 8, v, acc, sacc, assign);
+            }
+            return;
         }
         if (!pa) { pa = (const char *)&none; sa = 0; }
         if (!pb) { pb = (const char *)&none; sb = 0; }

@@ -9,6 +9,8 @@ a part is never blown up to the size of the whole).
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
+from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE
+from cpython.object cimport PyObject, visitproc
 from cpython.ref cimport Py_INCREF, Py_REFCNT
 cimport cython
 cimport numpy as cnp
@@ -18,6 +20,23 @@ from numpy cimport (
 )
 
 from tapeengine._core.tape cimport Place, Tape
+
+cdef extern from *:
+    """
+    static traverseproc te_traverse_itself;
+    static int (*te_visit_kept)(PyObject *, visitproc, void *);
+    static int te_traverse_tape(PyObject *tape, visitproc visit, void *arg) {
+        int stop = te_traverse_itself(tape, visit, arg);
+        return stop ? stop : te_visit_kept(tape, visit, arg);
+    }
+    static void te_traverse_with(PyObject *tape_type, int (*visit_kept)(PyObject *, visitproc, void *)) {
+        PyTypeObject *type = (PyTypeObject *)tape_type;
+        te_traverse_itself = type->tp_traverse;
+        te_visit_kept = visit_kept;
+        type->tp_traverse = te_traverse_tape;
+    }
+    """
+    void te_traverse_with(object tape_type, int (*visit_kept)(PyObject *, visitproc, void *) noexcept)
 
 import numpy
 
@@ -399,3 +418,36 @@ cdef class WriteRecord(ArrayRecord):
         number = numpy.arange(numpy.prod(shape, dtype=numpy.intp)).reshape(shape)
         order[self.index] = number
         return order[self.index] == number
+
+
+# -- garbage -----------------------------------------------------------------------------------------------------------
+cdef int visit_kept(PyObject *tape, visitproc visit, void *arg) noexcept:
+    """Show the garbage collector what the records of a tape keep, as if the tape held it itself.
+
+    Records are not tracked, since there is one for each operation. What they keep may be any object, also one that
+    holds the tape's backpropagator; only what nobody else can reach through a record or the list of records is shown.
+    """
+    cdef list arrays = (<Tape> tape).arrays
+    cdef PrimitiveRecord record
+    cdef PyObject *entry
+    cdef Py_ssize_t k
+    cdef int stop = 0
+    if arrays is None or Py_REFCNT(arrays) > 2:     # that of the tape, and the one here
+        return 0
+    for k in range(PyList_GET_SIZE(arrays)):
+        entry = <PyObject *> PyList_GET_ITEM(arrays, k)
+        if entry.ob_refcnt > 1 or type(<object> entry) is not PrimitiveRecord:
+            continue
+        record = <PrimitiveRecord> entry
+        if record.kept is not None:
+            stop = visit(<PyObject *> record.kept, arg)
+        if stop == 0 and record.tangent_kept is not None:
+            stop = visit(<PyObject *> record.tangent_kept, arg)
+        if stop == 0 and record.primitive is not None:
+            stop = visit(<PyObject *> record.primitive, arg)
+        if stop:
+            return stop
+    return 0
+
+
+te_traverse_with(Tape, visit_kept)

@@ -9,7 +9,7 @@ cimport cython
 
 from tapeengine._core.array cimport Array
 from tapeengine._core.complex cimport ComplexDual
-from tapeengine._core.boundary cimport CONSTANT_ARRAY, Inputs, Outputs, begin_outputs
+from tapeengine._core.boundary cimport CONSTANT_ARRAY, Inputs, Outputs, begin_outputs, protect_shared
 from tapeengine._core.interleave cimport ARRAY, FLOAT, NUMPY, Layout, Leaves, Matcher, build, summary
 from tapeengine._core.nested cimport lifted, outer_of, te_scalar
 from tapeengine._core.recorded cimport RecordedReverse, resolve_recorded
@@ -295,6 +295,8 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
             x = inputs.walk(primals[i])
             Py_INCREF(x)
             PyTuple_SET_ITEM(duals, i, x)
+        if inputs.arrays is not None:
+            protect_shared(inputs.arrays)
         result = program(*duals, **keywords) if keywords else program(*duals)
         if has_aux:
             if type(result) is not tuple or len(<tuple> result) != 2:

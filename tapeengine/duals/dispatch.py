@@ -181,7 +181,7 @@ class Rules:
 
     def masked(self, result: Any, where: Any, out: Any) -> Any:
         """A ufunc's result with `where`: elsewhere what `out` held, or nothing in particular."""
-        mask = plain(where)
+        mask = numpy.asarray(plain(where), bool if where is None else None)  # None is False, as in numpy
         if out is None:
             other = numpy.zeros(numpy.broadcast_shapes(numpy.shape(plain(result)), mask.shape), result.dtype)
             return self.function(numpy.where, (mask, result, other), {})

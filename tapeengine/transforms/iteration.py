@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import struct
 from array import array
 from collections.abc import Callable, Sequence
@@ -28,6 +29,12 @@ NAME = "the step of iterate"
 
 def iterate(engine: Engine, step: Step, n: int, x: Any, checkpoints: int) -> Any:
     """See `Engine.iterate`."""
+    try:
+        n = operator.index(n)
+    except TypeError:
+        raise TypeError(
+            f"iterate takes (step, n, x): n is how often the step is done, not a {type(n).__name__}"
+        ) from None
     if n < 0 or checkpoints < 1:
         raise StructureError(
             f"iterate needs n >= 0 steps and at least 1 checkpoint, not n={n}, checkpoints={checkpoints}"

@@ -384,10 +384,18 @@ class Repeatable:
         RepeatError
             Where the value is not that of the first run.
         """
-        with restored(self.states), read_only(self.name):
-            value = called(self.snapshot.again(list(map(frozen, values))))
+        with read_only(self.name):
+            value = self.again(list(map(frozen, values)))
         self.check(value, values)
         return value
+
+    def again(self, values: Sequence[Any]) -> Any:
+        """The value of another run, with the random numbers of the first."""
+        with restored(self.states):
+            try:
+                return called(self.snapshot.again(values))
+            except StopIteration as error:  # next() of an iterator that the first run took from
+                raise not_repeatable(self.name, "a later run met the end of an iterator") from error
 
     def check(self, value: Any, values: Sequence[Any]) -> None:
         """Compare a value to the last bit with that of the first run."""
@@ -396,8 +404,7 @@ class Repeatable:
         # A traced program may round otherwise than the plain one did: that one decides.
         leaves, steps = flatten(self.engine.structures, list(values))
         bare = unflatten(steps, [plain(leaf) for leaf in leaves])
-        with restored(self.states):
-            difference = self.outcome.difference(called(self.snapshot.again(bare)))
+        difference = self.outcome.difference(self.again(bare))
         if difference:
             raise not_repeatable(self.name, difference)
 
@@ -413,5 +420,6 @@ def not_repeatable(name: str, difference: str) -> RepeatError:
     return RepeatError(
         f"{name} is run again for its derivative, and it does not give the same value twice: {difference}. "
         "It must depend on nothing but its arguments, what it captures, and random numbers of random, numpy.random or "
-        "generators that it captures; not on attributes of classes, files, clocks or what other threads change"
+        "generators that it captures; not on iterators that it captures (give it a list, or the items as arguments), "
+        "attributes of classes, files, clocks or what other threads change"
     )

@@ -189,3 +189,16 @@ def test_a_recording_passes_on_the_other_operand_later() -> None:
 def test_both_cores_give_the_same(name: str, x: float, y: float) -> None:
     found = [c.vjp(lambda a, b, m=c.math: steep(m, name, a, b, (x, y)), x, y)[1](1.0) for c in (COMPILED, REFERENCE)]
     assert repr(found[0]) == repr(found[1])
+
+
+@pytest.mark.parametrize("layout", [lambda x: x, lambda x: x[::-1], lambda x: np.repeat(x, 2)[::2]])
+@pytest.mark.parametrize("size", [1, 31, 32, 33, 100, 1000])
+def test_tanh_has_the_same_bits_in_every_part_of_an_array(size: int, layout: Callable[..., Any]) -> None:
+    """Parts of an array that lie near 0 take another loop than those with large elements."""
+    x = layout(np.random.default_rng(size).normal(size=size) * np.linspace(0.1, 6.0, size))
+    _, back = te.vjp(lambda x: np.tanh(x) + x, x)
+    values = np.tanh(x)
+    exact = np.where(values * values < 0.9, 1 - values * values, 1 / np.cosh(x) ** 2)
+    np.testing.assert_allclose(back(np.ones(size))[0], exact + 1, rtol=1e-15, atol=0.0)
+    ones = [te.vjp(lambda x: np.tanh(x) + x, x[k : k + 1])[1](np.ones(1))[0][0] for k in range(size)]
+    np.testing.assert_array_equal(back(np.ones(size))[0], ones)

@@ -1,0 +1,104 @@
+"""Primals that share memory: what reads them is exact, a write that would have to show in another one is refused."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from tapeengine.errors import UnsupportedError
+
+BASE = np.arange(1.0, 25.0).reshape(4, 6)
+VIEWS = [
+    lambda a: a,
+    lambda a: a[1],
+    lambda a: a[2:],
+    lambda a: a[:, ::2],
+    lambda a: a[:, 1::2],
+    lambda a: a.T,
+    lambda a: a[::-1, 3],
+    lambda a: a.reshape(-1)[5:9],
+    lambda a: a[0:0],
+    lambda a: a.copy(),
+]
+WRITES = [
+    lambda x: x.__setitem__(..., x * 2.0 + 1.0),
+    lambda x: x.__setitem__((0,) * x.ndim, 7.0),
+    lambda x: x.__iadd__(3.0),
+    lambda x: np.add(x, 1.0, out=x),
+    lambda x: x.fill(2.5),
+    lambda x: np.copyto(x, 0.5),
+    lambda x: np.add.at(x, (0,) * x.ndim, 1.5),
+    lambda x: x.sort(),
+    lambda x: x[...].T.__setitem__(..., 0.25),
+]
+
+
+def total(x: Any, y: Any) -> Any:
+    return np.sum(x * x) + 3.0 * np.sum(np.sin(y))
+
+
+def pairs() -> Any:
+    return [(i, j) for i, j in itertools.product(range(len(VIEWS)), repeat=2)]
+
+
+def at(i: int, j: int, nested: bool) -> tuple[Any, Any]:
+    base = BASE.copy()
+    pair = VIEWS[i](base), VIEWS[j](base)
+    return ({"a": [pair[0]], "b": (1.0, pair[1])},) if nested else pair
+
+
+@pytest.mark.parametrize(("i", "j"), pairs())
+def test_what_reads_them_is_exact(i: int, j: int) -> None:
+    x, y = at(i, j, False)
+    value, back = te.vjp(total, x, y)
+    assert value == total(x, y)
+    dx, dy = back(1.0)
+    np.testing.assert_allclose(dx, 2 * x)
+    np.testing.assert_allclose(dy, 3 * np.cos(y))
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("k", range(len(WRITES)))
+def test_writes_are_those_of_the_plain_program_or_refused(k: int, nested: bool) -> None:
+    def program(*args: Any) -> Any:
+        x, y = (args[0]["a"][0], args[0]["b"][1]) if nested else args
+        WRITES[k](x)
+        return total(x, y)
+
+    for i, j in pairs():
+        x, y = at(i, j, False)
+        if x.size == 0:
+            continue
+        if np.shares_memory(x, y):
+            with pytest.raises(UnsupportedError, match="shares memory"):
+                te.vjp(program, *at(i, j, nested))
+        else:
+            assert te.vjp(program, *at(i, j, nested))[0] == program(*at(i, j, nested))
+
+
+def test_inner_traces_and_views_of_one_traced_array() -> None:
+    def inner(x: Any, y: Any) -> Any:
+        x[0] = 5.0
+        return np.sum(x * y)
+
+    def outer(a: Any) -> Any:
+        return te.vjp(inner, a, a[::-1])[0]
+
+    with pytest.raises(UnsupportedError, match="shares memory"):
+        te.grad(outer)(np.arange(3.0))
+    np.testing.assert_allclose(te.grad(lambda a: te.vjp(total, a, a[::-1])[0])(np.arange(3.0)),
+                               2 * np.arange(3.0) + 3 * np.cos(np.arange(3.0)))  # fmt: skip
+
+
+def test_large_arrays_are_as_small_ones() -> None:
+    a = np.arange(20_000.0)
+
+    def program(x: Any, y: Any) -> Any:
+        x[3] = 1.0
+        return np.sum(x * y)
+
+    with pytest.raises(UnsupportedError, match="shares memory"):
+        te.vjp(program, a, a)
+    assert te.vjp(program, a, a.copy())[0] == program(a.copy(), a)
