@@ -22,16 +22,15 @@ FAST = {key: key == "cdivision" for key in SAFE}
 DIRECTIVES = {"release": FAST, "profile": FAST, "tsan": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 # No contraction to fused multiply-add: values are those of Python's own floats, on every machine. Debug information,
-# symbols and unwind tables would be five sixths of the wheel; -O3 pays where loops are, -Os where calls are rare.
+# symbols and unwind tables would be five sixths of the wheel; vectors pay where loops are, -Os where calls are rare.
 WINDOWS = ["/O2", "/fp:precise"]
 UNIX, TSAN = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"], ["-fsanitize=thread"]
-LEVELS = dict.fromkeys(
-    "batch block elementwise machine math products row_rules rows scalar second sums sweep trace".split(), "-O3"
-)
-LEVELS |= dict.fromkeys(
-    "callables cmath column_sweep complex creation custom environment fields finite forward kernel".split(), "-Os"
-)
-LEVELS |= dict.fromkeys("inspection lifetimes linear nested poles recorded row_sweep standins tape".split(), "-Os")
+GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
+LOOPS = ["-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"] if GCC else ["-O3"]
+VECTORS = "batch block elementwise machine math products row_rules rows scalar second sums sweep trace".split()
+RARE = "callables cmath column_sweep complex creation custom environment fields finite forward kernel inspection"
+RARE += " lifetimes linear nested poles recorded row_sweep standins"
+LEVELS = dict.fromkeys(VECTORS, LOOPS) | {name: ["-Os"] for name in RARE.split()}
 COMPILE = {"release": ["-g0", "-fno-asynchronous-unwind-tables"], "tsan": TSAN}
 LINK = {"release": ["-Wl,--strip-all"] if sys.platform == "linux" else [], "tsan": TSAN}
 
@@ -47,7 +46,7 @@ extensions = [
         include_dirs=[str(CORE), numpy.get_include()],
         depends=[str(path) for path in sorted(CORE.glob("*.h"))],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *(TRACE if mode == "trace" else [])],
-        extra_compile_args=[*UNIX, LEVELS.get(name, "-O2"), *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
+        extra_compile_args=[*UNIX, *LEVELS.get(name, ["-O2"]), *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
         extra_link_args=LINK.get(mode, []) if os.name != "nt" else [],
     )
     for name in MODULES
