@@ -11,8 +11,11 @@ cdef enum:
 
 cdef class Inputs(Walk):
     cdef Tape tape
+    cdef list late          # complex scalars and the arrays that they are read from
     cdef Dual dual(self, double value)
     cdef object array(self, object value)
+    cdef object read_later(self, object a)
+    cdef int finish(self) except -1
 
 cdef class Outputs(Walk):
     cdef Tape tape

@@ -295,6 +295,7 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
             x = inputs.walk(primals[i])
             Py_INCREF(x)
             PyTuple_SET_ITEM(duals, i, x)
+        inputs.finish()
         result = program(*duals, **keywords) if keywords else program(*duals)
         if has_aux:
             if type(result) is not tuple or len(<tuple> result) != 2:
