@@ -13,12 +13,13 @@ import scipy.optimize as so
 import scipy.signal as ss
 import scipy.sparse as sp
 import scipy.spatial.distance as sd
+import scipy.stats
 
 import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import TapeEngineError
 from tapeengine_scipy import fft as F
-from tapeengine_scipy import integrate, ndimage, signal, sparse
+from tapeengine_scipy import integrate, ndimage, signal, sparse, stats
 from tapeengine_scipy import interpolate as I
 from tapeengine_scipy import linalg as L
 from tapeengine_scipy import optimize as O
@@ -661,3 +662,16 @@ def test_what_is_refused():
     ):
         with pytest.raises(TapeEngineError):
             te.grad(program)(x)
+
+
+def test_survival_functions():
+    x, loc, scale = numpy.array([-3.0, 0.2, 1.7, 9.0]), numpy.array([0.1]), numpy.array([1.3])
+    for name in ("norm", "laplace", "cauchy"):
+        for method in ("sf", "logsf"):
+            ours, theirs = (getattr(getattr(module, name), method) for module in (stats, scipy.stats))
+            check(ours, theirs, (x, loc, scale))
+    for method in ("sf", "logsf"):
+        ours, theirs = (getattr(module.t, method) for module in (stats, scipy.stats))
+        check(lambda x, loc: ours(x, 4.0, loc), lambda x, loc: theirs(x, 4.0, loc), (x, loc))
+    k = numpy.array([0, 1, 4, -1, 2.5])
+    check(lambda mu: stats.poisson.cdf(k, mu), lambda mu: scipy.stats.poisson.cdf(k, mu), (numpy.array([2.3]),))
