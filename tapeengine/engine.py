@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from tapeengine._core import inspection, trace
 from tapeengine._core.native import enter
 from tapeengine.duals.dispatch import Rules
+from tapeengine.duals.labelled import LABELLED
 from tapeengine.structure import Structures, of_object
 from tapeengine.transforms import checkpointing, gradients, iteration, jacobians, programs, second_order
 from tapeengine.transforms import tangents as tangents_module
@@ -69,7 +70,7 @@ class Engine(Parallel):
         self.copies = ArrayCopies()
         self.of_scalars = second_order.OfScalars()
         self.registry = loaded.registry
-        self.structures = Structures(self.registry.structures)
+        self.structures = Structures(self.registry.structures, LABELLED)
         self.rules: Any = Rules(self.registry.numpy_rules, self.registry.failures)
         self.registry = loaded.configure(self)
 

@@ -144,6 +144,8 @@ class Structures:
     ----------
     registered : mapping of type to Container, optional
         Classes beyond those of the standard library, namedtuples and dataclasses.
+    by_name : mapping of (str, str) to Container, optional
+        Classes of libraries that may not have been imported, by library and name.
 
     Attributes
     ----------
@@ -158,7 +160,12 @@ class Structures:
     (1.0, 2.0)
     """
 
-    def __init__(self, registered: Mapping[type, Container] | None = None) -> None:
+    def __init__(
+        self,
+        registered: Mapping[type, Container] | None = None,
+        by_name: Mapping[tuple[str, str], Container] | None = None,
+    ) -> None:
+        self.by_name = by_name or {}
         self.known: dict[type, Container | None] = {**builtin_containers(), **(registered or {})}
 
     def find(self, cls: type) -> Container | None:
@@ -182,6 +189,9 @@ class Structures:
             return of_namedtuple(cls)
         if dataclasses.is_dataclass(cls):
             return of_dataclass(cls)
+        named = self.by_name.get((cls.__module__.partition(".")[0], cls.__name__))
+        if named is not None:
+            return named
         if issubclass(cls, dict) and cls.__init__ is dict.__init__:
             return of_mapping(lambda value: cls())
         return None

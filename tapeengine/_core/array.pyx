@@ -369,7 +369,9 @@ cdef bint is_complex(Array a) except -1:
 
 cdef object part_of(Array a, str name):
     """The real or imaginary part of complex numbers: a view, and a number of a number."""
-    cdef Array whole = read_part(a, None) if a.storage.number else a
+    cdef Array whole = a
+    if a.storage.number or type(a.storage.base) is Array and (<Array> a.storage.base).storage.number:
+        whole = read_part(a, None)
     part = viewed(whole, getattr(whole.current(), name))
     return read_number(part) if a.storage.number else part
 

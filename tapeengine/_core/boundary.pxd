@@ -14,8 +14,11 @@ cdef class Inputs(Walk):
     cdef object array_seen  # the first array among the primals, and from the second on
     cdef Array array_made   # what it became
     cdef list arrays        # all of them: [(first address, address after the last, values, what they became)]
+    cdef list late          # complex scalars and the arrays that they are read from
     cdef Dual dual(self, double value)
     cdef object array(self, object value)
+    cdef object read_later(self, object a)
+    cdef int finish(self) except -1
 
 cdef class Outputs(Walk):
     cdef Tape tape

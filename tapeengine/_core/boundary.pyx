@@ -172,9 +172,9 @@ cdef class Inputs(Walk):
             return d
         if cls is complex:
             value = self.array(numpy.asarray(value))
-            return value if self.tape.rules is None else from_array(value)
+            return value if self.tape.rules is None else self.read_later(value)
         if cls is ComplexDual:
-            return from_array(self.array((<ComplexDual> value).array()))
+            return self.read_later(self.array((<ComplexDual> value).array()))
         if cls is Array or (isinstance(value, (array_class, numpy.complexfloating)) and value.dtype.kind in "fc"):
             if is_foreign(value) and not isinstance(value, numpy.memmap):
                 raise StructureError(
@@ -189,6 +189,23 @@ cdef class Inputs(Walk):
             "arrays and containers of them; make it a dataclass, register the class as a container "
             "(the hook tapeengine_structures), or let the program capture it instead of taking it as an argument"
         )
+
+    cdef object read_later(self, object a):
+        """The complex scalar that an array holds: its parts are read, which takes records, after the last input."""
+        cdef ComplexDual z = ComplexDual.__new__(ComplexDual)
+        if self.late is None:
+            self.late = []
+        self.late.append((z, a))
+        return z
+
+    cdef int finish(self) except -1:
+        """All inputs are there: read what is left to read."""
+        cdef ComplexDual z, read
+        if self.late is not None:
+            for z, a in self.late:
+                read = from_array(a)
+                z.re, z.im = read.re, read.im
+        return 0
 
     cdef object array(self, object value):
         cdef Array a

@@ -297,6 +297,7 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
             PyTuple_SET_ITEM(duals, i, x)
         if inputs.arrays is not None:
             protect_shared(inputs.arrays)
+        inputs.finish()
         result = program(*duals, **keywords) if keywords else program(*duals)
         if has_aux:
             if type(result) is not tuple or len(<tuple> result) != 2:

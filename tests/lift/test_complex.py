@@ -121,3 +121,12 @@ def test_nested_and_second_derivatives() -> None:
 
     assert te.grad(te.grad(f))(0.7) == pytest.approx((te.grad(f)(0.7 + 1e-6) - te.grad(f)(0.7 - 1e-6)) / 2e-6, rel=1e-6)
     assert te.grad(lambda x: x * te.grad(lambda y: ((x + 1j) * y).real)(2.0))(3.0) == 6.0
+
+
+def test_a_complex_scalar_before_other_arguments() -> None:
+    """Its parts are read by records, which come after the inputs of all arguments."""
+    z, ct = 0.6 + 0.3j, 1.0 + 2.0j
+    assert te.vjp(lambda x, y: x + y, z, 0.6)[1](ct) == (ct, 1.0)
+    assert te.vjp(lambda x, y: x * y, z, z)[1](ct) == (ct * z, ct * z)
+    assert te.jvp(lambda x, y, k: x + y * k, (z, 0.6, 2.0), (ct, 3.0, 1.0))[1] == ct + 6.0 + 0.6
+    assert te.grad(lambda x: te.grad(lambda z: abs(z) ** 2)(x).real ** 2)(z) == pytest.approx(8 * z.real)

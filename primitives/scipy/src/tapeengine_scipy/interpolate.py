@@ -18,12 +18,17 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._bsplines import BSpline, make_interp_spline
+from tapeengine_scipy._grids import RegularGridInterpolator, interpn
 from tapeengine_scipy._passing import holds_traced, names_of, passed, plain_value, plain_values, refuse
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg.solve import solve
 from tapeengine_scipy.linalg.structured import solve_banded
 
-__all__ = ["CubicSpline", "interp1d"]
+__all__ = [
+    "BSpline", "CubicHermiteSpline", "CubicSpline", "PchipInterpolator",
+    "RegularGridInterpolator", "interp1d", "interpn", "make_interp_spline", "pchip_interpolate",
+]  # fmt: skip
 
 __getattr__, __dir__ = names_of("scipy.interpolate")
 
@@ -60,7 +65,104 @@ class _Interpolant:
         return passed(found, f"{self._path}.{name}")
 
 
-class CubicSpline(_Interpolant):
+class _Cubic(_Interpolant):
+    """Cubics between data points, of given slopes there."""
+
+    def _made(self, x: Any, y: Any, axis: int, extrapolate: Any, slopes_of: Any) -> None:
+        """Keep the coefficients; `slopes_of(steps, slopes, y)` gives the slopes at the data points."""
+        self.x, y = floating(x), np.moveaxis(floating(y), axis, 0)
+        self.axis, self.extrapolate, self._rest = axis % y.ndim, extrapolate, y.shape[1:]
+        flat = np.reshape(y, (y.shape[0], -1))
+        steps = _column(self.x[1:] - self.x[:-1], 2)
+        slopes = (flat[1:] - flat[:-1]) / steps
+        s = slopes_of(steps[:, 0], slopes, flat)
+        bend = (s[:-1] + s[1:] - 2 * slopes) / steps
+        self._c = np.stack([bend / steps, (slopes - s[:-1]) / steps - bend, s[:-1], flat[:-1]])
+
+    @property
+    def c(self) -> Any:
+        """The coefficients."""
+        return np.reshape(self._c, (*self._c.shape[:2], *self._rest))
+
+    def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
+        """Evaluate the interpolant, or its derivative of order `nu`."""
+        if not (self._is_traced or holds_traced(x)):
+            return self._theirs(x, nu, extrapolate)
+        if nu < 0:
+            raise ValueError("Order of derivative cannot be negative")
+        return self._value(x, nu, extrapolate)
+
+    def _value(self, x: Any, nu: int, extrapolate: Any) -> Any:
+        """The interpolant's derivative, or of a negative order an integral from the first data point on."""
+        outside = self.extrapolate if extrapolate is None else extrapolate
+        query = floating(x)
+        xq = np.reshape(query, (-1,))
+        if outside == "periodic":
+            if nu < 0:
+                raise UnsupportedError("integrals of periodic interpolants are not differentiated")
+            span = self.x[-1] - self.x[0]
+            xq = xq - span * numpy.floor(plain_value((xq - self.x[0]) / span))
+        at = _intervals(self.x, xq)
+        value = _power_sum(self._coefficients(-nu)[:, at], _column(xq - self.x[at], 2), max(nu, 0))
+        if outside is False:
+            inside = (xq >= self.x[0]) & (xq <= self.x[-1])
+            value = np.where(_column(inside, 2), value, np.nan)
+        return _moved(np.reshape(value, (*query.shape, *self._rest)), query.ndim, self.axis)
+
+    def _coefficients(self, order: int) -> Any:
+        """The coefficients of an antiderivative of an order, whose constants make it continuous."""
+        c, steps = self._c, _column(self.x[1:] - self.x[:-1], 2)
+        for _ in range(order):
+            raised = c / numpy.arange(c.shape[0], 0, -1)[:, None, None]
+            ends = steps * _power_sum(raised, steps, 0)
+            start = np.concatenate([numpy.zeros((1, c.shape[2])), np.cumsum(ends, axis=0)[:-1]])
+            c = np.concatenate([raised, start[None]])
+        return c
+
+    def derivative(self, nu: int = 1) -> Any:
+        """Return the derivative as a function of the query points."""
+        return lambda x, extrapolate=None: self(x, nu, extrapolate)
+
+    def antiderivative(self, nu: int = 1) -> Any:
+        """Return the antiderivative that is 0 at the first data point, as a function of the query points."""
+        return lambda x, extrapolate=None: self._value(x, -nu, extrapolate)
+
+    def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
+        """Return the integral between limits, which may be traced."""
+        if not (self._is_traced or holds_traced(a, b)):
+            return self._theirs.integrate(a, b, extrapolate)
+        return self._value(b, -1, extrapolate) - self._value(a, -1, extrapolate)
+
+    def solve(self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Any:
+        """Return where the interpolant of numbers has a value, as functions of all that is traced.
+
+        Newton steps from SciPy's solutions give the derivatives, to third order.
+        """
+        if not (self._is_traced or holds_traced(y)):
+            return self._theirs.solve(y, discontinuity, extrapolate)
+        if self._rest:
+            raise UnsupportedError("roots of interpolants of several functions are not differentiated; take one")
+        places = self._theirs.solve(plain_value(y), discontinuity, extrapolate)
+        for _ in range(2):
+            places = places - (self(places) - y) / self(places, 1)
+        return places
+
+    def roots(self, discontinuity: bool = True, extrapolate: Any = None) -> Any:
+        """Return the zeros of the interpolant; see `solve`."""
+        return self.solve(0.0, discontinuity, extrapolate)
+
+
+def _power_sum(c: Any, z: Any, nu: int) -> Any:
+    """The polynomial of coefficients c, highest first, or its derivative."""
+    degree = c.shape[0] - 1
+    total: Any = 0.0 * z
+    for power in range(degree, nu - 1, -1):
+        factor = float(numpy.prod(numpy.arange(power - nu + 1, power + 1))) if nu else 1.0
+        total = total * z + factor * c[degree - power]
+    return total + 0.0 * c[-1]
+
+
+class CubicSpline(_Cubic):
     """A cubic spline; see `scipy.interpolate.CubicSpline`.
 
     Parameters
@@ -77,49 +179,65 @@ class CubicSpline(_Interpolant):
 
     def __init__(self, x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None) -> None:
         super().__init__("CubicSpline", x, y, axis=axis, bc_type=bc_type, extrapolate=extrapolate)
-        self.x = floating(x)
-        y = np.moveaxis(floating(y), axis, 0)
-        self.axis = axis
-        self.extrapolate = extrapolate if extrapolate is not None else ("periodic" if bc_type == "periodic" else True)
-        self._rest = y.shape[1:]
-        flat = np.reshape(y, (y.shape[0], -1))
-        steps = _column(self.x[1:] - self.x[:-1], 2)
-        slopes = (flat[1:] - flat[:-1]) / steps
-        ends = _end_conditions(bc_type, flat, self._rest)
-        s = _knot_slopes(steps[:, 0], slopes, ends)
-        bend = (s[:-1] + s[1:] - 2 * slopes) / steps
-        self._c = np.stack([bend / steps, (slopes - s[:-1]) / steps - bend, s[:-1], flat[:-1]])
+        periodic = "periodic" if bc_type == "periodic" else True
+        rest = np.moveaxis(floating(y), axis, 0).shape[1:]
 
-    @property
-    def c(self) -> Any:
-        """The coefficients."""
-        return np.reshape(self._c, (*self._c.shape[:2], *self._rest))
+        def slopes_of(steps: Any, slopes: Any, flat: Any) -> Any:
+            return _knot_slopes(steps, slopes, _end_conditions(bc_type, flat, rest))
 
-    def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
-        """Evaluate the spline, or its derivative of order `nu`."""
-        if not (self._is_traced or holds_traced(x)):
-            return self._theirs(x, nu, extrapolate)
-        if nu < 0:
-            raise UnsupportedError("CubicSpline: antiderivatives (nu < 0) are not differentiated")
-        outside = self.extrapolate if extrapolate is None else extrapolate
-        query = floating(x)
-        shape = query.shape
-        xq = np.reshape(query, (-1,))
-        if outside == "periodic":
-            span = self.x[-1] - self.x[0]
-            xq = xq - span * numpy.floor(plain_value((xq - self.x[0]) / span))
-        at = _intervals(self.x, xq)
-        value = _polynomial(self._c[:, at], _column(xq - self.x[at], 2), nu)
-        if outside is False:
-            inside = (xq >= self.x[0]) & (xq <= self.x[-1])
-            value = np.where(_column(inside, 2), value, np.nan)
-        value = np.reshape(value, (*shape, *self._rest))
-        axis = self.axis % (len(self._rest) + 1)
-        return _moved(value, len(shape), axis)
+        self._made(x, y, axis, periodic if extrapolate is None else extrapolate, slopes_of)
 
-    def derivative(self, nu: int = 1) -> Any:
-        """Return the derivative as a function of the query points."""
-        return lambda x, extrapolate=None: self(x, nu, extrapolate)
+
+class CubicHermiteSpline(_Cubic):
+    """Cubics through points with given slopes; see `scipy.interpolate.CubicHermiteSpline`."""
+
+    def __init__(self, x: Any, y: Any, dydx: Any, axis: int = 0, extrapolate: Any = None) -> None:
+        super().__init__("CubicHermiteSpline", x, y, dydx, axis=axis, extrapolate=extrapolate)
+        given = np.moveaxis(floating(dydx), axis, 0)
+        flat = np.reshape(given, (given.shape[0], -1))
+        self._made(x, y, axis, True if extrapolate is None else extrapolate, lambda *_: flat)
+
+
+class PchipInterpolator(_Cubic):
+    """Cubics that keep monotony; see `scipy.interpolate.PchipInterpolator`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(PchipInterpolator([0.0, 1.0, 2.0], [0.0, 1.0, 1.0])(1.5))
+    1.0
+    """
+
+    def __init__(self, x: Any, y: Any, axis: int = 0, extrapolate: Any = None) -> None:
+        super().__init__("PchipInterpolator", x, y, axis=axis, extrapolate=extrapolate)
+        self._made(x, y, axis, True if extrapolate is None else extrapolate, _monotone_slopes)
+
+
+def _monotone_slopes(h: Any, slopes: Any, y: Any) -> Any:
+    """Weighted harmonic means of slopes of one sign, 0 between others (Fritsch and Butland)."""
+    if h.shape[0] == 1:
+        return np.concatenate([slopes, slopes])
+    before, after = _column(2 * h[1:] + h[:-1], 2), _column(h[1:] + 2 * h[:-1], 2)
+    opposite = np.sign(slopes[:-1]) * np.sign(slopes[1:]) <= 0
+    first, second = np.where(opposite, 1.0, slopes[:-1]), np.where(opposite, 1.0, slopes[1:])
+    inner = np.where(opposite, 0.0, (before + after) / (before / first + after / second))
+    ends = [_monotone_end(h[0], h[1], slopes[0], slopes[1]), _monotone_end(h[-1], h[-2], slopes[-1], slopes[-2])]
+    return np.concatenate([ends[0][None], inner, ends[1][None]])
+
+
+def _monotone_end(h: Any, further: Any, slope: Any, beyond: Any) -> Any:
+    """The slope at an end by three points, limited where it would break monotony."""
+    found = ((2 * h + further) * slope - h * beyond) / (h + further)
+    found = np.where(np.sign(found) != np.sign(slope), 0.0, found)
+    steep = (np.sign(slope) != np.sign(beyond)) & (np.abs(found) > 3.0 * np.abs(slope))
+    return np.where(steep, 3.0 * slope, found)
+
+
+def pchip_interpolate(xi: Any, yi: Any, x: Any, der: Any = 0, axis: int = 0) -> Any:
+    """Evaluate the monotone interpolant of points; see `scipy.interpolate.pchip_interpolate`."""
+    if np.ndim(der):
+        return [PchipInterpolator(xi, yi, axis=axis)(x, nu) for nu in der]
+    return PchipInterpolator(xi, yi, axis=axis)(x, der)
 
 
 def _moved(value: Any, count: int, axis: int) -> Any:
@@ -128,15 +246,6 @@ def _moved(value: Any, count: int, axis: int) -> Any:
         return value
     order = [*range(count, count + axis), *range(count), *range(count + axis, value.ndim)]
     return np.transpose(value, order)
-
-
-def _polynomial(c: Any, z: Any, nu: int) -> Any:
-    """The cubic of coefficients c, highest first, or its derivative."""
-    total: Any = 0.0 * z
-    for power in range(3, nu - 1, -1):
-        factor = float(numpy.prod(numpy.arange(power - nu + 1, power + 1))) if nu else 1.0
-        total = total * z + factor * c[3 - power]
-    return total + 0.0 * c[3]
 
 
 def _end_conditions(bc_type: Any, y: Any, rest: tuple[int, ...]) -> Any:

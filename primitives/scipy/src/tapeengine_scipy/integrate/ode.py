@@ -1,5 +1,6 @@
 """Initial value problems: `solve_ivp` and `odeint`."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, as_vector, plain
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating, is_traced
+from tapeengine_scipy.integrate.events import Dense, Path, differentiate_events, last_event
 from tapeengine_scipy.integrate.steps import differentiated_steps
 from tapeengine_scipy.integrate.trajectory import TRAJECTORY
 
@@ -36,7 +38,8 @@ def solve_ivp(
     ----------
     fun, t_span, y0, method, t_eval, dense_output, events, vectorized, args, **options
         As SciPy's. Derivatives are taken with respect to `t_span`, `y0`, `t_eval`, `args` and the traced values that
-        `fun` captured. Where values are traced, events, dense output and complex states are refused.
+        `fun` and `events` captured, and also of the times and states of events and of ``sol``. Complex states are
+        refused where values are traced.
     differentiate : {'adjoint', 'steps'}
         'adjoint' integrates the continuous adjoint backwards, with the same method and tolerances: memory for the
         states at the output times alone, any method, and exact up to the tolerances. 'steps' differentiates the steps
@@ -58,48 +61,70 @@ def solve_ivp(
     (-0.367879, -0.367879)
     """
     given = () if args is None else args
-    closed = Closed((fun, given, options.get("jac")), "solve_ivp")
+    watched = [] if events is None else [events] if callable(events) else list(events)
+    closed = Closed((fun, given, options.get("jac"), watched), "solve_ivp")
     start, span = floating(y0), tuple(t_span)
     times = t_eval if is_traced(t_eval) or t_eval is None else floating(t_eval)
     if not (closed.is_traced or is_traced(start) or is_traced(times) or any(map(is_traced, span))):
         return scipy.integrate.solve_ivp(
             fun, t_span, y0, method, t_eval, dense_output, events, vectorized, args, **options
         )
-    _refuse(events, dense_output, vectorized, start)
+    if start.dtype.kind == "c":
+        raise UnsupportedError("solve_ivp: a complex state is not differentiated; use its real and imaginary parts")
     still = tuple(map(te.value, span))
 
-    def solve(fun: Any, args: Any, jac: Any) -> Any:
+    def solve(fun: Any, args: Any, jac: Any, events: Any) -> Any:
         system = plain(lambda t, y: fun(t, y, *args), "solve_ivp")
         along = plain(lambda t, y: jac(t, y, *args), "solve_ivp") if callable(jac) else jac
         whole = {**options, "jac": along} if "jac" in options else options
-        return scipy.integrate.solve_ivp(system, still, te.value(start), method, te.value(times), **whole)
+        seen = [_plain_event(event, args) for event in events] or None
+        return scipy.integrate.solve_ivp(
+            system, still, te.value(start), method, te.value(times), dense_output, seen, **whole
+        )
 
     found = closed.run(solve, te.value(closed.params))
     if not found.success:
         raise UnsupportedError(f"solve_ivp did not reach the end, so its result is not differentiated: {found.message}")
+    if differentiate == "steps" and (watched or dense_output):
+        raise UnsupportedError("solve_ivp: events and dense_output are not there with differentiate='steps'")
     if differentiate == "steps":
         if is_traced(times) or any(map(is_traced, span)):
             raise UnsupportedError("solve_ivp: times are constants of differentiate='steps'; use 'adjoint'")
         found.y = differentiated_steps(closed, still, start, method, times, options)
     elif differentiate == "adjoint":
         known = found.y if times is None else numpy.concatenate([te.value(start)[:, None], found.y], axis=1)
+        path = Path(_system(closed), span[0], start, closed.params, functools.partial(_ivp_solver, method, options))
+        if watched:
+            differentiate_events(found, path, _events(closed))
+        if found.status == 1:  # a terminal event has ended it
+            span = (span[0], last_event(found, watched))
+            times = None if times is None else times[: found.t.shape[0]]
+        if dense_output:
+            found.sol = Dense(path, found.sol)
         found.t, found.y = _adjoint(closed, span, start, times, found, _ivp_solver(method, options, [known]))
     else:
         raise ValueError(f"solve_ivp: differentiate must be 'adjoint' or 'steps', not {differentiate!r}")
     return found
 
 
-def _refuse(events: Any, dense_output: bool, vectorized: bool, start: Any) -> None:
-    for name, there in (("events", events), ("dense_output", dense_output), ("vectorized", vectorized)):
-        if there:
-            raise UnsupportedError(f"solve_ivp: {name} is not differentiated; leave it out where values are traced")
-    if start.dtype.kind == "c":
-        raise UnsupportedError("solve_ivp: a complex state is not differentiated; use its real and imaginary parts")
+def _plain_event(event: Any, args: Any) -> Callable[..., Any]:
+    """An event as a function of plain times and states, with what its user says of ends and directions."""
+    made = plain(lambda t, y: event(t, y, *args), "solve_ivp")
+    for name in ("terminal", "direction"):
+        if hasattr(event, name):
+            setattr(made, name, getattr(event, name))
+    return made
+
+
+def _events(closed: Closed) -> Callable[[int, Any, Any], Any]:
+    """The value of an event by its number, at a time and a state that may be traced."""
+    _, args, _, events = closed.at(closed.params)
+    return lambda k, t, y: events[k](t, y, *args)
 
 
 def _system(closed: Closed) -> Callable[[Any, Any, Any], Any]:
     def system(t: Any, y: Any, params: Any) -> Any:
-        fun, args, _ = closed.at(params)
+        fun, args, _, _ = closed.at(params)
         return fun(t, y, *args)
 
     return system

@@ -22,8 +22,8 @@ def differentiated_steps(closed: Closed, span: Any, y0: Any, method: Any, t_eval
     solver = {"RK45": scipy.integrate.RK45, "RK23": scipy.integrate.RK23}.get(method, method)
     if solver not in (scipy.integrate.RK45, scipy.integrate.RK23):
         raise UnsupportedError("solve_ivp: differentiate='steps' is for RK45 and RK23; use 'adjoint' for other methods")
-    still, still_args, _ = closed.at(te.value(closed.params))
-    fun, args, _ = closed.at(closed.params)
+    still, still_args, *_ = closed.at(te.value(closed.params))
+    fun, args, *_ = closed.at(closed.params)
     system = plain(lambda t, y: still(t, y, *still_args), "solve_ivp")
     times = scipy.integrate.solve_ivp(system, span, te.value(y0), solver, **options).t
     slope = lambda t, y: as_vector(fun(t, y, *args))  # noqa: E731

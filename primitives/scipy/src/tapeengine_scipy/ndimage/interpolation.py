@@ -94,7 +94,7 @@ def _checked(order: int, mode: str, output: Any) -> str:
     mode = _NAMED.get(mode, mode)
     if output is not None or order not in (0, 1, 3) or mode not in (_LINEAR if order < 2 else _CUBIC):
         raise UnsupportedError(
-            f"scipy.ndimage: interpolation of order {order} with mode={mode!r} is not differentiated; orders 0 and 1 are "
+            f"scipy.ndimage: interpolation of order {order} with mode={mode!r} is not differentiated; orders 0, 1 are "
             f"with {', '.join(_LINEAR)}, order 3 with {', '.join(_CUBIC)}; output= is not there"
         )
     return mode

@@ -63,7 +63,7 @@ def least_squares(
     def residual(x: Any, fun: Any, args: Any, kwargs: Any) -> Any:
         slope = _normal_equations(lambda x: fun(x, *args, **kwargs), x)
         held = found["active_mask"] != 0
-        return np.where(held, x - found["x"], slope) if held.any() else slope
+        return held * (x - found["x"]) + ~held * slope if held.any() else slope
 
     if not closed.is_traced:
         return scipy.optimize.least_squares(fun, start, jac, args=args, kwargs=kwargs or {}, **given)

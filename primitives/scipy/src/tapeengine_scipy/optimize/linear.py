@@ -47,8 +47,8 @@ def linprog(
     matrix, right = _active(found, rows, ends, pairs)
     if len(matrix) != size or numpy.linalg.matrix_rank(plain_value(np.stack(matrix))) < size:
         raise UnsupportedError(
-            f"linprog: {len(matrix)} constraints are active at the solution, which do not determine {size} unknowns as a "
-            "differentiable function; perturb the problem"
+            f"linprog: {len(matrix)} constraints are active, which do not determine {size} unknowns smoothly; "
+            "change the problem a little"
         )
     x = np.linalg.solve(np.stack(matrix), np.stack(right))
     return scipy.optimize.OptimizeResult({**found, "x": x, "fun": np.sum(cost * x)})

@@ -12,14 +12,14 @@ import scipy
 from tapeengine.builders import unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
-from tapeengine_scipy._passing import beside, names_of, plain_value
+from tapeengine_scipy._passing import beside, holds_traced, names_of, plain_value, plain_values
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import conjugate
 from tapeengine_scipy.linalg.factorisations import Factorisation
 from tapeengine_scipy.sparse.matrix import SparseArray, as_sparse
 from tapeengine_scipy.sparse.pattern import SAMPLED, TIMES, Pattern
 
-__all__ = ["cg", "spsolve"]
+__all__ = ["bicgstab", "cg", "gmres", "spsolve"]
 
 __getattr__, __dir__ = names_of("scipy.sparse.linalg")
 
@@ -206,3 +206,112 @@ def cg(
     else:
         x = CG(numpy.zeros(0), b, matrix=A, options=options)
     return x, options.report[-1]
+
+
+# ---- any matrix: the transposed system by the same method ----------------------------------------
+
+
+def _turned(matrix: Any) -> Any:
+    """The transpose of a constant operator."""
+    if isinstance(matrix, scipy.sparse.linalg.LinearOperator):
+        return matrix.T
+    return matrix.transposed() if isinstance(matrix, Pattern) else matrix.T
+
+
+def _krylov_primal(data: Any, b: Any, *, matrix: Any, method: str, options: dict[str, Any]) -> Any:
+    operator = matrix.matrix(data) if isinstance(matrix, Pattern) else matrix
+    x, info = getattr(scipy.sparse.linalg, method)(operator, b, **options)
+    getattr(options, "report", []).append(info)
+    if info:
+        raise UnsupportedError(
+            f"{method} did not converge (info {info}), so its result is no solution that could be differentiated"
+        )
+    return x
+
+
+def _krylov_transposed(ct: Any, data: Any, matrix: Any, method: str, options: dict[str, Any]) -> Any:
+    return KRYLOV(data, ct, matrix=_turned(matrix), method=method, options=_turned_options(options))
+
+
+def _turned_options(options: dict[str, Any]) -> dict[str, Any]:
+    """The options for the transposed system: its preconditioner is the transposed one."""
+    kept = {name: value for name, value in options.items() if name not in ("x0", "callback", "callback_type")}
+    if kept.get("M") is not None:
+        kept["M"] = _turned(scipy.sparse.linalg.aslinearoperator(kept["M"]))
+    return kept
+
+
+def _krylov_options(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name not in ("x0", "callback", "callback_type")}
+
+
+KRYLOV: Primitive = Primitive(
+    "scipy.sparse.linalg.krylov",
+    _krylov_primal,
+    vjp={
+        "data": lambda ct, data, out, matrix, method, options, data_space: unbroadcast(
+            -SAMPLED(_krylov_transposed(ct, data, matrix, method, options), out, pattern=matrix), data_space
+        ),
+        "b": lambda ct, data, matrix, method, options, b_space: unbroadcast(
+            _krylov_transposed(ct, data, matrix, method, options), b_space
+        ),
+    },
+    jvp={
+        "data": lambda t, data, out, matrix, method, options: (
+            -KRYLOV(data, TIMES(t, out, pattern=matrix), matrix=matrix, method=method, options=_krylov_options(options))
+        ),
+        "b": lambda t, data, matrix, method, options: KRYLOV(
+            data, t, matrix=matrix, method=method, options=_krylov_options(options)
+        ),
+    },
+    samples=lambda: (
+        Sample(
+            (numpy.array([4.0, 1.0, 5.0, 0.5, 3.0, 1.0]), uniform((3,))),
+            {"matrix": _square(), "method": "gmres", "options": {"rtol": 1e-14}},
+        ),
+    ),
+    doc="A^-1 b by an iterative method; db = A^-T ct by the same, and of the entries: -db[row] x[column]",
+)
+
+
+def _solved_by(method: str, A: Any, b: Any, options: dict[str, Any]) -> tuple[Any, int]:
+    if holds_traced(options):
+        options = plain_values(options)
+    kept, b = _Options(options), floating(b)
+    if isinstance(A, SparseArray):
+        x = KRYLOV(A.data, b, matrix=A.pattern, method=method, options=kept)
+    else:
+        x = KRYLOV(numpy.zeros(0), b, matrix=A, method=method, options=kept)
+    return x, kept.report[-1]
+
+
+@beside("scipy.sparse.linalg.gmres")
+def gmres(
+    A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, atol: float = 0.0, restart: int | None = None,
+    maxiter: int | None = None, M: Any = None, callback: Any = None, callback_type: str | None = None,
+) -> tuple[Any, int]:  # fmt: skip
+    """Solve a linear system by generalised minimal residuals; see `scipy.sparse.linalg.gmres`.
+
+    `A` may be sparse, dense or a linear operator; only the entries of a `SparseArray` and `b` are differentiated.
+    Derivatives solve the transposed system with the same method and tolerances, and are as exact as those are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse
+    >>> gmres(scipy.sparse.diags_array([2.0, 4.0]), np.array([2.0, 2.0]))[0].round(12)
+    array([1. , 0.5])
+    """
+    given = {"callback": callback, "callback_type": callback_type} if callback is not None else {}
+    options = {"x0": x0, "rtol": rtol, "atol": atol, "restart": restart, "maxiter": maxiter, "M": M, **given}
+    return _solved_by("gmres", A, b, options)
+
+
+@beside("scipy.sparse.linalg.bicgstab")
+def bicgstab(
+    A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, atol: float = 0.0, maxiter: int | None = None,
+    M: Any = None, callback: Any = None,
+) -> tuple[Any, int]:  # fmt: skip
+    """Solve a linear system by stabilised biconjugate gradients; see `scipy.sparse.linalg.bicgstab`, and `gmres`."""
+    options = {"x0": x0, "rtol": rtol, "atol": atol, "maxiter": maxiter, "M": M, "callback": callback}
+    return _solved_by("bicgstab", A, b, options)

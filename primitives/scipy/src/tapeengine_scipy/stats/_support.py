@@ -129,6 +129,20 @@ class Continuous(Distribution):
         return self._evaluate(self._logcdf, x, self._parse(args, keywords), -float("inf"), 0.0)
 
 
+class Symmetric(Continuous):
+    """A continuous distribution whose survival function is the distribution function of the mirrored value."""
+
+    def sf(self, x: Any, *args: Any, **keywords: Any) -> Any:
+        """Return the survival function."""
+        mirrored = lambda z, *shapes: self._cdf(-z, *shapes)  # noqa: E731
+        return self._evaluate(mirrored, x, self._parse(args, keywords), 1.0, 0.0)
+
+    def logsf(self, x: Any, *args: Any, **keywords: Any) -> Any:
+        """Return the logarithm of the survival function."""
+        mirrored = lambda z, *shapes: self._logcdf(-z, *shapes)  # noqa: E731
+        return self._evaluate(mirrored, x, self._parse(args, keywords), 0.0, -float("inf"))
+
+
 class Discrete(Distribution):
     """A distribution on the integers; subclasses give the logarithm of its mass function and its support.
 

@@ -10,12 +10,12 @@ from tapeengine_scipy.special.exponential import log_one_less_exp
 from tapeengine_scipy.special.gamma import betaln, gammaln
 from tapeengine_scipy.special.incomplete import betainc, gammainc
 from tapeengine_scipy.special.student import stdtr, t_log_density
-from tapeengine_scipy.stats._support import Continuous
+from tapeengine_scipy.stats._support import Continuous, Symmetric
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2 * math.pi)
 
 
-class _Norm(Continuous):
+class _Norm(Symmetric):
     name = "norm"
 
     def _logpdf(self, z: Any, *shapes: Any) -> Any:
@@ -28,7 +28,7 @@ class _Norm(Continuous):
         return log_ndtr(z)
 
 
-class _T(Continuous):
+class _T(Symmetric):
     name = "t"
     shapes = ("df",)
 
@@ -110,7 +110,7 @@ class _Lognorm(Continuous):
         return np.where(z == 0, -math.inf, value)
 
 
-class _Laplace(Continuous):
+class _Laplace(Symmetric):
     name = "laplace"
 
     def _logpdf(self, z: Any, *shapes: Any) -> Any:
@@ -125,7 +125,7 @@ class _Laplace(Continuous):
         return np.where(z > 0, np.log1p(-tail), math.log(0.5) + z)
 
 
-class _Cauchy(Continuous):
+class _Cauchy(Symmetric):
     name = "cauchy"
 
     def _logpdf(self, z: Any, *shapes: Any) -> Any:

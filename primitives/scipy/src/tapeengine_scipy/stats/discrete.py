@@ -3,9 +3,11 @@
 from typing import Any
 
 import tapeengine.numpy as np
+from tapeengine_scipy._values import floating
 from tapeengine_scipy.special.entropy import xlog1py, xlogy
 from tapeengine_scipy.special.gamma import gammaln, log_rising
-from tapeengine_scipy.stats._support import Discrete
+from tapeengine_scipy.special.incomplete import gammaincc
+from tapeengine_scipy.stats._support import Discrete, bound, where_valid
 
 
 def _is_probability(p: Any) -> Any:
@@ -24,6 +26,13 @@ class _Poisson(Discrete):
 
     def _logpmf(self, k: Any, *shapes: Any) -> Any:
         return xlogy(k, shapes[0]) - gammaln(k + 1) - shapes[0]
+
+    def cdf(self, k: Any, *args: Any, **keywords: Any) -> Any:
+        """Return the probability of at most `k` events."""
+        given = bound(self.name, self.shapes, {"loc": 0}, args, keywords)
+        mu, k = floating(given["mu"]), np.floor(floating(k) - given["loc"])
+        value = np.where(k >= 0, gammaincc(np.where(k >= 0, k, 0.0) + 1.0, mu), 0.0)
+        return where_valid((mu >= 0) & (k == k), value)
 
 
 class _Binom(Discrete):

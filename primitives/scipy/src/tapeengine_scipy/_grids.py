@@ -1,0 +1,111 @@
+"""Interpolation of values on rectangular grids. See `tapeengine_scipy.interpolate`."""
+
+from itertools import product
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._passing import holds_traced, plain_value, plain_values
+from tapeengine_scipy._values import floating
+
+__all__ = ["RegularGridInterpolator", "interpn"]
+
+
+def _points(xi: Any, ndim: int) -> Any:
+    """Query points as an array whose last axis is the coordinate."""
+    if isinstance(xi, tuple):
+        return np.stack(np.broadcast_arrays(*(floating(x) for x in xi)), axis=-1)
+    at = floating(np.array(xi) if isinstance(xi, list) else xi)
+    return at[..., None] if ndim == 1 and (at.ndim == 0 or at.shape[-1] != 1) else at
+
+
+class RegularGridInterpolator:
+    """Interpolation on a rectangular grid; see `scipy.interpolate.RegularGridInterpolator`.
+
+    Differentiable in values, grid points and query points, for the methods 'linear' and 'nearest'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> RegularGridInterpolator(([0.0, 1.0],), np.array([0.0, 2.0]))(np.array([[0.25]]))
+    array([0.5])
+    """
+
+    def __init__(
+        self, points: Any, values: Any, method: str = "linear", bounds_error: bool = True,
+        fill_value: Any = numpy.nan, *, solver: Any = None, solver_args: Any = None,
+    ) -> None:  # fmt: skip
+        still = plain_values((points, values, fill_value))
+        self._theirs = scipy.interpolate.RegularGridInterpolator(
+            still[0], still[1], method, bounds_error, still[2], solver=solver, solver_args=solver_args
+        )
+        self._is_traced = holds_traced(points, values, fill_value)
+        grid = [floating(np.array(axis) if isinstance(axis, (list, tuple)) else axis) for axis in points]
+        values = floating(np.array(values) if isinstance(values, (list, tuple)) else values)
+        for k, axis in enumerate(grid):  # descending axes, as SciPy takes them
+            if plain_value(axis)[0] > plain_value(axis)[-1]:
+                grid[k], values = np.flip(axis), np.flip(values, k)
+        self.grid, self.values, self.method = tuple(grid), values, method
+        self.bounds_error, self.fill_value = bounds_error, fill_value
+
+    def of_scipy(self) -> Any:
+        """Return SciPy's own interpolator, of the plain values."""
+        return self._theirs
+
+    def __call__(self, xi: Any, method: str | None = None, *, nu: Any = None) -> Any:
+        """Evaluate at points."""
+        if not (self._is_traced or holds_traced(xi)):
+            return self._theirs(xi, method, nu=nu)
+        method = self.method if method is None else method
+        if method not in ("linear", "nearest") or nu is not None:
+            raise UnsupportedError(f"RegularGridInterpolator: method={method!r} is not differentiated; use 'linear'")
+        at = _points(xi, len(self.grid))
+        if at.shape[-1] != len(self.grid) or self.bounds_error:
+            self._theirs(plain_value(at), method)  # SciPy's errors
+        shape = at.shape[:-1]
+        flat = np.reshape(at, (-1, len(self.grid)))
+        ends = [self._cell(flat[:, k], axis, method) for k, axis in enumerate(self.grid)]
+        total: Any = 0.0
+        for corner in product(*ends):
+            value = self.values[tuple(place for place, _ in corner)]
+            for _, weight in corner:
+                value = value * np.reshape(weight, (-1,) + (1,) * (value.ndim - 1))
+            total = total + value
+        if self.fill_value is not None and not self.bounds_error:
+            total = self._filled(total, flat)
+        return np.reshape(total, (*shape, *self.values.shape[len(self.grid) :]))
+
+    def _cell(self, x: Any, axis: Any, method: str) -> list[tuple[Any, Any]]:
+        """The neighbours along an axis, and their weights."""
+        still = plain_value(axis)
+        place = numpy.clip(numpy.searchsorted(still, plain_value(x)) - 1, 0, len(still) - 2)
+        part = (x - axis[place]) / (axis[place + 1] - axis[place])
+        if method == "nearest":
+            return [(numpy.where(plain_value(part) <= 0.5, place, place + 1), numpy.ones(len(place)))]
+        return [(place, 1.0 - part), (place + 1, part)]
+
+    def _filled(self, value: Any, flat: Any) -> Any:
+        outside = numpy.zeros(flat.shape[0], bool)
+        for k, axis in enumerate(self.grid):
+            x = plain_value(flat[:, k])
+            outside |= (x < plain_value(axis)[0]) | (x > plain_value(axis)[-1])
+        return np.where(numpy.reshape(outside, (-1,) + (1,) * (value.ndim - 1)), self.fill_value, value)
+
+
+def interpn(
+    points: Any, values: Any, xi: Any, method: str = "linear", bounds_error: bool = True, fill_value: Any = numpy.nan
+) -> Any:
+    """Interpolate on a rectangular grid; see `scipy.interpolate.interpn`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> interpn(([0.0, 1.0],), np.array([0.0, 2.0]), np.array([[0.25]]))
+    array([0.5])
+    """
+    if not holds_traced(points, values, xi, fill_value):
+        return scipy.interpolate.interpn(points, values, xi, method, bounds_error, fill_value)
+    return RegularGridInterpolator(points, values, method, bounds_error, fill_value)(xi)

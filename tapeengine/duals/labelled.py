@@ -1,0 +1,90 @@
+"""Arrays with labels of other libraries as containers: their numbers are differentiated, their labels come along.
+
+Within a program a Series or a DataFrame of pandas holds traced numbers as objects, and a DataArray of xarray holds a
+traced array. Results and cotangents are of the same class, with the same labels.
+"""
+
+from __future__ import annotations
+
+import numbers as numbers_of_python
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from tapeengine._core.creation import from_values
+from tapeengine.structure import Container
+
+__all__ = ["LABELLED"]
+
+
+def elements(values: Any) -> Any:
+    """An array for pandas to hold: a plain one as it is, of a traced one its elements as objects."""
+    if isinstance(values, numpy.ndarray):
+        return values
+    found = numpy.empty(values.shape, object)
+    found.ravel()[:] = values.reshape(-1).tolist()
+    return found
+
+
+def numbers(column: Any) -> Any:
+    """What is differentiated of a column: its numbers, as an array."""
+    values = column.to_numpy()
+    return from_values(values.tolist()) if values.dtype == object else values
+
+
+def of_series(value: Any) -> tuple[Sequence[Any], Any]:
+    """The numbers of a Series, and its labels."""
+    return [numbers(value)], (value.index, value.name)
+
+
+def series(aux: Any, children: Sequence[Any]) -> Any:
+    """A Series of the same labels."""
+    return sys.modules["pandas"].Series(elements(children[0]), index=aux[0], name=aux[1])
+
+
+def of_frame(value: Any) -> tuple[Sequence[Any], Any]:
+    """The columns of a DataFrame, and its labels; columns that hold no numbers come along."""
+    parts = [value.iloc[:, k] for k in range(value.shape[1])]
+    found = [numbers(part) if part.dtype.kind in "fcO" and not is_text(part) else None for part in parts]
+    rest = {k: part for k, (part, mine) in enumerate(zip(parts, found, strict=True)) if mine is None}
+    return [mine for mine in found if mine is not None], (value.index, value.columns, rest)
+
+
+def is_text(part: Any) -> bool:
+    """Whether a column of objects holds something else than numbers."""
+    return part.dtype.kind == "O" and not all(isinstance(x, numbers_of_python.Number) for x in part)
+
+
+def frame(aux: Any, children: Sequence[Any]) -> Any:
+    """A DataFrame of the same labels."""
+    index, columns, rest = aux
+    given = iter(children)
+    parts = {k: rest[k].array if k in rest else elements(next(given)) for k in range(len(columns))}
+    found = sys.modules["pandas"].DataFrame(parts, index=index)
+    found.columns = columns
+    return found
+
+
+def of_data_array(value: Any) -> tuple[Sequence[Any], Any]:
+    """The values of a DataArray, and a copy of the rest."""
+    return [value.data], (value.dims, dict(value.coords), dict(value.attrs), value.name)
+
+
+def data_array(aux: Any, children: Sequence[Any]) -> Any:
+    """A DataArray of the same dimensions and coordinates."""
+    dims, coords, attrs, name = aux
+    return sys.modules["xarray"].DataArray(children[0], coords=coords, dims=dims, attrs=attrs, name=name)
+
+
+#: How a class is taken apart and put together, by its library and name.
+LABELLED: dict[tuple[str, str], Container] = {
+    ("pandas", "Series"): Container(of_series, series, lambda aux: [".values"]),
+    ("pandas", "DataFrame"): Container(
+        of_frame,
+        frame,
+        lambda aux: [f"[{name!r}]" for k, name in enumerate(aux[1]) if k not in aux[2]],
+    ),
+    ("xarray", "DataArray"): Container(of_data_array, data_array, lambda aux: [".values"]),
+}

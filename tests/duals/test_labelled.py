@@ -1,0 +1,76 @@
+"""Series, DataFrames and DataArrays as parameters: cotangents and results of the same class, with the same labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+
+import tapeengine as te
+import tapeengine.numpy as np
+
+SERIES: dict[str, Callable[[Any], Any]] = {
+    "items": lambda s: s["a"] * s["b"] + s.iloc[-1] ** 2,
+    "arithmetic": lambda s: ((2 * s + 1) ** 2 / 3).sum(),
+    "selection": lambda s: (s[s > 1] ** 2).sum(),
+    "maximum": lambda s: s.max() * s.min(),
+    "running sum": lambda s: (s.cumsum() ** 2).sum(),
+    "map": lambda s: s.map(lambda v: v * v).sum(),
+    "numpy": lambda s: np.sum(np.sin(s.to_numpy()) * np.array(s.tolist())),
+    "product": lambda s: s.dot(s),
+}
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_series(name: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    s = pandas.Series([0.7, 2.0, 3.1], index=list("abc"), name="p")
+    found = te.grad(SERIES[name])(s)
+    assert type(found) is pandas.Series and list(found.index) == ["a", "b", "c"] and found.name == "p"
+    for label in s.index:
+        up, down = s.copy(), s.copy()
+        up[label], down[label] = s[label] + 1e-5, s[label] - 1e-5
+        assert found[label] == pytest.approx((SERIES[name](up) - SERIES[name](down)) / 2e-5, rel=1e-7, abs=1e-9)
+
+
+def test_a_series_as_result() -> None:
+    pandas = pytest.importorskip("pandas")
+    s = pandas.Series([1.0, 2.0], index=["u", "v"])
+    value, back = te.vjp(lambda s: s * s, s)
+    assert value.to_dict() == {"u": 1.0, "v": 4.0} and value.dtype == float
+    assert back(pandas.Series([1.0, 10.0], index=["u", "v"]))[0].to_dict() == {"u": 2.0, "v": 40.0}
+    assert te.jvp(lambda s: s * s, (s,), (s,))[1].to_dict() == {"u": 2.0, "v": 8.0}
+
+
+def test_a_frame_with_columns_that_hold_no_numbers() -> None:
+    pandas = pytest.importorskip("pandas")
+    d = pandas.DataFrame({"x": [1.0, 2.0], "y": [3.0, 4.0], "n": ["u", "v"], "k": [1, 2]}, index=["r", "t"])
+    found = te.grad(lambda d: (d["x"] * d["y"] * d["k"]).sum() + d.groupby("n")["x"].sum().iloc[0])(d)
+    assert list(found.columns) == list("xynk") and list(found.index) == ["r", "t"]
+    assert found["x"].to_dict() == {"r": 4.0, "t": 8.0} and found["y"].to_dict() == {"r": 1.0, "t": 4.0}
+    assert found["n"].tolist() == ["u", "v"] and found["k"].tolist() == [1, 2]
+
+
+ARRAYS: dict[str, Callable[[Any], Any]] = {
+    "sums": lambda a: (a * a).sum().data,
+    "selection": lambda a: a.mean("x").sel(t=1).data ** 2,
+    "numpy": lambda a: np.sum(np.exp(a).data),
+    "places": lambda a: a.isel(x=0).sum().item(),
+    "broadcasting": lambda a: (a * a.isel(t=0)).sum().data,
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_data_arrays(name: str) -> None:
+    xarray = pytest.importorskip("xarray")
+    a = xarray.DataArray(numpy.array([[1.0, 2, 3], [0.5, 1, 2]]), dims=("t", "x"), coords={"t": [0, 1]}, name="u")
+    found = te.grad(ARRAYS[name])(a)
+    assert type(found) is xarray.DataArray and found.dims == ("t", "x") and found.name == "u"
+    assert found.coords["t"].values.tolist() == [0, 1]
+    for index in numpy.ndindex(2, 3):
+        up, down = a.copy(), a.copy()
+        up[index], down[index] = a[index] + 1e-5, a[index] - 1e-5
+        expected = (float(ARRAYS[name](up)) - float(ARRAYS[name](down))) / 2e-5
+        assert float(found[index]) == pytest.approx(expected, rel=1e-7, abs=1e-9)
