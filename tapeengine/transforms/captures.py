@@ -200,7 +200,9 @@ class Snapshot:
                 _write(node.original, {key: own.get(id(value), value) for key, value in contents.items()})
 
     def _fresh(self, node: Node, done: dict[int, Any]) -> list[Any]:
-        """What a captured object holds after a run and did not hold before."""
+        """What a captured object holds after a run and did not hold before; nothing of what was lifted out."""
+        if type(node.make) is int:
+            return []
         contents = _contents(node, done.get(id(node), node.original))
         before = {id(done.get(id(i), i.original) if type(i) is Node else i) for i in node.inside}
         return [] if contents is None else [value for value in contents.values() if id(value) not in before]

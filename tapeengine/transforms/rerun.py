@@ -240,7 +240,8 @@ class Unwritten:
     __slots__ = ("_pairs",)
 
     def __init__(self, values: Sequence[Any]) -> None:
-        self._pairs = [(value, value.copy(order="K")) for value in values if isinstance(value, np.ndarray)]
+        arrays = [value for value in values if isinstance(value, np.ndarray) and value.flags.writeable]
+        self._pairs = [(value, value.copy(order="K")) for value in arrays]
 
     def check(self, name: str) -> None:
         """Refuse a function that has written to one."""

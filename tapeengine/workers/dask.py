@@ -11,7 +11,7 @@ from distributed.client import FutureCancelledError
 
 from tapeengine.errors import WorkerError
 from tapeengine.workers.executors import Call, Workers
-from tapeengine.workers.messages import Argument, packed, perform
+from tapeengine.workers.messages import Argument, Boxed, packed, perform
 from tapeengine.workers.pools import loader_of
 from tapeengine.workers.references import Foreign, Gone, Home, Loaded, Reference
 from tapeengine.workers.versions import Stamp
@@ -71,7 +71,7 @@ class Dask(Workers):
         if isinstance(reference, Loaded):
             key = f"{getattr(reference.function, '__name__', 'load')}-{reference.key}"
             return self.client.submit(loader_of(reference, True).load, key=key, pure=False)
-        return self.client.scatter([reference.value], hash=False)[0]
+        return self.client.scatter([Boxed(reference.value)], hash=False)[0]
 
 
 class Batch:

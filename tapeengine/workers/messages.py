@@ -18,7 +18,7 @@ from tapeengine.errors import note
 from tapeengine.workers.references import Reference, Resolved
 from tapeengine.workers.versions import Stamp, check
 
-__all__ = ["Argument", "Inline", "Lacking", "Loader", "packed", "perform", "pickled"]
+__all__ = ["Argument", "Boxed", "Inline", "Lacking", "Loader", "packed", "perform", "pickled"]
 
 
 # -- sources ----------------------------------------------------------------------------------------------------------
@@ -27,6 +27,13 @@ class Argument:
     """Data that the engine hands to the call, which its own store keeps."""
 
     position: int
+
+
+@dataclass(frozen=True)
+class Boxed:
+    """Data for an engine's store, which would look into lists and dicts item by item and takes this as it is."""
+
+    value: Any
 
 
 @dataclass(frozen=True)
@@ -145,7 +152,7 @@ class Unpickler(pickle.Unpickler):
         """The data of a key."""
         source = self._sources[key]
         found = self._data[source.position] if isinstance(source, Argument) else HELD.of(key, source)
-        return Resolved(key, found)
+        return Resolved(key, found.value if type(found) is Boxed else found)
 
 
 def perform(stamp: Stamp, body: bytes, sources: Mapping[str, Any], forget: tuple[str, ...], *data: Any) -> Any:

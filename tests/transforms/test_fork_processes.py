@@ -169,6 +169,18 @@ def test_data_at_rest_is_sent_once_and_an_iteration_sends_parameters_and_brings_
     assert near(2.5) == pytest.approx((6.25 * (data @ data), 5.0 * (data @ data)), rel=1e-12)
 
 
+def products(w: Any, pairs: Any) -> Any:
+    return sum(w * a * b for a, b in pairs)
+
+
+def test_data_of_any_kind_are_what_the_task_finds_and_not_what_it_writes() -> None:
+    for executor in (Elsewhere(), None):
+        shards = [te.Shared([(1.0, 2.0), (3.0, 4.0)]), te.Shared([[5.0, 6.0]])]
+        each = partial(ENGINE.fork_map, executor=executor)
+        assert ENGINE.grad(lambda w, f=each, s=shards: sum(f(partial(products, w), s)))(2.0) == 44.0
+        assert each(len, shards) == [2, 1]
+
+
 def test_equal_tasks_are_all_run() -> None:
     runs: list[int] = []
 

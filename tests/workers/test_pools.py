@@ -73,16 +73,16 @@ def total(x: Any, data: Any) -> Any:
 
 def test_a_worker_forgets_what_the_program_has_dropped(pool: Executor) -> None:
     def held() -> list[str]:
+        gc.collect()
+        assert te.fork_map(partial(total, 2.0), [np.ones(1)], executor=pool) == [2.0]
         return pool.submit(held_keys).result()
 
+    before = held()
     shared = te.Shared(np.ones(1000))
     loaded = te.Loaded(np.ones, 10)
-    before = held()
     assert te.fork_map(partial(total, 2.0), [shared, loaded, shared], executor=pool) == [2000.0, 20.0, 2000.0]
     assert sorted(held()) == sorted([*before, shared.key, loaded.key])
     del shared, loaded
-    gc.collect()
-    assert te.fork_map(partial(total, 2.0), [np.ones(1)], executor=pool) == [2.0]
     assert held() == before
 
 
