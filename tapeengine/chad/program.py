@@ -6,6 +6,7 @@ import contextlib
 import functools
 import inspect
 import math
+import os
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,8 +20,10 @@ from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
 from tapeengine.chad.execute import Executable
 from tapeengine.chad.infer import annotation_of, key_of
+from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import text
 from tapeengine.chad.link import link
+from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.ordinary import is_traced, on_duals
 from tapeengine.chad.parse import Unresolved, parse_function
 from tapeengine.chad.parse.parser import Parsed, Parser
@@ -152,29 +155,28 @@ class Program(Enterable):
         Parameters
         ----------
         form : {"reverse", "forward", "loops", "accumulate"}
-            ``"reverse"`` and ``"forward"`` are what runs, in Python with numpy where the program has that form: a
-            forward and a reverse pass; or one function that gives each value with its tangent. ``"loops"`` is the
-            intermediate form of both passes as plain Python, which the register machine runs. ``"accumulate"`` is the
-            term with mutable accumulation (EC Fig. 6); the papers' other forms are written by
-            `tapeengine.chad.specification.derivative`.
+            ``"reverse"`` is a forward and a reverse pass, ``"forward"`` one function that gives each value with its
+            tangent. They are what back ends are given, and run when they are pasted. ``"loops"`` is ``"reverse"``
+            statement by statement. ``"accumulate"`` is the term with mutable accumulation (EC Fig. 6), as the papers
+            print it; their other forms are written by `tapeengine.chad.specification.derivative`.
 
         Returns
         -------
         str
         """
-        if form == "loops":
-            if self.executable.lowered is None:
-                raise UnsupportedError(f"{self.symbol} has no intermediate form for rows of one size")
-            return text(self.executable.lowered.program)
-        if form == "reverse" and self.executable.generated is not None:
-            return self.executable.generated.text
-        if form == "forward" and self.executable.generated_forward is not None:
-            return self.executable.generated_forward.text
-        if form == "forward":
-            return text(self.executable.tangent_form.program)
-        if form not in ("reverse", "accumulate"):
+        if form == "accumulate":
+            return display(self.executable.reverse)
+        if form not in ("reverse", "forward", "loops"):
             raise ValueError(f"{form!r} is no form of derivative: choose reverse, forward, loops, or accumulate")
-        return display(self.executable.reverse)
+        try:
+            lowered = self.executable.tangent_form if form == "forward" else self.executable.reverse_form
+        except NotLowered as error:
+            raise UnsupportedError(f"{self.symbol} has no intermediate form: {error}") from None
+        if form == "loops":
+            return text(lowered.program)
+        code = self.function.__code__
+        place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+        return readable(lowered.program, f"the {form} derivative of {self.__name__}, {place}")
 
     def __tapeengine_vjp__(
         self, engine: Any, *primals: Any, **named: Any

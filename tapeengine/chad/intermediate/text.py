@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import math
 import re
@@ -51,8 +52,15 @@ from tapeengine.chad.intermediate.statements import (
 )
 from tapeengine.primitive import Primitive
 
-__all__ = ["compiled", "text"]
+__all__ = ["RESERVED", "compiled", "text"]
 
+#: Names that mean something in the text.
+RESERVED = frozenset(
+    {"np", "plus", "add_all", "zeros_like", "registered", "counts", "kept", "forward", "reverse"}
+    | set(dir(builtins))
+    | set(keyword.kwlist)
+    | {o.text.split("(")[0] for o in OPERATIONS_BY_NAME.values()}
+)
 KINDS: Mapping[object, str] = MappingProxyType({"real": "float", "whole": "int", "truth": "bool"})
 
 
@@ -63,7 +71,7 @@ class Writer:
     ----------
     program : Program
     is_counted : bool
-        Whether each block adds to ``steps[0]`` how many variables its statements give a value, when it runs.
+        Whether each block adds to ``counts[0]`` how many variables its statements give a value, when it runs.
     """
 
     def __init__(self, program: Program, is_counted: bool = False) -> None:
@@ -84,6 +92,19 @@ class Writer:
         if isinstance(x.value, float) and not math.isfinite(x.value):
             return f"float('{x.value}')"
         return f"({x.value!r})" if isinstance(x.value, int | float) and x.value < 0 else repr(x.value)
+
+    def tight(self, x: Operand) -> str:
+        """Write an operand in the place of a name."""
+        return self.operand(x)
+
+    def computed(self, s: Compute) -> str:
+        """Write a scalar operation."""
+        return s.operation.text.format(*map(self.operand, s.args))
+
+    def registered(self, s: Registered) -> str:
+        """Write what calls a primitive, up to its arguments."""
+        self.called.append(s)
+        return f"registered[{len(self.called) - 1}]"
 
     def tuple(self, xs: Sequence[Operand]) -> str:
         """Write a tuple."""
@@ -115,7 +136,7 @@ class Writer:
     def block(self, statements: Sequence[Statement]) -> None:
         """Write statements."""
         if self.is_counted:
-            self.line(f"steps[0] += {1 + sum(max(1, len(outs(s))) for s in statements)}")
+            self.line(f"counts[0] += {1 + sum(max(1, len(outs(s))) for s in statements)}")
         for s in statements:
             WRITE[type(s)](self, s)
 
@@ -144,8 +165,7 @@ class Writer:
 
 
 def compute(w: Writer, s: Compute) -> None:
-    args = [w.operand(x) for x in s.args]
-    w.line(f"{name(s.out.name)} = {s.operation.text.format(*args)}")
+    w.line(f"{name(s.out.name)} = {w.computed(s)}")
 
 
 def load(w: Writer, s: Load | Row) -> None:
@@ -153,7 +173,7 @@ def load(w: Writer, s: Load | Row) -> None:
 
 
 def check(w: Writer, s: Check) -> None:
-    i, n = w.operand(s.index), w.operand(s.size)
+    i, n = w.tight(s.index), w.tight(s.size)
     w.line(f"if not -{n} <= {i} < {n}: raise IndexError('index out of range')")
 
 
@@ -170,10 +190,10 @@ def new(w: Writer, s: New) -> None:
     if not s.sizes:
         w.line(f"{name(s.out.name)} = []")
     elif isinstance(element, ArrayOf | BoxOf):
-        w.line(f"{name(s.out.name)} = [None] * {w.operand(s.sizes[0])}")
+        w.line(f"{name(s.out.name)} = [None] * {w.tight(s.sizes[0])}")
     elif len(s.sizes) == 1:
         zero = "0.0" if element == REAL else "False" if element == TRUTH else "0"
-        w.line(f"{name(s.out.name)} = [{zero}] * {w.operand(s.sizes[0])}")
+        w.line(f"{name(s.out.name)} = [{zero}] * {w.tight(s.sizes[0])}")
     else:
         assert isinstance(element, Scalar)
         w.line(f"{name(s.out.name)} = np.zeros({w.tuple(s.sizes)}, {KINDS[element.name]})")
@@ -268,7 +288,7 @@ def while_(w: Writer, s: While) -> None:
     if s.kept is not None:
         w.line(f"{name(s.kept.frames.name)} = []")
     w.line("while True:")
-    w.inner([*s.test], f"if not {w.operand(s.condition)}: break")
+    w.inner([*s.test], f"if not {w.tight(s.condition)}: break")
     w.inner(s.body, w.keep(s.kept), w.carried(s))
 
 
@@ -291,9 +311,8 @@ def call(w: Writer, s: Call) -> None:
 
 
 def registered(w: Writer, s: Registered) -> None:
-    w.called.append(s)
     targets = ", ".join(name(v.name) for v in s.outs)
-    w.line(f"{targets}{',' * (len(s.outs) == 1)} = registered({len(w.called) - 1}, {w.tuple(s.args)})")
+    w.line(f"{targets}{',' * (len(s.outs) == 1)} = {w.registered(s)}({', '.join(map(w.operand, s.args))})")
 
 
 WRITE: Mapping[type[object], Callable[[Writer, Any], None]] = MappingProxyType(
@@ -356,7 +375,7 @@ def compiled(
         if called.isidentifier() and called not in ("abs", "max", "min", "int", "float", "round"):
             namespace.setdefault(called, getattr(math, called, o.compute))
     namespace["abs"] = abs
-    namespace["steps"] = steps
-    namespace["registered"] = lambda k, leaves: call_registered(primitives, writer.called[k], leaves)
+    namespace["counts"] = steps
+    namespace["registered"] = [lambda *leaves, s=s: call_registered(primitives, s, leaves) for s in writer.called]
     exec(compile("\n".join(writer.lines), "<program>", "exec"), namespace)
     return {f.name: namespace[name(f.name)] for f in program.functions.values()}

@@ -103,7 +103,7 @@ class Builder:
 
     def fresh(self, hint: str, of: Type, home: Block | None = None) -> Var:
         """Make a variable whose home is the current block."""
-        var = Var(self.names(hint), of)
+        var = Var(self.names(hint.rstrip("0123456789_'") or "v"), of)
         self.homes[var.name] = home or self.block
         self.order[var.name] = len(self.order)
         return var

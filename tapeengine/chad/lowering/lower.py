@@ -94,6 +94,7 @@ class Lower(Cotangents):
         self.module = module
         self.uneven = uneven
         self.b = Builder(names)
+        self.made = 0
         self.keeps = True
         self.slots: dict[str, list[Slot]] = {}
         self.finals: dict[str, Value] = {}
@@ -135,7 +136,8 @@ class Lower(Cotangents):
 
     def variable(self, hint: str, of: Type) -> S.Var:
         """Make a variable for a term."""
-        return S.Var(self.b.names(hint), of)
+        self.made += 1
+        return S.Var(f"{hint}'{self.made}", of)  # no term has such a name
 
     def call(self, t: S.Call, args: list[Value]) -> Value:
         """Write the body of a definition in place of its call."""

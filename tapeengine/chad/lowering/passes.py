@@ -18,6 +18,7 @@ from tapeengine.chad.intermediate.statements import (
     Program,
     Var,
 )
+from tapeengine.chad.intermediate.text import RESERVED
 from tapeengine.chad.lowering import linear, source
 from tapeengine.chad.lowering.builder import Block
 from tapeengine.chad.lowering.lower import Lower
@@ -25,7 +26,7 @@ from tapeengine.chad.lowering.patterns import array_types, is_dense, leaf_types,
 from tapeengine.chad.lowering.residuals import Residuals
 from tapeengine.chad.lowering.slots import ArraySlot, Slot, TupleSlot
 from tapeengine.chad.lowering.values import ZERO, Back, Owed, Rows, Tup, Uneven, Value
-from tapeengine.chad.traverse import Names, all_names, children
+from tapeengine.chad.traverse import Names, children
 from tapeengine.chad.types import Array, LArray, Linear, LProduct, Type, is_discrete
 
 __all__ = ["Lowered", "lower_reverse", "lower_value"]
@@ -61,10 +62,7 @@ class Whole(Lower):
     """
 
     def __init__(self, module: S.Module, source_module: S.Module, uneven: frozenset[str]) -> None:
-        used = set(module.definitions)
-        for d in module.definitions.values():
-            used |= all_names(d.body) | {p.name for p in d.params}
-        super().__init__(module, Names(used), uneven)
+        super().__init__(module, Names({*module.definitions, *RESERVED}), uneven)
         self.source = source_module
         self.program = Program()
         self.recursive = recursive(source_module)

@@ -56,7 +56,9 @@ class Residuals:
 
     def enter(self, kept: Kept, var: Var) -> None:
         """Enter a variable into a frame, once."""
-        names = self.held.setdefault(id(kept), {f.name for f in kept.fields})
+        names = self.held.get(id(kept))
+        if names is None:
+            names = self.held[id(kept)] = {f.name for f in kept.fields}
         if var.name not in names:
             names.add(var.name)
             kept.fields.append(var)
