@@ -26,8 +26,9 @@ from tapeengine.chad.link import link
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.ordinary import is_traced, on_duals
 from tapeengine.chad.parse import Unresolved, parse_function
-from tapeengine.chad.parse.parser import Parsed, Parser
-from tapeengine.chad.parse.whole_arrays import check_lists
+from tapeengine.chad.parse.parser import ProgramParser
+from tapeengine.chad.parse.state import Parsed
+from tapeengine.chad.parse.whole_arrays import Wanted, check_lists
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Type
 from tapeengine.errors import StructureError, TapeEngineError, UnsupportedError
@@ -122,7 +123,7 @@ class Program(Enterable):
     def __tapeengine_signature__(self) -> tuple[str, tuple[Type, ...], Type]:
         """Give the name, the parameter types and the result type, for programs that call this one."""
         if self._parsed is None:
-            params, result = Parser(self.function, self.symbol, self.given).header()
+            params, result = ProgramParser(self.function, self.symbol, self.given).header()
             if result is not None:
                 return self.symbol, params, result
         definition = self.parsed().definitions[self.symbol]
@@ -186,15 +187,17 @@ class Program(Enterable):
             instance = self.for_values(self.positional(primals, named)[1])
             entered: tuple[Any, Any] | None = enter(instance, primals, named)
             return entered or instance.__tapeengine_vjp__(engine, *primals, **named)
-        others = self.others(len(primals), named)
-        self.check_lists((*primals, *others))
+        others = self.others(len(primals), named) if named or len(primals) < self.arity else ()
+        if list in map(type, primals):
+            self.check_lists((*primals, *others))
         executable = self.executable
         executable.engine = engine
         # An engine has tried the short way already, once it knows it, with just these primals.
         run = executable.vjp if others or self.native is None else executable.general_vjp
+        assert self.wanted is not None  # before the short way: it says which lists are left to this one
         self.native = None if executable.drops_errors else executable.entry
 
-        kept = tuple(x.copy() if type(x) is numpy.ndarray and x.nbytes <= COPIED else x for x in primals)
+        kept = tuple([x.copy() if type(x) is numpy.ndarray and x.nbytes <= COPIED else x for x in primals])
 
         def on_duals() -> Any:
             if is_traced((kept, others)) and self.is_twice_differentiable:
@@ -233,11 +236,15 @@ class Program(Enterable):
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Refuse lists where the program uses its arguments as whole arrays."""
-        wanted = self.parsed().arrays
-        if wanted:
-            if self.arrays is None:
-                self.arrays = tuple({i for each in wanted for i, depth in each.arguments if depth == 0})
-            check_lists(wanted, self.positional(primals, {})[0], primals)
+        if self.wanted:
+            check_lists(self.wanted, self.positional(primals, {})[0], primals)
+
+    @functools.cached_property
+    def wanted(self) -> tuple[Wanted, ...]:
+        """Where the program uses its arguments as whole arrays; the short way leaves lists to the longer one then."""
+        found = self.parsed().arrays
+        self.arrays = tuple({i for each in found for i, depth in each.arguments if depth == 0}) or None
+        return found
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
         """Give the program for arguments of the types of these; for no parameter without annotation it is this one."""
@@ -363,6 +370,13 @@ class Along(Program):
         """Let its base look at the primals, which come first."""
         self.base.check_lists(primals[: self.base.arity])
 
+    @property
+    def wanted(self) -> tuple[Wanted, ...]:
+        """Where its base uses its arguments as whole arrays."""
+        found = self.base.wanted
+        self.arrays = self.base.arrays
+        return found
+
     def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Give no arguments beside those given by position."""
         return ()
@@ -413,13 +427,15 @@ def has_infinity(value: Any, nan_only: bool = False) -> bool:
     >>> has_infinity((1.0, float("inf"))), has_infinity((1.0, float("inf")), nan_only=True)
     (True, False)
     """
-    if isinstance(value, tuple | list):
-        return any(has_infinity(part, nan_only) for part in value)
     if isinstance(value, float):
-        return math.isnan(value) if nan_only else not math.isfinite(value)
-    if not isinstance(value, numpy.ndarray) or is_finite(value):
-        return False
-    return not nan_only or bool(numpy.isnan(value).any())
+        return value != value if nan_only else not math.isfinite(value)
+    if isinstance(value, numpy.ndarray):
+        return not is_finite(value) and (not nan_only or bool(numpy.isnan(value).any()))
+    if isinstance(value, tuple | list):
+        for part in value:
+            if has_infinity(part, nan_only):
+                return True
+    return False
 
 
 def program(function: Callable[..., Any]) -> Program:

@@ -19,7 +19,8 @@ from tapeengine.chad.intermediate.statements import (
     Var,
     While,
 )
-from tapeengine.chad.lowering.builder import Block, Builder
+from tapeengine.chad.lowering.blocks import Block
+from tapeengine.chad.lowering.builder import Builder
 from tapeengine.chad.lowering.cotangents import Cotangents
 from tapeengine.chad.lowering.patterns import first_rows, is_dense, leaf_types, part, stored
 from tapeengine.chad.lowering.slots import Slot

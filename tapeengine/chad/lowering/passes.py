@@ -20,7 +20,7 @@ from tapeengine.chad.intermediate.statements import (
 )
 from tapeengine.chad.intermediate.text import RESERVED
 from tapeengine.chad.lowering import linear, source
-from tapeengine.chad.lowering.builder import Block
+from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.lower import Lower
 from tapeengine.chad.lowering.patterns import array_types, is_dense, leaf_types, part, stored
 from tapeengine.chad.lowering.residuals import Residuals

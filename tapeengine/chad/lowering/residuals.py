@@ -15,7 +15,8 @@ from tapeengine.chad.intermediate.statements import (
     Var,
     While,
 )
-from tapeengine.chad.lowering.builder import Block, Builder
+from tapeengine.chad.lowering.blocks import Block
+from tapeengine.chad.lowering.builder import Builder
 from tapeengine.chad.lowering.values import NotLowered
 
 __all__ = ["Residuals"]
