@@ -31,7 +31,8 @@ from tapeengine.chad.intermediate.statements import (
     Var,
     While,
 )
-from tapeengine.chad.intermediate.text import Writer, name
+from tapeengine.chad.intermediate.text import RESERVED, Writer, name
+from tapeengine.chad.traverse import Names
 
 __all__ = ["readable"]
 
@@ -88,9 +89,18 @@ class Reader(Writer):
         self.once: set[str] = set()
         self.changed: set[str] = set()
         self.rule_names: dict[Any, str] = {}
+        self.shown: dict[str, str] = {}
+        self.free = Names(RESERVED)
+
+    def named(self, x: Var) -> str:
+        """Give a variable a name that is free in its function: what one function keeps another takes by position."""
+        if x.name not in self.shown:
+            self.shown[x.name] = self.free(name(x.name.rstrip("0123456789_")) if x.name.rstrip("0123456789_") else "v")
+        return self.shown[x.name]
 
     def function(self, f: Function) -> None:
         """Write a function."""
+        self.shown, self.free = {}, Names({*RESERVED, *map(name, self.program.functions)})
         used: Counter[str] = Counter(x.name for x in f.results if isinstance(x, Var))
         self.changed = set()
         for s, _ in walk(f.body):
@@ -159,7 +169,8 @@ class Reader(Writer):
         key = (s.name, s.rule, s.argument, s.groups, s.static, tuple(v.type for v in s.outs))
         if key not in self.rule_names:
             short = re.sub(r"\W", "_", s.name.split(".")[-1]) + ("" if s.rule == "value" else f"_{s.rule}")
-            given = next(n for k in range(len(self.rules) + 1) if (n := short + f"_{k}" * bool(k)) not in self.rules)
+            tried = (f"{short}_{k or ''}_".replace("__", "_") for k in range(len(self.rules) + 1))
+            given = next(n for n in tried if n not in self.rules)  # no variable ends so
             groups = ", ".join(map(grouped, s.groups))
             types = ", ".join(repr(shape(v)) for v in s.outs)
             static = ", ".join(f"{k!r}: {v!r}" for k, v in s.static)
