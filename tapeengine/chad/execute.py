@@ -174,11 +174,8 @@ class Executable:
     @functools.cached_property
     def tangent_entry(self) -> Native | None:
         """The short way to value and tangent, on the core's register machine; None where there is none."""
-        try:
-            lowered = lower_value(tangent_module(self.closed))
-        except NotLowered:
-            return None
-        if not is_stepwise(lowered.program.functions[lowered.main].body):
+        lowered = self.dense_tangent
+        if lowered is None or not is_stepwise(lowered.program.functions[lowered.main].body):
             return None
         return native_tangent(lowered, self.definition, self.classes)
 
@@ -215,15 +212,31 @@ class Executable:
             return None
 
     @functools.cached_property
+    def reverse_form(self) -> Lowered:
+        """Both passes in the intermediate form: for rows of one size, or if there is no such form, of any size."""
+        return self.lowered or lower_reverse(self.closed, self.reverse_terms, dense=False)
+
+    @functools.cached_property
     def tangent_form(self) -> Lowered:
-        """The tangent in the intermediate form, for arguments of any kind."""
+        """The tangent in the intermediate form, likewise."""
+        if self.dense_tangent is not None:
+            return self.dense_tangent
         return lower_value(tangent_module(self.closed), dense=False)
+
+    @functools.cached_property
+    def dense_tangent(self) -> Lowered | None:
+        """The tangent in the intermediate form, for rows of one size; None where there is no such form."""
+        try:
+            return lower_value(tangent_module(self.closed))
+        except NotLowered:
+            return None
 
     @functools.cached_property
     def plain_tangent(self) -> PlainTangent | None:
         """The tangent in plain Python, for arguments of any kind; None where the program has no intermediate form."""
         try:
-            return PlainTangent(self.closed, self.tangent_form, self.primitives.table)
+            lowered = lower_value(tangent_module(self.closed), dense=False)
+            return PlainTangent(self.closed, lowered, self.primitives.table)
         except NotLowered:
             return None
 

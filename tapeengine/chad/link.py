@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from tapeengine.chad.parse.parser import Parsed
+from tapeengine.chad.parse.state import Parsed
 from tapeengine.chad.terms import Call, Definition, Module, Term
 from tapeengine.chad.traverse import map_children
 from tapeengine.chad.types import Sum

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import inspect
 import math
+import os
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,12 +20,15 @@ from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
 from tapeengine.chad.execute import Executable
 from tapeengine.chad.infer import annotation_of, key_of
+from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import text
 from tapeengine.chad.link import link
+from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.ordinary import is_traced, on_duals
 from tapeengine.chad.parse import Unresolved, parse_function
-from tapeengine.chad.parse.parser import Parsed, Parser
-from tapeengine.chad.parse.whole_arrays import check_lists
+from tapeengine.chad.parse.parser import ProgramParser
+from tapeengine.chad.parse.state import Parsed
+from tapeengine.chad.parse.whole_arrays import Wanted, check_lists
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Type
 from tapeengine.errors import StructureError, TapeEngineError, UnsupportedError
@@ -119,7 +123,7 @@ class Program(Enterable):
     def __tapeengine_signature__(self) -> tuple[str, tuple[Type, ...], Type]:
         """Give the name, the parameter types and the result type, for programs that call this one."""
         if self._parsed is None:
-            params, result = Parser(self.function, self.symbol, self.given).header()
+            params, result = ProgramParser(self.function, self.symbol, self.given).header()
             if result is not None:
                 return self.symbol, params, result
         definition = self.parsed().definitions[self.symbol]
@@ -152,29 +156,28 @@ class Program(Enterable):
         Parameters
         ----------
         form : {"reverse", "forward", "loops", "accumulate"}
-            ``"reverse"`` and ``"forward"`` are what runs, in Python with numpy where the program has that form: a
-            forward and a reverse pass; or one function that gives each value with its tangent. ``"loops"`` is the
-            intermediate form of both passes as plain Python, which the register machine runs. ``"accumulate"`` is the
-            term with mutable accumulation (EC Fig. 6); the papers' other forms are written by
-            `tapeengine.chad.specification.derivative`.
+            ``"reverse"`` is a forward and a reverse pass, ``"forward"`` one function that gives each value with its
+            tangent. They are what back ends are given, and run when they are pasted. ``"loops"`` is ``"reverse"``
+            statement by statement. ``"accumulate"`` is the term with mutable accumulation (EC Fig. 6), as the papers
+            print it; their other forms are written by `tapeengine.chad.specification.derivative`.
 
         Returns
         -------
         str
         """
-        if form == "loops":
-            if self.executable.lowered is None:
-                raise UnsupportedError(f"{self.symbol} has no intermediate form for rows of one size")
-            return text(self.executable.lowered.program)
-        if form == "reverse" and self.executable.generated is not None:
-            return self.executable.generated.text
-        if form == "forward" and self.executable.generated_forward is not None:
-            return self.executable.generated_forward.text
-        if form == "forward":
-            return text(self.executable.tangent_form.program)
-        if form not in ("reverse", "accumulate"):
+        if form == "accumulate":
+            return display(self.executable.reverse)
+        if form not in ("reverse", "forward", "loops"):
             raise ValueError(f"{form!r} is no form of derivative: choose reverse, forward, loops, or accumulate")
-        return display(self.executable.reverse)
+        try:
+            lowered = self.executable.tangent_form if form == "forward" else self.executable.reverse_form
+        except NotLowered as error:
+            raise UnsupportedError(f"{self.symbol} has no intermediate form: {error}") from None
+        if form == "loops":
+            return text(lowered.program)
+        code = self.function.__code__
+        place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+        return readable(lowered.program, f"the {form} derivative of {self.__name__}, {place}")
 
     def __tapeengine_vjp__(
         self, engine: Any, *primals: Any, **named: Any
@@ -184,15 +187,17 @@ class Program(Enterable):
             instance = self.for_values(self.positional(primals, named)[1])
             entered: tuple[Any, Any] | None = enter(instance, primals, named)
             return entered or instance.__tapeengine_vjp__(engine, *primals, **named)
-        others = self.others(len(primals), named)
-        self.check_lists((*primals, *others))
+        others = self.others(len(primals), named) if named or len(primals) < self.arity else ()
+        if list in map(type, primals):
+            self.check_lists((*primals, *others))
         executable = self.executable
         executable.engine = engine
         # An engine has tried the short way already, once it knows it, with just these primals.
         run = executable.vjp if others or self.native is None else executable.general_vjp
+        assert self.wanted is not None  # before the short way: it says which lists are left to this one
         self.native = None if executable.drops_errors else executable.entry
 
-        kept = tuple(x.copy() if type(x) is numpy.ndarray and x.nbytes <= COPIED else x for x in primals)
+        kept = tuple([x.copy() if type(x) is numpy.ndarray and x.nbytes <= COPIED else x for x in primals])
 
         def on_duals() -> Any:
             if is_traced((kept, others)) and self.is_twice_differentiable:
@@ -231,11 +236,15 @@ class Program(Enterable):
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Refuse lists where the program uses its arguments as whole arrays."""
-        wanted = self.parsed().arrays
-        if wanted:
-            if self.arrays is None:
-                self.arrays = tuple({i for each in wanted for i, depth in each.arguments if depth == 0})
-            check_lists(wanted, self.positional(primals, {})[0], primals)
+        if self.wanted:
+            check_lists(self.wanted, self.positional(primals, {})[0], primals)
+
+    @functools.cached_property
+    def wanted(self) -> tuple[Wanted, ...]:
+        """Where the program uses its arguments as whole arrays; the short way leaves lists to the longer one then."""
+        found = self.parsed().arrays
+        self.arrays = tuple({i for each in found for i, depth in each.arguments if depth == 0}) or None
+        return found
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
         """Give the program for arguments of the types of these; for no parameter without annotation it is this one."""
@@ -361,6 +370,13 @@ class Along(Program):
         """Let its base look at the primals, which come first."""
         self.base.check_lists(primals[: self.base.arity])
 
+    @property
+    def wanted(self) -> tuple[Wanted, ...]:
+        """Where its base uses its arguments as whole arrays."""
+        found = self.base.wanted
+        self.arrays = self.base.arrays
+        return found
+
     def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Give no arguments beside those given by position."""
         return ()
@@ -411,13 +427,15 @@ def has_infinity(value: Any, nan_only: bool = False) -> bool:
     >>> has_infinity((1.0, float("inf"))), has_infinity((1.0, float("inf")), nan_only=True)
     (True, False)
     """
-    if isinstance(value, tuple | list):
-        return any(has_infinity(part, nan_only) for part in value)
     if isinstance(value, float):
-        return math.isnan(value) if nan_only else not math.isfinite(value)
-    if not isinstance(value, numpy.ndarray) or is_finite(value):
-        return False
-    return not nan_only or bool(numpy.isnan(value).any())
+        return value != value if nan_only else not math.isfinite(value)
+    if isinstance(value, numpy.ndarray):
+        return not is_finite(value) and (not nan_only or bool(numpy.isnan(value).any()))
+    if isinstance(value, tuple | list):
+        for part in value:
+            if has_infinity(part, nan_only):
+                return True
+    return False
 
 
 def program(function: Callable[..., Any]) -> Program:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from tapeengine.chad.intermediate.operations import REAL, TRUTH
-from tapeengine.chad.intermediate.statements import ArrayOf, Group, Registered, Var
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
+from tapeengine.chad.intermediate.statements import ArrayOf, Group, Registered, Type, Var
 from tapeengine.primitive import Primitive
 
-__all__ = ["add_all", "call_registered", "plus", "zeros_like"]
+__all__ = ["add_all", "call_registered", "plus", "registered", "zeros_like"]
 
 
 def plus(a: Any, b: Any) -> Any:
@@ -44,6 +44,45 @@ def zeros_like(x: Any) -> Any:
     if isinstance(x, list):
         return [zeros_like(y) for y in x]
     return np.zeros(x.shape) if isinstance(x, np.ndarray) else 0.0
+
+
+def registered(
+    primitive: Primitive,
+    rule: str,
+    argument: int,
+    groups: Sequence[Any],
+    outs: Sequence[str],
+    static: Mapping[str, Any],
+) -> Callable[..., list[Any]]:
+    """Make the function of leaves that a registry primitive or a rule of one is: what printed derivatives call.
+
+    Parameters
+    ----------
+    primitive : Primitive
+    rule : {"value", "vjp", "jvp"}
+    argument : int
+        Whose rule.
+    groups : sequence
+        How leaves make the arguments: None is a leaf, a tuple a tuple.
+    outs : sequence of str
+        The kinds of the results' leaves, ``"real"``, ``"whole"`` or ``"truth"``, with a number of dimensions.
+    static : mapping
+    """
+    made = tuple(Var("", leaf_of(x)) for x in outs)
+    s = Registered(made, primitive.name, rule, argument, (), tuple(map(group_of, groups)), tuple(static.items()))
+    return lambda *leaves: call_registered({primitive.name: primitive}, s, leaves)
+
+
+def group_of(items: Any) -> Group:
+    """Give the group that a tuple of tuples stands for."""
+    return Group(None if items is None else tuple(map(group_of, items)))
+
+
+def leaf_of(kind: str) -> Type:
+    """Give the type that the name of a kind and a number of dimensions stand for."""
+    scalar = {"real": REAL, "whole": WHOLE, "truth": TRUTH}[kind.rstrip("0123456789")]
+    rank = kind.lstrip("abcdefghijklmnopqrstuvwxyz")
+    return ArrayOf(scalar, int(rank)) if rank else scalar
 
 
 def call_registered(table: Mapping[str, Primitive], s: Registered, leaves: Sequence[Any]) -> list[Any]:

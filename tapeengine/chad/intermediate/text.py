@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import math
 import re
@@ -51,8 +52,15 @@ from tapeengine.chad.intermediate.statements import (
 )
 from tapeengine.primitive import Primitive
 
-__all__ = ["compiled", "text"]
+__all__ = ["RESERVED", "compiled", "text"]
 
+#: Names that mean something in the text.
+RESERVED = frozenset(
+    {"np", "plus", "add_all", "zeros_like", "registered", "counts", "kept", "forward", "reverse"}
+    | set(dir(builtins))
+    | set(keyword.kwlist)
+    | {o.text.split("(")[0] for o in OPERATIONS_BY_NAME.values()}
+)
 KINDS: Mapping[object, str] = MappingProxyType({"real": "float", "whole": "int", "truth": "bool"})
 
 
@@ -63,7 +71,7 @@ class Writer:
     ----------
     program : Program
     is_counted : bool
-        Whether each block adds to ``steps[0]`` how many variables its statements give a value, when it runs.
+        Whether each block adds to ``counts[0]`` how many variables its statements give a value, when it runs.
     """
 
     def __init__(self, program: Program, is_counted: bool = False) -> None:
@@ -77,13 +85,30 @@ class Writer:
         """Write a line."""
         self.lines.append("    " * self.depth + text)
 
+    def named(self, x: Var) -> str:
+        """Write the name of a variable."""
+        return name(x.name)
+
     def operand(self, x: Operand) -> str:
         """Write an operand."""
         if isinstance(x, Var):
-            return name(x.name)
+            return self.named(x)
         if isinstance(x.value, float) and not math.isfinite(x.value):
             return f"float('{x.value}')"
         return f"({x.value!r})" if isinstance(x.value, int | float) and x.value < 0 else repr(x.value)
+
+    def tight(self, x: Operand) -> str:
+        """Write an operand in the place of a name."""
+        return self.operand(x)
+
+    def computed(self, s: Compute) -> str:
+        """Write a scalar operation."""
+        return s.operation.text.format(*map(self.operand, s.args))
+
+    def registered(self, s: Registered) -> str:
+        """Write what calls a primitive, up to its arguments."""
+        self.called.append(s)
+        return f"registered[{len(self.called) - 1}]"
 
     def tuple(self, xs: Sequence[Operand]) -> str:
         """Write a tuple."""
@@ -97,7 +122,7 @@ class Writer:
 
     def function(self, f: Function) -> None:
         """Write a function."""
-        params = [name(p.name) for p in f.params]
+        params = [self.named(p) for p in f.params]
         if f.recalled is not None:
             params.insert(0, "kept")
         self.line(f"def {name(f.name)}({', '.join(params)}):")
@@ -115,7 +140,7 @@ class Writer:
     def block(self, statements: Sequence[Statement]) -> None:
         """Write statements."""
         if self.is_counted:
-            self.line(f"steps[0] += {1 + sum(max(1, len(outs(s))) for s in statements)}")
+            self.line(f"counts[0] += {1 + sum(max(1, len(outs(s))) for s in statements)}")
         for s in statements:
             WRITE[type(s)](self, s)
 
@@ -135,52 +160,51 @@ class Writer:
         """Write what a loop carries on."""
         if not s.carried:
             return ""
-        targets = ", ".join(name(v.name) for v, _ in s.carried)
+        targets = ", ".join(self.named(v) for v, _ in s.carried)
         return f"{targets} = {', '.join(self.operand(x) for _, x in s.carried)}"
 
     def keep(self, kept: Kept | None) -> str:
         """Write that a step keeps its frame."""
-        return "" if kept is None else f"{name(kept.frames.name)}.append({self.tuple(kept.fields)})"
+        return "" if kept is None else f"{self.named(kept.frames)}.append({self.tuple(kept.fields)})"
 
 
 def compute(w: Writer, s: Compute) -> None:
-    args = [w.operand(x) for x in s.args]
-    w.line(f"{name(s.out.name)} = {s.operation.text.format(*args)}")
+    w.line(f"{w.named(s.out)} = {w.computed(s)}")
 
 
 def load(w: Writer, s: Load | Row) -> None:
-    w.line(f"{name(s.out.name)} = {w.place(s.array, s.indices)}")
+    w.line(f"{w.named(s.out)} = {w.place(s.array, s.indices)}")
 
 
 def check(w: Writer, s: Check) -> None:
-    i, n = w.operand(s.index), w.operand(s.size)
+    i, n = w.tight(s.index), w.tight(s.size)
     w.line(f"if not -{n} <= {i} < {n}: raise IndexError('index out of range')")
 
 
 def size(w: Writer, s: Size) -> None:
     if s.dim == 0:
-        w.line(f"{name(s.out.name)} = len({w.operand(s.array)})")
+        w.line(f"{w.named(s.out)} = len({w.operand(s.array)})")
     else:
-        w.line(f"{name(s.out.name)} = {w.operand(s.array)}.shape[{s.dim}]")
+        w.line(f"{w.named(s.out)} = {w.operand(s.array)}.shape[{s.dim}]")
 
 
 def new(w: Writer, s: New) -> None:
     assert isinstance(s.out.type, ArrayOf)
     element = s.out.type.element
     if not s.sizes:
-        w.line(f"{name(s.out.name)} = []")
+        w.line(f"{w.named(s.out)} = []")
     elif isinstance(element, ArrayOf | BoxOf):
-        w.line(f"{name(s.out.name)} = [None] * {w.operand(s.sizes[0])}")
+        w.line(f"{w.named(s.out)} = [None] * {w.tight(s.sizes[0])}")
     elif len(s.sizes) == 1:
         zero = "0.0" if element == REAL else "False" if element == TRUTH else "0"
-        w.line(f"{name(s.out.name)} = [{zero}] * {w.operand(s.sizes[0])}")
+        w.line(f"{w.named(s.out)} = [{zero}] * {w.tight(s.sizes[0])}")
     else:
         assert isinstance(element, Scalar)
-        w.line(f"{name(s.out.name)} = np.zeros({w.tuple(s.sizes)}, {KINDS[element.name]})")
+        w.line(f"{w.named(s.out)} = np.zeros({w.tuple(s.sizes)}, {KINDS[element.name]})")
 
 
 def new_like(w: Writer, s: ZerosLike) -> None:
-    w.line(f"{name(s.out.name)} = zeros_like({w.operand(s.array)})")
+    w.line(f"{w.named(s.out)} = zeros_like({w.operand(s.array)})")
 
 
 def store(w: Writer, s: Store) -> None:
@@ -192,15 +216,15 @@ def append(w: Writer, s: Append) -> None:
 
 
 def assign(w: Writer, s: Assign) -> None:
-    targets = ", ".join(name(v.name) for v in s.outs)
+    targets = ", ".join(w.named(v) for v in s.outs)
     w.line(f"{targets} = {', '.join(map(w.operand, s.values))}")
 
 
 def add(w: Writer, s: Add) -> None:
     if isinstance(s.out.type, BoxOf):
-        w.line(f"{name(s.out.name)} = plus({name(s.out.name)}, {w.operand(s.value)})")
+        w.line(f"{w.named(s.out)} = plus({w.named(s.out)}, {w.operand(s.value)})")
     else:
-        w.line(f"{name(s.out.name)} += {w.operand(s.value)}")
+        w.line(f"{w.named(s.out)} += {w.operand(s.value)}")
 
 
 def add_at(w: Writer, s: AddAt) -> None:
@@ -217,21 +241,21 @@ def add_all(w: Writer, s: AddAll) -> None:
 
 
 def plus_(w: Writer, s: Plus) -> None:
-    w.line(f"{name(s.out.name)} = plus({w.operand(s.left)}, {w.operand(s.right)})")
+    w.line(f"{w.named(s.out)} = plus({w.operand(s.left)}, {w.operand(s.right)})")
 
 
 def pack(w: Writer, s: Pack) -> None:
-    w.line(f"{name(s.out.name)} = ({', '.join([str(s.option), *map(w.operand, s.values)])},)")
+    w.line(f"{w.named(s.out)} = ({', '.join([str(s.option), *map(w.operand, s.values)])},)")
 
 
 def option(w: Writer, s: Option) -> None:
-    w.line(f"{name(s.out.name)} = {w.operand(s.box)}[0]")
+    w.line(f"{w.named(s.out)} = {w.operand(s.box)}[0]")
 
 
 def unpack(w: Writer, s: Unpack) -> None:
     if not s.outs:
         return
-    targets = ", ".join(["_", *(name(v.name) for v in s.outs)])
+    targets = ", ".join(["_", *(w.named(v) for v in s.outs)])
     assert isinstance(s.box.type, BoxOf)
     if s.box.type.linear:
         zeros = ", ".join(["0", *("0.0" if v.type == REAL else "None" for v in s.outs)])
@@ -241,34 +265,34 @@ def unpack(w: Writer, s: Unpack) -> None:
 
 
 def is_null(w: Writer, s: IsNull) -> None:
-    w.line(f"{name(s.out.name)} = {w.operand(s.value)} is None")
+    w.line(f"{w.named(s.out)} = {w.operand(s.value)} is None")
 
 
 def for_(w: Writer, s: For) -> None:
     if s.kept is not None:
-        w.line(f"{name(s.kept.frames.name)} = []")
+        w.line(f"{w.named(s.kept.frames)} = []")
     rest = s.recalled
     if s.count is not None:
         n = w.operand(s.count)
-        w.line(f"for {name(s.index.name)} in {f'reversed(range({n}))' if s.down else f'range({n})'}:")
+        w.line(f"for {w.named(s.index)} in {f'reversed(range({n}))' if s.down else f'range({n})'}:")
     elif len(rest) > 1:
-        w.line(f"for {name(s.index.name)} in reversed(range(len({name(rest[0].frames.name)}))):")
+        w.line(f"for {w.named(s.index)} in reversed(range(len({w.named(rest[0].frames)}))):")
     else:
-        w.line(f"for {w.tuple(rest[0].fields)} in reversed({name(rest[0].frames.name)}):")
+        w.line(f"for {w.tuple(rest[0].fields)} in reversed({w.named(rest[0].frames)}):")
         rest = []
     w.depth += 1
     for k in rest:
         if k.fields:
-            w.line(f"{w.tuple(k.fields)} = {name(k.frames.name)}[{name(s.index.name)}]")
+            w.line(f"{w.tuple(k.fields)} = {w.named(k.frames)}[{w.named(s.index)}]")
     w.depth -= 1
     w.inner(s.body, w.keep(s.kept), w.carried(s))
 
 
 def while_(w: Writer, s: While) -> None:
     if s.kept is not None:
-        w.line(f"{name(s.kept.frames.name)} = []")
+        w.line(f"{w.named(s.kept.frames)} = []")
     w.line("while True:")
-    w.inner([*s.test], f"if not {w.operand(s.condition)}: break")
+    w.inner([*s.test], f"if not {w.tight(s.condition)}: break")
     w.inner(s.body, w.keep(s.kept), w.carried(s))
 
 
@@ -278,22 +302,21 @@ def if_(w: Writer, s: If) -> None:
         w.depth += 1
         for pair in s.recalled:
             if pair[k].fields:
-                w.line(f"{w.tuple(pair[k].fields)} = {name(pair[k].frames.name)}")
+                w.line(f"{w.tuple(pair[k].fields)} = {w.named(pair[k].frames)}")
         w.depth -= 1
-        kept = "" if s.kept is None else f"{name(s.kept[k].frames.name)} = {w.tuple(s.kept[k].fields)}"
+        kept = "" if s.kept is None else f"{w.named(s.kept[k].frames)} = {w.tuple(s.kept[k].fields)}"
         w.inner(block, kept)
 
 
 def call(w: Writer, s: Call) -> None:
-    targets = ", ".join(name(v.name) for v in s.outs)
+    targets = ", ".join(w.named(v) for v in s.outs)
     call_ = f"{name(s.function)}({', '.join(map(w.operand, s.args))})"
     w.line(f"{targets}{',' if len(s.outs) == 1 else ''} = {call_}" if s.outs else call_)
 
 
 def registered(w: Writer, s: Registered) -> None:
-    w.called.append(s)
-    targets = ", ".join(name(v.name) for v in s.outs)
-    w.line(f"{targets}{',' * (len(s.outs) == 1)} = registered({len(w.called) - 1}, {w.tuple(s.args)})")
+    targets = ", ".join(w.named(v) for v in s.outs)
+    w.line(f"{targets}{',' * (len(s.outs) == 1)} = {w.registered(s)}({', '.join(map(w.operand, s.args))})")
 
 
 WRITE: Mapping[type[object], Callable[[Writer, Any], None]] = MappingProxyType(
@@ -356,7 +379,7 @@ def compiled(
         if called.isidentifier() and called not in ("abs", "max", "min", "int", "float", "round"):
             namespace.setdefault(called, getattr(math, called, o.compute))
     namespace["abs"] = abs
-    namespace["steps"] = steps
-    namespace["registered"] = lambda k, leaves: call_registered(primitives, writer.called[k], leaves)
+    namespace["counts"] = steps
+    namespace["registered"] = [lambda *leaves, s=s: call_registered(primitives, s, leaves) for s in writer.called]
     exec(compile("\n".join(writer.lines), "<program>", "exec"), namespace)
     return {f.name: namespace[name(f.name)] for f in program.functions.values()}

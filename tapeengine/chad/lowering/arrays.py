@@ -19,7 +19,8 @@ from tapeengine.chad.intermediate.statements import (
     Store,
     Var,
 )
-from tapeengine.chad.lowering.builder import Block, Builder
+from tapeengine.chad.lowering.blocks import Block
+from tapeengine.chad.lowering.builder import Builder
 from tapeengine.chad.lowering.patterns import (
     all_parts,
     first_part,

@@ -26,51 +26,14 @@ from tapeengine.chad.intermediate.statements import (
     Statement,
     Type,
     Var,
-    While,
 )
+from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.traverse import Names
 
 NUMBERS: Mapping[Type, Callable[[Any], Any]] = MappingProxyType({REAL: float, WHOLE: int, TRUTH: bool})
 
-__all__ = ["Block", "Builder", "converted", "zero_of"]
-
-
-class Block:
-    """The statements of a function, of the body of a loop, or of a branch; in a forward pass it makes frames.
-
-    Attributes
-    ----------
-    parent : Block, optional
-    before : Join, optional
-        The place in the parent's statements just before the loop or branch.
-    index : Var, optional
-        Of a counted loop.
-    count : Operand, optional
-        How many steps a loop has.
-    kept : Kept, optional
-        The frames that the block makes, in a forward pass.
-    mirrors : list of Block
-        In a reverse pass: the blocks of the forward pass whose frames are open here.
-    """
-
-    def __init__(self, parent: Block | None = None, before: Join | None = None) -> None:
-        self.parent = parent
-        self.before = before
-        self.statements: list[Statement] = []
-        self.known: dict[Any, Var] = {}
-        self.index: Var | None = None
-        self.count: Operand | None = None
-        self.kept: Kept | None = None
-        self.flow: For | While | If | None = None
-        self.mirrors: list[Block] = []
-
-    def chain(self) -> Iterator[Block]:
-        """Go through the block and those around it."""
-        block: Block | None = self
-        while block is not None:
-            yield block
-            block = block.parent
+__all__ = ["Builder", "converted", "zero_of"]
 
 
 class Builder:
@@ -103,7 +66,7 @@ class Builder:
 
     def fresh(self, hint: str, of: Type, home: Block | None = None) -> Var:
         """Make a variable whose home is the current block."""
-        var = Var(self.names(hint), of)
+        var = Var(self.names(hint.rstrip("0123456789_'") or "v"), of)
         self.homes[var.name] = home or self.block
         self.order[var.name] = len(self.order)
         return var

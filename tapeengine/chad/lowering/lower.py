@@ -19,7 +19,8 @@ from tapeengine.chad.intermediate.statements import (
     Var,
     While,
 )
-from tapeengine.chad.lowering.builder import Block, Builder
+from tapeengine.chad.lowering.blocks import Block
+from tapeengine.chad.lowering.builder import Builder
 from tapeengine.chad.lowering.cotangents import Cotangents
 from tapeengine.chad.lowering.patterns import first_rows, is_dense, leaf_types, part, stored
 from tapeengine.chad.lowering.slots import Slot
@@ -94,6 +95,7 @@ class Lower(Cotangents):
         self.module = module
         self.uneven = uneven
         self.b = Builder(names)
+        self.made = 0
         self.keeps = True
         self.slots: dict[str, list[Slot]] = {}
         self.finals: dict[str, Value] = {}
@@ -135,7 +137,8 @@ class Lower(Cotangents):
 
     def variable(self, hint: str, of: Type) -> S.Var:
         """Make a variable for a term."""
-        return S.Var(self.b.names(hint), of)
+        self.made += 1
+        return S.Var(f"{hint}'{self.made}", of)  # no term has such a name
 
     def call(self, t: S.Call, args: list[Value]) -> Value:
         """Write the body of a definition in place of its call."""

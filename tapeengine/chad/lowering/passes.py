@@ -18,14 +18,16 @@ from tapeengine.chad.intermediate.statements import (
     Program,
     Var,
 )
+from tapeengine.chad.intermediate.text import RESERVED
 from tapeengine.chad.lowering import linear, source
-from tapeengine.chad.lowering.builder import Block
+from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.lower import Lower
 from tapeengine.chad.lowering.patterns import array_types, is_dense, leaf_types, part, stored
 from tapeengine.chad.lowering.residuals import Residuals
+from tapeengine.chad.lowering.sharing import own_functions
 from tapeengine.chad.lowering.slots import ArraySlot, Slot, TupleSlot
 from tapeengine.chad.lowering.values import ZERO, Back, Owed, Rows, Tup, Uneven, Value
-from tapeengine.chad.traverse import Names, all_names, children
+from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import Array, LArray, Linear, LProduct, Type, is_discrete
 
 __all__ = ["Lowered", "lower_reverse", "lower_value"]
@@ -61,13 +63,10 @@ class Whole(Lower):
     """
 
     def __init__(self, module: S.Module, source_module: S.Module, uneven: frozenset[str]) -> None:
-        used = set(module.definitions)
-        for d in module.definitions.values():
-            used |= all_names(d.body) | {p.name for p in d.params}
-        super().__init__(module, Names(used), uneven)
+        super().__init__(module, Names({*module.definitions, *RESERVED}), uneven)
         self.source = source_module
         self.program = Program()
-        self.recursive = recursive(source_module)
+        self.units_of = own_functions(source_module)
         self.waiting: list[str] = []
         self.units: dict[str, Unit] = {}
         self.is_dense = True
@@ -94,7 +93,7 @@ class Whole(Lower):
 
     def entered(self, definition: S.Definition, env: dict[str, Value], name: str) -> Value:
         """Write the body of a function; the program itself calls a definition that is recursive."""
-        if name in self.recursive and name not in self.units:
+        if name in self.units_of and name not in self.units:
             args = tuple(definition.params)
             return self(S.Call(name, args, definition.body.type), env)
         return self(definition.body, env)
@@ -180,7 +179,7 @@ class Whole(Lower):
     # ------------------------------------------------------------ calls
 
     def call(self, t: S.Call, args: list[Value]) -> Value:
-        if t.name not in self.recursive:
+        if t.name not in self.units_of:
             return super().call(t, args)
         definition = self.source.definitions[t.name]
         unit = self.unit(t.name)
@@ -285,29 +284,6 @@ def bases(rows: Rows) -> Iterator[Var]:
 def real(of: Type) -> bool:
     """Tell whether a stored cotangent has leaves."""
     return bool(leaf_types(of, True)) if not isinstance(of, Array) else bool(array_types(of, True))
-
-
-def recursive(module: S.Module) -> frozenset[str]:
-    """Give the definitions that call themselves, perhaps through others."""
-    calls: dict[str, set[str]] = {}
-    for name, definition in module.definitions.items():
-        found: set[str] = set()
-        pending: list[S.Term] = [definition.body]
-        while pending:
-            term = pending.pop()
-            if isinstance(term, S.Call):
-                found.add(term.name)
-            pending += [child for child, _ in children(term)]
-        calls[name] = found
-    changed = True
-    while changed:
-        changed = False
-        for called in calls.values():
-            more = set().union(*(calls[c] for c in called if c in calls)) - called
-            if more:
-                called |= more
-                changed = True
-    return frozenset(name for name, called in calls.items() if name in called)
 
 
 def lower_value(module: S.Module, dense: bool = True) -> Lowered:

@@ -15,7 +15,8 @@ from tapeengine.chad.intermediate.statements import (
     Var,
     While,
 )
-from tapeengine.chad.lowering.builder import Block, Builder
+from tapeengine.chad.lowering.blocks import Block
+from tapeengine.chad.lowering.builder import Builder
 from tapeengine.chad.lowering.values import NotLowered
 
 __all__ = ["Residuals"]
@@ -56,7 +57,9 @@ class Residuals:
 
     def enter(self, kept: Kept, var: Var) -> None:
         """Enter a variable into a frame, once."""
-        names = self.held.setdefault(id(kept), {f.name for f in kept.fields})
+        names = self.held.get(id(kept))
+        if names is None:
+            names = self.held[id(kept)] = {f.name for f in kept.fields}
         if var.name not in names:
             names.add(var.name)
             kept.fields.append(var)

@@ -21,7 +21,7 @@ from tapeengine.chad.intermediate.statements import (
     ZerosLike,
 )
 from tapeengine.chad.intermediate.statements import Type as FormType
-from tapeengine.chad.lowering.builder import Block
+from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.leaves import Leaves
 from tapeengine.chad.lowering.patterns import is_dense, part, parts, stored
 from tapeengine.chad.lowering.values import (

@@ -15,7 +15,7 @@ from tapeengine.chad.terms import Term
 from tapeengine.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from tapeengine.chad.lowering.builder import Block
+    from tapeengine.chad.lowering.blocks import Block
 
 __all__ = [
     "ARRAYS", "FUNCTIONS", "ZERO", "Back", "Bag", "Closure", "Delayed", "Either", "Env", "Items", "Member",

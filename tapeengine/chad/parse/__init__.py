@@ -1,5 +1,6 @@
 """From Python functions to typed terms."""
 
-from tapeengine.chad.parse.parser import Unresolved, parse_function
+from tapeengine.chad.parse.parser import parse_function
+from tapeengine.chad.parse.state import Unresolved
 
 __all__ = ["Unresolved", "parse_function"]

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from tapeengine.chad.parse.numeric import elementwise, rank
+from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import Build, Elements, Index, Map, Op, Replicate, Size, Term, Total, Tuple, lit
 from tapeengine.chad.types import FLOAT, INT, Array, show
-
-if TYPE_CHECKING:
-    from tapeengine.chad.parse.parser import Parser
 
 __all__ = ["array_attribute", "filled", "matmul", "mean", "reduced", "summed", "transpose"]
 

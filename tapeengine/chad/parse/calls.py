@@ -5,22 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine.chad.parse import library
 from tapeengine.chad.parse.callees import library_name
-from tapeengine.chad.parse.closures import Lifted, Local, call_local, value_of
+from tapeengine.chad.parse.closures import call_local, value_of
 from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.functions import Lifted, Local
 from tapeengine.chad.parse.parameters import arguments, no_other_keywords, of_all, parameters_of
 from tapeengine.chad.parse.registered import primitive
+from tapeengine.chad.parse.state import MISSING, Env, Parser
 from tapeengine.chad.parse.types import class_fields
 from tapeengine.chad.primitives import REAL
 from tapeengine.chad.registered import find
 from tapeengine.chad.terms import Apply, Call, Lambda, Let, Term, Tuple, Var
 from tapeengine.chad.types import Array, Function, Product, Type, show
-
-if TYPE_CHECKING:
-    from tapeengine.chad.parse.parser import Env, Parser
 
 __all__ = ["apply_to", "as_function", "call_expression"]
 
@@ -57,8 +56,6 @@ OF_ARRAYS = ("math.prod", "math.fsum", "math.sumprod", "math.dist")
 
 def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) -> Term:
     """``f(...)``."""
-    from tapeengine.chad.parse.parser import MISSING
-
     if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
         p.error(node, "* and ** in a call", "write the arguments out")
     found = p.static(node.func, env)
@@ -110,8 +107,6 @@ def registered_call(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
 
 def parameter_types(p: Parser, node: ast.expr, env: Env) -> tuple[Type, ...] | None:
     """Give the parameter types of what is called, where they are known."""
-    from tapeengine.chad.parse.parser import MISSING
-
     found: Any = env.get(node.id) if isinstance(node, ast.Name) and node.id in env else p.static(node, env)
     if isinstance(found, Lifted):
         return found.params
@@ -129,15 +124,12 @@ def parameter_types(p: Parser, node: ast.expr, env: Env) -> tuple[Type, ...] | N
 
 def apply_to(p: Parser, node: ast.AST, function: ast.expr, args: Sequence[Term], env: Env) -> Term:
     """Apply whatever an expression stands for to arguments."""
-    from tapeengine.chad.parse.parser import MISSING
-    from tapeengine.chad.parse.statements import value_at
-
     if isinstance(function, ast.Lambda):
         return apply_lambda(p, function, args, env)
     found: Any = env.get(function.id) if isinstance(function, ast.Name) and function.id in env else MISSING
     if isinstance(found, Lifted):
         _count(p, node, args, found.params)
-        captured = tuple(value_at(p, node, n, env) for n in found.captured)
+        captured = tuple(p.grammar.value_at(p, node, n, env) for n in found.captured)
         return Call(found.name, (*captured, *coerced(p, node, args, found.params)), found.result)
     if isinstance(found, Local):
         _count(p, node, args, found.parameters.types)

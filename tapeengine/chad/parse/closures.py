@@ -9,61 +9,23 @@ result) cannot be read again: a use of it after one of its variables was bound a
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.functions import Held, Lifted, Local, Parameters
 from tapeengine.chad.parse.names import uses
-from tapeengine.chad.parse.parameters import Parameters, bound, parameter_names
+from tapeengine.chad.parse.parameters import bound, parameter_names
 from tapeengine.chad.parse.scopes import original
+from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.terms import Apply, Inject, Lambda, Let, Literal, Term, Var
 from tapeengine.chad.traverse import children, free_variables
 from tapeengine.chad.types import Array, Function, Product, Sum, Type
-
-if TYPE_CHECKING:
-    from tapeengine.chad.parse.parser import Env, Parser
 
 __all__ = [
     "Held", "Lifted", "Local", "call_local", "captures", "check_use", "define", "held_by", "is_functional",
     "joined_held", "own_parameters", "value_of",
 ]  # fmt: skip
-
-#: What a function value has captured: for each of Python's variables the term it stood for; None where they differ.
-Held = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Lifted:
-    """A local recursive function that has become a definition: calls hand it what it captures."""
-
-    name: str
-    captured: tuple[str, ...]
-    params: tuple[Type, ...]
-    result: Type
-    parameters: Parameters
-
-
-@dataclass
-class Local:
-    """A local function: its text, and what its variables stood for at its definition.
-
-    Attributes
-    ----------
-    missing : frozenset of str
-        The variables that it uses and that have no value at its definition: it is read at its calls.
-    instances : dict
-        By the types of parameters, the variable and the function value that serve calls with these.
-    """
-
-    name: str
-    node: ast.FunctionDef | ast.Lambda
-    env: Env
-    parameters: Parameters
-    result: Type | None
-    captured: dict[str, Any]
-    missing: frozenset[str]
-    instances: dict[tuple[Type, ...], tuple[Var, Lambda]] = field(default_factory=dict)
 
 
 def is_functional(of: Type) -> bool:
@@ -182,8 +144,6 @@ def instance(p: Parser, local: Local, types: tuple[Type, ...]) -> Var:
 
 def function_at(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> Lambda:
     """Read a local function with what its variables are in an environment."""
-    from tapeengine.chad.parse.statements import body
-
     node = local.node
     if node in p.reading:
         p.error(node, f"{original(local.name)} calls itself by way of another local function", "make it a te.program")
@@ -193,7 +153,7 @@ def function_at(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> L
     p.reading.append(node)
     try:
         if isinstance(node, ast.FunctionDef):
-            return Lambda(params, body(p, node, inner, local.result))
+            return Lambda(params, p.grammar.body(p, node, inner, local.result))
         return Lambda(params, expression(p, node.body, inner))
     finally:
         p.reading.pop()

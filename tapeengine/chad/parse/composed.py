@@ -6,16 +6,14 @@ import ast
 import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine.chad.parse import arrays, numeric, whole
 from tapeengine.chad.parse.numeric import wanted
 from tapeengine.chad.parse.registered import primitive
+from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import Build, Elements, Gather, If, Index, Op, Scan, Size, Term, Total, Tuple, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array
-
-if TYPE_CHECKING:
-    from tapeengine.chad.parse.parser import Parser
 
 __all__ = ["COMPOSED"]
 

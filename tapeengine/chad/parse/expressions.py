@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine.chad.parse import numeric
+from tapeengine.chad.parse.state import MISSING, Env, Parser, Unresolved
 from tapeengine.chad.terms import (
     Branch,
     Case,
@@ -23,9 +24,6 @@ from tapeengine.chad.terms import (
     lit,
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Product, Type, show
-
-if TYPE_CHECKING:
-    from tapeengine.chad.parse.parser import Env, Parser
 
 __all__ = ["condition", "expression", "narrowing"]
 
@@ -57,21 +55,15 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
         case ast.List(elts=elts):
             return list_display(p, node, elts, env, wanted)
         case ast.Subscript(value=value, slice=index):
-            from tapeengine.chad.parse.subscripts import subscript
-
-            return subscript(p, node, expression(p, value, env), index, env)
+            return p.grammar.subscript(p, node, expression(p, value, env), index, env)
         case ast.Attribute(value=value, attr=attr):
             return attribute(p, node, value, attr, env)
         case ast.Lambda():
             return lambda_(p, node, env, wanted)
         case ast.ListComp() | ast.GeneratorExp():
-            from tapeengine.chad.parse.loops import comprehension
-
-            return comprehension(p, node, env)
+            return p.grammar.comprehension(p, node, env)
         case ast.Call():
-            from tapeengine.chad.parse.calls import call_expression
-
-            return call_expression(p, node, env, wanted)
+            return p.grammar.call(p, node, env, wanted)
     p.error(node, f"{type(node).__name__} is not in the language", "write it with the operations of the language")
 
 
@@ -102,24 +94,18 @@ def elements(p: Parser, node: ast.AST, items: list[Term]) -> Term:
 
 def name(p: Parser, node: ast.Name, env: Env, wanted: Type | None = None) -> Term:
     """A variable, a function of the language as a value, or a constant from outside."""
-    from tapeengine.chad.parse.calls import as_function
-    from tapeengine.chad.parse.closures import check_use
-    from tapeengine.chad.parse.parser import MISSING
-
     value = env.get(node.id, MISSING)
     if isinstance(value, Term):
         if isinstance(value, Var) and value.name in p.held:
-            check_use(p, node, node.id, value, env)
+            p.grammar.check_use(p, node, node.id, value, env)
         return value
     if value is MISSING and node.id not in p.outer:
         if node.id in p.local_names:
             p.error(node, f"{node.id} has no value on every path to here", "give it a value before the branch or loop")
-        from tapeengine.chad.parse.parser import Unresolved
-
         raise Unresolved(node.id)
     found = value if value is not MISSING else p.outer[node.id]
     if callable(found) or value is not MISSING:
-        return as_function(p, node, env, wanted)
+        return p.grammar.as_function(p, node, env, wanted)
     return constant(p, node, found)
 
 
@@ -261,20 +247,15 @@ def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wante
 
 def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: Env) -> Term:
     """Fields of dataclasses; constants and functions of modules; ``size``, ``shape`` and ``T`` of arrays."""
-    from tapeengine.chad.parse.calls import as_function
-    from tapeengine.chad.parse.parser import MISSING
-
     found = p.static(node, env)
     if found is not MISSING:
-        return as_function(p, node, env) if callable(found) else constant(p, node, found)
+        return p.grammar.as_function(p, node, env) if callable(found) else constant(p, node, found)
     term = expression(p, value, env)
     if isinstance(term.type, Product) and attr in term.type.fields:
         return Proj(term, term.type.fields.index(attr))
     if isinstance(term.type, Array):
-        from tapeengine.chad.parse.arrays import array_attribute
-
         p.operands.append((node, (term,)))
-        return array_attribute(p, node, term, attr)
+        return p.grammar.attribute(p, node, term, attr)
     p.error(node, f"{show(term.type)} has no {attr}", "use a field of a dataclass or NamedTuple")
 
 

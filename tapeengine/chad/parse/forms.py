@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.registered import primitive as call_primitive
+from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.primitives import DISCRETE, REAL, result_type
 from tapeengine.chad.registered import named
 from tapeengine.chad.terms import (
@@ -30,9 +30,6 @@ from tapeengine.chad.terms import (
     While,
 )
 from tapeengine.chad.types import BOOL, INT, Array, Named, Sum, Type, show
-
-if TYPE_CHECKING:
-    from tapeengine.chad.parse.parser import Env, Parser
 
 __all__ = ["SPECIAL"]
 

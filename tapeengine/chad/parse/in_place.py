@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.names import assigned
 from tapeengine.chad.parse.ownership import changed_in
+from tapeengine.chad.parse.state import Decided, Env, Parser
 from tapeengine.chad.terms import Build, Concatenate, Elements, If, Index, Let, Literal, Op, Size, Term, Var, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Named, Type
 
-if TYPE_CHECKING:
-    from tapeengine.chad.parse.parser import Env, Parser
-
-__all__ = ["Decided", "changed", "element", "empty", "instead", "method"]
+__all__ = ["changed", "element", "empty", "instead", "method"]
 
 
 def changed(statements: Sequence[ast.stmt]) -> list[str]:
@@ -63,9 +60,7 @@ def element(
         of = p.unify(node, element_type, new.type)
         return Let(old, Index(array, at), p.let("v", p.coerce(node, new, of), lambda v: replaced(p, array, at, v)))
 
-    from tapeengine.chad.parse.statements import bind
-
-    return bind(p, name, p.let("at", at, updated), env, then)
+    return p.grammar.bind(p, name, p.let("at", at, updated), env, then)
 
 
 def replaced(p: Parser, array: Var, at: Term, new: Term) -> Term:
@@ -90,37 +85,24 @@ def method(
     then: Callable[[Env], Term],
 ) -> Term:
     """``ys.append(v)``: the array and one element more."""
-    from tapeengine.chad.parse.statements import bind, refuse
-
     array = env.get(name)
     if which != "append" or not isinstance(array, Var) or not isinstance(array.type, Array) or len(args) != 1:
-        refuse(p, node)
+        p.grammar.refuse(p, node)
     assert isinstance(array, Var)
     assert isinstance(array.type, Array)
     own_or_refuse(p, node, name)
     given = expression(p, args[0], env, array.type.element)
     of = p.unify(node, array.type.element, given.type)
     more = Elements((p.coerce(node, given, of),), of)
-    return bind(p, name, Concatenate(p.coerce(node, array, Array(of)), more), env, then)
-
-
-class Decided(Exception):
-    """What the elements of an empty list are, found out where it is used."""
-
-    def __init__(self, name: str, of: Type) -> None:
-        super().__init__(name)
-        self.name = name
-        self.of = of
+    return p.grammar.bind(p, name, Concatenate(p.coerce(node, array, Array(of)), more), env, then)
 
 
 def empty(p: Parser, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
     """``ys = []``: what follows says what its elements are; floats, if nothing does."""
-    from tapeengine.chad.parse.statements import bind
-
     unknown = Named(p.names(f"elements of {name}"))
     p.undecided.add(unknown.name)
     try:
-        bind(p, name, Elements((), unknown), env, then)
+        p.grammar.bind(p, name, Elements((), unknown), env, then)
         of: Type = FLOAT
     except ProgramError:
         of = FLOAT
@@ -130,7 +112,7 @@ def empty(p: Parser, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
         of = decided.of
     finally:
         p.undecided.discard(unknown.name)
-    return bind(p, name, Elements((), of), env, then)
+    return p.grammar.bind(p, name, Elements((), of), env, then)
 
 
 def own_or_refuse(

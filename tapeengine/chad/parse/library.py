@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from tapeengine.chad.parse import arrays, composed, forms, numeric, whole
 from tapeengine.chad.parse.expressions import condition, expression
 from tapeengine.chad.parse.parameters import of_all
+from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.parse.whole import array, element, numbers
 from tapeengine.chad.terms import (
     Build,
@@ -36,9 +36,6 @@ from tapeengine.chad.terms import (
     lit,
 )
 from tapeengine.chad.types import BOOL, INT, Array
-
-if TYPE_CHECKING:
-    from tapeengine.chad.parse.parser import Env, Parser
 
 __all__ = ["FUNCTIONS", "KEYWORDS", "METHODS", "METHOD_KEYWORDS", "SPECIAL", "opcode"]
 
@@ -68,11 +65,9 @@ def keyword(node: ast.Call, name: str, position: int = -1) -> ast.expr | None:
 
 def sum_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``sum(xs)``, ``sum(xs, start)``; comprehensions with several for."""
-    from tapeengine.chad.parse.loops import nested_generators
-
     first = node.args[0]
     if isinstance(first, ast.GeneratorExp):
-        term = nested_generators(p, first, env, lambda t: Total(numbers(p, node, t)))
+        term = p.grammar.generators(p, first, env, lambda t: Total(numbers(p, node, t)))
     else:
         term = numbers(p, node, array(p, node, expression(p, first, env)))
         term = Total(term) if numeric.rank(term.type) == 1 else _bad(p, node)
@@ -187,9 +182,7 @@ def truth(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
 
 def function_body(p: Parser, node: ast.expr, variables: tuple[Var, ...], env: Env) -> Term:
     """Apply what an argument stands for to variables."""
-    from tapeengine.chad.parse.calls import apply_to
-
-    return apply_to(p, node, node, variables, env)
+    return p.grammar.apply(p, node, node, variables, env)
 
 
 def fold(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -268,15 +261,13 @@ def filter_(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def partial(p: Parser, node: ast.Call, env: Env) -> Term:
     """``functools.partial(f, a, ...)``: a function that captures its first arguments."""
-    from tapeengine.chad.parse.calls import apply_to, parameter_types
-
-    types = parameter_types(p, node.args[0], env)
+    types = p.grammar.parameter_types(p, node.args[0], env)
     if types is None:
         p.error(node, "partial of a function whose parameter types are not known", "write a def around it")
     given = [p.coerce(a, expression(p, a, env, t), t) for a, t in zip(node.args[1:], types, strict=False)]
     bound = [p.fresh("a", g.type) for g in given]
     rest = tuple(p.fresh("x", t) for t in types[len(given) :])
-    term: Term = Lambda(rest, apply_to(p, node, node.args[0], (*bound, *rest), env))
+    term: Term = Lambda(rest, p.grammar.apply(p, node, node.args[0], (*bound, *rest), env))
     for var, arg in reversed(list(zip(bound, given, strict=True))):
         term = Let(var, arg, term)
     return term
@@ -284,14 +275,13 @@ def partial(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def listed(p: Parser, node: ast.Call, env: Env) -> Term:
     """``list(xs)``, ``np.array(xs)``, ``np.asarray(xs)``: the array itself."""
-    from tapeengine.chad.parse.loops import iteration
-
     first = node.args[0]
     lazy = (range, zip, enumerate, reversed)
     if isinstance(first, ast.Call) and p.static(first.func, env) in lazy:
-        over = iteration(p, first, env)
+        over = p.grammar.iteration(p, first, env)
         i = p.fresh("i", INT)
-        return over.around(Build(over.size, i, over.item(i)))
+        made: Term = over.around(Build(over.size, i, over.item(i)))
+        return made
     return array(p, node, expression(p, first, env))
 
 

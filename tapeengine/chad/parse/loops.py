@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import is_functional
 from tapeengine.chad.parse.expressions import condition, expression
 from tapeengine.chad.parse.in_place import changed
 from tapeengine.chad.parse.names import jumps, uses
+from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.parse.statements import Flow, assign_one, block, joined, packed, same_type, value_at
 from tapeengine.chad.terms import (
     Build,
@@ -36,9 +36,6 @@ from tapeengine.chad.terms import (
     lit,
 )
 from tapeengine.chad.types import BOOL, INT, UNIT, Array, Bool, Float, Int, Named, Product, Sum, Type, show
-
-if TYPE_CHECKING:
-    from tapeengine.chad.parse.parser import Env, Parser
 
 __all__ = ["comprehension", "for_statement", "iteration", "while_statement"]
 

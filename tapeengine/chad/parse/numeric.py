@@ -5,13 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import Concatenate, Elements, If, Index, Let, Literal, Map, Op, Replicate, Term, Var, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Type, show
-
-if TYPE_CHECKING:
-    from tapeengine.chad.parse.parser import Parser
 
 __all__ = [
     "applied", "binary", "comparison", "elementwise", "larger", "maximum", "negative", "of_lists", "real", "scalar_op",
@@ -39,27 +36,12 @@ def rank(type_: Type) -> int:
     return 1 + rank(type_.element) if isinstance(type_, Array) else 0
 
 
-def single_axes(p: Parser, term: Term) -> frozenset[int]:
-    """Give the axes of an array that are known to be of size one: what ``[:, None]`` and ``keepdims`` make."""
-    match term:
-        case Var(name):
-            return p.single_axes.get(name, frozenset())
-        case Elements((item,)):
-            return frozenset({0, *(axis + 1 for axis in single_axes(p, item))})
-        case Map(_, body):
-            return frozenset(axis + 1 for axis in single_axes(p, body))
-        case Let(var, bound, body):
-            p.single_axes.setdefault(var.name, single_axes(p, bound))
-            return single_axes(p, body)
-    return frozenset()
-
-
 def elementwise(p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term]) -> Term:
     """Apply a function of scalars to scalars and arrays, lower ranks broadcast along leading axes."""
     top = max(rank(a.type) for a in args)
     if top == 0:
         return scalar(p, node, args)
-    singles = [single_axes(p, a) for a in args]
+    singles = [p.axes_of(a) for a in args]
     stretched = [rank(a.type) == top and 0 in s for a, s in zip(args, singles, strict=True)]
     if any(rank(a.type) == top and not s for a, s in zip(args, stretched, strict=True)):
         args = [Index(a, lit(0)) if s else a for a, s in zip(args, stretched, strict=True)]
@@ -71,7 +53,8 @@ def elementwise(p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term]) 
 def wanted(p: Parser, node: ast.AST, args: Sequence[Term], count: int) -> None:
     """Insist on a number of arguments."""
     if len(args) != count:
-        p.error(node, f"{len(args)} arguments where {count} are wanted", "match the function's parameters")
+        few = "too few arguments: " if len(args) < count else ""
+        p.error(node, f"{few}{len(args)} arguments where {count} are wanted", "match the function's parameters")
 
 
 def applied(scalar: Scalar, count: int) -> Callable[[Parser, ast.AST, list[Term]], Term]:
@@ -115,9 +98,7 @@ def broadcast(
 def binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) -> Term:
     """``left op right``."""
     if isinstance(op, ast.MatMult):
-        from tapeengine.chad.parse.arrays import matmul
-
-        return matmul(p, node, left, right)
+        return p.grammar.matmul(p, node, left, right)
     if not isinstance(op, ast.Pow) and type(op) not in REAL and type(op) not in WHOLE:
         p.error(node, f"{type(op).__name__} is not in the language", "use + - * / // % ** @")
     return elementwise(p, node, lambda p, node, xs: _binary(p, node, op, xs[0], xs[1]), (left, right))

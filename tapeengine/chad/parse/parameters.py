@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine.chad.parse.expressions import constant, expression
+from tapeengine.chad.parse.functions import Lifted, Local, Parameters
 from tapeengine.chad.parse.scopes import original
+from tapeengine.chad.parse.state import MISSING, Env, Parser
 from tapeengine.chad.terms import Let, Term, Var
 from tapeengine.chad.types import Type
-
-if TYPE_CHECKING:
-    from tapeengine.chad.parse.parser import Env, Parser
 
 __all__ = [
     "Parameters",
@@ -25,18 +23,6 @@ __all__ = [
     "parameter_names",
     "parameters_of",
 ]
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """The parameters of a function: names, types, and what stands for those that a call leaves out.
-
-    A parameter of a local function without annotation has no type; its arguments have.
-    """
-
-    names: tuple[str, ...]
-    types: tuple[Type | None, ...]
-    defaults: tuple[Term | None, ...]
 
 
 def parameter_names(args: ast.arguments) -> tuple[str, ...]:
@@ -61,9 +47,6 @@ def of_python(p: Parser, node: ast.AST, function: Any, types: tuple[Type | None,
 
 def parameters_of(p: Parser, node: ast.expr, env: Env) -> Parameters | None:
     """Give the parameters of what is called: a local function, this one, or another program; None for all else."""
-    from tapeengine.chad.parse.closures import Lifted, Local
-    from tapeengine.chad.parse.parser import MISSING
-
     found: Any = env.get(node.id) if isinstance(node, ast.Name) and node.id in env else p.static(node, env)
     if isinstance(found, Lifted | Local):
         return found.parameters

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.registered import find, result_type
 from tapeengine.chad.terms import Primitive, Term
 from tapeengine.chad.types import show
-
-if TYPE_CHECKING:
-    from tapeengine.chad.parse.parser import Parser
 
 __all__ = ["primitive"]
 

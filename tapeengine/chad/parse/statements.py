@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 from tapeengine.chad.parse import in_place, numeric
 from tapeengine.chad.parse.closures import (
@@ -23,11 +23,9 @@ from tapeengine.chad.parse.expressions import condition, expression, narrowing
 from tapeengine.chad.parse.names import bound_by, jumps, uses
 from tapeengine.chad.parse.parameters import bound
 from tapeengine.chad.parse.scopes import original
+from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.terms import Branch, Case, Definition, If, Inject, Let, Literal, Proj, Term, Tuple, Var
 from tapeengine.chad.types import UNIT, Array, Product, Type, show
-
-if TYPE_CHECKING:
-    from tapeengine.chad.parse.parser import Env, Parser
 
 __all__ = ["block", "body"]
 
@@ -104,13 +102,9 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
         case ast.Match():
             return match_statement(p, first, env, then, flow)
         case ast.For():
-            from tapeengine.chad.parse.loops import for_statement
-
-            return for_statement(p, first, env, then, flow)
+            return p.grammar.for_(p, first, env, then, flow)
         case ast.While():
-            from tapeengine.chad.parse.loops import while_statement
-
-            return while_statement(p, first, env, then, flow)
+            return p.grammar.while_(p, first, env, then, flow)
         case ast.FunctionDef():
             return local_function(p, first, env, then)
     refuse(p, first)
@@ -132,7 +126,7 @@ ADVICE = {
 }
 
 
-def refuse(p: Parser, node: ast.stmt) -> None:
+def refuse(p: Parser, node: ast.stmt) -> NoReturn:
     """Refuse a statement."""
     kind = type(node).__name__.lower()
     p.error(node, f"{kind} is not in the language", ADVICE.get(type(node), "write it as assignments and expressions"))
@@ -141,7 +135,7 @@ def refuse(p: Parser, node: ast.stmt) -> None:
 def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
     """Bind a Python name to a term for what follows."""
     var = p.fresh(name, term.type)
-    p.single_axes[var.name] = numeric.single_axes(p, term)
+    p.single_axes[var.name] = p.axes_of(term)
     if is_functional(term.type):
         p.held[var.name] = held_by(p, term, env)
     return Let(var, term, then({**env, name: var}))

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from tapeengine.chad.parse.arrays import expanded
 from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.terms import Build, Gather, If, Index, Literal, Map, Op, Proj, Size, Term, lit
 from tapeengine.chad.types import BOOL, INT, Array, Product, show
-
-if TYPE_CHECKING:
-    from tapeengine.chad.parse.parser import Env, Parser
 
 __all__ = ["subscript"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine.chad.parse import arrays, numeric
+from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import (
     Build,
     Concatenate,
@@ -24,9 +25,6 @@ from tapeengine.chad.terms import (
     lit,
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product, is_addable, show
-
-if TYPE_CHECKING:
-    from tapeengine.chad.parse.parser import Parser
 
 __all__ = [
     "arange", "array", "chosen", "clipped", "concatenate", "cumsum", "dot", "element", "filled", "full", "gather",

@@ -56,7 +56,6 @@ def case(request):
 def test_a_program_with_a_reverse_pass_has_a_tangent(case):
     program, args, tangents = case
     generated(program).jvp(args, tangents)
-    assert program.derivative("forward") == generated(program).text
 
 
 def test_the_tangent_of_a_recursive_program_is_evaluated():

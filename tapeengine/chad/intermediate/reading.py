@@ -1,0 +1,208 @@
+"""The intermediate form for readers: expressions as long as a line takes, and all that the text needs to run."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from tapeengine.chad.intermediate.analysis import changes, outs, reads, walk
+from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH, WHOLE
+from tapeengine.chad.intermediate.statements import (
+    Add,
+    ArrayOf,
+    Assign,
+    Compute,
+    For,
+    Function,
+    Group,
+    If,
+    Join,
+    Kept,
+    Load,
+    Operand,
+    Program,
+    Registered,
+    Size,
+    Statement,
+    Var,
+    While,
+)
+from tapeengine.chad.intermediate.text import RESERVED, Writer, name
+from tapeengine.chad.traverse import Names
+
+__all__ = ["readable"]
+
+#: How tightly a name, a call or a subscript binds.
+ATOM = 9
+#: The longest expression that stands in the place of a variable.
+LONGEST = 60
+#: Operators that would take another one on their left for a part of a chain, as comparisons do.
+FROM_RIGHT = frozenset(("ipow",))
+KINDS: Mapping[object, str] = MappingProxyType({REAL: "real", WHOLE: "whole", TRUTH: "truth"})
+
+
+def readable(program: Program, about: str = "") -> str:
+    """Write a program as Python that runs when it is pasted.
+
+    Parameters
+    ----------
+    program : Program
+    about : str
+        What the text is about, for its first line.
+    """
+    writer = Reader(program)
+    for function in program.functions.values():
+        writer.function(function)
+    body = "\n".join(writer.lines).rstrip().replace("\n\n", "\n\n\n") + "\n"
+    head = [f"# {about}"] if about else []
+    return "\n".join([*head, *imports(body, writer.rules), *writer.rules.values(), "", "", body]).lstrip("\n")
+
+
+def imports(body: str, rules: Mapping[Any, str]) -> list[str]:
+    """Give the imports of the names that a text uses."""
+    words = set(re.findall(r"\b([A-Za-z_]\w*)\(", body))
+    called = {o.text.split("(")[0] for o in OPERATIONS_BY_NAME.values() if o.text.partition("(")[0].isidentifier()}
+    of_math = sorted(w for w in words & called if hasattr(math, w))
+    others = sorted(w for w in words & called if not hasattr(math, w) and w not in BUILTINS)
+    running = sorted(words & {"add_all", "plus", "zeros_like"}) + ["registered"] * bool(rules)
+    found = [f"from math import {', '.join(of_math)}"] if of_math else []
+    found += ["import numpy as np"] if "np." in body else []
+    found += [f"from tapeengine.chad.intermediate.scalars import {', '.join(others)}"] if others else []
+    found += [f"from tapeengine.chad.intermediate.running import {', '.join(running)}"] if running else []
+    return found + (["from tapeengine.chad.registered import named"] if rules else [])
+
+
+BUILTINS = ("abs", "float", "int", "max", "min", "round")
+
+
+class Reader(Writer):
+    """Writes functions with expressions in the place of variables that are used once."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self.inline: dict[str, tuple[str, int]] = {}
+        self.rules: dict[Any, str] = {}
+        self.once: set[str] = set()
+        self.changed: set[str] = set()
+        self.rule_names: dict[Any, str] = {}
+        self.shown: dict[str, str] = {}
+        self.free = Names(RESERVED)
+
+    def named(self, x: Var) -> str:
+        """Give a variable a name that is free in its function: what one function keeps another takes by position."""
+        if x.name not in self.shown:
+            self.shown[x.name] = self.free(name(x.name.rstrip("0123456789_")) if x.name.rstrip("0123456789_") else "v")
+        return self.shown[x.name]
+
+    def function(self, f: Function) -> None:
+        """Write a function."""
+        self.shown, self.free = {}, Names({*RESERVED, *map(name, self.program.functions)})
+        used: Counter[str] = Counter(x.name for x in f.results if isinstance(x, Var))
+        self.changed = set()
+        for s, _ in walk(f.body):
+            used.update(x.name for x in reads(s) if isinstance(x, Var))
+            self.changed |= {v.name for v in changes(s)}
+            self.changed |= {v.name for v in outs(s)} if isinstance(s, Add) else set()
+        kept = {v.name for k in frames(f) for v in k.fields}
+        self.once = {n for n, count in used.items() if count == 1 and n not in kept}
+        super().function(f)
+
+    def block(self, statements: Sequence[Statement]) -> None:
+        """Write statements; what is used once, and by one of them, moves to where it is used."""
+        here = {x.name for s in statements for x in self.direct(s) if isinstance(x, Var)}
+        assigned = {v.name for s in statements if isinstance(s, Assign) for v in s.outs}
+        for s in statements:
+            if not self.moves(s, here, assigned):
+                super().block([s])
+
+    def direct(self, s: Statement) -> Sequence[Operand]:
+        """Give the operands of a statement, those of statements at a marked place included."""
+        return [x for inner in s.body for x in self.direct(inner)] if isinstance(s, Join) else reads(s)
+
+    def moves(self, s: Statement, here: set[str], assigned: set[str]) -> bool:
+        """Put off a statement whose value is used once in its block, as part of an expression there."""
+        if not isinstance(s, Compute | Load | Size) or s.out.name not in self.once or s.out.name not in here:
+            return False
+        if any(isinstance(x, Var) and (x.name in self.changed or x.name in assigned) for x in reads(s)):
+            return False
+        text, binds = self.expression(s)
+        if len(text) > LONGEST:
+            return False
+        self.inline[s.out.name] = text, binds
+        return True
+
+    def expression(self, s: Compute | Load | Size) -> tuple[str, int]:
+        """Write the value of a statement, and how tightly it binds."""
+        if isinstance(s, Load):
+            return self.place(s.array, s.indices), ATOM
+        if isinstance(s, Size):
+            array = self.operand(s.array)
+            return (f"{array}.shape[{s.dim}]" if s.dim else f"len({array})"), ATOM
+        binds = s.operation.binds
+        if binds == ATOM:
+            return s.operation.text.format(*map(self.operand, s.args)), ATOM
+        chains = s.operation.name in FROM_RIGHT or s.operation.gives == TRUTH
+        levels = (binds + chains, binds + 1) if len(s.args) == 2 else (binds,)
+        return s.operation.text.format(*map(self.tight, s.args, levels)), binds
+
+    def operand(self, x: Operand) -> str:
+        """Write an operand."""
+        return self.inline[x.name][0] if isinstance(x, Var) and x.name in self.inline else super().operand(x)
+
+    def tight(self, x: Operand, level: int = ATOM) -> str:
+        """Write an operand in the place of something that binds at least so tightly."""
+        if isinstance(x, Var) and x.name in self.inline:
+            text, binds = self.inline[x.name]
+            return text if binds >= level else f"({text})"
+        return super().operand(x)
+
+    def computed(self, s: Compute) -> str:
+        """Write a scalar operation."""
+        return self.expression(s)[0]
+
+    def registered(self, s: Registered) -> str:
+        """Give the name of a primitive's function, which is made above the text."""
+        key = (s.name, s.rule, s.argument, s.groups, s.static, tuple(v.type for v in s.outs))
+        if key not in self.rule_names:
+            short = re.sub(r"\W", "_", s.name.split(".")[-1]) + ("" if s.rule == "value" else f"_{s.rule}")
+            tried = (f"{short}_{k or ''}_".replace("__", "_") for k in range(len(self.rules) + 1))
+            given = next(n for n in tried if n not in self.rules)  # no variable ends so
+            groups = ", ".join(map(grouped, s.groups))
+            types = ", ".join(repr(shape(v)) for v in s.outs)
+            static = ", ".join(f"{k!r}: {v!r}" for k, v in s.static)
+            made = f'named("{s.name}"), "{s.rule}", {s.argument}, [{groups}], [{types}], {{{static}}}'
+            self.rule_names[key] = given
+            self.rules[given] = f"{given} = registered({made})"
+        return self.rule_names[key]
+
+
+def frames(f: Function) -> list[Kept]:
+    """Give all frames that a function makes or recalls."""
+    found = [k for k in (f.kept, f.recalled) if k is not None]
+    for s, _ in walk(f.body):
+        if isinstance(s, For | While) and s.kept is not None:
+            found.append(s.kept)
+        if isinstance(s, For):
+            found += s.recalled
+        if isinstance(s, If):
+            pairs = s.recalled if s.kept is None else (*s.recalled, s.kept)
+            found += [k for pair in pairs for k in pair]
+    return found
+
+
+def grouped(group: Group) -> str:
+    """Write how leaves make a value: None for a leaf, a tuple for a tuple."""
+    if group.items is None:
+        return "None"
+    return f"({''.join(grouped(g) + ', ' for g in group.items)})"
+
+
+def shape(v: Var) -> str:
+    """Write the type of a leaf: its kind, and how many dimensions it has."""
+    if isinstance(v.type, ArrayOf):
+        return f"{KINDS.get(v.type.element, 'other')}{v.type.rank}"
+    return KINDS.get(v.type, name("other"))

@@ -1,0 +1,47 @@
+"""Blocks: the statements of a function, a loop or a branch while they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tapeengine.chad.intermediate.statements import For, If, Join, Kept, Operand, Statement, Var, While
+
+__all__ = ["Block"]
+
+
+class Block:
+    """The statements of a function, of the body of a loop, or of a branch; in a forward pass it makes frames.
+
+    Attributes
+    ----------
+    parent : Block, optional
+    before : Join, optional
+        The place in the parent's statements just before the loop or branch.
+    index : Var, optional
+        Of a counted loop.
+    count : Operand, optional
+        How many steps a loop has.
+    kept : Kept, optional
+        The frames that the block makes, in a forward pass.
+    mirrors : list of Block
+        In a reverse pass: the blocks of the forward pass whose frames are open here.
+    """
+
+    def __init__(self, parent: Block | None = None, before: Join | None = None) -> None:
+        self.parent = parent
+        self.before = before
+        self.statements: list[Statement] = []
+        self.known: dict[Any, Var] = {}
+        self.index: Var | None = None
+        self.count: Operand | None = None
+        self.kept: Kept | None = None
+        self.flow: For | While | If | None = None
+        self.mirrors: list[Block] = []
+
+    def chain(self) -> Iterator[Block]:
+        """Go through the block and those around it."""
+        block: Block | None = self
+        while block is not None:
+            yield block
+            block = block.parent

@@ -1,0 +1,93 @@
+"""Which definitions become functions of their own; the others are written where they are called."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from tapeengine.chad.terms import Call, Module, Term
+from tapeengine.chad.traverse import children
+from tapeengine.chad.types import Array, Product, Type
+
+__all__ = ["own_functions"]
+
+#: A program of at most this many constructors, all calls replaced by what they call, has no functions for others' sake.
+LARGE = 4000
+#: The largest definition, likewise, that is written at each of its calls in a larger program.
+SMALL = 400
+
+
+def own_functions(module: Module) -> frozenset[str]:
+    """Give the definitions that call themselves, and those whose copies would make the program large."""
+    sizes: dict[str, int] = {}
+    calls: dict[str, Counter[str]] = {}
+    for name, definition in module.definitions.items():
+        sizes[name], calls[name] = measured(definition.body)
+    again = recursive(calls)
+    whole = expanded(module.main, sizes, calls, again)
+    if whole[module.main] <= LARGE:
+        return again
+    uses: Counter[str] = Counter()
+    for found in calls.values():
+        uses.update(found)
+    return again | {
+        name
+        for name, count in uses.items()
+        if count > 1 and whole.get(name, 0) > SMALL and all(map(is_flat, types_of(module, name)))
+    }
+
+
+def measured(body: Term) -> tuple[int, Counter[str]]:
+    """Count the constructors of a term and its calls of each definition."""
+    size, found = 0, Counter[str]()
+    pending = [body]
+    while pending:
+        term = pending.pop()
+        size += 1
+        if isinstance(term, Call):
+            found[term.name] += 1
+        pending += [child for child, _ in children(term)]
+    return size, found
+
+
+def types_of(module: Module, name: str) -> list[Type]:
+    """Give the types of a definition's parameters and result."""
+    definition = module.definitions[name]
+    return [*(p.of for p in definition.params), definition.result]
+
+
+def is_flat(of: Type) -> bool:
+    """Tell whether no array holds arrays."""
+    if isinstance(of, Array):
+        return not isinstance(of.element, Array) and is_flat(of.element)
+    return not isinstance(of, Product) or all(map(is_flat, of.items))
+
+
+def recursive(calls: Mapping[str, Counter[str]]) -> frozenset[str]:
+    """Give the definitions that call themselves, perhaps through others."""
+    reached = {name: set(found) for name, found in calls.items()}
+    changed = True
+    while changed:
+        changed = False
+        for found in reached.values():
+            more = set().union(*(reached[c] for c in found if c in reached)) - found
+            if more:
+                found |= more
+                changed = True
+    return frozenset(name for name, found in reached.items() if name in found)
+
+
+def expanded(
+    main: str, sizes: Mapping[str, int], calls: Mapping[str, Counter[str]], again: frozenset[str]
+) -> dict[str, int]:
+    """Give the sizes of definitions once all calls but recursive ones are replaced by what they call."""
+    whole: dict[str, int] = {}
+    pending = [main]
+    while pending:
+        name = pending[-1]
+        waiting = [c for c in calls[name] if c not in whole and c not in again and c in sizes]
+        if waiting:
+            pending += waiting
+            continue
+        whole[pending.pop()] = sizes[name] + sum(n * whole.get(c, 1) for c, n in calls[name].items())
+    return whole

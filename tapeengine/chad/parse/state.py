@@ -1,0 +1,343 @@
+"""The parser's state: source text, scopes, errors, definitions; and what rules call that is defined further up."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.parse.functions import Env, Held, Parameters
+from tapeengine.chad.parse.ownership import shared
+from tapeengine.chad.parse.scopes import original, separated
+from tapeengine.chad.parse.types import TypeTable, UnknownType
+from tapeengine.chad.parse.whole_arrays import Wanted
+from tapeengine.chad.terms import Definition, Elements, Inject, Let, Literal, Map, Op, Proj, Term, Tuple, Var, lit
+from tapeengine.chad.traverse import Names
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Named, Product, Sum, Type, show
+
+__all__ = ["MISSING", "Decided", "Env", "Grammar", "Parsed", "Parser", "Unresolved"]
+
+MISSING: Any = object()
+
+
+class Unresolved(Exception):
+    """A name that is not defined yet: perhaps a program that is defined further down."""
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What `parse_function` gives.
+
+    Attributes
+    ----------
+    definitions : dict of str to Definition
+        The function itself, under its own name, and the definitions lifted out of it.
+    types : dict of str to Sum
+    classes : dict of str to type
+    programs : dict of str to object
+        The other programs that it calls, by the name used in `Call` terms.
+    primitives : dict of str to Primitive
+        The registry primitives that it calls.
+    arrays : tuple of Wanted
+        Where it uses arguments as whole arrays.
+    """
+
+    definitions: dict[str, Definition]
+    types: dict[str, Sum]
+    classes: dict[str, type]
+    programs: dict[str, Any]
+    primitives: dict[str, Any]
+    arrays: tuple[Wanted, ...]
+
+
+class Decided(Exception):
+    """What the elements of an empty list are, found out where it is used."""
+
+    def __init__(self, name: str, of: Type) -> None:
+        super().__init__(name)
+        self.name = name
+        self.of = of
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """The functions that are called by those below them: a program is read by rules that call one another.
+
+    Attributes
+    ----------
+    call, subscript, comprehension : callable
+        Read an expression of that kind.
+    generators, iteration : callable
+        Read what comes before the loop of a comprehension, and what a loop goes over.
+    for_, while_ : callable
+        Read a statement of that kind, and those after it.
+    apply, parameter_types, as_function : callable
+        Apply what an expression stands for; give the types of its parameters; make a value of it.
+    check_use : callable
+        Refuse the use of a function value whose variables have been bound again.
+    value_at, bind, refuse, body : callable
+        Give the value of a name; bind a name for what follows; refuse a statement; read the body of a function.
+    matmul, attribute : callable
+        Multiply matrices; read an attribute of an array.
+    """
+
+    call: Callable[..., Term]
+    subscript: Callable[..., Term]
+    comprehension: Callable[..., Term]
+    generators: Callable[..., Term]
+    iteration: Callable[..., Any]
+    for_: Callable[..., Term]
+    while_: Callable[..., Term]
+    apply: Callable[..., Term]
+    parameter_types: Callable[..., Any]
+    as_function: Callable[..., Term]
+    check_use: Callable[..., None]
+    value_at: Callable[..., Term]
+    bind: Callable[..., Term]
+    refuse: Callable[..., NoReturn]
+    body: Callable[..., Term]
+    matmul: Callable[..., Term]
+    attribute: Callable[..., Term]
+
+
+class Parser:
+    """Parses one function.
+
+    Parameters
+    ----------
+    function : callable
+        A Python function with annotated parameters.
+    symbol : str
+        The name of its definition.
+    given : mapping of str to object, optional
+        Annotations, or types, of parameters that have none.
+    """
+
+    grammar: Grammar
+
+    def __init__(self, function: Callable[..., Any], symbol: str, given: Mapping[str, Any] | None = None) -> None:
+        self.function = function
+        self.given = given or {}
+        self.symbol = symbol
+        self.names = Names()
+        self.definitions: dict[str, Definition] = {}
+        self.programs: dict[str, Any] = {}
+        self.primitives: dict[str, Any] = {}
+        self.results: list[Type | None] = []
+        self.held: dict[str, Held] = {}
+        self.narrowed: dict[str, Term] = {}
+        self.reading: list[ast.AST] = []
+        self.undecided: set[str] = set()
+        self.single_axes: dict[str, frozenset[int]] = {}
+        self.operands: list[tuple[ast.AST, tuple[Term, ...]]] = []
+        self.own = Parameters((), (), ())
+        self.table = TypeTable(self.named_object)
+        self.filename = inspect.getsourcefile(function) or "<unknown>"
+        self.tree, self.local_names = separated(self._read())
+        self.shared = shared(self.tree)
+        self.outer: dict[str, Any] = {**vars(builtins), **function.__globals__, **_captured(function)}
+        if function.__qualname__ == function.__name__:
+            self.outer[function.__name__] = function
+
+    def _read(self) -> ast.FunctionDef:
+        try:
+            lines, first = inspect.getsourcelines(self.function)
+        except (OSError, TypeError) as error:
+            raise ProgramError(
+                "the source text of this function is not available", "define it in a file", self.filename, 0, "", 0
+            ) from error
+        self.lines = lines
+        self.first = first
+        text = "".join(lines)
+        self.indent = len(text) - len(text.lstrip())
+        tree = ast.parse(textwrap.dedent(text)).body[0]
+        if not isinstance(tree, ast.FunctionDef):
+            raise ProgramError("a program is a def", "write def name(...): ...", self.filename, first, lines[0], 0)
+        return tree
+
+    def error(self, node: ast.AST, message: str, advice: str) -> NoReturn:
+        """Refuse a piece of a program."""
+        lineno = getattr(node, "lineno", 1)
+        line = self.lines[lineno - 1].rstrip("\n") if lineno <= len(self.lines) else ""
+        column = getattr(node, "col_offset", 0) + self.indent
+        message, advice = original(message), original(advice)
+        raise ProgramError(message, advice, self.filename, self.first + lineno - 1, line, column)
+
+    def named_object(self, name: str) -> Any:
+        """Give the Python object that an annotation's text stands for."""
+        return self.annotation_object(ast.parse(name, mode="eval").body)
+
+    def annotation_object(self, node: ast.expr) -> Any:
+        """Give the Python object of an annotation without evaluating text."""
+        match node:
+            case ast.Constant(value=None):
+                return None
+            case ast.Constant(value=str(text)):
+                return self.named_object(text)
+            case ast.Name(id=name):
+                if name not in self.outer:
+                    raise Unresolved(name)
+                return self.outer[name]
+            case ast.Attribute(value=value, attr=attr):
+                return getattr(self.annotation_object(value), attr)
+            case ast.Subscript(value=value, slice=index):
+                return self.annotation_object(value)[self.annotation_object(index)]
+            case ast.Tuple(elts=elts):
+                return tuple(map(self.annotation_object, elts))
+            case ast.List(elts=elts):
+                return list(map(self.annotation_object, elts))
+            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+                return self.annotation_object(left) | self.annotation_object(right)
+        raise UnknownType(f"{ast.unparse(node)} is no type of the language")
+
+    def annotated(self, node: ast.expr | None, owner: ast.AST, what: str) -> Type:
+        """Translate an annotation that must be there."""
+        if node is None:
+            self.error(owner, f"{what} has no type", "annotate it: float, int, te.Vec, te.Array[...], ...")
+        try:
+            return self.table(self.annotation_object(node))
+        except UnknownType as error:
+            self.error(node, f"{what} has a type outside the language", str(error))
+
+    def static(self, node: ast.expr, env: Env) -> Any:
+        """Give the Python object that a name or attribute chain stands for, or MISSING if it is a term."""
+        match node:
+            case ast.Name(id=name):
+                if name in env:
+                    return MISSING
+                if name in self.local_names:
+                    advice = "give it a value before the branch or loop"
+                    self.error(node, f"{name} has no value on every path to here", advice)
+                if name not in self.outer:
+                    raise Unresolved(name)
+                return self.outer[name]
+            case ast.Attribute(value=value, attr=attr):
+                owner = self.static(value, env)
+                return MISSING if owner is MISSING else getattr(owner, attr, MISSING)
+        return MISSING
+
+    def fresh(self, hint: str, of: Type) -> Var:
+        """Make a new variable."""
+        return Var(self.names(original(hint)), of)
+
+    def narrowing(self, hint: str, option: Type, subject: Term) -> Var:
+        """Make a variable for the payload of a union's member."""
+        var = self.fresh(hint, option)
+        self.narrowed[var.name] = subject
+        return var
+
+    def let(self, hint: str, term: Term, body: Callable[[Term], Term]) -> Term:
+        """Bind a term to a variable unless it is one already, or a literal."""
+        if isinstance(term, Var | Literal):
+            return body(term)
+        var = self.fresh(hint, term.type)
+        self.single_axes[var.name] = self.axes_of(term)
+        return Let(var, term, body(var))
+
+    def axes_of(self, term: Term) -> frozenset[int]:
+        """Give the axes of an array that are known to be of size one: what ``[:, None]`` and ``keepdims`` make."""
+        match term:
+            case Var(name):
+                return self.single_axes.get(name, frozenset())
+            case Elements((item,)):
+                return frozenset({0, *(axis + 1 for axis in self.axes_of(item))})
+            case Map(_, body):
+                return frozenset(axis + 1 for axis in self.axes_of(body))
+            case Let(var, bound, body):
+                self.single_axes.setdefault(var.name, self.axes_of(bound))
+                return self.axes_of(body)
+        return frozenset()
+
+    def coerce(self, node: ast.AST, term: Term, of: Type) -> Term:
+        """Make a term one of a given type: integers become floats, members become members of their union."""
+        result = self.convert(term, of)
+        if result is None:
+            self.error(node, f"this is of type {show(term.type)} where {show(of)} is wanted", f"give a {show(of)}")
+        return result
+
+    def convert(self, term: Term, of: Type) -> Term | None:
+        """Convert a term to a type, None if that cannot be."""
+        if term.type == of:
+            return term
+        if self.undecided:
+            self.decide(term.type, of)
+            self.decide(of, term.type)
+        if of == FLOAT and term.type in (INT, BOOL):
+            if isinstance(term, Literal):
+                return lit(float(term.value))
+            return Op("real", (term,), FLOAT)
+        if isinstance(of, Sum | Named):
+            for i, option in enumerate(self.table.options(of) or ()):
+                if term.type == option:
+                    return Inject(i, term, of)
+        if isinstance(of, Array) and isinstance(term, Elements):
+            items = [self.convert(item, of.element) for item in term.items]
+            return None if None in items else Elements(tuple(filter(None, items)), of.element)
+        if isinstance(of, Array) and isinstance(term.type, Array):
+            var = self.fresh("x", term.type.element)
+            body = self.convert(var, of.element)
+            return None if body is None else Map((var,), body, (term,))
+        if isinstance(of, Product) and isinstance(term.type, Product) and len(of.items) == len(term.type.items):
+            if of.name != term.type.name:
+                return None
+            parts = term.items if isinstance(term, Tuple) else [Proj(term, i) for i in range(len(of.items))]
+            items = [self.convert(part, item) for part, item in zip(parts, of.items, strict=True)]
+            return None if None in items else Tuple(tuple(filter(None, items)), of if of.name else None)
+        return None
+
+    def decide(self, unknown: Type, of: Type) -> None:
+        """Note what the elements of an empty list are, where one meets an array of them."""
+        if isinstance(unknown, Array) and isinstance(of, Array):
+            self.decide(unknown.element, of.element)
+        elif isinstance(unknown, Named) and unknown.name in self.undecided:
+            raise Decided(unknown.name, of)
+
+    def unify(self, node: ast.AST, first: Type, second: Type) -> Type:
+        """Give the type that values of two types can both be converted to."""
+        for wide, narrow in ((first, second), (second, first)):
+            if self.convert(Var("_", narrow), wide) is not None:
+                return wide
+        if isinstance(first, Product) and isinstance(second, Product) and len(first.items) == len(second.items):
+            items = (self.unify(node, a, b) for a, b in zip(first.items, second.items, strict=True))
+            return replace(first, items=tuple(items))
+        self.error(
+            node, f"this is {show(first)} in one case and {show(second)} in another", "give one type in all cases"
+        )
+
+    def signature(self, node: ast.FunctionDef) -> tuple[tuple[Var, ...], Type | None]:
+        """Read the parameters and the result type of a def."""
+        a = node.args
+        if a.vararg or a.kwarg or a.kwonlyargs:
+            self.error(node, "parameters with * or by name only", "write def f(x: float, y: float = 1.0)")
+        params = tuple(self.fresh(arg.arg, self.parameter_type(node, arg)) for arg in (*a.posonlyargs, *a.args))
+        result = None if node.returns is None else self.annotated(node.returns, node, "the result")
+        return params, result
+
+    def parameter_type(self, node: ast.FunctionDef, arg: ast.arg) -> Type:
+        """Give the type of a parameter: as annotated, or of what is given for it."""
+        if arg.annotation is None and node is self.tree and arg.arg in self.given:
+            given = self.given[arg.arg]
+            return given if isinstance(given, Type) else self.table(given)
+        return self.annotated(arg.annotation, arg, f"the parameter {arg.arg}")
+
+    def header(self) -> tuple[tuple[Type, ...], Type | None]:
+        """Give the parameter types and the result type as they are annotated."""
+        params, result = self.signature(self.tree)
+        return tuple(v.of for v in params), result
+
+
+def _captured(function: Any) -> dict[str, Any]:
+    """Give the variables of enclosing functions; one that is not set yet and has this function's name will be it."""
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:
+            if name == function.__name__:
+                found[name] = function
+    return found

@@ -1,0 +1,96 @@
+"""Transformation, lowering and printing take time and room in proportion to the program."""
+
+import linecache
+import os
+import sys
+
+import pytest
+
+import tapeengine as te
+import tapeengine.math as math
+
+NIGHTLY = bool(os.environ.get("TAPEENGINE_NIGHTLY"))
+
+
+def program(text):
+    place = f"<{hash(text)}>"
+    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+    names = {"te": te, "math": math}
+    exec(compile(text, place, "exec"), names)
+    return te.Program(names["f"])
+
+
+def nested(depth):
+    lines = ["def f(x: float) -> float:", "    def g0(y: float) -> float:", "        return math.cos(y) * y"]
+    for i in range(depth):
+        lines += [f"    def g{i + 1}(y: float) -> float:", f"        return g{i}(g{i}(y))"]
+    return program("\n".join([*lines, f"    return g{depth}(x)\n"]))
+
+
+def loops(depth):
+    lines = ["def f(x: float, n: int) -> float:", "    a = x"]
+    for i in range(depth):
+        lines += ["    " * (i + 1) + f"for i{i} in range(n):", "    " * (i + 2) + f"a = a + 0.1 * x * i{i}"]
+    return program("\n".join([*lines, "    return a\n"]))
+
+
+def straight(count):
+    lines = ["def f(x: float) -> float:", "    a = x", *["    a = a * 0.5 + math.sin(a) * x"] * count]
+    return program("\n".join([*lines, "    return a\n"]))
+
+
+def lowering_calls(of):
+    """How many functions are called from the source to the intermediate form."""
+    count = 0
+
+    def look(_, event, __):
+        nonlocal count
+        count += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        assert of.executable.reverse_form
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize("form", ["reverse", "forward"])
+def test_functions_that_call_each_other_twice_are_shared(form):
+    text = nested(12).derivative(form)
+    assert len(text) < 60_000
+    names = {}
+    exec(text, names)
+    ten, names_of_ten = nested(10).derivative(form), {}
+    exec(ten, names_of_ten)
+    assert len(text) - len(ten) < 2_000
+
+    def plain(y, depth):
+        return math.cos(y) * y if depth == 0 else plain(plain(y, depth - 1), depth - 1)
+
+    _, slope = te.jvp(lambda x: plain(x, 10), (0.7,), (1.0,))
+    if form == "reverse":
+        value, kept = names_of_ten["forward"](0.7)
+        (found,) = names_of_ten["reverse"](kept, 1.0)
+    else:
+        value, found = names_of_ten["tangent_f"](0.7, 1.0)
+    assert value == plain(0.7, 10)
+    assert found == pytest.approx(slope, rel=1e-13)
+
+
+def test_nested_loops():
+    few, many = (lowering_calls(loops(k)) for k in (8, 16))
+    assert many < 6 * few  # a statement is looked at from each loop around it
+    value, back = te.vjp(loops(16), 1.5, 1)
+    assert (value, back(1.0)) == (1.5, (1.0, None))
+
+
+def test_straight_lines():
+    few, many = (lowering_calls(straight(k)) for k in (100, 400))
+    assert many < 4.3 * few
+    long = straight(5000 if NIGHTLY else 1200)
+    value, back = te.vjp(long, 0.5)
+    expected, on_duals = te.vjp(long.python, 0.5)
+    assert value == expected
+    assert back(1.0)[0] == pytest.approx(on_duals(1.0)[0], rel=1e-12)
