@@ -8,17 +8,9 @@ from typing import Any
 
 from tapeengine.chad.backends.llvm.module import symbols
 
-__all__ = ["Compiled", "compiled", "is_installed"]
+__all__ = ["Compiled", "compiled"]
 
 LOCK = threading.Lock()
-
-
-@functools.cache
-def is_installed() -> bool:
-    """Tell whether llvmlite can be imported, without importing it."""
-    from importlib.util import find_spec
-
-    return find_spec("llvmlite") is not None
 
 
 @functools.cache
@@ -55,7 +47,7 @@ class Compiled:
 
 
 def optimised(text: str, machine: Any) -> Any:
-    """Parse a module and let LLVM improve it; without contraction or reassociation, which need flags that nothing has."""
+    """Parse a module and let LLVM improve it; nothing has the flags that contraction and reassociation need."""
     llvm = binding()
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)

@@ -1,16 +1,17 @@
 """Loops and branches, and what they keep.
 
 A loop with a known number of steps keeps a column for each word, behind the number of its steps; a loop that ends by a
-condition keeps a chain of records, the newest first; a branch or a call keeps one record. Innermost loops run in strips,
-between which interrupts are looked for, so that they have no other exit and vectorise; other loops look in each step.
+condition keeps a chain of records, the newest first; a branch or a call keeps one record. Innermost loops run in
+strips, between which interrupts are looked for, so that they have no other exit and vectorise; other loops look in
+each step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from tapeengine.chad.backends.llvm.body import Body
 from tapeengine.chad.backends.llvm.layout import size_of, stride, words
 from tapeengine.chad.backends.llvm.order import is_orderless
 from tapeengine.chad.backends.llvm.writer import FRAME
@@ -30,9 +31,6 @@ from tapeengine.chad.intermediate.statements import (
     Var,
     While,
 )
-
-if TYPE_CHECKING:
-    from tapeengine.chad.backends.llvm.statements import Body
 
 __all__ = ["CHAIN", "COLUMNS", "RECORD", "sites"]
 
@@ -398,5 +396,3 @@ def if_(b: Body, s: If) -> None:
         b.checked = before
         b.line(f"br label %{done}")
     b.start(done)
-
-
