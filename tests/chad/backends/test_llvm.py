@@ -18,12 +18,12 @@ from chad.terms_of_language import programs
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.close import close
 from tapeengine.chad.depth import deep
-from tapeengine.chad.specification import Evaluator
 from tapeengine.chad.execute import Executable
 from tapeengine.chad.intermediate.text import compiled
 from tapeengine.chad.lowering.passes import lower_reverse
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.reverse import reverse
+from tapeengine.chad.specification import Evaluator
 
 CALM = settings(
     max_examples=1000 if os.environ.get("TAPEENGINE_NIGHTLY") else 25,

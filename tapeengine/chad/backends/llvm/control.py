@@ -99,7 +99,9 @@ class Columns:
     """The columns of a loop's frames: the words of eight bytes first."""
 
     def __init__(self, b: Body, kept: Kept, base: str, count: str) -> None:
-        self.kept, self.types = kept, field_words(kept)
+        self.site = b.program.recomputed.get(kept.frames.name)
+        self.kept = kept if self.site is None else Kept(kept.frames, self.site.fields)
+        self.types = field_words(self.kept)
         self.starts: dict[int, str] = {}
         offset, wide = 0, [k for k, w in enumerate(self.types) if size_of(w) == 8]
         for k in (*wide, *(k for k in range(len(self.types)) if k not in wide)):
@@ -125,11 +127,17 @@ class Columns:
             for k, w in enumerate(self.types)
         ]
         give_fields(b, self.kept, found)
+        if self.site is not None:
+            b.give(self.site.index, [index])
+            b.indices.add(self.site.index.name)
+            b.block(self.site.again)
 
 
 def open_columns(b: Body, kept: Kept, count: str) -> Columns:
     """Make room for the frames of all steps."""
-    size = sum(size_of(w) for w in field_words(kept))
+    site = b.program.recomputed.get(kept.frames.name)
+    fields = kept if site is None else Kept(kept.frames, site.fields)
+    size = sum(size_of(w) for w in field_words(fields))
     b.check_size(count)
     room = b.op(f"mul nsw i64 {count}, {size}")
     base = b.take("%ctx", b.op(f"add nsw i64 {room}, {HEADER}"))

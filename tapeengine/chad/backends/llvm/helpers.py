@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tapeengine.chad.backends.llvm.layout import linear_fields, name_of, stride, words
+from tapeengine.chad.backends.llvm.recompute import Site
 from tapeengine.chad.backends.llvm.writer import ELEMENT, FRAME, REFER, Writer
 from tapeengine.chad.intermediate.operations import REAL
 from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Program, Scalar, Type
@@ -35,11 +36,14 @@ class Helpers:
     program : Program
     sites : mapping of str to str
         How each site's frames lie.
+    recomputed : mapping of str to Site
+        What sites need not keep.
     """
 
-    def __init__(self, program: Program, sites: Mapping[str, str]) -> None:
+    def __init__(self, program: Program, sites: Mapping[str, str], recomputed: Mapping[str, Site]) -> None:
         self.program = program
         self.sites = sites
+        self.recomputed = recomputed
         self.written: dict[str, str] = {}
         self.most_zeros = 0
         self.registered: list[object] = []

@@ -7,7 +7,7 @@ the reverse pass; then come the leaves of the parameters, then those of the resu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tapeengine._core.machine import addresses
 from tapeengine.chad.backends.llvm.body import Body
@@ -15,6 +15,7 @@ from tapeengine.chad.backends.llvm.calls import params_of, results_of
 from tapeengine.chad.backends.llvm.control import keep_record, poll, recall_record, sites, weight
 from tapeengine.chad.backends.llvm.helpers import Helpers, guard, typed
 from tapeengine.chad.backends.llvm.layout import KIND, in_memory, size_of, words
+from tapeengine.chad.backends.llvm.recompute import recomputed
 from tapeengine.chad.backends.llvm.statements import RULES
 from tapeengine.chad.backends.llvm.writer import FRAME, REFER, Writer
 from tapeengine.chad.backends.machine import NotAssembled
@@ -89,7 +90,10 @@ def module(program: Program, passes: Sequence[Pass]) -> tuple[str, list[Entry]]:
     NotAssembled
         Where the program does something that this back end cannot do.
     """
-    helpers = Helpers(program, sites(list(program.functions.values())))
+    forward = next((p.function for p in passes if p.function.kept is not None), None)
+    again, arrays = ({}, []) if forward is None else recomputed(forward)
+    passes = [replace(p, shared=[*p.shared, *arrays]) if p.shared or forward is not None else p for p in passes]
+    helpers = Helpers(program, sites(list(program.functions.values())), again)
     mains = {p.function.name for p in passes}
     texts, entries = [], []
     for f in program.functions.values():
