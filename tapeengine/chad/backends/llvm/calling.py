@@ -11,6 +11,7 @@ from tapeengine.chad.backends.llvm.compile import Compiled, compiled
 from tapeengine.chad.backends.llvm.forms import Forms
 from tapeengine.chad.backends.llvm.layout import linear
 from tapeengine.chad.backends.llvm.module import Entry, Pass, module
+from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.backends.native import leaf
 from tapeengine.chad.intermediate.operations import WHOLE
 from tapeengine.chad.intermediate.statements import Const, Function, Operand
@@ -79,7 +80,10 @@ def passes(lowered: Lowered) -> list[Pass]:
 def for_all_leaves(forward: Function, reverse: Function) -> list[Operand]:
     """Give a result of the reverse pass for each parameter of the forward pass; nobody looks at discrete ones."""
     gave = iter(reverse.results)
-    return [Const(0, WHOLE) if linear(p.type) is None else next(gave) for p in forward.params]
+    found = [Const(0, WHOLE) if linear(p.type) is None else next(gave) for p in forward.params]
+    if any(linear(p.type) not in (None, x.type) for p, x in zip(forward.params, found, strict=True)):
+        raise NotAssembled("a cotangent with references to rows, of an array without")
+    return found
 
 
 def native_references(

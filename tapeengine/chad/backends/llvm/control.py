@@ -159,11 +159,17 @@ def weight(body: Sequence[Statement]) -> int:
     return 1 + sum(1 for _ in walk(list(body)))
 
 
-def poll(b: Body, cost: str | int) -> None:
-    """Count the budget down; where it is used up look for interrupts."""
+def charge(b: Body, cost: str | int) -> str:
+    """Count the budget down; give what is left."""
     budget = b.at("%ctx", BUDGET)
     left = b.op(f"sub i64 {b.op(f'load i64, ptr {budget}, !tbaa !17')}, {cost}")
     b.line(f"store i64 {left}, ptr {budget}, !tbaa !17")
+    return left
+
+
+def poll(b: Body, cost: str | int) -> None:
+    """Count the budget down; where it is used up look for interrupts."""
+    left = charge(b, cost)
     look, go = b.label("look"), b.label("go")
     b.jump_if(b.op(f"icmp slt i64 {left}, 0"), look, go, unlikely=True)
     b.start(look)
@@ -320,8 +326,12 @@ def counted(
         b.lines[written:written] = [f"  store i1 false, ptr {p}" for p in sticky.values()]
         for status, p in sticky.items():
             b.stop_if(b.get(p, "i1"), status, now=True)
-        poll(b, b.product([steps, weight(s.body)]))
-        b.jump_if(b.op(f"icmp slt i64 {top}, {count}"), strip, done, unlikely=True)
+        charge(b, b.product([steps, weight(s.body)]))
+        more = b.label("more")
+        b.jump_if(b.op(f"icmp slt i64 {top}, {count}"), more, done, unlikely=True)
+        b.start(more)
+        poll(b, 0)
+        b.line(f"br label %{strip}")
     else:
         poll(b, weight(s.body))
         b.jump_if(b.op(f"icmp slt i64 {following}, {count}"), head, done)

@@ -13,6 +13,7 @@ from tapeengine._core.machine import addresses
 from tapeengine.chad.backends.llvm.body import Body
 from tapeengine.chad.backends.llvm.calls import params_of, results_of
 from tapeengine.chad.backends.llvm.control import keep_record, poll, recall_record, sites, weight
+from tapeengine.chad.backends.llvm.fuse import fused
 from tapeengine.chad.backends.llvm.helpers import Helpers, guard, typed
 from tapeengine.chad.backends.llvm.layout import KIND, in_memory, size_of, words
 from tapeengine.chad.backends.llvm.recompute import recomputed
@@ -90,6 +91,8 @@ def module(program: Program, passes: Sequence[Pass]) -> tuple[str, list[Entry]]:
     NotAssembled
         Where the program does something that this back end cannot do.
     """
+    program = replace(program, functions={name: fused(f) for name, f in program.functions.items()})
+    passes = [replace(p, function=program.functions.get(p.function.name, p.function)) for p in passes]
     forward = next((p.function for p in passes if p.function.kept is not None), None)
     again, arrays = ({}, []) if forward is None else recomputed(forward)
     passes = [replace(p, shared=[*p.shared, *arrays]) if p.shared or forward is not None else p for p in passes]

@@ -29,6 +29,7 @@ from tapeengine.chad.intermediate.statements import (
 __all__ = ["Site", "recomputed"]
 
 CHEAP = frozenset(("add", "sub", "mul", "neg", "real", "lt", "le", "gt", "ge", "eq", "ne", "not", "and"))
+CHEAP |= {"iadd", "isub", "ilt", "ile", "igt", "ige", "ieq", "ine", "imin", "imax"}
 
 
 @dataclass
