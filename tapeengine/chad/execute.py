@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from tapeengine._core.native import Native
-from tapeengine.chad.backends.native import is_stepwise, native_tangent
+from tapeengine.chad.backends.native import is_stepwise
 from tapeengine.chad.backends.plain import PlainPasses, PlainTangent
-from tapeengine.chad.backends.tiers import References, native
+from tapeengine.chad.backends.tiers import References, native, native_tangent
 from tapeengine.chad.close import close
 from tapeengine.chad.convert import Converter
 from tapeengine.chad.depth import deep
@@ -184,9 +184,9 @@ class Executable:
             lowered = lower_value(tangent_module(self.closed))
         except NotLowered:
             return None
-        if not is_stepwise(lowered.program.functions[lowered.main].body):
+        if not (self.backend or is_stepwise(lowered.program.functions[lowered.main].body)):
             return None
-        return native_tangent(lowered, self.definition, self.classes)
+        return native_tangent(lowered, self.definition, self.classes, self.backend)
 
     def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]]:
         """Run the program; give its value and its backpropagator."""

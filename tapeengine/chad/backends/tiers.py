@@ -7,7 +7,6 @@ needs for some million instructions; after so many the program is compiled, whic
 from __future__ import annotations
 
 import functools
-import importlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
@@ -16,6 +15,7 @@ from typing import Any
 
 from tapeengine._core.native import Native
 from tapeengine.chad.backends import native as machine
+from tapeengine.chad.backends.llvm import calling
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.intermediate.analysis import walk
 from tapeengine.chad.lowering.passes import Lowered
@@ -23,7 +23,7 @@ from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Sum
 
-__all__ = ["BACKENDS", "References", "is_installed", "native", "native_text"]
+__all__ = ["BACKENDS", "References", "is_installed", "native", "native_tangent", "native_text"]
 
 #: What `te.program(backend=...)` takes; None leaves the choice to the measured cost.
 BACKENDS = (None, "machine", "native")
@@ -64,10 +64,32 @@ def native(
         What alone is to run.
     """
 
-    def by_llvm() -> Native | None:
-        return compiled(lowered, definition, classes, again)
-
     slow = None if backend == "native" else machine.native(lowered, definition, classes, again)
+    return tiered(
+        slow,
+        lambda: compiled(definition, lambda: calling.native(lowered, definition, classes, again)),
+        lowered,
+        backend,
+    )
+
+
+def native_tangent(
+    lowered: Lowered, definition: Definition, classes: Mapping[str, type], backend: str | None = None
+) -> Native | None:
+    """Give a tangent function on the register machine, which native code replaces; None where there is neither."""
+    slow = None if backend == "native" else machine.native_tangent(lowered, definition, classes)
+    return tiered(
+        slow,
+        lambda: compiled(definition, lambda: calling.native_tangent(lowered, definition, classes)),
+        lowered,
+        backend,
+    )
+
+
+def tiered(
+    slow: Native | None, by_llvm: Callable[[], Native | None], lowered: Lowered, backend: str | None
+) -> Native | None:
+    """Give what runs first, with what replaces it."""
     if backend == "machine" or not is_installed():
         return slow
     if slow is None:
@@ -81,14 +103,10 @@ def size(lowered: Lowered) -> int:
     return sum(1 for f in lowered.program.functions.values() for _ in walk(f.body))
 
 
-def compiled(
-    lowered: Lowered, definition: Definition, classes: Mapping[str, type], again: Callable[..., Any]
-) -> Native | None:
+def compiled(definition: Definition, run: Callable[[], Native | None]) -> Native | None:
     """Compile a program; None where native code cannot run it, with a warning where that is LLVM's fault."""
     try:
-        calling = importlib.import_module("tapeengine.chad.backends.llvm.calling")
-        made: Native | None = calling.native(lowered, definition, classes, again)
-        return made
+        return run()
     except NotAssembled:
         return None
     except FAULTS as error:
@@ -99,8 +117,7 @@ def compiled(
 def native_text(lowered: Lowered) -> str:
     """Give a program as LLVM text, before LLVM improves it."""
     try:
-        calling = importlib.import_module("tapeengine.chad.backends.llvm.calling")
-        return str(calling.text_of(lowered))
+        return calling.text_of(lowered)
     except NotAssembled as reason:
         return f"; no native code: {reason}"
 
@@ -166,18 +183,12 @@ class References:
 
     def compiled(self) -> Native | None:
         """Compile the program."""
+        of = self.definition
         try:
-            calling = importlib.import_module("tapeengine.chad.backends.llvm.calling")
             lowered = self.lower()
-            made: Native | None = calling.native_references(
-                lowered, self.definition, self.types, self.classes, self.again
-            )
-            return made
-        except (NotAssembled, NotLowered):
+        except NotLowered:
             return None
-        except FAULTS as error:
-            warn(self.definition.name, error)
-            return None
+        return compiled(of, lambda: calling.native_references(lowered, of, self.types, self.classes, self.again))
 
 
 def warn(name: str, error: Exception) -> None:

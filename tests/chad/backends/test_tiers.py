@@ -46,6 +46,13 @@ def test_a_program_is_compiled_after_some_work_and_gives_the_same_bits():
 
 
 @needs_llvm
+def test_tangents_are_compiled_and_have_the_same_bits():
+    slow, fast = te.program(oscillator, backend="machine"), te.program(oscillator, backend="native")
+    assert te.jvp(fast, (0.7, 5000), (0.3, None)) == te.jvp(slow, (0.7, 5000), (0.3, None))
+    assert fast.executable.tangent_entry.better is None
+
+
+@needs_llvm
 def test_a_backpropagator_outlives_the_change_of_its_program():
     program = te.program(oscillator)
     _, before = te.vjp(program, 0.7, 5000)

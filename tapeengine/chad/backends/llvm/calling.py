@@ -12,7 +12,7 @@ from tapeengine.chad.backends.llvm.forms import Forms
 from tapeengine.chad.backends.llvm.layout import linear
 from tapeengine.chad.backends.llvm.module import Entry, Pass, module
 from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.backends.native import leaf
+from tapeengine.chad.backends.native import leaf, tangent_forms, tangent_of
 from tapeengine.chad.intermediate.operations import WHOLE
 from tapeengine.chad.intermediate.statements import Const, Function, Operand
 from tapeengine.chad.lowering.passes import Lowered
@@ -20,7 +20,7 @@ from tapeengine.chad.native.passes import form, same
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Sum
 
-__all__ = ["code", "native", "native_references", "passes", "text_of"]
+__all__ = ["code", "native", "native_references", "native_tangent", "passes", "text_of"]
 
 
 def code(entry: Entry, made: Compiled) -> Code:
@@ -65,6 +65,27 @@ def native(
 def text_of(lowered: Lowered) -> str:
     """Give a lowered derivative as LLVM text."""
     return module(lowered.program, passes(lowered))[0]
+
+
+def native_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Native | None:
+    """Compile a tangent function: ``vjp(*primals, *tangents)`` gives the pair of value and tangent.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        What `lower_value` gives of `tapeengine.chad.tangents.tangents`.
+    definition : Definition
+    classes : mapping of str to type
+    """
+    forms = tangent_forms(lowered, definition, classes)
+    if forms is None:
+        return None
+    function = lowered.program.functions[lowered.main]
+    nothing = Pass(Function("nothing", [], [], []), [Const(0, WHOLE)] * len(function.params), [], may_raise=False)
+    text, entries = module(lowered.program, [Pass(function, function.results, [], may_raise=True), nothing])
+    made = compiled(text)
+    ahead, back = (code(e, made) for e in entries)
+    return tangent_of(ahead, back, forms)
 
 
 def passes(lowered: Lowered) -> list[Pass]:
