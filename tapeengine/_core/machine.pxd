@@ -38,6 +38,7 @@ cdef extern from "machine.h" nogil:
         TE_RANK, TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP
     void te_free(te_memory *m)
     void te_trim(te_memory *m)
+    char *te_more(te_arena *a, int64_t size)
     te_array *te_describe(te_memory *m, int rank, int kind)
     int te_allocate(te_array *x)
     int te_all_finite(const double *x, int64_t n)

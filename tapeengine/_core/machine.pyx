@@ -27,7 +27,6 @@ cdef extern from "machine.h" nogil:
     const char **op_names
     const char **te_control_names
     double op_value(int op, double a, double b)
-    char *te_more(te_arena *a, int64_t size)
     te_block *te_last_block(const te_arena *a)
     int te_power(int64_t a, int64_t n, int64_t *d)
     const void *const *te_operations
@@ -38,7 +37,7 @@ cdef enum:
     FIRST = 20_000       # instructions with the GIL held
     SLICE = 20_000_000   # instructions between two looks for interrupts
     STACK = 1 << 20      # bytes of the C stack that recursive compiled code may use
-    SMALL = 4096         # bytes of scratch memory that lie on the C stack
+    SMALL = 512          # words of scratch memory that lie on the C stack
 
 
 def opcodes():
@@ -169,12 +168,14 @@ cdef class Code:
     cdef int run_compiled(self, te_word *r, te_memory *memory, int64_t *passed) except -1:
         """Run compiled code to its end, or to where it stops."""
         cdef te_native s
-        cdef char[SMALL] small
+        cdef te_word[SMALL] room
+        cdef char *small = <char *> room
         cdef te_block *first = <te_block *> small
         cdef int status
         memset(&s, 0, sizeof(te_native))
         memset(small, 0, sizeof(te_block))
-        first.end = small + SMALL
+        first.end = small + sizeof(room)
+        s.kept.block = memory.blocks
         s.scratch.block, s.scratch.top, s.scratch.end = first, small + 32, first.end
         s.budget, s.allowed, s.limit, s.called = FIRST, FIRST, small - STACK, <void *> self.owner
         status = self.address(r, &s)

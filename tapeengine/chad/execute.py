@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from tapeengine._core.native import Native
-from tapeengine.chad.backends.native import is_stepwise, native, native_tangent
+from tapeengine.chad.backends.native import is_stepwise
 from tapeengine.chad.backends.plain import PlainPasses, PlainTangent
+from tapeengine.chad.backends.tiers import References, native, native_tangent
 from tapeengine.chad.close import close
 from tapeengine.chad.convert import Converter
 from tapeengine.chad.depth import deep
@@ -22,6 +23,7 @@ from tapeengine.chad.generate.compiled import POLES, REFERRED
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.passes import Lowered, lower_reverse, lower_value
 from tapeengine.chad.lowering.values import NotLowered
+from tapeengine.chad.native.passes import form
 from tapeengine.chad.ordinary import is_traced
 from tapeengine.chad.registered import Primitives
 from tapeengine.chad.reverse import reverse
@@ -47,6 +49,8 @@ class Executable:
         The registry primitives that the program calls.
     python : callable, optional
         The program as ordinary Python, which is asked where a run meets an infinity or a NaN.
+    backend : {"machine", "native"}, optional
+        What alone is to run the intermediate form.
 
     Attributes
     ----------
@@ -60,8 +64,10 @@ class Executable:
         classes: dict[str, type],
         primitives: Mapping[str, Primitive],
         python: Callable[..., Any] | None = None,
+        backend: str | None = None,
     ) -> None:
         self.python = python
+        self.backend = backend
         self.engine: Any = None
         self.module = module
         self.primitives = Primitives(primitives)
@@ -157,11 +163,11 @@ class Executable:
         """The passes that were lowered, on the machine; None where it cannot run them, or numpy should."""
         if self.lowered is None:
             return None
-        made = native(self.lowered, self.definition, self.classes, self.general_vjp)
-        if made is None or self.may_drop_errors or is_stepwise(self.lowered.program.functions["forward"].body):
-            return made
-        whole = self.generated
-        return made if whole is None or whole.fast.code is not None or whole.fast.loops else None
+        if not (self.backend or self.may_drop_errors or is_stepwise(self.lowered.program.functions["forward"].body)):
+            whole = self.generated
+            if whole is not None and whole.fast.code is None and not whole.fast.loops:
+                return None
+        return native(self.lowered, self.definition, self.classes, self.general_vjp, self.backend)
 
     @functools.cached_property
     def lowered(self) -> Lowered | None:
@@ -175,17 +181,40 @@ class Executable:
     def tangent_entry(self) -> Native | None:
         """The short way to value and tangent, on the core's register machine; None where there is none."""
         lowered = self.dense_tangent
-        if lowered is None or not is_stepwise(lowered.program.functions[lowered.main].body):
+        if lowered is None:
             return None
-        return native_tangent(lowered, self.definition, self.classes)
+        if not (self.backend or is_stepwise(lowered.program.functions[lowered.main].body)):
+            return None
+        return native_tangent(lowered, self.definition, self.classes, self.backend)
 
     def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]]:
         """Run the program; give its value and its backpropagator."""
         made = None if self.entry is None else self.entry.vjp(*primals)
         return self.general_vjp(primals) if made is None else made
 
+    @functools.cached_property
+    def references(self) -> References | None:
+        """The way for arguments that are more than numbers and arrays of numbers; None where there are none."""
+        of = self.definition
+        if all(form(p.of, self.classes) is not None for p in of.params):
+            return None
+        return References(
+            lambda: lower_reverse(self.closed, self.reverse_terms, dense=False),
+            of,
+            self.closed.types,
+            self.classes,
+            self.longer_vjp,
+            self.backend,
+        )
+
     def general_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Do what `vjp` does, for all primals of the program."""
+        if self.references is not None and len(primals) == len(self.definition.params):
+            return self.references.vjp(primals)
+        return self.longer_vjp(primals)
+
+    def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Do what `vjp` does without native code."""
         self.check_errors(primals)
         if self.generated is None or len(primals) != len(self.definition.params):
             return self.plain_vjp(primals)

@@ -9,12 +9,13 @@ import math
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, overload
 
 import numpy
 
 from tapeengine._core.native import COPIED, Enterable, enter
 from tapeengine._core.poles import is_finite
+from tapeengine.chad.backends.tiers import BACKENDS, is_installed, native_text
 from tapeengine.chad.depth import deep
 from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
@@ -57,6 +58,8 @@ class Program(Enterable):
         Types of parameters without annotations.
     symbol : str, optional
         The name of its definition.
+    backend : {"machine", "native"}, optional
+        What alone is to run loops; see `program`.
 
     Attributes
     ----------
@@ -75,9 +78,14 @@ class Program(Enterable):
     __name__: str
 
     def __init__(
-        self, function: Callable[..., Any], given: Mapping[str, Any] | None = None, symbol: str | None = None
+        self,
+        function: Callable[..., Any],
+        given: Mapping[str, Any] | None = None,
+        symbol: str | None = None,
+        backend: str | None = None,
     ) -> None:
         self.given = given
+        self.backend = backend
         self.instances: dict[tuple[str, ...], Program] = {}
         self.function = getattr(function, "__tapeengine_function__", function)
         self._python: Callable[..., Any] | None = None
@@ -148,7 +156,7 @@ class Program(Enterable):
     @functools.cached_property
     def executable(self) -> Executable:
         """What runs the program's derivatives."""
-        return Executable(*self.linked, python=self.python)
+        return Executable(*self.linked, python=self.python, backend=self.backend)
 
     def derivative(self, form: str = "reverse") -> str:
         """Write the program's derivative as Python that a person can read.
@@ -178,6 +186,21 @@ class Program(Enterable):
         code = self.function.__code__
         place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
         return readable(lowered.program, f"the {form} derivative of {self.__name__}, {place}")
+
+    def inspect(self) -> str:
+        """Write what the program becomes, step by step: its terms, the intermediate form of both passes, LLVM's text.
+
+        Returns
+        -------
+        str
+            Sections that begin with lines of ``#``. The last one is there where llvmlite is installed.
+        """
+        form = self.derivative("loops")
+        parts = [("terms", display(self.module)), ("intermediate form", form)]
+        if is_installed():
+            assert self.executable.lowered is not None
+            parts.append(("LLVM", native_text(self.executable.lowered)))
+        return "\n\n".join(f"# {self.symbol}: {title}\n{body.strip()}" for title, body in parts) + "\n"
 
     def __tapeengine_vjp__(
         self, engine: Any, *primals: Any, **named: Any
@@ -260,7 +283,7 @@ class Program(Enterable):
         """Give the program for parameters of these types where they have none."""
         if key not in self.instances:
             symbol = f"{self.symbol}_{len(self.instances)}" if self.instances else self.symbol
-            made = Program(self.function, given, symbol)
+            made = Program(self.function, given, symbol, self.backend)
             made._python = self._python
             self.instances[key] = made
         return self.instances[key]
@@ -344,6 +367,7 @@ class Along(Program):
     def __init__(self, base: Program) -> None:
         self.base = base
         self.inferred = ()
+        self.backend = base.backend
         self.function = base.function
         self.symbol = f"{base.symbol}_directional"
         self.__name__ = f"{base.__name__}_directional"
@@ -384,7 +408,7 @@ class Along(Program):
     @functools.cached_property
     def executable(self) -> Executable:
         """What runs the derivatives of the directional derivative."""
-        return Executable(*self.linked, python=self.python)
+        return Executable(*self.linked, python=self.python, backend=self.backend)
 
 
 def _default_engine() -> Any:
@@ -438,7 +462,13 @@ def has_infinity(value: Any, nan_only: bool = False) -> bool:
     return False
 
 
-def program(function: Callable[..., Any]) -> Program:
+@overload
+def program(function: Callable[..., Any], *, backend: str | None = None) -> Program: ...
+@overload
+def program(*, backend: str | None = None) -> Callable[[Callable[..., Any]], Program]: ...
+def program(
+    function: Callable[..., Any] | None = None, *, backend: str | None = None
+) -> Program | Callable[[Callable[..., Any]], Program]:
     """Make a Python function a `Program`.
 
     Parameters
@@ -447,14 +477,32 @@ def program(function: Callable[..., Any]) -> Program:
         A Python function within the language, its parameters annotated with float, int, bool, `Vec`, `Array`, tuples,
         frozen dataclasses, NamedTuples, unions of dataclasses or Callable; or without annotations: then the arguments
         of a call say the types.
+    backend : {"machine", "native"}, optional
+        What alone is to run loops: the register machine, or native code, which the extra ``tapeengine[native]``
+        brings. By default the machine runs at once, and native code once the program has done as much work as
+        compiling it is. The choice never changes a bit of a result.
 
     Returns
     -------
     Program
+        Without `function`, what makes a function a program.
 
     Raises
     ------
     ProgramError
         Where the function uses something outside the language.
+    ValueError
+        For another back end.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> te.program(backend="interpreter")
+    Traceback (most recent call last):
+    ValueError: 'interpreter' is no back end: choose 'machine', 'native' or None
     """
-    return Program(function)
+    if backend not in BACKENDS:
+        raise ValueError(f"{backend!r} is no back end: choose 'machine', 'native' or None")
+    if function is None:
+        return lambda f: Program(f, backend=backend)
+    return Program(function, backend=backend)

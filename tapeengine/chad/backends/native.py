@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from tapeengine._core.machine import Code
 from tapeengine._core.native import Form, Native
 from tapeengine.chad.backends.machine import NotAssembled, assemble
 from tapeengine.chad.intermediate.analysis import blocks, raises, walk
@@ -17,7 +18,7 @@ from tapeengine.chad.native.passes import form, same
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import is_discrete
 
-__all__ = ["is_stepwise", "native", "native_tangent"]
+__all__ = ["is_stepwise", "native", "native_tangent", "tangent_forms", "tangent_of"]
 
 KINDS: Mapping[FormType, str] = MappingProxyType({REAL: "float", WHOLE: "int", TRUTH: "bool"})
 
@@ -61,6 +62,23 @@ def native(
     return Native(ahead, back, tuple(inward), outward, outward, again)
 
 
+def tangent_forms(
+    lowered: Lowered, definition: Definition, classes: Mapping[str, type]
+) -> tuple[tuple[Form, ...], Form] | None:
+    """Give the forms of what a tangent function takes, and of the pair that it gives; None where values have none."""
+    continuous = [p.of for p in definition.params if not is_discrete(p.of)]
+    found = [form(of, classes) for of in (*(p.of for p in definition.params), *continuous, definition.result)]
+    forms = [f for f in found if f is not None]
+    if len(forms) < len(found) or any(not is_continuous(f) for f in forms[len(definition.params) :]):
+        return None
+    *inward, outward = forms
+    function = lowered.program.functions[lowered.main]
+    params, results = [leaf(p.type) for p in function.params], [leaf(x.type) for x in function.results]
+    if not same([x for f in inward for x in f.leaves()], params) or not same(outward.leaves() * 2, results):
+        return None
+    return tuple(inward), Form("tuple", items=(outward, outward))
+
+
 def native_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Native | None:
     """Assemble a tangent function: ``vjp(*primals, *tangents)`` gives the pair of value and tangent, or None.
 
@@ -74,24 +92,21 @@ def native_tangent(lowered: Lowered, definition: Definition, classes: Mapping[st
     """
     if len(lowered.program.functions) > 1:
         return None
-    continuous = [p.of for p in definition.params if not is_discrete(p.of)]
-    found = [form(of, classes) for of in (*(p.of for p in definition.params), *continuous, definition.result)]
-    forms = [f for f in found if f is not None]
-    if len(forms) < len(found) or any(not is_continuous(f) for f in forms[len(definition.params) :]):
-        return None
-    *inward, outward = forms
     function = lowered.program.functions[lowered.main]
     try:
-        params = [leaf(p.type) for p in function.params]
-        results = [leaf(x.type) for x in function.results]
-        if not same([x for f in inward for x in f.leaves()], params) or not same(outward.leaves() * 2, results):
+        forms = tangent_forms(lowered, definition, classes)
+        if forms is None:
             return None
         ahead = assemble(function, function.results, [], may_raise=True)
     except NotAssembled:
         return None
-    nothing = assemble(Function("nothing", [], [], []), [Const(0, WHOLE)] * len(params), [], may_raise=False)
-    both = Form("tuple", items=(outward, outward))
-    return Native(ahead, nothing, tuple(inward), both, Form("tuple"), _no_reverse_pass)
+    nothing = [Const(0, WHOLE)] * len(function.params)
+    return tangent_of(ahead, assemble(Function("nothing", [], [], []), nothing, [], may_raise=False), forms)
+
+
+def tangent_of(ahead: Code, nothing: Code, forms: tuple[tuple[Form, ...], Form]) -> Native:
+    """Give a tangent function to the core."""
+    return Native(ahead, nothing, *forms, Form("tuple"), _no_reverse_pass)
 
 
 def _no_reverse_pass(primals: tuple[Any, ...]) -> Any:

@@ -8,7 +8,7 @@ from tapeengine.chad.backends.llvm.compile import compiled
 from tapeengine.chad.backends.llvm.module import Pass, module
 from tapeengine.chad.backends.machine import NotAssembled, assemble
 from tapeengine.chad.backends.native import for_all_leaves, leaf
-from tapeengine.chad.intermediate.statements import ArrayOf, Const, Function, WHOLE
+from tapeengine.chad.intermediate.statements import WHOLE, ArrayOf, Const, Function
 
 KINDS = {"real": float, "whole": int, "truth": bool}
 

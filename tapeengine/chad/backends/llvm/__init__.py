@@ -1,1 +1,1 @@
-"""The intermediate form as machine code, through LLVM: an optional back end that is imported at the first compilation."""
+"""The intermediate form as machine code through LLVM: optional, and imported at the first compilation."""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tapeengine.chad.backends.llvm.body import Body
 from tapeengine.chad.backends.llvm.layout import words
 from tapeengine.chad.backends.llvm.writer import FRAME
 from tapeengine.chad.intermediate.statements import BoxOf, Option, Pack, Plus, Unpack
-
-if TYPE_CHECKING:
-    from tapeengine.chad.backends.llvm.statements import Body
 
 __all__ = ["option", "pack", "plus", "unpack"]
 

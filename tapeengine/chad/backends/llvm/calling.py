@@ -6,15 +6,21 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tapeengine._core.machine import Code
-from tapeengine._core.native import Form, Native
+from tapeengine._core.native import Native
 from tapeengine.chad.backends.llvm.compile import Compiled, compiled
+from tapeengine.chad.backends.llvm.forms import Forms
+from tapeengine.chad.backends.llvm.layout import linear
 from tapeengine.chad.backends.llvm.module import Entry, Pass, module
-from tapeengine.chad.backends.native import for_all_leaves, leaf
+from tapeengine.chad.backends.machine import NotAssembled
+from tapeengine.chad.backends.native import leaf, tangent_forms, tangent_of
+from tapeengine.chad.intermediate.operations import WHOLE
+from tapeengine.chad.intermediate.statements import Const, Function, Operand
 from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.native.passes import form, same
 from tapeengine.chad.terms import Definition
+from tapeengine.chad.types import Sum
 
-__all__ = ["native"]
+__all__ = ["code", "native", "native_references", "native_tangent", "passes", "text_of"]
 
 
 def code(entry: Entry, made: Compiled) -> Code:
@@ -56,6 +62,32 @@ def native(
     return Native(ahead, back, tuple(inward), outward, outward, again)
 
 
+def text_of(lowered: Lowered) -> str:
+    """Give a lowered derivative as LLVM text."""
+    return module(lowered.program, passes(lowered))[0]
+
+
+def native_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Native | None:
+    """Compile a tangent function: ``vjp(*primals, *tangents)`` gives the pair of value and tangent.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        What `lower_value` gives of `tapeengine.chad.tangents.tangents`.
+    definition : Definition
+    classes : mapping of str to type
+    """
+    forms = tangent_forms(lowered, definition, classes)
+    if forms is None:
+        return None
+    function = lowered.program.functions[lowered.main]
+    nothing = Pass(Function("nothing", [], [], []), [Const(0, WHOLE)] * len(function.params), [], may_raise=False)
+    text, entries = module(lowered.program, [Pass(function, function.results, [], may_raise=True), nothing])
+    made = compiled(text)
+    ahead, back = (code(e, made) for e in entries)
+    return tangent_of(ahead, back, forms)
+
+
 def passes(lowered: Lowered) -> list[Pass]:
     """Give what the core calls of a lowered derivative."""
     forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
@@ -64,3 +96,45 @@ def passes(lowered: Lowered) -> list[Pass]:
         Pass(forward, forward.results, forward.kept.fields, may_raise=True),
         Pass(reverse, for_all_leaves(forward, reverse), forward.kept.fields, may_raise=False),
     ]
+
+
+def for_all_leaves(forward: Function, reverse: Function) -> list[Operand]:
+    """Give a result of the reverse pass for each parameter of the forward pass; nobody looks at discrete ones."""
+    gave = iter(reverse.results)
+    found = [Const(0, WHOLE) if linear(p.type) is None else next(gave) for p in forward.params]
+    if any(linear(p.type) not in (None, x.type) for p, x in zip(forward.params, found, strict=True)):
+        raise NotAssembled("a cotangent with references to rows, of an array without")
+    return found
+
+
+def native_references(
+    lowered: Lowered,
+    definition: Definition,
+    types: Mapping[str, Sum],
+    classes: Mapping[str, type],
+    again: Callable[..., Any],
+) -> Native | None:
+    """Compile both passes for arguments with references: rows of any sizes, records, members of recursive sums.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        What `lower_reverse` gives for rows of any sizes.
+    definition : Definition
+    types : mapping of str to Sum
+        What named types stand for.
+    classes : mapping of str to type
+    again : callable
+    """
+    forms = Forms(types, classes)
+    inward, outward = tuple(forms(p.of) for p in definition.params), form(definition.result, classes)
+    forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
+    if outward is None or sum(f.width for f in inward) != len(forward.params):
+        return None
+    results = [leaf(x.type) for x in forward.results]
+    if not same(outward.leaves(), results) or not same(results, [leaf(x.type) for x in reverse.params]):
+        return None
+    text, entries = module(lowered.program, passes(lowered))
+    made = compiled(text)
+    ahead, back = (code(e, made) for e in entries)
+    return Native(ahead, back, inward, outward, outward, again)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tapeengine.chad.backends.llvm.body import Body
 from tapeengine.chad.backends.llvm.helpers import typed
 from tapeengine.chad.backends.llvm.layout import words
 from tapeengine.chad.backends.llvm.writer import FRAME
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.intermediate.statements import Call, Function, Registered
-
-if TYPE_CHECKING:
-    from tapeengine.chad.backends.llvm.statements import Body
 
 __all__ = ["call", "params_of", "registered", "results_of"]
 

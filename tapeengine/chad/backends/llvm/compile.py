@@ -1,31 +1,28 @@
-"""Compiling LLVM text for this processor."""
+"""Compiling LLVM text for this processor, once for each text."""
 
 from __future__ import annotations
 
 import functools
+import importlib
 import threading
 from typing import Any
+from weakref import WeakValueDictionary
 
+from tapeengine._core.machine import opcodes
+from tapeengine.chad.backends.llvm import disk
 from tapeengine.chad.backends.llvm.module import symbols
 
-__all__ = ["Compiled", "compiled", "is_installed"]
+__all__ = ["Compiled", "compiled"]
 
-LOCK = threading.Lock()
-
-
-@functools.cache
-def is_installed() -> bool:
-    """Tell whether llvmlite can be imported, without importing it."""
-    from importlib.util import find_spec
-
-    return find_spec("llvmlite") is not None
+LOCK = threading.RLock()
+#: Changes with the opcode table, and with what `machine.h` says of memory.
+LAYOUT = f"1 {sorted(opcodes().items())}"
 
 
 @functools.cache
 def binding() -> Any:
     """Give LLVM, with what compiled code calls made known to it."""
-    import llvmlite.binding as llvm
-
+    llvm = importlib.import_module("llvmlite.binding")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     for name, address in symbols().items():
@@ -42,7 +39,13 @@ def machine() -> Any:
 
 
 class Compiled:
-    """Code in memory; it lives as long as this object."""
+    """Code in memory; it lives as long as this object.
+
+    Attributes
+    ----------
+    text : str
+        What it was made of.
+    """
 
     def __init__(self, engine: Any, text: str) -> None:
         self.engine = engine
@@ -54,25 +57,41 @@ class Compiled:
             return int(self.engine.get_function_address(name))
 
 
-def optimised(text: str, machine: Any) -> Any:
-    """Parse a module and let LLVM improve it; without contraction or reassociation, which need flags that nothing has."""
+MADE: WeakValueDictionary[str, Compiled] = WeakValueDictionary()
+
+
+def improved(text: str, machine: Any) -> Any:
+    """Parse a module and let LLVM improve it; nothing has the flags that contraction and reassociation need."""
     llvm = binding()
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.slp_vectorization = True
     builder = llvm.create_pass_builder(machine, options)
-    passes = builder.getModulePassManager()
-    passes.run(module, builder)
+    builder.getModulePassManager().run(module, builder)
     return module
 
 
-def compiled(text: str) -> Compiled:
-    """Compile a module."""
+def object_code(text: str, target: Any) -> bytes:
+    """Compile a module, or find it on disk."""
     llvm = binding()
+    versions = (*map(str, llvm.llvm_version_info), importlib.import_module("llvmlite").__version__, LAYOUT)
+    parts = (text, *versions, target.triple, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    code = disk.read(parts)
+    if code is None:
+        code = bytes(target.emit_object(improved(text, target)))
+        disk.write(parts, code)
+    return code
+
+
+def compiled(text: str) -> Compiled:
+    """Give the code of a module."""
     with LOCK:
-        target = machine()
-        module = optimised(text, target)
-        engine = llvm.create_mcjit_compiler(module, target)
-        engine.finalize_object()
-    return Compiled(engine, text)
+        made = MADE.get(text)
+        if made is None:
+            llvm, target = binding(), machine()
+            engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
+            engine.add_object_file(llvm.ObjectFileRef.from_data(object_code(text, target)))
+            engine.finalize_object()
+            made = MADE[text] = Compiled(engine, text)
+        return made

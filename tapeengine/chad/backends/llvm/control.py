@@ -1,16 +1,17 @@
 """Loops and branches, and what they keep.
 
 A loop with a known number of steps keeps a column for each word, behind the number of its steps; a loop that ends by a
-condition keeps a chain of records, the newest first; a branch or a call keeps one record. Innermost loops run in strips,
-between which interrupts are looked for, so that they have no other exit and vectorise; other loops look in each step.
+condition keeps a chain of records, the newest first; a branch or a call keeps one record. Innermost loops run in
+strips, between which interrupts are looked for, so that they have no other exit and vectorise; other loops look in
+each step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from tapeengine.chad.backends.llvm.body import Body
 from tapeengine.chad.backends.llvm.layout import size_of, stride, words
 from tapeengine.chad.backends.llvm.order import is_orderless
 from tapeengine.chad.backends.llvm.writer import FRAME
@@ -30,9 +31,6 @@ from tapeengine.chad.intermediate.statements import (
     Var,
     While,
 )
-
-if TYPE_CHECKING:
-    from tapeengine.chad.backends.llvm.statements import Body
 
 __all__ = ["CHAIN", "COLUMNS", "RECORD", "sites"]
 
@@ -101,7 +99,9 @@ class Columns:
     """The columns of a loop's frames: the words of eight bytes first."""
 
     def __init__(self, b: Body, kept: Kept, base: str, count: str) -> None:
-        self.kept, self.types = kept, field_words(kept)
+        self.site = b.program.recomputed.get(kept.frames.name)
+        self.kept = kept if self.site is None else Kept(kept.frames, self.site.fields)
+        self.types = field_words(self.kept)
         self.starts: dict[int, str] = {}
         offset, wide = 0, [k for k, w in enumerate(self.types) if size_of(w) == 8]
         for k in (*wide, *(k for k in range(len(self.types)) if k not in wide)):
@@ -127,11 +127,17 @@ class Columns:
             for k, w in enumerate(self.types)
         ]
         give_fields(b, self.kept, found)
+        if self.site is not None:
+            b.give(self.site.index, [index])
+            b.indices.add(self.site.index.name)
+            b.block(self.site.again)
 
 
 def open_columns(b: Body, kept: Kept, count: str) -> Columns:
     """Make room for the frames of all steps."""
-    size = sum(size_of(w) for w in field_words(kept))
+    site = b.program.recomputed.get(kept.frames.name)
+    fields = kept if site is None else Kept(kept.frames, site.fields)
+    size = sum(size_of(w) for w in field_words(fields))
     b.check_size(count)
     room = b.op(f"mul nsw i64 {count}, {size}")
     base = b.take("%ctx", b.op(f"add nsw i64 {room}, {HEADER}"))
@@ -153,11 +159,17 @@ def weight(body: Sequence[Statement]) -> int:
     return 1 + sum(1 for _ in walk(list(body)))
 
 
-def poll(b: Body, cost: str | int) -> None:
-    """Count the budget down; where it is used up look for interrupts."""
+def charge(b: Body, cost: str | int) -> str:
+    """Count the budget down; give what is left."""
     budget = b.at("%ctx", BUDGET)
     left = b.op(f"sub i64 {b.op(f'load i64, ptr {budget}, !tbaa !17')}, {cost}")
     b.line(f"store i64 {left}, ptr {budget}, !tbaa !17")
+    return left
+
+
+def poll(b: Body, cost: str | int) -> None:
+    """Count the budget down; where it is used up look for interrupts."""
+    left = charge(b, cost)
     look, go = b.label("look"), b.label("go")
     b.jump_if(b.op(f"icmp slt i64 {left}, 0"), look, go, unlikely=True)
     b.start(look)
@@ -314,8 +326,12 @@ def counted(
         b.lines[written:written] = [f"  store i1 false, ptr {p}" for p in sticky.values()]
         for status, p in sticky.items():
             b.stop_if(b.get(p, "i1"), status, now=True)
-        poll(b, b.product([steps, weight(s.body)]))
-        b.jump_if(b.op(f"icmp slt i64 {top}, {count}"), strip, done, unlikely=True)
+        charge(b, b.product([steps, weight(s.body)]))
+        more = b.label("more")
+        b.jump_if(b.op(f"icmp slt i64 {top}, {count}"), more, done, unlikely=True)
+        b.start(more)
+        poll(b, 0)
+        b.line(f"br label %{strip}")
     else:
         poll(b, weight(s.body))
         b.jump_if(b.op(f"icmp slt i64 {following}, {count}"), head, done)
@@ -398,5 +414,3 @@ def if_(b: Body, s: If) -> None:
         b.checked = before
         b.line(f"br label %{done}")
     b.start(done)
-
-

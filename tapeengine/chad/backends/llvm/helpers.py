@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from tapeengine.chad.backends.llvm.layout import linear_fields, name_of, stride, words
+from tapeengine.chad.backends.llvm.recompute import Site
 from tapeengine.chad.backends.llvm.writer import ELEMENT, FRAME, REFER, Writer
 from tapeengine.chad.intermediate.operations import REAL
 from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Program, Scalar, Type
-
-if TYPE_CHECKING:
-    from tapeengine.chad.backends.llvm.statements import Body
 
 __all__ = ["Helpers", "guard"]
 
@@ -39,11 +36,14 @@ class Helpers:
     program : Program
     sites : mapping of str to str
         How each site's frames lie.
+    recomputed : mapping of str to Site
+        What sites need not keep.
     """
 
-    def __init__(self, program: Program, sites: Mapping[str, str]) -> None:
+    def __init__(self, program: Program, sites: Mapping[str, str], recomputed: Mapping[str, Site]) -> None:
         self.program = program
         self.sites = sites
+        self.recomputed = recomputed
         self.written: dict[str, str] = {}
         self.most_zeros = 0
         self.registered: list[object] = []
@@ -58,7 +58,7 @@ class Helpers:
         self.most_zeros = max(self.most_zeros, size)
         return "@zeros"
 
-    def out(self, b: Body | Writer, name: str, args: str, words_out: Sequence[str]) -> list[str]:
+    def out(self, b: Writer, name: str, args: str, words_out: Sequence[str]) -> list[str]:
         """Call a function that writes what it gives through its last argument."""
         place = b.fresh("out")
         b.places.append(f"  {place} = alloca [{8 * len(words_out)} x i8], align 8")
@@ -67,7 +67,7 @@ class Helpers:
 
     # ------------------------------------------------------------ sums
 
-    def plus(self, b: Body | Writer, of: BoxOf, left: str, right: str) -> str:
+    def plus(self, b: Writer, of: BoxOf, left: str, right: str) -> str:
         """Add two linear boxes."""
         name = f"plus.{name_of(of)}"
         if name not in self.written:
@@ -76,6 +76,7 @@ class Helpers:
         return self.out(b, name, f"ptr {left}, ptr {right}", ["ptr"])[0]
 
     def plus_text(self, name: str, of: BoxOf) -> str:
+        """Write the sum of two linear boxes."""
         w = Writer()
         guard(w)
         for given, other in (("%a", "%b"), ("%b", "%a")):
@@ -144,7 +145,7 @@ class Helpers:
 
     # ------------------------------------------------------------ accumulation of whole arrays
 
-    def add_all(self, b: Body | Writer, of: ArrayOf, into: Sequence[str], value: Sequence[str]) -> None:
+    def add_all(self, b: Writer, of: ArrayOf, into: Sequence[str], value: Sequence[str]) -> None:
         """Add an array into another, deeply."""
         name = f"addall.{name_of(of)}"
         if name not in self.written:
@@ -155,6 +156,7 @@ class Helpers:
         b.check_status(b.op(f'call i32 @"{name}"(ptr %ctx, {args})'))
 
     def add_all_text(self, name: str, of: ArrayOf) -> str:
+        """Write how an array is added into another, which may be null."""
         w = Writer()
         types = words(of)
         a, c = ([f"%{x}{k}" for k in range(len(types))] for x in "ab")
@@ -178,7 +180,7 @@ class Helpers:
 
     # ------------------------------------------------------------ zeros
 
-    def zeros_like(self, b: Body | Writer, of: ArrayOf, like: ArrayOf, value: Sequence[str]) -> list[str]:
+    def zeros_like(self, b: Writer, of: ArrayOf, like: ArrayOf, value: Sequence[str]) -> list[str]:
         """Give zeros of the shape of an array of references."""
         name = f"zeros.{name_of(of)}.{name_of(like)}"
         if name not in self.written:
@@ -187,6 +189,7 @@ class Helpers:
         return self.out(b, name, typed(words(like), value), words(of))
 
     def zeros_like_text(self, name: str, of: ArrayOf, like: ArrayOf) -> str:
+        """Write zeros of a shape."""
         w = Writer()
         types = words(like)
         a = [f"%a{k}" for k in range(len(types))]

@@ -15,7 +15,19 @@ from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Const, Scalar, Type
 
-__all__ = ["KIND", "POINTER", "SCALARS", "constant", "in_memory", "linear_fields", "name_of", "size_of", "stride", "words"]
+__all__ = [
+    "KIND",
+    "POINTER",
+    "SCALARS",
+    "constant",
+    "in_memory",
+    "linear",
+    "linear_fields",
+    "name_of",
+    "size_of",
+    "stride",
+    "words",
+]
 
 POINTER = "ptr"
 SCALARS: Mapping[Type, str] = MappingProxyType({REAL: "double", WHOLE: "i64", TRUTH: "i1"})

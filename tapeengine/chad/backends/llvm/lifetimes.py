@@ -77,6 +77,8 @@ class Lifetimes:
         """Note that two names may be the same memory."""
         for a, b in pairs:
             if isinstance(a, Var) and isinstance(b, Var) and not isinstance(a.type, Scalar):
+                if not (is_numbers(a) and is_numbers(b)):  # something refers to it
+                    self.escape([a, b])
                 first, second = self.find(a.name), self.find(b.name)
                 if first != second:
                     self.parent[first] = second
@@ -149,7 +151,9 @@ def is_filled(array: Var, sizes: Sequence[Operand], after: Sequence[Statement], 
 def mentions(s: Statement, name: str) -> bool:
     """Tell whether a statement or one inside it names a variable."""
     return any(
-        isinstance(x, Var) and x.name == name for inner, _ in walk([s]) for x in (*reads(inner), *outs(inner), *frames(inner))
+        isinstance(x, Var) and x.name == name
+        for inner, _ in walk([s])
+        for x in (*reads(inner), *outs(inner), *frames(inner))
     )
 
 

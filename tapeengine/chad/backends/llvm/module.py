@@ -7,18 +7,21 @@ the reverse pass; then come the leaves of the parameters, then those of the resu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tapeengine._core.machine import addresses
+from tapeengine.chad.backends.llvm.body import Body
 from tapeengine.chad.backends.llvm.calls import params_of, results_of
 from tapeengine.chad.backends.llvm.control import keep_record, poll, recall_record, sites, weight
+from tapeengine.chad.backends.llvm.fuse import fused
 from tapeengine.chad.backends.llvm.helpers import Helpers, guard, typed
 from tapeengine.chad.backends.llvm.layout import KIND, in_memory, size_of, words
-from tapeengine.chad.backends.llvm.statements import Body
+from tapeengine.chad.backends.llvm.recompute import recomputed
+from tapeengine.chad.backends.llvm.statements import RULES
 from tapeengine.chad.backends.llvm.writer import FRAME, REFER, Writer
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH
-from tapeengine.chad.intermediate.statements import ArrayOf, Function, Operand, Program, Scalar, Type, Var
+from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Scalar, Type, Var
 
 __all__ = ["RANK", "Entry", "Pass", "module", "symbols"]
 
@@ -28,6 +31,8 @@ DATA, CAPACITY, SHAPE = 8, 16, 24
 STRIDES = SHAPE + 8 * RANK
 DIMENSIONS = STRIDES + 8 * RANK
 DESCRIPTOR = DIMENSIONS + 8
+#: The kind of elements that are references.
+REFERENCE = 3
 
 #: Functions of the opcode table: what they compute depends on their arguments alone.
 PURE = "memory(none) nounwind willreturn"
@@ -86,7 +91,12 @@ def module(program: Program, passes: Sequence[Pass]) -> tuple[str, list[Entry]]:
     NotAssembled
         Where the program does something that this back end cannot do.
     """
-    helpers = Helpers(program, sites(list(program.functions.values())))
+    program = replace(program, functions={name: fused(f) for name, f in program.functions.items()})
+    passes = [replace(p, function=program.functions.get(p.function.name, p.function)) for p in passes]
+    forward = next((p.function for p in passes if p.function.kept is not None), None)
+    again, arrays = ({}, []) if forward is None else recomputed(forward)
+    passes = [replace(p, shared=[*p.shared, *arrays]) if p.shared or forward is not None else p for p in passes]
+    helpers = Helpers(program, sites(list(program.functions.values())), again)
     mains = {p.function.name for p in passes}
     texts, entries = [], []
     for f in program.functions.values():
@@ -104,7 +114,7 @@ def module(program: Program, passes: Sequence[Pass]) -> tuple[str, list[Entry]]:
 
 def inner(helpers: Helpers, f: Function) -> str:
     """Write a function that others call."""
-    b = Body(helpers, f, may_raise=f.recalled is None)
+    b = Body(helpers, f, may_raise=f.recalled is None, rules=RULES)
     guard(b)
     poll(b, weight(f.body))
     types = params_of(f)
@@ -133,7 +143,7 @@ def inner(helpers: Helpers, f: Function) -> str:
 def main(helpers: Helpers, p: Pass) -> tuple[str, Entry]:
     """Write a pass and its entry."""
     shared = [w for v in p.shared for w in words(v.type)]
-    b = Body(helpers, p.function, p.may_raise)
+    b = Body(helpers, p.function, p.may_raise, RULES)
     types = [w for v in p.function.params for w in words(v.type)]
     names = [f"%p{k}" for k in range(len(types))]
     taken = bool(p.function.recalled)
@@ -176,6 +186,9 @@ def hand_out(b: Body, x: Operand, register: str) -> None:
             value = [b.op(f"zext i1 {value[0]} to i64")]
         b.line(f"store {'double' if x.type == REAL else 'i64'} {value[0]}, ptr {register}")
         return
+    if isinstance(x.type, BoxOf):
+        b.line(f"store ptr {value[0]}, ptr {register}")
+        return
     of = leaf_array(x.type)
     b.stop_if(b.op(f"icmp eq ptr {value[0]}, null"), REFER, now=True)
     made = b.take("%ctx", str(DESCRIPTOR))
@@ -184,14 +197,14 @@ def hand_out(b: Body, x: Operand, register: str) -> None:
     for k, n in enumerate(value[1:]):
         b.line(f"store i64 {n}, ptr {b.at(made, SHAPE + 8 * k)}")
     b.line(f"store i32 {of.rank}, ptr {b.at(made, DIMENSIONS)}")
-    b.line(f"store i32 {KIND[of.element]}, ptr {b.at(made, DIMENSIONS + 4)}")
+    b.line(f"store i32 {KIND.get(of.element, REFERENCE)}, ptr {b.at(made, DIMENSIONS + 4)}")
     b.line(f"store ptr {made}, ptr {register}")
 
 
 def leaf_array(of: Type) -> ArrayOf:
     """Give the type of an array that is handed in or out."""
-    if not isinstance(of, ArrayOf) or not isinstance(of.element, Scalar) or of.rank > RANK:
-        raise NotAssembled("a value that is neither a number nor an array of numbers")
+    if not isinstance(of, ArrayOf) or of.rank > RANK:
+        raise NotAssembled("a value that is no number, no array and no box")
     return of
 
 
@@ -207,6 +220,9 @@ def entrance(entry: Entry, name: str, params: Sequence[Var], types: Sequence[str
             else:
                 given.append(w.op(f"load {words(p.type)[0]}, ptr {register}"))
             continue
+        if isinstance(p.type, BoxOf):
+            given.append(w.op(f"load ptr, ptr {register}"))
+            continue
         given += array_in(w, leaf_array(p.type), w.op(f"load ptr, ptr {register}"))
     args = typed(["ptr", "ptr", *types], ["%r", "%ctx", *given])
     w.line(f'%status = call i32 @"{name}"({args})')
@@ -216,11 +232,11 @@ def entrance(entry: Entry, name: str, params: Sequence[Var], types: Sequence[str
 
 def array_in(w: Writer, of: ArrayOf, described: str) -> list[str]:
     """Read an array that was handed in; what is not in C order is copied."""
-    sizes = [
-        w.op(f"load i64, ptr {w.at(described, SHAPE + 8 * k)}, !range !9") for k in range(of.rank)
-    ]
+    sizes = [w.op(f"load i64, ptr {w.at(described, SHAPE + 8 * k)}, !range !9") for k in range(of.rank)]
     strides = [w.op(f"load i64, ptr {w.at(described, STRIDES + 8 * k)}") for k in range(of.rank)]
     data = w.op(f"load ptr, ptr {w.at(described, DATA)}")
+    if not isinstance(of.element, Scalar):  # the core has made it
+        return [data, *sizes]
     word = words(of.element)[0]
     wanted: list[str] = [str(size_of(word))]
     for n in reversed(sizes[1:]):
@@ -334,4 +350,3 @@ def declarations(text: str) -> str:
 def symbols() -> Mapping[str, int]:
     """Give where what modules call lies."""
     return {name if name.startswith("te_") else f"te.{name}": at for name, at in addresses().items()}
-

@@ -89,8 +89,8 @@ def divisor(w: Writer, a: str, b: str) -> str:
         return b
     no_fit = w.op(f"and i1 {w.op(f'icmp eq i64 {b}, -1')}, {w.op(f'icmp eq i64 {a}, {LEAST}')}")
     bad = w.op(f"or i1 {w.op(f'icmp eq i64 {b}, 0')}, {no_fit}")
-    w.stop_if(bad, REFER)
-    return w.op(f"select i1 {bad}, i64 1, i64 {b}")
+    w.stop_if(bad, REFER, now=True)  # what follows may be an index
+    return b
 
 
 def ifloordiv(w: Writer, args: Sequence[str]) -> str:
@@ -115,7 +115,7 @@ def ipow(w: Writer, args: Sequence[str]) -> str:
     place = w.place("i64")
     w.set(place, "i64", "0")
     failed = w.op(f"call i32 @te_power(i64 {args[0]}, i64 {args[1]}, ptr {place})")
-    w.stop_if(w.op(f"icmp ne i32 {failed}, 0"), REFER)
+    w.stop_if(w.op(f"icmp ne i32 {failed}, 0"), REFER, now=True)
     return w.get(place, "i64")
 
 
@@ -125,9 +125,8 @@ def whole(name: str) -> Rule:
     def rule(w: Writer, args: Sequence[str]) -> str:
         size = w.op(f"call double @llvm.fabs.f64(double {args[0]})")
         fits = w.op(f"fcmp olt double {size}, {LARGEST}")
-        w.stop_if(w.op(f"xor i1 {fits}, true"), REFER)
-        safe = w.op(f"select i1 {fits}, double {args[0]}, double {ZERO}")
-        return w.op(f"fptosi double {w.op(f'call double @llvm.{name}.f64(double {safe})')} to i64")
+        w.stop_if(w.op(f"xor i1 {fits}, true"), REFER, now=True)
+        return w.op(f"fptosi double {w.op(f'call double @llvm.{name}.f64(double {args[0]})')} to i64")
 
     return rule
 

@@ -103,9 +103,7 @@ class Writer:
         """Read words that lie eight bytes apart."""
         types = list(types)
         sizes = len(types) > 1
-        return [
-            self.read(w, self.at(pointer, 8 * k), kind, is_size=sizes and w == "i64") for k, w in enumerate(types)
-        ]
+        return [self.read(w, self.at(pointer, 8 * k), kind, is_size=sizes and w == "i64") for k, w in enumerate(types)]
 
     def write_words(self, types: Iterable[str], values: Iterable[str], pointer: str, kind: str) -> None:
         """Write words eight bytes apart."""
@@ -197,5 +195,3 @@ class Writer:
         """Give the whole function."""
         ends = [line for status in sorted(self.stops) for line in (f"stop{status}:", f"  ret i32 {status}")]
         return "\n".join([header + " {", "entry:", *self.places, *self.lines, *ends, "}", ""])
-
-

@@ -1,0 +1,101 @@
+"""What writes the body of one function: its variables, and places in its arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tapeengine.chad.backends.llvm.helpers import Helpers
+from tapeengine.chad.backends.llvm.layout import SCALARS, stride
+from tapeengine.chad.backends.llvm.values import Values
+from tapeengine.chad.backends.llvm.writer import NO_MEMORY, REFER
+from tapeengine.chad.intermediate.statements import ArrayOf, Const, Function, Operand, Scalar, Statement, Var
+
+__all__ = ["Body", "Rules"]
+
+#: More elements than any array has.
+TOO_MANY = 1 << 44
+
+
+Rules = Mapping[type[object], Callable[["Body", Any], None]]
+
+
+class Body(Values):
+    """Writes the body of one function.
+
+    Parameters
+    ----------
+    program : Helpers
+        What the functions of a program share.
+    function : Function
+    may_raise : bool
+        Whether the run stops where Python would raise; partial derivatives are never errors.
+    rules : mapping
+        How each statement is written.
+    """
+
+    def __init__(self, program: Helpers, function: Function, may_raise: bool, rules: Rules) -> None:
+        super().__init__(function)
+        self.program = program
+        self.may_raise = may_raise
+        self.rules = rules
+        self.checked: set[int] = set()
+        self.following: Sequence[Statement] = ()
+
+    def block(self, statements: Sequence[Statement]) -> None:
+        """Write statements."""
+        for k, s in enumerate(statements):
+            self.following = statements[k + 1 :]
+            self.rules[type(s)](self, s)
+
+    # ------------------------------------------------------------ places in arrays
+
+    def index(self, x: Operand, size: str, checked: bool) -> str:
+        """Give an index that counts from the beginning."""
+        i = self.one(x)
+        if isinstance(x, Var) and x.name in self.indices and not checked:
+            return i
+        if isinstance(x, Const) and not i.startswith("-"):
+            if checked:
+                self.stop_if(self.op(f"icmp ule i64 {size}, {i}"), REFER, now=True)
+            return i
+        from_end = self.op(f"icmp slt i64 {i}, 0")
+        i = self.op(f"select i1 {from_end}, i64 {self.op(f'add i64 {i}, {size}')}, i64 {i}")
+        if checked:
+            self.stop_if(self.op(f"icmp uge i64 {i}, {size}"), REFER, now=True)
+        return i
+
+    def element(self, array: Operand, indices: Sequence[Operand], checked: bool, may_be_negative: bool = True) -> str:
+        """Give the place of an element, or of the first one of a row."""
+        assert isinstance(array.type, ArrayOf)
+        data, *sizes = self.value(array)
+        place = "0"
+        for k, x in enumerate(indices):
+            i = self.index(x, sizes[k], checked) if checked or may_be_negative else self.one(x)
+            before = place if place == "0" else self.op(f"mul nsw i64 {place}, {sizes[k]}")
+            place = i if before == "0" else self.op(f"add nsw i64 {before}, {i}")
+        rest = sizes[len(indices) :]
+        of = array.type.element
+        if isinstance(of, Scalar):
+            memory = "i8" if SCALARS[of] == "i1" else SCALARS[of]
+            offset = self.product([place, *rest]) if rest else place
+            return self.op(f"getelementptr inbounds {memory}, ptr {data}, i64 {offset}")
+        return self.at(data, self.product([place, *rest, stride(of)]))
+
+    def check_size(self, n: str) -> None:
+        """Stop where an array would have more elements than there is memory."""
+        if not n.isdigit():
+            self.stop_if(self.op(f"icmp ugt i64 {n}, {TOO_MANY}"), NO_MEMORY, now=True)
+            self.line(f"call void @llvm.assume(i1 {self.op(f'icmp ule i64 {n}, {TOO_MANY}')})")
+
+    def total(self, sizes: Sequence[str], size: int) -> str:
+        """Give the bytes of an array; stops where these are too many."""
+        for n in sizes:
+            self.check_size(n)
+        found = sizes[0]
+        for n in sizes[1:]:
+            both = self.op(f"call {{i64, i1}} @llvm.smul.with.overflow.i64(i64 {found}, i64 {n})")
+            self.stop_if(self.op(f"extractvalue {{i64, i1}} {both}, 1"), NO_MEMORY, now=True)
+            found = self.op(f"extractvalue {{i64, i1}} {both}, 0")
+            self.check_size(found)
+        return self.product([found, size])

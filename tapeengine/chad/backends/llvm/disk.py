@@ -1,0 +1,99 @@
+"""Compiled code on disk, in the directory that TAPEENGINE_CACHE names; without it nothing is written.
+
+A file is named by what it is made of: the text of the module, the versions of the operations and of LLVM, and the
+processor. It holds a digest of its code. Only files are read that belong to this user and that nobody else may write
+to, in a directory for which the same holds. A file is written under another name and then moved.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tempfile
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+
+__all__ = ["read", "write"]
+
+MAGIC = b"tapeengine native code 1\n"
+DIGEST = hashlib.sha256().digest_size
+
+
+def directory() -> Path | None:
+    """Give the directory of compiled code, made if need be; None without one, or with one that others may write to."""
+    named = os.environ.get("TAPEENGINE_CACHE")
+    if not named:
+        return None
+    path = Path(named)
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        ignored(path, str(error))
+        return None
+    return path if is_own(path) else None
+
+
+def is_own(path: Path) -> bool:
+    """Tell whether nobody else may have written to a file or a directory; warn where somebody may."""
+    if not hasattr(os, "getuid"):  # Windows, where a user's files are protected by the directory they are in
+        return True
+    found = path.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        ignored(path, "it is a link")
+    elif found.st_uid != os.getuid():
+        ignored(path, "it belongs to another user")
+    elif found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        ignored(path, "others may write to it")
+    else:
+        return True
+    return False
+
+
+def ignored(path: Path, reason: str) -> None:
+    """Warn that something in the cache is not used."""
+    warnings.warn(f"TAPEENGINE_CACHE: {path} is ignored: {reason}", RuntimeWarning, stacklevel=2)
+
+
+def place(parts: Iterable[str]) -> Path | None:
+    """Give where code made of these parts lies."""
+    where = directory()
+    if where is None:
+        return None
+    return where / (hashlib.sha256("\0".join(parts).encode()).hexdigest() + ".o")
+
+
+def read(parts: Iterable[str]) -> bytes | None:
+    """Give the object code that was made of these parts; None where there is none that can be trusted."""
+    path = place(parts)
+    if path is None or not path.exists() or not is_own(path):
+        return None
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        ignored(path, str(error))
+        return None
+    head, code = content[: len(MAGIC) + DIGEST], content[len(MAGIC) + DIGEST :]
+    if head != MAGIC + hashlib.sha256(code).digest():
+        ignored(path, "it is damaged, or no file of this cache")
+        return None
+    return code
+
+
+def write(parts: Iterable[str], code: bytes) -> None:
+    """Keep object code, if there is a directory for it."""
+    path = place(parts)
+    if path is None:
+        return
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(MAGIC + hashlib.sha256(code).digest() + code)
+            os.replace(name, path)
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        ignored(path, str(error))

@@ -1,0 +1,68 @@
+"""What native code leaves out: frames that are computed again, arrays that are only summed, memory of a step."""
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from asv_bench.programs.native import PROGRAMS, inputs
+
+pytest.importorskip("llvmlite", reason="native code needs llvmlite")
+
+from tapeengine.chad.backends.llvm.fuse import fused
+from tapeengine.chad.backends.llvm.recompute import recomputed
+from tapeengine.chad.intermediate.analysis import walk
+from tapeengine.chad.intermediate.statements import New
+
+
+def product(a: te.Array[te.Vec], b: te.Array[te.Vec]) -> float:
+    return sum(sum(a[i][k] * b[k][i] for k in range(len(b))) for i in range(len(a)))
+
+
+def arrays(function):
+    return sum(isinstance(s, New) for s, _ in walk(function.body))
+
+
+def test_arrays_that_are_only_summed_are_not_made():
+    forward = te.program(product).executable.lowered.program.functions["forward"]
+    assert arrays(forward) == 2
+    assert arrays(fused(forward)) == 0
+
+
+def test_elements_of_arguments_are_read_again():
+    forward = te.program(product).executable.lowered.program.functions["forward"]
+    sites, again = recomputed(forward)
+    assert [p.name for p in again] == [p.name for p in forward.params]
+    assert all(f.type not in {x.out.type for x in s.again} for s in sites.values() for f in s.fields)
+
+
+def test_frames_do_not_hold_elements_of_arguments():
+    a, b = np.ones((100, 100)), np.ones((100, 100))
+    _, back = te.program(product, backend="native").executable.entry.vjp(a, b)
+    assert back.nbytes < 50_000
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_of_the_benchmarks_agree(name):
+    args = inputs(name)
+    found = []
+    for backend in ("native", "machine"):
+        value, back = te.vjp(te.program(PROGRAMS[name], backend=backend), *args)
+        found.append((value, *[np.asarray(x, float) for x in back(1.0) if x is not None]))
+    for x, y in zip(*found, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-10, atol=1e-12)
+
+
+def states(x: te.Vec, n: int) -> float:
+    v = x
+    for _ in range(n):
+        v = [0.5 * a + 0.25 for a in v]
+    return sum(v)
+
+
+def test_what_a_step_makes_is_taken_back_at_its_end():
+    x = np.ones(1000)
+    _, few = te.program(states, backend="native").executable.entry.vjp(x, 10)
+    _, many = te.program(states, backend="native").executable.entry.vjp(x, 10_000)
+    assert few.nbytes < 100_000
+    assert many.nbytes < 1_000_000
+    assert many(1.0)[0] == pytest.approx(np.full(1000, 0.5**10_000))

@@ -1,0 +1,173 @@
+"""Which back end runs a program, and what happens where compiling fails."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import pytest
+
+import tapeengine as te
+from tapeengine.chad.backends import tiers
+
+needs_llvm = pytest.mark.skipif(not tiers.is_installed(), reason="native code needs llvmlite")
+
+
+def oscillator(x: float, n: int) -> float:
+    y, v = x, 0.0
+    for _ in range(n):
+        v = v - 0.01 * math.sin(y)
+        y = y + 0.01 * v if y > 0.0 else y + 0.02 * v
+    return y * v
+
+
+def run(program, *args):
+    value, back = te.vjp(program, *args)
+    return value, back(1.0)
+
+
+@needs_llvm
+def test_a_program_is_compiled_after_some_work_and_gives_the_same_bits():
+    slow, fast = te.program(oscillator, backend="machine"), te.program(oscillator, backend="native")
+    both = te.program(oscillator)
+    wanted = run(slow, 0.7, 5000)
+    assert run(fast, 0.7, 5000) == wanted
+    assert run(both, 0.7, 5000) == wanted
+    assert both.native.better is None
+    for _ in range(100):
+        assert run(both, 0.7, 5000) == wanted
+    assert both.native.better is not None
+    assert slow.native.better is None
+    assert run(both, 0.7, 5000) == wanted
+
+
+@needs_llvm
+def test_tangents_are_compiled_and_have_the_same_bits():
+    slow, fast = te.program(oscillator, backend="machine"), te.program(oscillator, backend="native")
+    assert te.jvp(fast, (0.7, 5000), (0.3, None)) == te.jvp(slow, (0.7, 5000), (0.3, None))
+    assert fast.executable.tangent_entry.better is None
+
+
+@needs_llvm
+def test_a_backpropagator_outlives_the_change_of_its_program():
+    program = te.program(oscillator)
+    _, before = te.vjp(program, 0.7, 5000)
+    wanted = before(1.0)
+    while program.native is None or program.native.better is None:
+        te.vjp(program, 0.7, 5000)[1](1.0)
+    assert before(1.0) == wanted
+
+
+def test_another_back_end_is_refused():
+    with pytest.raises(ValueError, match="choose 'machine', 'native' or None"):
+        te.program(oscillator, backend="jit")
+
+
+@needs_llvm
+def test_an_error_of_llvm_is_a_warning_with_a_reason(monkeypatch):
+    from tapeengine.chad.backends.llvm import calling
+
+    def broken(text):
+        raise RuntimeError("LLVM says no\nand much more")
+
+    monkeypatch.setattr(calling, "compiled", broken)
+    with pytest.warns(RuntimeWarning, match="oscillator runs without native code: RuntimeError: LLVM says no$"):
+        found = run(te.program(oscillator, backend="native"), 0.7, 50)
+    value, (by_x, nothing) = run(te.program(oscillator, backend="machine"), 0.7, 50)
+    assert found == (pytest.approx(value), (pytest.approx(by_x), nothing))
+
+
+def test_without_llvmlite_the_machine_runs(monkeypatch):
+    monkeypatch.setattr(tiers, "is_installed", lambda: False)
+    program = te.program(oscillator)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(30):
+            run(program, 0.7, 20_000)
+    assert program.native.better is None
+
+
+def test_llvm_is_imported_when_a_program_is_compiled():
+    code = (
+        "import sys, tapeengine as te\n"
+        "@te.program\n"
+        "def f(x: float) -> float: return x * x\n"
+        "assert 'llvmlite' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code.replace("@te.program\ndef", "def")], check=True)
+
+
+@needs_llvm
+def test_inspect_shows_each_step():
+    shown = te.program(oscillator).inspect()
+    for title in ("terms", "intermediate form", "LLVM"):
+        assert f"oscillator: {title}\n" in shown
+    assert "define" in shown and "def forward" in shown
+
+
+@needs_llvm
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent to this process")
+def test_interrupts_come_through_in_long_loops():
+    program = te.program(oscillator, backend="native")
+    run(program, 0.7, 10)
+    sent = []
+
+    def interrupt():
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.2, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        te.vjp(program, 0.7, 3_000_000_000)
+    timer.join()
+    assert run(program, 0.7, 10) == run(te.program(oscillator, backend="machine"), 0.7, 10)
+
+
+@needs_llvm
+def test_other_threads_run_meanwhile():
+    program = te.program(oscillator, backend="native")
+    run(program, 0.7, 10)
+    seen = []
+    worker = threading.Thread(target=lambda: seen.append(run(program, 0.7, 3_000_000)))
+    worker.start()
+    turns = 0
+    while worker.is_alive():
+        turns += 1
+        time.sleep(0.001)
+    assert turns > 3
+    assert seen == [run(program, 0.7, 3_000_000)]
+
+
+def decay(xs: te.Vec, k: int) -> float:
+    total = 0.0
+    for i in range(k):
+        total = total + 1.0 / xs[i]
+    return total
+
+
+@needs_llvm
+@pytest.mark.parametrize(("xs", "k"), [([1.0, 0.0], 2), ([1.0, 2.0], 3)])
+def test_poles_and_indices_raise_what_python_raises(xs, k):
+    program = te.program(decay, backend="native")
+    with pytest.raises((ZeroDivisionError, IndexError)) as wanted:
+        decay(xs, k)
+    with pytest.raises(wanted.type):
+        te.vjp(program, xs, k)
+
+
+def power(n: int, x: float) -> float:
+    m = 3
+    for _ in range(n):
+        m = m * m
+    return x * (m % 7)
+
+
+@needs_llvm
+def test_whole_numbers_of_more_than_64_bits_are_pythons():
+    program = te.program(power, backend="native")
+    assert run(program, 9, 2.0) == (power(9, 2.0), (None, float(3 ** (2**9) % 7)))
