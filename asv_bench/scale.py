@@ -32,8 +32,12 @@ TURNS = 5
 def started(name: str) -> Iterator[Any]:
     """An engine with two workers."""
     if name == "dask":
+        import dask
         from distributed import Client, LocalCluster
 
+        # dask asks malloc to give memory back at once; then each temporary array is mapped anew, page by page.
+        keeping = {"MALLOC_TRIM_THRESHOLD_": 2**30, "MALLOC_MMAP_THRESHOLD_": 2**30}
+        dask.config.set({f"distributed.nanny.pre-spawn-environ.{name}": size for name, size in keeping.items()})
         with (
             LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
             Client(cluster) as client,
