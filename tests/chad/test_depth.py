@@ -1,10 +1,11 @@
 """The recursion limit is the interpreter's: it stays raised until the last user has left."""
 
+import gc
 import sys
 
 import pytest
 
-from tapeengine.chad.depth import deep
+from tapeengine.chad.depth import deep, keeping
 
 
 def test_one_that_leaves_does_not_lower_the_limit_of_another() -> None:
@@ -23,3 +24,14 @@ def test_an_error_inside_puts_the_limit_back() -> None:
     with pytest.raises(ValueError), deep(before + 1000):
         raise ValueError
     assert sys.getrecursionlimit() == before
+
+
+def test_the_collector_of_cycles_comes_back() -> None:
+    @keeping
+    def failing() -> None:
+        assert not gc.isenabled()
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        failing()
+    assert gc.isenabled()

@@ -15,6 +15,7 @@ class Dense(LinearValues):
 
     Examples
     --------
+    >>> from tapeengine.chad.types import LReal
     >>> Dense().zero(LProduct((LReal(), LReal())))
     (0.0, 0.0)
     """
@@ -67,6 +68,7 @@ def size(of: Linear, a: Any) -> int:
 
     Examples
     --------
+    >>> from tapeengine.chad.types import LReal, LUnit
     >>> size(LProduct((LReal(), LUnit())), (1.0, ())), size(LProduct((LReal(), LUnit())), None)
     (3, 1)
     """
