@@ -113,8 +113,8 @@ def test_odeint():
 def test_what_has_no_derivative_is_refused():
     run = lambda k, **options: integrate.solve_ivp(lambda t, y: -k * y, (0.0, 1.0), np.array([1.0]), **options).y[0, -1]  # noqa: E731
     for options, words in (
-        ({"events": lambda t, y: y[0]}, "events"),
-        ({"dense_output": True}, "dense_output"),
+        ({"events": lambda t, y: y[0], "differentiate": "steps"}, "events"),
+        ({"dense_output": True, "differentiate": "steps"}, "dense_output"),
         ({"method": "LSODA", "differentiate": "steps"}, "RK45 and RK23"),
     ):
         with pytest.raises(UnsupportedError, match=words):
