@@ -85,6 +85,7 @@ cdef class Form:
     cdef readonly bint discrete
     cdef bint has_array, is_plain
     cdef readonly int width, real_width   # how many leaves there are, and how many that have cotangents
+    cdef int[LEAVES] real_at  # where each leaf with a cotangent lies in a linear record
     cdef int[LEAVES] words, strides, sizes   # of each leaf: words, bytes in an array, and bytes of its own elements
 
     def __init__(self, str kind, int rank=0, tuple items=(), cls=None, tuple fields=()):
@@ -123,6 +124,10 @@ cdef class Form:
                 self.sizes[n] = item.strides[k] if self.kind == ROWS else item.sizes[k]
                 n += 1
         self.width = n
+        n = 0
+        for k, count in enumerate(real_words(self)):
+            self.real_at[k] = n
+            n += 8 * <int> count
 
     def leaves(self):
         """The scalars and arrays of the form, in order."""
@@ -464,14 +469,11 @@ cdef object made_of(Form form, char **of, object like, Cursor *c):
     return made_of(part, inside, like, c)
 
 
-cdef int real_places(Form form, char *record, char **to) except -1:
+cdef void real_places(Form form, char *record, char **to) noexcept:
     """Where the real leaves of an option lie in its linear record."""
-    cdef int n = 0
-    for leaf in real_words(form):
-        to[n] = record
-        record += 8 * <int> leaf
-        n += 1
-    return n
+    cdef int k
+    for k in range(form.real_width):
+        to[k] = record + form.real_at[k]
 
 
 cdef list real_words(Form form):

@@ -163,10 +163,9 @@ class Executable:
         """The passes that were lowered, on the machine; None where it cannot run them, or numpy should."""
         if self.lowered is None:
             return None
-        if not (self.backend or self.may_drop_errors or is_stepwise(self.lowered.program.functions["forward"].body)):
-            whole = self.generated
-            if whole is not None and whole.fast.code is None and not whole.fast.loops:
-                return None
+        is_stepped = self.may_drop_errors or is_stepwise(self.lowered.program.functions["forward"].body)
+        if not (self.backend or is_stepped) and self.is_whole:
+            return None
         return native(self.lowered, self.definition, self.classes, self.general_vjp, self.backend)
 
     @functools.cached_property
@@ -192,11 +191,19 @@ class Executable:
         made = None if self.entry is None else self.entry.vjp(*primals)
         return self.general_vjp(primals) if made is None else made
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether numpy runs the program as operations on whole arrays, which may add in another order."""
+        if self.closed.types or (self.lowered is not None and len(self.lowered.program.functions) > 2):  # recursion
+            return False
+        whole = self.generated
+        return whole is not None and whole.fast.code is None and not whole.fast.loops
+
     @functools.cached_property
     def references(self) -> References | None:
         """The way for arguments that are more than numbers and arrays of numbers; None where there are none."""
         of = self.definition
-        if all(form(p.of, self.classes) is not None for p in of.params):
+        if all(form(p.of, self.classes) is not None for p in of.params) or (not self.backend and self.is_whole):
             return None
         return References(
             lambda: lower_reverse(self.closed, self.reverse_terms, dense=False),
