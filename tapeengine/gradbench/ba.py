@@ -4,6 +4,7 @@ An error depends on one camera, one point and one weight only. With these gather
 pass for each of the two coordinates gives all of their derivatives at once.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as onp
@@ -71,7 +72,7 @@ def jacobian(cameras: Any, points: Any, weights: Any, features: Any, seen_by: An
     """Return starts of rows, columns and values: two rows for each observation, then one for each weight."""
     p = len(weights)
     primals = cameras[seen_by], points[seen], weights
-    _, backpropagator = te.vjp(lambda *each: reprojection(*each, features), *primals)
+    _, backpropagator = te.vjp(partial(reprojection, feature=features), *primals)
     _, of_weight = te.vjp(weight_error, weights)
     values = onp.empty((p, 2, 15))
     for coordinate in range(2):
