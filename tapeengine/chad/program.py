@@ -166,15 +166,16 @@ class Program(Enterable):
             if self.executable.lowered is None:
                 raise UnsupportedError(f"{self.symbol} has no intermediate form for rows of one size")
             return text(self.executable.lowered.program)
-        if form == "reverse" and self.executable.generated is not None:
-            return self.executable.generated.text
-        if form == "forward" and self.executable.generated_forward is not None:
-            return self.executable.generated_forward.text
+        executable = self.executable
+        if form == "reverse" and executable.lowered is not None:
+            whole = executable.whole if executable.entry is None else None
+            return text(executable.lowered.program) if whole is None else whole.text
         if form == "forward":
-            return text(self.executable.tangent_form.program)
+            tangent = executable.whole_tangent if executable.tangent_entry is None else None
+            return text(executable.tangent_form.program) if tangent is None else tangent.text
         if form not in ("reverse", "accumulate"):
             raise ValueError(f"{form!r} is no form of derivative: choose reverse, forward, loops, or accumulate")
-        return display(self.executable.reverse)
+        return display(executable.reverse)
 
     def __tapeengine_vjp__(
         self, engine: Any, *primals: Any, **named: Any
@@ -190,7 +191,7 @@ class Program(Enterable):
         executable.engine = engine
         # An engine has tried the short way already, once it knows it, with just these primals.
         run = executable.vjp if others or self.native is None else executable.general_vjp
-        self.native = None if executable.drops_errors else executable.entry
+        self.native = executable.entry
 
         kept = tuple(x.copy() if type(x) is numpy.ndarray and x.nbytes <= COPIED else x for x in primals)
 
@@ -295,8 +296,6 @@ class Program(Enterable):
     ) -> tuple[Any, Any]:
         """Run a derivative; dual numbers on the plain program decide where it fails or may not fail as that does."""
         try:
-            if self.executable.drops_errors and not is_traced(given):
-                self._as_python(given)
             found = run()
             if not has_infinity(found[0]) or has_infinity(self._as_python(given)):
                 return found

@@ -61,8 +61,9 @@ class Assembler:
         Whether the machine stops where Python would raise; partial derivatives are never errors.
     """
 
-    def __init__(self, function: Function, may_raise: bool) -> None:
+    def __init__(self, function: Function, may_raise: bool, is_few: bool = False) -> None:
         self.may_raise = may_raise
+        self.is_few = is_few
         self.steps: list[list[int]] = []
         self.side: list[int] = []
         self.registers: dict[str, int] = {}
@@ -193,7 +194,7 @@ def size(a: Assembler, s: Size) -> None:
 
 
 def new(a: Assembler, s: New) -> None:
-    if a.depth:
+    if a.depth and not a.is_few:
         raise NotAssembled("an array that a loop makes")
     assert isinstance(s.out.type, ArrayOf)
     out, kind = a.at(s.out), KINDS[s.out.type.element]
@@ -344,7 +345,9 @@ def unions(function: Function) -> dict[str, str]:
     return found
 
 
-def assemble(function: Function, results: Sequence[Operand], shared: Sequence[Var], may_raise: bool) -> Code:
+def assemble(
+    function: Function, results: Sequence[Operand], shared: Sequence[Var], may_raise: bool, is_few: bool = False
+) -> Code:
     """Write a function as code for the register machine.
 
     Parameters
@@ -356,6 +359,8 @@ def assemble(function: Function, results: Sequence[Operand], shared: Sequence[Va
         What lies in the first registers: the frame that it hands over, or that it takes up.
     may_raise : bool
         Whether the machine stops where Python would raise.
+    is_few : bool
+        Whether loops may make arrays, which are freed at the end of a run: for programs of few numbers.
 
     Raises
     ------
@@ -370,7 +375,7 @@ def assemble(function: Function, results: Sequence[Operand], shared: Sequence[Va
     >>> len(assemble(square, [y], [], may_raise=True))
     2
     """
-    a = Assembler(function, may_raise)
+    a = Assembler(function, may_raise, is_few)
     for v in shared:
         a.registers[v.name] = a.fresh()
     params = [a.at(p) for p in function.params]
