@@ -14,8 +14,8 @@ from asv_bench.targets.ratios import ones_like
 from tapeengine import chad
 from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent
-from tapeengine.chad.specification.evaluator import Evaluator
 from tapeengine.chad.specification.dense import size as linear_size
+from tapeengine.chad.specification.evaluator import Evaluator
 from tapeengine.chad.terms import Module
 from tapeengine.chad.traverse import size as term_size
 from tapeengine.testing.theorem import bound, gradient_term, steps
@@ -155,7 +155,7 @@ def counts(case: Case) -> dict[str, int]:
     with deep():
         derivative.call(executable.module.main, inside)[1](given)
     return {
-        "generated": int(executable.generated is not None),
+        "generated": int(executable.entry is not None or executable.whole is not None),
         "lines": len(case.program.derivative("reverse").splitlines()),
         "terms": module_size(executable.closed),
         "derivative_terms": module_size(executable.reverse_terms),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.native import Native
+from tapeengine._core.native import COPIED, Native
 from tapeengine.chad.backends.native import is_stepwise, native, native_tangent
 from tapeengine.chad.backends.plain import DEPTH, PlainPasses, PlainTangent
 from tapeengine.chad.backends.whole.boundary import Boundary
@@ -130,13 +130,6 @@ class Executable:
         return native(self.lowered, self.definition, self.classes, self.general_vjp)
 
     @functools.cached_property
-    def entry_of_few(self) -> Native | None:
-        """The way for few numbers, on the register machine, where numpy is faster for many; None where there is none."""
-        if self.lowered is None or self.entry is not None:
-            return None
-        return native(self.lowered, self.definition, self.classes, self.whole_vjp, is_few=True)
-
-    @functools.cached_property
     def boundary(self) -> Boundary:
         """Converts between Python values and numpy's arrays."""
         return Boundary(self.closed.types, self.converter)
@@ -191,17 +184,12 @@ class Executable:
 
     def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program; give its value and its backpropagator."""
-        made = None if self.entry is None else self.entry.vjp(*primals)
+        made: tuple[Any, Any] | None = None if self.entry is None else self.entry.vjp(*primals)
         return self.general_vjp(primals) if made is None else made
 
     def general_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Do what `vjp` does, for all primals of the program."""
-        few = self.entry_of_few
-        made = few.vjp(*primals) if few is not None and is_few(primals) else None
-        return self.whole_vjp(primals) if made is None else made
-
-    def whole_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Run both passes as whole-array operations; the longer way where there are none, or Python may raise."""
+        """Run both passes on numpy's arrays; the longer way where there are none, or Python may raise."""
+        primals = [kept(x) for x in primals]
         try:
             made = None if self.whole is None else self.whole.vjp(primals)
         except DifferentSizes:
@@ -342,15 +330,11 @@ class Executable:
             return self.converter.outward(of, inside), self.converter.cotangent_out(of, found, inside, None, linear)
 
 
-#: As many numbers as the machine works on before numpy would have begun.
-FEW = 128
-
-
-def is_few(primals: Sequence[Any]) -> bool:
-    """Tell whether arguments are few numbers, in arrays or lists."""
-    return all(np.size(x) <= FEW for x in primals if isinstance(x, np.ndarray)) and all(
-        len(x) <= FEW for x in primals if isinstance(x, list | tuple)
-    )
+def kept(x: Any) -> Any:
+    """Give an argument as the backpropagator keeps it: small arrays are copied, since the caller may change them."""
+    if type(x) is np.ndarray:
+        return x.copy() if x.nbytes <= COPIED else x
+    return type(x)(map(kept, x)) if type(x) in (list, tuple) and any(isinstance(y, np.ndarray) for y in x) else x
 
 
 def is_finite(value: Any) -> bool:

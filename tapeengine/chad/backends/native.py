@@ -16,17 +16,13 @@ from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Array, Bool, Float, Int, Product, Type, is_discrete
 
-__all__ = ["is_stepwise", "native", "native_tangent"]
+__all__ = ["is_stepwise", "native", "native_tangent", "on_leaves"]
 
 KINDS: Mapping[FormType, str] = MappingProxyType({REAL: "float", WHOLE: "int", TRUTH: "bool"})
 
 
 def native(
-    lowered: Lowered,
-    definition: Definition,
-    classes: Mapping[str, type],
-    again: Callable[..., Any],
-    is_few: bool = False,
+    lowered: Lowered, definition: Definition, classes: Mapping[str, type], again: Callable[..., Any]
 ) -> Native | None:
     """Assemble a forward and a reverse pass; None where the machine cannot run them.
 
@@ -40,8 +36,6 @@ def native(
         The classes that named products stand for.
     again : callable
         The longer way, for what the machine refers to Python.
-    is_few : bool
-        Whether it is for few numbers.
     """
     if len(lowered.program.functions) > 2:
         return None
@@ -59,11 +53,27 @@ def native(
         if not same(results, cotangents):
             return None
         assert forward.kept is not None
-        ahead = assemble(forward, forward.results, forward.kept.fields, may_raise=True, is_few=is_few)
-        back = assemble(reverse, for_all_leaves(forward, reverse), forward.kept.fields, may_raise=False, is_few=is_few)
+        ahead = assemble(forward, forward.results, forward.kept.fields, may_raise=True)
+        back = assemble(reverse, for_all_leaves(forward, reverse), forward.kept.fields, may_raise=False)
     except NotAssembled:
         return None
     return Native(ahead, back, tuple(inward), outward, outward, again)
+
+
+def on_leaves(lowered: Lowered) -> Native | None:
+    """Assemble both passes for few numbers: ``vjp(*leaves)`` gives leaves; None where the machine cannot run them."""
+    forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
+    assert forward.kept is not None
+    try:
+        params = tuple(leaf(p.type) for p in forward.params)
+        results = tuple(leaf(x.type) for x in forward.results)
+        cotangents = tuple(leaf(x.type) for x in reverse.params)
+        ahead = assemble(forward, forward.results, forward.kept.fields, may_raise=True, is_few=True)
+        gave = for_all_leaves(forward, reverse)
+        back = assemble(reverse, gave, forward.kept.fields, may_raise=False, is_few=True)
+    except NotAssembled:
+        return None
+    return Native(ahead, back, params, Form("tuple", items=results), Form("tuple", items=cotangents))
 
 
 def native_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Native | None:

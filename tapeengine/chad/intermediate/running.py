@@ -88,7 +88,7 @@ def parts(value: Any) -> list[Any]:
 
 def fitted(value: Any, outs: Sequence[Var]) -> list[Any]:
     """Give the leaves of a value as the form has them."""
-    found = []
+    found: list[Any] = []
     for x, v in zip(parts(value), outs, strict=True):
         if isinstance(v.type, ArrayOf):
             found.append(np.asarray(x))

@@ -4,11 +4,11 @@ import os
 
 import numpy as np
 import pytest
-from chad.whole import test_random, test_random_sums
 from chad.lowering.leaves import Leaves
 from chad.lowering.whole import Referred, whole_passes
 from chad.terms_of_language import cotangents, programs
 from chad.test_agreement import close_to, finite
+from chad.whole import test_random, test_random_sums
 from hypothesis import HealthCheck, Phase, assume, event, given, settings
 from hypothesis import strategies as st
 

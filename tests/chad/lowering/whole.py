@@ -27,7 +27,9 @@ def given(values, params):
             continue
         kind = float if p.type.element == REAL else bool if p.type.element == TRUTH else int
         array = np.array(x, dtype=kind)
-        found.append(array if array.ndim == p.type.rank else array.reshape((*array.shape, *[0] * p.type.rank)[: p.type.rank]))
+        found.append(
+            array if array.ndim == p.type.rank else array.reshape((*array.shape, *[0] * p.type.rank)[: p.type.rank])
+        )
     return found
 
 

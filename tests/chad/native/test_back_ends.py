@@ -17,7 +17,11 @@ SCALAR = {
     "quaternion": (typed.rotate_typed, ((0.1, 0.2, 0.3), (0.5, 0.5, -0.5, 0.5))),
     "newton": (typed.newton, (10.0, 1.0)),
 }
-CASES = {**{f"example_{n}": c for n, c in EXAMPLES.items()}, **{f"program_{n}": c for n, c in PROGRAMS.items()}, **SCALAR}
+CASES = {
+    **{f"example_{n}": c for n, c in EXAMPLES.items()},
+    **{f"program_{n}": c for n, c in PROGRAMS.items()},
+    **SCALAR,
+}
 
 
 def numbers(value):
@@ -35,7 +39,11 @@ def value_of_text(program, args):
     """The value of the form's own text."""
     executable = program.executable
     lowered, leaves = executable.lowered, Leaves(executable.closed.types, True)
-    given = [x for p, a in zip(executable.definition.params, executable.inward(args), strict=True) for x in leaves.flat(p.of, a)]
+    given = [
+        x
+        for p, a in zip(executable.definition.params, executable.inward(args), strict=True)
+        for x in leaves.flat(p.of, a)
+    ]
     *results, _ = compiled(lowered.program)["forward"](*given)
     return results
 

@@ -1,9 +1,9 @@
 """On random programs without sums, what runs agrees with what is evaluated."""
 
 import numpy as np
+from chad.terms_of_language import Draw
 from chad.whole.agreement import vjps_agree
 from chad.whole.test_programs import filled, flat
-from chad.terms_of_language import Draw
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from chad.whole.agreement import vjps_agree
-from chad.whole.test_random import CALM, numbers
 from chad.terms_of_language import Draw
 from chad.test_examples import leaves, random_like
+from chad.whole.agreement import vjps_agree
+from chad.whole.test_random import CALM, numbers
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from chad.whole.test_sums import ENGINE, Chain, Leaf, Pair, forest, horner
+from chad.whole.test_sums import ENGINE, Chain, Leaf, Pair, forest
 
 import tapeengine
 import tapeengine.math

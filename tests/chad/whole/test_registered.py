@@ -89,4 +89,3 @@ def test_the_program_that_has_the_names_of_primitives():
 def test_errors_of_primitives_pass():
     with pytest.raises(np.linalg.LinAlgError):
         ENGINE.vjp(ARRAYS["solves"][0], np.zeros((2, 2)), np.ones(2))
-

@@ -68,7 +68,7 @@ def test_agrees_with_evaluator_and_duals(program: Any, xs: np.ndarray) -> None:
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_runs_on_the_machine(program: Any) -> None:
-    assert program.executable.entry is not None or program.executable.entry_of_few is not None
+    assert program.executable.entry is not None or program.executable.whole.few is not None
 
 
 def test_sums_without_loops_stay_whole_array_operations() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tapeengine.chad.backends.whole.sums import summed
@@ -126,6 +126,8 @@ def load(w: Writer, s: Load | Row) -> None:
         local, before = (array, ()) if isinstance(array, Local) else (array.local, array.indices)
         w.env[s.out.name] = View(local, (*before, *indices))
         return
+    if isinstance(array, Local) and isinstance(array.content, Product) and is_read_often(w, s):
+        array.content = w.number(array.content, array.name)
     whole = content(w, array)
     at = dict(zip(whole.dims, indices, strict=False))
     for dim, i in at.items():
@@ -137,6 +139,11 @@ def load(w: Writer, s: Load | Row) -> None:
         w.env[s.out.name] = found
     else:
         w.env[s.out.name] = Array(found, rest)
+
+
+def is_read_often(w: Writer, s: Load | Row) -> bool:
+    """Tell whether a product in an array is wanted more than once."""
+    return w.uses[s.out.name] > 1 or (isinstance(s.array, Var) and w.uses[s.array.name] > 1 + w.written[s.array.name])
 
 
 def inside(w: Writer, dim: Axis, i: Value) -> None:
@@ -169,6 +176,7 @@ def size(w: Writer, s: Size) -> None:
         return
     if not axis.count.isidentifier() and not axis.count.isdigit():
         axis.count = w.emit(axis.count, (), WHOLE, s.out.name).text
+        w.sizes.add(axis.count)
     w.env[s.out.name] = Affine((), axis.count)
 
 
@@ -203,8 +211,9 @@ def new(w: Writer, s: New) -> None:
         if w.axes or not isinstance(of.element.element, Scalar) or not s.sizes:
             w.refuse("rows of different sizes")
         n = w.number(w.value(s.sizes[0])).text
-        w.env[s.out.name] = References(w.emit(f"[None] * {n}", (), REAL, s.out.name).text, of.element.rank, of.element.element)
-        w.changing.add(w.env[s.out.name].name)
+        name = w.emit(f"[None] * {n}", (), REAL, s.out.name).text
+        w.env[s.out.name] = References(name, of.element.rank, of.element.element)  # type: ignore[arg-type]
+        w.changing.add(name)
         return
     if not isinstance(of.element, Scalar):
         raise NotWhole("an array of boxes")
@@ -299,7 +308,14 @@ def store_reference(w: Writer, array: References, index: Value, value: Any) -> N
 def append(w: Writer, s: Append) -> None:
     local, _ = target(w, s.array)
     inner = tuple(a for a in w.axes if a not in local.around)
-    if local.around or local.content is not None or w.masks or len(inner) != 1 or is_outside(w, local) or inner[0].steps:
+    if (
+        local.around
+        or local.content is not None
+        or w.masks
+        or len(inner) != 1
+        or is_outside(w, local)
+        or inner[0].steps
+    ):
         w.refuse("an array that grows")
     value = w.number(w.value(s.value))
     local.dims[0].count = inner[0].count
@@ -377,8 +393,8 @@ def slices(w: Writer, buffer: Number, indices: Sequence[Value]) -> tuple[list[st
 def indexed(w: Writer, indices: Sequence[Value]) -> tuple[str, tuple[Axis, ...]]:
     """Write a part of an array by arrays of indices."""
     axes = union(*(i.axes for i in indices))
-    parts = [w.aligned(w.within_masks(w.number(i)) if i.axes and not isinstance(i, Affine) else w.number(i), axes) for i in indices]
-    return ", ".join(parts), axes
+    parts = [w.within_masks(w.number(i), axes) if not isinstance(i, Affine) else w.number(i) for i in indices]
+    return ", ".join(w.aligned(i, axes) for i in parts), axes
 
 
 # ------------------------------------------------------------ adding
@@ -406,7 +422,7 @@ def add_all(w: Writer, s: AddAll) -> None:
     if isinstance(found, Array) and found.home:
         to = dict(zip(whole.dims, found.dims, strict=True))
         row = w.number(found.content)
-        v = w.number(renamed(whole.content, to))  # type: ignore[arg-type]
+        v = w.number(renamed(whole.content, to))
         if w.axes:
             w.refuse("sums of rows of different sizes")
         w.change(f"np.add({row.text}, {w.aligned(v, row.axes)}, out={row.text})", found.home)
@@ -519,7 +535,7 @@ def sums_of_windows(w: Writer, value: Value, axes: tuple[Axis, ...], i: Axis, j:
     return f"ops.unwindows({w.full(w.number(value), (*axes, i, j))})"
 
 
-WRITE = {
+WRITE: Mapping[type[object], Callable[[Writer, Any], None]] = {
     Load: load,
     Row: load,
     Size: size,

@@ -49,7 +49,11 @@ class Boundary:
             case Float() | Int() | Bool():
                 return [number(of, x)]
             case Product(items, name, fields) if of != UNIT:
-                return [leaf for t, v in zip(items, parts(name, fields, items, x), strict=True) for leaf in self.inward(t, v)]
+                return [
+                    leaf
+                    for t, v in zip(items, parts(name, fields, items, x), strict=True)
+                    for leaf in self.inward(t, v)
+                ]
             case Array() if rank_of(of):
                 return [array(of, x)]
         return [as_array(leaf) for leaf in self.values.flat(of, self.converter.inward(of, x, "an argument"))]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad.backends.whole import arrays, folds
@@ -18,7 +19,6 @@ from tapeengine.chad.backends.whole.values import (
     Local,
     NotWhole,
     Number,
-    Peaks,
     Product,
     References,
     Site,
@@ -28,8 +28,8 @@ from tapeengine.chad.backends.whole.values import (
     renamed,
     union,
 )
-from tapeengine.chad.backends.whole.writer import KINDS, Home, Lanes, Refused, Writer
-from tapeengine.chad.intermediate.analysis import blocks, changes, outs, walk
+from tapeengine.chad.backends.whole.writer import KINDS, Home, Lanes, Writer
+from tapeengine.chad.intermediate.analysis import changes, outs, walk
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import (
     Add,
@@ -52,9 +52,8 @@ from tapeengine.chad.intermediate.statements import (
     Var,
     While,
 )
-
 from tapeengine.chad.registered import is_elementwise
-from tapeengine.chad.types import BOOL, FLOAT, INT
+from tapeengine.chad.types import BOOL, FLOAT, INT, Type
 
 __all__ = ["WRITE"]
 
@@ -76,6 +75,8 @@ def lazily(w: Writer, s: Compute, args: list[Value]) -> Value | None:
     if name == "iadd":
         found = w.sum_of_indices(*args) if all(isinstance(x, Affine) or not x.axes for x in args) else None
         return found if isinstance(found, Affine) else None
+    if name == "imax" and args[1] == Affine((), "0") and isinstance(args[0], Affine) and w.is_size(args[0]):
+        return args[0]
     if name == "isub" and isinstance(args[0], Affine) and not args[1].axes:
         return minus(w, args[0], args[1])
     if name not in ("mul", "neg", "add") or not any(x.axes for x in args):
@@ -218,7 +219,10 @@ def at_once_for(w: Writer, s: For, body: Any) -> Axis:
     w.axes, w.masks = outer_axes, outer_masks
     w.loops.pop()
     if s.kept is not None:
-        w.env[s.kept.frames.name] = Site((axis,), [fields(w, s.kept)])
+        kept = fields(w, s.kept)
+        if axis.steps:
+            kept[STEPS] = w.steps[axis.steps]
+        w.env[s.kept.frames.name] = Site((axis,), [kept])
     return axis
 
 
@@ -227,11 +231,14 @@ def loop_axis(w: Writer, s: For) -> Axis:
     if s.count is not None:
         axis = axis_of(w, w.value(s.count))
     else:
-        before = w.value(s.recalled[0].frames).axes[0]
-        axis = Axis(before.count, before.steps)
-    if axis.steps:
-        w.env_steps = w.steps[axis.steps]
+        site = w.value(s.recalled[0].frames)
+        steps = site.fields[0].get(STEPS)
+        axis = Axis(site.axes[0].count) if steps is None else axis_of(w, steps)
     return axis
+
+
+#: Under which name a loop keeps its numbers of steps, where these vary.
+STEPS = "#steps"
 
 
 def fields(w: Writer, kept: Kept) -> dict[str, object]:
@@ -477,7 +484,7 @@ def one_branch(w: Writer, s: If, condition: Value) -> None:
     with nest(w, [s.then, s.orelse]):
         for k, statements in enumerate((s.then, s.orelse)):
             with w.inside(bodies[k]):
-                for pair, site in zip(s.recalled, sites, strict=True):
+                for site in sites:
                     w.env |= {n: w.of_kept(x, site.at) for n, x in site.fields[k].items()}
                     if site.frames:
                         recalled[k].append(site.frames[k])
@@ -683,9 +690,9 @@ def one_by_one(w: Writer, s: Registered) -> None:
     w.env[out.name] = w.emit(f"each({len(w.called) - 1}, ({texts},))", axes, out.type, out.name, raises=True)
 
 
-KIND_TYPES = {REAL: FLOAT, WHOLE: INT, TRUTH: BOOL}
+KIND_TYPES: Mapping[object, Type] = MappingProxyType({REAL: FLOAT, WHOLE: INT, TRUTH: BOOL})
 
-WRITE = {
+WRITE: Mapping[type[object], Callable[[Writer, Any], None]] = {
     **arrays.WRITE,
     Compute: compute,
     Assign: assign,
@@ -695,4 +702,3 @@ WRITE = {
     If: if_,
     Registered: registered,
 }
-__all__ += ["Peaks", "Refused", "blocks"]

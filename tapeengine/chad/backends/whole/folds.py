@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from tapeengine.chad.backends.whole.values import Axis, Number, Peaks, Value, union
 from tapeengine.chad.backends.whole.writer import Home, Writer
@@ -26,6 +25,8 @@ def fold(w: Writer, s: For, loop: Body) -> bool:
     loop : callable
         Writes a loop whose steps are done at once.
     """
+    if len(s.carried) == 2 and all(v.type == REAL for v, _ in s.carried):
+        return extreme_with_tangent(w, s, loop)
     if len(s.carried) != 1 or s.carried[0][0].type != REAL:
         return False
     found = extreme(s) or running_sum(s)
@@ -66,18 +67,19 @@ def extreme(s: For) -> Callable[[Writer, For, Body], None] | None:
     """Find ``t = x > largest; largest = x if t else largest``."""
     (acc, following) = s.carried[0]
     rest = depending(s, acc.name)
-    if s.down or len(rest) != 2 or not isinstance(rest[0], Compute) or not isinstance(rest[1], If):
+    if s.down or len(rest) != 2:
         return None
     test, choice = rest
-    signs = {"gt": "np.maximum", "lt": "np.minimum"}
-    if test.operation.name not in signs or test.args[1] != acc or choice.condition != test.out or choice.kept:
+    if not isinstance(test, Compute) or not isinstance(choice, If):
+        return None
+    if test.operation.name not in SIGNS or test.args[1] != acc or choice.condition != test.out or choice.kept:
         return None
     x = test.args[0]
     if not (gives(choice.then, following, x) and gives(choice.orelse, following, acc)):
         return None
     if s.kept is not None and any(f.name in (acc.name, getattr(following, "name", "")) for f in s.kept.fields):
         return None
-    function = signs[test.operation.name]
+    function = SIGNS[test.operation.name]
 
     def write(w: Writer, s: For, loop: Body) -> None:
         first = w.number(w.value(acc))
@@ -93,6 +95,61 @@ def extreme(s: For) -> Callable[[Writer, For, Body], None] | None:
         after(w, acc, found[0])
 
     return write
+
+
+def extreme_with_tangent(w: Writer, s: For, loop: Body) -> bool:
+    """Write the largest element with its tangent, if that is what a loop carries."""
+    for (acc, following), (along, after_along) in (s.carried, s.carried[::-1]):
+        rest = [t for t in s.body if t in depending(s, acc.name) or t in depending(s, along.name)]
+        if s.down or s.kept is not None or len(rest) != 2:
+            continue
+        test, choice = rest
+        if not isinstance(test, Compute) or not isinstance(choice, If) or choice.condition != test.out:
+            continue
+        then, orelse = (assigned(b) for b in (choice.then, choice.orelse))
+        function = SIGNS.get(test.operation.name)
+        if function is None or test.args[1] != acc or then is None or orelse is None:
+            continue
+        if then.get(following) != test.args[0] or orelse != {following: acc, after_along: along}:
+            continue
+        write_with_tangent(w, s, loop, (test, choice, acc, along, then[after_along], function))
+        return True
+    return False
+
+
+def write_with_tangent(w: Writer, s: For, loop: Body, what: tuple[Compute, If, Var, Var, Operand, str]) -> None:
+    """Write the largest element with its tangent."""
+    test, choice, acc, along, tangent, function = what
+    first, first_tangent = (w.number(w.value(v)) for v in (acc, along))
+    found: list[Number] = []
+
+    def body() -> None:
+        w.statements([t for t in s.body if t is not test and t is not choice])
+        axis = w.axes[-1]
+        x, d = w.number(w.value(test.args[0])), w.number(w.value(tangent))
+        found.append(reduced(w, f"ops.extreme({function}, ", first, x, axis))
+        axes = union(x.axes, d.axes, first.axes, first_tangent.axes, (axis,))
+        rest = tuple(a for a in axes if a is not axis)
+        given_ = ", ".join((w.aligned(first, rest), w.aligned(first_tangent, rest), w.full(x, axes), w.full(d, axes)))
+        found.append(w.emit(f"ops.tangent_of_extreme({function}, {given_}, {axes.index(axis)})", rest, REAL, "d"))
+
+    loop(w, s, body)
+    after(w, acc, found[0])
+    after(w, along, found[1])
+
+
+#: The numpy function of what a comparison chooses.
+SIGNS = {"gt": "np.maximum", "lt": "np.minimum"}
+
+
+def assigned(statements: Sequence[Statement]) -> dict[Operand, Operand] | None:
+    """Give what a branch assigns, if it does nothing else."""
+    found: dict[Operand, Operand] = {}
+    for t in statements:
+        if not isinstance(t, Assign):
+            return None
+        found |= dict(zip(t.outs, t.values, strict=True))
+    return found
 
 
 def gives(statements: Sequence[Statement], out: Operand, value: Operand) -> bool:

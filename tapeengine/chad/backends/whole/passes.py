@@ -14,6 +14,7 @@ import numpy as np
 from tapeengine._core.native import COPIED, Form, owned
 from tapeengine._core.native import leaves as plain_leaves
 from tapeengine._core.poles import is_finite
+from tapeengine.chad.backends.native import on_leaves
 from tapeengine.chad.backends.whole.arrays import laid_out, plain_array
 from tapeengine.chad.backends.whole.boundary import Boundary, NotDense, element, rank_of
 from tapeengine.chad.backends.whole.control import WRITE, fields
@@ -74,14 +75,13 @@ def attempted(functions: Sequence[Function], primitives: Mapping[str, Primitive]
     stepwise: set[int] = set()
     while True:
         writer = Writer(stepwise, NAMES | SCALAR_FUNCTIONS.keys())
-        writer.write = WRITE
+        writer.write = MappingProxyType(WRITE)
         writer.primitives = primitives
         try:
             return Functions(written(writer, functions), writer, primitives)
         except Refused as refused:
             if id(refused.loop) in stepwise:
                 raise
-            if __import__("os").environ.get("WHY"): print("refused:", refused, refused.loop.index.name)
             stepwise.add(id(refused.loop))
 
 
@@ -98,7 +98,8 @@ def written(w: Writer, functions: Sequence[Function]) -> str:
     kept = fields(w, ahead.kept)
     back = functions[1]
     w.env = dict(kept)
-    w.memo, w.may_raise = [{}], False
+    same = {key: x for key, x in w.memo[0].items() if key[0] == "same"}
+    w.memo, w.may_raise = [same], False
     given = [declared(w, p) for p in back.params]
     shaped_alike(w, back.params, [x for x in ahead.results if is_real(x)])
     second, gave = body(w, back)
@@ -230,6 +231,7 @@ class WholePasses:
         self.made = attempted([functions["forward"], functions["reverse"]], primitives)
         self.text = self.made.text
         self.forward, self.reverse = self.made["forward"], self.made["reverse"]
+        self.few = on_leaves(lowered)
         self.forms = forms(definition)
         self.discrete = [is_discrete(p.of) for p in definition.params]
 
@@ -237,18 +239,13 @@ class WholePasses:
         """Give value and backpropagator; None where the longer way has to decide. So may the backpropagator."""
         plain = None if self.forms is None else plain_leaves(self.forms, tuple(primals))
         is_plain = plain is not None
-        leaves = leaves_in(self.boundary, self.definition, primals) if plain is None else [kept_as(x, x) for x in plain]
+        leaves = leaves_in(self.boundary, self.definition, primals) if plain is None else plain
         if leaves is None:
             return None
-        try:
-            with np.errstate(divide="raise", over="raise", invalid="raise"):
-                results, kept = self.forward(*leaves)
-        except DifferentSizes:
-            raise
-        except POLES:
+        made = self.of_few(leaves) or self.of_many(leaves)
+        if made is None:
             return None
-        if not all(map(is_finite, results)):
-            return None
+        results, kept, reverse = made
         of = self.definition.result
         own_results = unshared(results, (*kept, *leaves))
         value = float(own_results[0]) if isinstance(of, Float) else self.boundary.outward(of, iter(own_results))
@@ -258,12 +255,8 @@ class WholePasses:
                 given = [cotangent]
             else:
                 given = self.boundary.cotangent_in(of, cotangent, iter(results))
-            try:
-                with np.errstate(all="ignore"):
-                    found = self.reverse(kept, *given)
-            except POLES:
-                return None
-            if not all(map(is_finite, found)):
+            found = reverse(given)
+            if found is None or not all(map(is_finite, found)):
                 return None
             gave = iter(owned(found, [*given, *leaves]))
             if is_plain:
@@ -272,6 +265,61 @@ class WholePasses:
             return tuple([self.boundary.cotangent_out(p.of, gave, x) for p, x in each])
 
         return value, back
+
+    def of_few(self, leaves: list[Any]) -> Ran | None:
+        """Run few numbers on the register machine; None for many, and where it does not run them."""
+        if self.few is None or not is_few(leaves):
+            return None
+        try:
+            made = self.few.vjp(*leaves)
+        except ZeroDivisionError:
+            return None
+        if made is None or not all(map(is_finite, made[0])):
+            return None
+        results, back = made
+
+        def reverse(given: list[Any]) -> list[Any] | None:
+            found = back(tuple(given))
+            return None if found is None else [x for x in found if x is not None]
+
+        return results, (), reverse
+
+    def of_many(self, leaves: list[Any]) -> Ran | None:
+        """Run the forward pass as whole-array operations; None where Python may raise.
+
+        Raises
+        ------
+        DifferentSizes
+        """
+        try:
+            with np.errstate(divide="raise", over="raise", invalid="raise"):
+                results, kept = self.forward(*leaves)
+        except DifferentSizes:
+            raise
+        except POLES:
+            return None
+        if not all(map(is_finite, results)):
+            return None
+
+        def reverse(given: list[Any]) -> list[Any] | None:
+            try:
+                with np.errstate(all="ignore"):
+                    return self.reverse(kept, *given)  # type: ignore[no-any-return]
+            except POLES:
+                return None
+
+        return results, kept, reverse
+
+
+#: What a forward pass gives: its results, what it keeps, and the reverse pass.
+Ran = tuple[Sequence[Any], Sequence[Any], Callable[[list[Any]], list[Any] | None]]
+#: Arrays of as many numbers the machine has done before numpy would have begun.
+FEW = 128
+
+
+def is_few(leaves: Sequence[Any]) -> bool:
+    """Tell whether leaves are few numbers each."""
+    return all(x.size <= FEW for x in leaves if type(x) is np.ndarray)
 
 
 class WholeTangent:
@@ -329,7 +377,10 @@ class WholeTangent:
 def forms(definition: Definition) -> tuple[Form, ...] | None:
     """Give the forms of parameters that are all numbers and arrays of numbers; None for others."""
     kinds = [(type(element(p.of)).__name__.lower(), rank_of(p.of)) for p in definition.params]
-    fitting = all(rank <= MOST and (rank or isinstance(p.of, Float)) for p, (_, rank) in zip(definition.params, kinds, strict=True))
+    fitting = all(
+        rank <= MOST and (rank or isinstance(p.of, Float))
+        for p, (_, rank) in zip(definition.params, kinds, strict=True)
+    )
     return tuple(Form(kind, rank) for kind, rank in kinds) if fitting and kinds else None
 
 
@@ -366,5 +417,5 @@ def unshared(results: Sequence[Any], kept: Sequence[Any]) -> list[Any]:
     """Give results that the caller may change in place: none of them is kept, or a view."""
     held = {id(x) for x in kept}
     lists = any(type(x) in (list, tuple) for x in kept)
-    own = lambda x: type(x) is np.ndarray and (lists or x.base is not None or id(x) in held)  # noqa: E731
-    return [x.copy() if own(x) else x for x in results]
+    shared = [type(x) is np.ndarray and (lists or x.base is not None or id(x) in held) for x in results]
+    return [x.copy() if is_shared else x for x, is_shared in zip(results, shared, strict=True)]

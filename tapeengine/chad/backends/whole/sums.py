@@ -80,7 +80,7 @@ def made(w: Writer, parts: list[Number], over: list[Axis], kind: object) -> Numb
         return total(w, parts[0], over)
     if not over:
         return w.number(Product(tuple(parts)))
-    return of_two(w, *parts, over)
+    return of_two(w, parts[0], parts[1], over)
 
 
 def alone_summed(w: Writer, parts: list[Number], over: list[Axis]) -> tuple[list[Number], list[Axis]]:
@@ -91,9 +91,14 @@ def alone_summed(w: Writer, parts: list[Number], over: list[Axis]) -> tuple[list
     for k, f in enumerate(parts):
         others = {a for m, g in enumerate(parts) if m != k for a in g.axes}
         own = [a for a in over if a in f.axes and a not in others]
-        found.append(w.once(("sum", (f,), tuple(own)), lambda f=f, own=own: total(w, f, own)) if own else f)
+        found.append(known_total(w, f, own))
         over = [a for a in over if a not in own]
     return found, over
+
+
+def known_total(w: Writer, x: Number, over: Sequence[Axis]) -> Number:
+    """Sum one array, once."""
+    return w.once(("sum", (x,), tuple(over)), lambda: total(w, x, over)) if over else x
 
 
 def total(w: Writer, x: Number, over: Sequence[Axis]) -> Number:

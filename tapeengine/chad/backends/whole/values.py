@@ -15,8 +15,8 @@ from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from tapeengine.errors import UnsupportedError
 
 __all__ = [
-    "Affine", "Array", "Axis", "Local", "NotWhole", "Number", "Peaks", "Product", "References", "Site", "Value", "View", "axes_of",
-    "renamed", "union",
+    "Affine", "Array", "Axis", "Local", "NotWhole", "Number", "Peaks", "Product", "References", "Site", "Value", "View",
+    "axes_of", "renamed", "union",
 ]  # fmt: skip
 
 _levels = itertools.count()
@@ -229,8 +229,8 @@ def renamed(x: object, to: Mapping[Axis, Axis]) -> object:
         case Product(factors):
             return Product(tuple(renamed(f, to) for f in factors))  # type: ignore[misc]
         case Peaks(y, first, best, axis, function):
-            inner = [renamed(z, to) for z in (y, first, best)]
-            return Peaks(*inner, to.get(axis, axis), function)  # type: ignore[arg-type]
+            a, b, c = (renamed(z, to) for z in (y, first, best))
+            return Peaks(a, b, c, to.get(axis, axis), function)  # type: ignore[arg-type]
         case Array(content, dims):
             return Array(renamed(content, to), dims)  # type: ignore[arg-type]
         case Site(axes, fields, frames, lanes, at):

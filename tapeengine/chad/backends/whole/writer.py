@@ -24,13 +24,13 @@ from tapeengine.chad.backends.whole.values import (
     Site,
     Value,
     axes_of,
-    renamed,
     union,
 )
 from tapeengine.chad.intermediate.analysis import reads, walk
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from tapeengine.chad.intermediate.statements import (
     Add,
+    AddAll,
     AddAt,
     Compute,
     Const,
@@ -39,6 +39,7 @@ from tapeengine.chad.intermediate.statements import (
     Operand,
     Registered,
     Statement,
+    Store,
     Var,
 )
 from tapeengine.primitive import Primitive
@@ -116,8 +117,11 @@ class Writer:
         self.may_raise = True
         self.called: list[Registered] = []
         self.steps: dict[str, Number] = {}
+        self.sizes: set[str] = set()
         self.changing: set[str] = set()
         self.results: dict[Operand, Any] = {}
+        self.uses: Counter[str] = Counter()
+        self.written: Counter[str] = Counter()
         self.order: tuple[Axis, ...] = ()
         self.windowed: dict[str, tuple[str, str]] = {}
         self.primitives: Mapping[str, Primitive] = {}
@@ -178,6 +182,10 @@ class Writer:
             if ("same", text) in memo:
                 return self.size(memo["same", text])
         return text
+
+    def is_size(self, x: Affine) -> bool:
+        """Tell whether a whole number is known not to be negative."""
+        return not x.terms and (x.offset.isdigit() or x.offset in self.sizes or x.offset.endswith("]"))
 
     def equal(self, a: str, b: str) -> bool:
         """Tell whether two sizes are known to be the same."""
@@ -272,8 +280,7 @@ class Writer:
         axes = union(x.terms)
         parts = []
         for a in sorted(x.terms, key=lambda a: a.level):
-            step = self.once(("arange", a.count), lambda a=a: self.emit(f"np.arange({a.count})", (a,), WHOLE, "at"))
-            parts.append(self.aligned(Number(step.text, (a,), WHOLE), axes))
+            parts.append(self.aligned(self.steps_of(a), axes))
         if x.offset != "0" or not parts:
             parts.append(x.offset)
         if not axes:
@@ -281,6 +288,11 @@ class Writer:
         if len(parts) == 1:
             return Number(parts[0], axes, WHOLE)
         return self.emit(" + ".join(parts), axes, WHOLE, "at", atom=False)
+
+    def steps_of(self, a: Axis) -> Number:
+        """Lay out the numbers of the steps of a loop."""
+        made = self.once(("arange", a.count), lambda: self.emit(f"np.arange({a.count})", (a,), WHOLE, "at"))
+        return Number(made.text, (a,), WHOLE)
 
     def multiplied(self, x: Product, hint: str = "t") -> Number:
         """Multiply factors: the small ones first."""
@@ -419,13 +431,14 @@ class Writer:
         b = i.terms[0]
         if i.offset == "0" and (self.equal(a.count, b.count) or (a.steps and a.steps == b.steps)):
             return x
-        if a.steps or b.steps and i.offset != "0":
+        if a.steps or (b.steps and i.offset != "0"):
             return self.gather_ragged()
         text = f"ops.window({x.text}, {i.offset}, {b.count}, {d})"
         found = self.once(("text", text), lambda: self.emit(text, x.axes, x.kind, "x", raises=True))
         return Number(found.text, x.axes, x.kind)
 
     def gather_ragged(self) -> Number:
+        """Refuse an index into a row whose size varies, but for those of its own loop."""
         return self.refuse("an index into a row whose size varies")  # type: ignore[no-any-return]
 
     def windows(self, x: Number, pairs: Sequence[tuple[int, Affine]]) -> Number:
@@ -457,7 +470,7 @@ class Writer:
             self.gather_ragged()
         others = tuple(a for a in x.axes if a not in at)
         if len(at) == 1:
-            (a, i), d = next(iter(at.items())), next(k for k, b in enumerate(x.axes) if b in at)
+            i, d = next(iter(at.values())), next(k for k, b in enumerate(x.axes) if b in at)
             if not set(i.axes) & set(others):
                 axes = (*x.axes[:d], *i.axes, *x.axes[d + 1 :])
                 index = ", ".join([":"] * d + [i.text])
@@ -466,10 +479,11 @@ class Writer:
         index = ", ".join(self.aligned(at.get(a) or self.number(Affine((a,))), axes) for a in x.axes)
         return self.emit(f"{x.text}[{index}]", axes, x.kind, "x", raises=True)
 
-    def within_masks(self, i: Number) -> Number:
-        """Give indices that are in range also where nobody asks for them."""
+    def within_masks(self, i: Number, axes: Sequence[Axis] | None = None) -> Number:
+        """Give indices that are in range also where nobody asks for them; along no other axes than these."""
         for mask in self.masks:
-            i = self.masked(mask, i, "0")
+            if axes is None or set(mask.axes) <= set(axes):
+                i = self.masked(mask, i, "0")
         return i
 
     def masked(self, mask: Number, x: Number, other: str = "0.0") -> Number:
@@ -485,6 +499,8 @@ class Writer:
         uses: Counter[str] = Counter()
         others: Counter[str] = Counter()
         for s in (s for f in functions for s, _ in walk(f.body)):
+            if isinstance(s, Store | AddAt | AddAll):
+                self.written[s.array.name] += 1
             is_twice = isinstance(s, Compute) and s.operation.name == "add" and s.args[0] == s.args[1]
             is_sum = isinstance(s, Add | AddAt) or (isinstance(s, Compute) and s.operation.name == "neg") or is_twice
             for x in reads(s)[: 1 if is_twice else None]:
@@ -494,6 +510,7 @@ class Writer:
             for f in keeps(s):
                 uses[f] += 2
                 others[f] += 2
+        self.uses = uses
         self.lazy = {n for n in uses if uses[n] == 1 or not others[n]}
 
 
@@ -542,6 +559,3 @@ def is_real_literal(text: str) -> bool:
 def is_literal(text: str) -> bool:
     """Tell whether a text is a whole number."""
     return text.lstrip("-").isdigit()
-
-
-__all__ += ["Local", "renamed"]
