@@ -29,7 +29,7 @@ from tapeengine.chad.types import Array, Named, Product, Sum, is_discrete
 from tapeengine.chad.values import Tagged
 
 CALM = settings(
-    max_examples=int(os.environ.get("NEX", 30)),
+    max_examples=1000 if os.environ.get("TAPEENGINE_NIGHTLY") else 30,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     report_multiple_bugs=False,
