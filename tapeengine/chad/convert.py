@@ -75,6 +75,8 @@ class Converter:
         StructureError
             Where the value is not of the type; the message has the path to the place.
         """
+        if isinstance(value, numpy.ndarray) and value.shape == ():
+            value = value[()]
         match of:
             case Float():
                 if isinstance(value, int | float | numpy.floating | numpy.integer) and not isinstance(value, bool):

@@ -238,9 +238,9 @@ class Executable:
         try:
             value, back = self.plain.vjp(inside)
             if not is_finite(value):
-                return self.dual_vjp(primals)
+                return self.pole_vjp(primals)
         except POLES:
-            return self.dual_vjp(primals)
+            return self.pole_vjp(primals)
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
             with deep(DEPTH):
@@ -258,6 +258,17 @@ class Executable:
 
         with deep(DEPTH):
             return self.converter.outward(self.definition.result, value), backpropagator
+
+    def pole_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Run dual numbers where a run meets a pole; where these raise and the program does not, numpy's infinities."""
+        try:
+            return self.dual_vjp(primals)
+        except POLES:
+            made = None if self.whole is None else self.whole.vjp(primals, may_be_infinite=True)
+            if made is None:
+                raise
+        value, back = made
+        return value, lambda cotangent: back(cotangent) or self.dual_vjp(primals)[1](cotangent)
 
     def dual_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program as Python on dual numbers."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 pytest.importorskip("llvmlite", reason="native code needs llvmlite")
 
 from chad.backends import native_leaves as on_leaves
-from chad.generate import test_random
+from chad.whole import test_random
 from chad.lowering.leaves import Leaves
 from chad.lowering.test_random_programs import cotangent_of, is_dense, is_plain, module_of
 from chad.terms_of_language import programs

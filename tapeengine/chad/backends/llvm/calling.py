@@ -9,9 +9,8 @@ from tapeengine._core.machine import Code
 from tapeengine._core.native import Form, Native
 from tapeengine.chad.backends.llvm.compile import Compiled, compiled
 from tapeengine.chad.backends.llvm.module import Entry, Pass, module
-from tapeengine.chad.backends.native import for_all_leaves, leaf
+from tapeengine.chad.backends.native import for_all_leaves, form, leaf, same
 from tapeengine.chad.lowering.passes import Lowered
-from tapeengine.chad.native.passes import form, same
 from tapeengine.chad.terms import Definition
 
 __all__ = ["native"]

@@ -268,6 +268,9 @@ def target(w: Writer, x: Operand) -> tuple[Local, tuple[Value, ...]]:
         return found, ()
     if isinstance(found, View):
         return found.local, found.indices
+    if isinstance(found, Array) and found.home and isinstance(found.content, Number):
+        w.rows[found.content.text] = found.home
+        return Local(found.content.text, found.dims, (), 0, found.content.kind, found.content, owned=True), ()
     return w.refuse("writing to an array of another function")  # type: ignore[no-any-return]
 
 

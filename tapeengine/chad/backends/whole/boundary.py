@@ -138,6 +138,8 @@ def element(of: Type) -> Type:
 
 def number(of: Type, x: Any) -> Any:
     """Read a number."""
+    if isinstance(x, np.ndarray) and x.shape == ():
+        x = x[()]
     kind = type(x)
     if isinstance(of, Float) and (kind is float or isinstance(x, np.floating | np.integer) or kind is int):
         return float(x)

@@ -18,7 +18,7 @@ from tapeengine.chad.backends.native import on_leaves
 from tapeengine.chad.backends.whole.arrays import laid_out, plain_array
 from tapeengine.chad.backends.whole.boundary import Boundary, NotDense, element, rank_of
 from tapeengine.chad.backends.whole.control import WRITE, fields
-from tapeengine.chad.backends.whole.running import DifferentSizes, Running
+from tapeengine.chad.backends.whole.running import DifferentSizes, Linear, Running
 from tapeengine.chad.backends.whole.text import Block, finished, inlined, pruned, rendered
 from tapeengine.chad.backends.whole.values import Affine, Array, Local, NotWhole, Number, References, View
 from tapeengine.chad.backends.whole.writer import Refused, Writer
@@ -235,14 +235,24 @@ class WholePasses:
         self.forms = forms(definition)
         self.discrete = [is_discrete(p.of) for p in definition.params]
 
-    def vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...] | None]] | None:
-        """Give value and backpropagator; None where the longer way has to decide. So may the backpropagator."""
+    def vjp(
+        self, primals: Sequence[Any], may_be_infinite: bool = False
+    ) -> tuple[Any, Callable[[Any], tuple[Any, ...] | None]] | None:
+        """Give value and backpropagator; None where the longer way has to decide. So may the backpropagator.
+
+        Parameters
+        ----------
+        primals : sequence
+        may_be_infinite : bool
+            Whether infinities are values like others, as they are on elements of numpy's arrays.
+        """
         plain = None if self.forms is None else plain_leaves(self.forms, tuple(primals))
         is_plain = plain is not None
         leaves = leaves_in(self.boundary, self.definition, primals) if plain is None else plain
         if leaves is None:
             return None
-        made = self.of_few(leaves) or self.of_many(leaves)
+        made = None if may_be_infinite else self.of_few(leaves)
+        made = made or self.of_many(leaves, may_be_infinite)
         if made is None:
             return None
         results, kept, reverse = made
@@ -256,7 +266,7 @@ class WholePasses:
             else:
                 given = self.boundary.cotangent_in(of, cotangent, iter(results))
             found = reverse(given)
-            if found is None or not all(map(is_finite, found)):
+            if found is None or not (may_be_infinite or all(map(is_finite, found))):
                 return None
             gave = iter(owned(found, [*given, *leaves]))
             if is_plain:
@@ -284,27 +294,31 @@ class WholePasses:
 
         return results, (), reverse
 
-    def of_many(self, leaves: list[Any]) -> Ran | None:
+    def of_many(self, leaves: list[Any], may_be_infinite: bool) -> Ran | None:
         """Run the forward pass as whole-array operations; None where Python may raise.
 
         Raises
         ------
         DifferentSizes
         """
+        how: Any = "ignore" if may_be_infinite else "raise"
         try:
-            with np.errstate(divide="raise", over="raise", invalid="raise"):
+            with np.errstate(divide=how, over=how, invalid=how):
                 results, kept = self.forward(*leaves)
         except DifferentSizes:
             raise
         except POLES:
             return None
-        if not all(map(is_finite, results)):
+        if not (may_be_infinite or all(map(is_finite, results))):
             return None
 
         def reverse(given: list[Any]) -> list[Any] | None:
             try:
                 with np.errstate(all="ignore"):
-                    return self.reverse(kept, *given)  # type: ignore[no-any-return]
+                    if not may_be_infinite:
+                        return self.reverse(kept, *given)  # type: ignore[no-any-return]
+                    found = self.reverse(kept, *(np.asarray(d).view(Linear) for d in given))
+                    return [np.array(d) if np.ndim(d) else float(d) for d in found]
             except POLES:
                 return None
 

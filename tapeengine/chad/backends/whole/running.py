@@ -13,7 +13,23 @@ from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL
 from tapeengine.chad.intermediate.running import zeros_like
 from tapeengine.reference.ops import OPERATIONS
 
-__all__ = ["DifferentSizes", "Running"]
+__all__ = ["DifferentSizes", "Linear", "Running"]
+
+
+class Linear(np.ndarray):
+    """Cotangents where partials may be infinite: a product with zero is zero, since a linear map sends zero to zero."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Compute as numpy does, but for zero times infinity."""
+        plain = [np.asarray(x) for x in inputs]
+        out = options.pop("out", None)
+        found = np.asarray(getattr(ufunc, method)(*plain, **options))
+        if ufunc is np.multiply and method == "__call__":
+            found = np.where((plain[0] == 0) | (plain[1] == 0), 0.0, found)
+        if out is None:
+            return found.view(Linear)
+        np.asarray(out[0])[...] = found
+        return out[0]
 
 
 class DifferentSizes(IndexError):

@@ -117,6 +117,7 @@ class Writer:
         self.may_raise = True
         self.called: list[Registered] = []
         self.steps: dict[str, Number] = {}
+        self.rows: dict[str, str] = {}
         self.sizes: set[str] = set()
         self.changing: set[str] = set()
         self.results: dict[Operand, Any] = {}
@@ -150,7 +151,7 @@ class Writer:
 
     def change(self, text: str, what: str) -> None:
         """Write a line that changes an array."""
-        self.block.lines.append(Line("", text, changes=what))
+        self.block.lines.append(Line("", text, changes=self.rows.get(what, what)))
 
     def set(self, name: str, text: str) -> None:
         """Write a line that gives a variable its next value."""
