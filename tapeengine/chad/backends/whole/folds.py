@@ -255,7 +255,7 @@ def w_reset(w: Writer, s: For, reset: tuple[If, Var, Var], loop: Body) -> None:
         peaks = w.value(choice.condition)
         assert isinstance(peaks, Peaks)
         w.statements([t for t in s.body if not isinstance(t, If | Store) and not is_zero(t)])
-        axes = union(peaks.x.axes, peaks.first.axes, given_.axes)
+        axes = union(peaks.x.axes, peaks.first.axes, given_.axes, (peaks.axis,))
         rest = tuple(a for a in axes if a is not peaks.axis)
         dim = axes.index(peaks.axis)
         x, first = w.full(peaks.x, axes), w.aligned(peaks.first, rest)

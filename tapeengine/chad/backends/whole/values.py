@@ -114,7 +114,7 @@ class Peaks:
     @property
     def axes(self) -> tuple[Axis, ...]:
         """All axes."""
-        return union(self.x.axes, self.first.axes)
+        return union(self.x.axes, self.first.axes, (self.axis,))
 
 
 Value = Number | Affine | Product | Peaks

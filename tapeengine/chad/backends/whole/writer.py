@@ -230,7 +230,9 @@ class Writer:
         """Give what an operand is, for the lanes that are of interest."""
         if isinstance(x, Const):
             return literal(x)
-        found = self.env[x.name]
+        found = self.env.get(x.name)
+        if found is None:
+            self.refuse("a value that not every way gives")
         if isinstance(found, Number) and x.name in self.pinned:
             found = self.emit(found.text, found.axes, found.kind, x.name)
         for lanes in self.lanes:
@@ -313,7 +315,7 @@ class Writer:
 
     def peaks(self, x: Peaks) -> Number:
         """Lay out which elements are larger than all before."""
-        axes = union(x.x.axes, x.first.axes)
+        axes = x.axes
         dim = axes.index(x.axis)
         rest = tuple(a for a in axes if a is not x.axis)
         whole, first = self.full(x.x, axes), self.full(x.first, rest) if rest else x.first.text
