@@ -155,7 +155,7 @@ def counts(case: Case) -> dict[str, int]:
     with deep():
         derivative.call(executable.module.main, inside)[1](given)
     return {
-        "generated": int(executable.generated is not None),
+        "generated": int(executable.entry is not None or executable.whole is not None),
         "lines": len(case.program.derivative("reverse").splitlines()),
         "terms": module_size(executable.closed),
         "derivative_terms": module_size(executable.reverse_terms),

@@ -33,6 +33,25 @@ from tapeengine.errors import CotangentError, StructureError
 __all__ = ["Converter"]
 
 
+#: A place in a value: a name, or another place with what comes behind it; it is written out where it is shown.
+Path = Any
+
+
+def shown(path: Path) -> str:
+    """Write a place.
+
+    Examples
+    --------
+    >>> shown((("x", ".rest"), "[2]"))
+    'x.rest[2]'
+    """
+    parts = []
+    while isinstance(path, tuple):
+        path, part = path
+        parts.append(part)
+    return "".join([path, *reversed(parts)])
+
+
 class Converter:
     """Converts values of a module's types.
 
@@ -48,7 +67,7 @@ class Converter:
         self.types = types
         self.classes = classes
 
-    def inward(self, of: Type, value: Any, path: str) -> Any:
+    def inward(self, of: Type, value: Any, path: Path) -> Any:
         """Convert a Python value to the evaluator's.
 
         Raises
@@ -56,6 +75,8 @@ class Converter:
         StructureError
             Where the value is not of the type; the message has the path to the place.
         """
+        if isinstance(value, numpy.ndarray) and value.shape == ():
+            value = value[()]
         match of:
             case Float():
                 if isinstance(value, int | float | numpy.floating | numpy.integer) and not isinstance(value, bool):
@@ -75,30 +96,29 @@ class Converter:
                 return self._array(element, value, path)
             case Function() if callable(value):
                 return value
-        raise StructureError(f"{path} is of type {type(value).__name__} where {show(of)} is wanted")
+        raise StructureError(f"{shown(path)} is of type {type(value).__name__} where {show(of)} is wanted")
 
-    def _product(self, of: Product, value: Any, path: str) -> Any:
+    def _product(self, of: Product, value: Any, path: Path) -> Any:
         if of == UNIT and value is None:
             return ()
         if of.name:
             if type(value).__name__ == of.name:
                 parts = zip(of.fields, of.items, strict=True)
-                return tuple(self.inward(t, getattr(value, f), f"{path}.{f}") for f, t in parts)
+                return tuple([self.inward(t, getattr(value, f), (path, f".{f}")) for f, t in parts])
         elif isinstance(value, tuple) and len(value) == len(of.items):
-            return tuple(
-                self.inward(t, v, f"{path}[{i}]") for i, (t, v) in enumerate(zip(of.items, value, strict=True))
-            )
-        raise StructureError(f"{path} is of type {type(value).__name__} where {show(of)} is wanted")
+            each = enumerate(zip(of.items, value, strict=True))
+            return tuple([self.inward(t, v, (path, f"[{i}]")) for i, (t, v) in each])
+        raise StructureError(f"{shown(path)} is of type {type(value).__name__} where {show(of)} is wanted")
 
-    def _member(self, of: Type, options: tuple[Type, ...], value: Any, path: str) -> Tagged:
+    def _member(self, of: Type, options: tuple[Type, ...], value: Any, path: Path) -> Tagged:
         for i, option in enumerate(options):
             if (option == UNIT and value is None) or (
                 isinstance(option, Product) and option.name and type(value).__name__ == option.name
             ):
                 return Tagged(i, self.inward(option, value, path))
-        raise StructureError(f"{path} is of type {type(value).__name__} where {show(of)} is wanted")
+        raise StructureError(f"{shown(path)} is of type {type(value).__name__} where {show(of)} is wanted")
 
-    def _array(self, element: Type, value: Any, path: str) -> list[Any]:
+    def _array(self, element: Type, value: Any, path: Path) -> list[Any]:
         if isinstance(value, numpy.ndarray):
             if element == FLOAT and value.ndim == 1 and value.dtype.kind in "fiu":
                 return [float(v) for v in value.tolist()]
@@ -107,8 +127,8 @@ class Converter:
             if element == BOOL and value.ndim == 1 and value.dtype.kind == "b":
                 return list(value.tolist())
         if isinstance(value, numpy.ndarray | list | tuple) and getattr(value, "ndim", 1) > 0:
-            return [self.inward(element, v, f"{path}[{i}]") for i, v in enumerate(value)]
-        raise StructureError(f"{path} is of type {type(value).__name__} where {show(Array(element))} is wanted")
+            return [self.inward(element, v, (path, f"[{i}]")) for i, v in enumerate(value)]
+        raise StructureError(f"{shown(path)} is of type {type(value).__name__} where {show(Array(element))} is wanted")
 
     def outward(self, of: Type, value: Any, like: Any = None) -> Any:
         """Convert a value of the evaluator's to Python; `like` gives the kind of sequence where there is one."""
@@ -146,7 +166,7 @@ class Converter:
                 return numpy.array(made, dtype=kind)
         return made
 
-    def cotangent_in(self, of: Type, value: Any, primal: Any, path: str) -> Any:
+    def cotangent_in(self, of: Type, value: Any, primal: Any, path: Path) -> Any:
         """Convert a cotangent (or tangent) given by a user to a sparse linear value; None is zero.
 
         Raises
@@ -176,14 +196,16 @@ class Converter:
                 if value is None:
                     return None
                 if not isinstance(value, numpy.ndarray | list | tuple) or len(value) != len(primal):
-                    raise CotangentError(f"{path} does not have the {len(primal)} elements of what it belongs to")
+                    raise CotangentError(
+                        f"{shown(path)} does not have the {len(primal)} elements of what it belongs to"
+                    )
                 each = enumerate(zip(value, primal, strict=True))
-                return ("entries", [(i, self.cotangent_in(element, v, x, f"{path}[{i}]")) for i, (v, x) in each])
+                return ("entries", [(i, self.cotangent_in(element, v, x, (path, f"[{i}]"))) for i, (v, x) in each])
             case _:
                 pass
-        raise CotangentError(f"{path} is of type {type(value).__name__}, which does not fit {show(of)}")
+        raise CotangentError(f"{shown(path)} is of type {type(value).__name__}, which does not fit {show(of)}")
 
-    def _product_cotangent(self, of: Product, value: Any, primal: Any, path: str) -> Any:
+    def _product_cotangent(self, of: Product, value: Any, primal: Any, path: Path) -> Any:
         if of == UNIT:
             return ()
         if value is None:
@@ -193,9 +215,9 @@ class Converter:
         elif not of.name and isinstance(value, tuple) and len(value) == len(of.items):
             parts = [(f"[{i}]", v) for i, v in enumerate(value)]
         else:
-            raise CotangentError(f"{path} is of type {type(value).__name__}, which does not fit {show(of)}")
+            raise CotangentError(f"{shown(path)} is of type {type(value).__name__}, which does not fit {show(of)}")
         each = zip(of.items, parts, primal, strict=True)
-        return tuple(self.cotangent_in(t, v, x, path + suffix) for t, (suffix, v), x in each)
+        return tuple([self.cotangent_in(t, v, x, (path, suffix)) for t, (suffix, v), x in each])
 
     def cotangent_out(self, of: Type, value: Any, primal: Any, like: Any, linear: Sparse) -> Any:
         """Convert a sparse cotangent (or tangent) to Python, in the structure of its primal; discrete leaves are None.

@@ -344,7 +344,15 @@ class Writer:
             return f"-{self.expr(term.args[0], 8)}", 8
         if term.op == "pow":
             return f"{self.expr(term.args[0], 10)} ** {self.expr(term.args[1], 9)}", 9
-        names = {"not": "not_", "real": "float", "trunc": "int", "imax": "max", "imin": "min", "iabs": "abs"}
+        names = {
+            "not": "not_",
+            "real": "float",
+            "trunc": "int",
+            "imax": "max",
+            "imin": "min",
+            "isame": "min",
+            "iabs": "abs",
+        }
         return f"{names.get(term.op, term.op)}({self.args(*term.args)})", ATOM
 
     def projection(self, inner: Term, i: int) -> str:

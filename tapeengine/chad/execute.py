@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -10,27 +9,27 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.native import Native
-from tapeengine.chad.backends.native import is_stepwise
-from tapeengine.chad.backends.plain import PlainPasses, PlainTangent
+from tapeengine._core.native import COPIED, Native
+from tapeengine.chad.backends.native import form, is_stepwise
+from tapeengine.chad.backends.plain import DEPTH, PlainPasses, PlainTangent
 from tapeengine.chad.backends.tiers import References, native, native_tangent
+from tapeengine.chad.backends.whole.boundary import Boundary
+from tapeengine.chad.backends.whole.passes import POLES, WholePasses, WholeTangent
+from tapeengine.chad.backends.whole.running import DifferentSizes
+from tapeengine.chad.backends.whole.values import NotWhole
 from tapeengine.chad.close import close
 from tapeengine.chad.convert import Converter
 from tapeengine.chad.depth import deep
-from tapeengine.chad.effects import drops_errors
-from tapeengine.chad.generate import Compiled, CompiledTangent, NotGenerated, generate
-from tapeengine.chad.generate.compiled import POLES, REFERRED
+from tapeengine.chad.directional import filled
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.passes import Lowered, lower_reverse, lower_value
 from tapeengine.chad.lowering.values import NotLowered
-from tapeengine.chad.native.passes import form
-from tapeengine.chad.ordinary import is_traced
 from tapeengine.chad.registered import Primitives
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.simplify import simplify_module
 from tapeengine.chad.tangents import tangents as tangent_module
 from tapeengine.chad.terms import Module
-from tapeengine.chad.types import is_discrete
+from tapeengine.chad.types import Array, Float, is_discrete
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive
 
@@ -89,22 +88,6 @@ class Executable:
         with deep():
             return simplify_module(reverse(self.closed))
 
-    @functools.cached_property
-    def generated(self) -> Compiled | None:
-        """The reverse derivative as Python with numpy; None where it has no such form and is evaluated."""
-        try:
-            return generate(self.closed, self.classes, self.primitives.table, self.at_pole)
-        except NotGenerated:
-            return None
-
-    @functools.cached_property
-    def generated_forward(self) -> CompiledTangent | None:
-        """The forward derivative as Python with numpy; None where it has no such form and is evaluated."""
-        try:
-            return CompiledTangent(self.closed, self.classes, self.primitives.table, self.at_pole)
-        except NotGenerated:
-            return None
-
     def check_number(self, primals: Sequence[Any], tangents: Sequence[Any] | None = None) -> None:
         """Refuse a call with too many or too few arguments or tangents."""
         name, wanted = self.definition.name, len(self.definition.params)
@@ -119,21 +102,10 @@ class Executable:
         each = zip(self.definition.params, primals, strict=True)
         return [self.converter.inward(p.of, x, f"the argument {p.name}") for p, x in each]
 
-    @functools.cached_property
-    def may_drop_errors(self) -> bool:
-        """Whether the program may raise in a part that numpy's form of its derivatives does not compute."""
-        with deep():
-            return drops_errors(self.module)
-
-    @property
-    def drops_errors(self) -> bool:
-        """Whether what runs first may drop an error of the program; what is lowered drops none."""
-        return self.may_drop_errors and self.lowered_entry is None
-
-    def check_errors(self, primals: Sequence[Any]) -> None:
-        """Raise what the program raises, where the short way would have and the longer one may not."""
-        if self.may_drop_errors and self.lowered_entry is not None and not is_traced(tuple(primals)):
-            self.at_pole(primals)
+    def as_arrays(self, primals: Sequence[Any]) -> list[Any]:
+        """Give lists of numbers as arrays, whose arithmetic is that of the program."""
+        each = zip(self.definition.params, primals, strict=True)
+        return [np.asarray(x) if type(x) is list and p.of == Array(Float()) else x for p, x in each]
 
     def at_pole(self, primals: Sequence[Any]) -> None:
         """Raise what the program as Python raises on its way through infinities, NaNs and arrays that end, if it does.
@@ -146,27 +118,52 @@ class Executable:
         try:
             with np.errstate(all="ignore"):
                 self.python(*primals)
-        except REFERRED:
+        except POLES:
             raise
         except Exception:  # an argument that only the typed program takes
             return
 
     @functools.cached_property
     def entry(self) -> Native | None:
-        """The short way to value and backpropagator, on the core's register machine; None where there is none."""
-        if self.lowered_entry is not None:
-            return self.lowered_entry
-        return None if self.generated is None else self.generated.entry(self.general_vjp)
-
-    @functools.cached_property
-    def lowered_entry(self) -> Native | None:
-        """The passes that were lowered, on the machine; None where it cannot run them, or numpy should."""
+        """The short way to value and backpropagator, on the core's register machine; None where numpy is faster."""
         if self.lowered is None:
             return None
-        is_stepped = self.may_drop_errors or is_stepwise(self.lowered.program.functions["forward"].body)
-        if not (self.backend or is_stepped) and self.is_whole:
+        if not self.backend and self.is_whole:
             return None
         return native(self.lowered, self.definition, self.classes, self.general_vjp, self.backend)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether numpy runs the program as operations on whole arrays, which may add in another order."""
+        if self.lowered is None or self.closed.types or len(self.lowered.program.functions) > 2:  # recursion
+            return False
+        is_stepped = is_stepwise(self.lowered.program.functions["forward"].body)
+        return not is_stepped and self.whole is not None and not self.whole.made.stepwise
+
+    @functools.cached_property
+    def boundary(self) -> Boundary:
+        """Converts between Python values and numpy's arrays."""
+        return Boundary(self.closed.types, self.converter)
+
+    @functools.cached_property
+    def whole(self) -> WholePasses | None:
+        """Both passes as whole-array operations; None where the program has no such form."""
+        if self.lowered is None:
+            return None
+        try:
+            return WholePasses(self.definition, self.lowered, self.boundary, self.primitives.table)
+        except NotWhole:
+            return None
+
+    @functools.cached_property
+    def whole_tangent(self) -> WholeTangent | None:
+        """The tangent as whole-array operations; None where the program has no such form."""
+        if self.dense_tangent is None:
+            return None
+        try:
+            return WholeTangent(self.definition, self.dense_tangent, self.boundary, self.primitives.table)
+        except NotWhole:
+            return None
 
     @functools.cached_property
     def lowered(self) -> Lowered | None:
@@ -178,26 +175,20 @@ class Executable:
 
     @functools.cached_property
     def tangent_entry(self) -> Native | None:
-        """The short way to value and tangent, on the core's register machine; None where there is none."""
+        """The short way to value and tangent, on the core's register machine; None where numpy is faster."""
         lowered = self.dense_tangent
         if lowered is None:
             return None
         if not (self.backend or is_stepwise(lowered.program.functions[lowered.main].body)):
-            return None
+            whole = self.whole_tangent
+            if whole is not None and not whole.made.stepwise:
+                return None
         return native_tangent(lowered, self.definition, self.classes, self.backend)
 
-    def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]]:
+    def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program; give its value and its backpropagator."""
-        made = None if self.entry is None else self.entry.vjp(*primals)
+        made: tuple[Any, Any] | None = None if self.entry is None else self.entry.vjp(*primals)
         return self.general_vjp(primals) if made is None else made
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether numpy runs the program as operations on whole arrays, which may add in another order."""
-        if self.closed.types or (self.lowered is not None and len(self.lowered.program.functions) > 2):  # recursion
-            return False
-        whole = self.generated
-        return whole is not None and whole.fast.code is None and not whole.fast.loops
 
     @functools.cached_property
     def references(self) -> References | None:
@@ -221,20 +212,20 @@ class Executable:
         return self.longer_vjp(primals)
 
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Do what `vjp` does without native code."""
-        self.check_errors(primals)
-        if self.generated is None or len(primals) != len(self.definition.params):
-            return self.plain_vjp(primals)
+        """Run both passes on numpy's arrays; the longer way where there are none, or Python may raise."""
+        primals = [kept(x) for x in primals]
         try:
-            value, back = self.generated.vjp(primals)
-        except NotGenerated:
+            made = None if self.whole is None else self.whole.vjp(primals)
+        except DifferentSizes:
+            self.at_pole(self.as_arrays(primals))
+            made = None
+        if made is None:
             return self.plain_vjp(primals)
+        value, back = made
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
-            try:
-                return back(cotangent)
-            except NotGenerated:
-                return self.plain_vjp(primals)[1](cotangent)
+            found = back(cotangent)
+            return self.plain_vjp(primals)[1](cotangent) if found is None else found
 
         return value, backpropagator
 
@@ -281,17 +272,19 @@ class Executable:
         self.check_number(primals)
         if self.plain is None:
             return self.dual_vjp(primals)
-        inside = self.inward(primals)
+        with deep(DEPTH):
+            inside = self.inward(primals)
         self.at_pole(primals)
         try:
             value, back = self.plain.vjp(inside)
             if not is_finite(value):
-                return self.dual_vjp(primals)
+                return self.pole_vjp(primals)
         except POLES:
-            return self.dual_vjp(primals)
+            return self.pole_vjp(primals)
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
-            given = self.converter.cotangent_in(self.definition.result, cotangent, value, "value")
+            with deep(DEPTH):
+                given = self.converter.cotangent_in(self.definition.result, cotangent, value, "value")
             try:
                 got = back(given)
                 if not is_finite(got):
@@ -300,10 +293,22 @@ class Executable:
                 return self.dual_vjp(primals)[1](cotangent)
             each = zip(self.definition.params, got, inside, primals, strict=True)
             linear = Sparse(self.closed.types)
-            with deep():
+            with deep(DEPTH):
                 return tuple(self.converter.cotangent_out(p.of, d, x, like, linear) for p, d, x, like in each)
 
-        return self.converter.outward(self.definition.result, value), backpropagator
+        with deep(DEPTH):
+            return self.converter.outward(self.definition.result, value), backpropagator
+
+    def pole_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Run dual numbers where a run meets a pole; where these raise and the program does not, numpy's infinities."""
+        try:
+            return self.dual_vjp(primals)
+        except POLES:
+            made = None if self.whole is None else self.whole.vjp(primals, may_be_infinite=True)
+            if made is None:
+                raise
+        value, back = made
+        return value, lambda cotangent: back(cotangent) or self.dual_vjp(primals)[1](cotangent)
 
     def dual_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program as Python on dual numbers."""
@@ -331,10 +336,14 @@ class Executable:
             if made is not None:
                 found: tuple[Any, Any] = made[0]
                 return found
-        self.check_errors(primals)
-        if self.generated_forward is not None and len(primals) == len(tangents) == len(self.definition.params):
-            with contextlib.suppress(NotGenerated):
-                return self.generated_forward.jvp(primals, tangents)
+        if self.whole_tangent is not None and len(primals) == len(tangents) == len(self.definition.params):
+            try:
+                whole = self.whole_tangent.jvp(primals, tangents)
+            except DifferentSizes:
+                self.at_pole(self.as_arrays(primals))
+                whole = None
+            if whole is not None:
+                return whole
         return self.plain_jvp(primals, tangents)
 
     def plain_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -362,12 +371,21 @@ class Executable:
         """Run the program as Python on dual numbers, forwards."""
         if self.engine is None or self.python is None:
             raise UnsupportedError(f"{self.definition.name} runs on dual numbers here, and no engine has run it")
-        value, tangent = self.engine.jvp(self.python, tuple(primals), tuple(tangents))
+        each = zip(self.definition.params, primals, tangents, strict=True)
+        given = [None if is_discrete(p.of) else filled(p.of, x, t) for p, x, t in each]
+        value, tangent = self.engine.jvp(self.python, tuple(primals), tuple(given))
         of, linear = self.definition.result, Sparse(self.closed.types)
         with deep():
             inside = self.converter.inward(of, value, "the value")
-            given = self.converter.cotangent_in(of, tangent, inside, "the tangent")
-            return self.converter.outward(of, inside), self.converter.cotangent_out(of, given, inside, None, linear)
+            found = self.converter.cotangent_in(of, tangent, inside, "the tangent")
+            return self.converter.outward(of, inside), self.converter.cotangent_out(of, found, inside, None, linear)
+
+
+def kept(x: Any) -> Any:
+    """Give an argument as the backpropagator keeps it: small arrays are copied, since the caller may change them."""
+    if type(x) is np.ndarray:
+        return x.copy() if x.nbytes <= COPIED else x
+    return type(x)(map(kept, x)) if type(x) in (list, tuple) and any(isinstance(y, np.ndarray) for y in x) else x
 
 
 def is_finite(value: Any) -> bool:

@@ -47,6 +47,7 @@ DISCRETE: Mapping[str, tuple[Callable[..., Any], Type]] = MappingProxyType(
         "iabs": (abs, INT),
         "imax": (max, INT),
         "imin": (min, INT),
+        "isame": (min, INT),
         "trunc": (int, INT),
         "floor": (math.floor, INT),
         "ceil": (math.ceil, INT),

@@ -218,7 +218,7 @@ class Program(Enterable):
         # An engine has tried the short way already, once it knows it, with just these primals.
         run = executable.vjp if others or self.native is None else executable.general_vjp
         assert self.wanted is not None  # before the short way: it says which lists are left to this one
-        self.native = None if executable.drops_errors else executable.entry
+        self.native = executable.entry
 
         kept = tuple([x.copy() if type(x) is numpy.ndarray and x.nbytes <= COPIED else x for x in primals])
 
@@ -327,8 +327,6 @@ class Program(Enterable):
     ) -> tuple[Any, Any]:
         """Run a derivative; dual numbers on the plain program decide where it fails or may not fail as that does."""
         try:
-            if self.executable.drops_errors and not is_traced(given):
-                self._as_python(given)
             found = run()
             if not has_infinity(found[0]) or has_infinity(self._as_python(given)):
                 return found

@@ -17,6 +17,7 @@ from tapeengine.chad.intermediate.analysis import blocks
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import (
     Add,
+    AddAll,
     AddAt,
     Append,
     ArrayOf,
@@ -31,12 +32,14 @@ from tapeengine.chad.intermediate.statements import (
     Load,
     New,
     Operand,
+    Row,
     Size,
     Statement,
     Store,
     Type,
     Var,
     While,
+    ZerosLike,
 )
 from tapeengine.errors import UnsupportedError
 
@@ -61,8 +64,9 @@ class Assembler:
         Whether the machine stops where Python would raise; partial derivatives are never errors.
     """
 
-    def __init__(self, function: Function, may_raise: bool) -> None:
+    def __init__(self, function: Function, may_raise: bool, is_few: bool = False) -> None:
         self.may_raise = may_raise
+        self.is_few = is_few
         self.steps: list[list[int]] = []
         self.side: list[int] = []
         self.registers: dict[str, int] = {}
@@ -70,6 +74,7 @@ class Assembler:
         self.count = 0
         self.depth = 0
         self.same = unions(function)
+        self.rows: dict[str, tuple[Operand, tuple[Operand, ...]]] = {}
 
     # ------------------------------------------------------------ registers and instructions
 
@@ -85,12 +90,21 @@ class Assembler:
                 raise NotAssembled("a null")
             return self.constant(float(x.value) if x.type == REAL else int(x.value))
         of = x.type
+        if x.name in self.rows:
+            raise NotAssembled("a row that is handed on")
         if isinstance(of, ArrayOf) and (of.element not in KINDS or of.rank > MOST_DIMENSIONS):
             raise NotAssembled("an array of references")
         name = self.same.get(x.name, x.name)
         if name not in self.registers:
             self.registers[name] = self.fresh()
         return self.registers[name]
+
+    def place(self, array: Operand, indices: Sequence[Operand]) -> tuple[Operand, tuple[Operand, ...]]:
+        """Give the array that a row is one of, and all indices."""
+        if isinstance(array, Var) and array.name in self.rows:
+            whole, before = self.rows[array.name]
+            return whole, (*before, *indices)
+        return array, tuple(indices)
 
     def constant(self, value: float | int) -> int:
         """Give the register that holds a number."""
@@ -176,11 +190,21 @@ def compute(a: Assembler, s: Compute) -> None:
 
 
 def load(a: Assembler, s: Load) -> None:
-    array, places = a.at(s.array), [a.at(i) for i in s.indices]
+    whole, indices = a.place(s.array, s.indices)
+    read(a, a.at(s.out), a.at(whole), [a.at(i) for i in indices])
+
+
+def read(a: Assembler, out: int, array: int, places: list[int]) -> None:
+    """Read an element."""
     if len(places) <= 2:
-        a.step(f"LOAD{len(places)}", a.at(s.out), array, *places)
+        a.step(f"LOAD{len(places)}", out, array, *places)
     else:
-        a.step("LOAD", a.at(s.out), array, a.listed(places))
+        a.step("LOAD", out, array, a.listed(places))
+
+
+def row(a: Assembler, s: Row) -> None:
+    """A row has no register: what is read of it, or written to it, is an element of the whole array."""
+    a.rows[s.out.name] = a.place(s.array, s.indices)
 
 
 def check(a: Assembler, s: Check) -> None:
@@ -189,11 +213,12 @@ def check(a: Assembler, s: Check) -> None:
 
 
 def size(a: Assembler, s: Size) -> None:
-    a.step("SIZE", a.at(s.out), a.at(s.array), s.dim)
+    whole, indices = a.place(s.array, ())
+    a.step("SIZE", a.at(s.out), a.at(whole), s.dim + len(indices))
 
 
 def new(a: Assembler, s: New) -> None:
-    if a.depth:
+    if a.depth and not a.is_few:
         raise NotAssembled("an array that a loop makes")
     assert isinstance(s.out.type, ArrayOf)
     out, kind = a.at(s.out), KINDS[s.out.type.element]
@@ -203,8 +228,26 @@ def new(a: Assembler, s: New) -> None:
         a.step("NEW", out, 0, 0, kind)
 
 
+def zeros_like(a: Assembler, s: ZerosLike) -> None:
+    assert isinstance(s.out.type, ArrayOf)
+    if a.depth and not a.is_few:
+        raise NotAssembled("an array that a loop makes")
+    sizes = sizes_of(a, s.array, s.out.type.rank)
+    a.step("ZEROS", a.at(s.out), a.listed(sizes), len(sizes), KINDS[s.out.type.element])
+
+
+def sizes_of(a: Assembler, array: Operand, rank: int) -> list[int]:
+    """Read the sizes of all dimensions."""
+    whole, before = a.place(array, ())
+    sizes = [a.fresh() for _ in range(rank)]
+    for k, register in enumerate(sizes):
+        a.step("SIZE", register, a.at(whole), k + len(before))
+    return sizes
+
+
 def store(a: Assembler, s: Store) -> None:
-    a.step("STORE", a.at(s.array), a.at(s.value), a.listed(map(a.at, s.indices)))
+    whole, indices = a.place(s.array, s.indices)
+    a.step("STORE", a.at(whole), a.at(s.value), a.listed(map(a.at, indices)))
 
 
 def append(a: Assembler, s: Append) -> None:
@@ -221,10 +264,33 @@ def add(a: Assembler, s: Add) -> None:
 
 
 def add_at(a: Assembler, s: AddAt) -> None:
-    array, value, places = a.at(s.array), a.at(s.value), [a.at(i) for i in s.indices]
     assert isinstance(s.array.type, ArrayOf)
     if s.array.type.element != REAL:
         raise NotAssembled("a sum of whole numbers in an array")
+    whole, indices = a.place(s.array, s.indices)
+    accumulate(a, a.at(whole), a.at(s.value), [a.at(i) for i in indices])
+
+
+def add_all(a: Assembler, s: AddAll) -> None:
+    assert isinstance(s.array.type, ArrayOf)
+    if s.array.type.element != REAL or isinstance(s.value, Const):
+        raise NotAssembled("a sum of what are no arrays of real numbers")
+    (into, before), (whole, given) = a.place(s.array, ()), a.place(s.value, ())
+    rank, value = s.array.type.rank, a.fresh()
+    sizes = sizes_of(a, s.value, rank)
+    at = [a.fresh() for _ in range(rank)]
+    heads = []
+    for index, size_ in zip(at, sizes, strict=True):
+        heads.append(a.step("FROM", index, size_))
+    read(a, value, a.at(whole), [*map(a.at, given), *at])
+    accumulate(a, a.at(into), value, [*map(a.at, before), *at])
+    for index, size_, head in reversed(list(zip(at, sizes, heads, strict=True))):
+        a.back("NEXT", head + 1, index, size_)
+        a.land(head)
+
+
+def accumulate(a: Assembler, array: int, value: int, places: list[int]) -> None:
+    """Add to an element."""
     if len(places) <= 2:
         a.step(f"ADD{len(places)}", array, value, *places)
     else:
@@ -308,6 +374,9 @@ WRITE: Mapping[type[object], Callable[[Assembler, Any], None]] = MappingProxyTyp
     {
         Compute: compute,
         Load: load,
+        Row: row,
+        ZerosLike: zeros_like,
+        AddAll: add_all,
         Check: check,
         Size: size,
         New: new,
@@ -344,7 +413,9 @@ def unions(function: Function) -> dict[str, str]:
     return found
 
 
-def assemble(function: Function, results: Sequence[Operand], shared: Sequence[Var], may_raise: bool) -> Code:
+def assemble(
+    function: Function, results: Sequence[Operand], shared: Sequence[Var], may_raise: bool, is_few: bool = False
+) -> Code:
     """Write a function as code for the register machine.
 
     Parameters
@@ -356,6 +427,8 @@ def assemble(function: Function, results: Sequence[Operand], shared: Sequence[Va
         What lies in the first registers: the frame that it hands over, or that it takes up.
     may_raise : bool
         Whether the machine stops where Python would raise.
+    is_few : bool
+        Whether loops may make arrays, which are freed at the end of a run: for programs of few numbers.
 
     Raises
     ------
@@ -370,7 +443,7 @@ def assemble(function: Function, results: Sequence[Operand], shared: Sequence[Va
     >>> len(assemble(square, [y], [], may_raise=True))
     2
     """
-    a = Assembler(function, may_raise)
+    a = Assembler(function, may_raise, is_few)
     for v in shared:
         a.registers[v.name] = a.fresh()
     params = [a.at(p) for p in function.params]

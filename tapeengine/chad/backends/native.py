@@ -14,11 +14,10 @@ from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import ArrayOf, Const, For, Function, If, Operand, Statement, While
 from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.lowering.passes import Lowered
-from tapeengine.chad.native.passes import form, same
 from tapeengine.chad.terms import Definition
-from tapeengine.chad.types import is_discrete
+from tapeengine.chad.types import Array, Bool, Float, Int, Product, Type, is_discrete
 
-__all__ = ["is_stepwise", "native", "native_tangent", "tangent_forms", "tangent_of"]
+__all__ = ["form", "is_stepwise", "native", "native_tangent", "on_leaves", "same", "tangent_forms", "tangent_of"]
 
 KINDS: Mapping[FormType, str] = MappingProxyType({REAL: "float", WHOLE: "int", TRUTH: "bool"})
 
@@ -79,6 +78,22 @@ def tangent_forms(
     return tuple(inward), Form("tuple", items=(outward, outward))
 
 
+def on_leaves(lowered: Lowered) -> Native | None:
+    """Assemble both passes for few numbers: ``vjp(*leaves)`` gives leaves; None where the machine cannot run them."""
+    forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
+    assert forward.kept is not None
+    try:
+        params = tuple(leaf(p.type) for p in forward.params)
+        results = tuple(leaf(x.type) for x in forward.results)
+        cotangents = tuple(leaf(x.type) for x in reverse.params)
+        ahead = assemble(forward, forward.results, forward.kept.fields, may_raise=True, is_few=True)
+        gave = for_all_leaves(forward, reverse)
+        back = assemble(reverse, gave, forward.kept.fields, may_raise=False, is_few=True)
+    except NotAssembled:
+        return None
+    return Native(ahead, back, params, Form("tuple", items=results), Form("tuple", items=cotangents))
+
+
 def native_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Native | None:
     """Assemble a tangent function: ``vjp(*primals, *tangents)`` gives the pair of value and tangent, or None.
 
@@ -119,6 +134,47 @@ def is_continuous(of: Form) -> bool:
 
 
 FLOAT = Form("float").kind
+
+
+#: The dimensions of an array of the machine (``TE_RANK`` in ``machine.h``).
+MOST_AXES = 4
+
+
+def same(a: Sequence[Form], b: Sequence[Form]) -> bool:
+    """Tell whether leaves have the same kinds and numbers of dimensions."""
+    return [(f.kind, f.rank) for f in a] == [(f.kind, f.rank) for f in b]
+
+
+def form(of: Type, classes: Mapping[str, type]) -> Form | None:
+    """Give the form of the values of a type; None where a leaf is no number and no array of numbers.
+
+    Records with arrays have none either: the passes could not keep them safe from changes in place.
+    """
+    match of:
+        case Float() | Int() | Bool():
+            return Form(type(of).__name__.lower())
+        case Array():
+            return array_form(of)
+        case Product(items, name, fields) if items:
+            parts = [f for f in (form(item, classes) for item in items) if f is not None]
+            if len(parts) < len(items):
+                return None
+            if name and any(leaf.rank for part in parts for leaf in part.leaves()):
+                return None
+            if name:
+                return Form("record", items=tuple(parts), cls=classes[name], fields=fields)
+            return Form("tuple", items=tuple(parts))
+    return None
+
+
+def array_form(of: Type) -> Form | None:
+    """Give the form of an array of numbers."""
+    rank = 0
+    while isinstance(of, Array):
+        of, rank = of.element, rank + 1
+    if rank > MOST_AXES or not isinstance(of, Float | Int | Bool):
+        return None
+    return Form(type(of).__name__.lower(), rank)
 
 
 def leaf(of: FormType) -> Form:

@@ -23,7 +23,7 @@ from tapeengine.chad.types import Array, Named, Product, Sum, Type, is_discrete
 from tapeengine.chad.values import Tagged
 from tapeengine.primitive import Primitive
 
-__all__ = ["PlainPasses", "PlainTangent", "Values"]
+__all__ = ["DEPTH", "PlainPasses", "PlainTangent", "Values"]
 
 #: How deep data and calls may be nested.
 DEPTH = 2_000_000

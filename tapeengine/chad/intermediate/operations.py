@@ -149,6 +149,7 @@ def _table() -> Mapping[str, Operation]:
         _discrete("floor", (REAL,), WHOLE, math.floor, "floor({0})"),
         _discrete("ceil", (REAL,), WHOLE, math.ceil, "ceil({0})"),
         _discrete("round", (REAL,), WHOLE, round, "round({0})"),
+        _discrete("isame", two, WHOLE, min, "min({0}, {1})", "SAME"),
         _discrete("real", (WHOLE,), REAL, float, "float({0})", is_total=True),
         _discrete("isnan", (REAL,), TRUTH, math.isnan, "isnan({0})", is_total=True),
         _discrete("isfinite", (REAL,), TRUTH, math.isfinite, "isfinite({0})", is_total=True),

@@ -12,7 +12,7 @@ from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import ArrayOf, Group, Registered, Type, Var
 from tapeengine.primitive import Primitive
 
-__all__ = ["add_all", "call_registered", "plus", "registered", "zeros_like"]
+__all__ = ["add_all", "call_registered", "called_on_arrays", "given_by", "plus", "registered", "zeros_like"]
 
 
 def plus(a: Any, b: Any) -> Any:
@@ -86,19 +86,30 @@ def leaf_of(kind: str) -> Type:
 
 
 def call_registered(table: Mapping[str, Primitive], s: Registered, leaves: Sequence[Any]) -> list[Any]:
-    """Call a registry primitive or a rule of one; give the leaves of what it gives."""
+    """Call a registry primitive or a rule of one; give the leaves of what it gives as plain Python has them."""
+    found = zip(called_on_arrays(table, s, leaves), s.outs, strict=True)
+    return [x.tolist() if isinstance(v.type, ArrayOf) and v.type.rank == 1 else x for x, v in found]
+
+
+def called_on_arrays(table: Mapping[str, Primitive], s: Registered, leaves: Sequence[Any]) -> list[Any]:
+    """Call a registry primitive or a rule of one; give the leaves of what it gives, arrays of numpy's."""
+    return fitted(given_by(table, s, leaves), s.outs)
+
+
+def given_by(table: Mapping[str, Primitive], s: Registered, leaves: Sequence[Any]) -> Any:
+    """Call a registry primitive or a rule of one."""
     primitive = table[s.name]
     given = iter(leaves)
     values = [grouped(g, given) for g in s.groups]
     static = {**primitive.static_defaults, **dict(s.static)}
     if s.rule == "value":
-        return fitted(primitive.primal(*values, **static), s.outs)
+        return primitive.primal(*values, **static)
     rules = primitive.vjp_rules if s.rule == "vjp" else primitive.jvp_rules
     rule = rules[0 if primitive.variadic else s.argument]
     d, *args, out = values
     if rule is None:
-        return [zeros_like(np.asarray(x)) for x in parts(args[s.argument] if s.rule == "vjp" else out)]
-    return fitted(rule(d, rule.keep(args, static, out, s.argument)), s.outs)
+        return tuple([np.zeros(np.shape(x)) for x in parts(args[s.argument] if s.rule == "vjp" else out)])
+    return rule(d, rule.keep(args, static, out, s.argument))
 
 
 def grouped(group: Group, leaves: Iterator[Any]) -> Any:
@@ -116,11 +127,10 @@ def parts(value: Any) -> list[Any]:
 
 def fitted(value: Any, outs: Sequence[Var]) -> list[Any]:
     """Give the leaves of a value as the form has them."""
-    found = []
+    found: list[Any] = []
     for x, v in zip(parts(value), outs, strict=True):
         if isinstance(v.type, ArrayOf):
-            array = np.asarray(x)
-            found.append(array.tolist() if v.type.rank == 1 else array)
+            found.append(np.asarray(x))
         else:
             found.append(float(x) if v.type == REAL else bool(x) if v.type == TRUTH else int(x))
     return found

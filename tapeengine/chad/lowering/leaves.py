@@ -126,7 +126,7 @@ class Leaves(Arrays):
         wanted = array_types(of, dense)
         if not wanted:
             return [self.size(rows)]
-        if all_parts(rows.element) and is_dense(rows) == dense:
+        if all_parts(rows.element) and (first_rows(rows.element) is None or is_dense(rows) == dense):
             found: list[Operand] = [self.whole(p) for p in parts(rows.element)]
             if [x.type for x in found] == wanted:
                 return found

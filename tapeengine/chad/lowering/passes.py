@@ -78,6 +78,7 @@ class Whole(Lower):
     def value(self, name: str, dense: bool) -> Function:
         """Write the function that computes a definition's value."""
         definition = self.module.definitions[name]
+        is_main = name not in self.units
         self.keeps = False
         root = self.b.block = self.b.noted(Block())
         env: dict[str, Value] = {}
@@ -87,7 +88,7 @@ class Whole(Lower):
             params += leaves
         result = self.completed(self.entered(definition, env, name), definition.result)
         dense = dense and is_dense(result)
-        self.is_dense = dense if name == self.source.main else self.is_dense
+        self.is_dense = dense if is_main else self.is_dense
         results = self.flat(result, definition.result, dense)
         return Function(name, params, root.statements, results)
 
@@ -103,6 +104,7 @@ class Whole(Lower):
     def passes(self, name: str, names: tuple[str, str], dense: bool) -> tuple[Function, Function]:
         """Write the forward and the reverse pass of a definition, whose derivative the module has."""
         definition = self.source.definitions[name]
+        is_main = name not in self.units
         self.keeps = True
         root = self.b.block = self.b.noted(Block())
         root.kept = Kept(Var(self.b.names("kept"), self.b.kept("kept").frames.type))
@@ -116,7 +118,7 @@ class Whole(Lower):
         found = self.entered(self.module.definitions[name], env, name)
         primal = part(found, 0)
         dense_result = dense and is_dense(primal)
-        if name == self.source.main and name not in self.units:
+        if is_main:
             self.is_dense = dense_result
         results = self.flat(primal, definition.result, dense_result)
         forward = Function(names[0], params, root.statements, results, kept=root.kept)
@@ -126,7 +128,6 @@ class Whole(Lower):
         back.mirrors.append(root)
         of = stored(cotangent(definition.result))
         ct_leaves = [self.b.fresh("d", t) for t in leaf_types(of, dense_result)] if real(of) else []
-        is_main = name not in self.units
         ct = self.restored(of, iter(ct_leaves), dense_result) if is_main else self.from_box(of, iter(ct_leaves))
         gave_into: list[Var] = []
         if not is_main:

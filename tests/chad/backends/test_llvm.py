@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 pytest.importorskip("llvmlite", reason="native code needs llvmlite")
 
 from chad.backends import native_leaves as on_leaves
-from chad.generate import test_random, test_random_sums
 from chad.lowering.leaves import Leaves
 from chad.lowering.test_random_programs import cotangent_of, is_dense, is_plain, module_of
 from chad.terms_of_language import programs
+from chad.whole import test_random, test_random_sums
 
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.close import close

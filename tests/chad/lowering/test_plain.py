@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from chad.generate.programs import PROGRAMS
-from chad.generate.programs_arrays import ARRAYS
 from chad.test_examples import leaves, random_like
+from chad.whole.programs import PROGRAMS
+from chad.whole.programs_arrays import ARRAYS
 
 from tapeengine.chad.specification import running as specification
 

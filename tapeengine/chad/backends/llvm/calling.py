@@ -12,11 +12,10 @@ from tapeengine.chad.backends.llvm.forms import Forms
 from tapeengine.chad.backends.llvm.layout import linear
 from tapeengine.chad.backends.llvm.module import Entry, Pass, module
 from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.backends.native import leaf, tangent_forms, tangent_of
+from tapeengine.chad.backends.native import form, leaf, same, tangent_forms, tangent_of
 from tapeengine.chad.intermediate.operations import WHOLE
 from tapeengine.chad.intermediate.statements import Const, Function, Operand
 from tapeengine.chad.lowering.passes import Lowered
-from tapeengine.chad.native.passes import form, same
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Sum
 

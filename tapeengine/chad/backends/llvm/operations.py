@@ -78,6 +78,11 @@ def ineg(w: Writer, args: Sequence[str]) -> str:
     return overflowing("ssub")(w, ("0", args[0]))
 
 
+def isame(w: Writer, args: Sequence[str]) -> str:
+    w.stop_if(w.op(f"icmp ne i64 {args[0]}, {args[1]}"), REFER)
+    return args[0]
+
+
 def iabs(w: Writer, args: Sequence[str]) -> str:
     w.stop_if(w.op(f"icmp eq i64 {args[0]}, {LEAST}"), REFER)
     return w.op(f"call i64 @llvm.abs.i64(i64 {args[0]}, i1 false)")
@@ -165,6 +170,7 @@ INLINE: Mapping[str, Rule] = MappingProxyType(
         "ipow": ipow,
         "iabs": iabs,
         "imax": instruction("call i64 @llvm.smax.i64(i64 {0}, i64 {1})"),
+        "isame": isame,
         "imin": instruction("call i64 @llvm.smin.i64(i64 {0}, i64 {1})"),
         "trunc": whole("trunc"),
         "floor": whole("floor"),

@@ -1,0 +1,552 @@
+"""Reading, writing and adding into arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tapeengine.chad.backends.whole.sums import summed
+from tapeengine.chad.backends.whole.values import (
+    Affine,
+    Array,
+    Axis,
+    Local,
+    NotWhole,
+    Number,
+    Product,
+    References,
+    Value,
+    View,
+    renamed,
+    union,
+)
+from tapeengine.chad.backends.whole.writer import KINDS, Writer
+from tapeengine.chad.intermediate.operations import REAL, WHOLE
+from tapeengine.chad.intermediate.statements import (
+    AddAll,
+    AddAt,
+    Append,
+    ArrayOf,
+    BoxOf,
+    Check,
+    Load,
+    New,
+    Operand,
+    Row,
+    Scalar,
+    Size,
+    Store,
+    Var,
+    ZerosLike,
+)
+
+__all__ = ["content", "laid_out", "materialise", "plain_array"]
+
+
+def dims_of(w: Writer, text: str, rank: int, start: int = 0) -> tuple[Axis, ...]:
+    """Give the dimensions of an array that is in a variable."""
+    return tuple(Axis(f"{text}.shape[{start + k}]") for k in range(rank))
+
+
+def plain_array(w: Writer, text: str, of: ArrayOf, axes: tuple[Axis, ...] = ()) -> Array | References:
+    """Give an array that is in a variable, behind the dimensions of loops."""
+    if isinstance(of.element, BoxOf):
+        raise NotWhole("an array of boxes")
+    if isinstance(of.element, ArrayOf):
+        if axes or not isinstance(of.element.element, Scalar):
+            raise NotWhole("an array of rows of different sizes along a loop")
+        return References(text, of.element.rank, of.element.element)
+    dims = dims_of(w, text, of.rank, len(axes))
+    assert isinstance(of.element, Scalar)
+    return Array(Number(text, (*axes, *dims), of.element), dims)
+
+
+# ------------------------------------------------------------ reading
+
+
+def content(w: Writer, x: Any) -> Array:
+    """Give the elements of an array as they are now."""
+    if isinstance(x, Array):
+        return x
+    if isinstance(x, View):
+        whole = content(w, x.local)
+        at = dict(zip(whole.dims, x.indices, strict=False))
+        return Array(w.substituted(whole.content, at), whole.dims[len(x.indices) :])
+    if isinstance(x, Local):
+        whole_of(w, x)
+        if x.grows and x.content is None:
+            return Array(Number(f"np.zeros(0, {KINDS[x.kind]})", x.dims, x.kind), x.dims)
+        zero: Value = Number("0.0" if x.kind == REAL else "0", (), x.kind)
+        found = zero if x.content is None else x.content
+        for lanes in w.lanes:
+            if any(a in lanes.at for a in found.axes):
+                found = w.substituted(found, lanes.at)
+        return Array(found, x.dims)
+    return w.refuse("an element of what is no array")  # type: ignore[no-any-return]
+
+
+def whole_of(w: Writer, x: Local) -> None:
+    """Lay out the zeros behind the first elements of an array."""
+    if not x.part:
+        return
+    assert x.content is not None
+    order = tuple(x.part.get(a, a) for a in (*x.around, *x.dims))
+    v = w.number(x.content)
+    axes = tuple(a for a in order if a in v.axes or a in x.part.values())
+    text = v.text if v.axes == axes else w.aligned(v, axes) if set(v.axes) == set(axes) else w.full(v, axes)
+    for dim, short in x.part.items():
+        text = f"ops.unwindow({text}, {dim.count}, {axes.index(short)})"
+    back = {short: dim for dim, short in x.part.items()}
+    x.content, x.part = w.emit(text, tuple(back.get(a, a) for a in axes), x.kind, x.name), {}
+
+
+def laid_out(w: Writer, x: Any, axes: tuple[Axis, ...] = ()) -> Number:
+    """Give an array with all its dimensions behind those of some axes."""
+    array = content(w, x)
+    found = w.number(array.content)
+    order = (*axes, *array.dims)
+    if any(a.steps for a in order):
+        w.refuse("rows of different sizes")
+    if found.axes == order:
+        return found
+    if set(found.axes) == set(order):
+        return w.emit(w.aligned(found, order), order, found.kind, "a")
+    shape = ", ".join(a.count for a in order)
+    kind = "" if found.kind == REAL else f", {KINDS[found.kind]}"
+    return w.emit(f"ops.spread({w.aligned(found, order)}, ({shape},){kind})", order, found.kind, "a")
+
+
+def load(w: Writer, s: Load | Row) -> None:
+    array = w.value(s.array)
+    indices = [w.value(i) for i in s.indices]
+    if isinstance(array, References):
+        w.env[s.out.name] = of_references(w, array, indices, s)
+        return
+    if isinstance(s, Row) and isinstance(array, Local | View):
+        local, before = (array, ()) if isinstance(array, Local) else (array.local, array.indices)
+        w.env[s.out.name] = View(local, (*before, *indices))
+        return
+    if isinstance(array, Local) and isinstance(array.content, Product) and is_read_often(w, s):
+        array.content = w.number(array.content, array.name)
+    whole = content(w, array)
+    at = dict(zip(whole.dims, indices, strict=False))
+    for dim, i in at.items():
+        if s.checked and dim not in whole.content.axes:
+            inside(w, dim, i)
+    found = w.substituted(whole.content, at)
+    rest = whole.dims[len(indices) :]
+    if not rest:
+        w.env[s.out.name] = found
+    else:
+        w.env[s.out.name] = Array(found, rest)
+
+
+def is_read_often(w: Writer, s: Load | Row) -> bool:
+    """Tell whether a product in an array is wanted more than once."""
+    return w.uses[s.out.name] > 1 or (isinstance(s.array, Var) and w.uses[s.array.name] > 1 + w.written[s.array.name])
+
+
+def inside(w: Writer, dim: Axis, i: Value) -> None:
+    """Write that an index is in range where no element is read."""
+    if isinstance(i, Affine) and len(i.terms) == 1 and i.offset == "0" and w.equal(i.terms[0].count, dim.count):
+        return
+    if dim.steps:
+        w.refuse("an index into a row whose size varies")
+    w.check(f"ops.inside({w.number(i).text}, {dim.count})")
+
+
+def of_references(w: Writer, x: References, indices: Sequence[Value], s: Load | Row) -> Any:
+    """Read a row of a list of arrays."""
+    if len(indices) != 1 or indices[0].axes:
+        return w.refuse("rows of different sizes")
+    name = w.emit(f"{x.name}[{w.number(indices[0]).text}]", (), x.kind, s.out.name, raises=True).text
+    dims = dims_of(w, name, x.rank)
+    return Array(Number(name, dims, x.kind), dims, home=x.name)
+
+
+def size(w: Writer, s: Size) -> None:
+    array = w.value(s.array)
+    if isinstance(array, References):
+        w.env[s.out.name] = w.emit(f"len({array.name})", (), WHOLE, s.out.name)
+        return
+    dims = array.local.dims[len(array.indices) :] if isinstance(array, View) else array.dims
+    axis = dims[s.dim]
+    if axis.steps:
+        w.env[s.out.name] = w.steps[axis.steps]
+        return
+    if not axis.count.isidentifier() and not axis.count.isdigit():
+        axis.count = w.emit(axis.count, (), WHOLE, s.out.name).text
+        w.sizes.add(axis.count)
+    w.env[s.out.name] = Affine((), axis.count)
+
+
+def check(w: Writer, s: Check) -> None:
+    i, n = w.value(s.index), w.value(s.size)
+    if n.axes:
+        w.refuse("a check against sizes that vary")
+    w.check(f"ops.inside({w.number(i).text}, {w.number(n).text})")
+
+
+# ------------------------------------------------------------ making
+
+
+def axis_of(w: Writer, count: Value) -> Axis:
+    """Make a dimension or a loop of so many elements or steps."""
+    if isinstance(count, Affine) and not count.terms:
+        return Axis(count.offset)
+    n = w.number(count)
+    if not n.axes:
+        return Axis(n.text)
+    if w.lanes and any(a in lanes.at for lanes in w.lanes for a in n.axes):
+        w.refuse("numbers of steps that vary within a branch")
+    most = w.once(("longest", n), lambda: w.emit(f"ops.longest({n.text})", (), WHOLE, "most", raises=True))
+    w.steps[n.text] = n
+    return Axis(most.text, n.text)
+
+
+def new(w: Writer, s: New) -> None:
+    of = s.out.type
+    assert isinstance(of, ArrayOf)
+    if isinstance(of.element, ArrayOf):
+        if w.axes or not isinstance(of.element.element, Scalar) or not s.sizes:
+            w.refuse("rows of different sizes")
+        n = w.number(w.value(s.sizes[0])).text
+        name = w.emit(f"[None] * {n}", (), REAL, s.out.name).text
+        w.env[s.out.name] = References(name, of.element.rank, of.element.element)  # type: ignore[arg-type]
+        w.changing.add(name)
+        return
+    if not isinstance(of.element, Scalar):
+        raise NotWhole("an array of boxes")
+    dims = tuple(axis_of(w, w.value(x)) for x in s.sizes)
+    if not s.sizes:
+        dims = (Axis("0"),)
+    w.env[s.out.name] = w.made(Local(s.out.name, dims, w.axes, len(w.masks), of.element, grows=not s.sizes))
+
+
+def zeros_like(w: Writer, s: ZerosLike) -> None:
+    array = w.value(s.array)
+    if isinstance(array, References):
+        name = w.emit(f"ops.zeros_like({array.name})", (), REAL, s.out.name).text
+        w.changing.add(name)
+        w.env[s.out.name] = References(name, array.rank, REAL)
+        return
+    dims = array.local.dims[len(array.indices) :] if isinstance(array, View) else array.dims
+    copies = tuple(Axis(d.count, d.steps) for d in dims)
+    w.env[s.out.name] = w.made(Local(s.out.name, copies, w.axes, len(w.masks), REAL))
+
+
+def materialise(w: Writer, x: Local) -> Number:
+    """Lay a local array out in memory of its own, with all dimensions."""
+    whole_of(w, x)
+    order = (*x.around, *x.dims)
+    if x.owned and isinstance(x.content, Number):
+        return x.content
+    if x.grows:
+        return w.refuse("an array that grows")  # type: ignore[no-any-return]
+    if any(a.steps for a in order):
+        w.refuse("rows of different sizes")
+    shape = ", ".join(f"max({a.count}, 0)" if not a.count.isdigit() else a.count for a in order)
+    kind = "" if x.kind == REAL else f", {KINDS[x.kind]}"
+    name = w.fresh(x.name)
+    if x.content is None:
+        w.set(name, f"np.zeros(({shape},){kind})")
+    else:
+        w.set(name, f"ops.spread({w.aligned(w.number(x.content), order)}, ({shape},){kind})")
+    x.content, x.owned = Number(name, order, x.kind), True
+    w.changing.add(name)
+    return x.content
+
+
+# ------------------------------------------------------------ writing
+
+
+def target(w: Writer, x: Operand) -> tuple[Local, tuple[Value, ...]]:
+    """Give the array that something is written to, and indices along its first dimensions."""
+    assert isinstance(x, Var)
+    found = w.env[x.name]
+    if isinstance(found, Local):
+        return found, ()
+    if isinstance(found, View):
+        return found.local, found.indices
+    if isinstance(found, Array) and found.home and isinstance(found.content, Number):
+        w.rows[found.content.text] = found.home
+        return Local(found.content.text, found.dims, (), 0, found.content.kind, found.content, owned=True), ()
+    return w.refuse("writing to an array of another function")  # type: ignore[no-any-return]
+
+
+def store(w: Writer, s: Store) -> None:
+    array = w.env[s.array.name]
+    if isinstance(array, References):
+        store_reference(w, array, w.value(s.indices[0]), w.value(s.value))
+        return
+    local, before = target(w, s.array)
+    indices = [*before, *(w.value(i) for i in s.indices)]
+    value = w.value(s.value)
+    inner = set(w.axes) - set(local.around)
+    index_axes = union(*(i.axes for i in (*around(w, local), *indices)))
+    if inner - set(index_axes):
+        w.refuse("an element that several steps write")
+    masks = [m for m in w.masks[local.masks :] if not any(a.steps and a in index_axes for a in m.axes)]
+    if is_whole(w, local, indices) and local.content is None and not masks and not w.lanes and not is_outside(w, local):
+        local.content = renamed(value, places(local, indices))  # type: ignore[assignment]
+        return
+    if masks:
+        w.refuse("an element that is written where a condition holds")
+    buffer = materialise(w, local)
+    text, axes = place(w, local, buffer, indices)
+    w.change(f"{text} = {w.aligned(w.number(value), axes)}", buffer.text)
+
+
+def store_reference(w: Writer, array: References, index: Value, value: Any) -> None:
+    """Write a row of a list of arrays."""
+    if not index.axes and not w.axes:
+        w.change(f"{array.name}[{w.number(index).text}] = {laid_out(w, value).text}", array.name)
+        return
+    if not isinstance(index, Affine) or len(index.terms) != 1 or w.axes != index.terms or index.offset != "0":
+        w.refuse("rows of different sizes")
+    whole = laid_out(w, value, w.axes)
+    array.name = w.emit(f"list({whole.text})", (), array.kind, array.name).text
+
+
+def append(w: Writer, s: Append) -> None:
+    local, _ = target(w, s.array)
+    inner = tuple(a for a in w.axes if a not in local.around)
+    if (
+        local.around
+        or local.content is not None
+        or w.masks
+        or len(inner) != 1
+        or is_outside(w, local)
+        or inner[0].steps
+    ):
+        w.refuse("an array that grows")
+    value = w.number(w.value(s.value))
+    local.dims[0].count = inner[0].count
+    local.content = Number(w.full(value, inner), local.dims, value.kind)
+    if not local.content.text.isidentifier():
+        local.content = w.emit(local.content.text, local.dims, value.kind, local.name)
+
+
+def is_outside(w: Writer, local: Local) -> bool:
+    """Tell whether an array is made outside the loop or branch that is being written."""
+    return local.block is not w.block
+
+
+def is_whole(w: Writer, local: Local, indices: Sequence[Value]) -> bool:
+    """Tell whether indices go over all of an array, in order, each by a loop of its own."""
+    terms = [i.terms[0] for i in indices if isinstance(i, Affine) and len(i.terms) == 1 and i.offset == "0"]
+    if len(terms) < len(local.dims) or len(set(terms)) < len(terms) or set(terms) & set(local.around):
+        return False
+    pairs = zip(terms, local.dims, strict=True)
+    return all(w.equal(t.count, d.count) and t.steps == d.steps for t, d in pairs)
+
+
+def places(local: Local, indices: Sequence[Value]) -> dict[Axis, Axis]:
+    """Give the dimension that each loop goes over."""
+    return {i.terms[0]: d for i, d in zip(indices, local.dims, strict=True) if isinstance(i, Affine)}
+
+
+def around(w: Writer, local: Local) -> list[Value]:
+    """Give the indices along the loops in which an array was made."""
+    found: list[Value] = []
+    for a in local.around:
+        i: Value = Affine((a,))
+        for lanes in w.lanes:
+            i = w.substituted(i, lanes.at)
+        found.append(i)
+    return found
+
+
+def place(w: Writer, local: Local, buffer: Number, indices: Sequence[Value]) -> tuple[str, tuple[Axis, ...]]:
+    """Write a part of an array that is assigned to; give the axes of that part."""
+    every = [*around(w, local), *indices]
+    if is_sliced(every):
+        parts, axes = slices(w, buffer, every)
+        return f"{buffer.text}[{', '.join(parts)}]", axes
+    text, axes = indexed(w, every)
+    return f"{buffer.text}[{text}]", axes
+
+
+def is_sliced(indices: Sequence[Value]) -> bool:
+    """Tell whether a part of an array is one by slices."""
+    terms = [a for i in indices for a in i.axes]
+    plain = all(
+        (isinstance(i, Affine) and len(i.terms) == 1 and not i.offset.startswith("-")) or not i.axes for i in indices
+    )
+    return plain and len(set(terms)) == len(terms)
+
+
+def slices(w: Writer, buffer: Number, indices: Sequence[Value]) -> tuple[list[str], tuple[Axis, ...]]:
+    """Write a part of an array by slices."""
+    parts, axes = [], []
+    for d, (i, dim) in enumerate(zip(indices, buffer.axes, strict=True)):
+        if not i.axes:
+            parts.append(i.offset if isinstance(i, Affine) else w.number(i).text)
+            continue
+        assert isinstance(i, Affine)
+        axis = i.terms[0]
+        axes.append(axis)
+        if i.offset == "0" and (axis is dim or w.equal(axis.count, dim.count)):
+            parts.append(":")
+        else:
+            parts.append(f"ops.span({i.offset}, {axis.count}, {buffer.text}.shape[{d}])")
+    return parts, tuple(axes)
+
+
+def indexed(w: Writer, indices: Sequence[Value]) -> tuple[str, tuple[Axis, ...]]:
+    """Write a part of an array by arrays of indices."""
+    axes = union(*(i.axes for i in indices))
+    parts = [w.within_masks(w.number(i), axes) if not isinstance(i, Affine) else w.number(i) for i in indices]
+    return ", ".join(w.aligned(i, axes) for i in parts), axes
+
+
+# ------------------------------------------------------------ adding
+
+
+def add_at(w: Writer, s: AddAt) -> None:
+    local, before = target(w, s.array)
+    added(w, local, [*before, *(w.value(i) for i in s.indices)], w.value(s.value))
+
+
+def add_all(w: Writer, s: AddAll) -> None:
+    value = w.value(s.value)
+    found = w.env[s.array.name]
+    if isinstance(value, References):
+        w.refuse("sums of rows of different sizes")
+    short = dict(value.part) if isinstance(value, Local) else {}
+    if short and not any(a in lanes.at for lanes in w.lanes for a in value.content.axes):
+        whole = Array(value.content, tuple(short.get(d, d) for d in value.dims))
+        sizes = value.dims
+    else:
+        short, whole = {}, content(w, value)
+        sizes = whole.dims
+    if short and isinstance(found, Array):
+        short, whole = {}, content(w, value)
+    if isinstance(found, Array) and found.home:
+        to = dict(zip(whole.dims, found.dims, strict=True))
+        row = w.number(found.content)
+        v = w.number(renamed(whole.content, to))
+        if w.axes:
+            w.refuse("sums of rows of different sizes")
+        w.change(f"np.add({row.text}, {w.aligned(v, row.axes)}, out={row.text})", found.home)
+        return
+    local, before = target(w, s.array)
+    dims = local.dims[len(before) :]
+    same_sizes(w, sizes, dims)
+    own = tuple(d if x in sizes else x for x, d in zip(whole.dims, dims, strict=True))
+    v = renamed(whole.content, dict(zip(whole.dims, own, strict=True)))  # type: ignore[assignment]
+    outer = w.axes
+    w.axes = (*outer, *own)
+    added(w, local, [*before, *(Affine((d,)) for d in own)], v)
+    w.axes = outer
+
+
+def same_sizes(w: Writer, a: Sequence[Axis], b: Sequence[Axis]) -> None:
+    """Make sure that an array is added into one of its shape."""
+    for x, y in zip(a, b, strict=True):
+        if x.steps != y.steps:
+            w.refuse("rows of different sizes")
+        w.same(x.count, y.count)
+
+
+def added(w: Writer, local: Local, indices: Sequence[Value], value: Value) -> None:
+    """Add values at indices: the sum over all steps that have the same ones."""
+    every = [*around(w, local), *indices]
+    index_axes = union(*(i.axes for i in every))
+    inner = [a for a in w.axes if a not in local.around and a not in index_axes]
+    w.order = tuple(a for i in every for a in i.axes)
+    found = summed(w, value, inner, w.masks[local.masks :])
+    w.order = ()
+    if is_whole(w, local, indices) and not any(isinstance(i, Number) for i in every[: len(local.around)]):
+        add_whole(w, local, renamed(found, places(local, indices)))  # type: ignore[arg-type]
+        return
+    if convolved(w, local, every, found) or begun(w, local, indices, found):
+        return
+    buffer = materialise(w, local)
+    if is_sliced(every):
+        parts, axes = slices(w, buffer, every)
+        at = f"{buffer.text}[{', '.join(parts)}]"
+        w.change(f"{at} += {w.aligned(w.number(found), axes)}", buffer.text)
+        return
+    text, axes = indexed(w, every)
+    v = w.number(found)
+    given = w.full(v, axes) if local.kind == REAL and len(every) == 1 else w.aligned(v, axes)
+    w.change(f"ops.add_at({buffer.text}, ({text},), {given})", buffer.text)
+
+
+def begun(w: Writer, local: Local, indices: Sequence[Value], value: Value) -> bool:
+    """Begin an array with sums for its first elements; tell whether that is how it was done."""
+    terms = [i.terms[0] for i in indices if isinstance(i, Affine) and len(i.terms) == 1 and i.offset == "0"]
+    if len(terms) < len(local.dims) or len(set(terms)) < len(terms) or set(terms) & set(local.around):
+        return False
+    outer = around(w, local)
+    if local.content is not None or is_outside(w, local) or any(isinstance(i, Number) for i in outer):
+        return False
+    if any(t.steps or d.steps for t, d in zip(terms, local.dims, strict=True)):
+        return False
+    to = dict(zip(terms, local.dims, strict=True))
+    for t, d in list(to.items()):
+        if not w.equal(t.count, d.count):
+            local.part[d] = to[t] = Axis(t.count)
+    local.content = renamed(value, to)  # type: ignore[assignment]
+    return True
+
+
+def add_whole(w: Writer, local: Local, value: Value) -> None:
+    """Add to all elements of an array."""
+    whole_of(w, local)
+    order = (*local.around, *local.dims)
+    if local.owned:
+        assert isinstance(local.content, Number)
+        w.change(f"{local.content.text} += {w.aligned(w.number(value), order)}", local.content.text)
+    elif local.content is None:
+        local.content = value
+    else:
+        a, b = w.number(local.content), w.number(value)
+        axes = union(a.axes, b.axes)
+        if local.masks < len(w.masks):
+            axes = order
+        local.content = w.emit(f"{w.aligned(a, axes)} + {w.aligned(b, axes)}", axes, local.kind, local.name, atom=False)
+
+
+def convolved(w: Writer, local: Local, every: Sequence[Value], value: Value) -> bool:
+    """Add at sums of two indices; tell whether that is how it was done."""
+    sums = [k for k, i in enumerate(every) if isinstance(i, Affine) and len(i.terms) == 2]
+    rest = [i for k, i in enumerate(every) if k not in sums]
+    terms = [a for i in every for a in i.axes]
+    if len(sums) != 1 or not is_sliced(rest) or len(set(terms)) < len(terms) or sums[0] != len(every) - 1:
+        return False
+    last = every[-1]
+    assert isinstance(last, Affine)
+    i, j = last.terms
+    buffer = materialise(w, local)
+    parts, axes = slices(w, Number(buffer.text, buffer.axes[:-1], buffer.kind), rest)
+    both = f"max({i.count} + {j.count} - 1, 0) * ({i.count} > 0) * ({j.count} > 0)"
+    size = w.emit(both, (), WHOLE, "n", atom=False)
+    parts.append(f"ops.span({last.offset}, {size.text}, {buffer.text}.shape[{len(every) - 1}])")
+    w.change(f"{buffer.text}[{', '.join(parts)}] += {sums_of_windows(w, value, axes, i, j)}", buffer.text)
+    return True
+
+
+def sums_of_windows(w: Writer, value: Value, axes: tuple[Axis, ...], i: Axis, j: Axis) -> str:
+    """Write the sums of a value over all pairs of indices of one sum."""
+    if isinstance(value, Product) and not axes:
+        first = w.number(Product(tuple(f for f in value.factors if j not in f.axes)))
+        second = w.number(Product(tuple(f for f in value.factors if j in f.axes)))
+        if first.axes == (i,) and second.axes == (j,):
+            return f"ops.convolve({first.text}, {second.text})"
+    return f"ops.unwindows({w.full(w.number(value), (*axes, i, j))})"
+
+
+WRITE: Mapping[type[object], Callable[[Writer, Any], None]] = {
+    Load: load,
+    Row: load,
+    Size: size,
+    Check: check,
+    New: new,
+    ZerosLike: zeros_like,
+    Store: store,
+    Append: append,
+    AddAt: add_at,
+    AddAll: add_all,
+}

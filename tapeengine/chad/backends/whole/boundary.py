@@ -1,0 +1,209 @@
+"""Python values as the leaves of whole-array programs, and back: numbers and numpy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from tapeengine.chad.backends.plain import Values
+from tapeengine.chad.convert import Converter
+from tapeengine.chad.linear import Sparse
+from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Product, Sum, Type, is_discrete
+from tapeengine.errors import UnsupportedError
+
+__all__ = ["Boundary", "NotDense"]
+
+DTYPES: Mapping[type, Any] = {Float: np.float64, Int: np.int64, Bool: np.bool_}
+ACCEPTED: Mapping[type, str] = {Float: "fiu", Int: "iu", Bool: "b"}
+
+
+class NotDense(UnsupportedError):
+    """A value that does not lie in arrays whose rows have one size."""
+
+
+class Boundary:
+    """Converts values of a program's types.
+
+    Parameters
+    ----------
+    types : mapping of str to Sum
+    converter : Converter
+        Converts what does not lie in arrays already, element by element.
+    """
+
+    def __init__(self, types: Mapping[str, Sum], converter: Converter) -> None:
+        self.types = types
+        self.converter = converter
+        self.values = Values(types, dense=True)
+
+    def inward(self, of: Type, x: Any) -> list[Any]:
+        """Take a value apart.
+
+        Raises
+        ------
+        NotDense
+        """
+        match of:
+            case Float() | Int() | Bool():
+                return [number(of, x)]
+            case Product(items, name, fields) if of != UNIT:
+                return [
+                    leaf
+                    for t, v in zip(items, parts(name, fields, items, x), strict=True)
+                    for leaf in self.inward(t, v)
+                ]
+            case Array() if rank_of(of):
+                return [array(of, x)]
+        return [as_array(leaf) for leaf in self.values.flat(of, self.converter.inward(of, x, "an argument"))]
+
+    def outward(self, of: Type, leaves: Iterator[Any]) -> Any:
+        """Put a value together."""
+        match of:
+            case Float():
+                return float(next(leaves))
+            case Int():
+                return int(next(leaves))
+            case Bool():
+                return bool(next(leaves))
+            case Product(items, name) if of != UNIT:
+                made = [self.outward(t, leaves) for t in items]
+                return self.converter.classes[name](*made) if name else tuple(made)
+            case Array() if rank_of(of):
+                return next(leaves)
+        return self.converter.outward(of, self.inside(of, leaves))
+
+    def inside(self, of: Type, leaves: Iterator[Any]) -> Any:
+        """Give the value of terms that has these leaves."""
+        return self.values.restored(of, (x.tolist() if isinstance(x, np.ndarray) else x for x in leaves))
+
+    def cotangent_in(self, of: Type, d: Any, results: Iterator[Any], name: str = "value") -> list[Any]:
+        """Take the cotangent of a value apart, whose leaves are given.
+
+        Raises
+        ------
+        CotangentError
+            Where it does not fit the value.
+        """
+        match of:
+            case Float() if type(d) is float:
+                next(results)
+                return [d]
+            case Product(items, name_, fields) if of != UNIT and fits(name_, items, d):
+                each = zip(items, parts(name_, fields, items, d), strict=True)
+                return [leaf for t, x in each for leaf in self.cotangent_in(t, x, results, name)]
+            case Array() if rank_of(of) and element(of) == Float():
+                value = next(results)
+                given = fitting(d, value.shape)
+                if given is not None:
+                    return [given]
+                results = iter([value])
+        inside = self.inside(of, results)
+        found = self.converter.cotangent_in(of, d, inside, name)
+        return [as_array(leaf) for leaf in self.values.cotangent(of, found, inside)]
+
+    def cotangent_out(self, of: Type, leaves: Iterator[Any], like: Any) -> Any:
+        """Put the cotangent of an argument together, or the tangent of a value: discrete parts are None."""
+        if is_discrete(of):
+            return None
+        match of:
+            case Float():
+                return float(next(leaves))
+            case Product(items, name, fields):
+                likes = [None] * len(items) if like is None else parts(name, fields, items, like)
+                made = [self.cotangent_out(t, leaves, x) for t, x in zip(items, likes, strict=True)]
+                return self.converter.classes[name](*made) if name else tuple(made)
+            case Array() if rank_of(of):
+                return shaped(next(leaves), like)
+        inside = self.converter.inward(of, like, "an argument")
+        d = self.values.sparse(of, (x.tolist() if isinstance(x, np.ndarray) else x for x in leaves), inside)
+        return self.converter.cotangent_out(of, d, inside, like, Sparse(self.types))
+
+
+def rank_of(of: Type) -> int:
+    """Give the number of dimensions of an array of numbers; 0 for other types."""
+    rank = 0
+    while isinstance(of, Array):
+        of, rank = of.element, rank + 1
+    return rank if isinstance(of, Float | Int | Bool) else 0
+
+
+def element(of: Type) -> Type:
+    """Give the type of the elements of an array of any rank."""
+    while isinstance(of, Array):
+        of = of.element
+    return of
+
+
+def number(of: Type, x: Any) -> Any:
+    """Read a number."""
+    if isinstance(x, np.ndarray) and x.shape == ():
+        x = x[()]
+    kind = type(x)
+    if isinstance(of, Float) and (kind is float or isinstance(x, np.floating | np.integer) or kind is int):
+        return float(x)
+    if isinstance(of, Int) and (kind is int or isinstance(x, np.integer)):
+        return int(x)
+    if isinstance(of, Bool) and (kind is bool or isinstance(x, np.bool_)):
+        return bool(x)
+    raise NotDense("a value that is no number")
+
+
+def parts(name: str, fields: tuple[str, ...], items: tuple[Type, ...], x: Any) -> Any:
+    """Give the parts of a tuple or a record."""
+    if name:
+        if type(x).__name__ != name:
+            raise NotDense(f"a value that is no {name}")
+        return [getattr(x, f) for f in fields]
+    if not isinstance(x, tuple) or len(x) != len(items):
+        raise NotDense("a value that is no tuple of as many parts")
+    return x
+
+
+def fits(name: str, items: tuple[Type, ...], d: Any) -> bool:
+    """Tell whether a cotangent has the form of a tuple or a record."""
+    return type(d).__name__ == name if name else isinstance(d, tuple) and len(d) == len(items)
+
+
+def array(of: Type, x: Any) -> Any:
+    """Read an array of numbers."""
+    kind, rank = type(element(of)), rank_of(of)
+    if not isinstance(x, np.ndarray):
+        if not isinstance(x, list | tuple):
+            raise NotDense("a value that is no array")
+        try:
+            x = np.array(x, dtype=None if len(x) else DTYPES[kind])
+        except (ValueError, TypeError):
+            raise NotDense("rows of different sizes") from None
+    if x.size == 0 and x.ndim < rank:
+        x = x.reshape(x.shape + (0,) * (rank - x.ndim)).astype(DTYPES[kind])
+    if x.ndim != rank or x.dtype.kind not in ACCEPTED[kind]:
+        raise NotDense("a value that is no array of these numbers")
+    return np.asarray(x, dtype=DTYPES[kind])
+
+
+def as_array(x: Any) -> Any:
+    """Give the column of a leaf as an array."""
+    if not isinstance(x, list):
+        return x
+    kind = np.float64 if not x or isinstance(x[0], float) else np.bool_ if isinstance(x[0], bool) else np.int64
+    return np.array(x, dtype=kind)
+
+
+def fitting(d: Any, shape: tuple[int, ...]) -> Any:
+    """Give a cotangent as an array of a shape; None if it is none."""
+    if d is None:
+        return np.zeros(shape)
+    try:
+        found = np.asarray(d, dtype=None if isinstance(d, np.ndarray) else float)
+    except (ValueError, TypeError):
+        return None
+    return np.asarray(found, dtype=float) if found.shape == shape and found.dtype.kind in "fiu" else None
+
+
+def shaped(x: Any, like: Any) -> Any:
+    """Give an array as lists where its primal has lists."""
+    if isinstance(like, list | tuple):
+        return type(like)(shaped(row, k) for row, k in zip(x, like, strict=True))
+    return x if x.ndim else float(x)

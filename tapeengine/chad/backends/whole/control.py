@@ -1,0 +1,704 @@
+"""Scalar operations, loops and branches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any
+
+from tapeengine.chad.backends.whole import arrays, folds
+from tapeengine.chad.backends.whole.arrays import axis_of, content, laid_out, materialise, plain_array
+from tapeengine.chad.backends.whole.operations import SAFE, scalar_text, whole_text
+from tapeengine.chad.backends.whole.sums import summed
+from tapeengine.chad.backends.whole.text import Block, Frames, Nest
+from tapeengine.chad.backends.whole.values import (
+    Affine,
+    Array,
+    Axis,
+    Local,
+    NotWhole,
+    Number,
+    Product,
+    References,
+    Site,
+    Value,
+    View,
+    axes_of,
+    renamed,
+    union,
+)
+from tapeengine.chad.backends.whole.writer import KINDS, Home, Lanes, Writer
+from tapeengine.chad.intermediate.analysis import changes, outs, walk
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
+from tapeengine.chad.intermediate.statements import (
+    Add,
+    Append,
+    ArrayOf,
+    Assign,
+    BoxOf,
+    Call,
+    Check,
+    Compute,
+    For,
+    If,
+    Kept,
+    Load,
+    Operand,
+    Registered,
+    Row,
+    Scalar,
+    Statement,
+    Var,
+    While,
+)
+from tapeengine.chad.registered import is_elementwise
+from tapeengine.chad.types import BOOL, FLOAT, INT, Type
+
+__all__ = ["WRITE"]
+
+
+# ------------------------------------------------------------ numbers
+
+
+def compute(w: Writer, s: Compute) -> None:
+    args = [w.value(x) for x in s.args]
+    if s.operation.name == "isame" and not args[0].axes and not args[1].axes:
+        w.env[s.out.name] = Affine((), w.same(*(w.number(x).text for x in args)))
+        return
+    w.env[s.out.name] = lazily(w, s, args) or at_once(w, s, [w.number(x) for x in args])
+
+
+def lazily(w: Writer, s: Compute, args: list[Value]) -> Value | None:
+    """Give a product or a sum of indices that is not laid out yet; None for anything else."""
+    name = s.operation.name
+    if name == "iadd":
+        found = w.sum_of_indices(*args) if all(isinstance(x, Affine) or not x.axes for x in args) else None
+        return found if isinstance(found, Affine) else None
+    if name == "imax" and args[1] == Affine((), "0") and isinstance(args[0], Affine) and w.is_size(args[0]):
+        return args[0]
+    if name == "isub" and isinstance(args[0], Affine) and not args[1].axes:
+        return minus(w, args[0], args[1])
+    if name not in ("mul", "neg", "add") or not any(x.axes for x in args):
+        return None
+    if name == "add" and s.args[0] != s.args[1]:
+        return None
+    parts = [f for x in args[: 1 if name == "add" else 2] for f in factors(w, x)]
+    if name != "mul":
+        parts.insert(0, Number("-1.0" if name == "neg" else "2.0"))
+    found = Product(tuple(parts))
+    return found if s.out.name in w.lazy else w.number(found, s.out.name)
+
+
+def minus(w: Writer, x: Affine, y: Value) -> Value | None:
+    """Subtract from a sum of indices what is the same for all steps."""
+    offset = y.offset if isinstance(y, Affine) else w.number(y).text
+    if offset.lstrip("-").isdigit():
+        return Affine(x.terms, w.sum_of_texts(x.offset, str(-int(offset))))
+    if not x.terms:
+        return None
+    text = f"{x.offset} - {offset}" if x.offset != "0" else f"-{offset}"
+    return Affine(x.terms, w.once(("text", text), lambda: w.emit(text, (), WHOLE, "at", atom=False)).text)
+
+
+def factors(w: Writer, x: Value) -> Sequence[Number]:
+    """Give the factors of a value."""
+    return x.factors if isinstance(x, Product) else (w.number(x),)
+
+
+def at_once(w: Writer, s: Compute, args: list[Number]) -> Value:
+    """Write an operation."""
+    axes = union(*(x.axes for x in args))
+    texts = []
+    for x, of in zip(args, s.operation.takes, strict=True):
+        text = w.aligned(x, axes)
+        if x.kind == TRUTH and of != TRUTH:
+            text = f"({text} + 0)" if x.axes else f"int({text})"
+        texts.append(f"({text})" if text.startswith("-") else text)
+    text, atom = (whole_text if axes else scalar_text)(s.operation, texts)
+    raises = not s.operation.is_total
+    found = w.once(
+        ("text", text, axes), lambda: w.emit(text, axes, s.operation.gives, s.out.name, raises=raises, atom=atom)
+    )
+    return Affine((), found.text) if s.operation.gives == WHOLE and not axes else found
+
+
+def assign(w: Writer, s: Assign) -> None:
+    found = [w.value(x) for x in s.values]
+    for v, x in zip(s.outs, found, strict=True):
+        if v.name in w.pinned:
+            set_pinned(w, v, x)
+            continue
+        w.homes[v.name] = Home(w.axes, len(w.masks), w.block)
+        w.env[v.name] = x
+        for assigned in w.assigned:
+            assigned.add(v.name)
+
+
+def add(w: Writer, s: Add) -> None:
+    name = s.out.name
+    if isinstance(s.out.type, BoxOf):
+        raise NotWhole("a box")
+    home = w.homes[name]
+    given = w.value(s.value)
+    spread = {lanes.axis for lanes in w.lanes if any(a in home.axes for a in lanes.at)}
+    over = [a for a in w.axes if a not in home.axes and a not in spread]
+    found = summed(w, given, over, w.masks[home.masks :])
+    found = spread_lanes(w, found, home)
+    before = w.env[name]
+    if name in w.pinned:
+        axes = before.axes
+        w.set(before.text, f"{before.text} + {w.aligned(w.number(found), axes)}")
+        return
+    if is_zero(before):
+        w.env[name] = found
+        return
+    a, b = w.number(before), w.number(found)
+    axes = union(a.axes, b.axes)
+    w.env[name] = w.emit(f"{w.aligned(a, axes)} + {w.aligned(b, axes)}", axes, s.out.type, name, atom=False)  # type: ignore[arg-type]
+
+
+def is_zero(x: Value) -> bool:
+    """Tell whether a value is the literal zero."""
+    return (isinstance(x, Number) and x.text == "0.0") or (isinstance(x, Affine) and x == Affine((), "0"))
+
+
+def spread_lanes(w: Writer, x: Value, home: Home) -> Value:
+    """Give a value of the lanes of a branch as one of all steps, zero where the branch is not taken."""
+    for lanes in reversed(w.lanes):
+        if lanes.axis in home.axes:
+            continue
+        kept = [a for a in lanes.at if a in home.axes]
+        if not kept:
+            continue
+        if len(kept) < len(lanes.at):
+            w.refuse("a sum over some of the loops of a branch")
+        v = w.number(x)
+        rest = tuple(a for a in v.axes if a is not lanes.axis)
+        axes = (*kept, *rest)
+        text = w.aligned(v, (lanes.axis, *rest)) if lanes.axis in v.axes else w.aligned(v, rest)
+        at = ", ".join(w.number(lanes.at[a]).text for a in kept)
+        shape = ", ".join(a.count for a in axes)
+        x = w.emit(f"ops.put(({at},), {text}, ({shape},))", axes, REAL)
+    return x
+
+
+# ------------------------------------------------------------ loops done at once
+
+
+def for_(w: Writer, s: For) -> None:
+    if id(s) in w.stepwise:
+        step_by_step(w, s)
+    elif any(v != x for v, x in s.carried):
+        if not folds.fold(w, s, at_once_for):
+            step_by_step(w, s)
+    elif any(isinstance(w.value(k.frames), Site) and w.value(k.frames).frames for k in s.recalled):
+        step_by_step(w, s)
+    else:
+        at_once_for(w, s, lambda: w.statements(s.body))
+
+
+def at_once_for(w: Writer, s: For, body: Any) -> Axis:
+    """Do all steps of a loop at once."""
+    axis = loop_axis(w, s)
+    outer_axes, outer_masks = w.axes, list(w.masks)
+    w.axes = (*w.axes, axis)
+    w.loops.append(s)
+    w.env[s.index.name] = Affine((axis,))
+    if axis.steps:
+        steps = w.steps[axis.steps]
+        axes = union(steps.axes, (axis,))
+        index = w.number(Affine((axis,)))
+        text = f"{w.aligned(index, axes)} < {w.aligned(steps, axes)}"
+        w.masks.append(w.once(("mask", axis), lambda: w.emit(text, axes, TRUTH, "counts", atom=False)))
+    for k in s.recalled:
+        site = w.value(k.frames)
+        for f in k.fields:
+            w.env[f.name] = renamed(site.fields[0][f.name], {site.axes[0]: axis})
+    body()
+    w.axes, w.masks = outer_axes, outer_masks
+    w.loops.pop()
+    if s.kept is not None:
+        kept = fields(w, s.kept)
+        if axis.steps:
+            kept[STEPS] = w.steps[axis.steps]
+        w.env[s.kept.frames.name] = Site((axis,), [kept])
+    return axis
+
+
+def loop_axis(w: Writer, s: For) -> Axis:
+    """Make the axis of a loop."""
+    if s.count is not None:
+        axis = axis_of(w, w.value(s.count))
+    else:
+        site = w.value(s.recalled[0].frames)
+        steps = site.fields[0].get(STEPS)
+        axis = Axis(site.axes[0].count) if steps is None else axis_of(w, steps)
+    return axis
+
+
+#: Under which name a loop keeps its numbers of steps, where these vary.
+STEPS = "#steps"
+
+
+def fields(w: Writer, kept: Kept) -> dict[str, object]:
+    """Give what a site keeps."""
+    found: dict[str, object] = {}
+    for f in kept.fields:
+        x = w.value(f)
+        if isinstance(x, Local | View):
+            x = content(w, x)
+        if isinstance(x, Array):
+            x = Array(w.number(x.content), x.dims)
+        if isinstance(x, Product):
+            x = w.number(x)
+        found[f.name] = x
+    return found
+
+
+# ------------------------------------------------------------ loops done step by step
+
+
+@contextmanager
+def nest(w: Writer, bodies: Sequence[Sequence[Statement]]) -> Iterator[None]:
+    """Pin what the blocks of a loop or a branch change."""
+    declared = {v.name for body in bodies for s, _ in walk(list(body)) if not isinstance(s, Add) for v in outs(s)}
+    added = {s.out.name for body in bodies for s, _ in walk(list(body)) if isinstance(s, Add)}
+    rows = {s.out.name: s.array for body in bodies for s, _ in walk(list(body)) if isinstance(s, Load | Row)}
+    changed = {v.name for body in bodies for s, _ in walk(list(body)) for v in changes(s)}
+    for name in list(changed):
+        while name in rows and isinstance(rows[name], Var):
+            name = rows[name].name  # type: ignore[union-attr]
+            changed.add(name)
+    pinned = []
+    for name in sorted(added | declared):
+        if name in w.env and name in w.homes and name not in w.pinned and (name in added or assigns(bodies, name)):
+            pin(w, name)
+            pinned.append(name)
+    for name in sorted(changed):
+        x = w.env.get(name)
+        local = x.local if isinstance(x, View) else x
+        if isinstance(local, Local):
+            materialise(w, local)
+    yield
+    for name in pinned:
+        w.pinned.discard(name)
+
+
+def assigns(bodies: Sequence[Sequence[Statement]], name: str) -> bool:
+    """Tell whether statements assign to a variable."""
+    return any(isinstance(s, Assign) and any(v.name == name for v in s.outs) for b in bodies for s, _ in walk(list(b)))
+
+
+def pin(w: Writer, name: str) -> None:
+    """Let a number lie in a variable of its own, which may change."""
+    x = w.number(w.env[name])
+    axes = w.homes[name].axes
+    variable = w.fresh(name)
+    w.set(variable, w.full(x, axes))
+    w.changing.add(variable)
+    w.env[name] = Number(variable, axes, x.kind)
+    w.pinned.add(name)
+
+
+def set_pinned(w: Writer, v: Var, x: Any) -> None:
+    """Give a pinned variable a value."""
+    before = w.env[v.name]
+    if isinstance(before, Array):
+        w.set(before.content.text, laid_out(w, x, axes_of(before)).text)  # type: ignore[union-attr]
+    elif isinstance(before, References):
+        if not isinstance(x, References):
+            w.refuse("rows of different sizes")
+        w.set(before.name, x.name)
+    else:
+        w.set(before.text, w.full(w.number(x), before.axes))
+
+
+def variable(w: Writer, v: Var, x: Any = None) -> None:
+    """Make a variable that changes: what a loop carries, or a branch gives; ``x`` is its first value."""
+    name = w.fresh(v.name)
+    w.changing.add(name)
+    if isinstance(v.type, ArrayOf):
+        if isinstance(v.type.element, ArrayOf):
+            if x is not None and not isinstance(x, References):
+                w.refuse("rows of different sizes")
+            w.env[v.name] = plain_array(w, name, v.type, w.axes)
+            if x is not None:
+                w.set(name, x.name)
+            return
+        if x is not None:
+            w.set(name, laid_out(w, x, w.axes).text)
+        w.env[v.name] = plain_array(w, name, v.type, w.axes)
+    elif isinstance(v.type, Scalar):
+        if x is not None:
+            w.set(name, w.full(w.number(x), w.axes))
+        w.env[v.name] = Number(name, w.axes, v.type)
+    else:
+        raise NotWhole("a box")
+
+
+def alias(w: Writer, v: Var) -> Any:
+    """Give what a changing variable is now a name that stays."""
+    x = w.env[v.name]
+    if isinstance(x, References):
+        return References(w.emit(x.name, (), x.kind, v.name).text, x.rank, x.kind)
+    if isinstance(x, Array):
+        assert isinstance(x.content, Number)
+        name = w.emit(x.content.text, (), REAL, v.name).text
+        assert isinstance(v.type, ArrayOf)
+        return plain_array(w, name, v.type, axes_of(x))
+    found = w.emit(x.text, x.axes, x.kind, v.name)
+    return Affine((), found.text) if x.kind == WHOLE and not x.axes else found
+
+
+def step_by_step(w: Writer, s: For) -> None:
+    """Do the steps of a loop one after the other."""
+    w.steps_one_by_one += 1
+    sites = [w.value(k.frames) for k in s.recalled]
+    if s.count is not None:
+        count = w.value(s.count)
+    else:
+        count = next((Affine((), site.axes[0].count) for site in sites if isinstance(site, Site)), None)
+        if count is None:
+            w.refuse("a loop of an unknown number of steps")
+    if count.axes or any(m.axes for m in w.masks):
+        w.refuse("a loop of numbers of steps that vary, or in a branch that some steps take")
+    n = w.number(count).text
+    carried_before(w, s)
+    index = w.fresh(s.index.name)
+    head = f"for {index} in {f'reversed(range({n}))' if s.down else f'range({n})'}:"
+    body = Block()
+    with nest(w, [s.body]), w.inside(body):
+        frames = []
+        ends = {v.name: w.env[v.name] for v, _ in s.carried}
+        for v, _ in s.carried:
+            w.env[v.name] = alias(w, v)
+        w.env[s.index.name] = Affine((), index)
+        for k, site in zip(s.recalled, sites, strict=True):
+            frames += recall(w, k, site, Affine((), index))
+        w.statements(s.body)
+        kept = None if s.kept is None else fields(w, s.kept)
+        following = [w.value(x) for _, x in s.carried]
+        following = [settled(w, x, axes_of(ends[v.name])) for (v, _), x in zip(s.carried, following, strict=True)]
+        w.env |= ends
+        for (v, _), x in zip(s.carried, following, strict=True):
+            set_pinned(w, v, x)
+    made = Nest([head], [body], index=index, recalled=[frames])
+    if kept is not None and s.kept is not None:
+        made.kept = [Frames(w.fresh(s.kept.frames.name), body, True)]
+        made.kept[0].siblings = made.kept
+        w.env[s.kept.frames.name] = Site((Axis(n),), [kept], list(made.kept))
+    w.block.lines.append(made)
+
+
+def settled(w: Writer, x: Any, axes: tuple[Axis, ...]) -> Any:
+    """Lay out what a step hands to the next one, before anything changes."""
+    if isinstance(x, Local | View | Array):
+        text = laid_out(w, x, axes)
+        dims = text.axes[len(axes) :]
+        return Array(text, dims)
+    return x if isinstance(x, References) else w.number(x)
+
+
+def carried_before(w: Writer, s: For | While) -> None:
+    """Let what a loop carries lie in variables."""
+    found = [(v, w.value(v)) for v, _ in s.carried]
+    for v, x in found:
+        variable(w, v, x)
+
+
+def recall(w: Writer, k: Kept, site: Site, index: Value) -> list[Frames]:
+    """Give fields their values in one step."""
+    if site.frames:
+        w.env |= {n: w.of_kept(x, site.at) for n, x in site.fields[0].items()}
+        return list(site.frames)  # type: ignore[arg-type]
+    for f in k.fields:
+        w.env[f.name] = w.of_kept(site.fields[0][f.name], {site.axes[0]: index})
+    return []
+
+
+def while_(w: Writer, s: While) -> None:
+    w.steps_one_by_one += 1
+    if w.axes:
+        w.refuse("a loop of an unknown number of steps")
+    carried_before(w, s)
+    counter = w.fresh("steps")
+    w.set(counter, "0")
+    body = Block()
+    with nest(w, [s.test, s.body]), w.inside(body):
+        ends = {v.name: w.env[v.name] for v, _ in s.carried}
+        for v, _ in s.carried:
+            w.env[v.name] = alias(w, v)
+        w.statements(s.test)
+        condition = w.number(w.value(s.condition)).text
+        body.lines.append(Nest([f"if not {condition}:"], [Block([stop()])], raises=True))
+        w.statements(s.body)
+        kept = None if s.kept is None else fields(w, s.kept)
+        following = [settled(w, w.value(x), ()) for _, x in s.carried]
+        w.env |= ends
+        for (v, _), x in zip(s.carried, following, strict=True):
+            set_pinned(w, v, x)
+        w.set(counter, f"{counter} + 1")
+    made = Nest(["while True:"], [body], recalled=[[]], raises=True)
+    if kept is not None and s.kept is not None:
+        made.kept = [Frames(w.fresh(s.kept.frames.name), body, True)]
+        made.kept[0].siblings = made.kept
+        w.env[s.kept.frames.name] = Site((Axis(counter),), [kept], list(made.kept))
+    w.block.lines.append(made)
+
+
+def stop() -> Any:
+    """Write the end of a loop."""
+    from tapeengine.chad.backends.whole.text import Line
+
+    return Line("", "break", raises=True)
+
+
+# ------------------------------------------------------------ branches
+
+
+def if_(w: Writer, s: If) -> None:
+    condition = w.value(s.condition)
+    if not condition.axes:
+        one_branch(w, s, condition)
+    elif is_cheap(w, s):
+        masked(w, s, w.number(condition))
+    else:
+        lanes(w, s, w.number(condition))
+
+
+def one_branch(w: Writer, s: If, condition: Value) -> None:
+    """Take one of two branches."""
+    sites = [w.value(pair[0].frames) for pair in s.recalled]
+    names = joined(s)
+    for v in names:
+        if v.name not in w.pinned:
+            variable(w, v)
+            if isinstance(v.type, Scalar):
+                w.pinned.add(v.name)
+            else:
+                w.pinned.add(v.name)
+    bodies = [Block(), Block()]
+    recalled: list[list[Frames]] = [[], []]
+    kept: list[dict[str, object]] = []
+    with nest(w, [s.then, s.orelse]):
+        for k, statements in enumerate((s.then, s.orelse)):
+            with w.inside(bodies[k]):
+                for site in sites:
+                    w.env |= {n: w.of_kept(x, site.at) for n, x in site.fields[k].items()}
+                    if site.frames:
+                        recalled[k].append(site.frames[k])
+                w.statements(statements)
+                if s.kept is not None:
+                    kept.append(fields(w, s.kept[k]))
+    made = Nest([f"if {w.number(condition).text}:", "else:"], bodies, recalled=recalled)
+    for v in names:
+        x = w.env[v.name]
+        w.pinned.discard(v.name)
+        made.sets.add(x.text if isinstance(x, Number) else x.name if isinstance(x, References) else x.content.text)
+        if isinstance(x, Number) and x.kind == WHOLE and not x.axes:
+            w.env[v.name] = Affine((), x.text)
+        w.homes[v.name] = Home(w.axes, len(w.masks), w.block)
+    if s.kept is not None:
+        name = w.fresh(s.kept[0].frames.name)
+        made.kept = [Frames(name, b, False) for b in bodies]
+        for f in made.kept:
+            f.siblings = made.kept
+        w.env[s.kept[0].frames.name] = Site((), list(kept), list(made.kept))
+    w.block.lines.append(made)
+
+
+def joined(s: If) -> list[Var]:
+    """Give the variables that both branches give a value."""
+    sets = [{v.name: v for t in b if isinstance(t, Assign) for v in t.outs} for b in (s.then, s.orelse)]
+    return [v for n, v in sets[0].items() if n in sets[1]]
+
+
+def is_cheap(w: Writer, s: If) -> bool:
+    """Tell whether both branches may be done for all steps: nothing in them raises or takes long."""
+    for body in (s.then, s.orelse):
+        for t, _ in walk(list(body)):
+            if isinstance(t, Append | While | Check | Call | Registered):
+                return False
+            if isinstance(t, Compute) and not (t.operation.is_total or t.operation.name in SAFE):
+                return False
+            if isinstance(t, Load | Row) and t.checked and not all(is_plain(w, i) for i in t.indices):
+                return False
+            if isinstance(t, Assign) and any(not isinstance(v.type, Scalar) for v in t.outs):
+                return False
+    sites = [w.value(pair[0].frames) for pair in s.recalled]
+    return not any(site.lanes for site in sites)
+
+
+def is_plain(w: Writer, i: Operand) -> bool:
+    """Tell whether an index is that of a loop."""
+    x = w.env.get(i.name) if isinstance(i, Var) else None
+    return isinstance(x, Affine) and len(x.terms) == 1 and x.offset == "0"
+
+
+def masked(w: Writer, s: If, condition: Number) -> None:
+    """Do both branches for all steps, and choose."""
+    negative = w.once(("not", condition), lambda: w.emit(f"~{condition.text}", condition.axes, TRUTH, atom=False))
+    found, kept = [], []
+    before = dict(w.env)
+    for k, (mask, statements) in enumerate(((condition, s.then), (negative, s.orelse))):
+        w.assigned.append(set())
+        w.masks.append(mask)
+        for pair in s.recalled:
+            w.env |= w.value(pair[0].frames).fields[k]
+        w.statements(statements)
+        if s.kept is not None:
+            kept.append(fields(w, s.kept[k]))
+        w.masks.pop()
+        found.append({n: w.env[n] for n in w.assigned.pop()})
+    join(w, condition, found, before)
+    if s.kept is not None:
+        w.env[s.kept[0].frames.name] = Site((), list(kept))
+
+
+def join(w: Writer, condition: Number, found: list[dict[str, Any]], before: dict[str, Any]) -> None:
+    """Choose between what two branches give."""
+    for name in sorted(found[0].keys() | found[1].keys()):
+        sides = [f.get(name, before.get(name)) for f in found]
+        if any(x is None for x in sides) or name not in found[0] or name not in found[1]:
+            continue
+        if not all(isinstance(x, Value) for x in sides):
+            w.refuse("a branch that gives an array")
+        a, b = (w.number(x) for x in sides)
+        axes = union(condition.axes, a.axes, b.axes)
+        parts = ", ".join(w.aligned(x, axes) for x in (condition, a, b))
+        w.env[name] = w.emit(f"np.where({parts})", axes, a.kind, name)
+        w.homes[name] = Home(w.axes, len(w.masks), w.block)
+
+
+def lanes(w: Writer, s: If, condition: Number) -> None:
+    """Do each branch for the steps that take it."""
+    if w.masks:
+        for mask in w.masks:
+            if any(a.steps for a in mask.axes):
+                w.refuse("a branch in a loop of numbers of steps that vary")
+        w.refuse("a branch in one that is done for all steps")
+    own = tuple(sorted(condition.axes, key=lambda a: a.level))
+    mask = Number(w.aligned(condition, own), own, TRUTH)
+    if not mask.text.isidentifier():
+        mask = w.emit(mask.text, own, TRUTH)
+    sides: list[Lanes] = []
+    found: list[dict[str, Any]] = []
+    kept: list[dict[str, object]] = []
+    before = dict(w.env)
+    outer = w.axes
+    for k, statements in enumerate((s.then, s.orelse)):
+        taken = taken_lanes(w, mask, k)
+        sides.append(taken)
+        w.axes = (*(a for a in outer if a not in taken.at), taken.axis)
+        w.assigned.append(set())
+        w.lanes.append(taken)
+        for pair in s.recalled:
+            recall_lanes(w, w.value(pair[0].frames), k, taken)
+        w.statements(statements)
+        if s.kept is not None:
+            kept.append(fields(w, s.kept[k]))
+        found.append({n: w.value(Var(n, REAL)) for n in w.assigned.pop()})
+        w.lanes.pop()
+    w.axes = outer
+    merge(w, mask, sides, found)
+    for name in list(w.env):
+        if name not in before and isinstance(w.env[name], Local | View):
+            del w.env[name]
+    if s.kept is not None:
+        w.env[s.kept[0].frames.name] = Site((), list(kept), lanes=tuple(x.axis for x in sides))
+
+
+def taken_lanes(w: Writer, mask: Number, k: int) -> Lanes:
+    """Give the steps that take a branch."""
+    text = mask.text if k == 0 else f"~{mask.text}"
+    names = [w.fresh("lane") for _ in mask.axes]
+    axis = Axis(f"{names[0]}.size")
+    found = Lanes(axis)
+    whole = w.emit(f"np.nonzero({text})", (), WHOLE, "lanes")
+    for d, a in enumerate(mask.axes):
+        found.at[a] = w.emit(f"{whole.text}[{d}]", (axis,), WHOLE, "lane")
+    axis.count = w.emit(f"{found.at[mask.axes[0]].text}.size", (), WHOLE, "n").text  # type: ignore[union-attr]
+    return found
+
+
+def recall_lanes(w: Writer, site: Site, k: int, taken: Lanes) -> None:
+    """Give fields the values that they had in the steps that took a branch."""
+    to = {site.lanes[k]: taken.axis} if site.lanes else {}
+    for n, x in site.fields[k].items():
+        w.env[n] = renamed(x, to)
+
+
+def merge(w: Writer, mask: Number, sides: Sequence[Lanes], found: list[dict[str, Any]]) -> None:
+    """Put together what two branches give in the steps that take them."""
+    for name in sorted(found[0].keys() & found[1].keys()):
+        values = [f[name] for f in found]
+        if not all(isinstance(x, Value) for x in values):
+            w.refuse("a branch that gives an array")
+        a, b = (w.number(x) for x in values)
+        rest = union(*(tuple(c for c in x.axes if c is not side.axis) for x, side in zip((a, b), sides, strict=True)))
+        texts = [w.aligned(x, (side.axis, *rest)) if x.axes else x.text for x, side in zip((a, b), sides, strict=True)]
+        axes = (*mask.axes, *rest)
+        shape = ", ".join(c.count for c in axes)
+        text = f"ops.merge({mask.text}, {texts[0]}, {texts[1]}, ({shape},), {KINDS[a.kind]})"
+        w.env[name] = w.emit(text, axes, a.kind, name)
+        w.homes[name] = Home(w.axes, len(w.masks), w.block)
+
+
+# ------------------------------------------------------------ primitives
+
+
+def registered(w: Writer, s: Registered) -> None:
+    if w.axes:
+        one_by_one(w, s)
+        return
+    args = []
+    for x in s.args:
+        v = w.value(x)
+        if isinstance(v, References):
+            args.append(f"np.array({v.name})")
+        else:
+            args.append(laid_out(w, v).text if isinstance(v, Array | Local | View) else w.number(v).text)
+    w.called.append(s)
+    names = [w.fresh(v.name) for v in s.outs]
+    given = f"registered({len(w.called) - 1}, ({', '.join(args)}{',' * (len(args) == 1)}))"
+    whole = w.emit(given, (), REAL, "given", raises=True)
+    for k, (v, name) in enumerate(zip(s.outs, names, strict=True)):
+        w.set(name, f"{whole.text}[{k}]")
+        if isinstance(v.type, ArrayOf):
+            w.env[v.name] = plain_array(w, name, v.type)
+        else:
+            assert isinstance(v.type, Scalar)
+            w.env[v.name] = Affine((), name) if v.type == WHOLE else Number(name, (), v.type)
+
+
+def one_by_one(w: Writer, s: Registered) -> None:
+    """Call a primitive of numbers on whole arrays, if that gives what it gives one by one."""
+    kinds = [KIND_TYPES.get(x.type) for x in s.args]
+    args = kinds if s.rule == "value" else kinds[1:-1]
+    primitive = w.primitives[s.name]
+    if len(s.outs) != 1 or None in kinds or any(g.items is not None for g in s.groups):
+        w.refuse("a primitive of arrays in a loop")
+    if not is_elementwise(primitive, args, dict(s.static)):  # type: ignore[arg-type]
+        w.refuse("a primitive of single numbers in a loop")
+    values = [w.number(w.value(x)) for x in s.args]
+    axes = union(*(x.axes for x in values)) or w.axes
+    w.called.append(s)
+    texts = ", ".join(w.full(x, axes) for x in values)
+    out = s.outs[0]
+    assert isinstance(out.type, Scalar)
+    w.env[out.name] = w.emit(f"each({len(w.called) - 1}, ({texts},))", axes, out.type, out.name, raises=True)
+
+
+KIND_TYPES: Mapping[object, Type] = MappingProxyType({REAL: FLOAT, WHOLE: INT, TRUTH: BOOL})
+
+WRITE: Mapping[type[object], Callable[[Writer, Any], None]] = {
+    **arrays.WRITE,
+    Compute: compute,
+    Assign: assign,
+    Add: add,
+    For: for_,
+    While: while_,
+    If: if_,
+    Registered: registered,
+}

@@ -1,0 +1,52 @@
+"""Scalar operations as text: numpy along axes, plain Python and `math` on single numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from tapeengine.chad.intermediate.operations import ATOM, Operation
+
+__all__ = ["SAFE", "scalar_text", "whole_text"]
+
+#: What numpy calls operations.
+NUMPY: Mapping[str, str] = MappingProxyType(
+    {
+        **{n: f"np.{n}" for n in ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "expm1", "log1p")},
+        **{n: f"np.{n}" for n in ("log2", "log10", "hypot", "isnan", "isfinite", "sign", "cbrt", "exp2", "rint")},
+        **{n: f"np.{n}" for n in ("logaddexp", "copysign", "fmod")},
+        "abs": "np.abs",
+        "asin": "np.arcsin",
+        "acos": "np.arccos",
+        "atan": "np.arctan",
+        "atan2": "np.arctan2",
+        "asinh": "np.arcsinh",
+        "acosh": "np.arccosh",
+        "atanh": "np.arctanh",
+        "pow": "np.power",
+        "mod": "np.mod",
+        "not": "np.logical_not",
+        "and": "np.logical_and",
+        "imax": "np.maximum",
+        "imin": "np.minimum",
+        "iabs": "np.abs",
+        "maximum": "np.maximum",
+        "minimum": "np.minimum",
+    }
+)
+INFIX = frozenset("add sub mul div lt le gt ge eq ne ilt ile igt ige ieq ine iadd isub ifloordiv imod neg ineg".split())
+#: Operations that raise on no element, cost next to nothing, and may be done where no branch asks for them.
+SAFE = frozenset("abs sign copysign maximum minimum choose relu step rint".split())
+
+
+def whole_text(operation: Operation, args: list[str]) -> tuple[str, bool]:
+    """Write an operation on arrays; tell whether the text is an atom."""
+    if operation.name in INFIX:
+        return operation.text.format(*args), False
+    function = NUMPY.get(operation.name, f"ops.{operation.name}_")
+    return f"{function}({', '.join(args)})", True
+
+
+def scalar_text(operation: Operation, args: list[str]) -> tuple[str, bool]:
+    """Write an operation on numbers; tell whether the text is an atom."""
+    return operation.text.format(*args), operation.binds == ATOM

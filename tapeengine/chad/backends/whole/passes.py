@@ -1,0 +1,435 @@
+"""A program's passes as Python with numpy: from the intermediate form to functions on Python values."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import math
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from tapeengine._core.native import COPIED, Form, owned
+from tapeengine._core.native import leaves as plain_leaves
+from tapeengine._core.poles import is_finite
+from tapeengine.chad.backends.native import on_leaves
+from tapeengine.chad.backends.whole.arrays import laid_out, plain_array
+from tapeengine.chad.backends.whole.boundary import Boundary, NotDense, element, rank_of
+from tapeengine.chad.backends.whole.control import WRITE, fields
+from tapeengine.chad.backends.whole.running import DifferentSizes, Linear, Running
+from tapeengine.chad.backends.whole.text import Block, finished, inlined, pruned, rendered
+from tapeengine.chad.backends.whole.values import Affine, Array, Local, NotWhole, Number, References, View
+from tapeengine.chad.backends.whole.writer import Refused, Writer
+from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE
+from tapeengine.chad.intermediate.running import called_on_arrays, given_by
+from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Operand, Scalar, Var
+from tapeengine.chad.lowering.passes import Lowered
+from tapeengine.chad.terms import Definition
+from tapeengine.chad.types import Float, is_discrete
+from tapeengine.errors import StructureError
+from tapeengine.primitive import Primitive
+
+__all__ = ["POLES", "Functions", "WholePasses", "WholeTangent", "written"]
+
+#: What stops a run where Python may raise, or may not: the longer way decides.
+POLES = (ArithmeticError, ValueError, IndexError)
+NAMES = frozenset((*keyword.kwlist, *dir(builtins), "np", "ops", "registered", "each", "given", "value"))
+SCALAR_FUNCTIONS: Mapping[str, Any] = MappingProxyType(
+    {
+        called: getattr(math, called, o.compute)
+        for o in OPERATIONS_BY_NAME.values()
+        if (called := o.text.split("(")[0]).isidentifier() and called not in dir(builtins)
+    }
+)
+
+
+class Functions:
+    """The functions of a program.
+
+    Attributes
+    ----------
+    text : str
+    stepwise : int
+        How many loops are done step by step.
+    """
+
+    def __init__(self, text: str, writer: Writer, primitives: Mapping[str, Primitive]) -> None:
+        self.text = text
+        self.stepwise = writer.steps_one_by_one
+        called = writer.called
+        self.namespace: dict[str, Any] = {**SCALAR_FUNCTIONS, "np": np, "ops": Running(), "__name__": "whole"}
+        self.namespace["registered"] = lambda k, leaves: called_on_arrays(primitives, called[k], leaves)
+        self.namespace["each"] = lambda k, leaves: np.asarray(given_by(primitives, called[k], leaves))
+        exec(compile(text, "<derivative>", "exec"), self.namespace)
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        """Give a function."""
+        found: Callable[..., Any] = self.namespace[name]
+        return found
+
+
+def attempted(functions: Sequence[Function], primitives: Mapping[str, Primitive]) -> Functions:
+    """Write functions; once more for each loop whose steps turn out to be done one by one."""
+    stepwise: set[int] = set()
+    while True:
+        writer = Writer(stepwise, NAMES | SCALAR_FUNCTIONS.keys())
+        writer.write = MappingProxyType(WRITE)
+        writer.primitives = primitives
+        try:
+            return Functions(written(writer, functions), writer, primitives)
+        except Refused as refused:
+            if id(refused.loop) in stepwise:
+                raise
+            stepwise.add(id(refused.loop))
+
+
+def written(w: Writer, functions: Sequence[Function]) -> str:
+    """Write one function, or a forward and a reverse pass."""
+    w.survey(functions)
+    ahead = functions[0]
+    params = [declared(w, p) for p in ahead.params]
+    first, results = body(w, ahead)
+    if ahead.kept is None:
+        pruned(first, set(results))
+        inlined(first, set(results))
+        return rendered("value", params, first, listed(results))
+    kept = fields(w, ahead.kept)
+    back = functions[1]
+    w.env = dict(kept)
+    same = {key: x for key, x in w.memo[0].items() if key[0] == "same"}
+    w.memo, w.may_raise = [same], False
+    given = [declared(w, p) for p in back.params]
+    shaped_alike(w, back.params, [x for x in ahead.results if is_real(x)])
+    second, gave = body(w, back)
+    pruned(second, set(gave))
+    defined_later = set(given)
+    shared = [n for n in shared_names(second, gave) if n not in defined_later]
+    shared = [n for n in shared if n in names_of(first) | set(params)]
+    wanted = {*results, *shared, *frame_names(first)}
+    pruned(first, wanted)
+    inlined(first, wanted)
+    inlined(second, set(gave) | set(shared))
+    return "\n\n".join(
+        (
+            rendered("forward", params, first, f"{listed(results)}, {listed(shared)}"),
+            rendered("reverse", ["kept", *given], Block([*unpacked(shared), *second.lines]), listed(gave)),
+        )
+    )
+
+
+def is_real(x: Operand) -> bool:
+    """Tell whether an operand has a cotangent."""
+    return x.type == REAL or (isinstance(x.type, ArrayOf) and x.type.element == REAL)
+
+
+def shaped_alike(w: Writer, params: Sequence[Var], results: Sequence[Operand]) -> None:
+    """Note that cotangents have the shapes of the results."""
+    for p, x in zip(params, results, strict=True):
+        d, value = w.env[p.name], w.results.get(x)
+        if isinstance(d, Array) and isinstance(value, Array | Local):
+            for a, b in zip(d.dims, value.dims, strict=True):
+                if b.count.isidentifier() or b.count.isdigit():
+                    a.count = b.count
+
+
+def unpacked(shared: Sequence[str]) -> list[Any]:
+    """Write what takes up what the forward pass kept."""
+    from tapeengine.chad.backends.whole.text import Line
+
+    return [Line(listed(shared), "kept")] if shared else []
+
+
+def shared_names(block: Block, gave: Sequence[str]) -> list[str]:
+    """Give what a reverse pass takes from the forward pass."""
+    found = finished(block)
+    own = names_of(block)
+    return list(dict.fromkeys([*found, *(n for n in gave if n not in own)]))
+
+
+def names_of(block: Block) -> set[str]:
+    """Give all names that have their value in a block itself."""
+    from tapeengine.chad.backends.whole.text import defined
+
+    return defined(block)
+
+
+def frame_names(block: Block) -> set[str]:
+    """Give all that frames hold."""
+    from tapeengine.chad.backends.whole.text import Nest, walk
+
+    return {n for x in walk(block) if isinstance(x, Nest) for f in x.kept for n in (*f.names, f.name)}
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write a tuple."""
+    return f"({', '.join(names)}{',' * (len(names) == 1)})"
+
+
+def declared(w: Writer, p: Var) -> str:
+    """Declare a parameter."""
+    name = w.fresh(p.name)
+    if isinstance(p.type, BoxOf):
+        raise NotWhole("a box")
+    if isinstance(p.type, ArrayOf):
+        w.env[p.name] = plain_array(w, name, p.type)
+    else:
+        assert isinstance(p.type, Scalar)
+        w.env[p.name] = Affine((), name) if p.type == WHOLE else Number(name, (), p.type)
+    return name
+
+
+def body(w: Writer, f: Function) -> tuple[Block, list[str]]:
+    """Write the body of a function; give its results."""
+    w.block = block = Block()
+    w.statements(f.body)
+    return block, [result(w, x) for x in f.results]
+
+
+def result(w: Writer, x: Operand) -> str:
+    """Write a result."""
+    found = w.value(x)
+    w.results[x] = found
+    if isinstance(found, References):
+        raise NotWhole("rows of different sizes")
+    if isinstance(found, Array | Local | View):
+        return laid_out(w, found).text
+    text = w.number(found).text
+    return text if text.isidentifier() else w.emit(text, (), w.number(found).kind).text
+
+
+# ------------------------------------------------------------ on Python values
+
+
+class WholePasses:
+    """The forward and the reverse pass of a program on Python values.
+
+    Parameters
+    ----------
+    definition : Definition
+    lowered : Lowered
+        What `lower_reverse` gives for rows of one size.
+    boundary : Boundary
+    primitives : mapping of str to Primitive
+        The registry primitives that the program calls.
+
+    Raises
+    ------
+    NotWhole
+        Where the program has no such form.
+    """
+
+    def __init__(
+        self, definition: Definition, lowered: Lowered, boundary: Boundary, primitives: Mapping[str, Primitive]
+    ) -> None:
+        functions = lowered.program.functions
+        if len(functions) > 2 or not lowered.is_dense:
+            raise NotWhole("recursion, or rows of different sizes")
+        self.definition = definition
+        self.boundary = boundary
+        self.made = attempted([functions["forward"], functions["reverse"]], primitives)
+        self.text = self.made.text
+        self.forward, self.reverse = self.made["forward"], self.made["reverse"]
+        self.few = on_leaves(lowered)
+        self.forms = forms(definition)
+        self.discrete = [is_discrete(p.of) for p in definition.params]
+
+    def vjp(
+        self, primals: Sequence[Any], may_be_infinite: bool = False
+    ) -> tuple[Any, Callable[[Any], tuple[Any, ...] | None]] | None:
+        """Give value and backpropagator; None where the longer way has to decide. So may the backpropagator.
+
+        Parameters
+        ----------
+        primals : sequence
+        may_be_infinite : bool
+            Whether infinities are values like others, as they are on elements of numpy's arrays.
+        """
+        plain = None if self.forms is None else plain_leaves(self.forms, tuple(primals))
+        is_plain = plain is not None
+        leaves = leaves_in(self.boundary, self.definition, primals) if plain is None else plain
+        if leaves is None:
+            return None
+        made = None if may_be_infinite else self.of_few(leaves)
+        made = made or self.of_many(leaves, may_be_infinite)
+        if made is None:
+            return None
+        results, kept, reverse = made
+        of = self.definition.result
+        own_results = unshared(results, (*kept, *leaves))
+        value = float(own_results[0]) if isinstance(of, Float) else self.boundary.outward(of, iter(own_results))
+
+        def back(cotangent: Any) -> tuple[Any, ...] | None:
+            if type(cotangent) is float and isinstance(of, Float):
+                given = [cotangent]
+            else:
+                given = self.boundary.cotangent_in(of, cotangent, iter(results))
+            found = reverse(given)
+            if found is None or not (may_be_infinite or all(map(is_finite, found))):
+                return None
+            gave = iter(owned(found, [*given, *leaves]))
+            if is_plain:
+                return tuple([None if discrete else next(gave) for discrete in self.discrete])
+            each = zip(self.definition.params, primals, strict=True)
+            return tuple([self.boundary.cotangent_out(p.of, gave, x) for p, x in each])
+
+        return value, back
+
+    def of_few(self, leaves: list[Any]) -> Ran | None:
+        """Run few numbers on the register machine; None for many, and where it does not run them."""
+        if self.few is None or not is_few(leaves):
+            return None
+        try:
+            made = self.few.vjp(*leaves)
+        except ZeroDivisionError:
+            return None
+        if made is None or not all(map(is_finite, made[0])):
+            return None
+        results, back = made
+
+        def reverse(given: list[Any]) -> list[Any] | None:
+            found = back(tuple(given))
+            return None if found is None else [x for x in found if x is not None]
+
+        return results, (), reverse
+
+    def of_many(self, leaves: list[Any], may_be_infinite: bool) -> Ran | None:
+        """Run the forward pass as whole-array operations; None where Python may raise.
+
+        Raises
+        ------
+        DifferentSizes
+        """
+        how: Any = "ignore" if may_be_infinite else "raise"
+        try:
+            with np.errstate(divide=how, over=how, invalid=how):
+                results, kept = self.forward(*leaves)
+        except DifferentSizes:
+            raise
+        except POLES:
+            return None
+        if not (may_be_infinite or all(map(is_finite, results))):
+            return None
+
+        def reverse(given: list[Any]) -> list[Any] | None:
+            try:
+                with np.errstate(all="ignore"):
+                    if not may_be_infinite:
+                        return self.reverse(kept, *given)  # type: ignore[no-any-return]
+                    found = self.reverse(kept, *(np.asarray(d).view(Linear) for d in given))
+                    return [np.array(d) if np.ndim(d) else float(d) for d in found]
+            except POLES:
+                return None
+
+        return results, kept, reverse
+
+
+#: What a forward pass gives: its results, what it keeps, and the reverse pass.
+Ran = tuple[Sequence[Any], Sequence[Any], Callable[[list[Any]], list[Any] | None]]
+#: Arrays of as many numbers the machine has done before numpy would have begun.
+FEW = 128
+
+
+def is_few(leaves: Sequence[Any]) -> bool:
+    """Tell whether leaves are few numbers each."""
+    return all(x.size <= FEW for x in leaves if type(x) is np.ndarray)
+
+
+class WholeTangent:
+    """The tangent function of a program on Python values.
+
+    Parameters
+    ----------
+    definition : Definition
+    lowered : Lowered
+        What `lower_value` gives for its tangents, for rows of one size.
+    boundary : Boundary
+    primitives : mapping of str to Primitive
+
+    Raises
+    ------
+    NotWhole
+        Where the program has no such form.
+    """
+
+    def __init__(
+        self, definition: Definition, lowered: Lowered, boundary: Boundary, primitives: Mapping[str, Primitive]
+    ) -> None:
+        if len(lowered.program.functions) > 1 or not lowered.is_dense:
+            raise NotWhole("recursion, or rows of different sizes")
+        self.definition = definition
+        self.boundary = boundary
+        self.made = attempted([lowered.program.functions[lowered.main]], primitives)
+        self.text = self.made.text
+        self.run = self.made["value"]
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
+        """Give value and tangent; None where the longer way has to decide."""
+        leaves = leaves_in(self.boundary, self.definition, primals)
+        if leaves is None:
+            return None
+        given, rest = [], iter(leaves)
+        for k, (p, t) in enumerate(zip(self.definition.params, tangents, strict=True)):
+            own = [next(rest) for _ in leaf_count(self.boundary, p.of)]
+            if not is_discrete(p.of):
+                given += self.boundary.cotangent_in(p.of, t, iter(own), f"tangent {k}")
+        try:
+            with np.errstate(divide="raise", over="raise", invalid="raise"):
+                found = self.run(*leaves, *given)
+        except DifferentSizes:
+            raise
+        except POLES:
+            return None
+        if not all(map(is_finite, found)):
+            return None
+        of, own_ = self.definition.result, iter(owned(found, [*leaves, *given]))
+        value = self.boundary.outward(of, own_)
+        return value, self.boundary.cotangent_out(of, own_, value)
+
+
+def forms(definition: Definition) -> tuple[Form, ...] | None:
+    """Give the forms of parameters that are all numbers and arrays of numbers; None for others."""
+    kinds = [(type(element(p.of)).__name__.lower(), rank_of(p.of)) for p in definition.params]
+    fitting = all(
+        rank <= MOST and (rank or isinstance(p.of, Float))
+        for p, (_, rank) in zip(definition.params, kinds, strict=True)
+    )
+    return tuple(Form(kind, rank) for kind, rank in kinds) if fitting and kinds else None
+
+
+#: The dimensions of an array that has a form.
+MOST = 4
+
+
+def leaf_count(boundary: Boundary, of: Any) -> Any:
+    """Give as many things as a type has leaves."""
+    from tapeengine.chad.lowering.patterns import leaf_types
+
+    return leaf_types(of, True)
+
+
+def leaves_in(boundary: Boundary, definition: Definition, primals: Sequence[Any]) -> list[Any] | None:
+    """Take arguments apart; None where they do not lie in arrays whose rows have one size."""
+    if len(primals) != len(definition.params):
+        return None
+    try:
+        each = zip(definition.params, primals, strict=True)
+        return [kept_as(leaf, x) for p, x in each for leaf in boundary.inward(p.of, x)]
+    except (NotDense, ValueError, StructureError):
+        return None
+
+
+def kept_as(leaf: Any, given: Any) -> Any:
+    """Give an argument as the passes keep it: small arrays are copied, since the caller may change them in place."""
+    if type(leaf) is np.ndarray and leaf.nbytes <= COPIED and (leaf is given or leaf.base is not None):
+        return leaf.copy()
+    return leaf
+
+
+def unshared(results: Sequence[Any], kept: Sequence[Any]) -> list[Any]:
+    """Give results that the caller may change in place: none of them is kept, or a view."""
+    held = {id(x) for x in kept}
+    lists = any(type(x) in (list, tuple) for x in kept)
+    shared = [type(x) is np.ndarray and (lists or x.base is not None or id(x) in held) for x in results]
+    return [x.copy() if is_shared else x for x, is_shared in zip(results, shared, strict=True)]

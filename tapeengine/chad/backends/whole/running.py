@@ -1,0 +1,321 @@
+"""What the text of a whole-array program calls beside numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tapeengine._core.machine import apply_opcode, opcodes
+from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL
+from tapeengine.chad.intermediate.running import zeros_like
+from tapeengine.reference.ops import OPERATIONS
+
+__all__ = ["DifferentSizes", "Linear", "Running"]
+
+
+class Linear(np.ndarray):
+    """Cotangents where partials may be infinite: a product with zero is zero, since a linear map sends zero to zero."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Compute as numpy does, but for zero times infinity."""
+        plain = [np.asarray(x) for x in inputs]
+        out = options.pop("out", None)
+        found = np.asarray(getattr(ufunc, method)(*plain, **options))
+        if ufunc is np.multiply and method == "__call__":
+            found = np.where((plain[0] == 0) | (plain[1] == 0), 0.0, found)
+        if out is None:
+            return found.view(Linear)
+        np.asarray(out[0])[...] = found
+        return out[0]
+
+
+class DifferentSizes(IndexError):
+    """Arrays of different sizes side by side: in a zip the shortest counts, elsewhere Python raises."""
+
+
+Anything = NDArray[Any]
+Floats = NDArray[np.float64]
+#: A copy of an array with so many times fewer elements than another costs next to nothing beside work on that one.
+SMALLER = 8
+#: Up to so many times as many lanes as steps may be done where the number of steps varies.
+SPARSEST = 64
+
+
+class Running:
+    """The functions that written programs know as ``ops``; ``ops.<operation>_`` computes one element by element."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if not name.endswith("_") or name.startswith("_"):
+            raise AttributeError(name)
+        found = elementwise(name[:-1])
+        setattr(self, name, found)
+        return found
+
+    zeros_like = staticmethod(zeros_like)
+
+    @staticmethod
+    def window(x: Anything, start: int, size: int, dim: int) -> Anything:
+        """The elements from ``start`` on along one dimension, a negative index counting from the end."""
+        if start == 0 and size == x.shape[dim]:
+            return x
+        if start >= 0 and start + size <= x.shape[dim]:
+            return x[(slice(None),) * dim + (slice(start, start + max(size, 0)),)]
+        return np.take(x, np.arange(start, start + size), dim)
+
+    @staticmethod
+    def span(start: int, size: int, limit: int) -> slice:
+        """A slice that is all in range."""
+        if size > 0 and (start < 0 or start + size > limit):
+            raise IndexError("index out of range")
+        return slice(start, start + size) if size > 0 else slice(0, 0)
+
+    @staticmethod
+    def unwindow(d: Floats, size: int, dim: int) -> Floats:
+        """The array itself, or a longer one with zeros behind it."""
+        if d.shape[dim] == size:
+            return d
+        if d.shape[dim] > size:
+            raise IndexError("index out of range")
+        result = np.zeros((*d.shape[:dim], size, *d.shape[dim + 1 :]), d.dtype)
+        result[(slice(None),) * dim + (slice(0, d.shape[dim]),)] = d
+        return result
+
+    @staticmethod
+    def inside(index: Any, size: int) -> None:
+        """Refuse indices out of range."""
+        if np.any(np.asarray(index) >= size) or np.any(np.asarray(index) < -size):
+            raise IndexError("index out of range")
+
+    @staticmethod
+    def same(a: int, b: int) -> None:
+        """Refuse arrays of different sizes."""
+        if a != b:
+            raise DifferentSizes
+
+    @staticmethod
+    def windows(x: Anything, start: int, rows: int, columns: int, dim: int) -> Anything:
+        """A view with two dimensions in place of one: element (i, j) is element ``start + i + j``."""
+        if rows <= 0 or columns <= 0:
+            return np.zeros((*x.shape[:dim], max(rows, 0), max(columns, 0), *x.shape[dim + 1 :]), x.dtype)
+        if start < 0 or start + rows + columns - 1 > x.shape[dim]:
+            raise IndexError("index out of range")
+        part = x[(slice(None),) * dim + (slice(start, start + rows + columns - 1),)]
+        strides = (*part.strides[: dim + 1], part.strides[dim], *part.strides[dim + 1 :])
+        shape = (*part.shape[:dim], rows, columns, *part.shape[dim + 1 :])
+        return np.lib.stride_tricks.as_strided(part, shape, strides, writeable=False)
+
+    @staticmethod
+    def correlate(x: Floats, start: int, w: Floats, size: int) -> Floats:
+        """Sums of products with each window of a vector, of which there are ``size``."""
+        if size <= 0 or not w.size:
+            return np.zeros(max(size, 0))
+        if start < 0 or start + size + w.size - 1 > x.size:
+            raise IndexError("index out of range")
+        return np.correlate(x[start : start + size + w.size - 1], w, "valid")
+
+    @staticmethod
+    def convolve(a: Floats, b: Floats) -> Floats:
+        """Sums of products whose indices have the same sum."""
+        return np.convolve(a, b) if a.size and b.size else np.zeros(0)
+
+    @staticmethod
+    def unwindows(d: Floats) -> Floats:
+        """The sums of the elements (i, j) of the same i + j, which are the last dimensions."""
+        rows, columns = d.shape[-2:]
+        if not rows or not columns:
+            return np.zeros((*d.shape[:-2], 0))
+        result = np.zeros((*d.shape[:-2], rows + columns - 1))
+        for k in range(min(rows, columns)):
+            if columns <= rows:
+                result[..., k : k + rows] += d[..., k]
+            else:
+                result[..., k : k + columns] += d[..., k, :]
+        return result
+
+    @staticmethod
+    def longest(steps: Anything) -> int:
+        """The largest number of steps, where not too many lanes would be idle."""
+        most = int(steps.max(initial=0))
+        if most * steps.size > SPARSEST * (int(np.maximum(steps, 0).sum()) + 10**5):
+            raise IndexError("numbers of steps that vary too much")
+        return most
+
+    @staticmethod
+    def products(a: Floats, b: Floats, order: tuple[int, int, int]) -> Floats:
+        """Products of matrices one by one, with dimension k of ``a @ b`` at place ``order[k]`` in memory.
+
+        A factor that is much smaller than the other is laid out in order first: for a transposed one matmul takes up
+        to three times as long.
+        """
+        if SMALLER * b.size < a.size:
+            b = np.ascontiguousarray(b)
+        elif SMALLER * a.size < b.size:
+            a = np.ascontiguousarray(a)
+        sizes = (a.shape[0], a.shape[1], b.shape[2])
+        shape = [0, 0, 0]
+        for place, size in zip(order, sizes, strict=True):
+            shape[place] = size
+        result: Floats = np.empty(shape)
+        np.matmul(a, b, out=result.transpose(order))
+        return result
+
+    @staticmethod
+    def spread(x: Any, shape: tuple[int, ...], dtype: Any = float) -> Anything:
+        """A new array of this shape that a value is broadcast into."""
+        result = np.empty([max(n, 0) for n in shape], dtype)
+        result[...] = x
+        return result
+
+    @staticmethod
+    def add_at(d: Floats, index: tuple[Any, ...], value: Any) -> None:
+        """Accumulate at indices that may occur more than once."""
+        if len(index) == d.ndim == 1 and np.size(index[0]) and np.shape(value) == np.shape(index[0]):
+            at = np.ravel(index[0])
+            if at.min() >= 0 and at.max() < d.size:
+                d += np.bincount(at, np.ravel(value), d.size)
+                return
+        np.add.at(d, index, value)
+
+    @staticmethod
+    def merge(where: Anything, then: Any, orelse: Any, shape: tuple[int, ...], dtype: Any) -> Anything:
+        """An array of the lanes that a condition holds for and of the others."""
+        result = np.empty([max(n, 0) for n in shape], dtype)
+        result[where] = then
+        result[~where] = orelse
+        return result
+
+    @staticmethod
+    def put(lanes: tuple[Anything, ...], values: Any, shape: tuple[int, ...]) -> Floats:
+        """Zeros but for some lanes."""
+        result = np.zeros([max(n, 0) for n in shape])
+        result[lanes] = values
+        return result
+
+    @staticmethod
+    def extreme(f: Any, first: Any, x: Anything, dim: int) -> Any:
+        """The largest or smallest of ``first`` and the elements along a dimension; no NaN."""
+        found = f(first, f.reduce(x, dim)) if x.shape[dim] else first
+        if np.isnan(found).any():
+            raise FloatingPointError("a NaN among what is compared")
+        return found if np.ndim(found) else float(found)
+
+    @staticmethod
+    def running(f: Any, first: Any, x: Anything, dim: int, down: bool) -> Anything:
+        """For each element what ``f`` makes of ``first`` and of all elements before it; behind it if ``down``."""
+        x = np.flip(x, dim) if down else x
+        start = np.broadcast_to(np.expand_dims(first, dim), (*x.shape[:dim], 1, *x.shape[dim + 1 :]))
+        whole = np.concatenate((start, x), dim)
+        found = f.accumulate(whole, dim)[(slice(None),) * dim + (slice(0, x.shape[dim]),)]
+        return np.flip(found, dim) if down else found
+
+    @staticmethod
+    def tangent_of_extreme(f: Any, first: Any, d_first: Any, x: Anything, d: Anything, dim: int) -> Any:
+        """The tangent of `extreme`: that of the first element that it is, or of ``first``."""
+        if not x.shape[dim]:
+            return d_first
+        at = np.expand_dims((x if f is np.maximum else -x).argmax(dim), dim)
+        best, along = (np.take_along_axis(y, at, dim).squeeze(dim) for y in (x, d))
+        found = np.where(best > first if f is np.maximum else best < first, along, d_first)
+        return found if np.ndim(found) else float(found)
+
+    @staticmethod
+    def peak(x: Anything, won: Any, d: Any, dim: int) -> Floats:
+        """Zeros, but ``d`` at the first largest element along a dimension where ``won``."""
+        result = np.zeros(x.shape)
+        if x.shape[dim]:
+            at = np.expand_dims(x.argmax(dim), dim)
+            np.put_along_axis(result, at, np.expand_dims(np.where(won, d, 0.0), dim), dim)
+        return result
+
+    @staticmethod
+    def choose_(a: Any, b: Any) -> Any:
+        """1 where a is the larger one, a half at a tie."""
+        return 0.5 * np.add(a > b, a >= b, dtype=float)
+
+    @staticmethod
+    def expit_(a: Any) -> Any:
+        """1 / (1 + exp(-a)), without overflow."""
+        e = np.exp(-np.abs(a))
+        return np.where(a >= 0, 1.0, e) / (1.0 + e)
+
+    @staticmethod
+    def softplus_(a: Any) -> Any:
+        """log(1 + exp(a)), without overflow."""
+        return np.maximum(a, 0.0) + np.log1p(np.exp(-np.abs(a)))
+
+    @staticmethod
+    def real_(a: Anything) -> Floats:
+        """Whole numbers as reals."""
+        return a.astype(float)
+
+    @staticmethod
+    def trunc_(a: Any) -> Any:
+        """Integers, towards zero."""
+        return whole(np.trunc(a))
+
+    @staticmethod
+    def floor_(a: Any) -> Any:
+        """Integers, downwards."""
+        return whole(np.floor(a))
+
+    @staticmethod
+    def ceil_(a: Any) -> Any:
+        """Integers, upwards."""
+        return whole(np.ceil(a))
+
+    @staticmethod
+    def round_(a: Any) -> Any:
+        """The nearest integers, even ones at a tie."""
+        return whole(np.rint(a))
+
+    @staticmethod
+    def imul_(a: Any, b: Any) -> Any:
+        """Products of whole numbers that fit 64 bits."""
+        return fitting(a * b, np.multiply(a, b, dtype=float))
+
+    @staticmethod
+    def ipow_(a: Any, b: Any) -> Any:
+        """Powers of whole numbers that fit 64 bits."""
+        if np.any(np.asarray(b) < 0):
+            raise FloatingPointError("a negative power of a whole number")
+        return fitting(np.power(a, b), np.power(a, b, dtype=float))
+
+
+def whole(x: Floats) -> NDArray[np.int64]:
+    """Whole numbers of 64 bits."""
+    if not np.all(np.abs(x) < 2.0**62):
+        raise FloatingPointError("a whole number of more than 64 bits")
+    return x.astype(np.int64)
+
+
+def fitting(x: Any, size: Floats) -> Any:
+    """Whole numbers, if they are of 64 bits."""
+    if not np.all(np.abs(size) < 2.0**62):
+        raise FloatingPointError("a whole number of more than 64 bits")
+    return x
+
+
+def elementwise(name: str) -> Callable[..., Any]:
+    """Compute an operation element by element: by the core's loop where it is one of the opcode table's."""
+    if name in OPERATIONS:
+        op = opcodes()[name]
+
+        def of_core(*args: Any) -> Floats:
+            operands = [np.ascontiguousarray(x, dtype=float) for x in np.broadcast_arrays(*args)]
+            out = np.empty(operands[0].shape)
+            apply_opcode(op, operands[0].ravel(), operands[-1].ravel(), out.ravel())
+            return out
+
+        return of_core
+    operation = OPERATIONS_BY_NAME[name]
+    kind = float if operation.gives == REAL else int
+
+    def one_by_one(*args: Any) -> Anything:
+        arrays = np.broadcast_arrays(*args)
+        values = [operation.compute(*(v.item() for v in each)) for each in zip(*(a.flat for a in arrays), strict=True)]
+        return np.array(values, dtype=kind).reshape(arrays[0].shape)
+
+    return one_by_one

@@ -1,0 +1,268 @@
+"""The program that is written: lines in blocks, what of it nobody needs, what it hands from pass to pass."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+__all__ = ["Block", "Frames", "Line", "Nest", "finished", "inlined", "names_in", "pruned", "rendered"]
+
+NAME = re.compile(r"(?<![\w.'])[A-Za-z_]\w*")
+
+
+def names_in(text: str) -> set[str]:
+    """Give the names in an expression, without those behind a dot.
+
+    Examples
+    --------
+    >>> sorted(names_in("np.exp(x_1) + a[:, None].T"))
+    ['None', 'a', 'np', 'x_1']
+    """
+    return set(NAME.findall(text))
+
+
+@dataclass(eq=False)
+class Line:
+    """``target = text``; or, where ``changes`` is a name, a statement that changes what that name stands for.
+
+    ``raises`` says that the line is wanted for its errors alone.
+    """
+
+    target: str
+    text: str
+    raises: bool = False
+    changes: str = ""
+    is_atom: bool = True
+
+
+@dataclass(eq=False)
+class Block:
+    """Lines, loops and branches in order."""
+
+    lines: list[Line | Nest] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Frames:
+    """What the runs of a block keep: ``name`` is a list of tuples, or one tuple; ``names`` is what lies in each."""
+
+    name: str
+    block: Block
+    is_list: bool
+    names: list[str] = field(default_factory=list)
+    siblings: list[Frames] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Nest:
+    """A loop or a branch.
+
+    Attributes
+    ----------
+    heads : list of str
+        One for each block.
+    blocks : list of Block
+    kept : list of Frames, optional
+        One for each block.
+    recalled : list of lists of Frames
+        For each block the frames that it takes up.
+    index : str
+        The name of the number of the step.
+    sets : set of str
+        The variables that the blocks may set and that are used behind them.
+    """
+
+    heads: list[str]
+    blocks: list[Block]
+    kept: list[Frames] = field(default_factory=list)
+    recalled: list[list[Frames]] = field(default_factory=list)
+    index: str = ""
+    sets: set[str] = field(default_factory=set)
+    raises: bool = False
+
+
+def walk(block: Block) -> Iterator[Line | Nest]:
+    """Go through all lines and nests."""
+    for x in block.lines:
+        yield x
+        if isinstance(x, Nest):
+            for inner in x.blocks:
+                yield from walk(inner)
+
+
+def own_names(x: Line | Nest) -> set[str]:
+    """Give the names that a line or the head of a nest uses."""
+    if isinstance(x, Line):
+        return names_in(x.text)
+    return {n for head in x.heads for n in names_in(head)}
+
+
+def defined(block: Block) -> set[str]:
+    """Give the names that have a value in a block, or through its branches and loops."""
+    found: set[str] = set()
+    for x in block.lines:
+        if isinstance(x, Line):
+            found.add(x.target)
+        else:
+            found |= {f.name for f in x.kept} | x.sets
+    return found
+
+
+def pruned(block: Block, wanted: set[str]) -> None:
+    """Take away the lines whose targets nobody uses."""
+    while True:
+        used = set(wanted)
+        for x in walk(block):
+            if isinstance(x, Nest) or x.raises:
+                used |= own_names(x)
+            elif x.changes:
+                used |= names_in(x.text) - {x.changes}
+            else:
+                used |= names_in(x.text) - {x.target}
+        if not swept(block, used):
+            return
+
+
+def swept(block: Block, used: set[str]) -> bool:
+    """Take away lines; tell whether there were any."""
+    before, found = len(block.lines), False
+    kept: list[Line | Nest] = []
+    for x in block.lines:
+        if isinstance(x, Line):
+            if x.raises or (x.changes or x.target) in used:
+                kept.append(x)
+            continue
+        for inner in x.blocks:
+            found |= swept(inner, used)
+        if any(b.lines for b in x.blocks) or any(f.name in used for f in x.kept) or x.raises:
+            kept.append(x)
+    block.lines[:] = kept
+    return found or len(kept) < before
+
+
+# ------------------------------------------------------------ frames
+
+
+def uses(block: Block) -> list[str]:
+    """Give what a block uses of other blocks, in order; settle what the blocks inside it take out of frames."""
+    own = defined(block)
+    found: dict[str, None] = {}
+    for x in block.lines:
+        for n in sorted(own_names(x)):
+            found.setdefault(n)
+        if isinstance(x, Line):
+            if x.changes:
+                found.setdefault(x.changes)
+            continue
+        for k, inner in enumerate(x.blocks):
+            needs = [n for n in uses(inner) if n != x.index]
+            for frames in x.recalled[k] if x.recalled else ():
+                has = defined(frames.block)
+                for n in [n for n in needs if n in has]:
+                    if n not in frames.names:
+                        frames.names.append(n)
+                needs = [n for n in needs if n not in has]
+                if any(f.names for f in frames.siblings):
+                    found.setdefault(frames.name)
+            for n in needs:
+                found.setdefault(n)
+    return [n for n in found if n not in own]
+
+
+def finished(reverse: Block) -> list[str]:
+    """Settle all frames of a reverse pass; give what it uses of the forward pass itself."""
+    return uses(reverse)
+
+
+# ------------------------------------------------------------ inlining
+
+
+def inlined(block: Block, kept: set[str]) -> None:
+    """Write values that are used once into their use, where no line between changes an array."""
+    counts: Counter[str] = Counter()
+    for x in walk(block):
+        texts = x.heads if isinstance(x, Nest) else [x.text]
+        counts.update(n for t in texts for n in NAME.findall(t))
+        if isinstance(x, Nest):
+            counts.update(n for f in x.kept for n in f.names * 2)
+    targets = Counter(x.target for x in walk(block) if isinstance(x, Line))
+    within(block, counts, targets, kept)
+
+
+def within(block: Block, counts: Counter[str], targets: Counter[str], kept: set[str]) -> None:
+    """Write values of one block into their uses."""
+    held: dict[str, Line] = {}
+    found: list[Line | Nest] = []
+    for x in block.lines:
+        if isinstance(x, Nest):
+            release(held, found)
+            for inner in x.blocks:
+                within(inner, counts, targets, kept)
+            found.append(x)
+            continue
+        for n in sorted(names_in(x.text) & held.keys()):
+            line = held.pop(n)
+            text = line.text if line.is_atom or x.text == n else f"({line.text})"
+            x.is_atom = line.is_atom if x.text == n else x.is_atom
+            x.text = re.sub(rf"(?<![\w.']){n}\b", lambda _, t=text: t, x.text)  # type: ignore[misc]
+        if x.changes or targets[x.target] > 1:
+            release(held, found)
+        plain = not x.raises and not x.changes and x.target not in kept
+        if plain and counts[x.target] == 1 and targets[x.target] == 1 and len(x.text) < LONGEST:
+            held[x.target] = x
+        else:
+            found.append(x)
+    release(held, found)
+    block.lines[:] = found
+
+
+def release(held: dict[str, Line], found: list[Line | Nest]) -> None:
+    """Write lines that were held back."""
+    found.extend(held.values())
+    held.clear()
+
+
+#: Longer expressions get a name.
+LONGEST = 90
+
+
+# ------------------------------------------------------------ text
+
+
+def rendered(name: str, params: Sequence[str], block: Block, results: str) -> str:
+    """Write a function."""
+    lines = [f"def {name}({', '.join(params)}):"]
+    render(block, "    ", lines)
+    return "\n".join([*lines, f"    return {results}", ""])
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write a tuple of names."""
+    return f"({', '.join(names)}{',' * (len(names) == 1)})"
+
+
+def render(block: Block, indent: str, lines: list[str]) -> None:
+    """Write a block."""
+    start = len(lines)
+    for x in block.lines:
+        if isinstance(x, Line):
+            lines.append(indent + (f"{x.target} = {x.text}" if x.target else x.text))
+            continue
+        lines.extend(f"{indent}{f.name} = []" for f in x.kept if f.is_list and f.names)
+        for k, (head, inner) in enumerate(zip(x.heads, x.blocks, strict=True)):
+            lines.append(indent + head)
+            for f in x.recalled[k] if x.recalled else ():
+                if f.names:
+                    at = f"{f.name}[{x.index}]" if f.is_list else f.name
+                    lines.append(f"{indent}    {listed(f.names)} = {at}")
+            render(inner, indent + "    ", lines)
+            if x.kept and x.kept[k].names:
+                f = x.kept[k]
+                keeps = f"{f.name}.append({listed(f.names)})" if f.is_list else f"{f.name} = {listed(f.names)}"
+                lines.append(f"{indent}    {keeps}")
+            elif x.kept and not x.kept[k].is_list and any(f.names for f in x.kept):
+                lines.append(f"{indent}    {x.kept[k].name} = ()")
+    if len(lines) == start:
+        lines.append(indent + "pass")

@@ -1,0 +1,250 @@
+"""What a variable of the form is while a program is written: an array along the loops that it varies along.
+
+An `Axis` is a loop whose steps are done at once, or a dimension of an array. A value lies in a variable of the written
+program with one dimension for each axis that it varies along; sums of indices, and products that may be summed before
+they are laid out, are kept apart until an array is wanted.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
+from tapeengine.errors import UnsupportedError
+
+__all__ = [
+    "Affine", "Array", "Axis", "Local", "NotWhole", "Number", "Peaks", "Product", "References", "Site", "Value", "View",
+    "axes_of", "renamed", "union",
+]  # fmt: skip
+
+_levels = itertools.count()
+
+
+class NotWhole(UnsupportedError):
+    """A function does something that this back end cannot do."""
+
+
+class Axis:
+    """A loop whose steps are done at once, or a dimension of an array.
+
+    Parameters
+    ----------
+    count : str
+        How many steps or elements, as a name or a literal.
+
+    Attributes
+    ----------
+    level : int
+        Inner axes have larger ones: dimensions lie in this order unless there is a reason.
+    steps : str
+        The name of the array of the numbers of steps, where they vary along other axes; ``count`` is the largest.
+    """
+
+    __slots__ = ("count", "level", "steps")
+
+    def __init__(self, count: str, steps: str = "") -> None:
+        self.count = count
+        self.level = next(_levels)
+        self.steps = steps
+
+    def __repr__(self) -> str:
+        return f"<{self.count}:{self.level}>"
+
+
+@dataclass(frozen=True)
+class Number:
+    """Scalars along axes, in a variable with one dimension for each axis, in this order; or a literal."""
+
+    text: str
+    axes: tuple[Axis, ...] = ()
+    kind: Scalar = REAL
+
+
+@dataclass(frozen=True)
+class Affine:
+    """A sum of indices of loops and of a whole number that is the same for all of their steps."""
+
+    terms: tuple[Axis, ...]
+    offset: str = "0"
+    kind: Scalar = WHOLE
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The loops."""
+        return self.terms
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product of numbers that is not laid out yet."""
+
+    factors: tuple[Number, ...]
+    kind: Scalar = REAL
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """All axes of the factors."""
+        return union(*(f.axes for f in self.factors))
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """For each element along an axis whether it is larger than the first value and than all elements before it.
+
+    Attributes
+    ----------
+    x : Number
+    first : Number
+    axis : Axis
+    function : str
+        ``"np.maximum"``, or ``"np.minimum"`` for smaller ones.
+    best : Number
+        The largest of all.
+    """
+
+    x: Number
+    first: Number
+    best: Number
+    axis: Axis
+    function: str
+    kind: Scalar = TRUTH
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """All axes."""
+        return union(self.x.axes, self.first.axes, (self.axis,))
+
+
+Value = Number | Affine | Product | Peaks
+
+
+@dataclass(eq=False)
+class Array:
+    """An array that does not change: its elements along the axes of its dimensions, and of loops.
+
+    ``home`` is the list of arrays that it is a row of.
+    """
+
+    content: Value
+    dims: tuple[Axis, ...]
+    home: str = ""
+
+
+@dataclass(eq=False)
+class Local:
+    """An array that the program makes: zeros at first.
+
+    Attributes
+    ----------
+    name : str
+    dims : tuple of Axis
+    around : tuple of Axis
+        The loops in which it is made.
+    masks : int
+        How many masks there were where it was made.
+    kind : Scalar
+    content : Value, optional
+        None stands for zeros.
+    part : dict of Axis to Axis
+        For dimensions of which only the first elements are not zero: the axis of these, in the content.
+    owned : bool
+        Whether the content is an array of its own with all dimensions, which may be changed in place.
+    """
+
+    name: str
+    dims: tuple[Axis, ...]
+    around: tuple[Axis, ...]
+    masks: int
+    kind: Scalar
+    content: Value | None = None
+    owned: bool = False
+    grows: bool = False
+    block: object = None
+    part: dict[Axis, Axis] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class View:
+    """A row of a local array that may be written to."""
+
+    local: Local
+    indices: tuple[Value, ...]
+
+
+@dataclass(eq=False)
+class References:
+    """A list of arrays."""
+
+    name: str
+    rank: int
+    kind: Scalar
+
+
+@dataclass(eq=False)
+class Site:
+    """What the steps of a loop done at once, or the lanes of a branch, hand to the reverse pass.
+
+    Attributes
+    ----------
+    axis : tuple of Axis
+        The loop; of a branch none, or the lanes that take each side.
+    fields : list of dict of str to value
+        One for a loop, two for a branch.
+    frames : list
+        Where the steps are done one by one: what is written to keep them.
+    lanes : tuple of Axis
+        Of a branch that only some steps take: those that take each side.
+    at : dict of Axis to value
+        Where the steps are done one by one: the indices at which the fields are wanted.
+    """
+
+    axes: tuple[Axis, ...]
+    fields: list[Mapping[str, object]]
+    frames: list[object] = field(default_factory=list)
+    lanes: tuple[Axis, ...] = ()
+    at: Mapping[Axis, Value] = field(default_factory=dict)
+
+
+def union(*parts: tuple[Axis, ...]) -> tuple[Axis, ...]:
+    """Give all axes, the outer ones first."""
+    return tuple(sorted({a for axes in parts for a in axes}, key=lambda a: a.level))
+
+
+def axes_of(x: object) -> tuple[Axis, ...]:
+    """Give the axes that a value varies along, without dimensions of its own."""
+    if isinstance(x, Array):
+        return tuple(a for a in x.content.axes if a not in x.dims)
+    return x.axes if isinstance(x, Number | Affine | Product | Peaks) else ()
+
+
+def renamed(x: object, to: Mapping[Axis, Axis]) -> object:
+    """Give a value along other loops of as many steps."""
+    match x:
+        case Number(text, axes, kind):
+            return Number(text, tuple(to.get(a, a) for a in axes), kind) if any(a in to for a in axes) else x
+        case Affine(terms, offset):
+            return Affine(tuple(to.get(a, a) for a in terms), offset)
+        case Product(factors):
+            return Product(tuple(renamed(f, to) for f in factors))  # type: ignore[misc]
+        case Peaks(y, first, best, axis, function):
+            a, b, c = (renamed(z, to) for z in (y, first, best))
+            return Peaks(a, b, c, to.get(axis, axis), function)  # type: ignore[arg-type]
+        case Array(content, dims):
+            return Array(renamed(content, to), dims)  # type: ignore[arg-type]
+        case Site(axes, fields, frames, lanes, at):
+            found = [{n: renamed(v, to) for n, v in each.items()} for each in fields]
+            now = {to.get(a, a): renamed(i, to) for a, i in at.items()}
+            return Site(tuple(to.get(a, a) for a in axes), found, frames, lanes, now)  # type: ignore[arg-type]
+        case View() | Local():
+            raise NotWhole("an array that is handed on before it is complete")
+    return x
+
+
+def factors(x: Value) -> Iterator[Value]:
+    """Go through the factors of a value."""
+    if isinstance(x, Product):
+        yield from x.factors
+    else:
+        yield x

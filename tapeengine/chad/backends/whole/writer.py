@@ -1,0 +1,564 @@
+"""Goes through a function of the form and writes it as whole-array operations."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from tapeengine.chad.backends.whole.text import Block, Line
+from tapeengine.chad.backends.whole.values import (
+    Affine,
+    Array,
+    Axis,
+    Local,
+    NotWhole,
+    Number,
+    Peaks,
+    Product,
+    Site,
+    Value,
+    axes_of,
+    union,
+)
+from tapeengine.chad.intermediate.analysis import reads, walk
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
+from tapeengine.chad.intermediate.statements import (
+    Add,
+    AddAll,
+    AddAt,
+    Compute,
+    Const,
+    For,
+    Function,
+    Operand,
+    Registered,
+    Statement,
+    Store,
+    Var,
+)
+from tapeengine.primitive import Primitive
+
+__all__ = ["Lanes", "Refused", "Writer"]
+
+KINDS: Mapping[object, str] = MappingProxyType({REAL: "float", WHOLE: "int", TRUTH: "bool"})
+NONE: Mapping[Axis, Axis] = MappingProxyType({})
+
+
+class Refused(NotWhole):
+    """A loop whose steps cannot all be done at once."""
+
+    def __init__(self, loop: For, reason: str) -> None:
+        super().__init__(reason)
+        self.loop = loop
+
+
+@dataclass(eq=False)
+class Lanes:
+    """The steps of loops for which a branch is taken, as one axis.
+
+    Attributes
+    ----------
+    axis : Axis
+    at : dict of Axis to Number
+        For each of the loops the numbers of the steps.
+    """
+
+    axis: Axis
+    at: dict[Axis, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Home:
+    """Where a number is given its first value."""
+
+    axes: tuple[Axis, ...]
+    masks: int
+    block: Block
+
+
+class Writer:
+    """Writes functions.
+
+    Parameters
+    ----------
+    stepwise : set of int
+        The identities of loops whose steps are done one by one.
+    names : set of str
+        All names of variables.
+
+    Attributes
+    ----------
+    env : dict
+        What each variable is.
+    axes : tuple of Axis
+        The loops around, of those whose steps are done at once.
+    """
+
+    def __init__(self, stepwise: set[int], names: Iterable[str]) -> None:
+        self.stepwise = stepwise
+        self.taken = set(names)
+        self.block = Block()
+        self.env: dict[str, Any] = {}
+        self.homes: dict[str, Home] = {}
+        self.pinned: set[str] = set()
+        self.axes: tuple[Axis, ...] = ()
+        self.masks: list[Number] = []
+        self.lanes: list[Lanes] = []
+        self.loops: list[For] = []
+        self.memo: list[dict[Any, Any]] = [{}]
+        self.assigned: list[set[str]] = []
+        self.lazy: set[str] = set()
+        self.may_raise = True
+        self.called: list[Registered] = []
+        self.steps: dict[str, Number] = {}
+        self.rows: dict[str, str] = {}
+        self.sizes: set[str] = set()
+        self.changing: set[str] = set()
+        self.results: dict[Operand, Any] = {}
+        self.uses: Counter[str] = Counter()
+        self.written: Counter[str] = Counter()
+        self.order: tuple[Axis, ...] = ()
+        self.windowed: dict[str, tuple[str, str]] = {}
+        self.primitives: Mapping[str, Primitive] = {}
+        self.steps_one_by_one = 0
+        self.write: Mapping[type[object], Callable[[Writer, Any], None]] = {}
+
+    # ------------------------------------------------------------ lines
+
+    def fresh(self, hint: str) -> str:
+        """Give a name that nothing has."""
+        hint = re.sub(r"\W", "_", hint)
+        name, k = hint, 0
+        while name in self.taken:
+            k += 1
+            name = f"{hint}_{k}"
+        self.taken.add(name)
+        return name
+
+    def emit(
+        self, text: str, axes: tuple[Axis, ...], kind: Scalar, hint: str = "t", raises: bool = False, atom: bool = True
+    ) -> Number:
+        """Write a line that gives a value a name."""
+        name = self.fresh(hint)
+        self.block.lines.append(Line(name, text, raises and self.may_raise, is_atom=atom))
+        return Number(name, axes, kind)
+
+    def change(self, text: str, what: str) -> None:
+        """Write a line that changes an array."""
+        self.block.lines.append(Line("", text, changes=self.rows.get(what, what)))
+
+    def set(self, name: str, text: str) -> None:
+        """Write a line that gives a variable its next value."""
+        self.block.lines.append(Line(name, text))
+
+    def check(self, text: str) -> None:
+        """Write a line that only raises."""
+        self.block.lines.append(Line("", text, raises=self.may_raise))
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Give what has been written for a key where that is in scope; else write it."""
+        for memo in reversed(self.memo):
+            if key in memo:
+                return memo[key]
+        made = make()
+        self.memo[-1][key] = made
+        return made
+
+    def same(self, a: str, b: str) -> str:
+        """Write that two sizes have to be the same; give it."""
+        if not self.equal(a, b):
+            self.check(f"ops.same({a}, {b})")
+            self.memo[-1]["same", self.size(b)] = self.size(a)
+        return self.size(a)
+
+    def size(self, text: str) -> str:
+        """Give the first name of a size."""
+        for memo in reversed(self.memo):
+            if ("same", text) in memo:
+                return self.size(memo["same", text])
+        return text
+
+    def is_size(self, x: Affine) -> bool:
+        """Tell whether a whole number is known not to be negative."""
+        return not x.terms and (x.offset.isdigit() or x.offset in self.sizes or x.offset.endswith("]"))
+
+    def equal(self, a: str, b: str) -> bool:
+        """Tell whether two sizes are known to be the same."""
+        return self.size(a) == self.size(b)
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[None]:
+        """Write into the block of a loop or a branch of the program that is written."""
+        outer = self.block
+        self.block = block
+        self.memo.append({})
+        try:
+            yield
+        finally:
+            self.block = outer
+            self.memo.pop()
+
+    def statements(self, statements: Sequence[Statement]) -> None:
+        """Write statements."""
+        for s in statements:
+            write = self.write.get(type(s))
+            if write is None:
+                self.refuse(f"the statement {type(s).__name__}")
+            else:
+                write(self, s)
+
+    def refuse(self, reason: str) -> Any:
+        """Give up: the innermost loop whose steps are done at once is to be done step by step."""
+        if self.loops:
+            raise Refused(self.loops[-1], reason)
+        raise NotWhole(reason)
+
+    def made(self, x: Local) -> Local:
+        """Note where an array is made."""
+        x.block = self.block
+        return x
+
+    # ------------------------------------------------------------ values
+
+    def value(self, x: Operand) -> Any:
+        """Give what an operand is, for the lanes that are of interest."""
+        if isinstance(x, Const):
+            return literal(x)
+        found = self.env.get(x.name)
+        if found is None:
+            self.refuse("a value that not every way gives")
+        if isinstance(found, Number) and x.name in self.pinned:
+            found = self.emit(found.text, found.axes, found.kind, x.name)
+        for lanes in self.lanes:
+            found = self.of_lanes(found, lanes)
+        return found
+
+    def of_lanes(self, x: Any, lanes: Lanes) -> Any:
+        """Give the elements of some lanes."""
+        if isinstance(x, Site):
+            return self.of_site(x, lanes.at)
+        if not any(a in lanes.at for a in axes_of(x)):
+            return x
+        if isinstance(x, Array):
+            content = self.of_lanes(x.content, lanes)
+            return Array(content, x.dims)
+        return self.once(("lanes", x, lanes), lambda: self.substituted(x, lanes.at))
+
+    def of_site(self, x: Site, at: Mapping[Axis, Value]) -> Site:
+        """Give what was kept, at indices along loops around."""
+        if not any(a in at for f in x.fields for v in f.values() for a in all_axes(v)):
+            return x
+        if x.frames:
+            return Site(x.axes, x.fields, x.frames, x.lanes, {**x.at, **at})
+        return Site(x.axes, [{n: self.of_kept(v, at) for n, v in f.items()} for f in x.fields], [], x.lanes)
+
+    def of_kept(self, x: Any, at: Mapping[Axis, Value]) -> Any:
+        """Give a kept value at indices along loops around."""
+        if isinstance(x, Site):
+            return self.of_site(x, at)
+        if isinstance(x, Array):
+            return Array(self.substituted(x.content, at), x.dims, x.home)
+        return self.substituted(x, at) if isinstance(x, Number | Affine | Product | Peaks) else x
+
+    def number(self, x: Any, hint: str = "t") -> Number:
+        """Give a value as an array."""
+        if isinstance(x, Number):
+            return x
+        if isinstance(x, Peaks):
+            return self.once(("number", x), lambda: self.peaks(x))  # type: ignore[no-any-return]
+        if isinstance(x, Affine):
+            return self.once(("number", x), lambda: self.indices(x))  # type: ignore[no-any-return]
+        if isinstance(x, Product):
+            return self.once(("number", x), lambda: self.multiplied(x, hint))  # type: ignore[no-any-return]
+        return self.refuse("a value that is no number")  # type: ignore[no-any-return]
+
+    def indices(self, x: Affine) -> Number:
+        """Lay out a sum of indices."""
+        axes = union(x.terms)
+        parts = []
+        for a in sorted(x.terms, key=lambda a: a.level):
+            parts.append(self.aligned(self.steps_of(a), axes))
+        if x.offset != "0" or not parts:
+            parts.append(x.offset)
+        if not axes:
+            return Number(x.offset, (), WHOLE)
+        if len(parts) == 1:
+            return Number(parts[0], axes, WHOLE)
+        return self.emit(" + ".join(parts), axes, WHOLE, "at", atom=False)
+
+    def steps_of(self, a: Axis) -> Number:
+        """Lay out the numbers of the steps of a loop."""
+        made = self.once(("arange", a.count), lambda: self.emit(f"np.arange({a.count})", (a,), WHOLE, "at"))
+        return Number(made.text, (a,), WHOLE)
+
+    def multiplied(self, x: Product, hint: str = "t") -> Number:
+        """Multiply factors: the small ones first."""
+        scale = math.prod(float(f.text) for f in x.factors if is_real_literal(f.text))
+        rest = [f for f in x.factors if not is_real_literal(f.text)]
+        if scale == -1.0 and len(rest) == 1:
+            return self.emit(f"-{rest[0].text}", rest[0].axes, REAL, hint, atom=False)
+        if scale != 1.0 or not rest:
+            rest.append(Number(repr(scale)))
+        rest.sort(key=lambda f: len(f.axes))
+        found = rest[0]
+        for k, f in enumerate(rest[1:]):
+            axes = union(found.axes, f.axes)
+            text = f"{self.aligned(found, axes)} * {self.aligned(f, axes)}"
+            found = self.emit(text, axes, REAL, hint if k == len(rest) - 2 else "t", atom=False)
+        return found
+
+    def peaks(self, x: Peaks) -> Number:
+        """Lay out which elements are larger than all before."""
+        axes = x.axes
+        dim = axes.index(x.axis)
+        rest = tuple(a for a in axes if a is not x.axis)
+        whole, first = self.full(x.x, axes), self.full(x.first, rest) if rest else x.first.text
+        before = self.emit(f"ops.running({x.function}, {first}, {whole}, {dim}, False)", axes, REAL)
+        sign = ">" if x.function == "np.maximum" else "<"
+        return self.emit(f"{self.aligned(x.x, axes)} {sign} {before.text}", axes, TRUTH, atom=False)
+
+    def aligned(self, x: Number, axes: Sequence[Axis]) -> str:
+        """Write a value so that its dimensions stand where those of a result do."""
+        if not x.axes:
+            return x.text
+        order = [a for a in axes if a in x.axes]
+        if len(order) < len(x.axes):
+            raise NotWhole("a value that varies along a loop that has ended")
+        text = x.text
+        if tuple(order) != x.axes:
+            moved = ", ".join(str(x.axes.index(a)) for a in order)
+            text = f"{text}.T" if len(order) == 2 else f"{text}.transpose({moved})"
+        shown = list(axes)[list(axes).index(order[0]) :]
+        if len(shown) == len(order):
+            return text
+        return f"{text}[{', '.join(':' if a in order else 'None' for a in shown)}]"
+
+    def full(self, x: Number, axes: Sequence[Axis]) -> str:
+        """Write a value with all dimensions of some axes."""
+        if x.axes == tuple(axes):
+            return x.text
+        shape = ", ".join(a.count for a in axes)
+        if not axes:
+            return x.text
+        if not x.axes:
+            kind = "" if x.kind == REAL else f", {KINDS[x.kind]}"
+            return f"np.full(({shape},), {x.text}{kind})" if len(axes) > 1 else f"np.full({shape}, {x.text}{kind})"
+        return f"np.broadcast_to({self.aligned(x, axes)}, ({shape},))"
+
+    # ------------------------------------------------------------ indices
+
+    def substituted(self, x: Value, at: Mapping[Axis, Value]) -> Value:
+        """Give the elements of a value at indices along some of its axes."""
+        at = {a: i for a, i in at.items() if a in x.axes}
+        if not at:
+            return x
+        if isinstance(x, Peaks):
+            x = self.number(x)
+        if isinstance(x, Product):
+            return Product(tuple(self.number(self.substituted(f, at)) for f in x.factors))
+        if isinstance(x, Affine):
+            return self.substituted_index(x, at)
+        return self.once(("at", x, tuple(at.items())), lambda: self.taken_at(x, at))  # type: ignore[no-any-return]
+
+    def substituted_index(self, x: Affine, at: Mapping[Axis, Value]) -> Value:
+        """Give a sum of indices where some of them are others."""
+        kept = Affine(tuple(a for a in x.terms if a not in at), x.offset)
+        found: Value = kept
+        for a in x.terms:
+            if a in at:
+                found = self.sum_of_indices(found, at[a])
+        return found
+
+    def sum_of_indices(self, x: Value, y: Value) -> Value:
+        """Add two whole numbers, as indices if they are."""
+        if isinstance(y, Number) and not y.axes:
+            y = Affine((), y.text)
+        if isinstance(x, Number) and not x.axes:
+            x = Affine((), x.text)
+        if isinstance(x, Affine) and isinstance(y, Affine) and not set(x.terms) & set(y.terms):
+            return Affine((*x.terms, *y.terms), self.sum_of_texts(x.offset, y.offset))
+        a, b = self.number(x), self.number(y)
+        axes = union(a.axes, b.axes)
+        return self.emit(f"{self.aligned(a, axes)} + {self.aligned(b, axes)}", axes, WHOLE, "at", atom=False)
+
+    def sum_of_texts(self, a: str, b: str) -> str:
+        """Add two whole numbers that are names or literals."""
+        if a == "0" or b == "0":
+            return b if a == "0" else a
+        if is_literal(a) and is_literal(b):
+            return str(int(a) + int(b))
+        return self.once(("sum", a, b), lambda: self.emit(f"{a} + {b}", (), WHOLE, "at", atom=False)).text  # type: ignore[no-any-return]
+
+    def taken_at(self, x: Number, at: Mapping[Axis, Value]) -> Number:
+        """Read an array: along loops a view, at other indices copies of elements."""
+        others = {a for a in x.axes if a not in at}
+        used: set[Axis] = set()
+        gathered: dict[Axis, Number] = {}
+        fixed: dict[int, str] = {}
+        axes: list[Axis] = []
+        found = x
+        pairs: list[tuple[int, Affine]] = []
+        for d, a in enumerate(x.axes):
+            i = at.get(a)
+            if i is None:
+                axes.append(a)
+            elif isinstance(i, Affine) and len(i.terms) == 1 and i.terms[0] not in others | used and not clash(i, at):
+                used.add(i.terms[0])
+                found = self.window(found, d, a, i)
+                axes.append(i.terms[0])
+            elif not i.axes:
+                fixed[d] = i.offset if isinstance(i, Affine) else self.number(i).text
+                axes.append(a)
+            elif isinstance(i, Affine) and len(i.terms) == 2 and not set(i.terms) & (others | used) and not a.steps:
+                used |= set(i.terms)
+                pairs.append((d, i))
+                axes.append(a)
+            else:
+                gathered[a] = self.within_masks(self.number(i))
+                axes.append(a)
+        found = Number(found.text, tuple(axes), x.kind)
+        if pairs:
+            found = self.windows(found, pairs)
+        if fixed:
+            found = self.fixed(found, {x.axes[d]: text for d, text in fixed.items()})
+        return self.gather(found, gathered) if gathered else found
+
+    def window(self, x: Number, d: int, a: Axis, i: Affine) -> Number:
+        """Read the elements of one dimension that a loop goes over."""
+        b = i.terms[0]
+        if i.offset == "0" and (self.equal(a.count, b.count) or (a.steps and a.steps == b.steps)):
+            return x
+        if a.steps or (b.steps and i.offset != "0"):
+            return self.gather_ragged()
+        text = f"ops.window({x.text}, {i.offset}, {b.count}, {d})"
+        found = self.once(("text", text), lambda: self.emit(text, x.axes, x.kind, "x", raises=True))
+        return Number(found.text, x.axes, x.kind)
+
+    def gather_ragged(self) -> Number:
+        """Refuse an index into a row whose size varies, but for those of its own loop."""
+        return self.refuse("an index into a row whose size varies")  # type: ignore[no-any-return]
+
+    def windows(self, x: Number, pairs: Sequence[tuple[int, Affine]]) -> Number:
+        """Read elements at sums of two indices."""
+        found = x
+        for _, i in pairs:
+            d = next(k for k, a in enumerate(found.axes) if a is x.axes[_])
+            rows, columns = i.terms
+            text = f"ops.windows({found.text}, {i.offset}, {rows.count}, {columns.count}, {d})"
+            axes = (*found.axes[:d], rows, columns, *found.axes[d + 1 :])
+            vector = found.text if len(found.axes) == 1 else ""
+            found = self.emit(text, axes, x.kind, "x", raises=True)
+            if vector:
+                self.windowed[found.text] = vector, i.offset
+        return found
+
+    def fixed(self, x: Number, at: Mapping[Axis, str]) -> Number:
+        """Read at indices that are the same for all steps."""
+        rest = tuple(a for a in x.axes if a not in at)
+        if not rest:
+            return self.emit(f"{x.text}.item({', '.join(at[a] for a in x.axes)})", (), x.kind, "x", raises=True)
+        last = max(k for k, a in enumerate(x.axes) if a in at)
+        index = ", ".join(at.get(a, ":") for a in x.axes[: last + 1])
+        return self.emit(f"{x.text}[{index}]", rest, x.kind, "x", raises=True)
+
+    def gather(self, x: Number, at: Mapping[Axis, Number]) -> Number:
+        """Read elements at indices that are known when the program runs."""
+        if any(a.steps for a in at):
+            self.gather_ragged()
+        others = tuple(a for a in x.axes if a not in at)
+        if len(at) == 1:
+            i, d = next(iter(at.values())), next(k for k, b in enumerate(x.axes) if b in at)
+            if not set(i.axes) & set(others):
+                axes = (*x.axes[:d], *i.axes, *x.axes[d + 1 :])
+                index = ", ".join([":"] * d + [i.text])
+                return self.emit(f"{x.text}[{index}]", axes, x.kind, "x", raises=True)
+        axes = union(others, *(i.axes for i in at.values()))
+        index = ", ".join(self.aligned(at.get(a) or self.number(Affine((a,))), axes) for a in x.axes)
+        return self.emit(f"{x.text}[{index}]", axes, x.kind, "x", raises=True)
+
+    def within_masks(self, i: Number, axes: Sequence[Axis] | None = None) -> Number:
+        """Give indices that are in range also where nobody asks for them; along no other axes than these."""
+        for mask in self.masks:
+            if axes is None or set(mask.axes) <= set(axes):
+                i = self.masked(mask, i, "0")
+        return i
+
+    def masked(self, mask: Number, x: Number, other: str = "0.0") -> Number:
+        """Give a value where a condition holds, and zero elsewhere."""
+        axes = union(mask.axes, x.axes)
+        text = f"np.where({self.aligned(mask, axes)}, {self.aligned(x, axes)}, {other})"
+        return self.once(("where", mask, x), lambda: self.emit(text, axes, x.kind))  # type: ignore[no-any-return]
+
+    # ------------------------------------------------------------ what stays lazy
+
+    def survey(self, functions: Sequence[Function]) -> None:
+        """Find the products that need not be laid out: used once, or only in sums."""
+        uses: Counter[str] = Counter()
+        others: Counter[str] = Counter()
+        for s in (s for f in functions for s, _ in walk(f.body)):
+            if isinstance(s, Store | AddAt | AddAll):
+                self.written[s.array.name] += 1
+            is_twice = isinstance(s, Compute) and s.operation.name == "add" and s.args[0] == s.args[1]
+            is_sum = isinstance(s, Add | AddAt) or (isinstance(s, Compute) and s.operation.name == "neg") or is_twice
+            for x in reads(s)[: 1 if is_twice else None]:
+                if isinstance(x, Var):
+                    uses[x.name] += 1
+                    others[x.name] += not is_sum
+            for f in keeps(s):
+                uses[f] += 2
+                others[f] += 2
+        self.uses = uses
+        self.lazy = {n for n in uses if uses[n] == 1 or not others[n]}
+
+
+def clash(i: Affine, at: Mapping[Axis, Value]) -> bool:
+    """Tell whether the index of one dimension occurs in that of another."""
+    return any(j is not i and set(i.terms) & set(j.axes) for j in at.values())
+
+
+def keeps(s: Statement) -> Iterator[str]:
+    """Give the variables that a loop or a branch keeps."""
+    kept = getattr(s, "kept", None)
+    for k in kept if isinstance(kept, tuple) else (kept,) if kept is not None else ():
+        for f in k.fields:
+            yield f.name
+
+
+def all_axes(x: object) -> Iterator[Axis]:
+    """Give all axes of a value, those of frames too."""
+    if isinstance(x, Site):
+        for f in x.fields:
+            for v in f.values():
+                yield from all_axes(v)
+    elif isinstance(x, Array):
+        yield from x.content.axes
+    elif isinstance(x, Number | Affine | Product | Peaks):
+        yield from x.axes
+
+
+def literal(x: Const) -> Number | Affine:
+    """Write a literal."""
+    if x.value is None:
+        raise NotWhole("a null")
+    if x.type == WHOLE:
+        return Affine((), str(int(x.value)))
+    text = repr(bool(x.value)) if x.type == TRUTH else repr(float(x.value))
+    if x.type == REAL and text.lstrip("-") in ("inf", "nan"):
+        text = f"float('{text}')"
+    return Number(text, (), x.type)  # type: ignore[arg-type]
+
+
+def is_real_literal(text: str) -> bool:
+    """Tell whether a text is a real number that is finite."""
+    return text.lstrip("-")[:1].isdigit()
+
+
+def is_literal(text: str) -> bool:
+    """Tell whether a text is a whole number."""
+    return text.lstrip("-").isdigit()

@@ -1,0 +1,91 @@
+"""Registry primitives in generated programs: elementwise ones become whole-array operations, residuals are few."""
+
+import numpy as np
+import pytest
+from chad.whole.programs_arrays import ARRAYS, REGULAR
+
+import tapeengine
+from tapeengine import chad as te
+from tapeengine.chad.registered import find, is_elementwise
+from tapeengine.chad.types import FLOAT, INT, Array
+from tapeengine.primitive import Primitive
+
+ENGINE = tapeengine.Engine()
+
+
+def test_elementwise_primitives_are_found_by_trying():
+    assert is_elementwise(find(np.sinc), [FLOAT], {})
+    assert not is_elementwise(find(np.linalg.det), [Array(Array(FLOAT))], {})
+    rules = {"x": lambda first, x: first * float(x)}
+    plain_only = Primitive("example.of_floats", lambda x: float(x) ** 2 / 2, vjp=rules, jvp=rules)
+    assert not is_elementwise(plain_only, [FLOAT], {})
+    around = Primitive("example.centred", lambda x: x - np.mean(x), vjp=rules, jvp=rules)
+    assert not is_elementwise(around, [FLOAT], {})
+    assert not is_elementwise(Primitive("example.counted", lambda n: "x" * n, vjp={}, jvp={}), [INT], {})
+
+
+def test_a_primitive_of_each_element_is_called_once():
+    calls = []
+
+    def halved_square(x):
+        calls.append(np.shape(x))
+        return x * x / 2
+
+    rules = {"x": lambda first, x: first * x}
+    primitive = Primitive("example.halved_square", halved_square, vjp=rules, jvp=rules)
+
+    @te.program
+    def total(xs: te.Vec) -> float:
+        return sum(primitive(x) * x if x > 0 else 0.0 for x in xs)
+
+    xs = np.array([0.5, -1.0, 2.0])
+    ENGINE.vjp(total, xs)
+    calls.clear()
+    value, backpropagator = ENGINE.vjp(total, xs)
+    assert calls == [(2,)]
+    assert value == pytest.approx(0.5**3 / 2 + 4)
+    np.testing.assert_allclose(backpropagator(2.0)[0], [3 * 0.25, 0, 3 * 4], rtol=1e-15)
+
+
+def test_arguments_whose_space_is_enough_are_not_kept():
+    kept = []
+
+    def vjp(first, x_space):
+        kept.append(x_space.shape)
+        return np.full(x_space.shape, first)
+
+    primitive = Primitive("example.total", lambda x: float(np.sum(x)), vjp={"x": vjp}, jvp={"x": lambda t: np.sum(t)})
+
+    @te.program
+    def doubled(xs: te.Vec) -> float:
+        return 2 * primitive(xs)
+
+    assert ENGINE.vjp(doubled, np.ones(4))[1](1.0)[0].tolist() == [2.0] * 4
+    assert kept == [(4,)]
+
+
+def test_static_parameters_are_written_out():
+    rules = {"x": lambda first, x, p: first * p * x ** (p - 1)}
+    power = Primitive("example.power", lambda x, *, p=2: x**p, vjp=rules, jvp=rules)
+
+    @te.program
+    def cubes(xs: te.Vec) -> float:
+        return sum(power(xs, p=3)) + sum(power(xs))
+
+    assert ENGINE.vjp(cubes, np.array([1.0, 2.0]))[1](1.0)[0].tolist() == [5, 16]
+
+
+def test_the_program_that_has_the_names_of_primitives():
+    @te.program
+    def clash(numpy_linalg_det: te.Array[te.Vec], ops: float) -> float:
+        numpy_linalg_det_vjp_a = ops * 2
+        return np.linalg.det(numpy_linalg_det) * numpy_linalg_det_vjp_a
+
+    value, backpropagator = ENGINE.vjp(clash, REGULAR, 0.5)
+    assert value == pytest.approx(np.linalg.det(REGULAR))
+    assert backpropagator(1.0)[1] == pytest.approx(2 * value)
+
+
+def test_errors_of_primitives_pass():
+    with pytest.raises(np.linalg.LinAlgError):
+        ENGINE.vjp(ARRAYS["solves"][0], np.zeros((2, 2)), np.ones(2))

@@ -1,0 +1,109 @@
+"""Rows of different sizes at their edges: indices out of range, empty rows, cotangents, memory."""
+
+import numpy as np
+import pytest
+
+import tapeengine
+from tapeengine import chad as te
+from tapeengine.chad.specification import running as specification
+from tapeengine.errors import CotangentError
+
+ENGINE = tapeengine.Engine()
+ROWS = [np.array([1.0, 2.0]), np.array([3.0]), np.array([4.0, 5.0, 6.0])]
+
+
+@te.program
+def picked(rows: te.Array[te.Vec], k: int) -> float:
+    return sum(row[k] * row[0] for row in rows)
+
+
+@te.program
+def largest(rows: te.Array[te.Vec]) -> float:
+    return sum(max(row) for row in rows)
+
+
+@te.program
+def scaled(rows: te.Array[te.Vec], a: float) -> te.Array[te.Vec]:
+    return [[a * x for x in row] for row in rows]
+
+
+@te.program
+def first_few(xs: te.Vec, n: int, least: int) -> float:
+    return sum(xs[i] * xs[i] if i < len(xs) or i < least else 0.5 for i in range(n))
+
+
+def test_indices_count_from_the_end_of_each_row():
+    value, back = ENGINE.vjp(picked, ROWS, -1)
+    assert value == 2 + 9 + 24
+    assert [d.tolist() for d in back(1.0)[0]] == [[2, 1], [6], [6, 0, 4]]
+
+
+@pytest.mark.parametrize("k", [1, -2])
+def test_an_index_out_of_range_for_one_row_raises(k):
+    with pytest.raises(IndexError):
+        picked.executable.vjp((ROWS, k))
+    with pytest.raises(IndexError):
+        ENGINE.vjp(picked, ROWS, k)
+
+
+def test_a_fold_of_an_empty_row_raises():
+    assert ENGINE.vjp(largest, ROWS)[0] == 11
+    with pytest.raises(ValueError, match="empty"):
+        largest.executable.vjp(([*ROWS, np.zeros(0)],))
+
+
+@pytest.mark.parametrize("size", [0, 2, 5, 9])
+def test_reads_behind_the_end_that_do_not_count(size):
+    xs = np.arange(1.0, size + 1)
+    value, back = first_few.executable.vjp((xs, 5, 0))
+    assert value == sum(xs[:5] ** 2) + 0.5 * max(5 - size, 0)
+    assert back(1.0)[0].tolist() == [2 * x if i < 5 else 0 for i, x in enumerate(xs)]
+
+
+def test_reads_behind_the_end_that_count():
+    with pytest.raises(IndexError):
+        first_few.executable.vjp((np.ones(2), 5, 3))
+
+
+def test_cotangents_have_the_sizes_of_the_rows():
+    value, back = ENGINE.vjp(scaled, ROWS, 2.0)
+    assert [v.tolist() for v in value] == [[2, 4], [6], [8, 10, 12]]
+    rows, a = back([np.ones(2), np.zeros(1), np.array([0.0, 1.0, 0.0])])
+    assert [d.tolist() for d in rows] == [[2, 2], [0], [0, 2, 0]] and a == 8
+    with pytest.raises(CotangentError, match="value"):
+        back([np.ones(2), np.ones(2), np.ones(3)])
+
+
+def test_rows_without_elements_and_no_rows():
+    for rows in ([np.zeros(0), np.zeros(0)], [], [np.zeros(0), np.ones(1)]):
+        value, back = ENGINE.vjp(scaled, rows, 2.0)
+        assert [len(v) for v in value] == [len(r) for r in rows]
+        assert [d.shape for d in back(value)[0]] == [r.shape for r in rows]
+
+
+def test_one_long_row_among_many_short_ones_is_evaluated():
+    short = [np.ones(1)] * 1500
+    value, back = ENGINE.vjp(scaled, [*short, np.ones(1500)], 2.0)
+    assert len(value[-1]) == 1500 and back(value)[1] == 2.0 * 3000
+
+
+def test_a_scan_whose_states_differ_in_size_keeps_the_size_of_each():
+    """Shorter states were once filled up with ones."""
+
+    @te.program
+    def last_two(x: float, n: int) -> te.Array[te.Vec]:
+        none: te.Vec = []
+        return te.scan(lambda s, i: [x * i, x * i * i] if i % 2 == 0 else none, list(range(n)), none)
+
+    @te.program
+    def kept(x: float) -> te.Array[te.Vec]:
+        rows: te.Array[te.Vec] = [[x, 3.0 * x], [], [x * x]]
+        return te.scan(lambda s, row: row, rows, [0.0])
+
+    for program, args in ((last_two, (2.0, 4)), (kept, (2.0,))):
+        value, back = ENGINE.vjp(program, *args)
+        assert [row.tolist() for row in value] == program.python(*args)
+        evaluated, evaluated_back = specification.vjp(program.executable, args)
+        ct = [np.arange(1.0, 1.0 + len(row)) for row in value]
+        assert back(ct)[0] == pytest.approx(evaluated_back(ct)[0], rel=1e-14)
+        assert [list(row) for row in evaluated] == program.python(*args)
