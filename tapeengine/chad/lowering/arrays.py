@@ -24,6 +24,7 @@ from tapeengine.chad.lowering.builder import Builder
 from tapeengine.chad.lowering.patterns import (
     all_parts,
     first_part,
+    holds_boxes,
     is_dense,
     part,
     parts,
@@ -185,7 +186,7 @@ class Arrays:
             inner = inner.element
         outside = list(body.chain())[1:]
         fixed = all(isinstance(s, Const) or self.b.homes[s.name] in outside for s in sizes)
-        if fixed and is_dense(rows):
+        if fixed and is_dense(rows) and not holds_boxes(rows):
             return self.dense_rows(rows, size, body, ())
         return Rows(None, self.row_references(rows, size, body))
 

@@ -180,6 +180,20 @@ def is_dense(value: Value) -> bool:
     return True
 
 
+def holds_boxes(value: Value) -> bool:
+    """Tell whether a leaf of a value is an array of boxes or of references, which has one dimension."""
+    match value:
+        case Part(array):
+            return isinstance(array.type, ArrayOf) and isinstance(array.type.element, ArrayOf | BoxOf)
+        case Rows(_, element):
+            return holds_boxes(element)
+        case Tup(items) | Items(items):
+            return any(map(holds_boxes, items))
+        case Member(_, options):
+            return any(x is not None and holds_boxes(x) for x in options)
+    return False
+
+
 def leaf_types(of: Type, dense: bool) -> list[FormType]:
     """Give the types of the operands that a value consists of."""
     match stored(of):

@@ -1,5 +1,7 @@
 """Sums as numpy does them with least work: signs, products that only a sum needs, reads behind a mask, layouts."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -63,7 +65,7 @@ def test_cotangents_are_those_of_the_evaluator(name):
 
 def test_a_sign_is_changed_after_the_sum():
     text = differences.executable.whole.text
-    assert "-d_" in text and ".sum(0)" in text
+    assert re.search(r"-d(_\d+)?\.sum\(0\)", text)
     assert text.split("def reverse")[1].count("-") == 1
 
 
