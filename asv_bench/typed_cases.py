@@ -110,8 +110,10 @@ def transformed(case: Case) -> Module:
 
 
 def generated_text(case: Case) -> str:
-    """Parse the program and generate its reverse derivative anew."""
-    return chad.Program(case.program.function).derivative("reverse")
+    """Parse the program and generate its reverse derivative anew; the text that runs."""
+    program = chad.Program(case.program.function)
+    whole = None if program.executable.entry is not None else program.executable.whole
+    return program.derivative("reverse") if whole is None else whole.text
 
 
 def reverse(case: Case, size: int) -> Callable[[], Any]:

@@ -40,8 +40,8 @@ from tapeengine.chad.types import (
 )
 
 __all__ = [
-    "all_parts", "array_types", "first_part", "first_rows", "has_leaves", "holds_boxes", "is_dense", "leaf_type", "leaf_types",
-    "part", "parts", "replaced_parts", "stored",
+    "all_parts", "array_types", "first_part", "first_rows", "has_leaves", "holds_boxes", "is_dense", "leaf_type",
+    "leaf_types", "part", "parts", "replaced_parts", "stored",
 ]  # fmt: skip
 
 
