@@ -158,7 +158,7 @@ def counts(case: Case) -> dict[str, int]:
         derivative.call(executable.module.main, inside)[1](given)
     return {
         "generated": int(executable.entry is not None or executable.whole is not None),
-        "lines": len(case.program.derivative("reverse").splitlines()),
+        "lines": len(generated_text(case).splitlines()),
         "terms": module_size(executable.closed),
         "derivative_terms": module_size(executable.reverse_terms),
         "steps": evaluator.steps,
