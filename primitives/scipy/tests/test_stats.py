@@ -112,6 +112,9 @@ def test_every_parameter_is_honoured_or_refused(name):
             getattr(distribution, method)(1.0, *shapes, *extra, **keywords)
 
 
+SYMMETRIC = {"norm", "t", "laplace", "cauchy"}  # their survival functions are distribution functions
+
+
 @pytest.mark.parametrize("name", [*CONTINUOUS, *DISCRETE])
 def test_what_is_not_differentiated_is_scipys(name):
     ours, theirs = getattr(stats, name), getattr(scipy.stats, name)
@@ -119,6 +122,8 @@ def test_what_is_not_differentiated_is_scipys(name):
     for method in ("ppf", "sf", "isf"):
         assert getattr(ours, method)(0.3, *shapes) == getattr(theirs, method)(0.3, *shapes)
         assert getattr(ours(*shapes), method)(0.3) == getattr(theirs(*shapes), method)(0.3)
+        if method == "sf" and name in SYMMETRIC:
+            continue
         with pytest.raises(UnsupportedError, match="not differentiated"):
             te.grad(lambda x, m=method: getattr(ours, m)(x, *shapes))(0.3)
     assert ours.rvs(*shapes, random_state=3) == theirs.rvs(*shapes, random_state=3)

@@ -26,7 +26,7 @@ def _log_ratio(x: Any, y: Any) -> Any:
 log_ratio: Primitive = elementwise(
     "scipy.special.log_ratio",
     _log_ratio,
-    {"x": lambda x: 1 / x, "y": lambda y: -1 / y},
+    {"x": lambda x: np.divide(1.0, x), "y": lambda y: -np.divide(1.0, y)},
     {"x": (0.1, 3.0), "y": (0.1, 3.0)},
     "log(x/y), also where the ratio leaves the range",
 )
@@ -60,7 +60,7 @@ expit: Primitive = ufunc(
     "expit", {"x": lambda x: expit_slope(x)}, {"x": (-6.0, 6.0)}, "1/(1 + exp(-x)); d/dx = expit(x) expit(-x)"
 )
 logit: Primitive = ufunc(
-    "logit", {"x": lambda x: 1 / (x * (1 - x))}, {"x": (0.1, 0.9)}, "log(x/(1-x)); d/dx = 1/(x (1-x))"
+    "logit", {"x": lambda x: np.divide(1.0, x * (1 - x))}, {"x": (0.1, 0.9)}, "log(x/(1-x)); d/dx = 1/(x (1-x))"
 )
 log_expit: Primitive = ufunc(
     "log_expit", {"x": lambda x: expit(-x)}, {"x": (-6.0, 6.0)}, "log(expit(x)); d/dx = expit(-x)"

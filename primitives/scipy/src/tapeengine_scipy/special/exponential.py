@@ -60,8 +60,10 @@ log_one_less_exp: Primitive = elementwise(
     {"w": (-3.0, 2.0)},
     "log(1 - exp(-exp(w))); d/dw = y/(exp(y) - 1) at y = exp(w)",
 )
-exp1: Primitive = ufunc("exp1", {"z": lambda z: -np.exp(-z) / z}, {"z": (0.2, 4.0)}, "E1(z); d/dz = -exp(-z)/z")
-expi: Primitive = ufunc("expi", {"x": lambda x: np.exp(x) / x}, {"x": (0.2, 4.0)}, "Ei(x); d/dx = exp(x)/x")
+exp1: Primitive = ufunc(
+    "exp1", {"z": lambda z: -np.divide(np.exp(-z), z)}, {"z": (0.2, 4.0)}, "E1(z); d/dz = -exp(-z)/z"
+)
+expi: Primitive = ufunc("expi", {"x": lambda x: np.divide(np.exp(x), x)}, {"x": (0.2, 4.0)}, "Ei(x); d/dx = exp(x)/x")
 
 
 def _expn_slope(n: Any, x: Any) -> Any:
