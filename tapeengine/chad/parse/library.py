@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from tapeengine.chad.parse import arrays, composed, forms, numeric, whole
-from tapeengine.chad.parse.expressions import condition, expression
+from tapeengine.chad.parse.expressions import condition, expression, narrowing
 from tapeengine.chad.parse.parameters import of_all
 from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.parse.whole import array, element, numbers
@@ -339,6 +339,8 @@ def iterate(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def isinstance_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``isinstance(x, C)`` as a bool."""
+    if narrowing(p, node, env) is None:
+        p.error(node, "this use of isinstance", "test a variable of a union: isinstance(x, C)")
     return condition(p, node, env)
 
 
