@@ -67,7 +67,7 @@ def test_another_librarys_arrays_are_refused(direction, make, kind):
         assert type(FOREIGN[kind]).__name__ in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", FOREIGN)
+@pytest.mark.parametrize("kind", [kind for kind in FOREIGN if kind != "Series"])  # which is a structure
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_functions_with_rules_whose_value_is_another_librarys_array(direction, kind):
     custom = te.custom_vjp(lambda v: FOREIGN[kind])
