@@ -44,7 +44,7 @@ test: $(INSTALLED) demo doctest
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 doctest: $(INSTALLED)
-	$(BIN)/python -m pytest --quiet --doctest-modules --ignore=tapeengine/_core/generate_ops.py tapeengine primitives/core
+	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-ignore-import-errors --ignore=tapeengine/_core/generate_ops.py tapeengine primitives/core
 
 # The same tests on a core built with bounds, None and initialisation checks, installed in an environment of its own.
 # `pytest` rather than `python -m pytest`: the installed core is tested, not the one in this folder.
