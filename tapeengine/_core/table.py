@@ -54,8 +54,8 @@ class Op(NamedTuple):
 
         Examples
         --------
-        >>> [op.selects for op in OPS if op.name in ("maximum", "copysign", "mul")]
-        [(False, True), (True, True), (False, False)]
+        >>> [op.selects for op in OPS if op.name in ("mul", "copysign", "maximum")]
+        [(False, False), (False, True), (True, True)]
         """
         return tuple(partial.startswith(SELECTORS) or partial == "0" for partial in (self.da, self.db) if partial)
 
