@@ -87,7 +87,7 @@ class CustomFunction:
         leaves, steps = flatten(self.engine.structures, args)
         given, args = Unwritten(leaves), unflatten(steps, list(map(frozen, leaves)))
         if self.fwd is not None:
-            with read_only(self._name):
+            with read_only(leaves, self._name):
                 pair = self.fwd(*args)
             given.check(self._name)
             if not isinstance(pair, tuple) or len(pair) != 2:
@@ -95,7 +95,7 @@ class CustomFunction:
             return pair[0], Call(self, args, pair[0], pair[1])
         if self.jvp is None:
             raise PrimitiveError(f"{self._name} has no derivative rule yet: give one with defvjp or defjvp")
-        with read_only(self._name):
+        with read_only(leaves, self._name):
             result = self(*args)
         given.check(self._name)
         return result, Call(self, args, result, None)

@@ -207,7 +207,8 @@ class Reversal:
 
         def step(values: list[Any], state: Any) -> Any:
             given = state if type(state) is Dual else map_leaves(structures, frozen, state)
-            with read_only(NAME):
+            seen = (leaf for part in (values, state) for leaf in flatten(structures, part)[0])
+            with read_only(seen, NAME):
                 return self.steps.again(list(map(frozen, values)), made)(given)
 
         return step

@@ -7,7 +7,7 @@ of its value. A later run starts from the same, and its value is compared to the
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -217,13 +217,18 @@ def frozen(value: Any) -> Any:
 
 
 @contextmanager
-def read_only(name: str) -> Iterator[None]:
-    """Say what a write to a `frozen` array means."""
+def read_only(values: Iterable[Any], name: str) -> Iterator[None]:
+    """Say what a write to one of the `values` means that `frozen` made read-only."""
     try:
         yield
     except ValueError as error:
-        if "read-only" not in str(error):
-            raise
+        refuse_writes(error, values, name)
+        raise
+
+
+def refuse_writes(error: BaseException | None, values: Iterable[Any], name: str) -> None:
+    """Raise what a write to a `frozen` value means, if this error may be one; other arrays may be read-only too."""
+    if isinstance(error, ValueError) and "read-only" in str(error) and any(type(value) is Array for value in values):
         raise _lost(name) from error
 
 
@@ -285,8 +290,7 @@ class FirstRun:
         return self
 
     def __exit__(self, kind: Any, error: Any, where: Any) -> None:
-        if kind is not None and issubclass(kind, ValueError) and "read-only" in str(error):
-            raise _lost(self._name) from error
+        refuse_writes(error, self.values, self._name)
 
     def settle(self, again: Callable[[Sequence[Any], dict[int, Any]], Any], states: States | None) -> None:
         """Refuse what would have a derivative, and write the rest into the objects that were made anew.
@@ -385,7 +389,7 @@ class Repeatable:
         RepeatError
             Where the value is not that of the first run.
         """
-        with read_only(self.name):
+        with read_only(values, self.name):
             value = self.again(list(map(frozen, values)))
         self.check(value, values)
         return value
