@@ -259,51 +259,35 @@ def prewitt(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect
     return _edges(input, axis, mode, cval, numpy.array([1.0, 1.0, 1.0]))
 
 
-def _windowed(
-    reduce: Callable[..., Any], input: Any, size: Any, footprint: Any, output: Any, mode: Any, cval: Any, origin: Any,
-    axes: Any,
-) -> Any:  # fmt: skip
-    """A reduction of the elements of each window that a footprint has."""
-    _no_output(output)
-    x = floating(input)
-    if axes is not None or not isinstance(mode, str):
-        raise UnsupportedError("scipy.ndimage: axes= and several modes of these filters are not differentiated")
-    if footprint is None:
-        if size is None:
-            raise RuntimeError("no footprint or filter size provided")
-        footprint = numpy.ones(_per_axis(size, x.ndim), bool)
-    footprint = numpy.asarray(footprint, bool)
-    padded = _padded(x, _margins(footprint.shape, _per_axis(origin, x.ndim)), mode, cval)
-    windows = np.lib.stride_tricks.sliding_window_view(padded, footprint.shape)
-    return reduce(np.reshape(windows, (*x.shape, -1))[..., footprint.ravel()], axis=-1)
+def _window_filter(name: str, reduce: Callable[..., Any], what: str) -> Callable[..., Any]:
+    """SciPy's filter that reduces the elements of each window that a footprint has."""
 
+    def windowed(
+        input: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect",
+        cval: Any = 0.0, origin: Any = 0, *, axes: Any = None,
+    ) -> Any:  # fmt: skip
+        _no_output(output)
+        x = floating(input)
+        if axes is not None or not isinstance(mode, str):
+            raise UnsupportedError("scipy.ndimage: axes= and several modes of these filters are not differentiated")
+        if footprint is None:
+            if size is None:
+                raise RuntimeError("no footprint or filter size provided")
+            footprint = numpy.ones(_per_axis(size, x.ndim), bool)
+        footprint = numpy.asarray(footprint, bool)
+        padded = _padded(x, _margins(footprint.shape, _per_axis(origin, x.ndim)), mode, cval)
+        windows = np.lib.stride_tricks.sliding_window_view(padded, footprint.shape)
+        return reduce(np.reshape(windows, (*x.shape, -1))[..., footprint.ravel()], axis=-1)
 
-@beside("scipy.ndimage.maximum_filter")
-def maximum_filter(
-    input: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
-    origin: Any = 0, *, axes: Any = None,
-) -> Any:  # fmt: skip
-    """Return the greatest elements of windows; see `scipy.ndimage.maximum_filter`."""
-    return _windowed(np.max, input, size, footprint, output, mode, cval, origin, axes)
-
-
-@beside("scipy.ndimage.minimum_filter")
-def minimum_filter(
-    input: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
-    origin: Any = 0, *, axes: Any = None,
-) -> Any:  # fmt: skip
-    """Return the smallest elements of windows; see `scipy.ndimage.minimum_filter`."""
-    return _windowed(np.min, input, size, footprint, output, mode, cval, origin, axes)
-
-
-@beside("scipy.ndimage.median_filter")
-def median_filter(
-    input: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
-    origin: Any = 0, *, axes: Any = None,
-) -> Any:  # fmt: skip
-    """Return the medians of windows, the upper one of an even number; see `scipy.ndimage.median_filter`."""
-    return _windowed(_upper_median, input, size, footprint, output, mode, cval, origin, axes)
+    windowed.__name__ = windowed.__qualname__ = name
+    windowed.__doc__ = f"Return the {what} of windows; see `scipy.ndimage.{name}`."
+    return beside(f"scipy.ndimage.{name}")(windowed)
 
 
 def _upper_median(x: Any, axis: int) -> Any:
     return np.sort(x, axis=axis)[..., x.shape[axis] // 2]
+
+
+maximum_filter = _window_filter("maximum_filter", np.max, "greatest elements")
+minimum_filter = _window_filter("minimum_filter", np.min, "smallest elements")
+median_filter = _window_filter("median_filter", _upper_median, "medians, the upper one of an even number,")
