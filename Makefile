@@ -11,8 +11,8 @@ BASE ?= HEAD~1
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
 DEMO = $(VENV)/.demo
-STUBS = $(wildcard tapeengine/_core/*.pyi)
-SOURCES = pyproject.toml setup.py $(wildcard tapeengine/_core/*.py tapeengine/_core/*.pyx tapeengine/_core/*.pxd tapeengine/_core/*.h)
+STUBS = $(wildcard tapeengine/_core/*/*.pyi)
+SOURCES = pyproject.toml setup.py $(foreach kind,py pyx pxd h,$(wildcard tapeengine/_core/*/*.$(kind)))
 
 .PHONY: help install demo test doctest check tsan test-scipy test-lift lint format types stubtest bench bench-agree bench-quick bench-compare peers page dist clean
 
@@ -44,7 +44,7 @@ test: $(INSTALLED) demo doctest
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 doctest: $(INSTALLED)
-	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-ignore-import-errors --ignore=tapeengine/_core/generate_ops.py tapeengine primitives/core
+	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-ignore-import-errors --ignore=tapeengine/_core/tape/generate_ops.py tapeengine primitives/core
 
 # The same tests on a core built with bounds, None and initialisation checks, installed in an environment of its own.
 # `pytest` rather than `python -m pytest`: the installed core is tested, not the one in this folder.
@@ -91,7 +91,7 @@ types: $(INSTALLED)
 	$(BIN)/mypy
 
 stubtest: types
-	$(BIN)/stubtest --concise --mypy-config-file pyproject.toml --allowlist tests/stubtest_allowlist.txt $(STUBS:tapeengine/_core/%.pyi=tapeengine._core.%)
+	$(BIN)/stubtest --concise --mypy-config-file pyproject.toml --allowlist tests/stubtest_allowlist.txt $(subst /,.,$(STUBS:.pyi=))
 
 bench: $(INSTALLED)
 	$(BIN)/python asv_bench/bench.py $(BENCH_ARGS)
@@ -119,4 +119,4 @@ dist: $(INSTALLED)
 	$(BIN)/python -m build
 
 clean:
-	rm -rf build dist *.egg-info tapeengine/_core/*.so tapeengine/_core/ops_table.h tapeengine/_core/ops_recorded.h
+	rm -rf build dist *.egg-info tapeengine/_core/*/*.so tapeengine/_core/tape/ops_table.h tapeengine/_core/tape/ops_recorded.h

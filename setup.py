@@ -14,7 +14,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 CORE = Path("tapeengine", "_core")
-MODULES = sorted(path.stem for path in CORE.glob("*.pyx"))
+ROOMS = sorted(str(path) for path in CORE.iterdir() if path.is_dir())
 COMMON = {"language_level": "3", "binding": False, "c_api_binop_methods": True}
 COMMON |= {"embedsignature": True, "embedsignature.format": "clinic"}  # what inspect.signature reads
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}
@@ -38,18 +38,18 @@ mode = os.environ.get("TAPEENGINE_BUILD", "release")
 if mode not in DIRECTIVES:
     raise SystemExit(f"TAPEENGINE_BUILD={mode}: write one of {', '.join(DIRECTIVES)}")
 
-runpy.run_path(str(CORE / "generate_ops.py"))["main"]()
+runpy.run_path(str(CORE / "tape" / "generate_ops.py"))["main"]()
 extensions = [
     Extension(
-        f"tapeengine._core.{name}",
-        [str(CORE / f"{name}.pyx")],
-        include_dirs=[str(CORE), numpy.get_include()],
-        depends=[str(path) for path in sorted(CORE.glob("*.h"))],
+        ".".join(path.with_suffix("").parts),
+        [str(path)],
+        include_dirs=[*ROOMS, numpy.get_include()],
+        depends=[str(header) for header in sorted(CORE.glob("*/*.h"))],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *(TRACE if mode == "trace" else [])],
-        extra_compile_args=[*UNIX, *LEVELS.get(name, ["-O2"]), *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
+        extra_compile_args=[*UNIX, *level, *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
         extra_link_args=LINK.get(mode, []) if os.name != "nt" else [],
     )
-    for name in MODULES
+    for path, level in [(path, LEVELS.get(path.stem, ["-O2"])) for path in sorted(CORE.glob("*/*.pyx"))]
 ]
 # One folder of C files for each mode, so that a change of mode never meets the other's files.
 build = {"build_dir": f"build/cython-{mode}", "nthreads": os.cpu_count() or 1}

@@ -4,12 +4,12 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core.scalar import Dual
-from tapeengine._core.trace import value_of as value
+from tapeengine._core.scalars.scalar import Dual
+from tapeengine._core.sweeps.trace import value_of as value
 from tapeengine.engine import Engine
 from tapeengine.lift import lift, lifted
-from tapeengine.local import primitive
 from tapeengine.primitive import NotDifferentiable, Primitive, Sample
+from tapeengine.primitive.local import primitive
 from tapeengine.transforms.linear_map import LinearMap
 
 __all__ = [
@@ -107,7 +107,7 @@ if TYPE_CHECKING:
     register_container = _engine.register_container
 
 else:  # an annotation of programs is the class of traced arrays: one name for both
-    from tapeengine._core.array import Array
+    from tapeengine._core.arrays.array import Array
 
 
 def __getattr__(name: str) -> Any:

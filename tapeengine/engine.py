@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from tapeengine._core import inspection, trace
-from tapeengine._core.native import enter
+from tapeengine._core.programs.native import enter
+from tapeengine._core.sweeps import inspection, trace
 from tapeengine.duals.dispatch import Rules
 from tapeengine.duals.labelled import LABELLED
 from tapeengine.structure import Structures, of_object

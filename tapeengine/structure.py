@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.fields import Fields
+from tapeengine._core.structures.fields import Fields
 
 __all__ = ["Container", "Structures", "of_object"]
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as drawn
 
-from tapeengine.builders import bilinear, broadcast, discrete, elementwise, linear, scale, unbroadcast
 from tapeengine.errors import PrimitiveError
 from tapeengine.primitive import Primitive, Sample, uniform
-from tapeengine.spaces import Space
+from tapeengine.primitive.builders import bilinear, broadcast, discrete, elementwise, linear, scale, unbroadcast
+from tapeengine.primitive.spaces import Space
 from tapeengine.testing import check_primitive, report_primitive
 
 SPECIAL = st.sampled_from([0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan])

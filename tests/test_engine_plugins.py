@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 import tapeengine as te
-from tapeengine.builders import elementwise
 from tapeengine.errors import RegistryError
 from tapeengine.plugins import hookimpl
+from tapeengine.primitive.builders import elementwise
 from tapeengine.structure import Container
 
 CUBE = elementwise("test.cube", lambda x: x**3, lambda x: 3.0 * x**2)

@@ -66,8 +66,9 @@ def test_headers_compile_under_the_rules_of_msvc() -> None:
     if clang is None:
         pytest.skip("clang is not installed")
     flags = "-x c -std=c99 -fms-compatibility -fms-extensions -Drestrict=NOT_IN_MSVC -fsyntax-only -w".split()
-    flags.append(f"-I{sysconfig.get_paths()['include']}")
-    for header in sorted((ROOT / "tapeengine" / "_core").rglob("*.h")):
+    headers = sorted((ROOT / "tapeengine" / "_core").rglob("*.h"))
+    flags += [f"-I{folder}" for folder in (sysconfig.get_paths()["include"], *{path.parent for path in headers})]
+    for header in headers:
         done = subprocess.run([clang, *flags, str(header)], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 

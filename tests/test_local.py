@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine.builders import scale
 from tapeengine.errors import PrimitiveError, UnsupportedError
-from tapeengine.local import LocalPrimitive, primitive
 from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive.builders import scale
+from tapeengine.primitive.local import LocalPrimitive, primitive
 from tapeengine.testing import check_primitive, check_vjp, report_primitive
 
 SAMPLES = (

@@ -57,8 +57,8 @@ def test_the_source_distribution_is_complete(tmp_path: Path) -> None:
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     core = ROOT / "tapeengine" / "_core"
-    sources = [path for kind in ("*.py", "*.pyx", "*.pxd", "*.pyi", "*.h") for path in core.glob(kind)]
-    generated = {"tapeengine/_core/ops_table.h", "tapeengine/_core/ops_recorded.h"}
+    sources = [path for kind in ("*.py", "*.pyx", "*.pxd", "*.pyi", "*.h") for path in core.rglob(kind)]
+    generated = {"tapeengine/_core/tape/ops_table.h", "tapeengine/_core/tape/ops_recorded.h"}
     wanted = {path.relative_to(ROOT).as_posix() for path in sources} - generated
     assert wanted <= names
     assert {"LICENSE", "README.md", "Makefile", "setup.py", "tapeengine/py.typed", "examples/demo.py"} <= names

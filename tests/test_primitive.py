@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapeengine.builders import not_differentiable, scale
 from tapeengine.errors import PrimitiveError, TapeEngineError, UnsupportedError
 from tapeengine.primitive import NotDifferentiable, Primitive, Sample, uniform
-from tapeengine.spaces import Space
+from tapeengine.primitive.builders import not_differentiable, scale
+from tapeengine.primitive.spaces import Space
 from tapeengine.testing import check_primitive
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tapeengine.errors import RegistryError
 from tapeengine.primitive import Primitive
-from tapeengine.registry import Contribution, Origin, PluginFailure, Registry
+from tapeengine.primitive.registry import Contribution, Origin, PluginFailure, Registry
 
 A, B = Origin("a", "dist-a", "1.0"), Origin("b", "dist-b", "2.0")
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapeengine.spaces import Space, leaves, space_of
+from tapeengine.primitive.spaces import Space, leaves, space_of
 from tapeengine.testing.derivative import is_exactly_zero, same_bits
 
 Pair = namedtuple("Pair", "left right")

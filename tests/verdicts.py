@@ -13,7 +13,7 @@ import numpy
 
 import tapeengine as te
 import tapeengine.numpy
-from tapeengine._core.complex import ComplexDual
+from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine.errors import TapeEngineError
 
 STEP = 1e-6

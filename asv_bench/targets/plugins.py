@@ -11,8 +11,8 @@ import tapeengine.numpy as tnp
 from asv_bench.measure import in_subprocess, interleaved
 from asv_bench.targets.target import Measurement, Target
 from tapeengine import math
-from tapeengine.builders import elementwise
 from tapeengine.plugins.kernels import scalar_function, scalar_kernel
+from tapeengine.primitive.builders import elementwise
 
 __all__ = ["TARGETS"]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import broadcast, discrete, elementwise, linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample
+from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
 from tapeengine_primitives.ufuncs import binary, binary_samples, unary, unary_samples
 
 __all__ = ["RULES"]

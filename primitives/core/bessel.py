@@ -7,8 +7,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import elementwise
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import elementwise
 from tapeengine_primitives.values import as_array, shape_of
 
 __all__ = ["I0", "I_OVER", "RULES"]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import broadcast, discrete, elementwise, linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
 from tapeengine_primitives.ufuncs import unary_samples
 from tapeengine_primitives.values import as_array, dtype_of, is_complex, is_traced, ndim_of
 

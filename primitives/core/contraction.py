@@ -12,8 +12,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import unbroadcast
 from tapeengine_primitives.values import as_array, ndim_of, shape_of
 
 __all__ = ["EINSUM", "RULES", "einsum"]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import bilinear, unbroadcast
 from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive.builders import bilinear, unbroadcast
 from tapeengine_primitives.values import as_array, shape_of
 
 __all__ = ["CONVOLVE", "RULES", "convolve", "correlate"]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import linear, scale, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import linear, scale, unbroadcast
 from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axis, shape_of
 
 __all__ = ["CUMPROD", "CUMSUM", "RULES"]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import discrete
 from tapeengine.primitive import Primitive, Sample
+from tapeengine.primitive.builders import discrete
 from tapeengine_primitives.values import as_array, is_traced
 
 __all__ = ["BY_FUNCTION", "RULES"]

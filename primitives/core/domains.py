@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine._core.trace import value_of
+from tapeengine._core.sweeps.trace import value_of
 
 __all__ = ["RULES"]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import elementwise
 from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive.builders import elementwise
 from tapeengine_primitives.ufuncs import binary
 
 __all__ = ["RULES"]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, Uniform, uniform
+from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_primitives.joining import along
 from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axis, shape_of
 

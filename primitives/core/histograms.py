@@ -7,8 +7,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import broadcast, discrete, linear
 from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive.builders import broadcast, discrete, linear
 from tapeengine_primitives.values import as_array, is_traced, ndim_of, shape_of
 
 __all__ = ["BIN_EDGES", "BIN_PLACES", "COUNTS", "HISTOGRAM", "RULES"]

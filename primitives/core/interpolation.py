@@ -8,8 +8,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import discrete
 from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive.builders import discrete
 from tapeengine_primitives.joining import along
 from tapeengine_primitives.values import as_array, dtype_of, is_traced, ndim_of, normal_axes, real_dtype, shape_of
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import linear, unbroadcast
 from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_primitives.values import (
     as_array,
     dtype_of,

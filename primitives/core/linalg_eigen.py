@@ -11,9 +11,9 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import scale, unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
+from tapeengine.primitive.builders import scale, unbroadcast
 from tapeengine_primitives.linalg_factor import fold, on_diagonal, unfold
 from tapeengine_primitives.linalg_repeated import (
     check_equal,

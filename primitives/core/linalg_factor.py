@@ -11,9 +11,9 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import scale, unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
+from tapeengine.primitive.builders import scale, unbroadcast
 from tapeengine_primitives.linalg_repeated import check_equal, check_same_in_every_basis, gaps, repeated, split
 from tapeengine_primitives.linalg_solve import conj_transpose, regular
 from tapeengine_primitives.products import conjugated, swapped

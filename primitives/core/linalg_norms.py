@@ -7,8 +7,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import scale, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import scale, unbroadcast
 from tapeengine_primitives.reductions import reduction_samples, spread
 from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axes
 

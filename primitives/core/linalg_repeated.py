@@ -15,7 +15,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine._core.trace import value_of
+from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import UnsupportedError
 from tapeengine_primitives.values import is_traced
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine._core.trace import value_of
-from tapeengine.builders import unbroadcast
+from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import unbroadcast
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.values import as_array, is_complex, is_traced, ndim_of, normal_axis, real_dtype, shape_of
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.machine import apply_opcode, opcodes
-from tapeengine._core.table import OPS
-from tapeengine.builders import elementwise
+from tapeengine._core.programs.machine import apply_opcode, opcodes
+from tapeengine._core.tape.table import OPS
 from tapeengine.primitive import Primitive
-from tapeengine.signatures import parameter_names
+from tapeengine.primitive.builders import elementwise
+from tapeengine.primitive.signatures import parameter_names
 
 __all__ = ["tabled"]
 

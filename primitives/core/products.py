@@ -12,9 +12,9 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.blocks import aligned
-from tapeengine.builders import bilinear, unbroadcast
 from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive.blocks import aligned
+from tapeengine.primitive.builders import bilinear, unbroadcast
 from tapeengine_primitives.values import as_array, dtype_of, in_order, is_complex, ndim_of, normal_axis, shape_of
 
 __all__ = ["DOT", "MATMUL", "RULES", "conjugated", "swapped"]

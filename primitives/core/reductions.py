@@ -12,9 +12,9 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.blocks import inner_axes
-from tapeengine.builders import broadcast, linear, scale, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.blocks import inner_axes
+from tapeengine.primitive.builders import broadcast, linear, scale, unbroadcast
 from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axes, real_dtype, shape_of
 
 __all__ = ["MAX", "MEAN", "MIN", "PROD", "RULES", "SUM", "kept_shape", "reduction_samples", "spread"]

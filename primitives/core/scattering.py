@@ -7,8 +7,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import linear
 from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive.builders import linear
 from tapeengine_primitives.values import as_array
 
 __all__ = ["RULES", "SCATTER_ADD"]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import scale, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import scale, unbroadcast
 from tapeengine_primitives.reductions import masked, reduction_samples, spread
 from tapeengine_primitives.values import as_array, dtype_of, is_complex, ndim_of, normal_axes, real_dtype, shape_of
 

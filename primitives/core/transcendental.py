@@ -8,8 +8,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import elementwise, scale
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import elementwise, scale
 from tapeengine_primitives.arithmetic import TURN
 from tapeengine_primitives.ufuncs import binary, unary
 from tapeengine_primitives.values import is_complex

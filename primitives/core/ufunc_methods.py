@@ -12,8 +12,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import discrete
 from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive.builders import discrete
 from tapeengine_primitives.joining import along
 from tapeengine_primitives.reductions import masked
 from tapeengine_primitives.scattering import SCATTER_ADD

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy
 
-from tapeengine.builders import elementwise
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import elementwise
 from tapeengine_primitives.opcodes import tabled
 
 __all__ = ["binary", "binary_samples", "unary", "unary_samples"]

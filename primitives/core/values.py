@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.spaces import space_of
+from tapeengine.primitive.spaces import space_of
 
 __all__ = [
     *("as_array", "dtype_of", "in_order", "in_order_of", "is_complex", "is_traced", "ndim_of"),

@@ -8,8 +8,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.builders import linear
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import linear
 from tapeengine_primitives.values import normal_axes, shape_of
 
 __all__ = ["RULES", "WINDOWS", "WINDOWS_ADDED", "sliding_window_view"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.native import COPIED, Native
+from tapeengine._core.programs.native import COPIED, Native
 from tapeengine.chad.backends.native import form, is_stepwise
 from tapeengine.chad.backends.plain import DEPTH, PlainPasses, PlainTangent
 from tapeengine.chad.backends.tiers import References, native, native_tangent

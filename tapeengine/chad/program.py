@@ -13,8 +13,8 @@ from typing import Any, overload
 
 import numpy
 
-from tapeengine._core.native import COPIED, Enterable, enter
-from tapeengine._core.poles import is_finite
+from tapeengine._core.programs.native import COPIED, Enterable, enter
+from tapeengine._core.programs.poles import is_finite
 from tapeengine.chad.backends.tiers import BACKENDS, is_installed, native_text
 from tapeengine.chad.depth import deep
 from tapeengine.chad.directional import directional, filled, without_discrete

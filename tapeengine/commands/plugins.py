@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tapeengine.engine import Engine
 from tapeengine.plugins.discovery import LoadedPlugins, PluginRecord, load_plugins
-from tapeengine.registry import PluginFailure
+from tapeengine.primitive.registry import PluginFailure
 
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run", "table"]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.array import Array
-from tapeengine._core.assignment import add_at, put_overlapping
-from tapeengine._core.creation import fresh, from_values
-from tapeengine._core.storing import numbers_of
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.arrays.assignment import add_at, put_overlapping
+from tapeengine._core.arrays.creation import fresh, from_values
+from tapeengine._core.arrays.storing import numbers_of
 
 __all__ = ["CREATION", "asarray", "copy", "plain"]
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.array import Array
-from tapeengine._core.calls import holds_foreign
-from tapeengine._core.creation import fresh
-from tapeengine._core.scalar import Dual
-from tapeengine._core.storing import numbers_of
-from tapeengine._core.trace import value_of
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.arrays.calls import holds_foreign
+from tapeengine._core.arrays.creation import fresh
+from tapeengine._core.arrays.storing import numbers_of
+from tapeengine._core.scalars.scalar import Dual
+from tapeengine._core.sweeps.trace import value_of
 from tapeengine.duals.creation import CREATION, asarray, at, plain, spread
 from tapeengine.duals.foreign import as_plain, replaced
 from tapeengine.duals.views import VIEWS

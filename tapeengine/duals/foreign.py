@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.array import Array
-from tapeengine._core.calls import is_foreign
-from tapeengine._core.scalar import Dual
-from tapeengine._core.storing import rules_of
-from tapeengine._core.trace import value_of
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.arrays.calls import is_foreign
+from tapeengine._core.arrays.storing import rules_of
+from tapeengine._core.scalars.scalar import Dual
+from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import UnsupportedError
 
 __all__ = ["as_plain", "class_name", "no_place_for_derivatives"]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.creation import from_values
+from tapeengine._core.arrays.creation import from_values
 from tapeengine.structure import Container
 
 __all__ = ["LABELLED"]

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.array import Array
-from tapeengine._core.assignment import put_overlapping
-from tapeengine._core.functions import mean_method, sum_method
-from tapeengine._core.storing import rules_of
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.arrays.assignment import put_overlapping
+from tapeengine._core.arrays.functions import mean_method, sum_method
+from tapeengine._core.arrays.storing import rules_of
 from tapeengine.duals.creation import put_in_turn, put_numbered
 from tapeengine.duals.views import VIEWS, on_views
 from tapeengine.errors import UnsupportedError

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.array import Array
-from tapeengine._core.calls import zero_dim
-from tapeengine._core.indexing import view
-from tapeengine._core.scalar import Dual
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.arrays.calls import zero_dim
+from tapeengine._core.arrays.indexing import view
+from tapeengine._core.scalars.scalar import Dual
 
 __all__ = ["VIEWS"]
 

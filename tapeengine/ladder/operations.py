@@ -14,7 +14,7 @@ import operator
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from tapeengine._core.table import OPS, Op
+from tapeengine._core.tape.table import OPS, Op
 
 __all__ = ["DISCRETE", "ROWS", "partial", "value"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core import complex as complexes
-from tapeengine._core.standins import is_instance, original, stand_in, stand_ins
+from tapeengine._core.programs.standins import is_instance, original, stand_in, stand_ins
+from tapeengine._core.scalars import complex as complexes
 
 __all__ = ["build_class", "builtin_names"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core.tape import outside
+from tapeengine._core.tape.tape import outside
 from tapeengine.dropped import TWINS
 from tapeengine.lift.bytecode import kept_code
 from tapeengine.lift.rewrite import compiled

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from tapeengine._core.callables import Linked, changed
-from tapeengine._core.standins import original
+from tapeengine._core.programs.callables import Linked, changed
+from tapeengine._core.programs.standins import original
 from tapeengine.dropped import TWINS
 from tapeengine.lift.memo import memoised
 from tapeengine.lift.modules import replaced_object

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from tapeengine._core.callables import Memoised
+from tapeengine._core.programs.callables import Memoised
 
 __all__ = ["cache", "lru_cache", "memoised"]
 

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tapeengine._core.array import Array
-from tapeengine._core.complex import ComplexDual
-from tapeengine._core.scalar import Dual
-from tapeengine._core.standins import stand_in, stand_ins
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.programs.standins import stand_in, stand_ins
+from tapeengine._core.scalars.complex import ComplexDual
+from tapeengine._core.scalars.scalar import Dual
 from tapeengine.dropped import place_of_call
 from tapeengine.errors import DroppedDerivativeError
 

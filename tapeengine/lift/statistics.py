@@ -6,9 +6,9 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
-from tapeengine._core import math
-from tapeengine._core.math import with_value
-from tapeengine._core.trace import value_of
+from tapeengine._core.scalars import math
+from tapeengine._core.scalars.math import with_value
+from tapeengine._core.sweeps.trace import value_of
 from tapeengine.lift.refused import is_traced
 
 __all__ = ["functions"]

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as _numpy
 
-from tapeengine._core.functions import offered as _offered
+from tapeengine._core.arrays.functions import offered as _offered
 from tapeengine.numpy import fft as fft
 from tapeengine.numpy import linalg as linalg
 from tapeengine.numpy import random as random

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.array import Array
-from tapeengine._core.scalar import Dual
-from tapeengine._core.standins import stand_in, stand_ins
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.programs.standins import stand_in, stand_ins
+from tapeengine._core.scalars.scalar import Dual
 
 __all__ = ["numpy_names"]
 

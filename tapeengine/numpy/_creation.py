@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.array import Array
-from tapeengine._core.complex import ComplexDual
-from tapeengine._core.creation import fresh, from_values
-from tapeengine._core.scalar import Dual
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.arrays.creation import fresh, from_values
+from tapeengine._core.scalars.complex import ComplexDual
+from tapeengine._core.scalars.scalar import Dual
 from tapeengine.duals.creation import full_like as full_like
 from tapeengine.duals.creation import like, plain
 

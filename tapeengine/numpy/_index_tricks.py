@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.array import Array
-from tapeengine._core.functions import offered
-from tapeengine._core.scalar import Dual
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.arrays.functions import offered
+from tapeengine._core.scalars.scalar import Dual
 from tapeengine.duals.creation import plain
 from tapeengine.errors import UnsupportedError
 from tapeengine.numpy._creation import asarray, holds_traced

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.array import Array
-from tapeengine._core.creation import fresh
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.arrays.creation import fresh
 from tapeengine.duals.creation import plain
 from tapeengine.numpy._creation import array, asarray
 

@@ -17,7 +17,7 @@ import pluggy
 from tapeengine.errors import RegistryError
 from tapeengine.plugins import hookspecs
 from tapeengine.primitive import Primitive
-from tapeengine.registry import Contribution, Origin, PluginFailure, Registry
+from tapeengine.primitive.registry import Contribution, Origin, PluginFailure, Registry
 
 __all__ = ["GROUP", "LoadedPlugins", "PluginRecord", "load_plugins"]
 

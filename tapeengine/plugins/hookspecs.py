@@ -47,7 +47,7 @@ def tapeengine_primitives() -> Iterable[Primitive]:  # type: ignore[empty-body]
     --------
     >>> import types
     >>> import numpy as np
-    >>> from tapeengine.builders import elementwise
+    >>> from tapeengine.primitive.builders import elementwise
     >>> from tapeengine.plugins import hookimpl, load_plugins
     >>> from tapeengine.primitive import Sample, uniform
     >>> cube = elementwise(
@@ -79,7 +79,7 @@ def tapeengine_numpy_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
     Examples
     --------
     >>> import numpy as np
-    >>> from tapeengine.builders import elementwise
+    >>> from tapeengine.primitive.builders import elementwise
     >>> from tapeengine.plugins import hookimpl, load_plugins
     >>> cbrt = elementwise("example.cbrt", np.cbrt, lambda out: 1.0 / (3.0 * out**2), args=("x",))
     >>> class Plugin:

@@ -111,7 +111,7 @@ def scalar_function(primitive: Primitive) -> Callable[..., Any]:
 
     Examples
     --------
-    >>> from tapeengine.builders import elementwise
+    >>> from tapeengine.primitive.builders import elementwise
     >>> function = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
     >>> kernel = scalar_kernel(function(lambda x: x * x), function(lambda x: 2 * x))
     >>> square = scalar_function(elementwise("example.square", lambda x: x * x, lambda x: 2.0 * x, kernel=kernel))
@@ -120,7 +120,7 @@ def scalar_function(primitive: Primitive) -> Callable[..., Any]:
     """
     if primitive.kernel is None:
         raise PrimitiveError(f"{primitive.name} has no kernel; give it one, or call the primitive itself")
-    from tapeengine._core import kernel
+    from tapeengine._core.scalars import kernel
 
     return kernel.scalar_function(primitive)
 

@@ -1,4 +1,4 @@
-"""The functions that the opcode table calls, on floats: those of C's `math.h` and those of `_core/functions.h`.
+"""The functions that the opcode table calls, on floats: those of C's `math.h` and those of `_core/tape/functions.h`.
 
 Python's `math` computes with the same library as C, but raises where C returns an infinity or a NaN. `in_c` gives back
 C's answer, so that values and partials have the same bits as the core's.

@@ -1,7 +1,7 @@
 """The opcode table, interpreted: the value and the partials of each scalar operation.
 
-The rows are those of `tapeengine._core.table`, from which the core's C code is generated. An expression means whatever
-an `Algebra` makes of its operations: numbers (`Numbers`) or scalars recorded on a tape (`nested.Recorder`).
+The rows are those of `tapeengine._core.tape.table`, from which the core's C code is generated. An expression means
+whatever an `Algebra` makes of its operations: numbers (`Numbers`) or scalars recorded on a tape (`nested.Recorder`).
 """
 
 import ast
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, Protocol, TypeVar
 
-from tapeengine._core.table import OPS, Op
+from tapeengine._core.tape.table import OPS, Op
 from tapeengine.reference.functions import FUNCTIONS, divide
 
 __all__ = ["OPERATIONS", "Algebra", "Operation", "interpret", "partial", "value"]

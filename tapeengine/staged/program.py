@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core import trace
-from tapeengine._core.inspection import open_tape
-from tapeengine._core.paths import NotReplayable, NotThisRun
-from tapeengine._core.replay import MISS, Plan
+from tapeengine._core.programs.paths import NotReplayable, NotThisRun
+from tapeengine._core.programs.replay import MISS, Plan
+from tapeengine._core.sweeps import trace
+from tapeengine._core.sweeps.inspection import open_tape
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine

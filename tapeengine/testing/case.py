@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine.primitive import Primitive, Rule, Sample
-from tapeengine.spaces import space_of
+from tapeengine.primitive.spaces import space_of
 from tapeengine.testing.derivative import Derivative, copied
 
 __all__ = ["Case"]

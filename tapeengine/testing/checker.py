@@ -11,7 +11,7 @@ import numpy as np
 
 from tapeengine.engine import Engine
 from tapeengine.primitive import Primitive, Sample
-from tapeengine.spaces import leaves, space_of
+from tapeengine.primitive.spaces import leaves, space_of
 from tapeengine.testing.blocks import block_messages
 from tapeengine.testing.case import Case
 from tapeengine.testing.checks import CHECKS, ROUNDINGS, check_space
@@ -57,7 +57,7 @@ def check_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> R
 
     Examples
     --------
-    >>> from tapeengine.builders import SCALE
+    >>> from tapeengine.primitive.builders import SCALE
     >>> check_primitive(SCALE, order=1).runs["adjoint"]
     8
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.spaces import leaves
+from tapeengine.primitive.spaces import leaves
 from tapeengine.testing.derivative import Derivative, copied, is_exactly_zero, same_bits
 from tapeengine.testing.differences import difference_error, direction
 
@@ -33,10 +33,10 @@ def check_space(derivative: Derivative, generator: np.random.Generator) -> Itera
     """The results of jvp and vjp lie in the spaces of the value and of the argument: structure, shape and dtype."""
     wrong = derivative.out_space.mismatch(derivative.jvp(derivative.space.random(generator)), "the result of jvp")
     if wrong is not None:
-        yield f"{wrong}; bring it there with tapeengine.builders.broadcast"
+        yield f"{wrong}; bring it there with tapeengine.primitive.builders.broadcast"
     wrong = derivative.space.mismatch(derivative.vjp(derivative.out_space.random(generator)), "the cotangent")
     if wrong is not None:
-        yield f"{wrong}; bring it there with tapeengine.builders.unbroadcast"
+        yield f"{wrong}; bring it there with tapeengine.primitive.builders.unbroadcast"
 
 
 def check_linearity(derivative: Derivative, generator: np.random.Generator) -> Iterator[str]:
@@ -86,7 +86,7 @@ def check_zero(derivative: Derivative, generator: np.random.Generator) -> Iterat
     """A zero tangent or cotangent gives exactly zero."""
     for name, rule, domain, _ in _rules(derivative):
         if not is_exactly_zero(rule(domain.zeros())):
-            yield f"{name} of zero is not exactly zero; multiply by partials with tapeengine.builders.scale"
+            yield f"{name} of zero is not exactly zero; multiply by partials with tapeengine.primitive.builders.scale"
 
 
 def check_repeat(derivative: Derivative, generator: np.random.Generator) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.spaces import VectorSpace, children, leaves
+from tapeengine.primitive.spaces import VectorSpace, children, leaves
 
 __all__ = ["Derivative", "copied", "is_exactly_zero", "is_finite", "read_only", "same_bits"]
 

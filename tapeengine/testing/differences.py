@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.spaces import Space, VectorSpace, children
+from tapeengine.primitive.spaces import Space, VectorSpace, children
 from tapeengine.testing.derivative import Derivative
 
 __all__ = ["STEPS", "central_difference", "difference_error", "direction"]

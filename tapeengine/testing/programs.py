@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine.engine import Engine
-from tapeengine.spaces import leaves, space_of
+from tapeengine.primitive.spaces import leaves, space_of
 from tapeengine.testing.checks import CHECKS, ROUNDINGS, check_space, check_zero
 from tapeengine.testing.derivative import Derivative, copied, same_bits
 from tapeengine.testing.report import Report

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeengine.engine import Engine
 from tapeengine.primitive import Rule
-from tapeengine.spaces import leaves, space_of
+from tapeengine.primitive.spaces import leaves, space_of
 from tapeengine.testing.case import Case
 from tapeengine.testing.programs import report_vjp
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine.primitive import Sample
-from tapeengine.spaces import Space, space_of
+from tapeengine.primitive.spaces import Space, space_of
 from tapeengine.testing.case import Case
 from tapeengine.testing.checks import check_zero
 from tapeengine.testing.derivative import Derivative

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from tapeengine._core import custom
+from tapeengine._core.arrays import custom
 from tapeengine.errors import CotangentError, StructureError
 from tapeengine.transforms.forms import Form, flatten, form_of, is_continuous, is_plain, unflatten
 

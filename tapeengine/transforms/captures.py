@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.complex import ComplexDual, of_numbers
+from tapeengine._core.scalars.complex import ComplexDual, of_numbers
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import is_traced
 

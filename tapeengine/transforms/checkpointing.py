@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core.tape import live_traces
+from tapeengine._core.tape.tape import live_traces
 from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.programs import call

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core.array import Array
+from tapeengine._core.arrays.array import Array
 from tapeengine.errors import PrimitiveError, note
 from tapeengine.transforms.calls import Derivative, call_with_rule, parts_by_argument
 from tapeengine.transforms.captures import Snapshot

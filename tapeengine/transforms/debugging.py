@@ -6,7 +6,7 @@ from _thread import get_ident
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tapeengine._core import trace
+from tapeengine._core.sweeps import trace
 from tapeengine.transforms.not_finite import Watcher
 from tapeengine.transforms.source_lines import Line, LineRecorder
 

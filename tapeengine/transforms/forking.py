@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeengine._core.inspection import is_swept_back_only
+from tapeengine._core.sweeps.inspection import is_swept_back_only
 from tapeengine.errors import StructureError
 from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.far import Reply, first, pull_again, pull_kept, push_again

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.array import Array
-from tapeengine._core.scalar import Dual
-from tapeengine._core.trace import value_of
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.scalars.scalar import Dual
+from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import CotangentError
-from tapeengine.spaces import Space, space_of
+from tapeengine.primitive.spaces import Space, space_of
 from tapeengine.structure import Container, Structures
 
 __all__ = ["Form", "add", "flatten", "form_of", "is_plain", "is_traced", "map_leaves", "ones", "unflatten"]

@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core.scalar import Dual
+from tapeengine._core.scalars.scalar import Dual
 from tapeengine.errors import StructureError, UnsupportedError
 from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.captures import Snapshot

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from tapeengine._core import block, column_sweep, linear, row_sweep
+from tapeengine._core.sweeps import block, column_sweep, linear, row_sweep
 from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.arguments import Argnums, Arguments
 from tapeengine.transforms.forms import Form, flatten, form_of, is_continuous, is_traced, unflatten

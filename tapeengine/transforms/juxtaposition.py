@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine.errors import StructureError
-from tapeengine.spaces import Space
+from tapeengine.primitive.spaces import Space
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import Form, add, flatten, is_traced, unflatten
 from tapeengine.transforms.linear_map import LinearMap

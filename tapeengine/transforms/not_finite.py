@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core import finite, inspection, linear
-from tapeengine._core.trace import value_of
+from tapeengine._core.sweeps import finite, inspection, linear
+from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import NotFiniteError
-from tapeengine.spaces import leaves
+from tapeengine.primitive.spaces import leaves
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import flatten, is_traced
 from tapeengine.transforms.source_lines import Line, LineRecorder, line_of

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeengine._core.array import Array
-from tapeengine._core.trace import value_of
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import DroppedDerivativeError, RepeatError
 from tapeengine.structure import Structures
 from tapeengine.transforms.captures import Snapshot, same_bits

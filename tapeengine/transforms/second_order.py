@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeengine._core import inspection, linear
+from tapeengine._core.sweeps import inspection, linear
 from tapeengine.transforms.forms import is_traced
 from tapeengine.transforms.gradients import check_scalar
 from tapeengine.transforms.jacobians import all_finite

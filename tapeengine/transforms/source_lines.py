@@ -15,7 +15,7 @@ from time import perf_counter
 from types import FrameType
 from typing import Any, NamedTuple
 
-from tapeengine._core import finite, inspection
+from tapeengine._core.sweeps import finite, inspection
 
 __all__ = ["Line", "LineRecorder", "Segment", "line_of"]
 

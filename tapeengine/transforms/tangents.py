@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core import linear
+from tapeengine._core.sweeps import linear
 from tapeengine.errors import StructureError
 from tapeengine.transforms.forms import form_of
 from tapeengine.transforms.jacobians import full_matrix, pushed

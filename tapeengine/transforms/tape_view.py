@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core import inspection
+from tapeengine._core.sweeps import inspection
 from tapeengine.transforms.forms import ones
 from tapeengine.transforms.source_lines import Line, LineRecorder
 

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core.callables import Made
+from tapeengine._core.programs.callables import Made
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine

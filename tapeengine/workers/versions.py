@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from tapeengine.errors import WorkerError
-from tapeengine.registry import Registry
+from tapeengine.primitive.registry import Registry
 
 __all__ = ["Stamp", "check", "differences", "stamp_of"]
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tapeengine import reference
-from tapeengine._core.environment import Environment
+from tapeengine._core.programs.environment import Environment
 from tapeengine.reference.environment import Environment as Reference
 
 KINDS = [Environment, Reference]

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import tapeengine
-from tapeengine._core.tape import live_traces
+from tapeengine._core.tape.tape import live_traces
 from tapeengine.errors import TraceError
 
 
@@ -321,7 +321,7 @@ def test_an_interrupt_in_the_middle_of_a_resolve(tmp_path: Path, records: int) -
 INTERRUPTED_PROGRAM = """
 import os, threading
 import tapeengine as te
-from tapeengine._core.tape import live_traces
+from tapeengine._core.tape.tape import live_traces
 
 def forever(x):
     threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine._core.table import OPS
+from tapeengine._core.tape.table import OPS
 from tapeengine.staged import Staged
 from tests.core.conftest import COMPILED, REFERENCE, Core
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import tapeengine
-from tapeengine._core.fields import Fields
+from tapeengine._core.structures.fields import Fields
 from tapeengine.errors import CotangentError, StructureError, TapeEngineError
 from tapeengine.structure import Container, Structures
 

@@ -6,10 +6,10 @@ import types
 import numpy as np
 import pytest
 
-from tapeengine.builders import elementwise
 from tapeengine.duals.dispatch import Rules
 from tapeengine.errors import UnsupportedError
 from tapeengine.plugins import hookimpl, load_plugins
+from tapeengine.primitive.builders import elementwise
 
 CBRT = elementwise("example.cbrt", np.cbrt, lambda out: 1.0 / (3.0 * out**2), args=("x",))
 

@@ -21,7 +21,7 @@ Install = Callable[..., Path]
 
 HEAD = """
 import numpy as np
-from tapeengine.builders import elementwise
+from tapeengine.primitive.builders import elementwise
 from tapeengine.plugins import hookimpl
 """
 

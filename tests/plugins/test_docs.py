@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import tapeengine
-import tapeengine.builders
-from tapeengine.builders import SCALE
 from tapeengine.plugins import hookspecs
+from tapeengine.primitive import builders
+from tapeengine.primitive.builders import SCALE
 from tapeengine.testing import check_primitive, check_vjp, report_primitive
 from tapeengine.testing.checks import CHECKS
 
@@ -35,7 +35,7 @@ def test_every_check_has_a_row() -> None:
 
 
 def test_every_builder_is_named() -> None:
-    for name in tapeengine.builders.__all__:
+    for name in builders.__all__:
         assert f"`{name}" in TEXT, name
 
 

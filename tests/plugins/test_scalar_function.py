@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import tapeengine as te
 import tapeengine.numpy as np
-from tapeengine.builders import elementwise
 from tapeengine.errors import PrimitiveError
 from tapeengine.plugins.kernels import scalar_function, scalar_kernel
+from tapeengine.primitive.builders import elementwise
 
 C = ctypes.c_double
 LIBM = ctypes.CDLL(ctypes.util.find_library("m"))

@@ -7,7 +7,7 @@ import pytest
 from numpy_calls import Call, calls
 
 import tapeengine as te
-from tapeengine.spaces import space_of
+from tapeengine.primitive.spaces import space_of
 
 pytestmark = pytest.mark.slow
 jax = pytest.importorskip("jax")

@@ -9,7 +9,7 @@ from numpy_calls import Call, calls
 
 import tapeengine as te
 import tapeengine.numpy
-from tapeengine.spaces import space_of
+from tapeengine.primitive.spaces import space_of
 from tapeengine.testing import check_vjp
 
 CALLS = calls()

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine.builders import (
+from tapeengine.plugins.kernels import scalar_kernel
+from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, uniform
+from tapeengine.primitive.builders import (
     BROADCAST,
     PRODUCT,
     SCALE,
@@ -20,8 +22,6 @@ from tapeengine.builders import (
     scale,
     unbroadcast,
 )
-from tapeengine.plugins.kernels import scalar_kernel
-from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, uniform
 from tapeengine.testing import CheckError, check_primitive, report_primitive
 
 UNARY = (Sample((uniform((2, 3), 0.5, 2.0),)), Sample((uniform((), 0.5, 2.0),)))

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapeengine.builders import elementwise
 from tapeengine.primitive import Primitive, Sample
+from tapeengine.primitive.builders import elementwise
 from tapeengine.testing import report_primitive
 
 

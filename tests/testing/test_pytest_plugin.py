@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PLUGIN = """
 import numpy as np
-from tapeengine.builders import elementwise, scale
+from tapeengine.primitive.builders import elementwise, scale
 from tapeengine.plugins import hookimpl
 from tapeengine.primitive import Primitive, Sample, uniform
 

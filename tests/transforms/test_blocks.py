@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import tapeengine as te
 import tapeengine.numpy as tnp
-from tapeengine.builders import scale, unbroadcast
 from tapeengine.primitive import Primitive, Rule, Sample, uniform
+from tapeengine.primitive.builders import scale, unbroadcast
 
 N = 6  # inputs of the random programs, and so columns
 

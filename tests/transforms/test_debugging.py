@@ -13,7 +13,7 @@ import pytest
 import tapeengine as te
 import tapeengine.math as tm
 import tapeengine.numpy as tnp
-from tapeengine._core import inspection
+from tapeengine._core.sweeps import inspection
 from tapeengine.errors import NotFiniteError
 
 

@@ -160,7 +160,7 @@ def test_an_error_inside_a_rule_says_whose_it_is() -> None:
 
 
 def test_rules_of_the_engine_itself_are_not_wrapped() -> None:
-    from tapeengine.rule_checks import CheckedRule
+    from tapeengine.primitive.rule_checks import CheckedRule
 
     rules = [rule for p in te.Engine(plugins=["core"]).registry.values() for rule in p.vjp_rules if rule is not None]
     assert rules and not any(type(rule.function) is CheckedRule for rule in rules)

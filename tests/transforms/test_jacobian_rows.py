@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import tapeengine as te
 import tapeengine.math as tm
 import tapeengine.numpy as tnp
-from tapeengine._core import row_sweep
+from tapeengine._core.sweeps import row_sweep
 from tapeengine.primitive import Primitive
 
 MATRIX = np.array([[0.3, -0.7, 0.2, 0.9], [1.1, 0.4, -0.6, 0.1], [-0.2, 0.8, 0.5, -1.0], [0.6, -0.3, 0.7, 0.2]])

@@ -41,7 +41,7 @@ def test_blocks_of_scalars_agree_with_single_sweeps() -> None:
 )
 def test_the_mode_takes_what_costs_fewer_walks(n: int, m: int, forward: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scalars are swept in eights; a walk costs the same in both directions."""
-    from tapeengine._core import block
+    from tapeengine._core.sweeps import block
 
     asked: list[bool] = []
     sweep = block.matrix

@@ -12,7 +12,7 @@ import tapeengine as te
 import tapeengine.numpy as tnp
 from tapeengine import LinearMap
 from tapeengine.errors import CotangentError, StructureError
-from tapeengine.spaces import space_of
+from tapeengine.primitive.spaces import space_of
 
 SPACES: dict[str, Any] = {
     "scalar": 1.5,

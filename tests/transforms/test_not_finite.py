@@ -9,7 +9,7 @@ import pytest
 
 import tapeengine as te
 import tapeengine.numpy as tnp
-from tapeengine._core import finite
+from tapeengine._core.sweeps import finite
 from tapeengine.errors import NotFiniteError
 from tapeengine.primitive import Primitive
 

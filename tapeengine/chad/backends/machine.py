@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from tapeengine._core.machine import Code, opcodes
+from tapeengine._core.programs.machine import Code, opcodes
 from tapeengine.chad.intermediate.analysis import blocks
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import (

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from tapeengine._core.machine import Code
-from tapeengine._core.native import Form, Native
+from tapeengine._core.programs.machine import Code
+from tapeengine._core.programs.native import Form, Native
 from tapeengine.chad.backends.machine import NotAssembled, assemble
 from tapeengine.chad.intermediate.analysis import blocks, raises, walk
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from time import perf_counter
 from typing import Any
 
-from tapeengine._core.native import Native
+from tapeengine._core.programs.native import Native
 from tapeengine.chad.backends import native as machine
 from tapeengine.chad.backends.llvm import calling
 from tapeengine.chad.backends.machine import NotAssembled

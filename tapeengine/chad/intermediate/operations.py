@@ -1,7 +1,8 @@
 """The scalar operations of the intermediate form: one record for each, in one table.
 
 A record says the types of an operation, how it is computed, how it prints as Python, and what runs it on the register
-machine. Real operations are the rows of the opcode table (`tapeengine._core.table`), which also has their derivatives.
+machine. Real operations are the rows of the opcode table (`tapeengine._core.tape.table`), which also has their
+derivatives.
 """
 
 from __future__ import annotations

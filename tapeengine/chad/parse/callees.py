@@ -8,7 +8,7 @@ from functools import lru_cache
 from types import MappingProxyType, MethodType
 from typing import Any
 
-from tapeengine._core.functions import Function, Ufunc
+from tapeengine._core.arrays.functions import Function, Ufunc
 
 __all__ = ["library_name"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from tapeengine._core.environment import Environment as Accumulation
+from tapeengine._core.programs.environment import Environment as Accumulation
 from tapeengine.chad.depth import deep
 from tapeengine.chad.linear import LinearValues, Sparse
 from tapeengine.chad.terms import Module, Term
@@ -32,7 +32,7 @@ class Evaluation:
 
     Attributes
     ----------
-    slots : tapeengine._core.environment.Environment
+    slots : tapeengine._core.programs.environment.Environment
         The open slots of the environment vector (EC section 5: mutable, constant-time access): the core's.
     """
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy
 from numpy.lib import stride_tricks as _theirs
 
-from tapeengine._core.array import Array
-from tapeengine._core.functions import offered
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.arrays.functions import offered
 from tapeengine.errors import UnsupportedError
 
 __all__ = ["as_strided", "sliding_window_view"]

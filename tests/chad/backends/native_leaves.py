@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tapeengine._core.native import Form, Native
+from tapeengine._core.programs.native import Form, Native
 from tapeengine.chad.backends.llvm.calling import code, passes
 from tapeengine.chad.backends.llvm.compile import compiled
 from tapeengine.chad.backends.llvm.module import Pass, module

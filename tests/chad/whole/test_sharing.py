@@ -8,7 +8,7 @@ from chad.whole.test_programs import filled, flat
 
 import tapeengine
 from tapeengine import chad as te
-from tapeengine._core.native import COPIED
+from tapeengine._core.programs.native import COPIED
 
 ENGINE = tapeengine.Engine()
 ALL = {**PROGRAMS, **ARRAYS}

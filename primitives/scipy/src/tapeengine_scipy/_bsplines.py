@@ -6,9 +6,9 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine.builders import broadcast, scale, unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
+from tapeengine.primitive.builders import broadcast, scale, unbroadcast
 from tapeengine_scipy._passing import beside, holds_traced, plain_value
 from tapeengine_scipy._values import floating
 

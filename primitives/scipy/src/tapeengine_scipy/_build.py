@@ -6,9 +6,9 @@ from typing import Any
 import numpy
 import scipy
 
-from tapeengine.blocks import scaled_block
-from tapeengine.builders import broadcast, scale, unbroadcast
 from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, uniform
+from tapeengine.primitive.blocks import scaled_block
+from tapeengine.primitive.builders import broadcast, scale, unbroadcast
 
 Domain = Mapping[str, tuple[float, ...]]
 

@@ -17,7 +17,7 @@ import numpy
 import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.spaces import children
+from tapeengine.primitive.spaces import children
 from tapeengine.transforms.captures import Snapshot
 from tapeengine.transforms.generators import generator_states, same_states
 from tapeengine.transforms.rerun import FirstRun, Outcome, Places, not_repeatable, restored

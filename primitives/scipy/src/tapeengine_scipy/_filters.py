@@ -7,9 +7,9 @@ import scipy
 from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
-from tapeengine.builders import bilinear, unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import bilinear, unbroadcast
 from tapeengine_scipy._passing import beside, plain_value
 from tapeengine_scipy._values import floating
 

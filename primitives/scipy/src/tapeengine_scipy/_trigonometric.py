@@ -9,9 +9,9 @@ from typing import Any
 import numpy
 import scipy
 
-from tapeengine.builders import linear, unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 

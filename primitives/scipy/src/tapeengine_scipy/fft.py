@@ -19,8 +19,8 @@ import scipy
 from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
-from tapeengine.builders import linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_scipy._passing import beside, names_of
 from tapeengine_scipy._trigonometric import dct, dctn, dst, dstn, idct, idctn, idst, idstn
 from tapeengine_scipy._values import floating

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tapeengine._core.machine import Code
-from tapeengine._core.native import Native
+from tapeengine._core.programs.machine import Code
+from tapeengine._core.programs.native import Native
 from tapeengine.chad.backends.llvm.compile import Compiled, compiled
 from tapeengine.chad.backends.llvm.forms import Forms
 from tapeengine.chad.backends.llvm.layout import linear

@@ -8,7 +8,7 @@ import threading
 from typing import Any
 from weakref import WeakValueDictionary
 
-from tapeengine._core.machine import opcodes
+from tapeengine._core.programs.machine import opcodes
 from tapeengine.chad.backends.llvm import disk
 from tapeengine.chad.backends.llvm.module import symbols
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tapeengine._core.native import Form
+from tapeengine._core.programs.native import Form
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.types import Array, Bool, Float, Int, Named, Product, Sum, Type
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tapeengine._core.machine import addresses
+from tapeengine._core.programs.machine import addresses
 from tapeengine.chad.backends.llvm.body import Body
 from tapeengine.chad.backends.llvm.calls import params_of, results_of
 from tapeengine.chad.backends.llvm.control import keep_record, poll, recall_record, sites, weight

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.native import COPIED, Form, owned
-from tapeengine._core.native import leaves as plain_leaves
-from tapeengine._core.poles import is_finite
+from tapeengine._core.programs.native import COPIED, Form, owned
+from tapeengine._core.programs.native import leaves as plain_leaves
+from tapeengine._core.programs.poles import is_finite
 from tapeengine.chad.backends.native import on_leaves
 from tapeengine.chad.backends.whole.arrays import laid_out, plain_array
 from tapeengine.chad.backends.whole.boundary import Boundary, NotDense, element, rank_of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeengine._core.machine import apply_opcode, opcodes
+from tapeengine._core.programs.machine import apply_opcode, opcodes
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL
 from tapeengine.chad.intermediate.running import zeros_like
 from tapeengine.reference.ops import OPERATIONS

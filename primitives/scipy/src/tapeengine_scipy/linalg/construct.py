@@ -7,9 +7,9 @@ import scipy
 
 import tapeengine as te
 import tapeengine.numpy as np
-from tapeengine.builders import linear, unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_scipy._passing import beside, plain_value
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches

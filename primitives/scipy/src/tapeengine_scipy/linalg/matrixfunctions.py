@@ -13,9 +13,9 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine.builders import unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import unbroadcast
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches

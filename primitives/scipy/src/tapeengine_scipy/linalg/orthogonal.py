@@ -6,9 +6,9 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine.builders import unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
+from tapeengine.primitive.builders import unbroadcast
 from tapeengine_primitives.linalg_repeated import check_equal, check_same_in_every_basis, gaps, repeated, split
 from tapeengine_scipy._passing import beside, plain_value
 from tapeengine_scipy._values import floating

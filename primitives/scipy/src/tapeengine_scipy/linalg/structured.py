@@ -6,8 +6,8 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine.builders import bilinear, linear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import bilinear, linear, unbroadcast
 from tapeengine_scipy._passing import beside, plain_value
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg import factorisations

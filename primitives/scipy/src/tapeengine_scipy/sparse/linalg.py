@@ -9,9 +9,9 @@ from typing import Any
 import numpy
 import scipy
 
-from tapeengine.builders import unbroadcast
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import unbroadcast
 from tapeengine_scipy._passing import beside, holds_traced, names_of, plain_value, plain_values
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import conjugate

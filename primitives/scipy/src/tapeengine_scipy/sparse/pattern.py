@@ -5,8 +5,8 @@ from typing import Any
 import numpy
 import scipy
 
-from tapeengine.builders import bilinear, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import bilinear, unbroadcast
 
 
 class Pattern:

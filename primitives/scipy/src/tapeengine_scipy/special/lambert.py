@@ -6,7 +6,7 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine._core.trace import value_of
+from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise

@@ -6,8 +6,8 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine.builders import broadcast, discrete, scale, unbroadcast
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import broadcast, discrete, scale, unbroadcast
 from tapeengine_scipy._values import floating
 
 

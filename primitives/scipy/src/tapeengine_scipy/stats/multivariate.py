@@ -11,9 +11,9 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine.builders import discrete
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample
+from tapeengine.primitive.builders import discrete
 from tapeengine_scipy._values import floating, is_traced
 from tapeengine_scipy.linalg._transpose import diagonal, on_diagonal
 from tapeengine_scipy.linalg.decompositions import cholesky

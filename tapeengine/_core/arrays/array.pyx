@@ -1,0 +1,407 @@
+"""Traced arrays: views of storages, with numpy's operators, indexing and assignment.
+
+A storage owns the values and, in a reverse pass, one buffer of cotangents of the same layout. Basic slices, transposes
+and broadcasts are further views of it: no record and no copy. Reading an element is one record of storage and offset;
+so is writing one. A storage is copied once, at its first write, if a rule or the caller still needs what it held.
+
+Within an inner trace the values of an array may themselves be arrays of an outer trace: rules that keep them are then
+recorded there as they run.
+"""
+
+cimport cython
+cimport numpy as cnp
+from numpy cimport (
+    NPY_ARRAY_WRITEABLE, PyArray_CLEARFLAGS, PyArray_ISCOMPLEX, PyArray_ISWRITEABLE, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, ndarray,
+)
+
+from tapeengine._core.arrays.assignment cimport put
+from tapeengine._core.arrays.calls cimport apply
+from tapeengine._core.arrays.indexing cimport get, read_number, read_part, viewed
+from tapeengine._core.arrays.operators cimport compared, in_place, operate, ufunc_call
+from tapeengine._core.tape.records cimport strided, view_of
+from tapeengine._core.arrays.storing cimport need_rules, numbers_of, plain, view_by
+from tapeengine._core.tape.tape cimport OP_ADD, OP_DIV, OP_MUL, OP_NEG, OP_POW, OP_SUB
+
+from types import GenericAlias
+
+import numpy
+
+from tapeengine.errors import DroppedDerivativeError, MissingAttributeError, UnsupportedError
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    object PySeqIter_New(object sequence)
+
+cdef object np_add = numpy.add, np_subtract = numpy.subtract, np_multiply = numpy.multiply
+cdef object np_divide = numpy.true_divide, np_power = numpy.power, np_matmul = numpy.matmul
+cdef object np_remainder = numpy.remainder, np_floor_divide = numpy.floor_divide, np_divmod = numpy.divmod
+cdef object np_negative = numpy.negative, np_absolute = numpy.absolute
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(256)
+cdef class Storage:
+    """The values that traced arrays are views of."""
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(256)
+cdef class Array:
+    """An array that is being differentiated: it behaves as a numpy array and remembers how it was computed.
+
+    Traced arrays come into being when a transform such as `vjp` runs a program on arrays, and by the creation functions
+    of `tapeengine.numpy` inside a program. They are views of storages: slices, transposes and reshapes alias as numpy's
+    do, and assignment is differentiated. Comparisons look at the values.
+
+    Examples
+    --------
+    >>> import numpy, tapeengine as te
+    >>> te.grad(lambda a: (a[1:] * a[:-1]).sum())(numpy.array([1.0, 2.0, 3.0]))
+    array([2., 4., 2.])
+    """
+
+    def __init__(self):
+        raise TypeError("traced arrays are made by transforms and by tapeengine.numpy, not by hand")
+
+    cdef object current(self):
+        """The values as they are now, also after the storage was copied for a write."""
+        cdef Storage s = self.storage
+        cdef bint locked
+        if self.epoch != s.epoch:
+            locked = not PyArray_ISWRITEABLE(plain(self.values))
+            view = view_of(plain(self.values), s.index, self.offset, s.size)
+            if type(s.base) is Array:
+                self.values = view_by(<Array> s.base, view)
+            else:
+                self.values = strided(s.data, view, s.base)
+            if locked:
+                PyArray_CLEARFLAGS(plain(self.values), NPY_ARRAY_WRITEABLE)
+            self.epoch = s.epoch
+        return self.values
+
+    @classmethod
+    def __class_getitem__(cls, item):
+        """The type of an array of something, as in `Array[Vec]`, for annotations of programs."""
+        return GenericAlias(cls, item)
+
+    @staticmethod
+    def __tapeengine_trace__(primitive, args, static):
+        """Record a call of a primitive."""
+        return apply(primitive, tuple(args), static)
+
+    # -- what numpy's arrays tell of themselves -----------------------------------------------------------------------
+    @property
+    def value(self):
+        """The values as a plain array, without the derivative; a copy."""
+        return plain(self.current()).copy()
+
+    @property
+    def shape(self):
+        """The shape."""
+        return (<object> plain(self.values)).shape
+
+    @shape.setter
+    def shape(self, shape):
+        cdef Array part = viewed(self, self.current().reshape(shape))
+        if part is None:
+            raise AttributeError("incompatible shape for in-place modification. Use `.reshape()` to make a copy with "
+                                 "the desired shape")
+        self.values = part.values
+
+    @property
+    def ndim(self):
+        """The number of axes."""
+        return PyArray_NDIM(plain(self.values))
+
+    @property
+    def size(self):
+        """The number of elements."""
+        return PyArray_SIZE(plain(self.values))
+
+    @property
+    def dtype(self):
+        """The dtype."""
+        return (<object> plain(self.values)).dtype
+
+    @property
+    def itemsize(self):
+        """Bytes of an element."""
+        return PyArray_ITEMSIZE(plain(self.values))
+
+    @property
+    def nbytes(self):
+        """Bytes of all elements."""
+        return (<object> plain(self.values)).nbytes
+
+    @property
+    def strides(self):
+        """The strides, in bytes."""
+        return (<object> plain(self.values)).strides
+
+    @property
+    def flags(self):
+        """numpy's flags of the values."""
+        return (<object> plain(self.values)).flags
+
+    @property
+    def T(self):
+        """The transpose, a view."""
+        return viewed(self, self.current().T)
+
+    @property
+    def mT(self):
+        """The transpose of the last two axes, a view."""
+        return viewed(self, self.current().mT)
+
+    @property
+    def real(self):
+        """The real part: a view of complex numbers, a real array itself."""
+        return part_of(self, "real") if is_complex(self) else self
+
+    @real.setter
+    def real(self, value):
+        put(self.real, Ellipsis, value)
+
+    @property
+    def imag(self):
+        """The imaginary part: a view of complex numbers, zeros of a real array."""
+        return part_of(self, "imag") if is_complex(self) else plain(self.values).imag
+
+    @imag.setter
+    def imag(self, value):
+        if not is_complex(self):
+            raise TypeError("array does not have imaginary part to set")
+        put(self.imag, Ellipsis, value)
+
+    @property
+    def flat(self):
+        """The elements in C order, to read, to write and to iterate over."""
+        return method_of("flat")(self)
+
+    @flat.setter
+    def flat(self, value):
+        method_of("flat")(self)[:] = value
+
+    def __len__(self):
+        if PyArray_NDIM(plain(self.values)) == 0:
+            raise TypeError("len() of unsized object")
+        return len(plain(self.values))
+
+    def __iter__(self):
+        if PyArray_NDIM(plain(self.values)) == 0:
+            raise TypeError("iteration over a 0-d array")
+        return PySeqIter_New(self)
+
+    def __getitem__(self, index):
+        return get(self, index)
+
+    def __setitem__(self, index, value):
+        put(self, index, value)
+
+    def __delitem__(self, index):
+        raise ValueError("cannot delete array elements")
+
+    def __getattr__(self, name):
+        method = method_of(name)
+        if method is None:
+            raise missing_attribute(name)
+        return method(self)
+
+    # -- copies -------------------------------------------------------------------------------------------------------
+    def copy(self, order="C"):
+        """A copy with a storage of its own."""
+        return read_part(self, None, order)
+
+    def __copy__(self):
+        return read_part(self, None)
+
+    def __deepcopy__(self, memo):
+        return read_part(self, None)
+
+    # -- operators ----------------------------------------------------------------------------------------------------
+    def __add__(x, y):
+        return operate(np_add, x, y, OP_ADD)
+
+    def __sub__(x, y):
+        return operate(np_subtract, x, y, OP_SUB)
+
+    def __mul__(x, y):
+        return operate(np_multiply, x, y, OP_MUL)
+
+    def __truediv__(x, y):
+        return operate(np_divide, x, y, OP_DIV)
+
+    def __pow__(x, y, modulus):
+        return operate(np_power, x, y, OP_POW)
+
+    def __mod__(x, y):
+        return operate(np_remainder, x, y)
+
+    def __floordiv__(x, y):
+        return operate(np_floor_divide, x, y)
+
+    def __divmod__(x, y):
+        return operate(np_divmod, x, y)
+
+    def __matmul__(x, y):
+        result = ufunc_call(np_matmul, (x, y))
+        return operate(np_matmul, x, y) if result is NotImplemented else result
+
+    def __neg__(self):
+        return operate(np_negative, self, None, OP_NEG)
+
+    def __abs__(self):
+        return need_rules(self, "absolute").ufunc(np_absolute, "__call__", (self,), {})
+
+    def __pos__(self):
+        return read_part(self, None) if PyArray_NDIM(plain(self.values)) else get(self, ())
+
+    def __iadd__(self, y):
+        return in_place(self, np_add, y, OP_ADD)
+
+    def __isub__(self, y):
+        return in_place(self, np_subtract, y, OP_SUB)
+
+    def __imul__(self, y):
+        return in_place(self, np_multiply, y, OP_MUL)
+
+    def __itruediv__(self, y):
+        return in_place(self, np_divide, y, OP_DIV)
+
+    def __ipow__(self, y):
+        return in_place(self, np_power, y, OP_POW)
+
+    def __ifloordiv__(self, y):
+        return in_place(self, np_floor_divide, y)
+
+    def __imod__(self, y):
+        return in_place(self, np_remainder, y)
+
+    def __imatmul__(self, y):
+        return in_place(self, np_matmul, y)
+
+    def __richcmp__(x, y, int kind):
+        return compared(x, y, kind)
+
+    def __bool__(self):
+        return bool(plain(self.current()))
+
+    def __int__(self):
+        return int(plain(self.current()))
+
+    def __round__(self, ndigits=None):
+        """A number as Python rounds it, which is discrete; arrays have no such method, as numpy's have none."""
+        if not self.storage.number:
+            raise TypeError("type numpy.ndarray doesn't define __round__ method: use numpy.round(x, decimals)")
+        return round(plain(self.current())[()], ndigits)
+
+    def __contains__(self, x):
+        return numbers_of(x) in plain(self.current())
+
+    def __hash__(self):
+        raise DroppedDerivativeError(
+            f"a traced array of shape {self.shape} has no hash, as numpy's arrays have none. Use tapeengine.value(x) of a "
+            "number as the key where the value alone matters")
+
+    def __repr__(self):
+        return repr(plain(self.current()))
+
+    def __str__(self):
+        return str(plain(self.current()))
+
+    def __format__(self, spec):
+        return format(plain(self.current()), spec)
+
+    # -- numpy's protocols --------------------------------------------------------------------------------------------
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        if not options and method == "__call__":
+            result = ufunc_call(ufunc, inputs)
+            if result is not NotImplemented:
+                return result
+        return need_rules(self, ufunc.__name__).ufunc(ufunc, method, inputs, options)
+
+    def __array_function__(self, function, types, args, options):
+        return need_rules(self, function.__name__).function(function, args, options)
+
+    # -- what would lose the derivative -------------------------------------------------------------------------------
+    def __array__(self, dtype=None, copy=None):
+        if self.storage.active:
+            unread = offered_back(self)
+            if unread is not None:
+                return unread
+            raise DroppedDerivativeError(
+                f"this would turn a traced array of shape {self.shape} into a plain one and lose its derivative. Use "
+                "tapeengine.numpy's functions to build arrays of it (np.array, np.stack, np.zeros and assignment), and "
+                "numpy functions that have a rule; another library's functions have rules where a plugin brings them "
+                "(tapeengine_scipy.linalg for scipy.linalg); tapeengine.value(x) drops the derivative on purpose")
+        return numpy.array(plain(self.current()), dtype=dtype)
+
+    def __float__(self):
+        if self.storage.active:
+            raise DroppedDerivativeError(
+                "this would turn a traced array into a plain float and lose its derivative. Index it (a[()] or a[0]) "
+                "to get a scalar that is still traced; tapeengine.value(x) drops the derivative on purpose")
+        return float(plain(self.current()))
+
+    def __complex__(self):
+        if self.storage.active:
+            raise DroppedDerivativeError(
+                "this would turn a traced array into a plain complex number and lose its derivative; "
+                "tapeengine.value(x) drops the derivative on purpose")
+        return complex(plain(self.current()))
+
+    def __reduce__(self):
+        raise DroppedDerivativeError(
+            f"a traced array of shape {self.shape} cannot be pickled: it is a place on a tape of this process. Send "
+            "plain arrays to other processes; tapeengine.value(x) gives one")
+
+    def __reduce_ex__(self, protocol):
+        return self.__reduce__()
+
+
+cdef bint is_complex(Array a) except -1:
+    """Whether an array is complex."""
+    return PyArray_ISCOMPLEX(plain(a.values))
+
+
+cdef object part_of(Array a, str name):
+    """The real or imaginary part of complex numbers: a view, and a number of a number."""
+    cdef Array whole = a
+    if a.storage.number or type(a.storage.base) is Array and (<Array> a.storage.base).storage.number:
+        whole = read_part(a, None)
+    part = viewed(whole, getattr(whole.current(), name))
+    return read_number(part) if a.storage.number else part
+
+
+cdef object offered_back(Array a):
+    """What an operator of another library's class is given, so that Python asks the traced array; None for others."""
+    from tapeengine.duals.foreign import as_object_for_operators
+    return as_object_for_operators(a)
+
+
+cdef object methods = None
+
+
+cdef object method_of(str name):
+    """What makes the method of a name: those that are no operators live with the numpy protocols."""
+    global methods
+    if methods is None:
+        from tapeengine.duals.methods import METHODS
+        methods = METHODS
+    return methods.get(name)
+
+
+cdef object missing_attribute(str name):
+    """The error for an attribute that a traced value has not: one of ours where numpy's values have it."""
+    if name == "unit":      # classes with units take the `value` of what has none, without its derivative
+        return UnsupportedError("a traced value meets a class with units, whose results cannot hold derivatives. Work on "
+                                "plain numbers in fixed units (quantity.to_value(unit)) inside the program")
+    if name.startswith("_") or not (hasattr(numpy.ndarray, name) or hasattr(numpy.float64, name)):
+        return AttributeError(f"a traced array has no attribute {name!r}")
+    return MissingAttributeError(
+        f"a traced value has no attribute {name!r}: what numpy gives there has no derivative, or is memory that the trace "
+        f"does not see change. Copy and index where a view was wanted; tapeengine.value(x).{name} drops the derivative "
+        "on purpose")

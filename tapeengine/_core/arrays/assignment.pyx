@@ -1,0 +1,268 @@
+"""Writing to traced arrays: the cotangent of what is overwritten goes to the assigned value and is cleared."""
+
+from libc.stdint cimport uint32_t
+cimport numpy as cnp
+from numpy cimport (
+    NPY_BOOL, NPY_CDOUBLE, NPY_DOUBLE, NPY_UINT32, NPY_UINT64, PyArray_DATA, PyArray_DescrFromType, PyArray_ISWRITEABLE,
+    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_TYPE, ndarray,
+)
+
+from tapeengine._core.scalars.complex cimport ComplexDual
+from tapeengine._core.arrays.array cimport Array, Storage
+from tapeengine._core.arrays.calls cimport outward, stripped
+from tapeengine._core.arrays.indexing cimport (
+    GATHERED, VIEWED, element_offset, get, names_element, normalised, outer_offset, viewed,
+)
+from tapeengine._core.tape.records cimport AddRecord, View, WriteRecord, repeats, strided
+from tapeengine._core.scalars.scalar cimport Dual, as_double, head_of_dual
+from tapeengine._core.arrays.storing cimport (
+    array_over, everything, geometry, head_of_array, is_traced, make_writable, new_array, plain, view_by,
+)
+from tapeengine._core.tape.tape cimport ARRAY, WRITE, Head, head_of, record_special, tape_of
+
+import numpy
+
+from tapeengine._core.arrays.creation import from_values
+from tapeengine.errors import TraceError, UnsupportedError
+
+cnp.import_array()
+
+cdef object array_class = numpy.ndarray
+
+
+cdef int lift(Storage s, Head *outer) except -1:
+    """Let a storage hold values of an outer trace from now on."""
+    cdef Array base
+    if type(s.base) is Array and (<Array> s.base).storage.tag >= outer.tag:
+        return 0
+    base = new_array(outer, s.base.copy("K"), False)
+    tape_of(head_of(s.tag)).note_outer(outer.tag)
+    s.base = base
+    s.data = <char *> PyArray_DATA(plain(base))
+    s.epoch += 1
+    s.kept = False
+    return 0
+
+
+cdef int check_writer(Array a, uint32_t tag) except -1:
+    if tag > a.storage.tag:
+        raise TraceError(
+            f"an array of shape {a.shape} that belongs to an outer derivative is assigned a value of an inner one, "
+            "which ends before it. Create the array inside the inner program, or return the value from it"
+        )
+    return 0
+
+
+cdef int write_element(Array a, Py_ssize_t offset, object value) except -1:
+    """Store a real number at one place."""
+    cdef Storage s = a.storage
+    cdef double v
+    cdef uint32_t id = 0
+    cdef Head *h
+    cdef Dual d
+    cdef bint outer = type(s.base) is Array
+    if type(value) is Dual:
+        d = <Dual> value
+        v = d.v
+        head_of_dual(d)
+        check_writer(a, d.tag)
+        h = head_of_array(a)
+        if d.tag == s.tag:
+            id = d.id
+            s.active = True
+            value = outward(h, d)
+        if type(value) is Dual:
+            lift(s, head_of_dual(<Dual> value))
+            outer = True
+    elif value is None or not as_double(value, &v):
+        return 0
+    if s.kept or not s.written:
+        make_writable(s)
+    if outer:
+        write_element(<Array> s.base, outer_offset(<Array> s.base, offset), value)
+    else:
+        (<double *> (s.data + offset))[0] = v
+    if s.active:
+        h = head_of_array(a)
+        record_special(h, WRITE, s.index, <double> id, <double> (offset >> 3), v)
+    return 1
+
+
+cdef int put(Array a, object index, object value) except -1:
+    cdef Py_ssize_t offset = 0
+    cdef int kind = VIEWED
+    cdef uint32_t tag
+    cdef Head *h
+    cdef Storage s = a.storage
+    cdef WriteRecord record
+    cdef Array target
+    cdef ndarray numbers = plain(a.current())
+    if type(value) is ComplexDual:
+        value = (<ComplexDual> value).array()
+    check_writable(a, numbers)
+    if s.type == NPY_DOUBLE and element_offset(a, numbers, index, &offset):
+        if write_element(a, offset, unboxed(value)):
+            return 0
+    index = normalised(index, &kind)
+    if s.type == NPY_DOUBLE and names_element(<tuple> index, PyArray_NDIM(numbers)):
+        if element_offset(a, numbers, index, &offset) and write_element(a, offset, unboxed(value)):
+            return 0
+    if isinstance(value, (list, tuple)):
+        value = from_values(value, None)
+    if type(value) is Dual:
+        tag = head_of_dual(<Dual> value).tag
+    elif type(value) is Array and (<Array> value).storage.active:
+        tag = head_of_array(<Array> value).tag
+    else:
+        tag = 0
+    check_writer(a, tag)
+    h = head_of_array(a)
+    if is_mask(<tuple> index, PyArray_NDIM(numbers)):
+        if put_overlapping(a, value, lambda target, found: assign(target, index, found)):
+            return 0
+    place, source, shape = None, value, ()
+    if type(value) is Array:
+        shape = (<Array> value).shape
+        if not (<Array> value).storage.active or tag == s.tag:
+            source = (<Array> value).current()
+            if tag == s.tag:
+                place = geometry(<Array> value)
+    elif type(value) is Dual and tag == s.tag:
+        place = (<Dual> value).id
+        source = outward(h, <Dual> value)
+    if is_traced(source):
+        lift(s, head_of_dual(<Dual> source) if type(source) is Dual else head_of_array(<Array> source))
+    make_writable(s)
+    if place is not None:
+        s.active = True
+    target = a
+    if kind != GATHERED:
+        part = a.current()[index if has_ellipsis(<tuple> index) else (*index, Ellipsis)]
+        target = viewed(a, part)
+        if names_element(<tuple> index, PyArray_NDIM(numbers)):
+            assign(a.current(), index, source)      # which takes a number, not an array of one
+        else:
+            assign(part, Ellipsis, source)
+    else:
+        assign(a.current(), index, source)
+    if not s.active:
+        return 0
+    record = WriteRecord.__new__(WriteRecord)
+    record.target = geometry(target)
+    record.index = index if kind == GATHERED else None
+    record.value = place
+    record.shape = shape
+    record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
+    tape_of(h).arrays.append(record)
+    return 0
+
+
+cdef int check_writable(Array a, ndarray numbers) except -1:
+    if a.storage.number:
+        raise TypeError(f"'numpy.{a.dtype.name}' object does not support item assignment: it is a scalar")
+    if a.storage.shared:
+        raise UnsupportedError(
+            f"an array of shape {a.shape} that the program is given shares memory with another of its arguments, so that "
+            "a write to one would have to show in the other, and each has a derivative of its own. Give the program "
+            "copies (x.copy()), or one array of which it makes the views itself")
+    if PyArray_ISWRITEABLE(numbers):
+        return 0
+    if repeats(geometry(a)):
+        raise ValueError("assignment destination is read-only: a broadcast view shows one element in several places. "
+                         "Copy it first, or assign to the array that it is a view of")
+    raise ValueError("assignment destination is read-only")
+
+
+cdef object unboxed(object value):
+    """An array of one number as that number, any other as None."""
+    if type(value) is Array or type(value) is array_class:
+        return value[()] if value.ndim == 0 else None
+    return value
+
+
+def assign(target, index, source):
+    """numpy's assignment; a value that does not fit raises numpy's error before anything is recorded."""
+    target[index] = source
+
+
+cdef bint has_ellipsis(tuple index) noexcept:
+    for item in index:
+        if item is Ellipsis:
+            return True
+    return False
+
+
+# -- values that overlap what they are assigned to ----------------------------------------------------------------------
+cdef bint is_mask(tuple index, int ndim) noexcept:
+    """Whether an index is one mask of the whole array: numpy then reads the value while it writes."""
+    return (len(index) == 1 and type(index[0]) is array_class and PyArray_TYPE(<ndarray> index[0]) == NPY_BOOL
+            and PyArray_NDIM(<ndarray> index[0]) == ndim)
+
+
+def put_overlapping(Array a, value, write):
+    """Write a value that shows the storage of an array into it, where numpy reads it while it writes; False elsewhere.
+
+    The same write on an array that numbers the places of the storage tells which of them each element came from.
+    """
+    cdef Storage s = a.storage
+    cdef Py_ssize_t width = PyArray_ITEMSIZE(plain(s.base))
+    cdef ndarray numbers
+    if type(value) is not Array or (<Array> value).storage is not s or a.dtype != value.dtype:
+        return False
+    numbers = numpy.arange(s.size).astype(
+        PyArray_DescrFromType(NPY_UINT32 if width == 4 else NPY_UINT64 if width == 8 else NPY_CDOUBLE))
+    target = numbered(a, numbers)
+    write(target, numbered(<Array> value, numbers))
+    places = (target.real if width > 8 else target).astype(numpy.intp)
+    put(a, Ellipsis, get(view_by(array_over(s, s.base, 0), everything(s)), places))
+    return True
+
+
+cdef ndarray numbered(Array a, ndarray numbers):
+    """The numbers of the places that an array shows."""
+    cdef View view = geometry(a)
+    view.type = PyArray_TYPE(numbers)
+    return strided(<char *> PyArray_DATA(numbers), view, numbers)
+
+
+def add_at(Array a, index, value):
+    """Add a value into elements of an array, as often as the index names each: `numpy.add.at`."""
+    cdef AddRecord record
+    cdef Head *h = head_of_array(a)
+    cdef Storage s = a.storage
+    cdef int kind = VIEWED
+    check_writable(a, plain(a.current()))
+    index = normalised(index, &kind)
+    if type(value) is Array and not (<Array> value).storage.active:
+        value = (<Array> value).current()
+    if not is_traced(value):
+        if type(a.current()) is Array:
+            make_writable(s)
+            return add_at(a.current(), index, value)
+        make_writable(s)
+        numpy.add.at(a.current(), index, value)
+        return None
+    if type(value) is Array and value.ndim == 1 and a.ndim == 1 and getattr(index[0], "ndim", 1) > 1:
+        raise UnsupportedError("ufunc.at would spread a vector over an index of several axes, which numpy does wrongly. "
+                               "Give it numpy.broadcast_to(value, index.shape)")
+    tag = (<Array> value).storage.tag if type(value) is Array else (<Dual> value).tag
+    check_writer(a, tag)
+    source = stripped(h, s.tag, value)
+    if is_traced(source):
+        lift(s, head_of_dual(<Dual> source) if type(source) is Dual else head_of_array(<Array> source))
+    make_writable(s)
+    if type(a.current()) is Array:
+        add_at(a.current(), index, source)
+    else:
+        numpy.add.at(a.current(), index, source)
+    if tag != s.tag:
+        return None
+    s.active = True
+    record = AddRecord.__new__(AddRecord)
+    record.target = geometry(a)
+    record.index = index
+    record.value = geometry(<Array> value) if type(value) is Array else (<Dual> value).id
+    record.shape = value.shape if type(value) is Array else ()
+    record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
+    tape_of(h).arrays.append(record)
+    return None

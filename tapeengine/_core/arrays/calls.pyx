@@ -1,0 +1,373 @@
+"""Calls of primitives on traced values: stripped of their trace, computed, and recorded on the innermost one.
+
+What each argument's rule asks for by name is what the record keeps. Within an inner trace the values of an array may
+themselves be arrays of an outer trace: the call is then recorded there as well, as it runs.
+"""
+
+from libc.stdint cimport uint32_t
+cimport numpy as cnp
+from numpy cimport (
+    NPY_DOUBLE, NPY_OBJECT, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS,
+    PyArray_ISNOTSWAPPED, PyArray_ISWRITEABLE, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
+)
+
+from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.scalars.complex cimport ComplexDual
+from tapeengine._core.tape.nested cimport copied_id
+from tapeengine._core.tape.records cimport PrimitiveRecord
+from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
+from tapeengine._core.arrays.storing cimport (
+    constant, differentiable, geometry, held, head_of_array, is_traced, keep, new_array, plain, snapshot,
+)
+from tapeengine._core.tape.tape cimport ARRAY, Head, Tape, head_of, record_special, tape_of
+
+import numpy
+
+from tapeengine.errors import TraceError
+
+cnp.import_array()
+
+cdef object array_class = numpy.ndarray
+
+
+cdef uint32_t innermost_tag(object args) noexcept:
+    """The latest trace among the arguments; arrays that depend on nothing do not count."""
+    cdef uint32_t tag = 0
+    for x in args:
+        if type(x) is Array:
+            if (<Array> x).storage.active and (<Array> x).storage.tag > tag:
+                tag = (<Array> x).storage.tag
+        elif type(x) is Dual and (<Dual> x).tag > tag:
+            tag = (<Dual> x).tag
+    return tag
+
+
+cdef object outward(Head *h, Dual x):
+    """The value of one of h's duals: a float, or the outer trace's dual that it is there."""
+    cdef uint32_t tag = 0
+    cdef uint32_t id = copied_id(tape_of(h), x.id, &tag)
+    return new_dual(x.v, id, tag) if id else x.v
+
+
+cdef object stripped(Head *h, uint32_t tag, object x):
+    """An argument as the trace that records sees its value: plain, or traced further out."""
+    if type(x) is Array:
+        if (<Array> x).storage.tag == tag or not (<Array> x).storage.active:
+            return (<Array> x).current()
+    elif type(x) is Dual and (<Dual> x).tag == tag:
+        return outward(h, <Dual> x)
+    return x
+
+
+cdef object apply(object primitive, tuple args, dict static):
+    """Call a primitive and record the call on the innermost trace among its arguments."""
+    cdef uint32_t tag
+    cdef Head *h
+    cdef list values
+    cdef bint outer = False
+    for x in args:
+        if holds_objects(x):
+            return apply(primitive, tuple([traced_numbers(a) if holds_objects(a) else a for a in args]), static)
+        if is_foreign(x):
+            from tapeengine.duals.foreign import as_plain
+            return apply(primitive, as_plain(primitive.primal, args, static)[0], static)
+    tag = innermost_tag(args)
+    if tag == 0:
+        values = [(<Array> x).current() if type(x) is Array else x for x in args]
+        return constant(primitive.primal(*values, **static))
+    h = head_of(tag)
+    if h == NULL:
+        for x in args:
+            if type(x) is Array:
+                head_of_array(<Array> x)
+            elif type(x) is Dual:
+                head_of_dual(<Dual> x)
+    values = [stripped(h, tag, x) for x in args]
+    for x in values:
+        outer = outer or is_traced(x)
+    out = primitive(*values, **static) if outer else primitive.primal(*values, **static)
+    if head_of(tag) != h:       # another thread has ended the trace meanwhile
+        raise TraceError(f"{primitive.name} was computed in a trace that has ended meanwhile")
+    return record_call(h, primitive, args, values, static, out)
+
+
+cpdef bint is_foreign(object x) except -1:
+    """Whether another library's class may answer for x in numpy's functions: no plain array, number or list of them."""
+    cls = type(x)
+    if cls is Array or cls is array_class or cls is Dual or cls is float or cls is int or x is None:
+        return False
+    if cls is list or cls is tuple:
+        return holds_foreign(x)
+    return ((hasattr(cls, "__array__") or hasattr(cls, "__array_ufunc__") or hasattr(cls, "__array_function__")
+             or hasattr(cls, "__array_interface__") or hasattr(cls, "__array_priority__"))
+            and not isinstance(x, numpy.generic) and not hasattr(cls, "__tapeengine_trace__") and not isinstance(x, type))
+
+
+cpdef bint holds_foreign(object args) except -1:
+    """Whether one of some arguments is foreign."""
+    for x in args:
+        if is_foreign(x):
+            return True
+    return False
+
+
+def answers_to_numpy(x):
+    """Whether an operator of a number and x is numpy's, which then asks the class of x."""
+    cls = type(x)
+    if not is_foreign(x) or cls is list or cls is tuple:
+        return False
+    if hasattr(cls, "__array_ufunc__"):
+        return cls.__array_ufunc__ is not None
+    # a class that numpy only reads, with operators of its own, is asked by Python
+    return hasattr(cls, "__array_wrap__") or hasattr(cls, "__array_priority__") or not hasattr(cls, "__radd__")
+
+
+cdef bint holds_objects(object x) noexcept:
+    return type(x) is ComplexDual or type(x) is array_class and PyArray_TYPE(<ndarray> x) == NPY_OBJECT
+
+
+cdef object of_numbers(object x):
+    """What numpy.array made of dual numbers, as the traced array that they are the elements of.
+
+    None for rows of different lengths, and for objects that are not numbers.
+    """
+    from tapeengine.numpy import array
+    try:
+        found = array(x.tolist())
+    except ValueError:
+        return None
+    return None if found.dtype == object else found
+
+
+cdef object traced_numbers(object x):
+    """An operand that numpy.array made of dual numbers, or a complex scalar, as a traced array."""
+    if type(x) is ComplexDual:
+        return (<ComplexDual> x).array()
+    found = of_numbers(x)
+    if found is None:
+        raise TypeError(
+            "an array of objects that are not numbers meets a traced value. "
+            "Make it of numbers and rows of one length, or work on its elements"
+        )
+    return found
+
+
+cdef object record_call(Head *h, object primitive, tuple args, list values, dict static, object out):
+    """Record a call whose output is known; the output on the trace."""
+    cdef PrimitiveRecord record
+    cdef Tape tape = tape_of(h)
+    cdef uint32_t id, tag = h.tag
+    cdef Py_ssize_t i
+    cdef Kept kept_values
+    cdef list inputs = []
+    rules = primitive.vjp_rules
+    variadic = primitive.variadic
+    for i in range(len(args)):
+        x = args[i]
+        if rules[0 if variadic else i] is None:
+            continue
+        if type(x) is Array and (<Array> x).storage.tag == tag and (<Array> x).storage.active:
+            inputs.append((i, geometry(<Array> x)))
+        elif type(x) is Dual and (<Dual> x).tag == tag:
+            inputs.append((i, (<Dual> x).id))
+    if not inputs:
+        return out
+    out = unshared(out, values)
+    record = PrimitiveRecord.__new__(PrimitiveRecord)
+    record.primitive = primitive
+    record.inputs = inputs
+    id = record_special(h, ARRAY, <uint32_t> len(tape.arrays), 0.0, 0.0, scalar_value(out))
+    tape.arrays.append(record)
+    result, record.output = wrapped(h, out, id)
+    kept_values = Kept.__new__(Kept, args, values)
+    kept_values.head = h
+    record.kept = [
+        kept_by(rules[0 if variadic else i], kept_values, static, out, result, i) for i, _ in inputs]
+    if tape.keeps_tangents:
+        rules = primitive.jvp_rules
+        record.tangent_kept = [
+            kept_by(rules[0 if variadic else i], kept_values, static, out, result, i) for i, _ in inputs]
+        if tape.watcher is not None:    # a tape that is watched keeps values
+            tape.watcher.recorded(primitive, values, out, record.inputs, record.kept)
+    return result
+
+
+cdef double scalar_value(object out) noexcept:
+    if type(out) is Dual:
+        return (<Dual> out).v
+    return <double> out if isinstance(out, float) else 0.0
+
+
+cdef class Kept:
+    """The arguments of a call as its rules keep them, each kept at most once."""
+
+    cdef Head *head         # of the tape whose record keeps them
+    cdef tuple args
+    cdef list values, kept
+    cdef tuple spaces       # of all arguments, once a rule has asked for them
+
+    def __cinit__(self, args, values):
+        self.args = args
+        self.values = values
+        self.kept = [None] * len(values)
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, Py_ssize_t i):
+        if i >= len(self.values):
+            raise IndexError(i)
+        if self.kept[i] is None:
+            x, value = self.args[i], self.values[i]
+            if type(value) is Array:
+                self.kept[i] = snapshot(<Array> value)
+            else:
+                self.kept[i] = keep(self.head, x if type(x) is Array else value)
+        return self.kept[i]
+
+
+cdef tuple kept_by(object rule, Kept args, dict static, object out, object result, Py_ssize_t index):
+    """What a rule asks for: `Rule.keep`, with spaces taken from values that need not be kept."""
+    if rule is None:
+        return ()
+    cdef list kept = []
+    for kind, key in rule.needs:
+        if kind == "arg":
+            kept.append(args[key])
+        elif kind == "space":
+            kept.append(space_of(args.values[key]))
+        elif kind == "static":
+            kept.append(held(args.head, static[key]))
+        elif kind == "out":
+            kept.append(kept_output(args.head, out, result))
+        elif kind == "out_space":
+            kept.append(space_of(out))
+        elif kind == "index":
+            kept.append(index)
+        elif kind == "all":
+            kept.append(tuple([args[i] for i in range(len(args))]))
+        else:
+            if args.spaces is None:
+                args.spaces = tuple([space_of(x) for x in args.values])
+            kept.append(args.spaces)
+    return tuple(kept)
+
+
+cdef object the_space_of = None
+cdef object space_of_float = None
+cdef dict doubles_of = {}       # the spaces of float64 arrays, by shape
+
+cdef enum:
+    SHAPES = 4096               # spaces that are remembered at the most
+
+
+cdef object space_of(object x):
+    global the_space_of, space_of_float
+    if the_space_of is None:
+        from tapeengine.primitive.spaces import space_of as function
+        the_space_of = function
+        space_of_float = function(0.0)
+    if type(x) is Array:
+        x = plain(x)
+    elif type(x) is Dual:
+        x = (<Dual> x).v
+    if type(x) is float:
+        return space_of_float
+    if type(x) is array_class and PyArray_TYPE(<ndarray> x) == NPY_DOUBLE and PyArray_ISNOTSWAPPED(<ndarray> x):
+        return space_of_doubles(x)
+    return the_space_of(x)
+
+
+cdef object space_of_doubles(object x):
+    """The space of a float64 array, one object for all arrays of a shape."""
+    shape = x.shape
+    found = doubles_of.get(shape)
+    if found is None:
+        if len(doubles_of) >= SHAPES:
+            doubles_of.clear()
+        found = doubles_of[shape] = the_space_of(x)
+    return found
+
+
+cdef object kept_output(Head *h, object out, object result):
+    """The output as a rule keeps it."""
+    if type(result) is Array or type(out) is array_class:
+        return keep(h, result)
+    if type(out) is tuple or type(out) is list:
+        return type(out)([kept_output(h, part, traced) for part, traced in zip(out, result)])
+    if isinstance(out, tuple):
+        return type(out)(*[kept_output(h, part, traced) for part, traced in zip(out, result)])
+    if isinstance(out, dict):
+        return {key: kept_output(h, part, result[key]) for key, part in out.items()}
+    return out
+
+
+cdef object unshared(object out, list values):
+    """The output without memory that an argument owns: an identity or a view becomes a copy."""
+    if type(out) is array_class:
+        for x in values:
+            if x is out or (type(x) is array_class and out.base is not None
+                            and numpy.may_share_memory(x, out)):
+                return out.copy()
+    elif type(out) is Array:
+        for x in values:
+            if type(x) is Array and (<Array> x).storage is (<Array> out).storage:
+                return out.copy()
+    elif type(out) is tuple or type(out) is list:
+        return type(out)([unshared(part, values) for part in out])
+    return out
+
+
+cdef tuple wrapped(Head *h, object out, uint32_t id):
+    """(the output on the trace, where its cotangents are): scalars take the record's id, arrays get storages."""
+    cdef Array a
+    if type(out) is float or type(out) is numpy.float64:
+        return new_dual(out, id, h.tag), id
+    if type(out) is Dual:
+        tape_of(h).note_link(id, (<Dual> out).tag, (<Dual> out).id)
+        return new_dual((<Dual> out).v, id, h.tag), id
+    return wrapped_parts(h, out)
+
+
+cdef tuple wrapped_parts(Head *h, object out):
+    cdef Array a
+    if type(out) is Array or (type(out) is array_class and differentiable(out)):
+        a = new_array(h, out, True)
+        a.storage.number = type(out) is Array and (<Array> out).storage.number
+        return a, geometry(a)
+    if isinstance(out, (numpy.floating, numpy.complexfloating, float, complex)):
+        a = new_array(h, numpy.array(out), True)
+        a.storage.number = a.storage.type != NPY_DOUBLE
+        return (a if a.storage.number else a[()]), geometry(a)
+    if type(out) is Dual:
+        a = new_array(h, array_of_dual(<Dual> out), True)
+        return a[()], geometry(a)
+    if isinstance(out, dict):
+        pairs = [wrapped_parts(h, part) for part in out.values()]
+        return dict(zip(out, [p[0] for p in pairs])), (tuple(out), [p[1] for p in pairs])
+    if isinstance(out, (tuple, list)):
+        pairs = [wrapped_parts(h, part) for part in out]
+        parts = [p[0] for p in pairs]
+        cls = type(out)
+        return (cls(parts) if cls is tuple or cls is list else cls(*parts)), (cls, [p[1] for p in pairs])
+    if holds_objects(out) or is_foreign(out):
+        from tapeengine.duals.foreign import no_place_for_derivatives
+        raise no_place_for_derivatives(out)
+    return out, None
+
+
+cdef Array array_of_dual(Dual x):
+    """A 0-d array of x's trace that holds x."""
+    cdef Array a = new_array(head_of_dual(x), numpy.zeros(()), True)
+    a[()] = x
+    return a
+
+
+def record(primitive, args, static):
+    """Call a primitive whose arguments hold traced values."""
+    return apply(primitive, tuple(args), static)
+
+
+def zero_dim(Dual x):
+    """A dual scalar as a 0-d array."""
+    return array_of_dual(x)

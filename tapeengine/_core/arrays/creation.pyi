@@ -1,0 +1,6 @@
+from typing import Any
+
+from tapeengine._core.arrays.array import Array
+
+def fresh(numbers: Any) -> Array: ...
+def from_values(value: Any, dtype: Any = None, **options: Any) -> Array: ...

@@ -1,0 +1,79 @@
+"""Making arrays inside a program: of nested lists that may hold traced numbers, and of fresh values to be written to."""
+
+cimport numpy as cnp
+from numpy cimport (
+    NPY_DOUBLE, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISWRITEABLE,
+    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
+)
+
+from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.scalars.complex cimport ComplexDual
+from tapeengine._core.scalars.scalar cimport Dual
+from tapeengine._core.arrays.storing cimport constant, differentiable, plain
+from tapeengine._core.tape.tape cimport innermost_here
+
+import numpy
+
+from tapeengine.errors import UnsupportedError
+
+cnp.import_array()
+
+cdef object array_class = numpy.ndarray
+
+
+cdef object stripped_list(object value):
+    """Nested lists with plain numbers in the place of traced ones."""
+    if type(value) is Dual:
+        return (<Dual> value).v
+    if type(value) is Array:
+        return plain(value)
+    if type(value) is ComplexDual:
+        return value.value
+    if isinstance(value, (list, tuple)):
+        return [stripped_list(item) for item in value]
+    return value
+
+
+cdef int fill(Array target, object value, tuple index) except -1:
+    """Write the traced leaves of nested lists into an array of their values."""
+    cdef Py_ssize_t i
+    if type(value) is Dual or type(value) is ComplexDual or (type(value) is Array and (<Array> value).storage.active):
+        target[index] = value
+    elif isinstance(value, (list, tuple)):
+        for i in range(len(value)):
+            fill(target, value[i], (*index, i))
+    return 0
+
+
+cdef bint holds_traced(object value) except -1:
+    if type(value) is Dual or type(value) is Array or type(value) is ComplexDual:
+        return True
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            if holds_traced(item):
+                return True
+    return False
+
+
+def from_values(value, dtype=None, **options):
+    """An array of nested lists of numbers, some of which may be traced: `numpy.array` for programs.
+
+    An array (traced or not) is copied.
+    """
+    if type(value) is Array:
+        copy = value.copy()
+        return copy if dtype is None or copy.dtype == dtype else copy.astype(dtype)
+    numbers = numpy.array(stripped_list(value) if holds_traced(value) else value, dtype=dtype, **options)
+    if innermost_here() == NULL or not differentiable(numbers):
+        if numbers.dtype == object and holds_traced(value):
+            raise UnsupportedError("an array of traced numbers needs a rectangular list of them")
+        return numbers
+    result = constant(numbers)
+    if holds_traced(value):
+        fill(<Array> result, value, (Ellipsis,) if type(value) is Dual or type(value) is ComplexDual else ())
+    return result
+
+
+def fresh(numbers):
+    """Values just made, as an array of the running trace that may be written to; outside traces as they are."""
+    return constant(numbers)

@@ -1,0 +1,199 @@
+"""Calls of functions with derivative rules of their own: one record, whatever the function did.
+
+A call sees its arguments as the trace further out does: plain values, or traced ones of that trace. So a rule that is
+called in a reverse sweep which is itself recorded records on the right tape. What the function computes from captured
+values of its own trace is recorded there as usual; the record hands the cotangent of such a result on to it, beside the
+cotangents that the rule gives to the arguments. Each call of a rule has a tape of its own for what it captured of the trace.
+"""
+
+from libc.stdint cimport uint32_t
+cimport cython
+
+from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.arrays.calls cimport innermost_tag, scalar_value, stripped, wrapped, wrapped_parts
+from tapeengine._core.tape.records cimport ArrayRecord, Reverse, View
+from tapeengine._core.scalars.scalar cimport Dual, head_of_dual
+from tapeengine._core.arrays.storing cimport geometry, head_of_array
+from tapeengine._core.tape.tape cimport ARRAY, Head, Tape, head_of, record_special, tape_of
+
+import numpy
+
+cdef object array_class = numpy.ndarray
+
+
+cdef object staged(Reverse r, object place):
+    """The cotangent or tangent of a place; None where it is zero."""
+    if place is None:
+        return None
+    if type(place) is View:
+        return r.part(<View> place)
+    c = r.scalar(<uint32_t> place)
+    return None if type(c) is float and c == 0.0 else c
+
+
+cdef int stage(Reverse r, object place, object value) except -1:
+    """Add a contribution to a place."""
+    if place is None or value is None:
+        return 0
+    if type(place) is View:
+        return r.add(<View> place, value)
+    return r.add_scalar(<uint32_t> place, value)
+
+
+cdef class CustomRecord(ArrayRecord):
+    """One call: where its arguments and results are, and the rule."""
+
+    cdef int reverse(self, Reverse r, uint32_t id) except -1:
+        cotangents = [staged(r, place) for place in self.outputs]
+        if all(c is None for c in cotangents):
+            return 0
+        for k, place in self.captured:
+            stage(r, place, cotangents[k])
+        if self.inputs:
+            found = self.within(r, self.rule.pull, cotangents)
+            for k, place in self.inputs:
+                stage(r, place, found[k])
+        for place in self.outputs:
+            if type(place) is View:
+                r.drop((<View> place).storage)
+        return 0
+
+    cdef int forward(self, Reverse r, uint32_t id) except -1:
+        tangents = [None] * self.count
+        for k, place in self.inputs:
+            tangents[k] = staged(r, place)
+        if any(t is not None for t in tangents):
+            for place, t in zip(self.outputs, self.within(r, self.rule.push, tangents)):
+                stage(r, place, t)
+        for k, place in self.captured:
+            stage(r, self.outputs[k], staged(r, place))
+        return 0
+
+    cdef object within(self, Reverse r, object function, list values):
+        """Call a rule; its results as the trace further out sees them.
+
+        What it captured of this trace is live meanwhile, in this thread. What it records on that goes to a tape of the
+        call, because the trace's own tape belongs to all calls, some of which may be sweeping it right now.
+        """
+        cdef Head *h = head_of(self.tag)
+        cdef Tape call
+        if h != NULL:   # a rule that is called within another rule of the same trace
+            return self.results(h, function, values)
+        call = Tape.__new__(Tape)
+        call.continue_from(r.tape, self.tag)
+        try:
+            return self.results(&call.head, function, values)
+        finally:
+            call.close()
+
+    cdef object results(self, Head *h, object function, list values):
+        return [stripped(h, self.tag, x) for x in function([own(value) for value in values])]
+
+
+cdef object own(object value):
+    """A cotangent that the rule may keep: the buffer that it lies in is used again."""
+    return value.copy() if type(value) is array_class or type(value) is Array else value
+
+
+cdef object place_of(Head *h, object x):
+    """Where the cotangent of a traced value goes on h's tape; None where it does not depend on the trace."""
+    if type(x) is Dual and (<Dual> x).tag == h.tag:
+        return (<Dual> x).id
+    if type(x) is Array and (<Array> x).storage.tag == h.tag and (<Array> x).storage.active:
+        return geometry(<Array> x)
+    return None
+
+
+cdef Head *head_of_any(uint32_t tag, list leaves) except NULL:
+    """The head of a live trace; the error of a dual whose trace is over."""
+    cdef Head *h = head_of(tag)
+    if h == NULL:
+        for x in leaves:
+            if type(x) is Array:
+                head_of_array(<Array> x)
+            elif type(x) is Dual:
+                head_of_dual(<Dual> x)
+    return h
+
+
+cdef object without(Head *h, object x):
+    """An argument as the function sees it: a value of its own, that it may keep or write to."""
+    value = stripped(h, h.tag, x)
+    return value.copy() if type(x) is Array and (type(value) is array_class or type(value) is Array) else value
+
+
+cdef bint has_derivative(object x) noexcept:
+    if type(x) is array_class:
+        return x.dtype.kind == "f" or x.dtype.kind == "c"
+    return type(x) is Dual or type(x) is Array or isinstance(x, (float, numpy.inexact))
+
+
+@cython.final
+cdef class Outward:
+    """What a traced value is for the trace further out: one of that trace, or a plain one."""
+
+    cdef uint32_t tag
+
+    def __init__(self, uint32_t tag):
+        self.tag = tag
+
+    def __call__(self, x):
+        """Return it; a value of another trace as it is."""
+        cdef Head *h = head_of(self.tag)
+        return x if h == NULL else without(h, x)
+
+
+def call(function, list leaves):
+    """Call a custom function and record the call on the innermost trace among its arguments.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(leaves) -> (leaves of the result, rule)``; the rule's ``bind(outward)`` is called right after that.
+    leaves : list
+        The leaves of the arguments.
+
+    Returns
+    -------
+    list
+        The leaves of the result; None where no argument is traced, and nothing was called.
+    """
+    cdef uint32_t tag = innermost_tag(leaves)
+    cdef Head *h
+    cdef CustomRecord record
+    if tag == 0:
+        return None
+    h = head_of_any(tag, leaves)
+    record = CustomRecord.__new__(CustomRecord)
+    record.tag = tag
+    record.count = len(leaves)
+    record.inputs = [(k, place_of(h, x)) for k, x in enumerate(leaves) if place_of(h, x) is not None]
+    results, record.rule = function([without(h, x) for x in leaves])
+    h = head_of_any(tag, leaves)    # another thread may have ended the trace
+    record.rule.bind(Outward(tag))
+    return recorded_results(h, record, results)
+
+
+cdef list recorded_results(Head *h, CustomRecord record, list results):
+    """Put the results on the trace, after the record that made them."""
+    cdef uint32_t id
+    cdef Tape tape = tape_of(h)
+    cdef bint single = sum([has_derivative(x) for x in results]) == 1
+    if tape.watcher is not None:
+        tape.watcher.computed(record.rule, results)
+    record.captured = [(k, place_of(h, x)) for k, x in enumerate(results) if place_of(h, x) is not None]
+    results = [stripped(h, h.tag, x) for x in results]
+    id = record_special(h, ARRAY, <uint32_t> len(tape.arrays), 0.0, 0.0,
+                        scalar_value([x for x in results if has_derivative(x)][0]) if single else 0.0)
+    tape.arrays.append(record)
+    record.outputs = []
+    made = []
+    for x in results:
+        place = None
+        if has_derivative(x):
+            x, place = wrapped(h, x, id) if single else wrapped_parts(h, x)
+            if type(x) is Array:
+                (<Array> x).storage.kept = True     # the function may have kept it, too
+        record.outputs.append(place)
+        made.append(x)
+    return made

@@ -1,0 +1,47 @@
+# Kernels of small operations on float64 arrays.
+from libc.stdint cimport uint32_t
+from tapeengine._core.tape.records cimport ArrayRecord, Reverse, View
+
+cdef extern from "kernels.h" nogil:
+    ctypedef struct te_operand:
+        char *data
+        Py_ssize_t strides[4]
+    void te_accumulate(int op, int which, int axes, const Py_ssize_t *dims, const double *ct, const te_operand *a,
+                       const te_operand *b, const double *v, char *acc, const Py_ssize_t *sacc, int assign)
+    int te_reads(int op, int which)
+    bint te_selects(int op, int which)
+    double te_pairwise(const double *a, Py_ssize_t n)
+
+cdef enum Source:
+    CONSTANT
+    SCALAR      # a dual
+    ARRAY_VIEW
+
+cdef struct Operand:
+    Source source
+    uint32_t place          # id of the scalar, index of the storage
+    Py_ssize_t offset       # in the storage, in bytes
+    Py_ssize_t strides[4]   # of its cotangents, in the shape of the result
+    te_operand values       # where the partials need them: a copy has strides of its own
+    bint whole              # all of its storage, in the result's own order
+    double constant         # of a scalar
+
+cdef class ElementwiseRecord(ArrayRecord):
+    cdef int op, axes
+    cdef uint32_t result
+    cdef Py_ssize_t dims[4]
+    cdef Operand a, b
+    cdef object a_owner, b_owner, v_owner
+    cdef double *v
+    cdef int contribute(self, Reverse r, Operand *operand, int which) except -1
+    cdef View view(self, Operand *operand)
+    cdef object partial(self, int which)
+    cdef double *find_partial(self, int which, te_operand *found) except? NULL
+    cdef int reverse_recorded(self, Reverse r) except -1
+    cdef object times(self, int which)
+    cdef object tangent(self, Reverse r, Operand *operand)
+    cdef int contribute_recorded(self, Reverse r, Operand *operand, int which, object ct) except -1
+
+cdef object elementwise(int op, object ufunc, object x, object y)
+cdef bint plain_double(object x) noexcept
+cdef bint one_value(object function, double a, double b, int arguments, double *out) except -1

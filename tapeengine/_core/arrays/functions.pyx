@@ -1,0 +1,216 @@
+"""numpy's functions as `tapeengine.numpy` offers them: to the kernels first, then to the trace's rules, then to numpy.
+
+They reach a traced argument without numpy's protocols, which cost more than a small operation does.
+"""
+
+cimport cython
+from cpython.long cimport PyLong_CheckExact
+
+from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.arrays.elementwise cimport elementwise, one_value
+from tapeengine._core.arrays.sums cimport total
+from tapeengine._core.arrays.products cimport product
+from tapeengine._core.arrays.storing cimport kernels
+from tapeengine._core.scalars.scalar cimport Dual, as_double, binary_of, unary_of
+
+import numpy
+
+from tapeengine._core.arrays.storing import rules_of
+from tapeengine._core.scalars.scalar import opcode_of
+
+kernels.product = product
+
+
+cdef bint real(object x, double *value) except -1:
+    """Whether x is a real scalar; its value."""
+    if type(x) is Dual:
+        value[0] = (<Dual> x).v
+        return True
+    return as_double(x, value)
+
+
+cdef object traced_in(object args):
+    """A traced array among the arguments, or a traced value in lists of them; None where there is none."""
+    for x in args:
+        if type(x) is Array:
+            return x
+        if type(x) is list or type(x) is tuple:
+            found = first_traced(x)
+            if found is not None:
+                return found
+    return None
+
+
+cdef object first_traced(object items):
+    for x in items:
+        if type(x) is Dual or type(x) is Array:
+            return x
+        if type(x) is list or type(x) is tuple:
+            found = first_traced(x)
+            if found is not None:
+                return found
+    return None
+
+
+cdef object by_rules(object traced, object ufunc, tuple args, dict options):
+    """A call of a ufunc by the rules of a trace; outputs that are given by position become the option."""
+    out = args[ufunc.nin:]
+    if out:
+        options = {**options, "out": out + (None,) * (ufunc.nout - len(out))}
+    return rules_of(traced).ufunc(ufunc, "__call__", args[:ufunc.nin], options)
+
+
+cdef class Ufunc:
+    """A ufunc; everything but the call is numpy's own."""
+
+    cdef readonly object ufunc
+    cdef int op, nin
+
+    def __init__(self, ufunc):
+        self.nin = ufunc.nin
+        op = opcode_of(ufunc)
+        self.ufunc = ufunc
+        self.op = -1 if op is None else op
+
+    def __call__(self, *args, **options):
+        cdef Py_ssize_t n = len(args)
+        if n == 0 or n > self.nin or n > 2 or options:
+            return self.of_lists(args, options)
+        x = args[0]
+        y = args[1] if n == 2 else None
+        if type(x) is Dual or type(y) is Dual:
+            return self.of_scalars(x, y, args)
+        traced = x if type(x) is Array or type(x) is Dual else y
+        if type(traced) is Array:
+            if self.op >= 0 and n == self.nin:
+                result = elementwise(self.op, self.ufunc, x, y)
+                if result is not NotImplemented:
+                    return result
+            return rules_of(traced).ufunc(self.ufunc, "__call__", args, options)
+        return self.of_lists(args, options)
+
+    cdef object of_lists(self, tuple args, dict options):
+        """A call that numpy dispatches, but for lists: it does not look for traced values in them."""
+        traced = traced_in(args)
+        if traced is None:
+            return self.ufunc(*args, **options)
+        return by_rules(traced, self.ufunc, args, options)
+
+    cdef object of_scalars(self, object x, object y, tuple args):
+        """A call on scalars, one of them a dual."""
+        cdef double a = 0.0, b = 0.0, value
+        cdef bint known = self.op >= 0 and len(args) == self.nin and real(x, &a) and (self.nin == 1 or real(y, &b))
+        if not known or not one_value(self.ufunc, a, b, self.nin + 1, &value):
+            return self.ufunc(*args)
+        return unary_of(<Dual> x, self.op, value) if self.nin == 1 else binary_of(x, y, self.op, value)
+
+    def __getattr__(self, name):
+        return getattr(self.ufunc, name)
+
+    def __repr__(self):
+        return repr(self.ufunc)
+
+    def __reduce__(self):
+        return Ufunc, (self.ufunc,)
+
+
+cdef class Function:
+    """A function that numpy dispatches on its arguments."""
+
+    cdef readonly object function
+    cdef dict __dict__
+
+    def __init__(self, function):
+        self.function = function
+        self.__doc__ = function.__doc__
+        self.__name__ = function.__name__
+
+    def __call__(self, *args, **options):
+        traced = traced_in(args)
+        if traced is not None:
+            return rules_of(traced).function(self.function, args, options)
+        return self.function(*args, **options)
+
+    def __getattr__(self, name):
+        return getattr(self.function, name)
+
+    def __repr__(self):
+        return repr(self.function)
+
+    def __reduce__(self):
+        return type(self), (self.function,)
+
+
+cdef class Sum(Function):
+    """numpy.sum or numpy.mean."""
+
+    cdef bint mean
+
+    def __init__(self, function):
+        Function.__init__(self, function)
+        self.mean = function is numpy.mean
+
+    def __call__(self, *args, **options):
+        if args and type(args[0]) is Array:
+            result = summed(args, options, self.mean)
+            if result is not NotImplemented:
+                return result
+        return Function.__call__(self, *args, **options)
+
+
+cdef object summed(tuple args, dict options, bint mean):
+    """The sum or mean by the kernel; NotImplemented where it does not fit."""
+    cdef Py_ssize_t n = len(args)
+    axis = None
+    if n == 2 and not options:
+        axis = args[1]
+    elif n == 1 and len(options) == 1 and "axis" in options:
+        axis = options["axis"]
+    elif n != 1 or options:
+        return NotImplemented
+    if axis is None:
+        return total(args[0], -1, False, mean)
+    if not PyLong_CheckExact(axis):
+        return NotImplemented
+    if axis < 0:
+        axis = axis + args[0].ndim
+    return total(args[0], axis, False, mean) if axis >= 0 else NotImplemented
+
+
+cdef class Product(Function):
+    """numpy.dot, or the ufunc numpy.matmul."""
+
+    def __call__(self, *args, **options):
+        if len(args) == 2 and not options and (type(args[0]) is Array or type(args[1]) is Array):
+            result = product(args[0], args[1])
+            if result is not NotImplemented:
+                return result
+        if self.function is numpy.dot:
+            return Function.__call__(self, *args, **options)
+        traced = traced_in(args)
+        return self.function(*args, **options) if traced is None else by_rules(traced, self.function, args, options)
+
+
+def sum_method(Array self, *args, **options):
+    """ndarray.sum."""
+    result = summed((self, *args), options, False)
+    return rules_of(self).function(numpy.sum, (self, *args), options) if result is NotImplemented else result
+
+
+def mean_method(Array self, *args, **options):
+    """ndarray.mean."""
+    result = summed((self, *args), options, True)
+    return rules_of(self).function(numpy.mean, (self, *args), options) if result is NotImplemented else result
+
+
+def offered(value):
+    """What `tapeengine.numpy` offers in the place of one of numpy's names."""
+    if value is numpy.sum or value is numpy.mean:
+        return Sum(value)
+    if value is numpy.dot or value is numpy.matmul:
+        return Product(value)
+    if isinstance(value, numpy.ufunc):
+        return Ufunc(value)
+    if type(value).__name__ == "_ArrayFunctionDispatcher":
+        return Function(value)
+    return value

@@ -1,0 +1,263 @@
+"""Reading traced arrays: elements by one record of storage and offset, basic slices as views, the rest as copies."""
+
+from libc.stdint cimport uint32_t
+from cpython.long cimport PyLong_CheckExact
+cimport numpy as cnp
+from numpy cimport (
+    NPY_CDOUBLE, NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, PyArray_DATA, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM,
+    PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
+)
+
+from tapeengine._core.arrays.array cimport Array, Storage
+from tapeengine._core.tape.records cimport ReadRecord
+from tapeengine._core.scalars.scalar cimport Dual, new_dual
+from tapeengine._core.arrays.storing cimport array_over, geometry, head_of_array, new_array, plain
+from tapeengine._core.tape.tape cimport ARRAY, READ, Head, innermost_here, record_special, tape_of, traces
+
+from operator import index as whole_number
+
+import numpy
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    Py_ssize_t clipped "PyNumber_AsSsize_t"(object number, void *error) except? -1
+
+cdef object array_class = numpy.ndarray
+
+
+cdef bint element_offset(Array a, ndarray value, object index, Py_ssize_t *offset) except -1:
+    """Whether an index names one element by whole numbers; its offset in bytes within the storage."""
+    cdef Py_ssize_t i, n
+    cdef int axis
+    if PyLong_CheckExact(index):
+        if PyArray_NDIM(value) != 1:
+            return False
+        i = clipped(index, NULL)
+        n = PyArray_DIMS(value)[0]
+        if i < 0:
+            i += n
+        if i < 0 or i >= n:
+            value[index]    # numpy's error
+        offset[0] = a.offset + i * PyArray_STRIDES(value)[0]
+        return True
+    if type(index) is not tuple or len(<tuple> index) != PyArray_NDIM(value):
+        return False
+    offset[0] = a.offset
+    axis = 0
+    for item in <tuple> index:
+        if not PyLong_CheckExact(item):
+            if not isinstance(item, numpy.integer):
+                return False
+            item = int(item)
+        i = clipped(item, NULL)
+        n = PyArray_DIMS(value)[axis]
+        if i < 0:
+            i += n
+        if i < 0 or i >= n:
+            value[index]
+        offset[0] += i * PyArray_STRIDES(value)[axis]
+        axis += 1
+    return True
+
+
+cdef tuple normalised(object index, int *kind):
+    """An index as numpy reads it, in objects of its own, which no later change of the program's objects reaches.
+
+    Its items are whole numbers, slices, None, Ellipsis, booleans and arrays; `kind` says how numpy answers it.
+    """
+    cdef list items = []
+    kind[0] = VIEWED
+    for item in index if isinstance(index, tuple) else (index,):
+        items.append(normalised_item(item, kind))
+    return tuple(items)
+
+
+cdef object normalised_item(object item, int *kind):
+    if item is None or item is Ellipsis or PyLong_CheckExact(item):
+        return item
+    if type(item) is slice:
+        return slice(slice_end(item.start), slice_end(item.stop), slice_end(item.step))
+    if type(item) is Array:
+        item = plain(item)
+    if not isinstance(item, (array_class, list, tuple, bool, numpy.bool)) and hasattr(type(item), "__index__"):
+        return whole_number(item)
+    places = numpy.array(item)
+    if not isinstance(item, array_class) and places.size == 0:
+        places = places.astype(numpy.intp)
+    if places.ndim == 0 and places.dtype.kind in "iu":
+        kind[0] = max(kind[0], COPIED)
+        return int(places)
+    kind[0] = GATHERED
+    return places
+
+
+cdef object slice_end(object end):
+    return end if end is None or PyLong_CheckExact(end) else whole_number(end)
+
+
+cdef bint names_element(tuple index, int ndim) noexcept:
+    """Whether a normalised index is a whole number for each axis: numpy answers with a scalar."""
+    if len(index) != ndim:
+        return False
+    for item in index:
+        if not PyLong_CheckExact(item):
+            return False
+    return True
+
+
+cdef object read_element(Array a, Py_ssize_t offset):
+    """A scalar of a float64 array: a dual, by one record of storage and offset."""
+    cdef Storage s = a.storage
+    cdef double v
+    cdef Head *h
+    cdef uint32_t id
+    if type(s.base) is array_class:
+        v = (<double *> (s.data + offset))[0]
+        if not s.active:
+            return v
+        h = traces.current
+        if h.tag != s.tag:
+            h = head_of_array(a)
+        return new_dual(v, record_special(h, READ, s.index, 0.0, <double> (offset >> 3), v), s.tag)
+    outer = (<Array> s.base)
+    value = read_element(outer, outer_offset(<Array> outer, offset))
+    if not s.active:
+        return value
+    h = head_of_array(a)
+    v = (<Dual> value).v if type(value) is Dual else <double> value
+    id = record_special(h, READ, s.index, 0.0, <double> (offset >> 3), v)
+    if type(value) is Dual:
+        tape_of(h).note_link(id, (<Dual> value).tag, (<Dual> value).id)
+    return new_dual(v, id, s.tag)
+
+
+cdef Py_ssize_t outer_offset(Array outer, Py_ssize_t offset) except -1:
+    outer.current()
+    return outer.offset + offset
+
+
+cdef object viewed(Array a, object value):
+    """A result of numpy on a's values as a view of a's storage; None where it is a copy."""
+    cdef Storage s = a.storage
+    cdef Py_ssize_t offset
+    cdef ndarray numbers
+    if type(value) is Array:
+        if type(s.base) is not Array or (<Array> value).storage is not (<Array> s.base).storage:
+            return None
+        return array_over(s, value, (<Array> value).offset - (<Array> s.base).offset)
+    numbers = <ndarray?> value
+    offset = <char *> PyArray_DATA(numbers) - s.data
+    if not shows(PyArray_TYPE(numbers), s.type):
+        return None
+    if PyArray_SIZE(numbers) == 0:
+        return array_over(s, value, 0)
+    if offset < 0 or offset >= s.size * PyArray_ITEMSIZE(plain(s.base)):
+        return None
+    return array_over(s, value, offset)
+
+
+cdef bint shows(int type, int stored) noexcept:
+    """Whether a view may have a type: that of the storage, or that of the parts of its complex numbers."""
+    return type == stored or (type == NPY_DOUBLE and stored == NPY_CDOUBLE) or (type == NPY_FLOAT and stored == NPY_CFLOAT)
+
+
+cdef Array read_part(Array a, object index, object order="K"):
+    """A copy of some elements, by a normalised index, or (index None) of all of them; recorded."""
+    cdef Head *h
+    cdef ReadRecord record
+    cdef Array result
+    value = a.current()
+    out = value.copy(order) if index is None else value[index]
+    if not a.storage.active:
+        h = innermost_here()
+        return new_array(h if h != NULL else head_of_array(a), out, False)
+    h = head_of_array(a)
+    result = new_array(h, out, True)
+    record = ReadRecord.__new__(ReadRecord)
+    record.source = geometry(a)
+    record.result = geometry(result)
+    record.index = index
+    record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
+    tape_of(h).arrays.append(record)
+    return result
+
+
+cdef object read_number(Array a):
+    """What numpy gives as a scalar, from a view of it: a number, which later writes do not reach."""
+    cdef Array result = read_part(a, None)
+    if result.storage.type == NPY_DOUBLE:
+        return read_element(result, 0)
+    result.storage.number = True
+    return result
+
+
+cdef object get(Array a, object index):
+    cdef Py_ssize_t offset = 0
+    cdef int kind = VIEWED
+    cdef ndarray value = plain(a.current())
+    if a.storage.type == NPY_DOUBLE and element_offset(a, value, index, &offset):
+        return read_element(a, offset)
+    index = normalised(index, &kind)
+    if kind == GATHERED:
+        return read_part(a, index)
+    if names_element(<tuple> index, PyArray_NDIM(value)):
+        if a.storage.type == NPY_DOUBLE and element_offset(a, value, index, &offset):
+            return read_element(a, offset)
+        return read_number(viewed(a, a.current()[(*index, Ellipsis)]))
+    part = viewed(a, a.current()[index])
+    return read_part(part, None) if kind == COPIED else part
+
+
+def view(Array a, function, order="C"):
+    """Apply a numpy function that rearranges an array: as a view where numpy makes one, else as a copy.
+
+    Parameters
+    ----------
+    a : Array
+    function : callable
+        Takes the values, returns an array or a list or tuple of arrays.
+    order : str
+        The order of the axes in which the function reads elements that it must copy.
+    """
+    values = plain(a.current())
+    if a.storage.number:    # numpy rearranges a scalar into a scalar, or into an array of its own
+        values = values[()]
+        a = read_part(a, None)
+    if values.ndim == 0 and isinstance(function(values), numpy.generic):
+        return get(a, ())
+    result = function(a.current())
+    if result is a.current():
+        return a
+    if holds_numbers(result):
+        return picked(a, function(numpy.arange(a.size).reshape(a.shape)))
+    if isinstance(result, (list, tuple)):
+        return type(result)([arranged(a, part, None, order) for part in result])
+    return arranged(a, result, function, order)
+
+
+cdef bint holds_numbers(object result) except -1:
+    """Whether numpy has answered with single numbers instead of views."""
+    if isinstance(result, (list, tuple)):
+        for part in result:
+            if holds_numbers(part):
+                return True
+        return False
+    return isinstance(result, (numpy.generic, Dual))
+
+
+cdef object picked(Array a, object places):
+    """The elements of an array at places counted in C order, one or a list of them."""
+    if isinstance(places, (list, tuple)):
+        return type(places)([picked(a, place) for place in places])
+    return get(a, tuple([int(i) for i in numpy.unravel_index(places, a.shape)]))
+
+
+cdef object arranged(Array a, object part, object function, object order):
+    """One result of a function of a's values: a view of a's storage, or else of a copy in the function's order."""
+    cdef Array copy
+    result = viewed(a, part)
+    if result is not None or function is None:
+        return result
+    copy = read_part(a, None, "C" if order == "A" else order)   # what is in Fortran's order is not copied by "A"
+    return viewed(copy, function(copy.current()))

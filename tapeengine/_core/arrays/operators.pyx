@@ -1,0 +1,65 @@
+"""The operators of traced arrays: the kernels first, then the rules of the trace."""
+
+from cpython.object cimport PyObject_RichCompare
+cimport numpy as cnp
+
+from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.arrays.assignment cimport put
+from tapeengine._core.arrays.calls cimport is_foreign
+from tapeengine._core.scalars.scalar cimport Dual
+from tapeengine._core.arrays.storing cimport kernels, need_rules, numbers_of
+
+import numpy
+
+from tapeengine._core.scalars.scalar import opcode_of
+
+cnp.import_array()
+
+cdef object operate(object ufunc, object x, object y, int op=-1):
+    """A binary operator, one of whose operands is a traced array."""
+    if op >= 0 and kernels.elementwise != NULL:
+        result = kernels.elementwise(op, ufunc, x, y)
+        if result is not NotImplemented:
+            return result
+    a, other = (x, y) if type(x) is Array else (y, x)
+    if getattr(type(other), "__array_ufunc__", type) is None:    # numpy's rule: the other class has the last word
+        return NotImplemented
+    return need_rules(<Array> a, ufunc.__name__).ufunc(ufunc, "__call__", (x, y)[:ufunc.nin], {})
+
+
+cdef object ufunc_call(object ufunc, tuple inputs):
+    """A call of a ufunc by the kernels; NotImplemented where they do not fit."""
+    if ufunc is numpy.matmul:
+        return kernels.product(inputs[0], inputs[1])
+    op = opcode_of(ufunc)
+    if op is None:
+        return NotImplemented
+    return kernels.elementwise(op, ufunc, inputs[0], inputs[1] if len(inputs) == 2 else None)
+
+
+cdef object in_place(Array a, object ufunc, object y, int op=-1):
+    """a op= y: the operation and a write."""
+    if is_foreign(y):
+        if getattr(type(y), "__array_ufunc__", type) is None:
+            return NotImplemented
+        y = need_rules(a, ufunc.__name__).operand_in_place(ufunc, a, y)
+    result = operate(ufunc, a, y, op)
+    if result is NotImplemented:
+        return result
+    if a.storage.number:    # a scalar has no in-place operators: the name is bound anew
+        return result
+    if not numpy.can_cast(result.dtype, a.dtype, "same_kind"):
+        raise TypeError(f"Cannot cast ufunc {ufunc.__name__!r} output from {result.dtype!r} to {a.dtype!r} with casting "
+                        "rule 'same_kind'")
+    if result.shape != a.shape:
+        raise ValueError(f"non-broadcastable output operand with shape {a.shape} doesn't match the broadcast shape "
+                         f"{result.shape}")
+    put(a, Ellipsis, result)
+    return a
+
+
+
+
+cdef object compared(object x, object y, int kind):
+    """A comparison: that of the values."""
+    return PyObject_RichCompare(numbers_of(x), numbers_of(y), kind)

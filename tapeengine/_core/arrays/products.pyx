@@ -1,0 +1,142 @@
+"""Matrix times vector and dot product on float64 arrays: values by BLAS, cotangents added straight into buffers."""
+
+from libc.stdint cimport uint32_t
+cimport cython
+cimport numpy as cnp
+from numpy cimport NPY_DOUBLE, PyArray_DATA, PyArray_IS_C_CONTIGUOUS, PyArray_NDIM, PyArray_SIZE, ndarray
+
+from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.arrays.elementwise cimport plain_double
+from tapeengine._core.tape.records cimport ArrayRecord, Reverse, View, view_of
+from tapeengine._core.scalars.scalar cimport new_dual
+from tapeengine._core.arrays.storing cimport keep, new_array
+from tapeengine._core.tape.tape cimport ARRAY, Head, head_of, record_special, tape_of
+
+import numpy
+
+cnp.import_array()
+
+cdef object array_class = numpy.ndarray
+
+
+@cython.final
+@cython.no_gc
+cdef class ProductRecord(ArrayRecord):
+    """matrix @ vector, or the dot product of two vectors."""
+
+    cdef int reverse(self, Reverse r, uint32_t id) except -1:
+        if self.result is None:
+            ct = r.scalar(id)
+            if type(ct) is float and <double> ct == 0.0:
+                return 0
+            if self.left is not None:
+                r.add(self.left, self.right_values * ct)
+            if self.right is not None:
+                r.add(self.right, self.left_values * ct)
+            return 0
+        ct = r.part(self.result)
+        if ct is None:
+            return 0
+        if self.left is not None:
+            self.add_outer(r, ct)
+        if self.right is not None:
+            r.add(self.right, self.left_values.T @ ct)
+        r.drop(self.result.storage)
+        return 0
+
+    cdef int forward(self, Reverse r, uint32_t id) except -1:
+        left = None if self.left is None else r.part(self.left)
+        right = None if self.right is None else r.part(self.right)
+        total = None if left is None else left @ self.right_values
+        if right is not None:
+            part = self.left_values @ right
+            total = part if total is None else total + part
+        if total is None:
+            return 0
+        return r.add_scalar(id, total) if self.result is None else r.add(self.result, total)
+
+    cdef int add_outer(self, Reverse r, object ct) except -1:
+        """Add the outer product of the cotangent and the vector into the matrix's cotangents."""
+        cdef double *acc
+        cdef double *c
+        cdef double *x
+        cdef double f
+        cdef Py_ssize_t i, j, rows, columns
+        cdef bint first
+        if (r.recorded or not self.left.whole or type(self.right_values) is not array_class
+                or not PyArray_IS_C_CONTIGUOUS(<ndarray> self.right_values)):
+            return r.add(self.left, ct[:, None] * self.right_values[None, :])
+        rows, columns = self.left.dims[0], self.left.dims[1]
+        first = r.data[self.left.storage] == NULL
+        if first:
+            r.allocate(self.left.storage, False)
+        acc = <double *> r.data[self.left.storage]
+        c = <double *> PyArray_DATA(<ndarray> ct)
+        x = <double *> PyArray_DATA(<ndarray> self.right_values)
+        for i in range(rows):
+            f = c[i]
+            if first:
+                for j in range(columns):
+                    acc[i * columns + j] = f * x[j]
+            elif f != 0.0:
+                for j in range(columns):
+                    acc[i * columns + j] += f * x[j]
+        return 0
+
+
+cdef object values_of(object x, uint32_t *tag):
+    """The plain float64 values of an operand; None where a kernel cannot take it."""
+    cdef Array a
+    if type(x) is Array:
+        a = <Array> x
+        if a.storage.type != NPY_DOUBLE:
+            return None
+        if a.storage.active:
+            if tag[0] and tag[0] != a.storage.tag:
+                return None
+            tag[0] = a.storage.tag
+        x = a.current()
+    return x if plain_double(x) else None
+
+
+cdef View place(object x):
+    cdef Array a
+    if type(x) is not Array or not (<Array> x).storage.active:
+        return None
+    a = <Array> x
+    return view_of(<ndarray> a.current(), a.storage.index, a.offset, a.storage.size)
+
+
+cdef object product(object x, object y):
+    """x @ y for a matrix or a vector and a vector, one of them traced; NotImplemented elsewhere."""
+    cdef uint32_t tag = 0, id
+    cdef ProductRecord record
+    cdef Head *h
+    cdef int rows
+    cdef Array result
+    xv = values_of(x, &tag)
+    yv = values_of(y, &tag)
+    if xv is None or yv is None or tag == 0:
+        return NotImplemented
+    h = head_of(tag)
+    rows = PyArray_NDIM(<ndarray> xv)
+    if (h == NULL or tape_of(h).keeps_values or tape_of(h).link_sources is not None or rows < 1 or rows > 2
+            or PyArray_NDIM(<ndarray> yv) != 1):
+        return NotImplemented
+    out = cnp.PyArray_MatrixProduct(xv, yv)
+    record = ProductRecord.__new__(ProductRecord)
+    record.left = place(x)
+    record.right = place(y)
+    if record.left is not None:
+        record.right_values = keep(h, y)
+    if record.right is not None:
+        record.left_values = keep(h, x)
+    if rows == 1:
+        id = record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, <double> out)
+        tape_of(h).arrays.append(record)
+        return new_dual(<double> out, id, h.tag)
+    result = new_array(h, out, True)
+    record.result = view_of(<ndarray> out, result.storage.index, 0, PyArray_SIZE(<ndarray> out))
+    record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
+    tape_of(h).arrays.append(record)
+    return result

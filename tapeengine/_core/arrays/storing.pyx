@@ -1,0 +1,249 @@
+"""Storages: making them, viewing them, and who keeps what they hold.
+
+A storage is copied once, at its first write, if a rule or the caller still needs what it held; from then on rules keep
+copies of the parts that they need. A snapshot is what an inner trace keeps of an outer array.
+"""
+
+from libc.stdint cimport uint32_t
+cimport numpy as cnp
+from numpy cimport (
+    NPY_ARRAY_WRITEABLE, NPY_KEEPORDER, PyArray_CLEARFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS,
+    PyArray_IS_F_CONTIGUOUS, PyArray_ISWRITEABLE, PyArray_ITEMSIZE, PyArray_NBYTES, PyArray_NDIM, PyArray_NewCopy,
+    PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
+)
+
+from tapeengine._core.arrays.array cimport Array, Storage
+from tapeengine._core.tape.records cimport ReadRecord, View, strided, view_of
+from tapeengine._core.scalars.scalar cimport Dual, head_of_dual
+from tapeengine._core.tape.tape cimport ARRAY, Head, head_of, innermost_here, record_special, tape_of
+
+import numpy
+
+from tapeengine.errors import TraceError, UnsupportedError
+
+cdef enum:
+    SMALL = 32768   # bytes: a plain array up to this size is copied where a record keeps it
+
+cnp.import_array()
+
+cdef object array_class = numpy.ndarray
+
+
+cdef ndarray plain(object value):
+    """The plain numbers of an array of any level."""
+    while type(value) is Array:
+        value = (<Array> value).current()
+    return <ndarray> value
+
+
+cdef Head *head_of_array(Array a) except NULL:
+    cdef Head *h = head_of(a.storage.tag)
+    if h == NULL:
+        raise TraceError(
+            f"a traced array of shape {a.shape} is used after its trace has ended. A program must hand on what it "
+            "computes by returning it; keep plain arrays elsewhere (tapeengine.value(x) gives one)"
+        )
+    return h
+
+
+cdef bint dense(ndarray value) noexcept:
+    """Whether the elements fill their memory from the first address on, in any order of the axes."""
+    cdef Py_ssize_t step = PyArray_ITEMSIZE(value)
+    cdef int ndim = PyArray_NDIM(value), axis, found, left
+    if PyArray_IS_C_CONTIGUOUS(value) or PyArray_IS_F_CONTIGUOUS(value):
+        return True
+    for left in range(ndim):
+        found = -1
+        for axis in range(ndim):
+            if PyArray_STRIDES(value)[axis] == step and PyArray_DIMS(value)[axis] != 1:
+                found = axis
+                break
+        if found < 0:
+            break
+        step *= PyArray_DIMS(value)[found]
+    return step == PyArray_SIZE(value) * PyArray_ITEMSIZE(value)
+
+
+cdef Array new_array(Head *h, object value, bint active):
+    """A traced array with a storage of its own around fresh values."""
+    cdef ndarray numbers = plain(value)
+    cdef Storage s = Storage.__new__(Storage)
+    if type(value) is Array:
+        tape_of(h).note_outer((<Array> value).storage.tag)
+    if not dense(numbers):
+        value = value.copy("K")
+        numbers = plain(value)
+    s.base = value
+    s.data = <char *> PyArray_DATA(numbers)
+    s.size = PyArray_SIZE(numbers)
+    s.type = PyArray_TYPE(numbers)
+    s.tag = h.tag
+    s.active = active
+    s.index = tape_of(h).add_place(s.size, s.type, <int> PyArray_ITEMSIZE(numbers))
+    return array_over(s, value, 0)
+
+
+cdef Array array_over(Storage s, object value, Py_ssize_t offset):
+    cdef Array a = Array.__new__(Array)
+    a.values = value
+    a.storage = s
+    a.offset = offset
+    a.epoch = s.epoch
+    return a
+
+
+cdef View geometry(Array a):
+    cdef ndarray numbers = plain(a.current())
+    cdef View view = view_of(numbers, a.storage.index, a.offset, a.storage.size)
+    if view.type != a.storage.type:     # the parts of complex numbers
+        view.whole = False
+        view.imaginary = a.offset % (2 * PyArray_ITEMSIZE(numbers)) != 0
+    return view
+
+
+cdef Array view_by(Array a, View view):
+    """The view of a's storage with the geometry of another storage's view; a is all of its storage, in C order."""
+    cdef Array b
+    value = a.current()
+    if type(value) is Array:
+        value = view_by(<Array> value, view)
+    else:
+        value = strided(<char *> PyArray_DATA(<ndarray> value), view, value)
+    return array_over(a.storage, value, a.offset + view.offset)
+
+
+cdef int make_writable(Storage s) except -1:
+    """Before a write: leave what others keep untouched, and have them copy from now on."""
+    if s.frozen is not None:
+        detach(s)
+    if s.kept:
+        s.base = s.base.copy("K")
+        s.data = <char *> PyArray_DATA(plain(s.base))
+        s.epoch += 1
+        s.kept = False
+    s.written = True
+    return 0
+
+
+cdef Array snapshot(Array a):
+    """A read-only view of what an array holds now; later writes do not show in it."""
+    cdef Storage s = a.storage
+    cdef Storage f = s.frozen
+    if f is None:
+        f = Storage.__new__(Storage)
+        f.base, f.data, f.size, f.tag, f.index, f.type, f.active = s.base, s.data, s.size, s.tag, s.index, s.type, s.active
+        f.kept = s.kept = True
+        s.frozen = f
+    return array_over(f, a.current(), a.offset)
+
+
+cdef int detach(Storage s) except -1:
+    """Before a write: give the snapshots a place of their own on the tape, by a recorded copy."""
+    cdef Storage f = s.frozen
+    cdef Head *h = head_of(s.tag)
+    cdef ReadRecord record
+    s.frozen = None
+    if not s.active or h == NULL:
+        return 0
+    record = ReadRecord.__new__(ReadRecord)
+    record.source = everything(s)
+    f.index = tape_of(h).add_place(s.size, s.type, <int> PyArray_ITEMSIZE(plain(s.base)))
+    record.result = everything(f)
+    record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
+    tape_of(h).arrays.append(record)
+    return 0
+
+
+cdef View everything(Storage s):
+    """The geometry of all of a storage, in the order of its memory."""
+    cdef View view = View.__new__(View)
+    view.storage = s.index
+    view.ndim = 1
+    view.type = s.type
+    view.whole = True
+    view.dims[0] = s.size
+    view.dims[1] = PyArray_ITEMSIZE(plain(s.base))
+    return view
+
+
+cdef object keep(Head *h, object x):
+    """What a rule keeps of an argument: values that no later change reaches, by reference where there can be none."""
+    cdef Array a
+    if type(x) is Array:
+        a = <Array> x
+        if type(a.current()) is Array:
+            return snapshot(<Array> a.current())
+        if a.storage.written:
+            return a.current().copy()
+        a.storage.kept = True
+        return a.current()
+    return held(h, x)
+
+
+cdef object held(Head *h, object x):
+    """A plain value as it is now: a copy of a small array or of a list, a large array by reference under watch."""
+    if type(x) is array_class:
+        if PyArray_NBYTES(<ndarray> x) <= SMALL or not contiguous(<ndarray> x):
+            return copied(<ndarray> x)
+        tape_of(h).watch(<ndarray> x)
+        return x
+    if type(x) is list or type(x) is tuple:
+        return type(x)([held(h, item) for item in x])
+    return x
+
+
+cdef bint contiguous(ndarray x) noexcept:
+    return PyArray_IS_C_CONTIGUOUS(x) or PyArray_IS_F_CONTIGUOUS(x)
+
+
+cdef object copied(ndarray x):
+    """A copy that spreads no further what a broadcast spreads."""
+    cdef int axis
+    if PyArray_NBYTES(x) <= SMALL:
+        return PyArray_NewCopy(x, NPY_KEEPORDER)
+    once = x[tuple([slice(0, 1) if PyArray_STRIDES(x)[axis] == 0 else slice(None) for axis in range(PyArray_NDIM(x))])]
+    return numpy.broadcast_to(once.copy("K"), (<object> x).shape)
+
+
+cdef bint is_traced(object x) noexcept:
+    return type(x) is Dual or type(x) is Array
+
+
+cdef object differentiable(ndarray value):
+    kind = value.dtype.kind
+    return kind == "f" or kind == "c"
+
+
+cdef object constant(object out):
+    """Fresh values that depend on nothing, as an array that may be written to; outside traces as they are."""
+    cdef Head *h = innermost_here()
+    if h == NULL or type(out) is not array_class or not differentiable(out):
+        return out
+    return new_array(h, out, False)
+
+
+cpdef object numbers_of(object x):
+    """The values that a traced array shows, in its own memory; a traced scalar's value, and x itself if it is plain."""
+    if type(x) is Array:
+        return plain((<Array> x).current())
+    return (<Dual> x).v if type(x) is Dual else x
+
+
+def rules_of(x):
+    """The rules that the trace of a traced value looks functions up in."""
+    cdef Head *h
+    if type(x) is Dual:
+        return tape_of(head_of_dual(<Dual> x)).rules
+    h = head_of((<Array> x).storage.tag)
+    if h == NULL and not (<Array> x).storage.active:
+        h = innermost_here()
+    if h == NULL:
+        h = head_of_array(<Array> x)
+    return tape_of(h).rules
+
+
+cdef object need_rules(Array a, object name):
+    rules = rules_of(a)
+    if rules is None:
+        raise UnsupportedError(f"{name} needs an engine with numpy rules; install the primitives of tapeengine")
+    return rules

@@ -1,0 +1,14 @@
+# Sums and means of float64 arrays.
+from tapeengine._core.tape.records cimport ArrayRecord, Reverse, View
+
+cdef extern from "tangents.h" nogil:
+    void te_sum(Py_ssize_t outer, Py_ssize_t n, Py_ssize_t inner, const double *p, double *out, double divisor)
+
+cdef class SumRecord(ArrayRecord):
+    cdef View source, result    # result None: the scalar that the record itself is
+    cdef int axis
+    cdef double divisor
+    cdef void extents(self, Py_ssize_t *outer, Py_ssize_t *n, Py_ssize_t *inner) noexcept
+    cdef int spread(self, Reverse r, object ct) except -1
+
+cdef object total(object x, int axis, bint keepdims, bint mean)

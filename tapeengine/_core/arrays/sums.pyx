@@ -1,0 +1,155 @@
+"""Sums and means of float64 arrays: values as numpy adds them (pairwise along the last axis), rules that add in place."""
+
+from libc.stdint cimport uint32_t
+from libc.string cimport memset
+cimport cython
+cimport numpy as cnp
+from numpy cimport (
+    NPY_DOUBLE, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_NDIM, PyArray_SIZE, ndarray,
+)
+
+from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.arrays.elementwise cimport plain_double, te_pairwise
+from tapeengine._core.tape.records cimport ArrayRecord, Reverse, View, view_of
+from tapeengine._core.scalars.scalar cimport Dual, new_dual
+from tapeengine._core.arrays.storing cimport head_of_array, new_array
+from tapeengine._core.tape.tape cimport ARRAY, Head, record_special, tape_of
+
+import numpy
+
+from tapeengine._core.arrays.calls import zero_dim
+
+cnp.import_array()
+
+cdef object array_class = numpy.ndarray
+
+
+@cython.final
+@cython.no_gc
+cdef class SumRecord(ArrayRecord):
+    """A sum over all axes or over one, by a divisor."""
+
+    cdef int reverse(self, Reverse r, uint32_t id) except -1:
+        if self.result is None:
+            ct = r.scalar(id)
+            if type(ct) is float and <double> ct == 0.0:
+                return 0
+            ct = ct / self.divisor if self.divisor != 1.0 else ct
+        else:
+            ct = r.part(self.result)
+            if ct is None:
+                return 0
+            if self.divisor != 1.0:
+                ct = ct / self.divisor
+        self.spread(r, ct)
+        if self.result is not None:
+            r.drop(self.result.storage)
+        return 0
+
+    cdef int forward(self, Reverse r, uint32_t id) except -1:
+        t = r.part(self.source)
+        if t is None:
+            return 0
+        t = numpy.sum(t, axis=None if self.result is None else self.axis)
+        t = t / self.divisor if self.divisor != 1.0 else t
+        if self.result is None:
+            return r.add_scalar(id, t)
+        return r.add(self.result, numpy.reshape(t, self.result.shape))
+
+    cdef void extents(self, Py_ssize_t *outer, Py_ssize_t *n, Py_ssize_t *inner) noexcept:
+        """The extents of the axes before, along and after the sum; a sum over all axes is one along all."""
+        cdef int k
+        outer[0] = n[0] = inner[0] = 1
+        for k in range(self.source.ndim):
+            if self.result is None or k == self.axis:
+                n[0] *= self.source.dims[k]
+            elif k < self.axis:
+                outer[0] *= self.source.dims[k]
+            else:
+                inner[0] *= self.source.dims[k]
+
+    cdef int spread(self, Reverse r, object ct) except -1:
+        """Add the cotangent to every summed element."""
+        cdef Py_ssize_t outer, n, inner, i, j, k
+        cdef View v = self.source
+        cdef double *acc
+        cdef double *c
+        cdef double one
+        cdef bint first
+        if r.recorded or not v.whole or (self.result is not None and type(ct) is not array_class):
+            if self.result is not None:
+                ct = numpy.expand_dims(ct, self.axis)
+            elif type(ct) is Dual:
+                ct = zero_dim(ct)
+            return r.add(v, numpy.broadcast_to(ct, v.shape))
+        first = r.data[v.storage] == NULL
+        if first:
+            r.allocate(v.storage, False)
+        acc = <double *> r.data[v.storage]
+        self.extents(&outer, &n, &inner)
+        if self.result is None:
+            one = ct
+            if first:
+                for i in range(n):
+                    acc[i] = one
+            else:
+                for i in range(n):
+                    acc[i] += one
+            return 0
+        if not PyArray_IS_C_CONTIGUOUS(<ndarray> ct):
+            ct = numpy.ascontiguousarray(ct)
+        c = <double *> PyArray_DATA(<ndarray> ct)
+        if first:
+            memset(acc, 0, outer * n * inner * sizeof(double))
+        for i in range(outer):
+            for j in range(n):
+                for k in range(inner):
+                    acc[(i * n + j) * inner + k] += c[i * inner + k]
+        return 0
+
+
+cdef object total(object x, int axis, bint keepdims, bint mean):
+    """The sum of a traced float64 array over one axis (or all: axis < 0), or its mean; NotImplemented elsewhere."""
+    cdef SumRecord record
+    cdef Array a = <Array> x
+    cdef Head *h
+    cdef ndarray values, out
+    cdef Py_ssize_t n, outer, inner
+    cdef double *p
+    cdef double v, divisor = 1.0
+    cdef uint32_t id
+    if a.storage.type != NPY_DOUBLE or not a.storage.active or keepdims:
+        return NotImplemented
+    current = a.current()
+    h = head_of_array(a)
+    if not plain_double(current) or tape_of(h).keeps_values or tape_of(h).link_sources is not None:
+        return NotImplemented
+    values = <ndarray> current
+    if PyArray_SIZE(values) == 0 or PyArray_NDIM(values) == 0:
+        return NotImplemented
+    if not PyArray_IS_C_CONTIGUOUS(values):
+        return NotImplemented
+    if mean:
+        divisor = <double> (PyArray_SIZE(values) if axis < 0 else PyArray_DIMS(values)[axis])
+    p = <double *> PyArray_DATA(values)
+    record = SumRecord.__new__(SumRecord)
+    record.source = view_of(values, a.storage.index, a.offset, a.storage.size)
+    record.axis = axis
+    record.divisor = divisor
+    if axis >= PyArray_NDIM(values):
+        return NotImplemented
+    if axis < 0 or PyArray_NDIM(values) == 1:
+        v = te_pairwise(p, PyArray_SIZE(values))
+        v = v if divisor == 1.0 else v / divisor
+        id = record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, v)
+        tape_of(h).arrays.append(record)
+        return new_dual(v, id, h.tag)
+    shape = (<object> values).shape
+    out = numpy.empty(shape[:axis] + shape[axis + 1:])
+    result = new_array(h, out, True)
+    record.result = view_of(out, (<Array> result).storage.index, 0, PyArray_SIZE(out))
+    record.extents(&outer, &n, &inner)
+    te_sum(outer, n, inner, p, <double *> PyArray_DATA(out), divisor)
+    record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
+    tape_of(h).arrays.append(record)
+    return result

@@ -1,9 +1,0 @@
-from collections.abc import Sequence
-from typing import Any
-
-import numpy
-
-from tapeengine._core.trace import Backpropagator
-
-def matrix(back: Backpropagator, outputs: Sequence[int], forward: bool) -> numpy.ndarray[Any, Any] | None: ...
-def walks(back: Backpropagator, count: int) -> int: ...

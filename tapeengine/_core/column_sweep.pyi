@@ -1,7 +1,0 @@
-from typing import Any
-
-import numpy
-
-from tapeengine._core.trace import Backpropagator
-
-def matrix(back: Backpropagator, size: int, columns: int, dtype: Any) -> numpy.ndarray[Any, Any] | None: ...

@@ -1,6 +1,0 @@
-from typing import Any
-
-from tapeengine._core.array import Array
-
-def fresh(numbers: Any) -> Array: ...
-def from_values(value: Any, dtype: Any = None, **options: Any) -> Array: ...

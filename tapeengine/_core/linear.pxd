@@ -1,4 +1,0 @@
-# What the transforms' sweeps have in common.
-from tapeengine._core.trace cimport Backpropagator, Seeds
-
-cdef Seeds staged(Backpropagator back, tuple tangents, double *array)

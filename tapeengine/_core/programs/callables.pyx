@@ -1,0 +1,140 @@
+"""Functions that other functions are wrapped in: memoised, lifted and transformed ones."""
+
+from types import MethodType
+
+from cpython.dict cimport PyDict_GetItem
+from cpython.object cimport PyObject
+cimport cython
+
+from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.scalars.complex cimport ComplexDual
+from tapeengine._core.scalars.scalar cimport Dual
+from tapeengine._core.tape.tape cimport innermost_here
+
+from tapeengine._core.tape.tape import outside
+
+
+cdef bint traced(object x) except -1:
+    if type(x) is tuple:
+        for item in <tuple> x:
+            if traced(item):
+                return True
+        return False
+    return type(x) is Dual or type(x) is Array or type(x) is ComplexDual
+
+
+cdef class Made:
+    """A function that pickles as the call that made it.
+
+    Parameters
+    ----------
+    function : callable
+        What a call runs.
+    make : callable
+    args : tuple
+        ``make(*args)`` gives the function once more, in this process or another.
+    """
+
+    cdef object function, make
+    cdef tuple args
+    cdef dict __dict__
+
+    def __init__(self, function, make, args):
+        self.function = function
+        self.make = make
+        self.args = args
+
+    def __call__(self, *args, **options):
+        return self.function(*args, **options)
+
+    def __get__(self, instance, owner):
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self):
+        return self.make, self.args
+
+    def __repr__(self):
+        return f"<function {getattr(self, '__qualname__', 'made')}>"
+
+
+@cython.final
+cdef class Memoised:
+    """A function and its memoised form; a call with traced arguments is not remembered.
+
+    Parameters
+    ----------
+    function : callable
+    cached : callable
+        What `functools.lru_cache` made of it.
+    """
+
+    cdef object function, cached
+    cdef dict __dict__
+
+    def __init__(self, function, cached):
+        self.function = function
+        self.cached = cached
+
+    def __call__(self, *args, **options):
+        for x in args:
+            if traced(x):
+                return self.function(*args, **options)
+        if options:
+            for x in options.values():
+                if traced(x):
+                    return self.function(*args, **options)
+        if innermost_here() != NULL:    # what is remembered outlives the trace
+            return outside(self.cached, *args, **options)
+        return self.cached(*args, **options)
+
+    def __get__(self, instance, owner):
+        return self if instance is None else MethodType(self, instance)
+
+    def __getattr__(self, name):
+        return getattr(self.cached, name)
+
+    def __reduce__(self):
+        return self.__qualname__
+
+
+@cython.final
+cdef class Linked(Made):
+    """A function with bindings of its own, that are looked over before each call.
+
+    Parameters
+    ----------
+    function, make, args
+        As for `Made`.
+    names : object
+        What the module's names mean now (`there`), what they meant when they were bound (`seen`), which of them matter
+        (`used`), what binds them once more (`refresh`), and the classes of the module that have twins (`classes`).
+    around : callable
+        What a call goes through where there are such classes, and where the function writes names of the module.
+    writes : bool
+        Whether it does.
+    """
+
+    cdef dict there, seen, classes
+    cdef list used
+    cdef object refresh, around
+    cdef bint writes
+
+    def __init__(self, function, make, args, names, around, writes):
+        Made.__init__(self, function, make, args)
+        self.there, self.seen, self.used, self.classes = names.there, names.seen, names.used, names.classes
+        self.refresh, self.around, self.writes = names.refresh, around, writes
+
+    def __call__(self, *args, **options):
+        if changed(self.there, self.seen, self.used) is not None:
+            self.refresh()
+        if self.writes or self.classes:
+            return self.around(*args, **options)
+        return self.function(*args, **options)
+
+
+cpdef object changed(dict there, dict seen, list names):
+    """The first name that means another object than before; None where all mean what they meant."""
+    for name in names:
+        if PyDict_GetItem(there, name) != PyDict_GetItem(seen, name):
+            return name
+    return None

@@ -1,0 +1,931 @@
+"""Programs whose two passes run on the register machine: from Python's values to registers and back.
+
+A `Form` says how values of a type lie in registers, leaf by leaf. What does not fit it exactly, and what the machine
+refers to Python, is answered with None, or by the function `again`.
+"""
+
+cimport cython
+cimport numpy as cnp
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.list cimport PyList_CheckExact
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
+from cpython.ref cimport Py_INCREF
+from cpython.object cimport PyObject_GenericSetAttr
+from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
+from libc.math cimport isfinite
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+from numpy cimport (
+    NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_BOOL, NPY_DOUBLE, NPY_INT64, PyArray_CheckExact, PyArray_NBYTES, PyArray_CHKFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_EMPTY, PyArray_ISALIGNED,
+    PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES,
+    PyArray_TYPE, ndarray, npy_intp,
+)
+
+from tapeengine._core.programs.machine cimport (
+    TE_DONE, TE_POLE, TE_RANK, Code, te_all_finite, te_allocate, te_arena, te_array, te_describe, te_block, te_free, te_memory, te_more, te_trim, te_word,
+)
+
+import numpy
+
+cdef extern from "Python.h":
+    object PyType_GenericAlloc(type cls, Py_ssize_t n)
+
+cnp.import_array()
+
+cdef object float64 = numpy.float64
+
+cdef enum Kind:
+    FLOAT = 0
+    INT = 1
+    BOOL = 2
+    TUPLE = 3
+    RECORD = 4
+    ROWS = 5
+    BOX = 6
+    SUM = 7
+
+cdef enum:
+    REFERENCE = 3 # the kind of an array whose elements are references
+    LEAVES = 32   # the most leaves of an element or of an option
+    DEPTH = 4000  # how deeply records nest before the longer way is taken
+    SMALL = 512   # registers that lie on the C stack
+    FEW = 16      # words that a backpropagator has room for in itself
+
+#: Arguments of at most this many bytes are copied, since the caller may change them between the passes.
+COPIED = 32 * 1024
+cdef Py_ssize_t most_copied = COPIED
+
+cdef int[3] types = [NPY_DOUBLE, NPY_INT64, NPY_BOOL]
+
+
+@cython.final
+cdef class Form:
+    """The form of a value.
+
+    Parameters
+    ----------
+    kind : {"float", "int", "bool", "tuple", "record", "rows", "box", "sum"}
+        Rows are an array of anything, a column for each leaf of its element; a box is a member of a recursive sum.
+        Only compiled code takes these and sums.
+    rank : int
+        The number of dimensions of an array; 0 is a scalar.
+    items : tuple of Form
+        The parts of a tuple or a record; the element of rows; the options of a box or a sum.
+    cls : type, optional
+        The class of a record.
+    fields : tuple of str
+        The names of its parts.
+    """
+
+    cdef readonly Kind kind
+    cdef readonly int rank
+    cdef tuple items, fields
+    cdef object cls
+    cdef readonly bint discrete
+    cdef bint has_array, is_plain
+    cdef readonly int width, real_width   # how many leaves there are, and how many that have cotangents
+    cdef int[LEAVES] real_at  # where each leaf with a cotangent lies in a linear record
+    cdef int[LEAVES] words, strides, sizes   # of each leaf: words, bytes in an array, and bytes of its own elements
+
+    def __init__(self, str kind, int rank=0, tuple items=(), cls=None, tuple fields=()):
+        if rank > TE_RANK:
+            raise ValueError(f"an array of {rank} dimensions; the machine has at most {TE_RANK}")
+        self.kind = <Kind> <int> ["float", "int", "bool", "tuple", "record", "rows", "box", "sum"].index(kind)
+        self.rank, self.cls, self.fields = rank, cls, fields
+        self.discrete = self.kind != FLOAT
+        self.is_plain = self.kind == RECORD and only_stores(cls)
+        self.fill(items)
+
+    def fill(self, tuple items):
+        """Say what the parts are: those of a box refer to the box."""
+        cdef Form item
+        cdef int k, n = 0
+        self.items = items
+        self.has_array = self.rank > 0 or self.kind >= ROWS or any([(<Form> x).has_array for x in items])
+        if self.kind >= TUPLE:
+            self.discrete = self.kind != BOX and all([x.discrete for x in items])
+        self.width, self.real_width = 1, not self.discrete
+        self.words[0] = 1 + self.rank
+        self.sizes[0] = 1 if self.kind == BOOL else 8
+        self.strides[0] = 8 * self.words[0] if self.rank else self.sizes[0]
+        if self.kind < TUPLE or self.kind == BOX:
+            return
+        if self.kind == SUM:
+            n = 1
+        self.real_width = 0
+        for item in items:
+            self.real_width += item.real_width
+            for k in range(item.width):
+                if n == LEAVES:
+                    raise ValueError("too many leaves")
+                self.words[n] = 2 if self.kind == ROWS else item.words[k]
+                self.strides[n] = 16 if self.kind == ROWS else item.strides[k]
+                self.sizes[n] = item.strides[k] if self.kind == ROWS else item.sizes[k]
+                n += 1
+        self.width = n
+        n = 0
+        for k, count in enumerate(real_words(self)):
+            self.real_at[k] = n
+            n += 8 * <int> count
+
+    def leaves(self):
+        """The scalars and arrays of the form, in order."""
+        if self.kind < TUPLE or self.kind >= ROWS:
+            return [self] * self.width
+        return [leaf for item in self.items for leaf in item.leaves()]
+
+
+ctypedef char *te_place
+ctypedef te_place[LEAVES] te_places
+
+
+cdef struct Cursor:
+    te_word *registers
+    const int32_t *at    # the register of each leaf
+    int leaf
+    te_arena arena       # room for what is copied
+    int records          # how many records are around
+    int poles            # how many numbers that were given out are not finite
+
+
+cdef int take_scalar(Form form, object x, te_word *to) except -1:
+    cdef int overflow = 0
+    if form.kind == FLOAT:
+        if PyFloat_CheckExact(x) or type(x) is float64:
+            to.f = PyFloat_AS_DOUBLE(x)
+            return True
+        if not PyLong_CheckExact(x):
+            return False
+        to.f = float(x)
+        return True
+    if form.kind == BOOL:
+        to.i = x is True
+        return x is True or x is False
+    if not PyLong_CheckExact(x):
+        return False
+    to.i = PyLong_AsLongLongAndOverflow(x, &overflow)
+    return overflow == 0
+
+
+cdef int take_list(Form form, list x, te_word *to, te_memory *memory) except -1:
+    """Copy the numbers of a list into an array."""
+    cdef te_word w
+    cdef Py_ssize_t i
+    cdef te_array *made = te_describe(memory, 1, <int> form.kind)
+    if made == NULL:
+        raise MemoryError
+    made.shape[0] = len(x)
+    if te_allocate(made):
+        raise MemoryError
+    for i in range(made.shape[0]):
+        if i >= len(x) or not take_scalar(form, x[i], &w):
+            return False
+        if form.kind == BOOL:
+            made.data[i] = <char> w.i
+        else:
+            memcpy(made.data + 8 * i, &w, 8)
+    to.p = made
+    return True
+
+
+cdef int take_array(Form form, object x, te_word *to, te_memory *memory, bint copies) except -1:
+    """Describe an array of the caller's; its memory stays the caller's, unless it is copied."""
+    cdef te_array *made
+    cdef int k
+    cdef ndarray array
+    if PyList_CheckExact(x) and form.rank == 1:
+        return take_list(form, x, to, memory)
+    if not PyArray_CheckExact(x):
+        return False
+    array = x
+    if PyArray_NDIM(array) != form.rank or PyArray_TYPE(array) != types[<int> form.kind]:
+        return False
+    if not (PyArray_ISALIGNED(array) and PyArray_ISNOTSWAPPED(array)):
+        return False
+    made = te_describe(memory, form.rank, <int> form.kind)
+    if made == NULL:
+        raise MemoryError
+    for k in range(form.rank):
+        made.shape[k] = PyArray_DIMS(array)[k]
+        made.strides[k] = PyArray_STRIDES(array)[k]
+    if copies:
+        if te_allocate(made):
+            raise MemoryError
+        array = numpy.ascontiguousarray(array)
+        memcpy(made.data, PyArray_DATA(array), PyArray_NBYTES(array))
+    else:
+        made.data = <char *> PyArray_DATA(array)
+    to.p = made
+    return True
+
+
+cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
+    """Write the leaves of a value into their registers; False where it has not this form."""
+    cdef te_word *to
+    cdef Py_ssize_t i
+    if form.kind < TUPLE:
+        to = c.registers + c.at[c.leaf]
+        c.leaf += 1
+        return take_array(form, x, to, memory, c.records > 0) if form.rank else take_scalar(form, x, to)
+    if form.kind >= ROWS:
+        return take_references(form, x, c, memory)
+    if form.kind == TUPLE:
+        if not PyTuple_CheckExact(x) or PyTuple_GET_SIZE(x) != PyTuple_GET_SIZE(form.items):
+            return False
+        for i in range(PyTuple_GET_SIZE(form.items)):
+            if not take(<Form> PyTuple_GET_ITEM(form.items, i), <object> PyTuple_GET_ITEM(x, i), c, memory):
+                return False
+        return True
+    if type(x) is not form.cls:
+        return False
+    c.records += 1
+    for i in range(PyTuple_GET_SIZE(form.items)):
+        part = getattr(x, <str> PyTuple_GET_ITEM(form.fields, i))
+        if not take(<Form> PyTuple_GET_ITEM(form.items, i), part, c, memory):
+            return False
+    c.records -= 1
+    return True
+
+
+# ---------------------------------------------------------------- references: rows, boxes, sums
+
+
+cdef char *room(Cursor *c, int64_t size) except NULL:
+    """Memory that lives as long as what a run keeps."""
+    cdef char *at = c.arena.top
+    if c.arena.end - at < size:
+        at = te_more(&c.arena, size)
+        if at == NULL:
+            raise MemoryError
+    c.arena.top = at + size
+    return at
+
+
+cdef int take_references(Form form, object x, Cursor *c, te_memory *memory) except -1:
+    """Copy a value with references; each leaf has a register: an array, the place of a box, or a number."""
+    cdef char[LEAVES * 16] words
+    cdef te_places to
+    cdef te_array *made
+    cdef int k, done
+    for k in range(form.width):
+        to[k] = words + 16 * k
+        memset(to[k], 0, 16)
+    c.arena.block = memory.blocks
+    try:
+        done = fill(form, x, to, c, 0)
+    finally:
+        memory.blocks = c.arena.block
+    for k in range(form.width):
+        if form.words[k] > 1:
+            made = te_describe(memory, 1, REFERENCE)
+            if made == NULL:
+                raise MemoryError
+            made.strides[0] = form.sizes[k]
+            made.data, made.shape[0] = (<char **> to[k])[0], (<int64_t *> to[k])[1]
+            c.registers[c.at[c.leaf]].p = made
+        else:
+            memcpy(&c.registers[c.at[c.leaf]], to[k], 8)
+        c.leaf += 1
+    return done
+
+
+cdef int option_of(Form form, object x) except -2:
+    """Which option of a sum a value is of; -1 for none."""
+    cdef int k
+    cdef Form option
+    for k in range(PyTuple_GET_SIZE(form.items)):
+        option = <Form> PyTuple_GET_ITEM(form.items, k)
+        if (x is None and option.kind == TUPLE and PyTuple_GET_SIZE(option.items) == 0) or type(x) is option.cls:
+            return k
+    return -1
+
+
+cdef int fill(Form form, object x, char **to, Cursor *c, int depth) except -1:
+    """Write the words of a value's leaves to places in memory; False where it has not this form."""
+    cdef te_word w
+    cdef Form part
+    cdef Py_ssize_t i
+    cdef int k, option
+    cdef char *record
+    cdef te_places inside
+    if form.kind < TUPLE:
+        if form.rank:
+            return fill_numbers(form, x, to[0], c)
+        if not take_scalar(form, x, &w):
+            return False
+        if form.kind == BOOL:
+            to[0][0] = <char> w.i
+        else:
+            memcpy(to[0], &w, 8)
+        return True
+    if form.kind <= RECORD:
+        if form.kind == RECORD and type(x) is not form.cls:
+            return False
+        if form.kind == TUPLE and not (x is None and PyTuple_GET_SIZE(form.items) == 0):
+            if not PyTuple_CheckExact(x) or PyTuple_GET_SIZE(x) != PyTuple_GET_SIZE(form.items):
+                return False
+        for i in range(PyTuple_GET_SIZE(form.items)):
+            part = <Form> PyTuple_GET_ITEM(form.items, i)
+            y = getattr(x, <str> PyTuple_GET_ITEM(form.fields, i)) if form.kind == RECORD else x[i]
+            if not fill(part, y, to, c, depth):
+                return False
+            to += part.width
+        return True
+    if form.kind == ROWS:
+        return fill_rows(form, x, to, c, depth)
+    option = option_of(form, x)
+    if option < 0 or depth > DEPTH:
+        return False
+    if form.kind == SUM:
+        (<int64_t *> to[0])[0] = option
+        to += 1
+        for i in range(PyTuple_GET_SIZE(form.items)):
+            part = <Form> PyTuple_GET_ITEM(form.items, i)
+            if i == option and not fill(part, x, to, c, depth + 1):
+                return False
+            if i != option:
+                nothing(part, to, c)
+            to += part.width
+        return True
+    part = <Form> PyTuple_GET_ITEM(form.items, option)
+    i = 1
+    for k in range(part.width):
+        i += part.words[k]
+    record = room(c, 8 * i)
+    (<int64_t *> record)[0] = option
+    (<char **> to[0])[0] = record
+    record += 8
+    for k in range(part.width):
+        inside[k] = record
+        record += 8 * part.words[k]
+    return fill(part, x, inside, c, depth + 1)
+
+
+cdef int nothing(Form form, char **to, Cursor *c) except -1:
+    """Write leaves that nobody looks at: zeros, and empty arrays."""
+    cdef int k, word
+    for k in range(form.width):
+        memset(to[k], 0, form.strides[k])
+        if form.words[k] > 1:
+            (<char **> to[k])[0] = room(c, 8)
+    return 0
+
+
+cdef int fill_numbers(Form form, object x, char *to, Cursor *c) except -1:
+    """Copy an array of numbers."""
+    cdef Py_ssize_t i, n
+    cdef int each = 1 if form.kind == BOOL else 8
+    cdef te_word w
+    cdef char *data
+    cdef ndarray array
+    if form.rank != 1:
+        return False
+    if PyArray_CheckExact(x):
+        array = numpy.ascontiguousarray(x)
+        if PyArray_NDIM(array) != 1 or PyArray_TYPE(array) != types[<int> form.kind] or not PyArray_ISNOTSWAPPED(array):
+            return False
+        n = PyArray_DIMS(array)[0]
+        data = room(c, each * n + 8)
+        memcpy(data, PyArray_DATA(array), each * n)
+    elif PyList_CheckExact(x) or PyTuple_CheckExact(x):
+        n = len(x)
+        data = room(c, each * n + 8)
+        for i in range(n):
+            if i >= len(x) or not take_scalar(form, x[i], &w):
+                return False
+            memcpy(data + each * i, &w, each)
+    else:
+        return False
+    (<char **> to)[0], (<int64_t *> to)[1] = data, n
+    return True
+
+
+cdef int fill_rows(Form form, object x, char **to, Cursor *c, int depth) except -1:
+    """Copy an array of anything into columns."""
+    cdef Form element = form.items[0]
+    cdef Py_ssize_t i, n
+    cdef int k
+    cdef te_places at
+    if not (PyList_CheckExact(x) or PyTuple_CheckExact(x) or PyArray_CheckExact(x)) or element.width == 0:
+        return False
+    if PyArray_CheckExact(x) and PyArray_NDIM(<ndarray> x) < 1:
+        return False
+    n = len(x)
+    for k in range(element.width):
+        at[k] = room(c, n * element.strides[k] + 8)
+        (<char **> to[k])[0], (<int64_t *> to[k])[1] = at[k], n
+    for i in range(n):
+        if i >= len(x) or not fill(element, x[i], at, c, depth):
+            return False
+        for k in range(element.width):
+            at[k] += element.strides[k]
+    return True
+
+
+cdef object made_of(Form form, char **of, object like, Cursor *c):
+    """The cotangent whose real leaves lie in memory, in the structure of its primal; NULL stands for zeros."""
+    cdef Form part
+    cdef Py_ssize_t i
+    cdef int option
+    cdef char *record
+    cdef te_places inside
+    if form.discrete:
+        return None
+    if form.kind == FLOAT:
+        if form.rank:
+            return numbers_of(NULL if of == NULL else of[0], like, c)
+        if of == NULL:
+            return 0.0
+        c.poles += not isfinite((<double *> of[0])[0])
+        return (<double *> of[0])[0]
+    if form.kind <= RECORD:
+        made = PyTuple_New(PyTuple_GET_SIZE(form.items))
+        for i in range(PyTuple_GET_SIZE(form.items)):
+            part = <Form> PyTuple_GET_ITEM(form.items, i)
+            y = getattr(like, <str> PyTuple_GET_ITEM(form.fields, i)) if form.kind == RECORD else like[i]
+            y = made_of(part, of, y, c)
+            Py_INCREF(y)
+            PyTuple_SET_ITEM(made, i, y)
+            if of != NULL:
+                of += part.real_width
+        return made if form.kind == TUPLE else record_of(form, made)
+    if form.kind == ROWS:
+        return rows_of(form, of, like, c)
+    option = option_of(form, like)
+    if option < 0:
+        raise ValueError("a primal was changed since its program ran")
+    part = <Form> PyTuple_GET_ITEM(form.items, option)
+    if form.kind == SUM:
+        for i in range(option if of != NULL else 0):
+            of += (<Form> PyTuple_GET_ITEM(form.items, i)).real_width
+        return made_of(part, of, like, c)
+    record = NULL if of == NULL else (<char **> of[0])[0]
+    if record == NULL:
+        return made_of(part, NULL, like, c)
+    if (<int64_t *> record)[0] != option:
+        raise ValueError("a primal was changed since its program ran")
+    real_places(part, record + 8, inside)
+    return made_of(part, inside, like, c)
+
+
+cdef void real_places(Form form, char *record, char **to) noexcept:
+    """Where the real leaves of an option lie in its linear record."""
+    cdef int k
+    for k in range(form.real_width):
+        to[k] = record + form.real_at[k]
+
+
+cdef list real_words(Form form):
+    """How many words each real leaf of a form has."""
+    if form.discrete:
+        return []
+    if form.kind < TUPLE:
+        return [1 + form.rank]
+    if form.kind == BOX:
+        return [1]
+    found = [n for item in form.items for n in real_words(item)]
+    return [2] * len(found) if form.kind == ROWS else found
+
+
+cdef object numbers_of(char *of, object like, Cursor *c):
+    """An array of floats, of zeros where there is none."""
+    cdef char *data = NULL if of == NULL else (<char **> of)[0]
+    cdef Py_ssize_t i, n = len(like)
+    cdef npy_intp size
+    if data != NULL and (<int64_t *> of)[1] != n:
+        raise ValueError("a primal was changed since its program ran")
+    c.poles += data != NULL and not te_all_finite(<double *> data, n)
+    if PyArray_CheckExact(like):
+        size = n
+        array = PyArray_EMPTY(1, &size, NPY_DOUBLE, False)
+        if data == NULL:
+            memset(PyArray_DATA(array), 0, 8 * n)
+        else:
+            memcpy(PyArray_DATA(array), data, 8 * n)
+        return array
+    made = [0.0 if data == NULL else (<double *> data)[i] for i in range(n)]
+    return tuple(made) if PyTuple_CheckExact(like) else made
+
+
+cdef object rows_of(Form form, char **of, object like, Cursor *c):
+    """The cotangent of an array of anything."""
+    cdef Form element = form.items[0]
+    cdef Py_ssize_t i, n = len(like)
+    cdef int k, count = 0
+    cdef te_places at
+    cdef int[LEAVES] strides
+    for words in real_words(element):
+        at[count] = NULL if of == NULL else (<char **> of[count])[0]
+        if at[count] != NULL and (<int64_t *> of[count])[1] != n:
+            raise ValueError("a primal was changed since its program ran")
+        strides[count] = 8 * <int> words
+        count += 1
+    made = []
+    for i in range(n):
+        made.append(made_of(element, NULL if count == 0 or at[0] == NULL else at, like[i], c))
+        for k in range(count):
+            at[k] += strides[k]
+    if PyArray_CheckExact(like):
+        return numpy.array(made, dtype=numpy.float64).reshape(like.shape)
+    return tuple(made) if PyTuple_CheckExact(like) else made
+
+
+cdef object given_references(Form form, Cursor *c, object like):
+    """The cotangent of a value with references, from its registers."""
+    cdef char[LEAVES * 16] words
+    cdef te_places of
+    cdef te_array *array
+    cdef int k, n = 0
+    real = [] if form.discrete else leaf_is_real(form)
+    for k in range(form.width):
+        if real and real[k]:
+            of[n] = words + 16 * n
+            if form.words[k] > 1:
+                array = c.registers[c.at[c.leaf]].p
+                (<char **> of[n])[0], (<int64_t *> of[n])[1] = array.data, array.shape[0]
+            else:
+                memcpy(of[n], &c.registers[c.at[c.leaf]], 8)
+            n += 1
+        c.leaf += 1
+    return made_of(form, of, like, c)
+
+
+cdef list leaf_is_real(Form form):
+    """Which leaves of a form have cotangents."""
+    if form.kind < TUPLE or form.kind == BOX:
+        return [not form.discrete]
+    found = [x for item in form.items for x in leaf_is_real(item)]
+    return [False, *found] if form.kind == SUM else found
+
+
+cdef object kept(Form form, object x):
+    """A primal as the backpropagator keeps it: lists and small arrays are copied."""
+    if not form.has_array:
+        return x
+    if form.kind == TUPLE and PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == PyTuple_GET_SIZE(form.items):
+        return tuple([kept(item, part) for item, part in zip(form.items, x)])
+    if PyList_CheckExact(x):
+        return list(x)
+    return x.copy() if PyArray_CheckExact(x) and x.nbytes <= most_copied else x
+
+
+cdef object give_array(te_array *x, object like):
+    """A numpy array of its own from an array of the machine, which lies in C order; a list where `like` is one."""
+    cdef npy_intp[TE_RANK] dims
+    cdef int k
+    if PyList_CheckExact(like):
+        return [(<double *> x.data)[k] for k in range(x.shape[0])]
+    for k in range(x.rank):
+        dims[k] = x.shape[k]
+    made = PyArray_EMPTY(x.rank, dims, types[x.kind], False)
+    memcpy(PyArray_DATA(made), x.data, made.nbytes)
+    return made
+
+
+cdef inline object part_like(Form form, object like, Py_ssize_t i):
+    if form.kind == TUPLE and like is not None:
+        return <object> PyTuple_GET_ITEM(like, i)
+    if form.kind == RECORD and like is not None and (<Form> PyTuple_GET_ITEM(form.items, i)).has_array:
+        return getattr(like, <str> PyTuple_GET_ITEM(form.fields, i))
+    return None
+
+
+cdef object give(Form form, Cursor *c, bint cotangent, object like):
+    """Make the value whose leaves are in registers; of a cotangent, discrete parts are None, and `like` is its primal."""
+    cdef te_word w
+    cdef Py_ssize_t i
+    if cotangent and form.discrete:
+        c.leaf += form.width
+        return None
+    if form.kind >= ROWS:
+        return given_references(form, c, like)
+    if form.kind < TUPLE:
+        w = c.registers[c.at[c.leaf]]
+        c.leaf += 1
+        if form.rank:
+            return give_array(w.p, like)
+        return w.f if form.kind == FLOAT else w.i if form.kind == INT else w.i != 0
+    made = PyTuple_New(PyTuple_GET_SIZE(form.items))
+    for i in range(PyTuple_GET_SIZE(form.items)):
+        part = give(<Form> PyTuple_GET_ITEM(form.items, i), c, cotangent, part_like(form, like, i))
+        Py_INCREF(part)
+        PyTuple_SET_ITEM(made, i, part)
+    return made if form.kind == TUPLE else record_of(form, made)
+
+
+cdef object record_of(Form form, tuple parts):
+    """A record; one whose class only stores its fields is made without a call of its constructor."""
+    cdef Py_ssize_t i
+    if not form.is_plain:
+        return form.cls(*parts)
+    made = PyType_GenericAlloc(<type> form.cls, 0)
+    for i in range(PyTuple_GET_SIZE(parts)):
+        PyObject_GenericSetAttr(made, <object> PyTuple_GET_ITEM(form.fields, i), <object> PyTuple_GET_ITEM(parts, i))
+    return made
+
+
+def only_stores(cls):
+    """Whether the constructor of a class is that of a dataclass, which only stores its arguments."""
+    made = getattr(cls, "__dataclass_params__", None)
+    if made is None or not made.init or hasattr(cls, "__post_init__") or cls.__new__ is not object.__new__:
+        return False
+    code = getattr(cls.__init__, "__code__", None)
+    return code is not None and code.co_filename == "<string>"
+
+
+@cython.final
+@cython.freelist(16)
+cdef class Backpropagator:
+    """The reverse pass of one run. It may be called any number of times, from any thread.
+
+    Attributes
+    ----------
+    steps : int
+        The instructions that the forward pass went through.
+    """
+
+    cdef Native native
+    cdef tuple primals
+    cdef te_memory memory
+    cdef te_word *words
+    cdef te_word[FEW] few
+    cdef readonly int64_t steps
+
+    def __cinit__(self):
+        self.words = self.few
+
+    def __dealloc__(self):
+        te_free(&self.memory)
+        if self.words != self.few:
+            free(self.words)
+
+    @property
+    def nbytes(self):
+        """The bytes that the steps of loops keep, without the program's own arrays."""
+        cdef te_block *block = self.memory.blocks
+        total = self.memory.capacity * sizeof(te_word)
+        while block != NULL:
+            total += block.end - <char *> block
+            block = block.before
+        return total
+
+    cdef int hold(self, te_word *r) except -1:
+        """Copy what the reverse pass needs."""
+        cdef int shared = self.native.forward.shared
+        if shared > FEW:
+            self.words = <te_word *> malloc(shared * sizeof(te_word))
+            if self.words == NULL:
+                self.words = self.few
+                raise MemoryError
+        memcpy(self.words, r, shared * sizeof(te_word))
+        te_trim(&self.memory)
+        return 0
+
+    def __call__(self, cotangent):
+        """One cotangent for each primal."""
+        cdef int64_t passed = 0
+        found = self.native.back(self, cotangent, &passed)
+        if self.native.promotion is not None:
+            self.native.count(passed)
+        if found is None and self.native.again is not None:
+            return self.native.again(self.primals)[1](cotangent)
+        return found
+
+    def passed(self, cotangent):
+        """How many instructions a call goes through."""
+        cdef int64_t passed = 0
+        self.native.back(self, cotangent, &passed)
+        return passed
+
+    @property
+    def given(self):
+        """The primals."""
+        return self.primals
+
+
+@cython.final
+cdef class Native:
+    """A program as a forward and a reverse pass for the machine.
+
+    Parameters
+    ----------
+    forward, reverse : Code
+    params : tuple of Form
+        Of the primals, and in the reverse pass of their cotangents.
+    result : Form
+        Of the value.
+    cotangent : Form
+        Of the value's cotangent.
+    again : callable, optional
+        Takes the primals and gives value and backpropagator some other way: for what the machine refers to Python, and
+        where a value is not finite. Without it None stands for the former, and the latter is an answer.
+
+    Attributes
+    ----------
+    better : Native, optional
+        The same program as faster code, which runs from now on.
+    """
+
+    cdef Code forward, reverse
+    cdef Form params, result, cotangent
+    cdef readonly object again
+    cdef readonly Native better
+    cdef object promotion
+    cdef int64_t passed, promoted_after
+
+    def __init__(self, Code forward, Code reverse, tuple params, Form result, Form cotangent, again=None):
+        self.forward, self.reverse, self.again = forward, reverse, again
+        self.params, self.result, self.cotangent = Form("tuple", items=params), result, cotangent
+        if forward.shared != reverse.shared:
+            raise ValueError(f"the passes share {forward.shared} and {reverse.shared} registers")
+        leaves = len(self.params.leaves()), len(result.leaves()), len(cotangent.leaves()), len(self.params.leaves())
+        if leaves != (forward.param_count, forward.result_count, reverse.param_count, reverse.result_count):
+            raise ValueError("the passes have other parameters and results than their forms")
+
+    def promote_after(self, int64_t instructions, promotion):
+        """Ask for faster code of the same program once so many instructions have run: ``promotion()`` gives it, or None."""
+        self.promoted_after, self.promotion = instructions, promotion
+
+    cdef int count(self, int64_t passed) except -1:
+        """Count what has run."""
+        self.passed += passed
+        if self.passed > self.promoted_after and self.promotion is not None:
+            promotion, self.promotion = self.promotion, None
+            self.better = promotion()
+        return 0
+
+    def vjp(self, *primals):
+        """Run the program; give (value, backpropagator), or None where the machine is not for these primals.
+
+        Raises
+        ------
+        ZeroDivisionError
+            At a pole, where there is no `again`.
+        """
+        return self.ahead(primals)
+
+    cdef object ahead(self, tuple primals):
+        if self.better is not None:
+            return self.better.ahead(primals)
+        made = self.run_ahead(primals)
+        if self.promotion is not None and made is not None:
+            self.count((<Backpropagator> <object> PyTuple_GET_ITEM(made, 1)).steps)
+        return made
+
+    cdef object run_ahead(self, tuple primals):
+        cdef Backpropagator made = Backpropagator.__new__(Backpropagator)
+        cdef Code code = self.forward
+        cdef te_word[SMALL] small
+        cdef te_word *r = small
+        cdef Cursor c
+        made.native, made.primals = self, kept(self.params, primals)
+        if code.registers > SMALL:
+            r = allocated(code.registers)
+        try:
+            code.begin(r)
+            c = Cursor(r, code.params, 0, te_arena(NULL, NULL, NULL), 0, 0)
+            if not take(self.params, made.primals, &c, &made.memory):
+                return None
+            if not self.is_done(code.run(r, &made.memory, NULL, &made.steps)):
+                return None
+            c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
+            if not self.is_given(self.result, &c, False):
+                return None
+            made.hold(r)
+            c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
+            return give(self.result, &c, False, None), made
+        finally:
+            if r != small:
+                free(r)
+
+    cdef object back(self, Backpropagator made, cotangent, int64_t *passed):
+        cdef Code code = self.reverse
+        cdef te_word[SMALL] small
+        cdef te_word *r = small
+        cdef te_memory memory = te_memory(NULL, 0, 0, NULL, NULL)
+        cdef Cursor c
+        if code.registers > SMALL:
+            r = allocated(code.registers)
+        try:
+            memcpy(r, made.words, code.shared * sizeof(te_word))
+            code.begin(r)
+            c = Cursor(r, code.params, 0, te_arena(NULL, NULL, NULL), 0, 0)
+            if not take(self.cotangent, cotangent, &c, &memory):
+                return None
+            if not self.is_done(code.run(r, &memory, &made.memory, passed)):
+                return None
+            c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
+            if not self.is_given(self.params, &c, True):
+                return None
+            c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
+            given = give(self.params, &c, True, made.primals)
+            return given if c.poles == 0 or self.again is None else None
+        finally:
+            te_free(&memory)
+            if r != small:
+                free(r)
+
+    cdef int is_done(self, int status) except -1:
+        """Whether a run has reached its end."""
+        if status == TE_POLE and self.again is None:
+            raise ZeroDivisionError("a pole")
+        return status == TE_DONE
+
+    cdef int is_given(self, Form form, Cursor *c, bint cotangent) except -1:
+        """Whether the leaves in registers may be given: finite, and arrays of the machine's own."""
+        cdef te_word w
+        cdef Py_ssize_t i
+        if form.kind >= ROWS:
+            c.leaf += form.width
+            return True
+        if form.kind >= TUPLE:
+            for i in range(PyTuple_GET_SIZE(form.items)):
+                if not self.is_given(<Form> PyTuple_GET_ITEM(form.items, i), c, cotangent):
+                    return False
+            return True
+        w = c.registers[c.at[c.leaf]]
+        c.leaf += 1
+        if cotangent and form.discrete:
+            return True
+        if form.rank and w.p.capacity == 0:
+            return False
+        if form.kind != FLOAT or self.again is None:
+            return True
+        return te_all_finite(<double *> w.p.data, size(w.p)) if form.rank else isfinite(w.f)
+
+
+cdef class Enterable:
+    """A program that an engine may enter without a detour: `native` is its passes on the machine, once they are known."""
+
+    cdef public Native native
+    cdef public tuple arrays  # the arguments that must not be lists
+
+
+def enter(program, tuple primals, dict keywords):
+    """Give (value, backpropagator) of an `Enterable` program; None where there is no short way."""
+    cdef Native native
+    if not isinstance(program, Enterable) or keywords:
+        return None
+    native = (<Enterable> program).native
+    if native is None:
+        return None
+    if (<Enterable> program).arrays is not None:
+        for i in (<Enterable> program).arrays:
+            if i < len(primals) and PyList_CheckExact(primals[i]):
+                return None
+    return native.ahead(primals)
+
+
+def leaves(tuple forms, tuple primals):
+    """The primals in a list, if each is exactly a float or an array of its form; None if one is not."""
+    cdef Py_ssize_t i
+    cdef Form form
+    if len(forms) != len(primals):
+        return None
+    for i in range(len(forms)):
+        form = forms[i]
+        x = primals[i]
+        if form.rank:
+            if not PyArray_CheckExact(x) or PyArray_NDIM(<ndarray> x) != form.rank:
+                return None
+            if PyArray_TYPE(<ndarray> x) != types[<int> form.kind] or not PyArray_ISNOTSWAPPED(<ndarray> x):
+                return None
+        elif form.kind != FLOAT or not PyFloat_CheckExact(x):
+            return None
+    return list(primals)
+
+
+def owned(found, list given):
+    """What a reverse pass gave, each array in memory of its own: no view, no array of `given`, none twice."""
+    cdef list result = []
+    for x in found:
+        if PyArray_CheckExact(x):
+            if not PyArray_CHKFLAGS(<ndarray> x, NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE) or is_among(x, given, result):
+                x = numpy.array(x)
+        elif type(x) is float64:
+            x = <double> x
+        result.append(x)
+    return result
+
+
+cdef bint is_among(x, list given, list result) noexcept:
+    for y in given + result:
+        if x is y:
+            return True
+    return False
+
+
+cdef int64_t size(te_array *x) noexcept nogil:
+    cdef int64_t n = 1
+    cdef int k
+    for k in range(x.rank):
+        n *= x.shape[k]
+    return n
+
+
+cdef te_word *allocated(int n) except NULL:
+    cdef te_word *made = <te_word *> malloc(n * sizeof(te_word))
+    if made == NULL:
+        raise MemoryError
+    return made

@@ -1,0 +1,370 @@
+"""Paths: straight lines of instructions, made of a recording's tape and guards, and run again without Python."""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcmp, memcpy
+cimport cython
+
+from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, NUMPY, Layout, Leaves, Step, build
+from tapeengine._core.tape.nested cimport Copies, copy_out
+from tapeengine._core.structures.reading cimport known_leaves
+from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
+from tapeengine._core.tape.tape cimport (
+    CHUNK_LAST, CHUNK_SHIFT, CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, OP_MASK, SPECIAL, TE_CONSTANT, TE_EXACT,
+    TE_SELECTION, TE_TRUNC,
+    Guard, Head, Record, Tape, op_arities, op_at, op_da, op_db, op_selects, record1, record2, record_at,
+    record_selection, reserve, value_at,
+)
+from tapeengine._core.sweeps.trace cimport Backpropagator
+
+cdef enum:
+    LONG = 1 << 12          # instructions from which on a run lets go of the GIL
+    STRETCH = 1 << 20       # instructions between two looks for an interrupt
+
+
+class NotReplayable(Exception):
+    """A program whose recording cannot stand for it; says why."""
+
+
+class NotThisRun(NotReplayable):
+    """A run that cannot be replayed, of a program whose other runs may be."""
+
+
+@cython.final
+cdef class Numbering:
+    """Gives the operations, guards and constants of a tape their registers."""
+
+    cdef Path path
+    cdef uint32_t *registers    # by id
+    cdef uint32_t *places       # of constants, by hash: 1 + their number
+    cdef uint32_t *constant_at  # register of each constant
+    cdef uint32_t mask
+
+    def __dealloc__(self):
+        free(self.registers)
+        free(self.places)
+        free(self.constant_at)
+
+    cdef int begin(self, Tape tape, Py_ssize_t most) except -1:
+        cdef uint32_t i
+        self.mask = 64
+        while self.mask < 2 * most:
+            self.mask *= 2
+        self.registers = <uint32_t *> calloc(tape.head.count, sizeof(uint32_t))
+        self.places = <uint32_t *> calloc(self.mask, sizeof(uint32_t))
+        self.constant_at = <uint32_t *> calloc(most + 1, sizeof(uint32_t))
+        self.mask -= 1
+        if self.registers == NULL or self.places == NULL or self.constant_at == NULL:
+            raise MemoryError(f"no memory to number the {tape.head.count:,} records of a recording")
+        for i in range(1, tape.head.inputs + 1):
+            self.registers[i] = i
+        return 0
+
+    cdef void emit(self, int op, uint32_t a, uint32_t b) noexcept:
+        cdef Path p = self.path
+        p.op[p.end] = <uint8_t> op
+        p.operands[p.end].a = a
+        p.operands[p.end].b = b
+        p.end += 1
+
+    cdef uint32_t constant(self, double c) noexcept:
+        """The number of a constant, by its bits."""
+        cdef uint64_t bits
+        memcpy(&bits, &c, sizeof(double))
+        cdef uint32_t at = <uint32_t> ((bits * <uint64_t> 0x9E3779B97F4A7C15) >> 32) & self.mask
+        cdef Path p = self.path
+        while self.places[at]:
+            if memcmp(&p.constants[self.places[at] - 1], &c, sizeof(double)) == 0:
+                return self.places[at] - 1
+            at = (at + 1) & self.mask
+        p.constants[p.constant_count] = c
+        p.constant_count += 1
+        self.places[at] = p.constant_count
+        return p.constant_count - 1
+
+    cdef uint32_t register_of(self, double c) noexcept:
+        """The register of a constant; its instruction comes before its first use."""
+        cdef uint32_t number = self.constant(c)
+        if self.constant_at[number] == 0:
+            self.constant_at[number] = self.path.end
+            self.emit(TE_CONSTANT, number, 0)
+        return self.constant_at[number]
+
+    cdef int operation(self, uint32_t i, int op, Record *r) except -1:
+        cdef int form = op & FORM_MASK
+        cdef uint32_t a = self.registers[r.p1], b
+        if form == SPECIAL:
+            raise NotReplayable("it works on arrays, or on values of a trace around it")
+        if form == CONSTANT_RIGHT:
+            b = self.register_of(r.d2)
+        elif form == CONSTANT_LEFT:
+            b, a = a, self.register_of(r.d2)
+        else:
+            b = 0 if r.p2 == i else self.registers[r.p2]
+        self.registers[i] = self.path.end
+        self.emit(op, a, b)
+        return 0
+
+    cdef void selection(self, uint32_t i, Guard *g) noexcept:
+        """An operation that passes on some of its operands, all of which are kept here."""
+        cdef int op = g.kind & ~TE_SELECTION
+        cdef uint32_t a = self.registers[g.a] if g.a else self.register_of(g.c), b = 0
+        cdef int form = 0 if g.a and g.b else CONSTANT_RIGHT if g.a else CONSTANT_LEFT
+        if op_arities[op] == 2:
+            b = self.registers[g.b] if g.b else self.register_of(g.c)
+        else:
+            form = 0
+        self.registers[i] = self.path.end
+        self.emit(op | form, a, b)
+
+    cdef void guard(self, Guard *g) noexcept:
+        cdef uint32_t a, b
+        if g.kind >= TE_TRUNC:
+            self.emit(g.kind, self.registers[g.a], self.constant(g.c))
+        else:
+            a = self.registers[g.a] if g.a else self.register_of(g.c)
+            b = self.registers[g.b] if g.b else self.register_of(g.c)
+            self.emit(g.kind, a, b)
+        self.path.guards += 1
+
+
+@cython.final
+cdef class Path:
+    """One way through a program."""
+
+    def __dealloc__(self):
+        free(self.op)
+        free(self.operands)
+        free(self.constants)
+
+    def __len__(self):
+        """The number of instructions."""
+        return self.end - self.first
+
+    @property
+    def nbytes(self):
+        """Bytes of the instructions and their constants."""
+        return len(self) * (sizeof(uint8_t) + sizeof(te_operands)) + self.constant_count * sizeof(double)
+
+    def instructions(self):
+        """Iterate over (register, opcode byte, operand, operand)."""
+        cdef uint32_t i
+        for i in range(self.first, self.end):
+            yield i, self.op[i], self.operands[i].a, self.operands[i].b
+
+    cdef int room(self, Py_ssize_t registers, Py_ssize_t constants) except -1:
+        self.op = <uint8_t *> malloc(registers)
+        self.operands = <te_operands *> malloc(registers * sizeof(te_operands))
+        self.constants = <double *> malloc(constants * sizeof(double))
+        if self.op == NULL or self.operands == NULL or self.constants == NULL:
+            raise MemoryError(f"no memory for a recording of {registers:,} instructions")
+        return 0
+
+    cdef void fit(self) noexcept:
+        """Give back the room that is not used."""
+        self.op = <uint8_t *> realloc(self.op, self.end)
+        self.operands = <te_operands *> realloc(self.operands, self.end * sizeof(te_operands))
+        self.constants = <double *> realloc(self.constants, (self.constant_count + 1) * sizeof(double))
+
+    cdef uint32_t run(self, double *v, uint32_t i) except? 0:
+        """Run from an instruction on; the register at which the run stopped."""
+        cdef uint32_t stop, reached
+        if self.end - i < LONG:
+            return te_replay(self.op, self.operands, self.constants, v, i, self.end)
+        while True:
+            stop = min(self.end, i + STRETCH)
+            with nogil:
+                reached = te_replay(self.op, self.operands, self.constants, v, i, stop)
+            if reached < stop or stop == self.end:
+                return reached
+            PyErr_CheckSignals()
+            i = stop
+
+    cdef int sweep(self, double *v, double *ct, uint32_t top) except -1:
+        """Sweep back from a register on."""
+        cdef uint32_t lowest
+        while top >= self.first:
+            lowest = top - STRETCH + 1 if top - self.first >= STRETCH else self.first
+            with nogil:
+                te_replay_back(self.op, self.operands, v, ct, top, lowest)
+            top = lowest - 1
+            PyErr_CheckSignals()
+        return 0
+
+    cdef bint same(self, Path other, uint32_t i) noexcept:
+        """Whether two paths have the same instruction at a register."""
+        if self.op[i] != other.op[i] or self.operands[i].a != other.operands[i].a:
+            return False
+        if self.op[i] == TE_CONSTANT:
+            return same_bits(self.constants[self.operands[i].a], other.constants[other.operands[i].a])
+        if TE_TRUNC <= self.op[i] <= TE_EXACT:
+            return same_bits(self.constants[self.operands[i].b], other.constants[other.operands[i].b])
+        return self.operands[i].b == other.operands[i].b
+
+    cdef uint32_t parting(self, Path other, uint32_t i) noexcept:
+        """The first register from i on at which two paths part; the end of the shorter one where they do not."""
+        cdef uint32_t end = min(self.end, other.end)
+        while i < end and self.same(other, i):
+            i += 1
+        return i
+
+    cdef object value(self, double *v):
+        """The program's value, from the registers after a run."""
+        cdef Found leaves = Found.__new__(Found)
+        leaves.v = v
+        leaves.known = self.known
+        return build(self.outputs, leaves)
+
+    cdef object traced_value(self, double *v, Backpropagator back):
+        """The value as the trace around it sees it: plain, or duals of an outer trace."""
+        cdef Found leaves = Found.__new__(Found)
+        leaves.v = v
+        leaves.known = self.known
+        leaves.tape = back.tape
+        leaves.copies = copy_out(back.tape)
+        return build(self.outputs if leaves.copies is None else back.result, leaves)
+
+
+cdef inline bint same_bits(double a, double b) noexcept:
+    return memcmp(&a, &b, sizeof(double)) == 0
+
+
+cdef Path path_of(Backpropagator back, object value, object structures):
+    """The path that a recording took.
+
+    Raises
+    ------
+    NotReplayable
+        Where the recording does not say all that the program did.
+    """
+    cdef Head *h = &back.tape.head
+    cdef Py_ssize_t most = 2 * (h.count + h.guards.count) + 1
+    cdef Numbering numbering = Numbering.__new__(Numbering)
+    cdef Path path = Path.__new__(Path)
+    cdef uint32_t i
+    cdef Py_ssize_t g = 0
+    cdef bint selected
+    if back.tape.place_count:
+        raise NotReplayable("it works on arrays")
+    if h.guards.lost != NULL:
+        raise NotReplayable((<bytes> h.guards.lost).decode())
+    path.first = path.end = h.inputs + 1
+    path.forks = {}
+    path.room(path.end + most, most)
+    numbering.path = path
+    numbering.begin(back.tape, most)
+    for i in range(h.inputs + 1, h.count + 1):
+        selected = False
+        while g < h.guards.count and h.guards.each[g].at == i:
+            selected = h.guards.each[g].kind >= TE_SELECTION
+            if selected:
+                numbering.selection(i, &h.guards.each[g])
+            else:
+                numbering.guard(&h.guards.each[g])
+            g += 1
+        if i < h.count and not selected:
+            numbering.operation(i, op_at(h, i), record_at(h, i))
+    path.fit()
+    path.outputs = numbered(back.result, numbering.registers)
+    path.known = known_leaves(back.result, value, structures)
+    check_values(path, h, numbering.registers)
+    return path
+
+
+cdef int check_values(Path path, Head *h, uint32_t *registers) except -1:
+    """Refuse a recording whose opcodes do not give the values that the program had, to the last bit."""
+    cdef double *v = <double *> malloc(path.end * sizeof(double))
+    cdef uint32_t i
+    if v == NULL:
+        raise MemoryError(f"no memory for {path.end:,} registers")
+    try:
+        for i in range(1, h.inputs + 1):
+            v[i] = value_at(h, i)
+        if path.run(v, path.first) != path.end:
+            raise NotThisRun("it has a value that is not finite")
+        for i in range(h.inputs + 1, h.count):
+            if not same_bits(v[registers[i]], value_at(h, i)):
+                raise NotReplayable("it computes values that no opcode stands for")
+    finally:
+        free(v)
+    return 0
+
+
+cdef Layout numbered(Layout layout, uint32_t *registers):
+    """A layout of a result with registers in the place of ids."""
+    cdef Layout result = Layout.__new__(Layout)
+    cdef Step s
+    cdef Py_ssize_t i
+    for i in range(layout.count):
+        s = layout.steps[i]
+        if s.kind == ARRAY:
+            raise NotReplayable("its result has arrays")
+        result.add(s.kind, s.n, registers[s.id] if s.kind == FLOAT or s.kind == NUMPY else s.id)
+    result.aux = layout.aux
+    return result
+
+
+cdef tuple written(Path path, double *v, list duals):
+    """(tape, layout of the result): the records that the program would have left, from the registers after a run."""
+    cdef Tape tape = Tape.__new__(Tape)
+    cdef Head *h = &tape.head
+    cdef uint32_t *ids = <uint32_t *> calloc(path.end, sizeof(uint32_t))
+    cdef uint32_t i
+    if ids == NULL:
+        raise MemoryError(f"no memory to number {path.end:,} instructions")
+    try:
+        tape.open(2)
+        reserve(h, path.first - 1)
+        for i in range(1, path.first):
+            ids[i] = i
+            h.values[i >> CHUNK_SHIFT][i & CHUNK_LAST] = v[i]
+        for i in range(path.first, path.end):
+            if path.op[i] < SPECIAL:
+                ids[i] = write(h, path.op[i], path.operands[i], ids, v, v[i])
+        for i, dual in duals:
+            head_of_dual(<Dual> dual)
+            tape.note_link(i, (<Dual> dual).tag, (<Dual> dual).id)
+        return tape, numbered(path.outputs, ids)
+    finally:
+        tape.close()
+        free(ids)
+
+
+cdef uint32_t write(Head *h, int op, te_operands x, uint32_t *ids, double *v, double value) except 0:
+    """Record one instruction of a path."""
+    cdef int form = op & FORM_MASK, code = op & OP_MASK
+    if op_selects[code]:
+        return record_selection(h, code, 0 if form == CONSTANT_LEFT else ids[x.a],
+                                0 if form == CONSTANT_RIGHT else ids[x.b], v[x.a], v[x.b], value)
+    if op_arities[code] == 1:
+        return record1(h, op, ids[x.a], op_da(code, v[x.a], 0.0, value), 0.0, value)
+    if form == CONSTANT_RIGHT:
+        return record1(h, op, ids[x.a], op_da(code, v[x.a], v[x.b], value), v[x.b], value)
+    if form == CONSTANT_LEFT:
+        return record1(h, op, ids[x.b], op_db(code, v[x.a], v[x.b], value), v[x.a], value)
+    return record2(
+        h, op, ids[x.a], ids[x.b], op_da(code, v[x.a], v[x.b], value), op_db(code, v[x.a], v[x.b], value), value)
+
+
+@cython.final
+cdef class Found(Leaves):
+    """The leaves of a value: registers, and what was known beforehand."""
+
+    cdef double *v
+    cdef tuple known
+    cdef Py_ssize_t taken
+    cdef Tape tape          # where the ids are those of a tape whose records are copied to an outer one
+    cdef Copies copies
+
+    cdef object scalar(self, uint32_t id):
+        if id == 0:
+            return self.discrete()
+        if self.copies is None:
+            return self.v[id]
+        value = value_at(&self.tape.head, id)
+        return new_dual(value, self.copies.ids[id], self.copies.tag) if self.copies.ids[id] else value
+
+    cdef object discrete(self):
+        self.taken += 1
+        return self.known[len(self.known) - self.taken]

@@ -1,0 +1,45 @@
+"""Whether what a program computed is finite: at a pole the derivative is computed again, in a form that is right there."""
+
+from cpython.float cimport PyFloat_AS_DOUBLE
+from libc.math cimport isfinite
+from numpy cimport (
+    NPY_DOUBLE, PyArray_CheckExact, PyArray_DATA, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISALIGNED,
+    PyArray_ISNOTSWAPPED, PyArray_SIZE, PyArray_TYPE, ndarray,
+)
+cimport numpy as cnp
+
+from tapeengine._core.programs.machine cimport te_all_finite
+
+import numpy
+
+cnp.import_array()
+
+
+def is_finite(x):
+    """Whether a number, every element of an array, or every leaf of a box or list of boxes is finite."""
+    cdef list pending
+    if not isinstance(x, (tuple, list)):
+        return x is None or leaf_is_finite(x)
+    pending = [x]
+    while pending:
+        for part in pending.pop():
+            if isinstance(part, (tuple, list)):
+                pending.append(part)
+            elif part is not None and not leaf_is_finite(part):
+                return False
+    return True
+
+
+cdef bint leaf_is_finite(object x) except -1:
+    cdef ndarray array
+    if type(x) is float:
+        return isfinite(PyFloat_AS_DOUBLE(x)) != 0
+    if isinstance(x, (float, int)):
+        return isinstance(x, int) or isfinite(PyFloat_AS_DOUBLE(x)) != 0
+    if not PyArray_CheckExact(x):
+        return bool(numpy.isfinite(numpy.sum(x)))
+    array = x
+    if not (PyArray_TYPE(array) == NPY_DOUBLE and PyArray_ISALIGNED(array) and PyArray_ISNOTSWAPPED(array)
+            and (PyArray_IS_C_CONTIGUOUS(array) or PyArray_IS_F_CONTIGUOUS(array))):
+        return bool(numpy.isfinite(array).all())
+    return te_all_finite(<double *> PyArray_DATA(array), PyArray_SIZE(array)) != 0

@@ -1,0 +1,211 @@
+"""Classes that stand for Python's own in lifted code: there a traced number is a float, a traced array an ndarray.
+
+A stand-in is called, tested for and compared as the class that it stands for, on plain values with the same result.
+It is a class itself, so that `match` patterns, annotations and numpy's dtypes take it.
+"""
+
+import builtins
+import copyreg
+
+from cpython.float cimport PyFloat_Check, PyFloat_CheckExact
+from cpython.object cimport PyObject, PyObject_IsInstance, PyTypeObject, Py_TYPE
+
+from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.scalars.scalar cimport Dual
+
+import numpy
+
+from tapeengine._core.scalars.floatlike import FloatLike
+
+__all__ = ["StandIn", "is_instance", "original", "stand_in", "stand_ins", "traced_class"]
+
+cdef object python_float = builtins.float, python_type = builtins.type, ndarray = numpy.ndarray
+#: By the address of a stand-in, which lives as long as the process: its class, the traced classes, how it is called.
+cdef dict originals = {}
+cdef dict traced = {}
+cdef dict calls = {}
+cdef dict of_class = {}     # the stand-in of each class, traced ones included
+cdef PyObject *the_float = NULL
+
+
+cdef class StandIn(type):
+    """The class of stand-ins."""
+
+    def __call__(cls, *args, **options):
+        call = calls.get(id(cls))
+        return python_type.__call__(cls, *args, **options) if call is None else call(*args, **options)
+
+    def __instancecheck__(cls, x):
+        if <PyObject *> cls == the_float:
+            return PyFloat_Check(x) or type(x) is Dual
+        found = originals.get(id(cls))
+        if found is None:
+            return python_type.__instancecheck__(cls, x)
+        return isinstance(x, found) or type(x) in traced[id(cls)]
+
+    def __subclasscheck__(cls, other):
+        found = originals.get(id(cls))
+        if found is None:
+            return python_type.__subclasscheck__(cls, other)
+        other = original(other)
+        return issubclass(other, found) or other in traced[id(cls)]
+
+    def __eq__(cls, other):
+        if cls is other:
+            return True
+        found = originals.get(id(cls))
+        return found is not None and (other is found or isinstance(other, type) and other in traced[id(cls)])
+
+    def __hash__(cls):
+        found = originals.get(id(cls))
+        return python_type.__hash__(cls) if found is None else hash(found)
+
+    def __repr__(cls):
+        found = originals.get(id(cls))
+        return python_type.__repr__(cls) if found is None else repr(found)
+
+
+def stand_in(cls, classes, call, **names):
+    """Make the stand-in for a class, once in a process.
+
+    Parameters
+    ----------
+    cls : type
+        The class that it stands for.
+    classes : tuple of type
+        The traced classes whose instances count as instances of `cls`.
+    call : callable
+        What calling the stand-in does.
+    """
+    names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__, **names}
+    # A subclass, unless the class keeps an eye on its subclasses: abstract base classes ask each of them.
+    bases = (cls,) if type(cls) is python_type else ()
+    if not bases:
+        names = {**{name: getattr(cls, name) for name in dir(cls) if not name.startswith("__")}, **names}
+    made = StandIn(cls.__name__, bases, names)
+    originals[id(made)], of_class[cls], traced[id(made)], calls[id(made)] = cls, made, classes, call
+    for other in classes:
+        of_class[other] = made
+    return made
+
+
+def original(value):
+    """The class that a stand-in stands for; anything else as it is."""
+    return originals.get(id(value), value) if type(value) is StandIn else value
+
+
+def stand_ins():
+    """The stand-ins by the class that each stands for; the traced classes are among the keys."""
+    return dict(of_class)
+
+
+def traced_class(x):
+    """The class of x in lifted code, which has the stand-in's identity for what a stand-in stands for."""
+    cls = type(x)
+    return of_class.get(cls, cls)
+
+
+cdef object pickled(object cls):
+    found = originals.get(id(cls))
+    return cls.__qualname__ if found is None else (original, (found,))
+
+
+cdef bint holds(object x, object cls) except -1:
+    if <PyObject *> Py_TYPE(x) == <PyObject *> cls:
+        return True
+    if <PyObject *> cls == the_float:
+        return PyFloat_Check(x) or type(x) is Dual
+    if type(cls) is tuple:
+        for item in <tuple> cls:
+            if holds(x, item):
+                return True
+        return False
+    return PyObject_IsInstance(x, cls)
+
+
+def is_instance(x, cls, /):
+    """`isinstance` in lifted code."""
+    return holds(x, cls)
+
+
+cdef object number(object x):
+    """float(x) in lifted code: a traced number is the number."""
+    if PyFloat_CheckExact(x) or type(x) is Dual:
+        return x
+    if type(x) is Array and x.size == 1 and x.dtype.kind == "f":
+        return x.reshape(-1)[0]
+    cls = type(x)
+    if cls is str or cls is int or isinstance(x, (float, numpy.generic)):
+        return python_float(x)
+    method = getattr(cls, "__float__", None)
+    if method is None or cls.__module__ == "builtins" or isinstance(x, ndarray):
+        return python_float(x)
+    found = method(x)
+    return found if type(found) is Dual else python_float(x)
+
+
+def float_call(*args, **options):
+    """float(...) in lifted code."""
+    return number(args[0]) if len(args) == 1 and not options else python_float(*args, **options)
+
+
+def type_call(*args, **options):
+    """type(...) in lifted code: of one argument its class there, else a class is made."""
+    if len(args) == 1:
+        return traced_class(args[0])
+    name, bases, names = args
+    return python_type(name, tuple([original(base) for base in bases]), names, **options)
+
+
+cdef PyObject *vector_float(PyObject *cls, PyObject **args, size_t n, PyObject *names) except NULL:
+    cdef object result
+    if (n & COUNT) == 1 and names == NULL:
+        if PyFloat_CheckExact(<object> args[0]):
+            result = <object> args[0]
+        else:
+            result = number(<object> args[0])
+    else:
+        return PyVectorcall_float(<PyObject *> python_float, args, n, names)
+    te_incref(result)
+    return <PyObject *> result
+
+
+cdef PyObject *vector_type(PyObject *cls, PyObject **args, size_t n, PyObject *names) except NULL:
+    cdef object result
+    if (n & COUNT) != 1 or names != NULL:
+        return te_call_type(cls, args, n, names)
+    result = traced_class(<object> args[0])
+    te_incref(result)
+    return <PyObject *> result
+
+
+cdef extern from *:
+    """
+    #define TE_COUNT (~PY_VECTORCALL_ARGUMENTS_OFFSET)
+    #define te_incref(x) Py_INCREF(x)
+    /* Calls through the class's own tp_call, with a tuple. */
+    static PyObject *te_call_type(PyObject *cls, PyObject **args, size_t n, PyObject *names) {
+        return _PyObject_MakeTpCall(PyThreadState_Get(), cls, args, PyVectorcall_NARGS(n), names);
+    }
+    #define PyVectorcall_float(f, args, n, names) PyObject_Vectorcall(f, args, n, names)
+    static void te_set_vectorcall(PyObject *cls, void *function) {
+        PyTypeObject *meta = Py_TYPE(cls);
+        meta->tp_vectorcall_offset = PyType_Type.tp_vectorcall_offset;
+        meta->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+        PyType_Modified(meta);
+        ((PyTypeObject *)cls)->tp_vectorcall = (vectorcallfunc)function;
+    }
+    """
+    const size_t COUNT "TE_COUNT"
+    void te_incref(object x)
+    PyObject *te_call_type(PyObject *cls, PyObject **args, size_t n, PyObject *names) except NULL
+    PyObject *PyVectorcall_float(PyObject *f, PyObject **args, size_t n, PyObject *names) except NULL
+    void te_set_vectorcall(object cls, void *function)
+
+
+cdef object made_float = stand_in(python_float, (Dual, FloatLike), float_call, dtype=numpy.dtype(python_float))
+cdef object made_type = stand_in(python_type, (), type_call)
+the_float = <PyObject *> made_float
+te_set_vectorcall(made_float, <void *> vector_float)
+te_set_vectorcall(made_type, <void *> vector_type)
+copyreg.pickle(StandIn, pickled)

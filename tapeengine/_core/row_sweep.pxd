@@ -1,6 +1,0 @@
-# Both ends of a Jacobian's sweeps, and how it is cut into blocks.
-from tapeengine._core.tape cimport Tape
-
-cdef list places_of(list layouts)
-cdef Py_ssize_t largest(Tape tape) noexcept
-cdef Py_ssize_t fair(Py_ssize_t count, Py_ssize_t most) noexcept

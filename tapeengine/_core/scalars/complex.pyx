@@ -1,0 +1,383 @@
+"""Complex scalars that are being differentiated: Python's complex arithmetic on two real parts, which are recorded.
+
+Each operation does on the parts what Python does on its own complex numbers, in the same order, so that values agree
+to the bit. Whatever takes arrays gets the number as an array without dimensions.
+"""
+
+from cpython.complex cimport PyComplex_CheckExact, PyComplex_ImagAsDouble, PyComplex_RealAsDouble
+from cpython.float cimport PyFloat_CheckExact
+from cpython.object cimport Py_EQ, Py_NE
+from libc.math cimport fabs, floor
+cimport cython
+
+from tapeengine._core.scalars.scalar cimport Dual, as_double
+from tapeengine._core.tape.tape cimport (
+    traces, OP_ABS, OP_ADD, OP_ATAN2, OP_COS, OP_DIV, OP_EXP, OP_HYPOT, OP_LOG, OP_MUL, OP_POW, OP_SIN, OP_SUB,
+)
+
+import numpy
+
+from tapeengine._core.scalars.math import with_value
+from tapeengine.dropped import told
+from tapeengine.errors import DroppedDerivativeError
+
+
+cdef ComplexDual new(object re, object im):
+    cdef ComplexDual z = ComplexDual.__new__(ComplexDual)
+    z.re = re
+    z.im = im
+    return z
+
+
+cdef object of_parts(object re, object im):
+    """A complex number of two parts; Python's own where both are plain."""
+    return new(re, im) if type(re) is Dual or type(im) is Dual else complex(re, im)
+
+
+cdef object of_numpy(object z):
+    """A complex scalar that stands for one of numpy's."""
+    if type(z) is ComplexDual:
+        (<ComplexDual> z).numpys = True
+    return z
+
+
+cdef ComplexDual like(ComplexDual z, ComplexDual result):
+    result.numpys = z.numpys
+    return result
+
+
+cdef object as_complex(object x):
+    """A number as a complex scalar; None for what is none."""
+    cdef double value = 0.0
+    if type(x) is ComplexDual:
+        return x
+    if type(x) is Dual:
+        return new(x, 0.0)
+    if PyComplex_CheckExact(x):
+        return new(PyComplex_RealAsDouble(x), PyComplex_ImagAsDouble(x))
+    if as_double(x, &value):
+        return new(value, 0.0)
+    if isinstance(x, complex):
+        return of_numpy(new(float(x.real), float(x.imag)))
+    return None
+
+
+cdef object product(ComplexDual a, ComplexDual b):
+    """(a.re + a.im i) (b.re + b.im i); a part that is a plain zero takes no record."""
+    cdef double re = v(a.re) * v(b.re) - v(a.im) * v(b.im), im = v(a.re) * v(b.im) + v(a.im) * v(b.re)
+    return of_parts(combined(a.re, b.re, a.im, b.im, OP_SUB, re), combined(a.re, b.im, a.im, b.re, OP_ADD, im))
+
+
+cdef object combined(object a, object b, object c, object d, int op, double value):
+    """a b op c d."""
+    if is_zero(c) or is_zero(d):
+        return valued(a, b, OP_MUL, value)
+    if not (is_zero(a) or is_zero(b)):
+        return valued(mul(a, b), mul(c, d), op, value)
+    return valued(c, neg(d) if op == OP_SUB else d, OP_MUL, value)
+
+
+cdef object size(object x):
+    """The absolute value of a part, to compare."""
+    return one(x, OP_ABS) if type(x) is Dual and traces.recordings else fabs(v(x))
+
+
+cdef object quotient(ComplexDual a, ComplexDual b):
+    """a / b, scaled by the larger part of b as Python does it."""
+    if size(b.re) >= size(b.im):    # a comparison of duals, which a recording guards
+        if b.re == 0.0:
+            raise ZeroDivisionError("complex division by zero")
+        ratio = div(b.im, b.re)
+        bottom = add(b.re, mul(b.im, ratio))
+        return of_parts(div(add(a.re, mul(a.im, ratio)), bottom), div(sub(a.im, mul(a.re, ratio)), bottom))
+    ratio = div(b.re, b.im)
+    bottom = add(mul(b.re, ratio), b.im)
+    return of_parts(div(add(mul(a.re, ratio), a.im), bottom), div(sub(mul(a.im, ratio), a.re), bottom))
+
+
+cdef object power(ComplexDual a, ComplexDual b):
+    """a ** b: repeated squares for small whole exponents, else by the polar form."""
+    value = plain(a) ** plain(b)
+    cdef double n = v(b.re)
+    if is_zero(b.im) and PyFloat_CheckExact(b.re) and n == floor(n) and fabs(n) <= 100.0:
+        return exactly(of_whole(a, <int> n), value)
+    if a.re == 0.0 and a.im == 0.0:
+        return exactly(new(mul(a.re, 0.0), mul(a.im, 0.0)), value)
+    size, angle = two(a.re, a.im, OP_HYPOT), two(a.im, a.re, OP_ATAN2)
+    length, phase = two(size, b.re, OP_POW), mul(angle, b.re)
+    if not is_zero(b.im):
+        length = div(length, one(mul(angle, b.im), OP_EXP))
+        phase = add(phase, mul(b.im, one(size, OP_LOG)))
+    return exactly(of_parts(mul(length, one(phase, OP_COS)), mul(length, one(phase, OP_SIN))), value)
+
+
+cdef object of_whole(ComplexDual a, int n):
+    """a to a whole power, by squaring."""
+    cdef int k = n if n >= 0 else -n
+    result = None
+    square = a
+    while k:
+        if k & 1:
+            result = square if result is None else product(result, square)
+        k >>= 1
+        if k:
+            square = product(square, square)
+    if result is None:
+        return 1 + 0j
+    return quotient(new(1.0, 0.0), result) if n < 0 else result
+
+
+cdef object plain(object z):
+    """The value of a complex scalar."""
+    if type(z) is ComplexDual:
+        return complex(v((<ComplexDual> z).re), v((<ComplexDual> z).im))
+    return complex(v(z)) if type(z) is Dual else z
+
+
+cdef object seen(object z):
+    """The value of a complex scalar that is handed to the program."""
+    if type(z) is ComplexDual:
+        re, im = (<ComplexDual> z).re, (<ComplexDual> z).im
+        return complex(re.value if type(re) is Dual else re, im.value if type(im) is Dual else im)
+    return complex(z.value) if type(z) is Dual else z
+
+
+cdef object exactly(object z, object value):
+    """A complex scalar of the same derivative, with the value that the whole operation has."""
+    if type(z) is not ComplexDual:
+        return value
+    cdef ComplexDual c = <ComplexDual> z
+    re, im = c.re, c.im
+    cdef double x = PyComplex_RealAsDouble(value), y = PyComplex_ImagAsDouble(value)
+    return of_parts(re if v(re) == x else with_value(re, x), im if v(im) == y else with_value(im, y))
+
+
+cdef object operated(object x, object y, int op):
+    """x op y, one of which is a complex scalar of a trace."""
+    a, b = as_complex(x), as_complex(y)
+    if a is None or b is None:
+        return NotImplemented
+    cdef ComplexDual p = <ComplexDual> a, q = <ComplexDual> b
+    if op == OP_ADD:
+        result = of_parts(add(p.re, q.re), add(p.im, q.im))
+    elif op == OP_SUB:
+        result = of_parts(sub(p.re, q.re), sub(p.im, q.im))
+    elif op == OP_MUL:
+        result = product(p, q)
+    else:
+        result = quotient(p, q) if op == OP_DIV else power(p, q)
+    if not (p.numpys or q.numpys):
+        return result
+    if op == OP_DIV or op == OP_POW:
+        value = (numpy.divide if op == OP_DIV else numpy.power)(plain(p), plain(q))
+        result = exactly(result, complex(value))
+    return of_numpy(result)
+
+
+def operation(x, y, ufunc):
+    """An operator on a dual and a complex number."""
+    op = operators.get(ufunc)
+    return NotImplemented if op is None else operated(x, y, op)
+
+
+cdef bint is_traced(object x):
+    return type(x) is Dual or type(x) is ComplexDual
+
+
+def make(*args, **options):
+    """complex(real, imag) of numbers that may be traced."""
+    if not (any(map(is_traced, args)) or any(map(is_traced, options.values()))):
+        return complex(*args, **options)
+    return of_numbers(*args, **options)
+
+
+cdef object parts_of(object real, object imag):
+    """complex(real, imag), one of which is traced."""
+    a, b = as_complex(real), as_complex(imag)
+    if a is None or b is None:
+        return complex(real, imag)
+    cdef ComplexDual p = <ComplexDual> a, q = <ComplexDual> b
+    re = p.re if is_zero(q.im) else sub(p.re, q.im)
+    return of_parts(re, q.re if is_zero(p.im) else add(p.im, q.re))
+
+
+def of_numbers(real=0.0, imag=0.0):
+    """complex(real, imag), with its names of parameters."""
+    return parts_of(real, imag)
+
+
+cdef object from_array(object a):
+    """The complex scalar that a traced complex array without dimensions holds."""
+    re, im = a.real, a.imag
+    return new(re if type(re) is Dual else re[()], im if type(im) is Dual else im[()])
+
+
+@cython.final
+cdef class ComplexDual:
+    """A complex scalar that is being differentiated: a complex number whose parts remember how they were computed.
+
+    Attributes
+    ----------
+    real, imag : Dual or float
+        Its parts.
+    value : complex
+        The value, without the derivative.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> te.grad(lambda x: abs((x + 1j) * (x - 1j)))(3.0)
+    6.0
+    """
+
+    def __init__(self):
+        raise TypeError("traced complex numbers are made by operations on duals, such as tapeengine.cmath.rect")
+
+    @property
+    def real(self):
+        """The real part."""
+        return self.re
+
+    @property
+    def imag(self):
+        """The imaginary part."""
+        return self.im
+
+    @property
+    def value(self):
+        """The value as a complex number, without the derivative."""
+        return seen(self)
+
+    def conjugate(self):
+        """The complex conjugate."""
+        return like(self, new(self.re, neg(self.im)))
+
+    def __add__(x, y):
+        return operated(x, y, OP_ADD)
+
+    def __sub__(x, y):
+        return operated(x, y, OP_SUB)
+
+    def __mul__(x, y):
+        return operated(x, y, OP_MUL)
+
+    def __truediv__(x, y):
+        return operated(x, y, OP_DIV)
+
+    def __pow__(x, y, modulus):
+        if modulus is not None:
+            raise ValueError("complex modulo")
+        return operated(x, y, OP_POW)
+
+    def __neg__(self):
+        return like(self, new(neg(self.re), neg(self.im)))
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return valued(self.re, self.im, OP_HYPOT, abs(plain(self)))
+
+    def __bool__(self):
+        return self.re != 0.0 or self.im != 0.0
+
+    def __richcmp__(x, y, int kind):
+        if kind != Py_EQ and kind != Py_NE:
+            return NotImplemented
+        other = as_complex(y)
+        if other is None:
+            return NotImplemented
+        result = x.re == (<ComplexDual> other).re and x.im == (<ComplexDual> other).im
+        return result if kind == Py_EQ else not result
+
+    def __hash__(self):
+        return hash(self.re if type(self.re) is Dual else self.im)    # refused, with the reason
+
+    def __repr__(self):
+        return repr(seen(self))
+
+    def __str__(self):
+        return str(seen(self))
+
+    def __format__(self, spec):
+        return format(seen(self), spec)
+
+    def __complex__(self):
+        raise DroppedDerivativeError(told(repr(plain(self)), "complex number"))
+
+    def __reduce__(self):
+        return self.re.__reduce__() if type(self.re) is Dual else self.im.__reduce__()
+
+    def __reduce_ex__(self, protocol):
+        return self.__reduce__()
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    # -- numpy's protocols --------------------------------------------------------------------------------------------
+    @staticmethod
+    def __tapeengine_trace__(primitive, args, static):
+        """Record a call of a primitive."""
+        from tapeengine._core.arrays.calls import record
+        return record(primitive, [x.array() if type(x) is ComplexDual else x for x in args], static)
+
+    def array(self):
+        """The number as a traced array without dimensions."""
+        from tapeengine._core.arrays.calls import zero_dim
+        dual = self.re if type(self.re) is Dual else self.im
+        parts = [zero_dim(x) if type(x) is Dual else x for x in (self.re, self.im)]
+        turned = dual.__array_ufunc__(numpy.multiply, "__call__", parts[1], 1j)
+        return dual.__array_ufunc__(numpy.add, "__call__", parts[0], turned)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        if method == "__call__" and not options:
+            result = of_ufunc(ufunc, inputs)
+            if result is not NotImplemented:
+                return result
+        inputs = [x.array() if type(x) is ComplexDual else x for x in inputs]
+        return getattr(ufunc, method)(*inputs, **options)
+
+    def __array_function__(self, function, types, args, options):
+        return function(*map(as_arrays, args), **options)
+
+
+cdef object as_arrays(object x):
+    """Arguments with arrays in the place of traced complex scalars."""
+    if type(x) is ComplexDual:
+        return x.array()
+    return type(x)([as_arrays(item) for item in x]) if type(x) is list or type(x) is tuple else x
+
+
+cdef dict operators = {
+    numpy.add: OP_ADD, numpy.subtract: OP_SUB, numpy.multiply: OP_MUL, numpy.divide: OP_DIV, numpy.power: OP_POW,
+}
+
+
+cdef dict functions = {     # the function of cmath for each ufunc that has one
+    getattr(numpy, ufunc): name for ufunc, name in {
+        "exp": "exp", "log": "log", "log10": "log10", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan",
+        "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
+        "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    }.items()
+}
+
+
+cdef object of_ufunc(object ufunc, tuple inputs):
+    """A ufunc of scalars, with numpy's value."""
+    if len(inputs) == 2 and ufunc in operators:
+        result = operated(inputs[0], inputs[1], operators[ufunc])
+        if result is NotImplemented:
+            return result
+        return of_numpy(exactly(result, complex(ufunc(plain(inputs[0]), plain(inputs[1])))))
+    if ufunc is numpy.absolute:
+        return abs(inputs[0])
+    if ufunc is numpy.conjugate:
+        return of_numpy(inputs[0].conjugate())
+    name = functions.get(ufunc)
+    if name is None:
+        return NotImplemented
+    from tapeengine._core.scalars import cmath
+    return of_numpy(exactly(getattr(cmath, name)(inputs[0]), complex(ufunc(plain(inputs[0])))))

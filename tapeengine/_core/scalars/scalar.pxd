@@ -1,0 +1,30 @@
+# Dual scalars: a value, the id of its backpropagator and the tag of its trace (DN section 5).
+from libc.stdint cimport uint32_t
+from tapeengine._core.tape.tape cimport Head
+
+cdef class Dual:
+    cdef double v
+    cdef uint32_t id
+    cdef uint32_t tag
+
+cdef extern from "dual_pool.h":
+    ctypedef struct te_dual_pool:
+        void *type
+        void *free
+        Py_ssize_t count
+    object te_dual_new(te_dual_pool *pool, double value, uint32_t id, uint32_t tag)
+    void te_dual_free(te_dual_pool *pool, object dual)
+
+cdef te_dual_pool pool
+
+cdef inline Dual new_dual(double value, uint32_t id, uint32_t tag):
+    return <Dual> te_dual_new(&pool, value, id, tag)
+
+cdef bint as_double(object x, double *out) except -1
+cdef Head *head_of_dual(Dual x) except NULL
+cdef Head *join(Dual x, Dual y, uint32_t *i, uint32_t *j) except NULL
+cdef uint32_t id_on(Head *h, Dual x) except 0
+cdef object value_seen(Dual x)
+cdef int look(Dual x, int kind, double c) except -1
+cdef Dual unary_of(Dual x, int op, double value)
+cdef Dual binary_of(object x, object y, int op, double value)

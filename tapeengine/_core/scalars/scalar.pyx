@@ -1,0 +1,595 @@
+"""Dual scalars: Python's arithmetic on floats, recorded.
+
+A dual is a value and the id of its backpropagator (DN section 5), with the tag of its trace. It is not tracked by the
+cyclic garbage collector and comes from a pool: there is one for each operation.
+"""
+
+import fractions
+import numbers
+from importlib import import_module
+
+import numpy
+
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_Check
+from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE, PyObject_RichCompare
+from libc.math cimport floor, isfinite, pow
+from libc.stdint cimport uint32_t
+cimport cython
+
+from tapeengine._core.tape.nested cimport carried
+from tapeengine._core.tape.tape cimport (
+    BOTH, CONSTANT_LEFT, CONSTANT_RIGHT, Head, head_of, op_da, op_db, op_selects, op_value, record1,
+    record2, record_selection, tape_of, traces,
+    OP_ABS, OP_ACOS, OP_ACOSH, OP_ADD, OP_ASIN, OP_ASINH, OP_ATAN, OP_ATAN2, OP_ATANH, OP_CBRT, OP_COPYSIGN, OP_COS,
+    OP_COSH, OP_DIV, OP_EXP, OP_EXP2, OP_EXPM1, OP_FMOD, OP_HYPOT, OP_LOG, OP_LOG10, OP_LOG1P, OP_LOG2, OP_LOGADDEXP,
+    OP_MAXIMUM, OP_MINIMUM, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SIN, OP_SINH, OP_SQRT, OP_SUB, OP_TAN, OP_TANH,
+    TE_CEIL, TE_EQ_FALSE, TE_EQ_TRUE, TE_EXACT, TE_FLOOR, TE_LE_FALSE, TE_LE_TRUE, TE_LT_FALSE, TE_LT_TRUE, TE_ROUND,
+    TE_TRUNC, guard,
+)
+
+from tapeengine._core.scalars.floatlike import FloatLike
+from tapeengine.dropped import is_formatting, told
+from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedError
+
+cdef extern from "Python.h":
+    double PyLong_AsDouble(object) except? -1.0
+
+cdef object numpy_number = (numpy.floating, numpy.integer, numpy.bool_)
+cdef object Rational = numbers.Rational
+cdef object Fraction = fractions.Fraction
+
+
+cdef bint as_double(object x, double *out) except -1:
+    """Whether x is a real number other than a dual; its value as a float."""
+    if PyFloat_Check(x):
+        out[0] = PyFloat_AS_DOUBLE(x)
+    elif PyLong_Check(x):
+        out[0] = PyLong_AsDouble(x)
+    elif isinstance(x, numpy_number) or isinstance(x, Rational):
+        out[0] = float(x)
+    else:
+        return False
+    return True
+
+
+cdef Head *head_of_dual(Dual x) except NULL:
+    cdef Head *h = head_of(x.tag)
+    if h == NULL:
+        raise TraceError(
+            f"a dual number of the value {x.v!r} is used after its trace has ended. A program must hand on what it "
+            "computes by returning it; keep plain numbers elsewhere (tapeengine.value(x) gives one)"
+        )
+    return h
+
+
+cdef int look(Dual x, int kind, double c) except -1:
+    """Note on a recording what the program learns of x."""
+    return guard(head_of_dual(x), kind, x.id, 0, c)
+
+
+cdef int look_exactly(Dual x) except -1:
+    """Note that the program learns the value of x."""
+    return guard(head_of_dual(x), TE_EXACT, x.id, 0, x.v)
+
+
+cdef object value_seen(Dual x):
+    """The value of a dual that is handed to the program."""
+    if traces.recordings:
+        look_exactly(x)
+    return x.v
+
+
+cdef object integer_seen(Dual x, int kind, object integer):
+    """The integer that a dual comes to, handed to the program."""
+    if traces.recordings:
+        look(x, kind, float(integer))
+    return integer
+
+
+cdef int look_compared(Dual x, object y, double b, int kind, bint holds) except -1:
+    """Note the outcome of a comparison of x with y, whose value is b."""
+    cdef uint32_t i = x.id, j = 0
+    cdef Head *h = join(x, <Dual> y, &i, &j) if type(y) is Dual else head_of_dual(x)
+    cdef int known = TE_LT_TRUE if kind == Py_LT or kind == Py_GT else TE_LE_TRUE
+    if kind == Py_EQ or kind == Py_NE:
+        return guard(h, TE_EQ_TRUE if holds == (kind == Py_EQ) else TE_EQ_FALSE, i, j, b)
+    if not holds:
+        known = TE_LT_FALSE if known == TE_LT_TRUE else TE_LE_FALSE
+    if kind == Py_LT or kind == Py_LE:
+        return guard(h, known, i, j, b)
+    return guard(h, known, j, i, b)
+
+
+cdef uint32_t id_on(Head *h, Dual x) except 0:
+    """The id of x on the tape of h: its own, or that of a link where x belongs to an outer trace."""
+    if x.tag == h.tag:
+        return x.id
+    head_of_dual(x)
+    return carried(h, x.tag, x.id, x.v)
+
+
+cdef Head *join(Dual x, Dual y, uint32_t *i, uint32_t *j) except NULL:
+    """The inner one of two duals' traces, and their ids on its tape. The later trace is the inner one."""
+    cdef Head *h = head_of_dual(x)
+    if x.tag != y.tag:
+        head_of_dual(y)
+        if y.tag > x.tag:
+            h = head_of_dual(y)
+    i[0] = id_on(h, x)
+    j[0] = id_on(h, y)
+    return h
+
+
+cdef inline Dual unary(Dual x, const int op, double value):
+    cdef Head *h = traces.current
+    if h.tag != x.tag:
+        h = head_of_dual(x)
+    return new_dual(value, record1(h, op, x.id, op_da(op, x.v, 0.0, value), 0.0, value), x.tag)
+
+
+cdef inline Dual both(Dual x, Dual y, const int op, double value):
+    cdef Head *h = traces.current
+    cdef uint32_t i = x.id, j = y.id
+    if x.tag != y.tag or h.tag != x.tag:
+        h = join(x, y, &i, &j)
+    i = record2(h, op, i, j, op_da(op, x.v, y.v, value), op_db(op, x.v, y.v, value), value)
+    return new_dual(value, i, h.tag)
+
+
+cdef inline Dual with_right(Dual x, double c, const int op, double value):
+    """An operation on a dual and a constant to its right."""
+    cdef Head *h = traces.current
+    if h.tag != x.tag:
+        h = head_of_dual(x)
+    return new_dual(value, record1(h, op | CONSTANT_RIGHT, x.id, op_da(op, x.v, c, value), c, value), x.tag)
+
+
+cdef inline Dual with_left(double c, Dual y, const int op, double value):
+    """An operation on a dual and a constant to its left."""
+    cdef Head *h = traces.current
+    if h.tag != y.tag:
+        h = head_of_dual(y)
+    return new_dual(value, record1(h, op | CONSTANT_LEFT, y.id, op_db(op, c, y.v, value), c, value), y.tag)
+
+
+cdef Dual unary_of(Dual x, int op, double value):
+    return selection(x, None, op, value) if op_selects[op] else unary(x, op, value)
+
+
+cdef Dual selection(object x, object y, int op, double value):
+    """An operation that passes on one of its operands; see `record_selection`."""
+    cdef Head *h
+    cdef uint32_t i = 0, j = 0
+    cdef double a = 0.0, b = 0.0
+    if type(x) is Dual and type(y) is Dual:
+        h = join(<Dual> x, <Dual> y, &i, &j)
+        a, b = (<Dual> x).v, (<Dual> y).v
+    elif type(x) is Dual:
+        h, i, a = head_of_dual(<Dual> x), (<Dual> x).id, (<Dual> x).v
+        if y is not None:
+            as_double(y, &b)
+    else:
+        h, j, b = head_of_dual(<Dual> y), (<Dual> y).id, (<Dual> y).v
+        as_double(x, &a)
+    return new_dual(value, record_selection(h, op, i, j, a, b, value), h.tag)
+
+
+cdef Dual binary_of(object x, object y, int op, double value):
+    """An operation on two reals, one of them a dual, whose value is known."""
+    cdef double c = 0.0
+    if op_selects[op]:
+        return selection(x, y, op, value)
+    if type(x) is Dual:
+        if type(y) is Dual:
+            return both(<Dual> x, <Dual> y, op, value)
+        as_double(y, &c)
+        return with_right(<Dual> x, c, op, value)
+    as_double(x, &c)
+    return with_left(c, <Dual> y, op, value)
+
+
+cdef dict operator_ufuncs = {
+    OP_ADD: numpy.add, OP_SUB: numpy.subtract, OP_MUL: numpy.multiply, OP_DIV: numpy.divide, OP_POW: numpy.power,
+    OP_MOD: numpy.remainder,
+}
+
+
+cdef object beyond_reals(object x, object y, object ufunc):
+    """x op y with a complex number or another library's array: numpy's, with its rules. NotImplemented for others."""
+    other, dual = (y, x) if type(x) is Dual else (x, y)
+    if type(other) is complex:
+        return above("scalars.complex").operation(x, y, ufunc)
+    if not isinstance(other, (complex, numpy.complexfloating)) and not above("arrays.calls").answers_to_numpy(other):
+        return NotImplemented
+    return rules_of(<Dual> dual, ufunc).ufunc(ufunc, "__call__", (x, y), {})
+
+
+cdef inline object arithmetic(object x, object y, const int op):
+    """x op y for the operations that never fail."""
+    cdef double c = 0.0
+    if type(x) is Dual:
+        if type(y) is Dual:
+            return both(<Dual> x, <Dual> y, op, op_value(op, (<Dual> x).v, (<Dual> y).v))
+        if PyFloat_CheckExact(y):
+            c = PyFloat_AS_DOUBLE(y)
+        elif not as_double(y, &c):
+            return beyond_reals(x, y, operator_ufuncs[op])
+        return with_right(<Dual> x, c, op, op_value(op, (<Dual> x).v, c))
+    if PyFloat_CheckExact(x):
+        c = PyFloat_AS_DOUBLE(x)
+    elif not as_double(x, &c):
+        return beyond_reals(x, y, operator_ufuncs[op])
+    return with_left(c, <Dual> y, op, op_value(op, c, (<Dual> y).v))
+
+
+cdef inline bint operands(object x, object y, double *a, double *b) except -1:
+    """The values of two operands, one of them a dual; False where the other is no real number."""
+    if type(x) is Dual:
+        a[0] = (<Dual> x).v
+    elif not as_double(x, a):
+        return False
+    if type(y) is Dual:
+        b[0] = (<Dual> y).v
+    elif not as_double(y, b):
+        return False
+    return True
+
+
+cdef int look_at_operands(object x, object y) except -1:
+    """Note that the program learns what two operands come to together."""
+    if type(x) is Dual:
+        look_exactly(<Dual> x)
+    if type(y) is Dual:
+        look_exactly(<Dual> y)
+    return 0
+
+
+cdef double power_value(double a, double b) except? -1.0:
+    """a ** b as Python's floats have it, errors included."""
+    cdef double v = pow(a, b)
+    if isfinite(v) and (a > 0 or v != 0 or b >= 0):
+        return v
+    result = a ** <object> b
+    if type(result) is complex:
+        raise UnsupportedError(
+            f"{a!r} ** {b!r} is complex, and a dual number is real. "
+            "Use abs(x) ** p with a sign of your own, or a complex array (numpy.complex128)"
+        )
+    return result
+
+
+cdef object drop(Dual x, str how):
+    return DroppedDerivativeError(how.format(value=repr(x.v)))
+
+
+cdef dict ufunc_opcodes = {getattr(numpy, name): op for name, op in {
+    "add": OP_ADD, "subtract": OP_SUB, "multiply": OP_MUL, "divide": OP_DIV, "negative": OP_NEG, "absolute": OP_ABS,
+    "fabs": OP_ABS, "power": OP_POW, "float_power": OP_POW, "remainder": OP_MOD, "fmod": OP_FMOD,
+    "maximum": OP_MAXIMUM, "minimum": OP_MINIMUM, "hypot": OP_HYPOT, "arctan2": OP_ATAN2, "copysign": OP_COPYSIGN,
+    "logaddexp": OP_LOGADDEXP, "sqrt": OP_SQRT, "cbrt": OP_CBRT, "exp": OP_EXP, "exp2": OP_EXP2, "expm1": OP_EXPM1,
+    "log": OP_LOG, "log1p": OP_LOG1P, "log2": OP_LOG2, "log10": OP_LOG10, "sin": OP_SIN, "cos": OP_COS, "tan": OP_TAN,
+    "arcsin": OP_ASIN, "arccos": OP_ACOS, "arctan": OP_ATAN, "sinh": OP_SINH, "cosh": OP_COSH, "tanh": OP_TANH,
+    "arcsinh": OP_ASINH, "arccosh": OP_ACOSH, "arctanh": OP_ATANH,
+}.items()}
+cdef set ufunc_comparisons = {
+    numpy.less, numpy.greater, numpy.less_equal, numpy.greater_equal, numpy.equal, numpy.not_equal,
+}
+
+
+def opcode_of(ufunc):
+    """The opcode of a ufunc, None where it has none."""
+    return ufunc_opcodes.get(ufunc)
+
+
+cdef object scalar_ufunc(object ufunc, tuple inputs):
+    """A ufunc of scalars with its opcode, its value as numpy has it; NotImplemented elsewhere."""
+    cdef double c = 0.0
+    cdef list values = []
+    for x in inputs:
+        if type(x) is Dual:
+            values.append(value_seen(<Dual> x))
+        elif as_double(x, &c):
+            values.append(c)
+        else:
+            return NotImplemented
+    if ufunc in ufunc_comparisons:
+        return ufunc(*values)
+    if ufunc is numpy.floor_divide:
+        return float(ufunc(*values))
+    if ufunc is numpy.divmod:
+        return float(values[0] // values[1]), binary_of(inputs[0], inputs[1], OP_MOD, float(values[0] % values[1]))
+    op = ufunc_opcodes.get(ufunc)
+    if op is None:
+        return NotImplemented
+    if len(values) == 1:
+        return unary_of(<Dual> inputs[0], op, ufunc(values[0]))
+    return binary_of(inputs[0], inputs[1], op, ufunc(values[0], values[1]))
+
+
+cdef dict modules_above = {}
+
+
+cdef object above(str name):
+    """A module of the core that stands above this one."""
+    if name not in modules_above:
+        modules_above[name] = import_module(f"tapeengine._core.{name}")
+    return modules_above[name]
+
+
+cdef object rules_of(Dual x, object function):
+    rules = tape_of(head_of_dual(x)).rules
+    if rules is None:
+        raise UnsupportedError(
+            f"numpy.{function.__name__} of a dual number needs an engine with numpy rules; "
+            "install the primitives of tapeengine")
+    return rules
+
+
+@cython.final
+@cython.no_gc
+cdef class Dual:
+    """A scalar that is being differentiated: a float that remembers how it was computed.
+
+    Duals come into being when a transform such as `vjp` runs a program; a program uses them as it uses floats.
+    Comparisons, `bool`, `int`, `round` and `//` look at the value and give plain results.
+
+    Attributes
+    ----------
+    value : float
+        The value, without the derivative.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> te.grad(lambda x: x * x if x > 0 else -x)(3.0)
+    6.0
+    """
+
+    def __init__(self):
+        raise TypeError("duals are made by transforms such as tapeengine.vjp, not by hand")
+
+    @property
+    def value(self):
+        """The value as a float, without the derivative."""
+        return value_seen(self)
+
+    @property
+    def __class__(self):
+        """A class with float among its bases."""
+        return FloatLike
+
+    # -- arithmetic ---------------------------------------------------------------------------------------------------
+    def __add__(x, y):
+        return arithmetic(x, y, OP_ADD)
+
+    def __sub__(x, y):
+        return arithmetic(x, y, OP_SUB)
+
+    def __mul__(x, y):
+        return arithmetic(x, y, OP_MUL)
+
+    def __truediv__(x, y):
+        cdef double a = 0.0, b = 0.0
+        if not operands(x, y, &a, &b):
+            return beyond_reals(x, y, numpy.divide)
+        if b == 0:
+            raise ZeroDivisionError("float division by zero")
+        return arithmetic(x, y, OP_DIV)
+
+    def __mod__(x, y):
+        cdef double a = 0.0, b = 0.0
+        if not operands(x, y, &a, &b):
+            return beyond_reals(x, y, numpy.remainder)
+        if b == 0:
+            raise ZeroDivisionError("float modulo by zero")
+        return arithmetic(x, y, OP_MOD)
+
+    def __floordiv__(x, y):
+        cdef double a = 0.0, b = 0.0
+        if not operands(x, y, &a, &b):
+            return beyond_reals(x, y, numpy.floor_divide)
+        if traces.recordings:
+            look_at_operands(x, y)
+        return <object> a // <object> b
+
+    def __divmod__(x, y):
+        cdef double a = 0.0, b = 0.0
+        if not operands(x, y, &a, &b):
+            return beyond_reals(x, y, numpy.divmod)
+        if traces.recordings:
+            look_at_operands(x, y)
+        quotient, remainder = divmod(a, b)
+        return quotient, binary_of(x, y, OP_MOD, remainder)
+
+    def __pow__(x, y, modulus):
+        cdef double a = 0.0, b = 0.0
+        if modulus is not None:
+            raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
+        if not operands(x, y, &a, &b):
+            return beyond_reals(x, y, numpy.power)
+        return binary_of(x, y, OP_POW, power_value(a, b))
+
+    def __neg__(self):
+        return unary(self, OP_NEG, -self.v)
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return unary(self, OP_ABS, abs(self.v))
+
+    # -- primitives and numpy's protocols -----------------------------------------------------------------------------
+    @staticmethod
+    def __tapeengine_trace__(primitive, args, static):
+        """Record a call of a primitive."""
+        return above("arrays.calls").record(primitive, args, static)
+
+    def __getattr__(self, name):
+        """What a numpy scalar has beyond a float, and the methods that numpy calls on the elements of object arrays."""
+        if name.startswith("__"):
+            raise AttributeError(f"a dual number has no attribute {name!r}")
+        ufunc = getattr(numpy, name, None)
+        if isinstance(ufunc, numpy.ufunc) and name != "conj":
+            return lambda *others: ufunc(self, *others)
+        return getattr(above("arrays.calls").zero_dim(self), name)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        if method == "__call__" and not options:
+            result = scalar_ufunc(ufunc, inputs)
+            if result is not NotImplemented:
+                return result
+        return rules_of(self, ufunc).ufunc(ufunc, method, inputs, options)
+
+    def __array_function__(self, function, types, args, options):
+        return rules_of(self, function).function(function, args, options)
+
+    # -- discrete results ---------------------------------------------------------------------------------------------
+    def __bool__(self):
+        if traces.recordings:
+            look(self, TE_EQ_FALSE if self.v != 0 else TE_EQ_TRUE, 0.0)
+        return self.v != 0
+
+    def __int__(self):
+        return integer_seen(self, TE_TRUNC, int(<object> self.v))
+
+    def __trunc__(self):
+        return integer_seen(self, TE_TRUNC, int(<object> self.v))
+
+    def __floor__(self):
+        return integer_seen(self, TE_FLOOR, (<object> self.v).__floor__())
+
+    def __ceil__(self):
+        return integer_seen(self, TE_CEIL, (<object> self.v).__ceil__())
+
+    def __round__(self, ndigits=None):
+        if ndigits is None:
+            return integer_seen(self, TE_ROUND, round(<object> self.v))
+        return round(value_seen(self), ndigits)
+
+    def __richcmp__(x, y, int kind):
+        cdef double a = (<Dual> x).v, b = 0.0
+        cdef bint holds
+        if type(y) is Dual:
+            b = (<Dual> y).v
+        elif PyFloat_CheckExact(y):
+            b = PyFloat_AS_DOUBLE(y)
+        elif PyLong_Check(y) and is_small(y):
+            b = PyLong_AsDouble(y)
+        elif PyLong_Check(y) or isinstance(y, Rational):  # exact, also beyond 2**53
+            return PyObject_RichCompare(value_seen(<Dual> x), y, kind)
+        elif not as_double(y, &b):
+            if not above("arrays.calls").answers_to_numpy(y):
+                return NotImplemented
+            return PyObject_RichCompare(numpy.float64(value_seen(<Dual> x)), y, kind)
+        if kind == Py_LT:
+            holds = a < b
+        elif kind == Py_GT:
+            holds = a > b
+        elif kind == Py_LE:
+            holds = a <= b
+        elif kind == Py_GE:
+            holds = a >= b
+        elif kind == Py_EQ:
+            holds = a == b
+        else:
+            holds = a != b
+        if traces.recordings:
+            look_compared(<Dual> x, y, b, kind, holds)
+        return holds
+
+    def is_integer(self):
+        """Whether the value is a whole number."""
+        return value_seen(self).is_integer()
+
+    # -- a numpy scalar -----------------------------------------------------------------------------------------------
+    def __getitem__(self, index):
+        """What a numpy scalar gives for (), ..., None and tuples of them."""
+        return above("arrays.calls").zero_dim(self)[index]
+
+    # -- a real number ------------------------------------------------------------------------------------------------
+    @property
+    def real(self):
+        """The dual itself."""
+        return self
+
+    @property
+    def imag(self):
+        """The imaginary part of a real number, 0.0."""
+        return 0.0
+
+    def conjugate(self):
+        """The dual itself."""
+        return self
+
+    def __repr__(self):
+        return repr(value_seen(self))
+
+    def __str__(self):
+        return str(value_seen(self))
+
+    def __format__(self, spec):
+        return format(value_seen(self), spec)
+
+    # -- what would lose the derivative -------------------------------------------------------------------------------
+    def __float__(self):
+        if is_formatting():
+            return value_seen(self)
+        raise DroppedDerivativeError(told(repr(self.v), "float"))
+
+    def __hash__(self):
+        raise drop(self, "a dual number ({value}) has no hash: sets, dicts and functools.lru_cache find a key by its value, "
+                   "and would hand out the derivative of another number of the same value. Use tapeengine.value(x) as the "
+                   "key where the value alone matters, and remember results by what is not differentiated, such as an "
+                   "index or a name")
+
+    def as_integer_ratio(self):
+        """Refused: a ratio of integers has no derivative."""
+        raise drop(self, "as_integer_ratio would turn a dual number ({value}) into integers and lose its derivative. "
+                   "For the functions of statistics use numpy's (numpy.mean, numpy.var, numpy.std), for fractions "
+                   "arithmetic on x itself; tapeengine.value(x) drops the derivative on purpose")
+
+    def hex(self):
+        """Refused: a text has no derivative."""
+        raise drop(self, "hex would turn a dual number ({value}) into a text that is read as a number again without its "
+                   "derivative; tapeengine.value(x).hex() drops the derivative on purpose")
+
+    def __complex__(self):
+        raise DroppedDerivativeError(told(repr(self.v), "complex number"))
+
+    def __reduce__(self):
+        raise drop(self, "a dual number ({value}) cannot be pickled: it is a place on a tape of this process. Send "
+                   "plain numbers to other processes; tapeengine.value(x) gives one")
+
+    def __reduce_ex__(self, protocol):
+        return self.__reduce__()
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+cdef bint is_small(object integer) except -1:
+    """Whether a float has exactly the value of an integer for certain."""
+    cdef int overflow = 0
+    cdef long long n = PyLong_AsLongLongAndOverflow(integer, &overflow)
+    return not overflow and -(<long long> 1 << 53) <= n <= <long long> 1 << 53
+
+
+cdef extern from *:
+    """
+    static te_dual_pool *te_the_pool;
+    static void te_dual_dealloc(PyObject *dual) { te_dual_free(te_the_pool, dual); }
+    static void te_use_pool(te_dual_pool *pool, PyObject *type) {
+        te_the_pool = pool;
+        pool->type = (PyTypeObject *)type;
+        pool->type->tp_dealloc = te_dual_dealloc;
+        pool->type->tp_as_sequence->sq_item = NULL;  /* subscripts as numpy's scalars have them make no sequence */
+    }
+    """
+    void te_use_pool(te_dual_pool *pool, object type)
+
+te_use_pool(&pool, Dual)
+numbers.Real.register(Dual)

@@ -1,5 +1,0 @@
-# The reverse sweep of the reverse sweep's derivative along a direction.
-from libc.stdint cimport uint32_t
-from tapeengine._core.tape cimport Tape
-
-cdef int resolve_second(Tape tape, double *tangent, double *cotangent, double *dotted, uint32_t top) except -1

@@ -1,0 +1,32 @@
+# Where values enter and leave a trace.
+from libc.stdint cimport uint32_t
+from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.structures.interleave cimport Walk
+from tapeengine._core.tape.nested cimport Copies
+from tapeengine._core.scalars.scalar cimport Dual
+from tapeengine._core.tape.tape cimport Tape
+
+cdef enum:
+    CONSTANT_ARRAY = 0xFFFFFFFF     # in a layout: an array of the result that depends on nothing
+
+cdef class Inputs(Walk):
+    cdef Tape tape
+    cdef object array_seen  # the first array among the primals, and from the second on
+    cdef Array array_made   # what it became
+    cdef list arrays        # all of them: [(first address, address after the last, values, what they became)]
+    cdef list late          # complex scalars and the arrays that they are read from
+    cdef Dual dual(self, double value)
+    cdef object array(self, object value)
+    cdef object read_later(self, object a)
+    cdef int finish(self) except -1
+
+cdef class Outputs(Walk):
+    cdef Tape tape
+    cdef Copies copies
+    cdef object array(self, Array a)
+    cdef int check_earlier(self, uint32_t tag) except -1
+    cdef object plain_array(self, object value)
+    cdef object objects(self, object value)
+
+cdef int protect_shared(list arrays) except -1
+cdef Outputs begin_outputs(Tape tape, object structures, str root)

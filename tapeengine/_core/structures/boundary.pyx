@@ -1,0 +1,342 @@
+"""Where values enter and leave a trace: primals become its first duals, and its result is taken apart into numbers."""
+
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.list cimport PyList_New, PyList_SET_ITEM
+from cpython.ref cimport Py_INCREF
+from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_GET_SIZE
+from libc.stdint cimport uint32_t
+cimport cython
+from numpy cimport NPY_ARRAY_WRITEABLE, PyArray_CLEARFLAGS, PyArray_DATA, PyArray_ISWRITEABLE, ndarray
+
+from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.arrays.calls cimport is_foreign, of_numbers
+from tapeengine._core.scalars.complex cimport ComplexDual, from_array
+from tapeengine._core.structures.interleave cimport ARRAY, DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Walk
+from tapeengine._core.tape.nested cimport Copies, copy_out
+from tapeengine._core.tape.records cimport View, view_of
+from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
+from tapeengine._core.arrays.storing cimport (
+    dense, geometry, head_of_array, held, make_writable, new_array, plain, snapshot, view_by,
+)
+from tapeengine._core.tape.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, head_of, reserve
+
+from operator import itemgetter
+
+import numpy
+from numpy.lib.array_utils import byte_bounds
+
+from tapeengine.errors import StructureError, TraceError
+
+cdef object floating = numpy.floating
+cdef object array_class = numpy.ndarray
+
+
+cdef Array array_input(Head *h, object value):
+    """An array of the caller as an input of a trace: a small one is copied, a large one is watched and copied before
+    it is written to."""
+    cdef Array a
+    if type(value) is Array:
+        value = snapshot(<Array> value)
+    else:
+        value = numpy.asarray(value)
+        if not value.dtype.isnative or not value.flags.aligned:
+            value = value.astype(value.dtype.newbyteorder("="))
+    if dense(plain(value)):
+        own = held(h, value)
+        a = new_array(h, own, True)
+        a.storage.kept = own is value
+    else:
+        a = gapped(h, value)
+    if not PyArray_ISWRITEABLE(plain(value)):
+        PyArray_CLEARFLAGS(plain(a.values), NPY_ARRAY_WRITEABLE)
+    return a
+
+
+cdef Array gapped(Head *h, object value):
+    """An input whose elements do not fill their memory: a copy with gaps, of which numpy makes the same views."""
+    cdef ndarray numbers = plain(value)
+    cdef Head *outer
+    flat, spread = with_gaps(numbers)
+    if type(value) is Array:
+        outer = head_of((<Array> value).storage.tag)
+        if outer == NULL:
+            value = numbers
+        else:
+            flat = new_array(outer, flat, False)
+    part = view_by(new_array(h, flat, True), view_of(
+        spread, 0, <char *> PyArray_DATA(<ndarray> spread) - <char *> PyArray_DATA(plain(flat)), len(flat)))
+    part.values[...] = value
+    return part
+
+
+cdef tuple with_gaps(object values):
+    """A flat array, and a view of it with an array's shape, the order of its strides, and a gap of one element wherever
+    its axes do not fill their memory."""
+    cdef list strides = [0] * values.ndim
+    width = step = filled = values.itemsize
+    start = 0
+    for axis in sorted(range(values.ndim - 1, -1, -1), key=lambda axis: abs(values.strides[axis])):
+        stride, n = values.strides[axis], values.shape[axis]
+        if n > 1 and abs(stride) != filled:
+            step += width
+        strides[axis] = step if stride >= 0 else -step
+        start += (n - 1) * step if stride < 0 else 0
+        if n > 1:
+            filled = abs(stride) * n
+        step *= n
+    flat = numpy.zeros(step // width, values.dtype)
+    return flat, numpy.ndarray(values.shape, values.dtype, flat, start, strides)
+
+
+cdef tuple extent(object value, Array made):
+    """The first address of an array's memory and the one behind it, its values, and what it became in the trace."""
+    values = plain(value) if type(value) is Array else numpy.asarray(value)
+    return (*byte_bounds(values), values, made)
+
+
+cdef int protect_shared(list arrays) except -1:
+    """Refuse writes to primals that share memory.
+
+    The plain program sees such a write through both arrays. Here each is an input with a derivative of its own, and a
+    storage of its own. What only reads them is not affected.
+    """
+    cdef Py_ssize_t i, j
+    arrays = sorted(arrays, key=itemgetter(0, 1))
+    for i in range(len(arrays)):
+        j = i + 1
+        while j < len(arrays) and arrays[j][0] < arrays[i][1]:
+            if overlap(arrays[i][2], arrays[j][2]):
+                (<Array> arrays[i][3]).storage.shared = (<Array> arrays[j][3]).storage.shared = True
+            j += 1
+    return 0
+
+
+cdef bint overlap(object a, object b) except -1:
+    """Whether two arrays have an element in common; where that is too hard to tell, they are taken to."""
+    try:
+        return numpy.shares_memory(a, b, max_work=100_000)
+    except numpy.exceptions.TooHardError:
+        return True
+
+
+@cython.final
+cdef class Inputs(Walk):
+    """Interleave: the leaves of the primals become the first duals of a trace (DN Fig. 10)."""
+
+    cdef Dual dual(self, double value):
+        cdef Head *h = &self.tape.head
+        cdef uint32_t i = h.count
+        reserve(h, 1)
+        if h.last_values != NULL:
+            h.values[i >> CHUNK_SHIFT][i & CHUNK_LAST] = value
+        return new_dual(value, i, h.tag)
+
+    cdef list floats(self, object value):
+        cdef Head *h = &self.tape.head
+        cdef uint32_t i = h.count, k, n = <uint32_t> PySequence_Fast_GET_SIZE(value)
+        cdef double v
+        cdef Dual d
+        cdef list duals
+        for k in range(n):
+            if not PyFloat_CheckExact(<object> PySequence_Fast_GET_ITEM(value, k)):
+                return None
+        duals = PyList_New(n)
+        reserve(h, n)
+        self.layout.add(FLOATS, n, i)
+        for k in range(n):
+            v = PyFloat_AS_DOUBLE(<object> PySequence_Fast_GET_ITEM(value, k))
+            if h.last_values != NULL:
+                h.values[(i + k) >> CHUNK_SHIFT][(i + k) & CHUNK_LAST] = v
+            d = new_dual(v, i + k, h.tag)
+            Py_INCREF(d)
+            PyList_SET_ITEM(duals, k, d)
+        return duals
+
+    cdef object leaf(self, object value):
+        cdef Dual d
+        cls = type(value)
+        if cls is float:
+            d = self.dual(value)
+            self.layout.add(FLOAT, 0, d.id)
+            return d
+        if cls is Dual:
+            head_of_dual(<Dual> value)
+            d = self.dual((<Dual> value).v)
+            self.tape.note_link(d.id, (<Dual> value).tag, (<Dual> value).id)
+            self.layout.add(FLOAT, 0, d.id)
+            return d
+        if isinstance(value, floating):
+            d = self.dual(value)
+            self.layout.add(NUMPY, 0, d.id)
+            self.layout.keep(cls)
+            return d
+        if cls is complex:
+            value = self.array(numpy.asarray(value))
+            return value if self.tape.rules is None else self.read_later(value)
+        if cls is ComplexDual:
+            return self.read_later(self.array((<ComplexDual> value).array()))
+        if cls is Array or (isinstance(value, (array_class, numpy.complexfloating)) and value.dtype.kind in "fc"):
+            if is_foreign(value) and not isinstance(value, numpy.memmap):
+                raise StructureError(
+                    f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, whose operations are not those of plain "
+                    "arrays. Pass numpy.asarray of it, and what else it holds (a mask, a unit) beside it")
+            return self.array(value)
+        if self.structures.is_discrete(value) or (isinstance(value, array_class) and value.dtype.kind in "iubSUMm"):
+            self.layout.add(DISCRETE, 0, 0)
+            return value
+        raise StructureError(
+            f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. Pass numbers, "
+            "arrays and containers of them; make it a dataclass, register the class as a container "
+            "(the hook tapeengine_structures), or let the program capture it instead of taking it as an argument"
+        )
+
+    cdef object read_later(self, object a):
+        """The complex scalar that an array holds: its parts are read, which takes records, after the last input."""
+        cdef ComplexDual z = ComplexDual.__new__(ComplexDual)
+        if self.late is None:
+            self.late = []
+        self.late.append((z, a))
+        return z
+
+    cdef int finish(self) except -1:
+        """All inputs are there: read what is left to read."""
+        cdef ComplexDual z, read
+        if self.late is not None:
+            for z, a in self.late:
+                read = from_array(a)
+                z.re, z.im = read.re, read.im
+        return 0
+
+    cdef object array(self, object value):
+        cdef Array a
+        if type(value) is Array:
+            head_of_array(<Array> value)
+        elif value.dtype.itemsize // (2 if value.dtype.kind == "c" else 1) not in (4, 8):
+            raise StructureError(f"{self.path()} has the dtype {value.dtype}; the engine differentiates float32, float64, "
+                                 "complex64 and complex128. Convert it with astype")
+        a = array_input(&self.tape.head, value)
+        if self.array_seen is None:
+            self.array_seen, self.array_made = value, a
+        else:
+            if self.arrays is None:
+                self.arrays = [extent(self.array_seen, self.array_made)]
+            self.arrays.append(extent(value, a))
+        self.layout.add(ARRAY, a.storage.index, 0)
+        self.layout.keep(geometry(a))
+        return a
+
+
+@cython.final
+cdef class Outputs(Walk):
+    """Deinterleave: the result of a program without its duals, and the ids that its scalars had (DN Fig. 10)."""
+
+    cdef list floats(self, object value):
+        cdef uint32_t tag = self.tape.head.tag
+        cdef Py_ssize_t k, n = PySequence_Fast_GET_SIZE(value)
+        cdef object x
+        cdef list values
+        if self.copies is not None:
+            return None
+        for k in range(n):
+            x = <object> PySequence_Fast_GET_ITEM(value, k)
+            if not (type(x) is Dual and (<Dual> x).tag == tag or PyFloat_CheckExact(x)):
+                return None
+        values = PyList_New(n)
+        for k in range(n):
+            x = <object> PySequence_Fast_GET_ITEM(value, k)
+            if type(x) is Dual:
+                self.layout.add(FLOAT, 0, (<Dual> x).id)
+                x = (<Dual> x).v
+            else:
+                self.layout.add(FLOAT, 0, 0)
+            Py_INCREF(x)
+            PyList_SET_ITEM(values, k, x)
+        return values
+
+    cdef object leaf(self, object value):
+        cdef Dual d
+        cls = type(value)
+        if cls is float:
+            self.layout.add(FLOAT, 0, 0)
+            return value
+        if cls is Dual:
+            d = <Dual> value
+            if d.tag == self.tape.head.tag:
+                self.layout.add(FLOAT, 0, d.id)
+                if self.copies is not None and self.copies.ids[d.id]:
+                    return new_dual(d.v, self.copies.ids[d.id], self.copies.tag)
+                return d.v
+            head_of_dual(d)
+            self.check_earlier(d.tag)
+            self.layout.add(FLOAT, 0, 0)
+            return value
+        if cls is Array:
+            return self.array(<Array> value)
+        if cls is ComplexDual:
+            value = self.array((<ComplexDual> value).array())
+            return value if type(value) is Array else complex(value)
+        if isinstance(value, floating):
+            self.layout.add(NUMPY, 0, 0)
+            self.layout.keep(cls)
+            return value
+        if isinstance(value, array_class):
+            return self.plain_array(value)
+        if self.structures.is_discrete(value):
+            self.layout.add(DISCRETE, 0, 0)
+            return value
+        raise StructureError(
+            f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. Return "
+            "numbers, arrays and containers of them; make it a dataclass or register the class as a container "
+            "(the hook tapeengine_structures)"
+        )
+
+    cdef object array(self, Array a):
+        """The values of a traced array, as an array of the caller's own."""
+        if a.storage.tag != self.tape.head.tag:
+            if a.storage.active:
+                head_of_array(a)
+                self.check_earlier(a.storage.tag)
+            return self.plain_array(a)
+        if not a.storage.active:
+            return self.plain_array(a.current())
+        self.layout.add(ARRAY, a.storage.index, 0)
+        self.layout.keep(geometry(a))
+        if a.storage.kept and type(a.storage.base) is array_class:      # one copy for all results that are views of the storage
+            make_writable(a.storage)
+        value = a.current()
+        return value.copy("K") if type(value) is Array else value
+
+    cdef int check_earlier(self, uint32_t tag) except -1:
+        if tag > self.tape.head.tag:
+            raise TraceError(
+                f"{self.path()} belongs to a later trace, which this one cannot depend on. "
+                "Return from each program what it computed itself"
+            )
+        return 0
+
+    cdef object plain_array(self, object value):
+        if value.dtype == object:
+            return self.objects(value)
+        if value.dtype.kind not in "fc":
+            self.layout.add(DISCRETE, 0, 0)
+            return value
+        self.layout.add(ARRAY, CONSTANT_ARRAY, 0)
+        self.layout.keep(value)
+        return value
+
+    cdef object objects(self, object value):
+        """What numpy.array makes of duals: the values of the traced array that they are the elements of."""
+        found = of_numbers(value)
+        if found is None:
+            raise StructureError(f"{self.path()} is an array of objects that are not numbers. Return a list of them")
+        return self.leaf(found)
+
+
+cdef Outputs begin_outputs(Tape tape, object structures, str root):
+    cdef Outputs outputs = Outputs.__new__(Outputs)
+    outputs.structures = structures
+    outputs.root = root
+    outputs.layout = Layout.__new__(Layout)
+    outputs.tape = tape
+    outputs.copies = copy_out(tape)
+    return outputs

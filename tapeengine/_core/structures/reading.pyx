@@ -1,0 +1,137 @@
+"""Structures held against layouts strictly: the arguments and the results of programs that are replayed."""
+
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.sequence cimport PySequence_Fast_GET_ITEM
+from libc.stdint cimport uint32_t
+cimport cython
+
+from tapeengine._core.structures.interleave cimport ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, TUPLE, Layout, Step
+from tapeengine._core.scalars.scalar cimport Dual
+
+
+cdef class Reader:
+    """Takes a structure apart that must have a layout's form exactly; leaves go to `leaf`."""
+
+    cdef bint leaf(self, int kind, uint32_t id, object value) except -1:
+        raise NotImplementedError
+
+    cdef bint read(self, Layout layout, object value) except -1:
+        """Hold a structure against a layout, from the root to its last child first; False where it does not fit."""
+        cdef Py_ssize_t i, k, aux_left
+        cdef Step s
+        cdef list stack
+        if layout.count == 1:
+            return self.single(layout, value)
+        if layout.count == 2 and layout.steps[0].kind == FLOATS:
+            if type(value) is not (list if layout.steps[1].kind == LIST else tuple) or len(value) != layout.steps[1].n:
+                return False
+            return self.floats(layout.steps[0], value)
+        aux_left = 0 if layout.aux is None else len(layout.aux)
+        stack = [value]
+        for i in range(layout.count - 1, -1, -1):
+            s = layout.steps[i]
+            value = stack.pop()
+            aux = None
+            if s.kind >= DICT or s.kind == NUMPY or s.kind == ARRAY:
+                aux_left -= 1
+                aux = layout.aux[aux_left]
+            if s.kind == FLOATS:
+                if not self.floats(s, value):
+                    return False
+            elif s.kind < LIST:
+                if not self.fits(s.kind, aux, value) or not self.leaf(s.kind, s.id, value):
+                    return False
+            else:
+                children = self.children(s.kind, s.n, aux, value)
+                if children is None:
+                    return False
+                if i and layout.steps[i - 1].kind == FLOATS and s.kind <= TUPLE:
+                    stack.append(children)
+                else:
+                    stack.extend(children)
+        return True
+
+    cdef bint single(self, Layout layout, object value) except -1:
+        cdef Step s = layout.steps[0]
+        if s.kind >= LIST:      # an empty container
+            return self.children(s.kind, 0, layout.aux[0] if s.kind >= DICT else None, value) is not None
+        return self.fits(s.kind, layout.aux[0] if s.kind == NUMPY or s.kind == ARRAY else None, value) and self.leaf(
+            s.kind, s.id, value)
+
+    cdef bint floats(self, Step s, object values) except -1:
+        cdef uint32_t k
+        for k in range(s.n):
+            value = <object> PySequence_Fast_GET_ITEM(values, k)
+            if not self.fits(FLOAT, None, value) or not self.leaf(FLOAT, s.id + k, value):
+                return False
+        return True
+
+    cdef bint fits(self, int kind, object aux, object value) except -1:
+        """Whether a leaf is of the kind that a layout says."""
+        if kind == FLOAT:
+            return PyFloat_CheckExact(value) or (self.duals is not None and type(value) is Dual)
+        if kind == NUMPY:
+            return type(value) is aux
+        return kind == DISCRETE and type(value) is not Dual
+
+    cdef object children(self, int kind, uint32_t n, object aux, object value):
+        """The children of a container; None where it is another one."""
+        if kind == LIST or kind == TUPLE:
+            return value if type(value) is (list if kind == LIST else tuple) and len(value) == n else None
+        if kind == DICT:
+            return list((<dict> value).values()) if type(value) is dict and list(<dict> value) == aux else None
+        if type(value) is not aux[0]:
+            return None
+        children, other = aux[1].take(value)
+        return children if len(children) == n and other == aux[2] else None
+
+
+@cython.final
+cdef class Arguments(Reader):
+    """Reads arguments into registers; discrete leaves must be those of the recording."""
+
+    cdef bint leaf(self, int kind, uint32_t id, object value) except -1:
+        if type(value) is Dual:
+            self.v[id] = (<Dual> value).v
+            self.duals.append((id, value))
+            return True
+        if kind == FLOAT:
+            self.v[id] = PyFloat_AS_DOUBLE(value)
+            return True
+        if kind == NUMPY:
+            self.v[id] = value
+            return True
+        self.at += 1
+        return same_leaf(value, self.known[self.at - 1])
+
+
+@cython.final
+cdef class Known(Reader):
+    """Collects what is no register: discrete leaves, and of a result the numbers that depend on nothing."""
+
+    cdef list found
+
+    cdef bint leaf(self, int kind, uint32_t id, object value) except -1:
+        if kind == DISCRETE or id == 0:
+            self.found.append(value)
+        return True
+
+
+cdef bint same_leaf(object value, object known) except -1:
+    """Whether a discrete leaf is the one that was recorded."""
+    if value is known:
+        return True
+    if type(value) is not type(known):
+        return False
+    if hasattr(value, "dtype"):
+        return value.dtype == known.dtype and value.shape == known.shape and (value == known).all()
+    return value == known
+
+
+cdef tuple known_leaves(Layout layout, object value, object structures):
+    """What is no register, in the order in which `Reader` meets it."""
+    cdef Known reader = Known.__new__(Known)
+    reader.structures = structures
+    reader.found = []
+    reader.read(layout, value)
+    return tuple(reader.found)

@@ -1,0 +1,9 @@
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+from tapeengine._core.sweeps.trace import Backpropagator
+
+def matrix(back: Backpropagator, outputs: Sequence[int], forward: bool) -> numpy.ndarray[Any, Any] | None: ...
+def walks(back: Backpropagator, count: int) -> int: ...

@@ -1,0 +1,128 @@
+"""Jacobians of scalar programs: one walk over the tape serves a block of cotangents, or of tangents.
+
+A walk costs mostly the reading of the records and of the accumulation array; with a cache line of cotangents for each id,
+eight of them cost little more than one.
+"""
+
+from libc.stdint cimport uint32_t
+from libc.string cimport memset
+
+from tapeengine._core.tape.tape cimport FORM_MASK, SPECIAL, Head, Record, Tape, op_at, record_at
+from tapeengine._core.sweeps.trace cimport Backpropagator, free_zeros, zeros
+
+import numpy
+
+cdef extern from "block.h" nogil:
+    const uint32_t TE_BLOCK
+    void te_block_add(double *to, const double *source, double partial)
+    void te_block_set(double *to, const double *source, double partial)
+    void te_block_sum(double *to, const double *source, double first, const double *other, double second)
+    bint te_block_zero(const double *block)
+
+
+cdef void resolve_block(Head *h, double *cotangent, uint32_t top) noexcept nogil:
+    """Resolve the ids from top down for a block of cotangents."""
+    cdef uint32_t i
+    cdef Record *r
+    cdef double *c
+    for i in range(top, h.inputs, -1):
+        c = cotangent + <size_t> i * TE_BLOCK
+        if op_at(h, i) & FORM_MASK == SPECIAL or te_block_zero(c):
+            continue
+        r = record_at(h, i)
+        te_block_add(cotangent + <size_t> r.p1 * TE_BLOCK, c, r.d1)
+        if r.p2 != i:
+            te_block_add(cotangent + <size_t> r.p2 * TE_BLOCK, c, r.d2)
+
+
+cdef void push_block(Head *h, double *tangent, uint32_t top) noexcept nogil:
+    """Fill in the tangents of the ids up to top for a block of tangents of the inputs; what was there is not read."""
+    cdef uint32_t i
+    cdef Record *r
+    cdef double *t
+    for i in range(h.inputs + 1, top + 1):
+        t = tangent + <size_t> i * TE_BLOCK
+        if op_at(h, i) & FORM_MASK == SPECIAL:
+            memset(t, 0, TE_BLOCK * sizeof(double))
+            continue
+        r = record_at(h, i)
+        if r.p2 == i:
+            te_block_set(t, tangent + <size_t> r.p1 * TE_BLOCK, r.d1)
+        else:
+            te_block_sum(t, tangent + <size_t> r.p1 * TE_BLOCK, r.d1, tangent + <size_t> r.p2 * TE_BLOCK, r.d2)
+
+
+cdef bint is_scalar_tape(Tape tape) noexcept:
+    """Whether all that depends on the primals is scalar."""
+    return tape.place_count == 0 and not tape.arrays
+
+
+cdef void reverse_rows(Head *h, double *block, uint32_t[::1] outputs, double[:, ::1] rows) noexcept nogil:
+    """Resolve the outputs block by block, and copy out the cotangents of the inputs."""
+    cdef uint32_t first = 0, width, k, j, top, m = <uint32_t> outputs.shape[0]
+    while first < m:
+        width = min(TE_BLOCK, m - first)
+        top = 0
+        if first:
+            memset(block, 0, <size_t> h.count * TE_BLOCK * sizeof(double))
+        for k in range(width):
+            if outputs[first + k]:
+                block[<size_t> outputs[first + k] * TE_BLOCK + k] = 1.0
+            top = max(top, outputs[first + k])
+        resolve_block(h, block, top)
+        for j in range(h.inputs):
+            for k in range(width):
+                rows[first + k, j] = block[<size_t> (j + 1) * TE_BLOCK + k]
+        first += width
+
+
+cdef void forward_columns(Head *h, double *block, uint32_t[::1] outputs, double[:, ::1] rows) noexcept nogil:
+    """Sweep the inputs' tangents forward block by block, and copy out the tangents of the outputs."""
+    cdef uint32_t first = 0, width, k, i, top = 0, m = <uint32_t> outputs.shape[0]
+    for i in range(m):
+        top = max(top, outputs[i])
+    while first < h.inputs:
+        width = min(TE_BLOCK, h.inputs - first)
+        memset(block, 0, <size_t> (h.inputs + 1) * TE_BLOCK * sizeof(double))
+        for k in range(width):
+            block[<size_t> (first + k + 1) * TE_BLOCK + k] = 1.0
+        push_block(h, block, top)
+        for i in range(m):
+            for k in range(width):
+                rows[i, first + k] = block[<size_t> outputs[i] * TE_BLOCK + k]
+        first += width
+
+
+def walks(Backpropagator back, Py_ssize_t count):
+    """What so many rows or columns cost, in walks over a scalar tape; on a tape with arrays each counts."""
+    return (count + TE_BLOCK - 1) // TE_BLOCK if is_scalar_tape(back.tape) else count
+
+
+def matrix(Backpropagator back, outputs, bint forward):
+    """The Jacobian of the scalars with the ids `outputs` (0: a constant), by blocks of rows or of columns.
+
+    Returns
+    -------
+    numpy.ndarray of shape (len(outputs), number of inputs)
+        None where the tape has array records.
+    """
+    cdef Head *h = &back.tape.head
+    cdef uint32_t[::1] ids
+    cdef double[:, ::1] rows
+    cdef double *block
+    if not is_scalar_tape(back.tape):
+        return None
+    result = numpy.zeros((len(outputs), h.inputs))
+    if result.size == 0:
+        return result
+    ids, rows = numpy.array(outputs, numpy.uint32), result
+    block = <double *> zeros(h.count, TE_BLOCK * sizeof(double))
+    try:
+        with nogil:
+            if forward:
+                forward_columns(h, block, ids, rows)
+            else:
+                reverse_rows(h, block, ids, rows)
+    finally:
+        free_zeros(block)
+    return result

@@ -1,0 +1,94 @@
+"""The columns of a Jacobian over a tape with arrays: one walk over the tape sweeps a block of unit tangents.
+
+How many columns a block has is bounded by the memory that the tangents of the largest array take, which should stay in
+the cache.
+"""
+
+from libc.stdint cimport uint32_t
+
+from tapeengine._core.sweeps.batch cimport Batch
+from tapeengine._core.tape.records cimport View
+from tapeengine._core.sweeps.row_sweep cimport fair, largest, places_of
+from tapeengine._core.sweeps.trace cimport Backpropagator
+
+import numpy
+
+cdef enum:
+    FEW = 3                 # columns: fewer are not worth a block
+    LARGEST = 1 << 22       # bytes of the largest array's block of tangents
+    LEAST = 8               # columns that a block may have, however large its arrays are
+
+
+cdef int seed(Batch batch, list places, Py_ssize_t first) except -1:
+    """Stage a one in each row of the block, at the row's number; the numbers are those from `first` on."""
+    cdef Py_ssize_t start, n, k, low, high
+    for start, n, place in places:
+        low, high = max(start, first), min(start + n, first + batch.width)
+        if low >= high or place is None:
+            continue
+        if type(place) is View:
+            seed_array(batch, <View> place, low - start, high - start, low - first)
+        else:
+            for k in range(low, high):
+                batch.scalars[(k - first) * batch.records + <uint32_t> place + (k - start)] = 1.0
+    return 0
+
+
+cdef int seed_array(Batch batch, View view, Py_ssize_t low, Py_ssize_t high, Py_ssize_t row) except -1:
+    """Stage the unit tangents of an array's numbers from low to high, from a row of the block on."""
+    if batch.blocks[view.storage] is None:
+        batch.allocate(view.storage)
+    places = numpy.unravel_index(numpy.arange(low, high), view.shape) if view.ndim else ()
+    batch.part(view)[(numpy.arange(row, row + high - low), *places)] = 1
+    return 0
+
+
+cdef int take_out(Batch batch, list places, object into) except -1:
+    """Copy the tangents of the result's numbers into columns of the matrix."""
+    cdef Py_ssize_t start, n, k
+    for start, n, place in places:
+        if type(place) is View:
+            part = batch.part(<View> place)
+            if part is not None:
+                into[start:start + n] = part.reshape(batch.width, n).T
+        elif place:
+            for k in range(n):
+                t = batch.scalar(<uint32_t> place + <uint32_t> k)
+                if t is not None:
+                    into[start + k] = t
+    return 0
+
+
+def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype):
+    """The matrix of a program's derivative by columns, on plain numbers.
+
+    Parameters
+    ----------
+    back : Backpropagator
+        Of a tape that depends on no outer trace, and that can be swept forwards.
+    size, columns : int
+        How many numbers the result has, and the primals.
+    dtype : numpy.dtype
+        Of the matrix.
+
+    Returns
+    -------
+    numpy.ndarray of shape (size, columns)
+        None for few columns, which are swept one by one.
+    """
+    cdef Batch batch
+    cdef Py_ssize_t first, width
+    cdef Py_ssize_t most = max(<Py_ssize_t> (LARGEST // largest(back.tape)), <Py_ssize_t> LEAST)
+    if columns < FEW:
+        return None
+    inputs, outputs = places_of(back.primals), places_of([back.result])
+    lasting = [(<View> place).storage for _, _, place in outputs if type(place) is View]
+    found = numpy.zeros((size, columns), dtype)
+    width = fair(columns, most)
+    for first in range(0, columns, width):
+        batch = Batch.__new__(Batch)
+        batch.begin(back.tape, min(width, columns - first), lasting)
+        seed(batch, inputs, first)
+        batch.sweep()
+        take_out(batch, outputs, found[:, first:first + batch.width])
+    return found

@@ -1,0 +1,11 @@
+# Sweeps in parts, for looking into them.
+from libc.stdint cimport uint32_t
+from tapeengine._core.tape.records cimport Reverse
+from tapeengine._core.sweeps.trace cimport Backpropagator
+
+cdef class PartialSweep:
+    cdef Backpropagator back
+    cdef Reverse r
+    cdef double *cotangent
+    cdef uint32_t at
+    cdef int down_to(self, uint32_t lowest) except -1

@@ -1,0 +1,231 @@
+"""Looking into a tape: what its records are and read, and reverse sweeps in parts, for progress and times."""
+
+from libc.stdint cimport uint32_t
+from time import perf_counter
+
+from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.arrays.custom cimport CustomRecord
+from tapeengine._core.arrays.elementwise cimport ElementwiseRecord
+from tapeengine._core.tape.records cimport AddRecord, PrimitiveRecord, ReadRecord, Reverse, View, WriteRecord
+from tapeengine._core.arrays.products cimport ProductRecord
+from tapeengine._core.arrays.sums cimport SumRecord
+from tapeengine._core.sweeps.sweep cimport resolve
+from tapeengine._core.tape.tape cimport (
+    ARRAY, FORM_MASK, READ, SPECIAL, WRITE, Head, Record, Tape, innermost_here, op_at, op_names, record_at, tape_of,
+    value_at,
+)
+from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds, free_zeros, zeros
+
+import numpy
+
+
+def open_tape():
+    """The tape of the latest trace that this thread has open, or None."""
+    cdef Head *h = innermost_here()
+    return None if h == NULL else tape_of(h)
+
+
+def is_swept_back_only():
+    """Whether the latest trace that this thread has open takes reverse sweeps of first order alone."""
+    cdef Head *h = innermost_here()
+    return h != NULL and not tape_of(h).keeps_tangents
+
+
+def last_id(Tape tape):
+    """The id of the latest record."""
+    return tape.head.count - 1
+
+
+def value_of_id(Tape tape, uint32_t i):
+    """The value of an id; None where the tape keeps none."""
+    if tape.head.values[0] == NULL or i == 0 or i >= tape.head.count:
+        return None
+    if i > tape.head.inputs and op_at(&tape.head, i) == ARRAY:
+        return None
+    return value_at(&tape.head, i)
+
+
+def operation(Tape tape, uint32_t i):
+    """The name of a record's operation, also of one on arrays."""
+    if op_at(&tape.head, i) != ARRAY:
+        return tape.record(i)[1]
+    entry = tape.arrays[record_at(&tape.head, i).p2]
+    if type(entry) is PrimitiveRecord:
+        return (<PrimitiveRecord> entry).primitive.name
+    if type(entry) is ElementwiseRecord:
+        return op_names[(<ElementwiseRecord> entry).op].decode() + " of arrays"
+    name = type(entry).__name__.removesuffix("Record").lower()
+    return name if name == "custom" else name + " of arrays"
+
+
+def array_parents(Tape tape):
+    """For each record that reads arrays, the records that made or last wrote what it reads; {id: ids}."""
+    cdef Head *h = &tape.head
+    cdef Record *r
+    cdef uint32_t i
+    writers, found = {}, {}
+    for i in range(h.inputs + 1, h.count):
+        r = record_at(h, i)
+        kind = op_at(h, i)
+        if kind == READ or kind == WRITE:
+            scalar = [<uint32_t> r.d1] if kind == WRITE and r.d1 != 0.0 else []
+            found[i] = tuple(scalar + ([writers[r.p2]] if r.p2 in writers else []))
+            if kind == WRITE:
+                writers[r.p2] = i
+        elif kind == ARRAY:
+            reads, writes = places(tape.arrays[r.p2])
+            found[i] = tuple([place if type(place) is int else writers[place[0]]
+                              for place in reads if type(place) is int or place[0] in writers])
+            for storage in writes:
+                writers[storage] = i
+    return found
+
+
+cdef tuple places(object entry):
+    """What a record reads, ids of scalars and (storage,), and the storages that it writes."""
+    cdef ElementwiseRecord e
+    if type(entry) is PrimitiveRecord:
+        return [place_of(p) for _, p in (<PrimitiveRecord> entry).inputs], outputs((<PrimitiveRecord> entry).output)
+    if type(entry) is ReadRecord:
+        return [((<ReadRecord> entry).source.storage,)], [(<ReadRecord> entry).result.storage]
+    if type(entry) is WriteRecord:
+        target = (<WriteRecord> entry).target.storage
+        value = (<WriteRecord> entry).value
+        return [(target,)] + ([] if value is None else [place_of(value)]), [target]
+    if type(entry) is AddRecord:
+        target = (<AddRecord> entry).target.storage
+        return [(target,), place_of((<AddRecord> entry).value)], [target]
+    if type(entry) is ElementwiseRecord:
+        e = <ElementwiseRecord> entry
+        reads = [(e.a.place,)] if e.a.source == 2 else [e.a.place] if e.a.source == 1 else []
+        reads += [(e.b.place,)] if e.b.source == 2 else [e.b.place] if e.b.source == 1 else []
+        return [int(x) if type(x) is not tuple else x for x in reads], [e.result]
+    if type(entry) is SumRecord:
+        return [((<SumRecord> entry).source.storage,)], outputs((<SumRecord> entry).result)
+    if type(entry) is ProductRecord:
+        reads = [place_of(p) for p in ((<ProductRecord> entry).left, (<ProductRecord> entry).right) if p is not None]
+        return reads, outputs((<ProductRecord> entry).result)
+    if type(entry) is CustomRecord:
+        reads = [place_of(p) for _, p in (<CustomRecord> entry).inputs + (<CustomRecord> entry).captured]
+        return reads, [(<View> p).storage for p in (<CustomRecord> entry).outputs if type(p) is View]
+    return [], []
+
+
+cdef object place_of(object place):
+    return ((<View> place).storage,) if type(place) is View else int(place)
+
+
+cdef list outputs(object output):
+    if type(output) is View:
+        return [(<View> output).storage]
+    return [s for part in output[1] for s in outputs(part)] if type(output) is tuple else []
+
+
+def kept_bytes(Tape tape):
+    """Bytes of the arrays that records keep alive, {id: bytes}: each array counts once, at the first record that keeps it."""
+    cdef Head *h = &tape.head
+    cdef uint32_t i
+    seen, found = {}, {}
+    for i in range(h.inputs + 1, h.count):
+        if op_at(h, i) != ARRAY:
+            continue
+        total = 0
+        for value in arrays_in(kept_by(tape.arrays[record_at(h, i).p2])):
+            while type(value.base) is numpy.ndarray:    # a view keeps all that it is a view of
+                value = value.base
+            if id(value) not in seen:
+                seen[id(value)] = value
+                total += value.nbytes
+        if total:
+            found[i] = total
+    return found
+
+
+cdef object kept_by(object entry):
+    """What a record holds on to beside places on the tape."""
+    if type(entry) is PrimitiveRecord:
+        return (<PrimitiveRecord> entry).kept, (<PrimitiveRecord> entry).tangent_kept
+    if type(entry) is ElementwiseRecord:
+        return (<ElementwiseRecord> entry).a_owner, (<ElementwiseRecord> entry).b_owner, (<ElementwiseRecord> entry).v_owner
+    if type(entry) is ProductRecord:
+        return (<ProductRecord> entry).left_values, (<ProductRecord> entry).right_values
+    if type(entry) is ReadRecord:
+        return (<ReadRecord> entry).index
+    if type(entry) is WriteRecord:
+        return (<WriteRecord> entry).index
+    if type(entry) is AddRecord:
+        return (<AddRecord> entry).index
+    return None
+
+
+def arrays_in(value):
+    """The plain arrays in nested tuples and lists, also those behind arrays of an outer trace."""
+    if isinstance(value, (tuple, list)):
+        for part in value:
+            yield from arrays_in(part)
+    elif type(value) is Array:
+        yield from arrays_in((<Array> value).current())
+    elif type(value) is numpy.ndarray:
+        yield value
+
+
+cdef class PartialSweep:
+    """A reverse sweep over plain numbers that can be stopped at any id."""
+
+    def __cinit__(self, Backpropagator back, cotangent):
+        cdef Seeds seeds
+        self.back = back
+        self.cotangent = <double *> zeros(back.tape.head.count, sizeof(double))
+        seeds = begin_seeds(back.result, back.structures, "cotangent", self.cotangent)
+        seeds.match(cotangent)
+        self.r = Reverse.__new__(Reverse)
+        self.r.begin(back.tape, self.cotangent)
+        back.seed_arrays(self.r, seeds)
+        self.at = back.tape.head.count - 1
+
+    def __dealloc__(self):
+        free_zeros(self.cotangent)
+
+    cdef int down_to(self, uint32_t lowest) except -1:
+        """Resolve the ids that are left, down to `lowest`."""
+        cdef Head *h = &self.back.tape.head
+        cdef uint32_t inputs = h.inputs
+        if lowest > self.at or self.at <= inputs:
+            return 0
+        h.inputs = max(inputs, lowest - 1)      # where a sweep ends
+        try:
+            resolve(self.back.tape, self.r, self.at, NULL)
+        finally:
+            h.inputs = inputs
+        self.at = lowest - 1
+        return 0
+
+
+def reverse_times(Backpropagator back, cotangent, list starts):
+    """The seconds that the reverse sweep spends in each part of the tape, which begin at the ids `starts`."""
+    cdef PartialSweep sweep = PartialSweep(back, cotangent)
+    cdef Py_ssize_t k
+    seconds = [0.0] * len(starts)
+    for k in range(len(starts) - 1, -1, -1):
+        before = perf_counter()
+        sweep.down_to(starts[k])
+        seconds[k] = perf_counter() - before
+    return seconds
+
+
+def swept(Backpropagator back, cotangent, Py_ssize_t parts, progress):
+    """Call a backpropagator in parts, with ``progress(records resolved since the last call)`` after each."""
+    cdef PartialSweep sweep = PartialSweep(back, cotangent)
+    cdef Head *h = &back.tape.head
+    cdef uint32_t records = h.count - 1 - h.inputs, lowest
+    cdef Py_ssize_t k
+    cdef Numbers numbers = Numbers.__new__(Numbers)
+    for k in range(parts - 1, -1, -1):
+        lowest = h.inputs + 1 + <uint32_t> (<unsigned long long> records * k // parts)
+        before = sweep.at
+        sweep.down_to(lowest)
+        if before != sweep.at:
+            progress(before - sweep.at)
+    numbers.cotangent = sweep.cotangent
+    numbers.sweep = sweep.r
+    return back.rebuild(numbers)

@@ -1,0 +1,224 @@
+"""The rows of a Jacobian over a tape with arrays: one walk over the tape resolves a block of them.
+
+How many rows a block has is bounded by the memory that their cotangents take.
+"""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport uint32_t
+
+from tapeengine._core.structures.interleave cimport ARRAY as ARRAY_LEAF, DICT, FLOAT, FLOATS, NUMPY, Layout
+from tapeengine._core.tape.records cimport View
+from tapeengine._core.sweeps.row_rules cimport resolve_array
+from tapeengine._core.sweeps.rows cimport (
+    Rows, te_rows_add, te_rows_clear, te_rows_gather, te_rows_scatter, te_rows_zero,
+)
+from tapeengine._core.tape.tape cimport ARRAY, READ, WRITE, Head, Record, Tape, op_at, record_at
+from tapeengine._core.sweeps.trace cimport Backpropagator
+
+from bisect import bisect_right
+from operator import itemgetter
+
+import numpy
+
+cdef enum:
+    FEW = 3             # rows: up to here, they are not worth a block
+    PROBE = 8           # rows of a first block that shows how much memory a row takes
+    WIDEST = 256        # rows of a block
+    CACHE = 1 << 18     # bytes of the cotangents of one storage
+    LOOK = 1 << 17      # records, times rows, between two looks for an interrupt
+cdef size_t BUDGET = 1 << 26    # bytes of the cotangents of one block
+
+
+# -- the walk ----------------------------------------------------------------------------------------------------------
+cdef uint32_t resolve_scalars(Head *h, Rows rows, uint32_t i, uint32_t lowest) noexcept nogil:
+    """Resolve scalar records from i down to lowest; stops before a special record and returns its id."""
+    cdef Record *r
+    cdef double *c
+    while i >= lowest:
+        r = record_at(h, i)
+        if r.p1 == i:
+            return i
+        c = rows.scalars + <size_t> i * rows.width
+        if not te_rows_zero(c, rows.width):
+            te_rows_add(rows.scalars + <size_t> r.p1 * rows.width, c, r.d1, rows.width)
+            if r.p2 != i:
+                te_rows_add(rows.scalars + <size_t> r.p2 * rows.width, c, r.d2, rows.width)
+        i -= 1
+    return i
+
+
+cdef int resolve_element(Rows rows, Record *record, int kind, uint32_t i) except -1:
+    """Resolve the read or the write of one element."""
+    cdef double *place
+    cdef double *c = rows.scalars + <size_t> i * rows.width
+    cdef Py_ssize_t step = rows.tape.places[record.p2].size
+    if rows.blocks[record.p2] is None:
+        if kind == WRITE or te_rows_zero(c, rows.width):
+            return 0
+        rows.allocate(record.p2, True)
+    place = <double *> rows.data(record.p2) + <Py_ssize_t> record.d2
+    if kind == READ:
+        te_rows_scatter(place, c, step, rows.width)
+    else:
+        if record.d1 != 0.0:
+            te_rows_gather(rows.scalars + <size_t> <uint32_t> record.d1 * rows.width, place, step, rows.width)
+        te_rows_clear(place, step, rows.width)
+    return 0
+
+
+cdef int resolve_rows(Rows rows, uint32_t top) except -1:
+    """Resolve the ids from top down to the last input for all rows."""
+    cdef Head *h = &rows.tape.head
+    cdef uint32_t i = top, lowest, look = LOOK // rows.width + 1
+    cdef int kind
+    while i > h.inputs:
+        lowest = i - look if i > h.inputs + look else h.inputs + 1
+        while i >= lowest:
+            with nogil:
+                i = resolve_scalars(h, rows, i, lowest)
+            if i < lowest:
+                break
+            kind = op_at(h, i)
+            if kind == ARRAY:
+                resolve_array(rows, rows.tape.arrays[record_at(h, i).p2], i)
+            elif kind == READ or kind == WRITE:
+                resolve_element(rows, record_at(h, i), kind, i)
+            i -= 1
+        PyErr_CheckSignals()
+    return 0
+
+
+# -- both ends ---------------------------------------------------------------------------------------------------------
+cdef list places_of(list layouts):
+    """Where the numbers of structures are, in order: [(first number, how many, id or View or None)]."""
+    cdef Layout layout
+    cdef Py_ssize_t k, start = 0, n, taken
+    cdef list found = []
+    for layout in layouts:
+        taken = 0       # of what the layout keeps beside its steps
+        for k in range(layout.count):
+            kind = layout.steps[k].kind
+            n, place = 0, None
+            if kind == FLOAT or kind == NUMPY:
+                n, place = 1, layout.steps[k].id
+            elif kind == FLOATS:
+                n, place = layout.steps[k].n, layout.steps[k].id
+            elif kind == ARRAY_LEAF:
+                place = layout.aux[taken]
+                n = numpy.prod(place.shape, dtype=numpy.intp)
+                place = place if type(place) is View else None
+            taken += kind == NUMPY or kind == ARRAY_LEAF or kind >= DICT
+            if n:
+                found.append((start, n, place))
+            start += n
+    return found
+
+
+cdef uint32_t seed(Rows rows, list places, Py_ssize_t first) except? 0:
+    """Stage a one in each row, at the row's number; the highest id that a walk begins at."""
+    cdef uint32_t top = 0, id
+    cdef Py_ssize_t start, n, j
+    for start, n, place in places[bisect_right(places, first, key=itemgetter(0)) - 1:]:
+        if start >= first + rows.width:
+            break
+        if place is None or (type(place) is not View and place == 0):
+            continue
+        parts = None
+        if type(place) is View:
+            if rows.blocks[(<View> place).storage] is None:
+                rows.allocate((<View> place).storage, True)
+            parts = rows.part(<View> place)
+            top = rows.tape.head.count - 1
+        for j in range(max(start, first), min(start + n, first + rows.width)):
+            if parts is not None:
+                parts[j - first, ...].flat[j - start] += 1.0
+            else:
+                id = <uint32_t> place + <uint32_t> (j - start)
+                rows.scalars[<size_t> id * rows.width + j - first] += 1.0
+                top = max(top, id)
+    return top
+
+
+cdef int take_out(Rows rows, list places, object into) except -1:
+    """Copy the cotangents of the primals into rows of the matrix."""
+    cdef Py_ssize_t start, n, j
+    for start, n, place in places:
+        if type(place) is View:
+            parts = rows.part(<View> place)
+            if parts is not None:
+                into[:, start:start + n] = parts.reshape(rows.width, n)
+            continue
+        for j in range(n):
+            values = rows.scalar(<uint32_t> place + <uint32_t> j)
+            if values is not None:
+                into[:, start + j] = values
+    return 0
+
+
+cdef size_t bytes_of_row(Tape tape) noexcept:
+    """The most that the cotangents of one row can take: those of all scalars and all storages."""
+    cdef size_t total = tape.head.count * sizeof(double)
+    cdef uint32_t s
+    for s in range(tape.place_count):
+        total += <size_t> tape.places[s].size * tape.places[s].width
+    return total
+
+
+cdef Py_ssize_t largest(Tape tape) noexcept:
+    """The bytes of the largest storage."""
+    cdef Py_ssize_t found = 1
+    cdef uint32_t s
+    for s in range(tape.place_count):
+        found = max(found, tape.places[s].size * tape.places[s].width)
+    return found
+
+
+cdef Py_ssize_t widest(Tape tape) noexcept:
+    """The most rows of a block: the cotangents of each storage should stay in the cache."""
+    return min(max(<Py_ssize_t> (CACHE // largest(tape)), <Py_ssize_t> PROBE), <Py_ssize_t> WIDEST)
+
+
+cdef Py_ssize_t fair(Py_ssize_t count, Py_ssize_t most) noexcept:
+    """How many of `count` rows or columns the next block takes: all blocks of about one size, of `most` at most."""
+    cdef Py_ssize_t blocks = (count + most - 1) // most
+    return (count + blocks - 1) // blocks
+
+
+def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype):
+    """The matrix of a program's derivative by rows, on plain numbers.
+
+    Parameters
+    ----------
+    back : Backpropagator
+        Of a tape that depends on no outer trace.
+    size, columns : int
+        How many numbers the result has, and the primals.
+    dtype : numpy.dtype
+        Of the matrix.
+
+    Returns
+    -------
+    numpy.ndarray of shape (size, columns)
+        None for few rows, which are resolved one by one.
+    """
+    cdef Rows rows
+    cdef Py_ssize_t first = 0, width
+    cdef size_t bytes = bytes_of_row(back.tape)
+    cdef Py_ssize_t most = widest(back.tape)
+    cdef bint known = bytes * min(size, most) <= BUDGET
+    if size <= FEW:
+        return None
+    outputs, inputs = places_of([back.result]), places_of(back.primals)
+    found = numpy.zeros((size, columns), dtype)
+    while first < size:
+        width = fair(size - first, most if known else PROBE)
+        rows = Rows.__new__(Rows)
+        rows.begin(back.tape, width)
+        resolve_rows(rows, seed(rows, outputs, first))
+        take_out(rows, inputs, found[first:first + width])
+        if not known:
+            bytes = back.tape.head.count * sizeof(double) + rows.most // width
+            most = min(most, max(<Py_ssize_t> (BUDGET // bytes), <Py_ssize_t> 1))
+            known = True
+        first += width
+    return found

@@ -1,0 +1,43 @@
+# The accumulation of many cotangents that are resolved together: rows of a Jacobian.
+from libc.stdint cimport uint32_t
+from numpy cimport ndarray
+
+from tapeengine._core.tape.records cimport ArrayRecord, Reverse, View
+from tapeengine._core.tape.tape cimport Tape
+
+cdef extern from "rows.h" nogil:
+    void te_rows_add(double *to, const double *source, double partial, Py_ssize_t width)
+    bint te_rows_zero(const double *source, Py_ssize_t width)
+    void te_rows_gather(double *to, const double *source, Py_ssize_t step, Py_ssize_t width)
+    void te_rows_scatter(double *to, const double *source, Py_ssize_t step, Py_ssize_t width)
+    void te_rows_clear(double *to, Py_ssize_t step, Py_ssize_t width)
+    void te_rows_scale(Py_ssize_t width, int axes, const Py_ssize_t *dims, const double *ct, const double *partial, char *acc,
+                       Py_ssize_t step, const Py_ssize_t *strides, bint assign, bint selects)
+
+cdef class Rows:
+    cdef Tape tape
+    cdef Py_ssize_t width
+    cdef double *scalars        # of the ids, `width` side by side for each
+    cdef list blocks            # by storage: an array of shape (width, size); None before the first contribution
+    cdef dict spare             # by size and type: blocks to be used again
+    cdef object weights         # of the random combination that rules are checked by
+    cdef size_t held, most      # bytes of the blocks: now, and at most so far
+    cdef int begin(self, Tape tape, Py_ssize_t width) except -1
+    cdef int allocate(self, uint32_t storage, bint zero) except -1
+    cdef int adopt(self, uint32_t storage, ndarray block) except -1
+    cdef char *data(self, uint32_t storage) noexcept
+    cdef int drop(self, uint32_t storage) except -1
+    cdef object scalar(self, uint32_t id)
+    cdef int add_scalar(self, uint32_t id, object values) except -1
+    cdef object part(self, View view)
+    cdef int add(self, View view, object contribution) except -1
+    cdef int stage(self, object place, object contribution) except -1
+    cdef int one_by_one(self, ArrayRecord record, uint32_t id) except -1
+
+cdef class Row(Reverse):        # one cotangent of a block
+    cdef Rows rows
+    cdef Py_ssize_t k
+    cdef list dropped           # storages that the record has let go of
+    cdef double *place(self, uint32_t id) noexcept
+
+cdef object fitted_rows(object cotangents, tuple shape)

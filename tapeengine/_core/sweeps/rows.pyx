@@ -1,0 +1,214 @@
+"""The accumulation of many cotangents that are resolved together: each is a row of a Jacobian.
+
+Cotangents of a storage are one block with a new first axis, a row for each cotangent. A record whose linear map the
+core knows acts on the whole block. Any other can be resolved row by row: it sees a `Row`, an accumulation of its own.
+"""
+
+from libc.stdint cimport uint32_t
+from libc.string cimport memcpy, memset
+from cpython.ref cimport Py_REFCNT
+cimport cython
+cimport numpy as cnp
+from numpy cimport PyArray_DATA, PyArray_NBYTES, ndarray
+
+from tapeengine._core.tape.records cimport ArrayRecord, Reverse, View, fitted, of_type, once, repeats
+from tapeengine._core.tape.tape cimport Place, Tape
+from tapeengine._core.sweeps.trace cimport free_zeros, zeros
+
+import numpy
+
+cnp.import_array()
+
+cdef object array_class = numpy.ndarray
+
+cdef enum:
+    SPARE = 4       # blocks of one size that are kept for further storages
+
+
+cdef object fitted_rows(object cotangents, tuple shape):
+    """The cotangents of a value that was broadcast: each summed over the axes that it was spread over."""
+    cdef tuple spread = cotangents.shape[1:]
+    cdef Py_ssize_t extra = len(spread) - len(shape), width = cotangents.shape[0]
+    if spread == shape:
+        return cotangents
+    if extra < 0:       # ones in front that an assignment dropped
+        return fitted_rows(cotangents, shape[-extra:]).reshape((width, *shape))
+    axes = tuple([i + 1 for i in range(len(spread)) if i < extra or (shape[i - extra] == 1 and spread[i] != 1)])
+    return cotangents.sum(axis=axes).reshape((width, *shape))
+
+
+@cython.final
+cdef class Rows:
+    """The cotangents of a block of rows, over one tape."""
+
+    def __dealloc__(self):
+        free_zeros(self.scalars)
+
+    cdef int begin(self, Tape tape, Py_ssize_t width) except -1:
+        tape.check_watched()
+        self.tape = tape
+        self.width = width
+        self.scalars = <double *> zeros(<size_t> tape.head.count * width, sizeof(double))
+        self.blocks = [None] * tape.place_count
+        self.spare = {}
+        self.weights = numpy.random.default_rng(1).uniform(0.5, 1.5, width)
+        return 0
+
+    cdef int allocate(self, uint32_t storage, bint zero) except -1:
+        """Give a storage its block of cotangents; one that a storage of the same size has let go of is used again."""
+        cdef Place *place = &self.tape.places[storage]
+        cdef cnp.npy_intp shape[2]
+        cdef list spare = self.spare.get((place.size, place.type))
+        shape[0], shape[1] = self.width, place.size
+        if spare:
+            block = spare.pop()
+            if zero:
+                memset(PyArray_DATA(<ndarray> block), 0, PyArray_NBYTES(<ndarray> block))
+        elif zero:
+            block = cnp.PyArray_ZEROS(2, shape, place.type, 0)
+        else:
+            block = cnp.PyArray_EMPTY(2, shape, place.type, 0)
+        return self.adopt(storage, block)
+
+    cdef int adopt(self, uint32_t storage, ndarray block) except -1:
+        self.blocks[storage] = block
+        self.held += <size_t> PyArray_NBYTES(block)
+        self.most = max(self.most, self.held)
+        return 0
+
+    cdef char *data(self, uint32_t storage) noexcept:
+        return <char *> PyArray_DATA(<ndarray> self.blocks[storage])
+
+    cdef int drop(self, uint32_t storage) except -1:
+        """Let go of a storage whose record has been resolved."""
+        cdef Place *place = &self.tape.places[storage]
+        block = self.blocks[storage]
+        if block is None:
+            return 0
+        self.blocks[storage] = None
+        self.held -= <size_t> PyArray_NBYTES(<ndarray> block)
+        if Py_REFCNT(block) == 1 and block.base is None:    # no rule holds on to it
+            spare = self.spare.setdefault((place.size, place.type), [])
+            if len(spare) < SPARE:
+                spare.append(block)
+        return 0
+
+    # -- scalars ------------------------------------------------------------------------------------------------------
+    cdef object scalar(self, uint32_t id):
+        """The cotangents of a scalar, one for each row; None where all are zero."""
+        cdef double *c = self.scalars + <size_t> id * self.width
+        if te_rows_zero(c, self.width):
+            return None
+        found = numpy.empty(self.width)
+        memcpy(PyArray_DATA(<ndarray> found), c, self.width * sizeof(double))
+        return found
+
+    cdef int add_scalar(self, uint32_t id, object values) except -1:
+        """Add to the cotangents of a scalar: a value for each row, or an array that sums up to it."""
+        cdef ndarray found
+        values = values.real if values.dtype.kind == "c" else values
+        if values.ndim > 1:
+            values = values.reshape(self.width, -1).sum(axis=1)
+        found = numpy.ascontiguousarray(values, float)
+        te_rows_add(self.scalars + <size_t> id * self.width, <double *> PyArray_DATA(found), 1.0, self.width)
+        return 0
+
+    # -- arrays -------------------------------------------------------------------------------------------------------
+    cdef object part(self, View view):
+        """The cotangents of a view, along a new first axis; None where nothing has been added."""
+        block = self.blocks[view.storage]
+        if block is None:
+            return None
+        strides = tuple([view.dims[view.ndim + k] for k in range(view.ndim)])
+        return numpy.ndarray((self.width, *view.shape), view.dtype, block, view.offset, (block.strides[0], *strides))
+
+    cdef int add(self, View view, object contribution) except -1:
+        """Accumulate into the cotangents of a view. A fresh array becomes the block of an untouched storage."""
+        cdef uint32_t s = view.storage
+        cdef bint first = self.blocks[s] is None
+        if view.imaginary:
+            contribution = -contribution
+        contribution = of_type(view, contribution)
+        if repeats(view):
+            spread = numpy.broadcast_to(contribution, (self.width, *view.shape))
+            view = once(view)
+            return self.add(view, fitted_rows(spread, view.shape))
+        if first:
+            if (view.whole and Py_REFCNT(contribution) <= 2 and contribution.base is None and contribution.flags.carray
+                    and contribution.dtype == view.dtype and contribution.shape == (self.width, *view.shape)):
+                return self.adopt(s, contribution.reshape(self.width, -1))
+            self.allocate(s, not view.whole)
+        target = self.part(view)
+        if first and view.whole:
+            numpy.copyto(target, contribution, casting="same_kind")
+        else:
+            numpy.add(target, contribution, out=target, casting="same_kind")
+        return 0
+
+    cdef int stage(self, object place, object contribution) except -1:
+        """Add a contribution, an array with the rows as its first axis, to a place."""
+        if place is None or contribution is None:
+            return 0
+        if type(place) is View:
+            return self.add(<View> place, contribution)
+        return self.add_scalar(<uint32_t> place, contribution)
+
+    # -- row by row ---------------------------------------------------------------------------------------------------
+    cdef int one_by_one(self, ArrayRecord record, uint32_t id) except -1:
+        """Resolve a record for one cotangent after the other."""
+        cdef Row row = Row.__new__(Row)
+        cdef Py_ssize_t k
+        row.tape = self.tape
+        row.recorded = True     # the record uses nothing but the methods of `row`
+        row.rows = self
+        row.dropped = []
+        for k in range(self.width):
+            row.k = k
+            record.reverse(row, id)
+        for storage in set(row.dropped):
+            self.drop(storage)
+        return 0
+
+
+@cython.final
+cdef class Row(Reverse):
+    """One cotangent of a block, as an accumulation: zeros count as nothing, as if it were resolved alone."""
+
+    cdef double *place(self, uint32_t id) noexcept:
+        return self.rows.scalars + <size_t> id * self.rows.width + self.k
+
+    cdef object scalar(self, uint32_t id):
+        return self.place(id)[0]
+
+    cdef int add_scalar(self, uint32_t id, object value) except -1:
+        if type(value) is array_class:
+            value = value.real.sum() if value.dtype.kind == "c" else value.sum()
+        elif isinstance(value, complex):
+            value = value.real
+        self.place(id)[0] += <double> value
+        return 0
+
+    cdef int allocate(self, uint32_t storage, bint zero) except -1:
+        return self.rows.allocate(storage, True)
+
+    cdef object part(self, View view):
+        parts = self.rows.part(view)
+        if parts is None:
+            return None
+        part = parts[self.k, ...]
+        return part if part.any() else None
+
+    cdef int add(self, View view, object contribution) except -1:
+        contribution = of_type(view, self.signed(view, contribution))
+        if repeats(view):
+            view = once(view)
+            return self.add(view, fitted(numpy.asarray(contribution), view.shape))
+        if self.rows.blocks[view.storage] is None:
+            self.rows.allocate(view.storage, True)
+        target = self.rows.part(view)[self.k, ...]
+        numpy.add(target, contribution, out=target, casting="same_kind")
+        return 0
+
+    cdef int drop(self, uint32_t storage) except -1:
+        self.dropped.append(storage)
+        return 0

@@ -1,0 +1,71 @@
+"""Second order on one tape: the derivative of a reverse sweep along a tangent, which gives Hessian-vector products.
+
+A forward sweep has left the tangent of every id. This reverse sweep carries a cotangent and its derivative along the
+direction; a record passes on ``dotted * partial + cotangent * (partial dotted)``. The derivative of a partial comes of the
+opcode table, which is closed under differentiation: its expressions are evaluated over numbers with a tangent.
+"""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport uint32_t
+
+from tapeengine._core.tape.tape cimport (
+    CHUNK_LAST, CONSTANT_LEFT, FORM_MASK, OP_ADD, OP_MASK, OP_MUL, OP_NEG, OP_SUB, Head, Record, Tape, op_at,
+    record_at, value_at,
+)
+
+cdef extern from "ops_second.h" nogil:
+    ctypedef struct te_scalar:
+        double value, tangent
+    te_scalar te_record_da(void *h, int op, te_scalar a, te_scalar b, te_scalar v)
+    te_scalar te_record_db(void *h, int op, te_scalar a, te_scalar b, te_scalar v)
+    double te_times(double tangent, double partial)
+
+
+cdef inline te_scalar seen(Head *h, double *tangent, uint32_t i) noexcept nogil:
+    return te_scalar(value_at(h, i), tangent[i])
+
+
+cdef inline double dotted_partial(Head *h, Record *r, double *tangent, uint32_t i, bint second) noexcept nogil:
+    """The derivative of one partial of a record along the direction."""
+    cdef int form = op_at(h, i) & FORM_MASK, op = op_at(h, i) & OP_MASK
+    cdef te_scalar a, b, v
+    if op == OP_ADD or op == OP_SUB or op == OP_NEG:
+        return 0.0
+    if op == OP_MUL:
+        return 0.0 if r.p2 == i else tangent[r.p1] if second else tangent[r.p2]
+    v = seen(h, tangent, i)
+    if form == CONSTANT_LEFT:
+        return te_record_db(NULL, op, te_scalar(r.d2, 0.0), seen(h, tangent, r.p1), v).tangent
+    a = seen(h, tangent, r.p1)
+    b = te_scalar(r.d2, 0.0) if r.p2 == i else seen(h, tangent, r.p2)
+    return te_record_db(NULL, op, a, b, v).tangent if second else te_record_da(NULL, op, a, b, v).tangent
+
+
+cdef inline void pass_on(Head *h, double *tangent, double *cotangent, double *dotted, uint32_t i) noexcept nogil:
+    """Call one backpropagator and its derivative."""
+    cdef Record *r = record_at(h, i)
+    cdef double c = cotangent[i], d = dotted[i]
+    if c != 0.0:
+        cotangent[r.p1] += c * r.d1
+        dotted[r.p1] += c * dotted_partial(h, r, tangent, i, False)
+        if r.p2 != i:
+            cotangent[r.p2] += c * r.d2
+            dotted[r.p2] += c * dotted_partial(h, r, tangent, i, True)
+    if d != 0.0:
+        dotted[r.p1] += d * r.d1
+        if r.p2 != i:
+            dotted[r.p2] += d * r.d2
+
+
+cdef int resolve_second(Tape tape, double *tangent, double *cotangent, double *dotted, uint32_t top) except -1:
+    """Resolve a tape of scalars from top down: cotangents, and their derivatives along the tangents."""
+    cdef Head *h = &tape.head
+    cdef uint32_t i
+    with nogil:
+        for i in range(top, h.inputs, -1):
+            if op_at(h, i) & FORM_MASK != FORM_MASK and (cotangent[i] != 0.0 or dotted[i] != 0.0):
+                pass_on(h, tangent, cotangent, dotted, i)
+            if i & 0xFFFFF == 0:
+                with gil:
+                    PyErr_CheckSignals()
+    return 0

@@ -1,0 +1,27 @@
+# The tangents of a tape's ids and storages along many directions at once.
+from libc.stdint cimport uint32_t
+from tapeengine._core.sweeps.lifetimes cimport Lifetimes
+from tapeengine._core.tape.records cimport View
+from tapeengine._core.tape.tape cimport Tape
+
+cdef class Tangents:
+    cdef Tape tape
+    cdef Py_ssize_t width
+    cdef uint32_t records, storages     # when the sweep began: rules may run on the tape and make it longer
+    cdef double *scalars                # a row for each direction, by id
+    cdef list blocks                    # by storage: an array of shape (width, size), or None for zeros
+    cdef dict spare                     # (size, type): blocks that no storage needs any more
+    cdef Lifetimes lifetimes
+    cdef int begin(self, Tape tape, Py_ssize_t width, list lasting) except -1
+    cdef object fresh(self, uint32_t storage)
+    cdef int allocate(self, uint32_t storage) except -1
+    cdef int release(self, uint32_t id) except -1
+    cdef int give_back(self, uint32_t storage) except -1
+    cdef char *data(self, uint32_t storage) noexcept
+    cdef Py_ssize_t row(self, uint32_t storage) noexcept
+    cdef object part(self, View view)
+    cdef object scalar(self, uint32_t id)
+    cdef bint scalar_is_zero(self, uint32_t id) noexcept
+    cdef object of(self, object place)
+    cdef int put(self, View output, object total) except -1
+    cdef int put_scalar(self, uint32_t id, object total) except -1

@@ -1,0 +1,175 @@
+"""The tangents of a tape's ids and storages along many directions at once: a column of a Jacobian each.
+
+What a storage has along all directions lies in one block, a row for each. A block goes back once the last record that
+touches its storage has been swept, and serves the next storage of the same size: fresh memory would cost a page fault
+for every 4 KiB, which is more than most rules cost.
+"""
+
+from cpython.ref cimport Py_INCREF, Py_REFCNT
+from libc.stdint cimport uint32_t
+cimport cython
+cimport numpy as cnp
+from numpy cimport (
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_DOUBLE, PyArray_CHKFLAGS, PyArray_DATA, PyArray_IS_C_CONTIGUOUS,
+    PyArray_SetBaseObject, PyArray_TYPE, ndarray, npy_intp,
+)
+
+from tapeengine._core.sweeps.lifetimes cimport Lifetimes
+from tapeengine._core.tape.records cimport View
+from tapeengine._core.tape.tape cimport Place, Tape
+from tapeengine._core.sweeps.trace cimport free_zeros, zeros
+
+import numpy
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    ctypedef struct PyTypeObject:
+        pass
+    PyTypeObject PyArray_Type
+    object PyArray_New(PyTypeObject *subtype, int nd, npy_intp *dims, int type, npy_intp *strides, void *data,
+                       int itemsize, int flags, void *owner)
+
+cdef enum:
+    MOST_AXES = 64      # of numpy's arrays
+    MOST_SPARE = 4      # blocks of one size; the results of rules come from elsewhere, and go back there
+
+
+cdef class Tangents:
+    """The accumulation of a forward sweep along many directions."""
+
+    def __dealloc__(self):
+        free_zeros(self.scalars)
+
+    cdef int begin(self, Tape tape, Py_ssize_t width, list lasting) except -1:
+        """Begin with zeros everywhere; the storages `lasting` are read after the sweep."""
+        tape.check_watched()
+        self.tape = tape
+        self.width = width
+        self.records = tape.head.count
+        self.storages = tape.place_count
+        self.scalars = <double *> zeros(<size_t> self.records * width, sizeof(double))
+        self.blocks = [None] * self.storages
+        self.spare = {}
+        self.lifetimes = Lifetimes.__new__(Lifetimes)
+        return self.lifetimes.begin(tape, lasting)
+
+    # -- memory -------------------------------------------------------------------------------------------------------
+    cdef object fresh(self, uint32_t storage):
+        """A block for a storage, with anything in it."""
+        cdef Place *place = &self.tape.places[storage]
+        spare = self.spare.get((place.size, place.type))
+        if spare:
+            return spare.pop()
+        return numpy.empty((self.width, place.size), cnp.PyArray_DescrFromType(place.type))
+
+    cdef int allocate(self, uint32_t storage) except -1:
+        """Give a storage a block of zeros."""
+        block = self.fresh(storage)
+        block[...] = 0
+        self.blocks[storage] = block
+        return 0
+
+    cdef int give_back(self, uint32_t storage) except -1:
+        """Let go of a storage's block."""
+        cdef Place *place = &self.tape.places[storage]
+        block = self.blocks[storage]
+        if block is not None:
+            self.blocks[storage] = None
+            spare = self.spare.setdefault((place.size, place.type), [])
+            if len(spare) < MOST_SPARE:
+                spare.append(block)
+        return 0
+
+    cdef int release(self, uint32_t id) except -1:
+        """Let go of what no record after `id` touches."""
+        cdef uint32_t storage
+        while self.lifetimes.next(id, &storage):
+            self.give_back(storage)
+        return 0
+
+    cdef char *data(self, uint32_t storage) noexcept:
+        """The memory of a storage's block; NULL where its tangents are zero."""
+        block = self.blocks[storage]
+        return NULL if block is None else <char *> PyArray_DATA(<ndarray> block)
+
+    cdef Py_ssize_t row(self, uint32_t storage) noexcept:
+        """The bytes from one row of a storage's block to the next."""
+        return self.tape.places[storage].size * self.tape.places[storage].width
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+    cdef object part(self, View view):
+        """The tangents of a view, along a new first axis; None where they are zero."""
+        cdef npy_intp dims[65]
+        cdef npy_intp strides[65]
+        cdef int k
+        block = self.blocks[view.storage]
+        if block is None:
+            return None
+        if view.ndim >= MOST_AXES:
+            raise ValueError(f"an array of {view.ndim} axes leaves none for the columns of a Jacobian")
+        dims[0] = self.width
+        strides[0] = self.row(view.storage)
+        for k in range(view.ndim):
+            dims[k + 1] = view.dims[k]
+            strides[k + 1] = view.dims[view.ndim + k]
+        found = PyArray_New(&PyArray_Type, view.ndim + 1, dims, view.type, strides,
+                            <char *> PyArray_DATA(<ndarray> block) + view.offset, 0,
+                            NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE, NULL)
+        Py_INCREF(block)
+        PyArray_SetBaseObject(found, block)
+        return found
+
+    cdef bint scalar_is_zero(self, uint32_t id) noexcept:
+        cdef Py_ssize_t k
+        for k in range(self.width):
+            if self.scalars[k * self.records + id] != 0.0:
+                return False
+        return True
+
+    cdef object scalar(self, uint32_t id):
+        """The tangents of a scalar; None where they are zero."""
+        cdef Py_ssize_t k
+        cdef double *found
+        if self.scalar_is_zero(id):
+            return None
+        result = numpy.empty(self.width)
+        found = <double *> PyArray_DATA(<ndarray> result)
+        for k in range(self.width):
+            found[k] = self.scalars[k * self.records + id]
+        return result
+
+    cdef object of(self, object place):
+        """The tangents of an input of a record; None where they are zero."""
+        if place is None:
+            return None
+        return self.part(<View> place) if type(place) is View else self.scalar(<uint32_t> place)
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+    cdef int put(self, View output, object total) except -1:
+        """Stage the tangents of an output; an array that nobody else holds becomes the block of its storage."""
+        cdef uint32_t s = output.storage
+        cdef ndarray array
+        if total is None:
+            return 0
+        array = <ndarray?> total    # a reference here and one of the caller's
+        if (output.whole and self.blocks[s] is None and Py_REFCNT(total) <= 2 and total.base is None
+                and PyArray_IS_C_CONTIGUOUS(array) and PyArray_TYPE(array) == output.type
+                and PyArray_CHKFLAGS(array, NPY_ARRAY_WRITEABLE)):
+            self.blocks[s] = total.reshape(self.width, -1)
+            return 0
+        if self.blocks[s] is None:
+            if output.whole:
+                self.blocks[s] = self.fresh(s)
+            else:
+                self.allocate(s)
+        self.part(output)[...] = total
+        return 0
+
+    cdef int put_scalar(self, uint32_t id, object total) except -1:
+        """Stage the tangents of a scalar."""
+        cdef Py_ssize_t k
+        cdef double[:] found = numpy.asarray(total.real, numpy.float64)
+        for k in range(self.width):
+            self.scalars[k * self.records + id] = found[k]
+        return 0

@@ -1,0 +1,35 @@
+# The backpropagator, and the two ends of a sweep: what is staged and how results are put together.
+from libc.stdint cimport uint32_t
+from tapeengine._core.structures.interleave cimport Layout, Leaves, Matcher
+from tapeengine._core.tape.records cimport Reverse
+from tapeengine._core.sweeps.recorded cimport RecordedReverse
+from tapeengine._core.sweeps.sweep cimport Counts
+from tapeengine._core.tape.tape cimport Head, Tape
+
+cdef class Seeds(Matcher):
+    cdef double *cotangent
+    cdef uint32_t top
+    cdef list duals         # [(id, dual)] where what is staged is itself being differentiated
+    cdef list arrays        # [(View, array)]
+
+cdef class Numbers(Leaves):
+    cdef double *cotangent
+    cdef Reverse sweep
+
+cdef class Recorded(Leaves):
+    cdef RecordedReverse sweep
+
+cdef class Backpropagator:
+    cdef readonly Tape tape
+    cdef list primals
+    cdef Layout result
+    cdef object structures
+    cdef object run(self, object cotangent, Counts *counts)
+    cdef int seed_arrays(self, Reverse r, Seeds seeds) except -1
+    cdef object rebuild(self, Leaves leaves)
+    cdef Head *outer(self, Seeds seeds) noexcept
+    cdef object run_recorded(self, Seeds seeds, Head *outer)
+
+cdef void free_zeros(void *block) noexcept
+cdef void *zeros(size_t count, size_t size) except NULL
+cdef Seeds begin_seeds(Layout layout, object structures, object root, double *array)

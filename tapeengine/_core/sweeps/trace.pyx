@@ -1,0 +1,322 @@
+"""Running a program on duals, and the backpropagator that comes of it."""
+
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.list cimport PyList_New, PyList_SET_ITEM
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+from libc.stdint cimport uint32_t
+cimport cython
+
+from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.scalars.complex cimport ComplexDual
+from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, Inputs, Outputs, begin_outputs, protect_shared
+from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, NUMPY, Layout, Leaves, Matcher, build, summary
+from tapeengine._core.tape.nested cimport lifted, outer_of, te_scalar
+from tapeengine._core.sweeps.recorded cimport RecordedReverse, resolve_recorded
+from tapeengine._core.tape.records cimport Reverse, View
+from tapeengine._core.scalars.scalar cimport Dual, as_double, head_of_dual, value_seen
+from tapeengine._core.sweeps.sweep cimport Counts, resolve
+from tapeengine._core.tape.tape cimport Head, Tape, head_of, traces
+
+import numpy
+
+import tapeengine._core.arrays.functions  # sets the kernels of arrays
+from tapeengine._core.arrays.calls import zero_dim
+from tapeengine.errors import ResultError
+
+cdef extern from "memory.h":
+    void *te_zeros(size_t count, size_t size)
+    void te_free(void *data)
+
+cdef object array_class = numpy.ndarray
+
+
+@cython.final
+cdef class Seeds(Matcher):
+    """Stages the cotangent of every scalar of the result."""
+
+    cdef int scalar(self, uint32_t id, object value) except -1:
+        cdef double c = 0.0
+        if type(value) is Dual:
+            head_of_dual(<Dual> value)
+            if self.duals is None:
+                self.duals = []
+            self.duals.append((id, value))
+        elif PyFloat_CheckExact(value):
+            self.cotangent[id] += PyFloat_AS_DOUBLE(value)
+        elif number_of(value, &c):
+            self.cotangent[id] += c
+        elif type(value) is Array and (<Array> value).ndim == 0 and (<Array> value).dtype == float:
+            return self.scalar(id, (<Array> value)[()])
+        elif type(value) is array_class and value.shape == () and value.dtype.kind in "fiu":
+            self.cotangent[id] += <double> float(value)
+        else:
+            return False
+        if id > self.top:
+            self.top = id
+        return True
+
+    cdef int array(self, uint32_t storage, object view, object value) except -1:
+        if storage == CONSTANT_ARRAY:
+            return numpy.shape(value) == view.shape
+        if type(value) is Dual:
+            value = zero_dim(value)
+        if not hasattr(value, "dtype"):
+            if (<View> view).ndim or not isinstance(value, (float, int, complex)):
+                return False
+            value = numpy.asarray(value)
+        if value.shape != view.shape or not numpy.can_cast(value.dtype, view.dtype, "same_kind"):
+            return False
+        if self.arrays is None:
+            self.arrays = []
+        self.arrays.append((view, value))
+        return True
+
+
+cdef bint number_of(object value, double *out) except -1:
+    """Whether a cotangent is a number that a float can hold."""
+    try:
+        return as_double(value, out)
+    except OverflowError:
+        return False
+
+
+cdef object zero_like(object x):
+    """The tangent of an array of the result that depends on nothing."""
+    return numpy.zeros(x.shape, x.dtype)
+
+
+@cython.final
+cdef class Numbers(Leaves):
+    """Leaves that are plain cotangents."""
+
+    cdef object scalar(self, uint32_t id):
+        return self.cotangent[id]
+
+    cdef object array(self, uint32_t storage, object view):
+        if storage == CONSTANT_ARRAY:
+            return zero_like(view)
+        part = self.sweep.part(<View> view)
+        if part is None:
+            return self.sweep.zeros(<View> view)
+        owner = self.sweep.owners[storage]
+        if (<View> view).whole and owner.ndim == (<View> view).ndim and owner.shape == view.shape:
+            return owner
+        return part
+
+    cdef list floats(self, uint32_t id, Py_ssize_t n):
+        cdef list result = PyList_New(n)
+        cdef Py_ssize_t k
+        cdef object item
+        for k in range(n):
+            item = self.cotangent[id + <uint32_t> k]
+            Py_INCREF(item)
+            PyList_SET_ITEM(result, k, item)
+        return result
+
+
+@cython.final
+cdef class Recorded(Leaves):
+    """Leaves that are cotangents on an outer tape."""
+
+    cdef object scalar(self, uint32_t id):
+        return self.sweep.scalar(id)
+
+    cdef object array(self, uint32_t storage, object view):
+        if storage == CONSTANT_ARRAY:
+            return zero_like(view)
+        part = self.sweep.part(<View> view)
+        return self.sweep.zeros(<View> view) if part is None else part
+
+
+cdef void free_zeros(void *block) noexcept:
+    te_free(block)
+
+
+cdef void *zeros(size_t count, size_t size) except NULL:
+    cdef void *block = te_zeros(count, size)
+    if block == NULL:
+        raise MemoryError(f"no memory for the accumulation array of {count:,} records ({count * size:,} bytes)")
+    return block
+
+
+cdef Seeds begin_seeds(Layout layout, object structures, object root, double *array):
+    """Seeds that stage into an accumulation array what is held against a layout."""
+    cdef Seeds seeds = Seeds.__new__(Seeds)
+    seeds.layout = layout
+    seeds.structures = structures
+    seeds.root = root
+    seeds.cotangent = array
+    return seeds
+
+
+@cython.final
+cdef class Backpropagator:
+    """The linear map from a cotangent of a program's result to the cotangents of its primals.
+
+    It may be called any number of times; each call has accumulation arrays of its own.
+    """
+
+    def __call__(self, cotangent):
+        """Return a tuple with one cotangent for each primal, in the primal's structure.
+
+        Parameters
+        ----------
+        cotangent : structure of the program's result
+            Numbers for floats, arrays for arrays, None for what is discrete.
+
+        Raises
+        ------
+        CotangentError
+            Where the cotangent does not fit, with the path to the place.
+        """
+        return self.run(cotangent, NULL)
+
+    def count(self, cotangent):
+        """Resolve, and return how many backpropagators were called and how many contributions they made."""
+        cdef Counts counts = Counts(0, 0)
+        self.run(cotangent, &counts)
+        return counts.calls, counts.contributions
+
+    @property
+    def is_scalar(self):
+        """Whether the result is one real number: a float, a numpy float or an array of shape ()."""
+        if self.result.count != 1:
+            return False
+        cdef int kind = self.result.steps[0].kind
+        if kind == ARRAY:
+            return self.result.aux[0].shape == () and self.result.aux[0].dtype.kind == "f"
+        return kind == FLOAT or kind == NUMPY
+
+    cdef object run(self, object cotangent, Counts *counts):
+        cdef Seeds seeds
+        cdef double *array = <double *> zeros(self.tape.head.count, sizeof(double))
+        cdef Head *outer
+        cdef Numbers numbers
+        cdef Reverse r
+        try:
+            self.tape.check_watched()
+            if self.tape.watcher is not None:
+                self.tape.watcher.cotangents(self, cotangent)
+            seeds = begin_seeds(self.result, self.structures, "cotangent", array)
+            seeds.match(cotangent)
+            outer = self.outer(seeds)
+            if outer != NULL:
+                return self.run_recorded(seeds, outer)
+            r = Reverse.__new__(Reverse)
+            r.begin(self.tape, array)
+            self.seed_arrays(r, seeds)
+            resolve(self.tape, r, seeds.top, counts)
+            numbers = Numbers.__new__(Numbers)
+            numbers.cotangent = array
+            numbers.sweep = r
+            return self.rebuild(numbers)
+        finally:
+            free_zeros(array)
+
+    cdef int seed_arrays(self, Reverse r, Seeds seeds) except -1:
+        """Stage the cotangents of arrays; a sweep then begins at the last record."""
+        while seeds.arrays:
+            view, value = seeds.arrays.pop()
+            r.add(<View> view, value)
+            seeds.top = self.tape.head.count - 1
+        return 0
+
+    cdef object rebuild(self, Leaves leaves):
+        cdef tuple result = PyTuple_New(len(self.primals))
+        cdef Py_ssize_t i
+        cdef object x
+        for i in range(len(self.primals)):
+            x = build(<Layout> self.primals[i], leaves)
+            Py_INCREF(x)
+            PyTuple_SET_ITEM(result, i, x)
+        return result
+
+    cdef Head *outer(self, Seeds seeds) noexcept:
+        """The latest live trace that the cotangents will depend on, or NULL."""
+        cdef Head *h = outer_of(self.tape)
+        cdef uint32_t best = h.tag if h != NULL else 0
+        for _, d in seeds.duals or ():
+            best = max(best, (<Dual> d).tag)
+        for _, a in seeds.arrays or ():
+            if type(a) is Array and (<Array> a).storage.active:
+                best = max(best, (<Array> a).storage.tag)
+        return head_of(best) if best else NULL
+
+    cdef object run_recorded(self, Seeds seeds, Head *outer):
+        cdef uint32_t i, n = self.tape.head.count
+        cdef te_scalar *array = <te_scalar *> zeros(n, sizeof(te_scalar))
+        cdef Recorded leaves = Recorded.__new__(Recorded)
+        cdef RecordedReverse r = RecordedReverse.__new__(RecordedReverse)
+        try:
+            for i in range(n):
+                array[i].value = seeds.cotangent[i]
+            r.begin_on(self.tape, array, outer)
+            for i, d in seeds.duals or ():
+                if i:
+                    r.add_scalar(i, d)
+            self.seed_arrays(r, seeds)
+            resolve_recorded(self.tape, lifted(self.tape, self.tape.copies, outer), r, seeds.top)
+            leaves.sweep = r
+            return self.rebuild(leaves)
+        finally:
+            free_zeros(array)
+
+
+def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int order=0, bint has_aux=False):
+    """Run a program on duals; return its value and its backpropagator.
+
+    The tape takes reverse sweeps; from order 1 on it keeps what rules of tangents need, for forward sweeps, and from
+    order 2 on the values of scalars, for second-order ones; inside another trace it is at least of order 2. From order 3
+    on it is a recording: it notes what the program looks at, so that it can be replayed. With `has_aux` the program returns (value, aux), and aux, which is not differentiated, is a third result.
+    """
+    cdef Tape tape = Tape.__new__(Tape)
+    cdef Backpropagator back = Backpropagator.__new__(Backpropagator)
+    cdef Inputs inputs = Inputs.__new__(Inputs)
+    cdef Outputs outputs
+    cdef tuple duals
+    cdef Py_ssize_t i, n = len(primals)
+    cdef object x
+    tape.head.max_bytes = max_bytes
+    tape.rules = rules
+    tape.open(order if order > 2 or traces.count == 0 else 2)
+    inputs.tape = tape
+    inputs.structures = structures
+    back.tape = tape
+    back.structures = structures
+    back.primals = PyList_New(n)
+    try:
+        duals = PyTuple_New(n)
+        for i in range(n):
+            inputs.root = i
+            inputs.layout = Layout.__new__(Layout)
+            Py_INCREF(inputs.layout)
+            PyList_SET_ITEM(back.primals, i, inputs.layout)
+            x = inputs.walk(primals[i])
+            Py_INCREF(x)
+            PyTuple_SET_ITEM(duals, i, x)
+        if inputs.arrays is not None:
+            protect_shared(inputs.arrays)
+        inputs.finish()
+        result = program(*duals, **keywords) if keywords else program(*duals)
+        if has_aux:
+            if type(result) is not tuple or len(<tuple> result) != 2:
+                raise ResultError(f"with has_aux the program must return a tuple (value, aux), not {summary(result)}")
+            result, aux = result
+        outputs = begin_outputs(tape, structures, "value")
+        value = outputs.walk(result)
+        back.result = outputs.layout
+        if has_aux:
+            aux = begin_outputs(tape, structures, "aux").walk(aux)
+    finally:
+        tape.close()
+    return (value, back, aux) if has_aux else (value, back)
+
+
+def value_of(x):
+    """The plain value of a traced scalar or array, or x itself."""
+    if type(x) is Array:
+        return (<Array> x).value
+    if type(x) is ComplexDual:
+        return x.value
+    return value_seen(<Dual> x) if type(x) is Dual else x

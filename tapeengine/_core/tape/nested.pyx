@@ -1,0 +1,283 @@
+"""Nesting: the tape is a program, so an inner trace that used duals of an outer one is recorded there once it is over.
+
+`copy_out` repeats on the outer tape those records of the inner one that depend on it. `pass_on` calls a backpropagator
+with every step recorded on the outer tape, partials by the opcode table's own expressions. No dual ever holds a dual,
+and ids of two tapes cannot be confused.
+"""
+
+from cpython.exc cimport PyErr_Occurred
+from libc.math cimport isfinite
+from libc.stdint cimport uint32_t
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memset
+
+from tapeengine._core.tape.tape cimport (
+    CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, INPUT, OP_MASK, SPECIAL, Head, Record, Tape, first_id, head_of, op_at,
+    op_da, op_db, op_discrete, op_value, record1, record2, record_at, record_special, tape_of, value_at,
+    OP_ADD, OP_COPYSIGN, OP_MUL, OP_NEG,
+)
+
+from tapeengine.errors import TraceError
+
+cdef extern from "ops_recorded.h":
+    te_scalar te_record_da(void *h, int op, te_scalar a, te_scalar b, te_scalar v)
+    te_scalar te_record_db(void *h, int op, te_scalar a, te_scalar b, te_scalar v)
+
+
+cdef te_scalar constant(double value) noexcept:
+    return te_scalar(value, 0)
+
+
+cdef te_scalar te_unary "te_unary"(void *h, int op, te_scalar a) except *:
+    """An operation on scalars that are recorded: a constant stays one."""
+    cdef double v = op_value(op, a.value, 0.0)
+    if a.id == 0 or op_discrete[op]:
+        return constant(v)
+    return te_scalar(v, record1(<Head *> h, op, a.id, op_da(op, a.value, 0.0, v), 0.0, v))
+
+
+cdef te_scalar te_binary "te_binary"(void *h, int op, te_scalar a, te_scalar b) except *:
+    cdef double v = op_value(op, a.value, b.value)
+    cdef Head *head = <Head *> h
+    if (a.id == 0 and (b.id == 0 or op == OP_COPYSIGN)) or op_discrete[op]:
+        return constant(v)
+    if op == OP_MUL:
+        if a.id == 0 and (a.value == 1.0 or (a.value == 0.0 and isfinite(b.value))):
+            return b if a.value else constant(0.0)
+        if b.id == 0 and (b.value == 1.0 or (b.value == 0.0 and isfinite(a.value))):
+            return a if b.value else constant(0.0)
+    elif op == OP_ADD:
+        if a.id == 0 and a.value == 0.0:
+            return b
+        if b.id == 0 and b.value == 0.0:
+            return a
+    if b.id == 0:
+        return te_scalar(v, record1(head, op | CONSTANT_RIGHT, a.id, op_da(op, a.value, b.value, v), b.value, v))
+    if a.id == 0:
+        return te_scalar(v, record1(head, op | CONSTANT_LEFT, b.id, op_db(op, a.value, b.value, v), a.value, v))
+    return te_scalar(v, record2(
+        head, op, a.id, b.id, op_da(op, a.value, b.value, v), op_db(op, a.value, b.value, v), v))
+
+
+cdef class Copies:
+    """Where the records of an inner tape went on an outer one."""
+
+    def __dealloc__(self):
+        free(self.ids)
+
+
+cdef Copies no_copies(uint32_t tag, uint32_t room):
+    cdef Copies c = Copies.__new__(Copies)
+    c.tag = tag
+    c.count = 1
+    c.room = room
+    c.ids = <uint32_t *> calloc(room, sizeof(uint32_t))
+    if c.ids == NULL:
+        raise MemoryError(f"no memory for a table of {room:,} ids")
+    return c
+
+
+cdef int make_room(Copies c, uint32_t count) except -1:
+    cdef size_t room = max(<size_t> count, 2 * <size_t> c.room)
+    if count <= c.room:
+        return 0
+    ids = realloc(c.ids, room * sizeof(uint32_t))
+    if ids == NULL:
+        raise MemoryError(f"no memory for a table of {room:,} ids")
+    c.ids = <uint32_t *> ids
+    memset(c.ids + c.room, 0, (room - c.room) * sizeof(uint32_t))
+    c.room = <uint32_t> min(room, 0xFFFFFFFF)
+    return 0
+
+
+cdef Head *outer_of(Tape tape) noexcept:
+    """The head of the latest outer trace that the tape depends on, or NULL."""
+    return head_of(tape.outer_tag) if tape.outer_tag else NULL
+
+
+cdef uint32_t carried(Head *h, uint32_t tag, uint32_t id, double value) except 0:
+    """The id on h of a dual of h's trace or of one further out."""
+    cdef Head *source
+    cdef uint32_t outer = 0
+    if tag == h.tag:
+        return id
+    source = head_of(tag)
+    if source == NULL or source.below == 0 or h.tag < tag:
+        return tape_of(h).link(tag, id, value)
+    # Of a trace that is over and continued for a call of a rule: what the dual is further out, or a constant.
+    id = copied_id(tape_of(source), id, &outer)
+    return carried(h, outer, id, value) if id else record_special(h, INPUT, 0, 0.0, 0.0, value)
+
+
+cdef Copies copy_out(Tape tape):
+    """Repeat on the outer tape the records that depend on its duals, up to the last one; None where nothing does."""
+    cdef Head *h = &tape.head
+    cdef Head *outer = outer_of(tape)
+    cdef Copies copies
+    cdef Py_ssize_t links
+    cdef uint32_t i, id, tag, first = first_id(h)
+    if outer == NULL or not has_links(tape):
+        return None
+    copies = tape.copies
+    if copies is None or copies.tag != outer.tag:
+        copies = tape.copies = no_copies(outer.tag, h.count - first)
+    make_room(copies, h.count - first)
+    links = copies.links
+    while tape.link_sources and links < len(tape.link_sources):
+        i, tag, id = tape.link_sources[links]
+        if head_of(tag) != NULL:
+            copies.ids[i - first] = carried(outer, tag, id, value_at(h, i))
+        links += 1
+        copies.links = links    # afterwards: another thread that comes in between does the same once more
+    for i in range(max(copies.count, h.inputs + 1, first), h.count):
+        if op_at(h, i) & FORM_MASK != SPECIAL:
+            copies.ids[i - first] = copy_record(tape, copies, outer, i)
+    copies.count = h.count
+    return copies
+
+
+cdef bint has_links(Tape tape) noexcept:
+    """Whether a tape, or the one that it continues, has duals of outer traces."""
+    return bool(tape.link_sources) or (tape.continued is not None and has_links(tape.continued))
+
+
+cdef inline uint32_t copy_of(Tape tape, Copies copies, Head *outer, uint32_t i) except? 0:
+    """The id that a parent has on the outer tape; 0 where it does not depend on it."""
+    cdef uint32_t first = first_id(&tape.head), id, tag = 0
+    if i >= first:
+        return copies.ids[i - first]
+    id = copied_id(tape.continued, i, &tag)
+    return carried(outer, tag, id, value_at(&tape.continued.head, i)) if id else 0
+
+
+cdef inline double number_of(Tape tape, uint32_t i) noexcept:
+    """The value of a parent."""
+    return value_at(&tape.head if i >= first_id(&tape.head) else &tape.continued.head, i)
+
+
+cdef uint32_t copy_record(Tape tape, Copies copies, Head *outer, uint32_t i) except? 0:
+    """Repeat one record; a parent that does not depend on the outer trace becomes a constant. 0 if none does."""
+    cdef Head *h = &tape.head
+    cdef Record *r = record_at(h, i)
+    cdef int op = op_at(h, i)
+    cdef uint32_t a = copy_of(tape, copies, outer, r.p1), b = 0
+    if r.p2 != i:
+        b = copy_of(tape, copies, outer, r.p2)
+    if a and b:
+        return record2(outer, op, a, b, r.d1, r.d2, value_at(h, i))
+    if a and r.p2 == i:
+        return record1(outer, op, a, r.d1, r.d2, value_at(h, i))
+    if a:
+        return record1(outer, op | CONSTANT_RIGHT, a, r.d1, number_of(tape, r.p2), value_at(h, i))
+    if b:
+        return record1(outer, op | CONSTANT_LEFT, b, r.d2, number_of(tape, r.p1), value_at(h, i))
+    return 0
+
+
+cdef uint32_t copied_id(Tape tape, uint32_t id, uint32_t *tag) except? 0xFFFFFFFF:
+    """The id that a scalar has on the outer trace's tape by now, and that trace; 0 where it does not depend on it."""
+    cdef Copies copies
+    cdef uint32_t first = first_id(&tape.head)
+    if not has_links(tape):
+        return 0
+    if id >= tape.head.count or (tape.continued is not None and tape.continued.head.count <= id < first):
+        raise TraceError(
+            "a dual number that a derivative rule computed is used in another call of a rule. "
+            "A rule must hand on what it computes by returning it"
+        )
+    if id < first:
+        return copied_id(tape.continued, id, tag)
+    copies = copy_out(tape)
+    if copies is None:
+        return 0
+    tag[0] = copies.tag
+    return copies.ids[id - first]
+
+
+cdef Copies lifted(Tape tape, Copies copies, Head *outer):
+    """The same copies seen from a later trace, which links to them; none where they are out of date."""
+    cdef Copies result
+    cdef uint32_t i
+    if copies is not None and copies.tag == outer.tag:
+        return copies
+    result = no_copies(outer.tag, tape.head.count)
+    result.count = tape.head.count
+    if copies is not None and head_of(copies.tag) != NULL:
+        for i in range(copies.count):
+            if copies.ids[i]:
+                result.ids[i] = carried(outer, copies.tag, copies.ids[i], value_at(&tape.head, i))
+    return result
+
+
+cdef inline te_scalar seen(Head *h, Copies copies, uint32_t i) noexcept:
+    """A value of the inner tape as it is on the outer one."""
+    return te_scalar(value_at(h, i), copies.ids[i])
+
+
+cdef int contribute(Head *outer, te_scalar *to, te_scalar cotangent, te_scalar partial) except -1:
+    """Add cotangent * partial; a cotangent of value zero meets a partial that is not finite as zero."""
+    if cotangent.value == 0.0 and not isfinite(partial.value):
+        return 0
+    if partial.id == 0 and partial.value == -1.0:
+        cotangent = te_unary(outer, OP_NEG, cotangent)
+    else:
+        cotangent = te_binary(outer, OP_MUL, cotangent, partial)
+    to[0] = te_binary(outer, OP_ADD, to[0], cotangent)
+    return 0
+
+
+cdef int pass_on(Head *h, Copies copies, Head *outer, te_scalar *cotangent, uint32_t i) except -1:
+    """Call one backpropagator, recorded."""
+    cdef Record *r = record_at(h, i)
+    cdef int form = op_at(h, i) & FORM_MASK, op = op_at(h, i) & OP_MASK
+    cdef te_scalar a, b, v
+    if not copies.ids[i]:    # the partials are constants
+        contribute(outer, &cotangent[r.p1], cotangent[i], constant(r.d1))
+        if r.p2 != i:
+            contribute(outer, &cotangent[r.p2], cotangent[i], constant(r.d2))
+        return 0
+    v = seen(h, copies, i)
+    if form == CONSTANT_LEFT:
+        a = constant(r.d2)
+        b = seen(h, copies, r.p1)
+        contribute(outer, &cotangent[r.p1], cotangent[i], te_record_db(outer, op, a, b, v))
+        return -1 if PyErr_Occurred() else 0
+    a = seen(h, copies, r.p1)
+    b = constant(r.d2) if r.p2 == i else seen(h, copies, r.p2)
+    contribute(outer, &cotangent[r.p1], cotangent[i], te_record_da(outer, op, a, b, v))
+    if r.p2 != i:
+        contribute(outer, &cotangent[r.p2], cotangent[i], te_record_db(outer, op, a, b, v))
+    return -1 if PyErr_Occurred() else 0
+
+
+cdef int gather(Head *h, Copies copies, Head *outer, te_scalar *tangent, uint32_t i) except -1:
+    """Add up one record's tangent from those of its parents, recorded."""
+    cdef Record *r = record_at(h, i)
+    cdef int form = op_at(h, i) & FORM_MASK, op = op_at(h, i) & OP_MASK
+    cdef bint first = tangent[r.p1].id or tangent[r.p1].value != 0.0
+    cdef bint second = r.p2 != i and (tangent[r.p2].id or tangent[r.p2].value != 0.0)
+    cdef te_scalar a, b, v, da = constant(r.d1), db = constant(r.d2)
+    if not first and not second:
+        return 0
+    if copies.ids[i]:
+        v = seen(h, copies, i)
+        if form == CONSTANT_LEFT:
+            da = te_record_db(outer, op, constant(r.d2), seen(h, copies, r.p1), v)
+        else:
+            a = seen(h, copies, r.p1)
+            b = constant(r.d2) if r.p2 == i else seen(h, copies, r.p2)
+            if first:
+                da = te_record_da(outer, op, a, b, v)
+            if second:
+                db = te_record_db(outer, op, a, b, v)
+    if first:
+        contribute(outer, &tangent[i], tangent[r.p1], da)
+    if second:
+        contribute(outer, &tangent[i], tangent[r.p2], db)
+    return -1 if PyErr_Occurred() else 0
+
+
+cdef int add_recorded(Head *outer, te_scalar *to, te_scalar value) except -1:
+    """Accumulate a recorded scalar."""
+    to[0] = te_binary(outer, OP_ADD, to[0], value)
+    return 0

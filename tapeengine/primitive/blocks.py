@@ -1,0 +1,98 @@
+"""Forward rules for a block of tangents at once: a Jacobian sweeps many of them over one run of a program.
+
+The tangents of a block lie along a new first axis, and so do the results. A `Rule` may carry such a form of itself as
+``Rule(function, names, block=...)``: ``block(tangents, *kept)`` with what the rule keeps, and in a variadic primitive
+``block([tangents of each argument], spaces, *statics)``. Blocks are plain numpy arrays; a form may call numpy itself.
+Without one the engine tries the rule on a block and checks what comes of it, at about twice the cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapeengine.primitive.spaces import Space
+
+__all__ = ["aligned", "inner_axes", "scaled_block", "scaling_block"]
+
+
+def aligned(tangents: Any, axes: int) -> Any:
+    """Give the entries of a block `axes` axes, with unit axes in front as numpy broadcasts.
+
+    Parameters
+    ----------
+    tangents : numpy.ndarray of shape (columns, ...)
+        The block.
+    axes : int
+        The axes that each entry is to have; entries with more keep theirs.
+
+    Examples
+    --------
+    >>> aligned(np.ones((5, 3)), 2).shape
+    (5, 1, 3)
+    """
+    missing = axes + 1 - tangents.ndim
+    return tangents if missing <= 0 else tangents.reshape(tangents.shape[:1] + (1,) * missing + tangents.shape[1:])
+
+
+def inner_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """Return the axes of a block that are the axes `axis` (None: all) of its entries, which have `ndim` axes.
+
+    Examples
+    --------
+    >>> inner_axes(None, 2), inner_axes(-1, 2), inner_axes((0, 1), 3)
+    ((1, 2), (2,), (1, 2))
+    """
+    if axis is None:
+        return tuple(range(1, ndim + 1))
+    chosen = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(one % ndim + 1 for one in chosen)
+
+
+def scaled_block(tangents: Any, partial: Any, space: Space, selects: bool = False) -> Any:
+    """Multiply the entries of a block by a partial derivative, spread over the space of the output.
+
+    A tangent of zero gives zero, also where the partial is infinite or NaN; so does a partial of zero that `selects`.
+
+    Parameters
+    ----------
+    tangents : numpy.ndarray of shape (columns, ...)
+    partial : float or numpy.ndarray
+    space : Space
+        The output's space.
+    selects : bool
+        Whether the partial only says which elements count.
+
+    Examples
+    --------
+    >>> scaled_block(np.array([[0.0], [2.0]]), np.array([np.inf, 3.0]), Space((2,)))
+    array([[ 0.,  0.],
+           [inf,  6.]])
+    """
+    tangents = aligned(tangents, len(space.shape))
+    with np.errstate(invalid="ignore", over="ignore"):
+        product = np.multiply(tangents, partial)
+    if not np.isfinite(np.sum(product)):
+        nothing = np.equal(tangents, 0) | (np.equal(partial, 0) & selects)
+        product = np.where(nothing, np.zeros((), product.dtype), product)
+    return fitted(product, space)
+
+
+def fitted(values: Any, space: Space) -> Any:
+    """Spread the entries of a block over a space, in its dtype."""
+    if np.iscomplexobj(values) and not space.is_complex:
+        values = values.real
+    shape = (len(values), *space.shape)
+    values = values.astype(space.dtype, copy=False)
+    return values if values.shape == shape else np.array(np.broadcast_to(values, shape))
+
+
+def scaling_block(partial: Callable[..., Any], selects: bool = False) -> Callable[..., Any]:
+    """Return the block form of an elementwise rule ``(t, out_space, *kept)`` from its partial derivative."""
+
+    def block(tangents: Any, space: Space, *kept: Any) -> Any:
+        return scaled_block(tangents, partial(*kept), space, selects)
+
+    return block

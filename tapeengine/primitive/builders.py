@@ -1,0 +1,508 @@
+"""Whole records for operations of a known kind, and the linear maps that rules are made of.
+
+`linear`, `bilinear`, `elementwise`, `discrete` and `not_differentiable` build a `Primitive` from what the operation
+*is*. The three linear helpers `scale`, `unbroadcast` and `broadcast` are primitives themselves, so that rules made of
+them can be differentiated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeengine.errors import PrimitiveError
+from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, uniform
+from tapeengine.primitive.blocks import scaling_block
+from tapeengine.primitive.signatures import Signature, parameter_names, read_signature
+from tapeengine.primitive.spaces import Space
+
+__all__ = [
+    "NotDifferentiable",
+    "bilinear",
+    "broadcast",
+    "discrete",
+    "elementwise",
+    "linear",
+    "not_differentiable",
+    "scale",
+    "unbroadcast",
+]
+
+
+def scale(ct: Any, partial: Any) -> Any:
+    """Multiply a cotangent or tangent by a partial derivative; where `ct` is zero the result is zero, whatever the
+    partial is.
+
+    Parameters
+    ----------
+    ct, partial : float or array
+        They broadcast against each other.
+
+    Returns
+    -------
+    float or array
+        ``ct * partial``, with exact zeros where `ct` is zero, also where `partial` is infinite or NaN.
+
+    Examples
+    --------
+    >>> scale(np.array([0.0, 2.0]), np.array([np.inf, 3.0]))
+    array([0., 6.])
+    """
+    return SCALE(ct, partial)
+
+
+def unbroadcast(ct: Any, space: Space) -> Any:
+    """Fit a cotangent into the space of an argument that was broadcast.
+
+    Parameters
+    ----------
+    ct : float or array
+        A cotangent of the broadcast shape.
+    space : Space
+        The argument's space.
+
+    Returns
+    -------
+    float or array
+        The sum over the broadcast axes, in the argument's shape and dtype; its real part where the argument is real.
+
+    Examples
+    --------
+    >>> unbroadcast(np.ones((2, 3)), Space((3,)))
+    array([2., 2., 2.])
+    """
+    return ct if _fits(ct, space) else UNBROADCAST(ct, space=space)
+
+
+def broadcast(t: Any, space: Space) -> Any:
+    """Spread a tangent over the space of an output: the transpose of `unbroadcast`.
+
+    Parameters
+    ----------
+    t : float or array
+        A tangent that broadcasts to the output's shape.
+    space : Space
+        The output's space.
+
+    Returns
+    -------
+    float or array
+        The tangent in the output's shape and dtype.
+
+    Examples
+    --------
+    >>> broadcast(2.0, Space((3,)))
+    array([2., 2., 2.])
+    """
+    return t if _fits(t, space) else BROADCAST(t, space=space)
+
+
+def _fits(value: Any, space: Space) -> bool:
+    shape = getattr(value, "shape", None)
+    return shape is not None and shape == space.shape and value.dtype == space.dtype
+
+
+def _scale(ct: Any, partial: Any) -> Any:
+    if type(ct) is float and type(partial) is float:
+        return ct * partial if ct else 0.0
+    product, may_be_nan = _times(ct, partial)
+    return np.where(np.equal(ct, 0), np.zeros((), product.dtype), product)[()] if may_be_nan else product
+
+
+def _times(x: Any, y: Any) -> tuple[Any, bool]:
+    with np.errstate(invalid="ignore", over="ignore"):
+        product = np.multiply(x, y)
+        square = np.vdot(product, product)
+    # The square is NaN if an element is, and for real numbers only then: nothing else needs a second look.
+    return product, bool(square != square)
+
+
+def _product(x: Any, y: Any) -> Any:
+    product, may_be_nan = _times(x, y)
+    if not may_be_nan:
+        return product
+    return np.where(np.equal(x, 0) | np.equal(y, 0), np.zeros((), product.dtype), product)[()]
+
+
+def _unbroadcast(ct: Any, *, space: Space) -> Any:
+    value = np.asarray(ct)
+    if value.shape != space.shape:
+        value = _summed(value, _broadcast_axes(value.shape, space.shape)).reshape(space.shape)
+    return _cast(value, space)
+
+
+def _summed(value: Any, axes: tuple[int, ...]) -> Any:
+    """Sum over axes. Where a short axis stays innermost, einsum takes a quarter of the time, in the same order."""
+    if value.size < 4096 or value.shape[-1] >= 64 or value.ndim - 1 in axes:
+        return value.sum(axis=axes)
+    places = list(range(value.ndim))
+    return np.einsum(value, places, [place for place in places if place not in axes])
+
+
+def _broadcast(t: Any, *, space: Space) -> Any:
+    value = _cast(np.asarray(t), space)
+    return np.array(np.broadcast_to(value, space.shape))[()]
+
+
+def _cast(value: Any, space: Space) -> Any:
+    if np.iscomplexobj(value) and not space.is_complex:
+        value = value.real
+    return value.astype(space.dtype, copy=False)[()]
+
+
+def _broadcast_axes(shape: tuple[int, ...], onto: tuple[int, ...]) -> tuple[int, ...]:
+    extra = len(shape) - len(onto)
+    spread = tuple(axis for axis in range(extra, len(shape)) if onto[axis - extra] == 1 and shape[axis] != 1)
+    return tuple(range(extra)) + spread
+
+
+def _linear_samples() -> tuple[Sample, ...]:
+    narrow = uniform((2, 3), dtype=np.float32)
+    return (
+        Sample((uniform((2, 3)),), {"space": Space((2, 3))}),
+        Sample((narrow,), {"space": Space((2, 3))}),
+        Sample((uniform((2, 3), dtype=complex),), {"space": Space((2, 3))}),
+    )
+
+
+def _unbroadcast_samples() -> tuple[Sample, ...]:
+    return (
+        *_linear_samples(),
+        Sample((uniform((4, 2, 3)),), {"space": Space((2, 1))}),
+        Sample((uniform((2, 3)),), {"space": Space(())}),
+    )
+
+
+def _broadcast_samples() -> tuple[Sample, ...]:
+    return (
+        *_linear_samples(),
+        Sample((uniform((2, 1)),), {"space": Space((4, 2, 3))}),
+        Sample((1.5,), {"space": Space((2,))}),
+    )
+
+
+SCALE = Primitive(
+    "tapeengine.scale",
+    _scale,
+    vjp={
+        "ct": lambda ct, partial, ct_space: unbroadcast(scale(ct, partial), ct_space),
+        "partial": lambda cotangent, ct, partial_space: unbroadcast(scale(cotangent, ct), partial_space),
+    },
+    jvp={
+        "ct": lambda t, partial, out_space: broadcast(scale(t, partial), out_space),
+        # An infinite tangent of the partial, too, is nothing where the cotangent is zero.
+        "partial": lambda t, ct, out_space: broadcast(PRODUCT(t, ct), out_space),
+    },
+    samples=(
+        Sample((1.5, -2.0)),
+        Sample((uniform((2, 3)), uniform((3,)))),
+        Sample((uniform((3,)), 2.0)),
+        Sample((uniform((2,)), uniform((2,), dtype=complex))),
+        Sample((np.array([0.0, 2.0]), np.array([np.inf, 3.0])), order=0),
+    ),
+    doc="ct * partial, zero where ct is zero",
+)
+
+PRODUCT: Primitive = Primitive(
+    "tapeengine.product",
+    _product,
+    vjp={
+        "x": lambda cotangent, y, x_space: unbroadcast(PRODUCT(cotangent, y), x_space),
+        "y": lambda cotangent, x, y_space: unbroadcast(PRODUCT(cotangent, x), y_space),
+    },
+    jvp={
+        "x": lambda t, y, out_space: broadcast(PRODUCT(t, y), out_space),
+        "y": lambda t, x, out_space: broadcast(PRODUCT(t, x), out_space),
+    },
+    samples=(
+        Sample((1.5, -2.0)),
+        Sample((uniform((2, 3)), uniform((3,)))),
+        Sample((uniform((2,)), uniform((2,), dtype=complex))),
+        Sample((np.array([0.0, np.inf, 2.0]), np.array([np.inf, 0.0, 3.0])), order=0),
+    ),
+    doc="x * y, zero where either is zero",
+)
+
+UNBROADCAST = Primitive(
+    "tapeengine.unbroadcast",
+    _unbroadcast,
+    vjp={"ct": lambda cotangent, ct_space: broadcast(cotangent, ct_space)},
+    jvp={"ct": lambda t, space: unbroadcast(t, space)},
+    samples=_unbroadcast_samples,
+    doc="the sum over broadcast axes, cast into a space",
+)
+
+BROADCAST = Primitive(
+    "tapeengine.broadcast",
+    _broadcast,
+    vjp={"t": lambda ct, t_space: unbroadcast(ct, t_space)},
+    jvp={"t": lambda t, space: broadcast(t, space)},
+    samples=_broadcast_samples,
+    doc="t spread over a space, the transpose of unbroadcast",
+)
+
+
+def linear(
+    name: str,
+    primal: Callable[..., Any],
+    transpose: Callable[..., Any] | Mapping[str, Callable[..., Any]],
+    *,
+    jvp: Mapping[str, Callable[..., Any]] | None = None,
+    block: Callable[..., Any] | Mapping[str, Callable[..., Any]] | None = None,
+    static: Sequence[str] = (),
+    samples: Any = (),
+    doc: str = "",
+    opcode: str | None = None,
+    kernel: Any = None,
+    variadic: bool = False,
+    args: Sequence[str] | None = None,
+) -> Primitive:
+    """Build the record of an operation that is linear in its arguments taken together, such as sum, add, concatenate
+    or where.
+
+    Parameters
+    ----------
+    name, primal, static, samples, doc, opcode, kernel, variadic, args
+        As for `Primitive`.
+    transpose : callable, or mapping of str to callable
+        The vjp rule of each argument; a callable stands for the only one. An argument without one (such as the
+        condition of where) is handed to the primal as it is.
+    jvp : mapping of str to callable, optional
+        Rules that are cheaper than applying the operation to the tangent with zeros in the other arguments.
+    block : callable, or mapping of str to callable, optional
+        The operation on a block of tangents, with the spaces of the other arguments; see `tapeengine.primitive.blocks`.
+
+    Examples
+    --------
+    >>> total = linear("example.sum", lambda x: np.sum(x), lambda ct, x_space: broadcast(ct, x_space))
+    >>> float(total.jvp_rules[0](np.ones(3), ()))
+    3.0
+    """
+    signature = read_signature(name, primal, args, static, variadic)
+    transposes = _by_argument(name, signature, transpose)
+    made: list[Primitive] = []
+    rules: dict[str, Any] = {arg: _linear_jvp(made, signature, arg, transposes, variadic) for arg in transposes}
+    _give_blocks(rules, _by_argument(name, signature, block or {}))
+    rules.update(jvp or {})
+    made.append(
+        Primitive(
+            name, primal, transposes, rules,
+            static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, variadic=variadic, args=args,
+        )
+    )  # fmt: skip
+    return made[0]
+
+
+def _by_argument(name: str, signature: Signature, rules: Any) -> dict[str, Callable[..., Any]]:
+    if isinstance(rules, Mapping):
+        return dict(rules)
+    if len(signature.args) != 1:
+        raise PrimitiveError(f"{name}: give the transpose of each argument, as in {{{signature.args[0]!r}: ...}}")
+    return {signature.args[0]: rules}
+
+
+def _give_blocks(rules: Mapping[str, Rule], blocks: Mapping[str, Callable[..., Any]]) -> None:
+    for arg, block in blocks.items():
+        rules[arg].block = block
+
+
+def _linear_jvp(
+    made: list[Primitive], signature: Signature, arg: str, linear_in: Mapping[str, Any], variadic: bool
+) -> Rule:
+    """Apply the operation to the tangent in place of `arg`, and to zeros in place of the other linear arguments."""
+    if variadic:
+        return _variadic_jvp(made, signature)
+    others = [key for key in signature.args if key != arg]
+    names = [f"{key}_space" if key in linear_in else key for key in others]
+
+    def rule(t: Any, *kept: Any) -> Any:
+        values = {key: _no_tangent(keep) if key in linear_in else keep for key, keep in zip(others, kept, strict=False)}
+        values[arg] = t
+        static = dict(zip(signature.static_names, kept[len(others) :], strict=True))
+        return made[0](*(values[key] for key in signature.args), **static)
+
+    return Rule(rule, (*names, *signature.static_names))
+
+
+def _no_tangent(space: Any) -> Any:
+    """Return the zero that stands for an argument without a tangent; a discrete one keeps its dtype and shape."""
+    return np.zeros(space.shape, space.dtype) if space.is_discrete and space.dtype.kind != "O" else space.zeros()
+
+
+def _variadic_jvp(made: list[Primitive], signature: Signature) -> Rule:
+    def rule(t: Any, index: int, spaces: Sequence[Any], *statics: Any) -> Any:
+        return joint({index: t}, spaces, *statics)
+
+    def joint(tangents: Mapping[int, Any], spaces: Sequence[Any], *statics: Any) -> Any:
+        """The tangents of several arguments at once, in one call of the operation."""
+        values = [tangents[k] if k in tangents else _no_tangent(space) for k, space in enumerate(spaces)]
+        return made[0](*values, **dict(zip(signature.static_names, statics, strict=True)))
+
+    rule.joint = joint  # type: ignore[attr-defined]
+    return Rule(rule, ("index", f"{signature.args[0]}_spaces", *signature.static_names))
+
+
+def bilinear(
+    name: str,
+    primal: Callable[..., Any],
+    transposes: Mapping[str, Callable[..., Any]],
+    *,
+    block: Mapping[str, Callable[..., Any]] | None = None,
+    static: Sequence[str] = (),
+    samples: Any = (),
+    doc: str = "",
+    opcode: str | None = None,
+    kernel: Any = None,
+    args: Sequence[str] | None = None,
+) -> Primitive:
+    """Build the record of an operation that is linear in each of its arguments, such as a matrix product or a
+    convolution.
+
+    The jvp rule of an argument is the operation itself, with the tangent in the argument's place. `block` gives it for
+    blocks of tangents (`tapeengine.primitive.blocks`): for each argument
+    ``block(tangents, *other arguments, *statics)``.
+
+    Examples
+    --------
+    >>> transposes = {"x": lambda ct, y: scale(ct, y), "y": lambda ct, x: scale(ct, x)}
+    >>> dot = bilinear("example.dot", lambda x, y: np.dot(x, y), transposes)
+    >>> dot.jvp_rules[1].names
+    ('x',)
+    """
+    signature = read_signature(name, primal, args, static, False)
+    made: list[Primitive] = []
+    rules = {arg: _linear_jvp(made, signature, arg, {arg: None}, False) for arg in transposes}
+    _give_blocks(rules, block or {})
+    made.append(
+        Primitive(
+            name, primal, transposes, rules,
+            static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, args=args,
+        )
+    )  # fmt: skip
+    return made[0]
+
+
+def elementwise(
+    name: str,
+    primal: Callable[..., Any],
+    *partials: Callable[..., Any] | None,
+    static: Sequence[str] = (),
+    samples: Any = (),
+    doc: str = "",
+    opcode: str | None = None,
+    kernel: Any = None,
+    args: Sequence[str] | None = None,
+    selects: bool = False,
+) -> Primitive:
+    """Build the record of an operation on elements, whose arguments broadcast, from one partial derivative for each
+    argument.
+
+    Parameters
+    ----------
+    name, primal, static, samples, doc, opcode, kernel, args
+        As for `Primitive`.
+    *partials : callable or None
+        For each argument the partial derivative as a function of what it asks for by name (arguments, `out`, static
+        parameters, spaces); None where the argument is discrete. The cotangent is multiplied by it with `scale` and
+        un-broadcast.
+    selects : bool
+        Whether the partials only say which elements count, as those of a maximum: what they leave out is zero, also
+        where the cotangent is infinite or NaN.
+
+    Examples
+    --------
+    >>> cube = elementwise("example.cube", lambda x: x**3, lambda x: 3 * x**2)
+    >>> float(cube.vjp_rules[0](1.0, (Space(()), 2.0)))
+    12.0
+    """
+    signature = read_signature(name, primal, args, static, False)
+    if len(partials) != len(signature.args):
+        listed = ", ".join(signature.args)
+        raise PrimitiveError(f"{name}: {len(partials)} partials for the {len(signature.args)} arguments {listed}")
+    vjp, jvp = {}, {}
+    times = PRODUCT if selects else scale
+    for arg, partial in zip(signature.args, partials, strict=True):
+        if partial is not None:
+            names = parameter_names(f"{name}: the partial for {arg!r}", partial, signature.known, first=0)
+            vjp[arg] = Rule(_elementwise_vjp(partial, times), (f"{arg}_space", *names))
+            jvp[arg] = Rule(
+                _elementwise_jvp(partial, times), ("out_space", *names), block=scaling_block(partial, selects)
+            )
+    return Primitive(
+        name, primal, vjp, jvp, static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, args=args
+    )
+
+
+def _elementwise_vjp(partial: Callable[..., Any], times: Callable[..., Any]) -> Callable[..., Any]:
+    def vjp(ct: Any, space: Space, *kept: Any) -> Any:
+        return unbroadcast(times(ct, partial(*kept)), space)
+
+    return vjp
+
+
+def _elementwise_jvp(partial: Callable[..., Any], times: Callable[..., Any]) -> Callable[..., Any]:
+    def jvp(t: Any, space: Space, *kept: Any) -> Any:
+        return broadcast(times(t, partial(*kept)), space)
+
+    return jvp
+
+
+def discrete(
+    name: str,
+    primal: Callable[..., Any],
+    *,
+    static: Sequence[str] = (),
+    samples: Any = (),
+    doc: str = "",
+    variadic: bool = False,
+    args: Sequence[str] | None = None,
+) -> Primitive:
+    """Build the record of an operation whose result is discrete or constant piece by piece, such as floor, argmax or
+    a comparison.
+
+    It computes on the values of traced arguments, and its result is a constant of the trace.
+
+    Parameters
+    ----------
+    name, primal, static, samples, doc, variadic, args
+        As for `Primitive`.
+
+    Examples
+    --------
+    >>> discrete("example.floor", lambda x: np.floor(x)).vjp_rules
+    (None,)
+    """
+    return Primitive(name, primal, {}, {}, static=static, samples=samples, doc=doc, variadic=variadic, args=args)
+
+
+def not_differentiable(
+    name: str,
+    primal: Callable[..., Any],
+    reason: str,
+    *,
+    static: Sequence[str] = (),
+    samples: Any = (),
+    doc: str = "",
+    variadic: bool = False,
+    args: Sequence[str] | None = None,
+) -> Primitive:
+    """Build the record of an operation that plain values may use and traced ones may not.
+
+    Parameters
+    ----------
+    name, primal, static, samples, doc, variadic, args
+        As for `Primitive`.
+    reason : str
+        What the error says to those who differentiate it, best with another way to go.
+
+    Examples
+    --------
+    >>> roots = not_differentiable("example.roots", lambda p: np.roots(p), "roots have no fixed order")
+    >>> roots.refusals
+    ('roots have no fixed order',)
+    """
+    signature = read_signature(name, primal, args, static, variadic)
+    rules = {arg: NotDifferentiable(reason) for arg in signature.args}
+    return Primitive(name, primal, rules, rules, static=static, samples=samples, doc=doc, variadic=variadic, args=args)

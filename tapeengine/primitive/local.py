@@ -1,0 +1,154 @@
+"""`te.primitive`: a quick local operation with rules of its own, without a plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from tapeengine.errors import PrimitiveError, UnsupportedError
+from tapeengine.primitive import Primitive, Rule
+from tapeengine.primitive.rule_checks import CheckedRule, place_of
+from tapeengine.primitive.signatures import parameter_names, read_signature
+from tapeengine.primitive.spaces import VectorSpace
+
+__all__ = ["LocalPrimitive", "primitive"]
+
+
+class LocalPrimitive:
+    """A function that becomes a `Primitive` as its rules are given. Made by `primitive`.
+
+    Attributes
+    ----------
+    record : Primitive
+        The primitive with the rules that have been given so far; `tapeengine.testing.check_primitive` takes it.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str, options: dict[str, Any]) -> None:
+        static, variadic = options.get("static", ()), options.get("variadic", False)
+        self._signature = read_signature(name, function, None, static, variadic)
+        self._name, self._function, self._options = name, function, options
+        self._vjp: dict[str, Any] = {}
+        self._jvp: dict[str, Any] = {}
+        self.record = self._build()
+        self.__doc__ = function.__doc__
+
+    def def_vjp(self, **rules: Callable[..., Any]) -> LocalPrimitive:
+        """Give vjp rules by argument: ``rule(ct, ...)`` returns the argument's cotangent.
+
+        A rule asks for what it keeps by name, as in a `Primitive`. Where an argument has no jvp rule, that is the
+        transpose of this one.
+        """
+        self._vjp.update(rules)
+        self.record = self._build()
+        return self
+
+    def def_jvp(self, **rules: Callable[..., Any]) -> LocalPrimitive:
+        """Give jvp rules by argument: ``rule(t, ...)`` returns the contribution to the value's tangent.
+
+        Where an argument has no vjp rule, it is the transpose of this one.
+        """
+        self._jvp.update(rules)
+        self.record = self._build()
+        return self
+
+    def __call__(self, *args: Any, **static: Any) -> Any:
+        """Compute the value; record it where an argument is traced."""
+        if not (self._vjp or self._jvp) and any(hasattr(type(arg), "__tapeengine_trace__") for arg in args):
+            raise UnsupportedError(
+                f"{self._name} has no rules; give them with {self._name.rpartition('.')[2]}.def_vjp(x=...)"
+            )
+        return self.record(*args, **static)
+
+    def __repr__(self) -> str:
+        return f"<te.primitive {self._name}({', '.join(self.record.args + self.record.static_names)})>"
+
+    def _build(self) -> Primitive:
+        vjp, jvp = dict(self._vjp), dict(self._jvp)
+        for arg in vjp.keys() - self._jvp.keys():
+            jvp[arg] = self._transposed(arg, vjp[arg], "vjp", "out_space")
+        for arg in self._jvp.keys() - self._vjp.keys():
+            vjp[arg] = self._transposed(arg, jvp[arg], "jvp", f"{arg}_space")
+        return Primitive(self._name, self._function, vjp, jvp, **self._options)
+
+    def _transposed(self, arg: str, rule: Callable[..., Any], kind: str, domain: str) -> Any:
+        """Transpose a rule: it is linear, so the vjp of it, anywhere, is its transpose everywhere."""
+        if arg not in self._signature.args:
+            return rule
+        if self._options.get("variadic"):
+            raise PrimitiveError(f"{self._name}: give both vjp and jvp rules of a variadic operation")
+        what = f"the {kind} rule of {self._name} for {arg!r}"
+        names = parameter_names(what, rule, self._signature.known)
+        checked = CheckedRule(rule, what)
+        codomain = f"{arg}_space" if kind == "vjp" else "out_space"
+
+        def transposed(first: Any, space: VectorSpace, range_space: VectorSpace, *kept: Any) -> Any:
+            from tapeengine import vjp
+
+            found, back = vjp(lambda x: checked(x, *kept), _ones(space))
+            checked.check(found, place_of(range_space))
+            return None if found is None else back(first)[0]
+
+        return Rule(transposed, (domain, codomain, *names))
+
+
+def _ones(space: VectorSpace) -> Any:
+    """A point to transpose at. Not zero: a rule may treat zeros apart, as the zero-cotangent rule wants."""
+    parts = getattr(space, "spaces", None)
+    if parts is not None:
+        return space.rebuild([_ones(part) for part in parts])  # type: ignore[union-attr]
+    if space.is_discrete:
+        return None
+    return np.ones(space.shape, space.dtype)[()] if space.shape else 1.0  # type: ignore[union-attr]
+
+
+@overload
+def primitive(function: Callable[..., Any], /) -> LocalPrimitive: ...
+@overload
+def primitive(
+    *, name: str | None = None, static: Sequence[str] = (), samples: Any = (), doc: str = "", variadic: bool = False
+) -> Callable[[Callable[..., Any]], LocalPrimitive]: ...
+def primitive(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    static: Sequence[str] = (),
+    samples: Any = (),
+    doc: str = "",
+    variadic: bool = False,
+) -> Any:
+    """Make a function an operation with derivative rules of its own.
+
+    Parameters
+    ----------
+    function : callable
+        Computes the value from plain values. Its positional parameters are the arguments.
+    name : str, optional
+        ``family.operation``; by default the last part of the module's name and the function's name.
+    static, samples, doc, variadic
+        As for `tapeengine.primitive.Primitive`.
+
+    Returns
+    -------
+    LocalPrimitive
+        Callable as the function is; give its rules with `def_vjp` and `def_jvp`.
+
+    Examples
+    --------
+    >>> @primitive
+    ... def square(x):
+    ...     return x * x
+    >>> square.def_vjp(x=lambda ct, x: 2.0 * x * ct).def_jvp(x=lambda t, x: 2.0 * x * t)
+    <te.primitive local.square(x)>
+    >>> square(3.0), square.record.vjp_rules[0](1.0, (3.0,))
+    (9.0, 6.0)
+    """
+    options = {"static": tuple(static), "samples": samples, "doc": doc, "variadic": variadic}
+
+    def make(operation: Callable[..., Any]) -> LocalPrimitive:
+        family = (getattr(operation, "__module__", None) or "local").rpartition(".")[2]
+        return LocalPrimitive(operation, name or f"{family}.{getattr(operation, '__name__', '')}", options)
+
+    return make if function is None else make(function)

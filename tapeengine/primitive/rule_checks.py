@@ -1,0 +1,141 @@
+"""Checks of what derivative rules return: the space that it must lie in, and whose rule it was that failed.
+
+The rules of the engine's own primitives are tested and are not wrapped, so that they cost nothing. All others are: a
+rule that forgets a factor of an array returns the wrong shape, which adding it up would hide.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from tapeengine.errors import CotangentError, note
+from tapeengine.primitive.spaces import Space, VectorSpace
+
+__all__ = ["CheckedRule", "is_first_party", "place_of"]
+
+#: Packages whose rules are tested here.
+FIRST_PARTY = frozenset(("tapeengine", "tapeengine_primitives", "tapeengine_scipy"))
+_BUILDERS = frozenset(f"tapeengine.primitive.{name}" for name in ("record", "builders", "local", "rule_checks"))
+
+
+def is_first_party() -> bool:
+    """Whether a primitive is being made by code of the engine's own packages."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__") in _BUILDERS:
+        if frame.f_code.co_filename.startswith("<doctest"):
+            return False
+        frame = frame.f_back
+    name = "" if frame is None else str(frame.f_globals.get("__name__"))
+    return name.partition(".")[0] in FIRST_PARTY
+
+
+class CheckedRule:
+    """A rule's function whose results the core has checked, and whose errors say whose they are.
+
+    Parameters
+    ----------
+    function : callable
+    what : str
+        The rule in words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rule = CheckedRule(lambda ct: ct, "the vjp rule of example.scale for 'x'")
+    >>> rule.check(1.0, ((), np.dtype(float)))
+    >>> rule.check(np.ones(3), ((), np.dtype(float)))
+    Traceback (most recent call last):
+        ...
+    tapeengine.errors.CotangentError: the vjp rule of example.scale for 'x' returned f64[3], not f64
+    """
+
+    __slots__ = ("__dict__", "function", "what")
+
+    def __init__(self, function: Callable[..., Any], what: str) -> None:
+        self.function = function
+        self.what = what
+        self.__dict__.update(getattr(function, "__dict__", {}))
+
+    def __call__(self, first: Any, *kept: Any) -> Any:
+        """Apply the rule."""
+        try:
+            return self.function(first, *kept)
+        except Exception as error:
+            note(error, f"in {self.what}")
+            raise
+
+    def check(self, found: Any, place: Any, path: str = "") -> None:
+        """Refuse what does not fit a place.
+
+        A place is (shape, dtype), (class or keys, places) of a structure, or None of what is discrete; a result of
+        None is zero.
+        """
+        if found is None or place is None:
+            return
+        if isinstance(place[1], list):
+            for key, inner in zip(self._keys(found, place, path), place[1], strict=True):
+                self.check(found[key], inner, f"{path}[{key!r}]")
+        elif not _fits(found, *place):
+            where = f" at {path}" if path else ""
+            raise CotangentError(f"{self.what} returned {_form(found)}{where}, not {_short(place[1], place[0])}")
+
+    def _keys(self, found: Any, place: Any, path: str) -> Sequence[Any]:
+        """The keys of a structure, which must be that of the value."""
+        kind, inner = place
+        if isinstance(kind, tuple) and isinstance(found, dict) and set(found) == set(kind):
+            return kind
+        if not isinstance(kind, tuple) and isinstance(found, (tuple, list)) and len(found) == len(inner):
+            return range(len(inner))
+        wanted = f"a dict with {', '.join(kind)}" if isinstance(kind, tuple) else f"a {kind.__name__} of {len(inner)}"
+        where = f" at {path}" if path else ""
+        raise CotangentError(f"{self.what} returned {_form(found)}{where}, not {wanted}, like the value")
+
+
+def place_of(space: VectorSpace) -> Any:
+    """The place that a space describes, as `CheckedRule.check` takes it."""
+    if space.is_discrete:
+        return None
+    if isinstance(space, Space):
+        return space.shape, space.dtype
+    kind = tuple(space.zeros()) if issubclass(space.kind, dict) else space.kind
+    return (kind, list(map(place_of, space.spaces))) if issubclass(space.kind, (dict, list, tuple)) else None
+
+
+def _is_foreign(found: Any) -> bool:
+    """Whether a result is of another library's class, whose sums and products mean something else."""
+    if isinstance(found, np.ndarray):
+        return type(found) not in (np.ndarray, np.memmap)
+    cls = type(found)
+    is_array = hasattr(cls, "__array__") or hasattr(cls, "__array_ufunc__")
+    return is_array and not isinstance(found, np.generic) and not hasattr(cls, "__tapeengine_trace__")
+
+
+def _fits(found: Any, shape: tuple[int, ...], dtype: Any) -> bool:
+    if _is_foreign(found):
+        return False
+    kind = getattr(found, "dtype", None)
+    if kind is None:
+        if isinstance(getattr(found, "value", found), complex):  # a traced one has its value
+            return not shape and dtype.kind == "c"
+        return not shape and (isinstance(found, (float, int)) or hasattr(type(found), "__tapeengine_trace__"))
+    return bool(found.shape == shape and kind.kind in ("fiubc" if dtype.kind == "c" else "fiub"))
+
+
+def _form(found: Any) -> str:
+    """What a rule returned, in short."""
+    if _is_foreign(found):
+        return f"a {type(found).__module__.partition('.')[0]}.{type(found).__qualname__}"
+    dtype = getattr(found, "dtype", None)
+    if dtype is not None:
+        return _short(dtype, found.shape)
+    return {float: "f64", complex: "c128"}.get(type(found), f"{found!r} ({type(found).__name__})")
+
+
+def _short(dtype: Any, shape: tuple[int, ...]) -> str:
+    name = f"{dtype.kind}{8 * dtype.itemsize}"
+    return f"{name}[{','.join(map(str, shape))}]" if shape else name
