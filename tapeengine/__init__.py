@@ -55,6 +55,7 @@ __all__ = [
     "replicate",
     "scan",
     "scatter",
+    "stage",
     "stop_gradient",
     "tape",
     "value",
@@ -67,7 +68,7 @@ _METHODS = (
     *("vjp", "grad", "value_and_grad", "elementwise_grad", "jvp", "linearize"),
     *("jacobian", "jacfwd", "jacrev", "hessian", "hvp", "vhp"),
     *("custom_vjp", "custom_jvp", "stop_gradient", "checkpoint", "iterate", "fork", "fork_map"),
-    *("debug", "tape", "backpropagate", "register_container"),
+    *("debug", "tape", "backpropagate", "register_container", "stage"),
 )
 _MODULES = ("chad", "cmath", "math", "numpy", "plugins", "testing")
 _WORKERS = ("Loaded", "Shared")
@@ -104,7 +105,7 @@ if TYPE_CHECKING:
     checkpoint, iterate = _engine.checkpoint, _engine.iterate
     fork, fork_map = _engine.fork, _engine.fork_map
     debug, tape, backpropagate = _engine.debug, _engine.tape, _engine.backpropagate
-    register_container = _engine.register_container
+    register_container, stage = _engine.register_container, _engine.stage
 
 else:  # an annotation of programs is the class of traced arrays: one name for both
     from tapeengine._core.arrays.array import Array

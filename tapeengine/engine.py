@@ -9,6 +9,7 @@ from tapeengine._core.programs.native import enter
 from tapeengine._core.sweeps import inspection, trace
 from tapeengine.duals.dispatch import Rules
 from tapeengine.duals.labelled import LABELLED
+from tapeengine.staged.program import Staged
 from tapeengine.structure import Structures, of_object
 from tapeengine.transforms import checkpointing, gradients, iteration, jacobians, programs, second_order
 from tapeengine.transforms import tangents as tangents_module
@@ -445,6 +446,38 @@ class Engine(Parallel):
         True
         """
         return iteration.iterate(self, step, n, x, checkpoints)
+
+    def stage(self, program: Callable[..., Any], *, paths: int = 64) -> Staged:
+        """Return a program that is recorded at its first call and replayed afterwards, without Python.
+
+        The result is the program's to the last bit. What the program looks at (comparisons, conversions to integers,
+        values) is checked on the way; where it comes out otherwise, the program runs and is recorded on that way too.
+        Discrete arguments, keyword arguments, structure and what the program captures belong to a recording. A program
+        that cannot be replayed is run each time, with one warning: one that works on arrays, draws random numbers,
+        differentiates a part of itself, or writes into what it captures. See ``docs/staging.md``.
+
+        Parameters
+        ----------
+        program : callable
+            Any callable of the primals; a function of arguments alone, but for what it captures.
+        paths : int
+            The most ways through the program's branches that are kept for arguments of one form.
+
+        Returns
+        -------
+        Staged
+            To be called and differentiated as the program; ``stats()``, ``verify(*primals)``, `print`.
+
+        Examples
+        --------
+        >>> import tapeengine as te
+        >>> staged = te.stage(lambda x, y: x * te.math.sin(y) if x > y else y)
+        >>> te.value_and_grad(staged, (0, 1))(2.0, 0.0)
+        (0.0, (0.0, 2.0))
+        >>> staged(3.0, 0.0), staged.stats().replays
+        (0.0, 1)
+        """
+        return Staged(self, program, paths)
 
     def debug(self, *, nans: bool = False, records: bool = False) -> Debug:
         """Switch debugging of this engine's traces on or off; also as a context manager, which restores what was.

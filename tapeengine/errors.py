@@ -9,6 +9,7 @@ __all__ = [
     "RegistryError",
     "RepeatError",
     "ResultError",
+    "StagingWarning",
     "StructureError",
     "TapeEngineError",
     "TapeLimitError",
@@ -70,6 +71,10 @@ class MissingAttributeError(UnsupportedError, AttributeError):
 
 class WorkerError(TapeEngineError, RuntimeError):
     """A worker ended while it ran tasks, or it cannot run tasks of this program, whose packages it does not have."""
+
+
+class StagingWarning(UserWarning):
+    """A staged program is run more often than replayed."""
 
 
 class PrimitiveError(TapeEngineError, TypeError):

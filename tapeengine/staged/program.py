@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import functools
+import operator
+import os
+import sys
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core.programs.paths import NotReplayable, NotThisRun
-from tapeengine._core.programs.replay import MISS, Plan
+from tapeengine._core.programs.replay import MISS, NotReplayable, NotThisRun, Plan
 from tapeengine._core.sweeps import trace
-from tapeengine._core.sweeps.inspection import open_tape
+from tapeengine._core.sweeps.inspection import array_parents, open_tape
+from tapeengine.errors import RepeatError, StagingWarning
+from tapeengine.staged.stats import Stats, listing
+from tapeengine.staged.watch import Watch
+from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unflatten
+from tapeengine.transforms.generators import generator_states, same_states
+from tapeengine.transforms.rerun import Outcome
 
 if TYPE_CHECKING:
     from tapeengine.engine import Engine
@@ -17,10 +26,32 @@ if TYPE_CHECKING:
 __all__ = ["Staged"]
 
 RECORDING = 3
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+#: Forms of arguments, and sets of keyword arguments, of which recordings are kept.
+MOST_FORMS = 32
+#: So often what a program captures may change before it is recorded no more.
+MOST_CHANGES = 16
+
+
+class Family:
+    """The recordings made with some keyword arguments, as long as what the program captures stays the same."""
+
+    __slots__ = ("keywords", "plans", "watch")
+
+    def __init__(self, watch: Watch, keywords: Outcome | None) -> None:
+        self.watch = watch if watch else None
+        self.keywords = keywords
+        self.plans: list[Plan] = []
+
+    def plan_for(self, primals: tuple[Any, ...]) -> Plan | None:
+        """The plan for arguments of this form; None where there is none."""
+        return next((plan for plan in self.plans if plan.fits(primals)), None)
 
 
 class Staged:
     """A program that runs as Python where it has not been before, and is replayed where it has.
+
+    Made by `Engine.stage`, which says what is replayed and what is not.
 
     Parameters
     ----------
@@ -28,68 +59,299 @@ class Staged:
         What traces the program.
     program : callable
         Any callable of the primals.
+    paths : int
+        The most ways through the program that are kept for arguments of one form.
+
+    Attributes
+    ----------
+    refused : str or None
+        Why the program is not replayed; None as long as it is.
 
     Examples
     --------
     >>> import tapeengine as te
-    >>> staged = Staged(te.default_engine(), lambda x: x * x if x > 0 else -x)
+    >>> staged = te.stage(lambda x: x * x if x > 0 else -x)
     >>> staged(3.0), te.grad(staged)(4.0), te.hessian(staged)(5.0)
     (9.0, 8.0, 2.0)
+    >>> staged.stats().recordings, staged.stats().replays
+    (1, 2)
     """
 
-    def __init__(self, engine: Engine, program: Callable[..., Any]) -> None:
+    def __init__(self, engine: Engine, program: Callable[..., Any], paths: int = 64) -> None:
         self.engine = engine
         self.program = program
-        self.plans: list[Plan] = []
-        self.why: str | None = None
-        functools.update_wrapper(self, program)
+        self.paths = max(paths, 2)
+        self.refused: str | None = None
+        self.families: list[Family] = []
+        self.counts = {"recordings": 0, "changes": 0, "replays": 0, "evicted": 0}
+        functools.update_wrapper(self, program, updated=())
+        self.__name__ = getattr(program, "__name__", type(program).__name__)
 
-    def __call__(self, *primals: Any) -> Any:
+    def __reduce__(self) -> Any:
+        return operator.methodcaller("stage", self.program, paths=self.paths), (self.engine,)
+
+    # -- what transforms call ------------------------------------------------------------------------------------------
+    def __call__(self, *primals: Any, **keywords: Any) -> Any:
         """Return the program's value."""
-        for plan in self.plans:
-            value = plan.value(primals)
-            if value is not MISS:
-                return value
-        return self.recorded(primals)[0] if self.may_record() else self.program(*primals)
+        family = self._family(keywords)
+        if family is not None:
+            for plan in family.plans:
+                value = plan.value(primals)
+                if value is not MISS:
+                    return value
+        if self._may_record(self.engine) and open_tape() is None:
+            return self._recorded(primals, keywords)[0]
+        return self.program(*primals, **keywords)
 
-    def __tapeengine_vjp__(self, engine: Engine, *primals: Any) -> tuple[Any, Any]:
-        for plan in self.plans:
-            found = plan.vjp(primals)
-            if found is not MISS:
-                return found  # type: ignore[no-any-return]
-        if self.may_record():
-            return self.recorded(primals)
-        return self.__tapeengine_tape__(engine, *primals)
+    def __tapeengine_vjp__(self, engine: Engine, *primals: Any, **keywords: Any) -> tuple[Any, Any]:
+        """Return the value and the backpropagator."""
+        family = self._family(keywords) if self._may_record(engine) else None
+        if family is not None:
+            for plan in family.plans:
+                found = plan.vjp(primals)
+                if found is MISS and open_tape() is not None:  # numbers of a trace around it
+                    found = plan.trace(primals)
+                if found is not MISS:
+                    return found  # type: ignore[no-any-return]
+        if self._may_record(engine):
+            return self._recorded(primals, keywords)
+        return engine.vjp(self._unstaged(), *primals, **keywords)
 
     def __tapeengine_tape__(self, engine: Engine, *primals: Any) -> tuple[Any, Any]:
-        for plan in self.plans:
-            found = plan.trace(primals)
-            if found is not MISS:
-                return found  # type: ignore[no-any-return]
-        return self.recorded(primals) if self.may_record() else engine.trace(self.program, primals, order=2)
+        """Return the value and a backpropagator with a tape of second order."""
+        family = self._family({}) if self._may_record(engine) else None
+        if family is not None:
+            for plan in family.plans:
+                found = plan.trace(primals)
+                if found is not MISS:
+                    return found  # type: ignore[no-any-return]
+        if self._may_record(engine):
+            return self._recorded(primals, {})
+        return engine.trace(self._unstaged(), primals, order=2)
 
-    def may_record(self) -> bool:
-        """Whether a run now would make a recording: one inside another trace depends on what is around it."""
-        return self.why is None and open_tape() is None
+    def __tapeengine_chosen__(self, places: tuple[int, ...], args: tuple[Any, ...], keywords: dict[str, Any]) -> Chosen:
+        """Return the program of some of its positional arguments, for transforms with `argnums`."""
+        return Chosen(self, places, args, keywords)
 
-    def recorded(self, primals: tuple[Any, ...]) -> tuple[Any, Any]:
+    # -- what users ask ------------------------------------------------------------------------------------------------
+    def stats(self) -> Stats:
+        """Return counts of what has been recorded and replayed, and the memory that it takes."""
+        return Stats.of(self._plans(), self.counts, self.refused)
+
+    def verify(self, *primals: Any, **keywords: Any) -> None:
+        """Run the program, and compare its value and its cotangents with a replay.
+
+        Raises
+        ------
+        RepeatError
+            Where they differ in a bit: the program depends on what a recording cannot see.
+        """
+        value, back = self.engine.vjp(self, *primals, **keywords)
+        wanted, wanted_back = self.engine.vjp(self._unstaged(), *primals, **keywords)
+        structures = self.engine.structures
+        difference = Outcome(structures, wanted).difference(value)
+        if not difference:
+            leaves, steps = flatten(structures, wanted)
+            cotangent = unflatten(steps, [leaf if is_continuous(leaf) else None for leaf in leaves])
+            difference = Outcome(structures, wanted_back(cotangent)).difference(back(cotangent))
+            difference = difference.replace("value", "the cotangents", 1)
+        if difference:
+            raise RepeatError(
+                f"{self.__name__} does not do what was recorded: {difference}. It depends on what a recording cannot "
+                "see, such as a file, a clock, attributes of classes or what other objects hold; make it an argument"
+            )
+
+    def clear(self) -> None:
+        """Forget all recordings, and why the program was refused."""
+        for name in ("replays", "evicted"):
+            self.counts[name] += sum(getattr(plan, name) for plan in self._plans())
+        self.families = []
+        self.refused = None
+
+    def __repr__(self) -> str:
+        return f"<staged {self.__name__}: {self.stats()}>"
+
+    def __str__(self) -> str:
+        return listing(self.__name__, self.stats(), self._plans())
+
+    def _plans(self) -> list[Plan]:
+        return [plan for family in self.families for plan in family.plans]
+
+    # -- recording -----------------------------------------------------------------------------------------------------
+    def _unstaged(self) -> Callable[..., Any]:
+        program = self.program
+        return lambda *primals, **keywords: program(*primals, **keywords)
+
+    def _family(self, keywords: dict[str, Any]) -> Family | None:
+        """The recordings that may be replayed now."""
+        for family in self.families:
+            if not self._fits(family, keywords):
+                continue
+            if family.watch is None or family.watch.is_same():
+                return family
+            self._changed(family)
+            return None
+        return None
+
+    def _fits(self, family: Family, keywords: dict[str, Any]) -> bool:
+        if family.keywords is None:
+            return not keywords
+        return bool(keywords) and not self._is_traced(keywords) and not family.keywords.difference(keywords)
+
+    def _is_traced(self, keywords: dict[str, Any]) -> bool:
+        return any(map(is_traced, flatten(self.engine.structures, keywords)[0]))
+
+    def _changed(self, family: Family) -> None:
+        """Let go of recordings made with what the program captures no longer."""
+        self.families = [other for other in self.families if other is not family]
+        self.counts["changes"] += 1
+        for name in ("replays", "evicted"):
+            self.counts[name] += sum(getattr(plan, name) for plan in family.plans)
+        if self.counts["changes"] > MOST_CHANGES and self.counts["replays"] < self.counts["changes"]:
+            self._refuse("what it captures changes from call to call: make it an argument")
+
+    def _may_record(self, engine: Engine) -> bool:
+        """Whether a run now may be recorded: by the engine of the program, with nobody watching it."""
+        return self.refused is None and engine is self.engine and engine.switches is None
+
+    def _recorded(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
         """Run the program, and keep its recording for later calls."""
         engine = self.engine
-        value, back = trace.vjp(
-            self.program, primals, {}, engine.structures, engine.max_tape_bytes, engine.rules, RECORDING
-        )
         try:
-            self.keep(primals, value, back)
+            kept = _kept_keywords(engine, keywords)
+        except NotReplayable as error:
+            self._refuse(str(error))
+            return engine.vjp(self._unstaged(), *primals, **keywords)
+        called = vars(type(self.program)).get("__call__")
+        watch = Watch(engine.structures, (self.program, called, keywords), engine.copies)
+        if watch.is_traced:  # so that it depends on numbers of a trace around it
+            return engine.vjp(self._unstaged(), *primals, **keywords)
+        states = generator_states()
+        self.counts["recordings"] += 1
+        value, back = trace.vjp(
+            self.program, primals, keywords, engine.structures, engine.max_tape_bytes, engine.rules, RECORDING
+        )
+        engine.of_scalars.note(self, not array_parents(back.tape))
+        try:
+            if watch.has_drawn() or not same_states(states, generator_states()):
+                raise NotReplayable("it draws random numbers: make them an argument")
+            if not watch.is_same():
+                raise NotReplayable("it writes into what it captures: return it instead")
+            self._keep(watch, kept, keywords, primals, value, back)
         except NotThisRun:
             pass
         except NotReplayable as error:
-            self.why = str(error)
+            self._refuse(str(error))
         return value, back
 
-    def keep(self, primals: tuple[Any, ...], value: Any, back: Any) -> None:
+    def _keep(
+        self,
+        watch: Watch,
+        kept: Outcome | None,
+        keywords: dict[str, Any],
+        primals: tuple[Any, ...],
+        value: Any,
+        back: Any,
+    ) -> None:
         """Add a recording to the plan for arguments of its form."""
-        for plan in self.plans:
-            if plan.fits(primals):
-                plan.add(back, value)
-                return
-        self.plans.append(Plan(back, value, primals, self.engine.structures))
+        family = next((family for family in self.families if self._fits(family, keywords)), None)
+        if family is None:
+            family = Family(watch, kept)
+            self.families = [family, *self.families][:MOST_FORMS]
+        plan = family.plan_for(primals)
+        if plan is None:
+            made = Plan(back, value, primals, self.engine.structures, self.paths)
+            family.plans = [made, *family.plans][:MOST_FORMS]
+            return
+        evicted = plan.evicted
+        plan.add(back, value)
+        if evicted == 0 and plan.evicted:
+            self._warn(
+                f"takes more than {self.paths} ways through its branches, each of which is recorded by running it; "
+                "what was not taken for longest is forgotten. te.stage(program, paths=n) keeps more of them"
+            )
+
+    def _refuse(self, why: str) -> None:
+        """Let the program run as Python from now on."""
+        self.clear()
+        self.refused = why
+        self._warn(f"is not replayed but run each time, because {why}")
+
+    def _warn(self, text: str) -> None:
+        frame, level = sys._getframe(1), 2
+        while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+            frame, level = frame.f_back, level + 1
+        warnings.warn(f"the staged program {self.__name__} {text}", StagingWarning, stacklevel=level)
+
+
+class Chosen:
+    """A staged program of some of its positional arguments; the others are arguments of its recordings as well."""
+
+    def __init__(
+        self, staged: Staged, places: tuple[int, ...], args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> None:
+        self.staged = staged
+        self.places = places
+        self.args = args
+        self.keywords = keywords
+        self.__name__ = staged.__name__
+
+    def _whole(self, primals: tuple[Any, ...]) -> tuple[Any, ...]:
+        whole = list(self.args)
+        for place, primal in zip(self.places, primals, strict=True):
+            whole[place] = primal
+        return tuple(whole)
+
+    def __call__(self, *primals: Any) -> Any:
+        """Return the program's value."""
+        return self.staged(*self._whole(primals), **self.keywords)
+
+    def __tapeengine_vjp__(self, engine: Engine, *primals: Any) -> tuple[Any, Any]:
+        """Return the value and the backpropagator of the chosen arguments."""
+        whole = self._whole(primals)
+        if self.staged.refused is not None or not _is_known(engine, whole):
+            return engine.vjp(lambda *given: self(*given), *primals)
+        value, back = engine.vjp(self.staged, *whole, **self.keywords)
+        return value, ChosenBackpropagator(back, self.places)
+
+    def __tapeengine_tape__(self, engine: Engine, *primals: Any) -> tuple[Any, Any]:
+        """Return the value and a backpropagator with a tape of second order."""
+        return engine.trace(lambda *given: self(*given), primals, order=2)
+
+
+class ChosenBackpropagator:
+    """A backpropagator that returns the cotangents of some arguments."""
+
+    __slots__ = ("_back", "_places")
+
+    def __init__(self, back: Any, places: tuple[int, ...]) -> None:
+        self._back = back
+        self._places = places
+
+    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
+        """Return a tuple with one cotangent for each chosen argument."""
+        found = self._back(cotangent)
+        return tuple(found[place] for place in self._places)
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether the value is one real number."""
+        return bool(self._back.is_scalar)
+
+
+def _is_known(engine: Engine, args: tuple[Any, ...]) -> bool:
+    """Whether arguments can be taken apart, so that they may be arguments of a recording."""
+    known = engine.structures.is_discrete
+    return all(
+        not is_traced(leaf) and (is_continuous(leaf) or known(leaf)) for leaf in flatten(engine.structures, args)[0]
+    )
+
+
+def _kept_keywords(engine: Engine, keywords: dict[str, Any]) -> Outcome | None:
+    """What keyword arguments are compared by; None where there are none."""
+    if not keywords:
+        return None
+    for leaf in flatten(engine.structures, keywords)[0]:
+        if not (is_continuous(leaf) or engine.structures.is_discrete(leaf)) or callable(leaf):
+            raise NotReplayable(f"a keyword argument holds a {type(leaf).__name__}: give it as a positional argument")
+    return Outcome(engine.structures, keywords)

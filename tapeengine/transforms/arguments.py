@@ -51,6 +51,11 @@ class Arguments:
             return f, args
         if own_derivative(f, "__tapeengine_directional__") is not None:
             return self._of_own(f, args, kwargs)
+        if own_derivative(f, "__tapeengine_chosen__") is not None and all(
+            isinstance(item, int) for item in self.chosen
+        ):
+            at = tuple(int(self._place(item, args, kwargs)) for item in self.chosen)
+            return f.__tapeengine_chosen__(at, args, kwargs), tuple(args[place] for place in at)  # type: ignore[attr-defined]
         if self.first and args and not kwargs:
             rest = args[1:]
             return (lambda x: f(x, *rest)), args[:1]

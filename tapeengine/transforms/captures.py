@@ -224,6 +224,11 @@ class Snapshot:
                 node.original.extend(made[id(node)][len(node.inside) :])
 
     @property
+    def nodes(self) -> list[Node]:
+        """The captured objects, from the inside out."""
+        return self._order
+
+    @property
     def generators(self) -> list[Any]:
         """The random generators that are captured."""
         return [node.original for node in self._order if isinstance(node.original, _GENERATORS)]

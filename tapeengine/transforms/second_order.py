@@ -27,12 +27,12 @@ class OfScalars:
     """Functions whose tapes held scalars only. For those, and for no others, two further sweeps over one tape do."""
 
     def __init__(self) -> None:
-        self._known: dict[int, weakref.ref[FunctionType]] = {}
+        self._known: dict[int, weakref.ref[Any]] = {}
 
     def __contains__(self, f: Any) -> bool:
         return id(f) in self._known
 
-    def note(self, f: FunctionType, of_scalars: bool) -> None:
+    def note(self, f: Any, of_scalars: bool) -> None:
         """Say of a function whether its tape held scalars only."""
         key = id(f)
         if of_scalars and key not in self._known:

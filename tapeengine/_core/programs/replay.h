@@ -17,6 +17,13 @@
 #define TE_RIGHT 0x40 /* the right operand is a constant */
 #define TE_LEFT 0x80  /* the left operand is one */
 
+/* The module around these loops is compiled for size. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define TE_HOT __attribute__((optimize("O2")))
+#else
+#define TE_HOT
+#endif
+
 typedef struct { uint32_t a, b; } te_operands;
 
 /* Operations that cannot make Python raise: their values may be infinite or NaN. */
@@ -38,7 +45,7 @@ static inline int te_same_bits(double a, double b) { return memcmp(&a, &b, sizeo
 #define TE_GUARD(NAME, holds) case NAME: if (!(holds)) return i; break;
 
 /* Values of the instructions from i on; the register of the first that does not hold, or `end`. */
-static uint32_t te_replay(const uint8_t *op, const te_operands *operands, const double *constants, double *v, uint32_t i,
+TE_HOT static uint32_t te_replay(const uint8_t *op, const te_operands *operands, const double *constants, double *v, uint32_t i,
                           uint32_t end) {
     for (; i < end; i++) {
         const te_operands x = operands[i];
@@ -77,7 +84,7 @@ static uint32_t te_replay(const uint8_t *op, const te_operands *operands, const 
     case OP_##NAME | TE_LEFT: ct[x.b] += TE_PART(OP_##NAME, 1, c, op_db(OP_##NAME, v[x.a], v[x.b], v[i])); break;
 
 /* Cotangents of the instructions from `last` down to `first`, in the order in which the tape is resolved. */
-static void te_replay_back(const uint8_t *op, const te_operands *operands, const double *v, double *ct, uint32_t last,
+TE_HOT static void te_replay_back(const uint8_t *op, const te_operands *operands, const double *v, double *ct, uint32_t last,
                            uint32_t first) {
     for (uint32_t i = last; i >= first; i--) {
         const double c = ct[i];

@@ -1,11 +1,56 @@
 # Recorded scalar programs, run again.
-from libc.stdint cimport uint32_t
-from tapeengine._core.programs.paths cimport Path
+from libc.stdint cimport uint8_t, uint32_t
+from tapeengine._core.structures.interleave cimport Layout, Step
+from tapeengine._core.sweeps.trace cimport Backpropagator
+
+cdef extern from "replay.h" nogil:
+    ctypedef struct te_operands:
+        uint32_t a, b
+    uint32_t te_replay(const uint8_t *op, const te_operands *operands, const double *constants, double *v, uint32_t i,
+                       uint32_t end)
+    void te_replay_back(const uint8_t *op, const te_operands *operands, const double *v, double *ct, uint32_t last,
+                        uint32_t first)
+
+cdef class Path:            # one way through a program: a straight line of instructions
+    cdef uint8_t *op
+    cdef te_operands *operands
+    cdef double *constants
+    cdef readonly uint32_t first, end   # registers of the first instruction and after the last; inputs come before
+    cdef readonly uint32_t guards
+    cdef long long last     # when it was taken last, in runs of its plan
+    cdef uint32_t constant_count
+    cdef Layout outputs     # ids are registers
+    cdef tuple known        # of the value: what is no register
+    cdef readonly dict forks    # register of a guard -> paths that go another way there
+    cdef int room(self, Py_ssize_t registers, Py_ssize_t constants) except -1
+    cdef void fit(self) noexcept
+    cdef uint32_t run(self, double *v, uint32_t i) except? 0
+    cdef int sweep(self, double *v, double *ct, uint32_t top) except -1
+    cdef bint same(self, Path other, uint32_t i) noexcept
+    cdef uint32_t parting(self, Path other, uint32_t i) noexcept
+    cdef object value(self, double *v)
+    cdef object traced_value(self, double *v, Backpropagator back)
+
+cdef class Reader:
+    cdef object structures
+    cdef list duals     # [(input, dual)] of an outer trace, which are taken for floats; None where there may be none
+    cdef bint leaf(self, int kind, uint32_t id, object value) except -1
+    cdef bint read(self, Layout layout, object value) except -1
+    cdef bint single(self, Layout layout, object value) except -1
+    cdef bint floats(self, Step s, object values) except -1
+    cdef bint fits(self, int kind, object aux, object value) except -1
+    cdef object children(self, int kind, uint32_t n, object aux, object value)
+
+cdef class Arguments(Reader):
+    cdef double *v
+    cdef tuple known
+    cdef Py_ssize_t at
 
 cdef class Registers:       # the values of one run
     cdef Plan plan
     cdef double *v
     cdef uint32_t room
+    cdef int reserve(self, uint32_t room) except -1
 
 cdef class Plan:            # all paths for arguments of one form
     cdef uint32_t most      # registers of the longest path
@@ -16,10 +61,15 @@ cdef class Plan:            # all paths for arguments of one form
     cdef tuple known        # discrete leaves
     cdef readonly list paths
     cdef readonly uint32_t inputs
+    cdef readonly long long replays
+    cdef long long clock    # of what was taken last
+    cdef readonly Py_ssize_t evicted
+    cdef Py_ssize_t limit
     cdef Registers read(self, tuple primals, list duals=*)
     cdef Registers take(self)
     cdef double *cotangents(self) except NULL
     cdef void give_back(self, double *ct, uint32_t room, bint clean) noexcept
     cdef void grown(self, Path path) noexcept
-    cdef Path run(self, double *v)
+    cdef Path run(self, Registers registers)
+    cdef int evict(self) except -1
     cdef int fork(self, Path path, Path made, uint32_t i) except -1

@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """Recorded scalar programs, run again without Python: values, then cotangents.
 
 A `Path` is a straight line of instructions, the program's way through its branches, with guards where it looked at a
@@ -6,23 +7,57 @@ outcome, the run goes on in a path that forks there, with the registers that it 
 to be recorded once more.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.list cimport PyList_GET_SIZE
-from libc.stdint cimport uint32_t
-from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from cpython.sequence cimport PySequence_Fast_GET_ITEM
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcmp, memcpy, memset
 cimport cython
 
-from tapeengine._core.structures.interleave cimport FLOAT, NUMPY, Layout, build
-from tapeengine._core.programs.paths cimport Path, path_of, written
-from tapeengine._core.structures.reading cimport Arguments, known_leaves
-from tapeengine._core.tape.tape cimport TE_CONSTANT
+from tapeengine._core.structures.interleave cimport (
+    ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, TUPLE, Layout, Leaves, Step, build,
+)
+from tapeengine._core.tape.nested cimport Copies, copy_out
+from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
+from tapeengine._core.tape.tape cimport (
+    CHUNK_LAST, CHUNK_SHIFT, CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, OP_MASK, SPECIAL, TE_CONSTANT, TE_EXACT,
+    TE_SELECTION, TE_TRUNC,
+    Guard, Head, Record, Tape, op_arities, op_names, op_at, op_da, op_db, op_selects, record1, record2, record_at,
+    record_selection, reserve, value_at,
+)
 from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds, free_zeros, zeros
 
-from tapeengine._core.programs.paths import NotReplayable
+import enum
+import fractions
+import types
+
+import numpy
 
 #: The answer where no path fits.
 MISS = object()
 cdef object miss = MISS
+
+#: Classes of values that never change.
+UNCHANGING = (
+    *(float, int, str, bytes, complex, type(None), range, slice, type(...), type, fractions.Fraction, enum.Enum),
+    *(numpy.generic, numpy.dtype, numpy.ufunc, types.ModuleType, types.BuiltinFunctionType),
+)
+#: How guards are written, from TE_LT_TRUE on.
+GUARDS = ("<", "not <", "<=", "not <=", "==", "!=", "trunc", "floor", "ceil", "round", "value", "finite", "infinite", "nan")
+cdef object array_class = numpy.ndarray, numpy_scalar = numpy.generic
+
+
+class NotReplayable(Exception):
+    """A program whose recording cannot stand for it; says why."""
+
+
+class NotThisRun(NotReplayable):
+    """A run that cannot be replayed, of a program whose other runs may be."""
+
+include "reading.pxi"
+include "paths.pxi"
 
 
 @cython.final
@@ -35,6 +70,16 @@ cdef class Registers:
             self.plan.spare_values = self.v
         else:
             free(self.v)
+
+    cdef int reserve(self, uint32_t room) except -1:
+        """Make room for a path that another thread may have added meanwhile."""
+        if room > self.room:
+            v = realloc(self.v, room * sizeof(double))
+            if v == NULL:
+                raise MemoryError(f"no memory for {room:,} registers")
+            self.v = <double *> v
+            self.room = room
+        return 0
 
 
 @cython.final
@@ -50,11 +95,14 @@ cdef class Plan:
     primals : tuple
         Its arguments.
     structures : Structures
+    limit : int
+        The most paths that are kept, at least two; the one that was not taken for longest goes first.
     """
 
-    def __init__(self, Backpropagator back, object value, tuple primals, object structures):
+    def __init__(self, Backpropagator back, object value, tuple primals, object structures, Py_ssize_t limit=64):
+        self.limit = limit
         self.structures = structures
-        self.primals = back.primals
+        self.primals = [kept_layout(<Layout> layout, NULL) for layout in back.primals]
         self.inputs = back.tape.head.inputs
         self.known = known_of_all(self.primals, primals, structures)
         self.paths = [path_of(back, value, structures)]
@@ -124,31 +172,36 @@ cdef class Plan:
         if self.spare_cotangents != NULL:
             free_zeros(self.spare_cotangents)
 
-    cdef Path run(self, double *v):
+    cdef Path run(self, Registers registers):
         """Run along the path that the arguments take; None where none has been recorded."""
         cdef Path path = self.paths[0], other
-        cdef uint32_t i = path.run(v, path.first), reached
+        cdef uint32_t i = path.first, reached
+        registers.reserve(path.end)
+        i = path.run(registers.v, i)
         while i < path.end:
             for other in path.forks.get(i, ()):
-                reached = other.run(v, i)
+                registers.reserve(other.end)
+                reached = other.run(registers.v, i)
                 if reached > i:
                     path, i = other, reached
                     break
             else:
                 return None
-        path.used += 1
+        self.replays += 1
+        self.clock += 1
+        path.last = self.clock
         return path
 
     def value(self, tuple primals):
         """The program's value by replay; MISS where the program has to run."""
         cdef Registers registers = self.read(primals)
-        cdef Path path = None if registers is None else self.run(registers.v)
+        cdef Path path = None if registers is None else self.run(registers)
         return miss if path is None else path.value(registers.v)
 
     def vjp(self, tuple primals):
         """Value and backpropagator by replay; MISS where the program has to run."""
         cdef Registers registers = self.read(primals)
-        cdef Path path = None if registers is None else self.run(registers.v)
+        cdef Path path = None if registers is None else self.run(registers)
         cdef ReplayedBackpropagator back
         if path is None:
             return miss
@@ -163,7 +216,7 @@ cdef class Plan:
         """
         cdef list duals = []
         cdef Registers registers = self.read(primals, duals)
-        cdef Path path = None if registers is None else self.run(registers.v)
+        cdef Path path = None if registers is None else self.run(registers)
         cdef Backpropagator back
         if path is None:
             return miss
@@ -199,12 +252,62 @@ cdef class Plan:
             raise NotReplayable("it did not do the same again although all that it looked at was the same")
 
     cdef int fork(self, Path path, Path made, uint32_t i) except -1:
-        if path.op[i] <= TE_CONSTANT or made.op[i] <= TE_CONSTANT or path.operands[i].a != made.operands[i].a:
+        cdef bint looks = path.op[i] > TE_CONSTANT and made.op[i] > TE_CONSTANT
+        cdef bint raises = path.op[i] == TE_EXACT or made.op[i] == TE_EXACT    # one of them may have raised here
+        if not raises and not (looks and path.operands[i].a == made.operands[i].a):
             raise NotReplayable("it did not do the same again although all that it looked at was the same")
         path.forks.setdefault(i, []).append(made)
+        self.clock += 1
+        made.last = self.clock
         self.paths.append(made)
         self.grown(made)
+        while len(self.paths) > self.limit:
+            self.evict()
         return 0
+
+    cdef int evict(self) except -1:
+        """Let go of the path that was not taken for longest; those that fork from it hang on one of them."""
+        cdef Path victim = min(self.paths, key=age), heir = None, other
+        last = max([at for at, others in victim.forks.items() if others], default=None)
+        if last is not None:    # the paths that fork at the last place have all that comes before in common
+            others = victim.forks.pop(last)
+            heir = others.pop(0)
+            victim.forks[last] = others
+            for at, others in victim.forks.items():
+                if others:
+                    heir.forks.setdefault(at, []).extend(others)
+        for other in self.paths:
+            for others in other.forks.values():
+                if victim in others:
+                    others.remove(victim)
+                    if heir is not None:
+                        others.append(heir)
+        if heir is not None and victim is self.paths[0]:
+            self.paths.remove(heir)
+            self.paths[0] = heir
+        else:
+            self.paths.remove(victim)
+        self.evicted += 1
+        return 0
+
+
+def spelled(Path path, uint32_t register, int op, uint32_t a, uint32_t b):
+    """An instruction in words."""
+    cdef int code = op & OP_MASK
+    if op == TE_CONSTANT:
+        return f"%{register} = {path.constants[a]!r}"
+    if op > TE_CONSTANT:
+        kind = GUARDS[op - TE_CONSTANT - 1]
+        if op < TE_TRUNC:
+            return f"check %{a} {kind} %{b}"
+        return f"check {kind} of %{a} is {path.constants[b]!r}" if op <= TE_EXACT else f"check %{a} is {kind}"
+    name = (<bytes> op_names[code]).decode()
+    return f"%{register} = {name} %{a}" + (f" %{b}" if op_arities[code] == 2 else "")
+
+
+def age(Path path):
+    """When a path was taken last."""
+    return path.last
 
 
 cdef tuple known_of_all(list layouts, tuple values, object structures):

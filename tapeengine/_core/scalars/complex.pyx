@@ -128,7 +128,9 @@ cdef object of_whole(ComplexDual a, int n):
 
 
 cdef object plain(object z):
-    """The value of a complex scalar."""
+    """The value of a complex scalar. What is computed of it in Python, or raised, a recording cannot compute again."""
+    if traces.recordings:
+        return seen(z)
     if type(z) is ComplexDual:
         return complex(v((<ComplexDual> z).re), v((<ComplexDual> z).im))
     return complex(v(z)) if type(z) is Dual else z

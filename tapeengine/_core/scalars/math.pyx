@@ -64,7 +64,7 @@ cdef inline object unary(object x, const int op, object fallback):
         a = (<Dual> x).v
         v = op_value(op, a, 0.0)
         if not is_finite(v):
-            v = fallback(a)
+            v = fallback(value_seen(<Dual> x))     # what raises tells the program something as well
         h = traces.current
         if h.tag != (<Dual> x).tag:
             h = head_of_dual(<Dual> x)
@@ -75,9 +75,9 @@ cdef inline object unary(object x, const int op, object fallback):
 cdef inline object unary_of_python(object x, const int op, object function):
     """A function of one real that CPython computes in its own way."""
     if type(x) is Dual:
-        # a recording recomputes with C's function, which is Python's own but for these
-        return unary_of(<Dual> x, op, function(
-            value_seen(<Dual> x) if op == OP_GAMMA or op == OP_LGAMMA else (<Dual> x).v))
+        # a recording recomputes with C's function, which is Python's own but for these, and for what raises
+        seen = op == OP_GAMMA or op == OP_LGAMMA or not is_finite(op_value(op, (<Dual> x).v, 0.0))
+        return unary_of(<Dual> x, op, function(value_seen(<Dual> x) if seen else (<Dual> x).v))
     return function(x)
 
 
@@ -86,8 +86,13 @@ cdef inline object binary_of_python(object x, object y, const int op, object fun
     cdef bint left = type(x) is Dual, right = type(y) is Dual
     if not (left or right):
         return function(x, y)
-    value = function((<Dual> x).v if left else x, (<Dual> y).v if right else y)
     cdef double unused
+    try:
+        value = function((<Dual> x).v if left else x, (<Dual> y).v if right else y)
+    except (ValueError, ArithmeticError):
+        plain(x)    # what raises tells the program something as well
+        plain(y)
+        raise
     if not (left or as_double(x, &unused)) or not (right or as_double(y, &unused)):
         raise TypeError(f"must be real number, not {type(x if right else y).__name__}")
     return binary_of(x, y, op, value)
@@ -365,8 +370,15 @@ def ldexp(x, int i, /):
     """x * 2**i."""
     if type(x) is not Dual:
         return python_math.ldexp(x, i)
-    value = python_math.ldexp((<Dual> x).v if -1074 <= i <= 1023 else value_seen(<Dual> x), i)
-    return binary_of(x, power_of_two(i), OP_MUL, value)
+    try:
+        value = python_math.ldexp((<Dual> x).v if -1074 <= i <= 1023 else value_seen(<Dual> x), i)
+    except OverflowError:
+        plain(x)
+        raise
+    result = binary_of(x, power_of_two(i), OP_MUL, value)
+    if traces.recordings:
+        look(<Dual> result, TE_FINITE if is_finite(value) else TE_INFINITE, 0.0)     # a product raises nothing, and this does
+    return result
 
 
 def modf(x, /):

@@ -5,6 +5,7 @@ cyclic garbage collector and comes from a pool: there is one for each operation.
 """
 
 import fractions
+import math
 import numbers
 from importlib import import_module
 
@@ -80,8 +81,11 @@ cdef object value_seen(Dual x):
     return x.v
 
 
-cdef object integer_seen(Dual x, int kind, object integer):
+cdef object integer_seen(Dual x, int kind, object integer_of):
     """The integer that a dual comes to, handed to the program."""
+    if traces.recordings and not isfinite(x.v):
+        look_exactly(x)     # what raises tells the program something as well
+    integer = integer_of(x.v)
     if traces.recordings:
         look(x, kind, float(integer))
     return integer
@@ -237,7 +241,9 @@ cdef inline bint operands(object x, object y, double *a, double *b) except -1:
 
 
 cdef int look_at_operands(object x, object y) except -1:
-    """Note that the program learns what two operands come to together."""
+    """Note that the program learns what two operands come to together, or that they raise."""
+    if not traces.recordings:
+        return 0
     if type(x) is Dual:
         look_exactly(<Dual> x)
     if type(y) is Dual:
@@ -245,11 +251,12 @@ cdef int look_at_operands(object x, object y) except -1:
     return 0
 
 
-cdef double power_value(double a, double b) except? -1.0:
+cdef double power_value(object x, object y, double a, double b) except? -1.0:
     """a ** b as Python's floats have it, errors included."""
     cdef double v = pow(a, b)
     if isfinite(v) and (a > 0 or v != 0 or b >= 0):
         return v
+    look_at_operands(x, y)
     result = a ** <object> b
     if type(result) is complex:
         raise UnsupportedError(
@@ -374,6 +381,7 @@ cdef class Dual:
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.divide)
         if b == 0:
+            look_at_operands(x, y)
             raise ZeroDivisionError("float division by zero")
         return arithmetic(x, y, OP_DIV)
 
@@ -382,6 +390,7 @@ cdef class Dual:
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.remainder)
         if b == 0:
+            look_at_operands(x, y)
             raise ZeroDivisionError("float modulo by zero")
         return arithmetic(x, y, OP_MOD)
 
@@ -389,16 +398,14 @@ cdef class Dual:
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.floor_divide)
-        if traces.recordings:
-            look_at_operands(x, y)
+        look_at_operands(x, y)
         return <object> a // <object> b
 
     def __divmod__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.divmod)
-        if traces.recordings:
-            look_at_operands(x, y)
+        look_at_operands(x, y)
         quotient, remainder = divmod(a, b)
         return quotient, binary_of(x, y, OP_MOD, remainder)
 
@@ -408,7 +415,7 @@ cdef class Dual:
             raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.power)
-        return binary_of(x, y, OP_POW, power_value(a, b))
+        return binary_of(x, y, OP_POW, power_value(x, y, a, b))
 
     def __neg__(self):
         return unary(self, OP_NEG, -self.v)
@@ -451,20 +458,20 @@ cdef class Dual:
         return self.v != 0
 
     def __int__(self):
-        return integer_seen(self, TE_TRUNC, int(<object> self.v))
+        return integer_seen(self, TE_TRUNC, int)
 
     def __trunc__(self):
-        return integer_seen(self, TE_TRUNC, int(<object> self.v))
+        return integer_seen(self, TE_TRUNC, int)
 
     def __floor__(self):
-        return integer_seen(self, TE_FLOOR, (<object> self.v).__floor__())
+        return integer_seen(self, TE_FLOOR, math.floor)
 
     def __ceil__(self):
-        return integer_seen(self, TE_CEIL, (<object> self.v).__ceil__())
+        return integer_seen(self, TE_CEIL, math.ceil)
 
     def __round__(self, ndigits=None):
         if ndigits is None:
-            return integer_seen(self, TE_ROUND, round(<object> self.v))
+            return integer_seen(self, TE_ROUND, round)
         return round(value_seen(self), ndigits)
 
     def __richcmp__(x, y, int kind):

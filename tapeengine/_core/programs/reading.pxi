@@ -1,13 +1,4 @@
-"""Structures held against layouts strictly: the arguments and the results of programs that are replayed."""
-
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.sequence cimport PySequence_Fast_GET_ITEM
-from libc.stdint cimport uint32_t
-cimport cython
-
-from tapeengine._core.structures.interleave cimport ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, TUPLE, Layout, Step
-from tapeengine._core.scalars.scalar cimport Dual
-
+# Structures held against layouts strictly: the arguments and the results of programs that are replayed.
 
 cdef class Reader:
     """Takes a structure apart that must have a layout's form exactly; leaves go to `leaf`."""
@@ -79,11 +70,11 @@ cdef class Reader:
         if kind == LIST or kind == TUPLE:
             return value if type(value) is (list if kind == LIST else tuple) and len(value) == n else None
         if kind == DICT:
-            return list((<dict> value).values()) if type(value) is dict and list(<dict> value) == aux else None
+            return list((<dict> value).values()) if type(value) is dict and same_leaf(list(<dict> value), aux) else None
         if type(value) is not aux[0]:
             return None
         children, other = aux[1].take(value)
-        return children if len(children) == n and other == aux[2] else None
+        return children if len(children) == n and same_leaf(other, aux[2]) else None
 
 
 @cython.final
@@ -113,19 +104,81 @@ cdef class Known(Reader):
 
     cdef bint leaf(self, int kind, uint32_t id, object value) except -1:
         if kind == DISCRETE or id == 0:
-            self.found.append(value)
+            self.found.append(kept(value))
         return True
 
 
 cdef bint same_leaf(object value, object known) except -1:
-    """Whether a discrete leaf is the one that was recorded."""
-    if value is known:
-        return True
+    """Whether what is no register is what was recorded: of the same classes, to the last bit."""
+    cdef Py_ssize_t i
     if type(value) is not type(known):
         return False
-    if hasattr(value, "dtype"):
-        return value.dtype == known.dtype and value.shape == known.shape and (value == known).all()
-    return value == known
+    if type(value) is float:
+        return same_bits(value, known)
+    if type(value) is list or type(value) is tuple:
+        if len(value) != len(known):
+            return False
+        for i in range(len(value)):
+            if not same_leaf(value[i], known[i]):
+                return False
+        return True
+    if isinstance(value, dict):
+        if getattr(value, "default_factory", None) is not getattr(known, "default_factory", None):
+            return False
+        return same_leaf(list(value), list(known)) and same_leaf(list(value.values()), list(known.values()))
+    if isinstance(value, array_class) or isinstance(value, numpy_scalar):
+        return value.dtype == known.dtype and value.shape == known.shape and value.tobytes() == known.tobytes()
+    return value is known or value == known
+
+
+cdef object kept(object value):
+    """What is no register, as it is now.
+
+    Raises
+    ------
+    NotReplayable
+        Where nobody can tell later whether it has changed.
+    """
+    if type(value) is list or type(value) is tuple:
+        return type(value)([kept(item) for item in value])
+    if isinstance(value, dict):
+        made = (<object> value).copy()
+        made.update([(key, kept(item)) for key, item in value.items()])
+        return made
+    if type(value) is array_class and not value.dtype.hasobject:
+        return value.copy()
+    if isinstance(value, UNCHANGING) and not isinstance(value, array_class):
+        return value
+    raise NotReplayable(f"it takes or returns a {type(value).__name__}, which may change and keep its name")
+
+
+cdef bint shares(object aux) except -1:
+    """Whether two objects that are made with the same further contents would share what may change."""
+    if isinstance(aux, dict):
+        return any([isinstance(item, (list, dict, array_class)) or shares(item) for item in aux.values()])
+    return type(aux) is tuple and any([shares(item) for item in aux])
+
+
+cdef Layout kept_layout(Layout layout, uint32_t *registers):
+    """A layout that shares nothing with a program; with registers in the place of ids, where they are given."""
+    cdef Layout result = Layout.__new__(Layout)
+    cdef Step s
+    cdef Py_ssize_t i
+    cdef list aux = []
+    for i in range(layout.count):
+        s = layout.steps[i]
+        if s.kind == ARRAY:
+            raise NotReplayable("it takes or returns arrays of floats")
+        result.add(s.kind, s.n, registers[s.id] if registers != NULL and (s.kind == FLOAT or s.kind == NUMPY) else s.id)
+    for item in layout.aux or ():
+        if type(item) is tuple:     # of an object: (class, container, what else it holds)
+            if registers != NULL and shares(item[2]):
+                raise NotReplayable(f"it returns a {item[0].__name__} that holds what may change")
+            aux.append((item[0], item[1], kept(item[2])))
+        else:
+            aux.append(kept(item) if type(item) is list else item)
+    result.aux = aux if aux else None
+    return result
 
 
 cdef tuple known_leaves(Layout layout, object value, object structures):
@@ -133,5 +186,6 @@ cdef tuple known_leaves(Layout layout, object value, object structures):
     cdef Known reader = Known.__new__(Known)
     reader.structures = structures
     reader.found = []
+    reader.duals = []   # numbers of a trace around it are numbers
     reader.read(layout, value)
     return tuple(reader.found)

@@ -1,34 +1,8 @@
-"""Paths: straight lines of instructions, made of a recording's tape and guards, and run again without Python."""
-
-from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memcmp, memcpy
-cimport cython
-
-from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, NUMPY, Layout, Leaves, Step, build
-from tapeengine._core.tape.nested cimport Copies, copy_out
-from tapeengine._core.structures.reading cimport known_leaves
-from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
-from tapeengine._core.tape.tape cimport (
-    CHUNK_LAST, CHUNK_SHIFT, CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, OP_MASK, SPECIAL, TE_CONSTANT, TE_EXACT,
-    TE_SELECTION, TE_TRUNC,
-    Guard, Head, Record, Tape, op_arities, op_at, op_da, op_db, op_selects, record1, record2, record_at,
-    record_selection, reserve, value_at,
-)
-from tapeengine._core.sweeps.trace cimport Backpropagator
+# Paths: straight lines of instructions, made from a recording's tape and guards, and run without Python.
 
 cdef enum:
     LONG = 1 << 12          # instructions from which on a run lets go of the GIL
     STRETCH = 1 << 20       # instructions between two looks for an interrupt
-
-
-class NotReplayable(Exception):
-    """A program whose recording cannot stand for it; says why."""
-
-
-class NotThisRun(NotReplayable):
-    """A run that cannot be replayed, of a program whose other runs may be."""
 
 
 @cython.final
@@ -266,7 +240,7 @@ cdef Path path_of(Backpropagator back, object value, object structures):
         if i < h.count and not selected:
             numbering.operation(i, op_at(h, i), record_at(h, i))
     path.fit()
-    path.outputs = numbered(back.result, numbering.registers)
+    path.outputs = kept_layout(back.result, numbering.registers)
     path.known = known_leaves(back.result, value, structures)
     check_values(path, h, numbering.registers)
     return path
@@ -291,20 +265,6 @@ cdef int check_values(Path path, Head *h, uint32_t *registers) except -1:
     return 0
 
 
-cdef Layout numbered(Layout layout, uint32_t *registers):
-    """A layout of a result with registers in the place of ids."""
-    cdef Layout result = Layout.__new__(Layout)
-    cdef Step s
-    cdef Py_ssize_t i
-    for i in range(layout.count):
-        s = layout.steps[i]
-        if s.kind == ARRAY:
-            raise NotReplayable("its result has arrays")
-        result.add(s.kind, s.n, registers[s.id] if s.kind == FLOAT or s.kind == NUMPY else s.id)
-    result.aux = layout.aux
-    return result
-
-
 cdef tuple written(Path path, double *v, list duals):
     """(tape, layout of the result): the records that the program would have left, from the registers after a run."""
     cdef Tape tape = Tape.__new__(Tape)
@@ -325,7 +285,7 @@ cdef tuple written(Path path, double *v, list duals):
         for i, dual in duals:
             head_of_dual(<Dual> dual)
             tape.note_link(i, (<Dual> dual).tag, (<Dual> dual).id)
-        return tape, numbered(path.outputs, ids)
+        return tape, kept_layout(path.outputs, ids)
     finally:
         tape.close()
         free(ids)
@@ -367,4 +327,5 @@ cdef class Found(Leaves):
 
     cdef object discrete(self):
         self.taken += 1
-        return self.known[len(self.known) - self.taken]
+        value = self.known[len(self.known) - self.taken]
+        return value.copy() if type(value) is array_class else value

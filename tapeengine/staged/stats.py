@@ -1,0 +1,89 @@
+"""What a staged program has recorded, in numbers and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tapeengine._core.programs.replay import Path, Plan, spelled
+
+__all__ = ["Stats", "listing"]
+
+#: Instructions of a path that are printed.
+SHOWN = 40
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Counts of recordings and replays.
+
+    Attributes
+    ----------
+    recordings, replays : int
+        Runs of the program that were recorded, and calls that were replayed.
+    forms, paths : int
+        Forms of arguments, and ways through the program, that are kept now.
+    instructions, guards : int
+        Of all paths; a guard is something that the program looked at.
+    nbytes : int
+        What the paths take.
+    evicted, changes : int
+        Paths that gave way to others; how often what the program captures had changed.
+    refused : str or None
+        Why the program is not replayed.
+    """
+
+    recordings: int
+    replays: int
+    forms: int
+    paths: int
+    instructions: int
+    guards: int
+    nbytes: int
+    evicted: int
+    changes: int
+    refused: str | None
+
+    @classmethod
+    def of(cls, plans: Sequence[Plan], counts: dict[str, int], refused: str | None) -> Stats:
+        """Add up what plans hold; `counts` are those of plans that are gone."""
+        paths = [path for plan in plans for path in plan.paths]
+        return cls(
+            recordings=counts["recordings"],
+            replays=counts["replays"] + sum(plan.replays for plan in plans),
+            forms=len(plans),
+            paths=len(paths),
+            instructions=sum(map(len, paths)),
+            guards=sum(path.guards for path in paths),
+            nbytes=sum(path.nbytes for path in paths),
+            evicted=counts["evicted"] + sum(plan.evicted for plan in plans),
+            changes=counts["changes"],
+            refused=refused,
+        )
+
+    def __str__(self) -> str:
+        if self.refused is not None:
+            return f"not replayed, because {self.refused}"
+        return (
+            f"{self.recordings} recordings, {self.replays} replays, {self.paths} paths, "
+            f"{self.instructions:,} instructions, {self.guards:,} guards, {self.nbytes:,} bytes"
+        )
+
+
+def listing(name: str, stats: Stats, plans: Sequence[Plan]) -> str:
+    """What `print(staged)` shows: the paths with their first instructions."""
+    lines = [f"{name}: {stats}"]
+    for plan in plans:
+        for number, path in enumerate(plan.paths):
+            lines.append(f"path {number} of {plan.inputs} inputs, {len(path):,} instructions")
+            lines += instructions(path)
+    return "\n".join(lines)
+
+
+def instructions(path: Path) -> Iterator[str]:
+    """The first instructions of a path, one on a line."""
+    for k, (register, op, a, b) in enumerate(path.instructions()):
+        if k == SHOWN:
+            yield f"    ... {len(path) - SHOWN:,} more"
+            return
+        yield f"    {spelled(path, register, op, a, b)}"
