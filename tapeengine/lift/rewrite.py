@@ -2,7 +2,8 @@
 
 ``is`` asks for identity, and a stand-in is another object: ``x.__class__ is float`` becomes ``x.__class__ == float``; a
 stand-in equals the class that it stands for. ``type(x)``, ``isinstance`` and class patterns need no change, because
-their names are bound to stand-ins. Copies of plain arrays and writes to them: see `tapeengine.lift.stores`.
+their names are bound to stand-ins. Copies of plain arrays and writes to them: see `tapeengine.lift.stores`; sparse
+matrices as operands: `tapeengine.lift.operands`.
 """
 
 from __future__ import annotations
@@ -15,19 +16,20 @@ from collections.abc import Iterator
 from functools import cache
 from types import CodeType, FunctionType
 
+from tapeengine.lift.operands import MENTIONED, with_operands
 from tapeengine.lift.stores import with_traced_stores
 
 __all__ = ["RULES", "changed_code", "compiled"]
 
 _CLASSES = ("float", "complex", "float64", "ndarray", "complex128")
 #: Changes with what is changed, so that no code is used that was kept by other rules.
-RULES = 2
+RULES = 3
 _NAMED = "(?:" + "|".join(_CLASSES) + ")"
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 #: Sources without this have nothing to change; what follows keeps most sentences of docstrings out.
 _LIKELY = re.compile(
     rf"is\s+(?:not\s+)?[\w.]*\b{_NAMED}\s*(?:[:)\]}}\n#]|and\b|or\b|if\b|else\b)|\b{_NAMED}\s+is\s+[\w.(]"
-    r"|\.(?:copy|astype|flatten)\s*\(|[-+*/%@&|^]=|\]\s*=(?!=)|\]\s*[,)].*=(?!=)".encode()
+    rf"|{MENTIONED}|\.(?:copy|astype|flatten)\s*\(|[-+*/%@&|^]=|\]\s*=(?!=)|\]\s*[,)].*=(?!=)".encode()
 )
 
 
@@ -53,6 +55,7 @@ def compiled(source: bytes, place: str, flags: int = 0) -> CodeType | None:
     if _LIKELY.search(source) is None:
         return None
     tree = with_traced_stores(by_equality(ast.parse(source, place)))
+    tree = with_operands(tree) if MENTIONED.encode() in source else tree
     found: CodeType = compile(tree, place, "exec", flags, True)
     return found
 
