@@ -61,6 +61,8 @@ cdef class Seeds(Matcher):
             return numpy.shape(value) == view.shape
         if type(value) is Dual:
             value = zero_dim(value)
+        elif type(value) is ComplexDual:
+            value = (<ComplexDual> value).array()
         if not hasattr(value, "dtype"):
             if (<View> view).ndim or not isinstance(value, (float, int, complex)):
                 return False
