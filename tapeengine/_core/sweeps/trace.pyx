@@ -20,8 +20,14 @@ from tapeengine._core.tape.tape cimport Head, Tape, head_of, traces
 
 import numpy
 
+<<<<<<< HEAD:tapeengine/_core/sweeps/trace.pyx
 import tapeengine._core.arrays.functions  # sets the kernels of arrays
 from tapeengine._core.arrays.calls import zero_dim
+=======
+import tapeengine._core.functions  # sets the kernels of arrays
+from tapeengine._core.calls import zero_dim
+from tapeengine.dropped import note_objects
+>>>>>>> abffc2e (numpy's errors about arrays of objects have the way out):tapeengine/_core/trace.pyx
 from tapeengine.errors import ResultError
 
 cdef extern from "memory.h":
@@ -310,6 +316,9 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
         back.result = outputs.layout
         if has_aux:
             aux = begin_outputs(tape, structures, "aux").walk(aux)
+    except (TypeError, AttributeError) as error:
+        note_objects(error)
+        raise
     finally:
         tape.close()
     return (value, back, aux) if has_aux else (value, back)
