@@ -12,9 +12,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from tapeengine._core.array import Array
-from tapeengine._core.scalar import Dual
-from tapeengine._core.storing import rules_of
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.arrays.storing import rules_of
+from tapeengine._core.scalars.scalar import Dual
 
 __all__ = ["MENTIONED", "operand_names", "with_operands"]
 

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.creation import fresh
+from tapeengine._core.arrays.creation import fresh
 from tapeengine.errors import DroppedDerivativeError, UnsupportedError
 
 __all__ = ["with_traced_stores", "written_names"]

@@ -20,14 +20,9 @@ from tapeengine._core.tape.tape cimport Head, Tape, head_of, traces
 
 import numpy
 
-<<<<<<< HEAD:tapeengine/_core/sweeps/trace.pyx
 import tapeengine._core.arrays.functions  # sets the kernels of arrays
 from tapeengine._core.arrays.calls import zero_dim
-=======
-import tapeengine._core.functions  # sets the kernels of arrays
-from tapeengine._core.calls import zero_dim
 from tapeengine.dropped import note_objects
->>>>>>> abffc2e (numpy's errors about arrays of objects have the way out):tapeengine/_core/trace.pyx
 from tapeengine.errors import ResultError
 
 cdef extern from "memory.h":
