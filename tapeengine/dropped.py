@@ -5,10 +5,19 @@ from __future__ import annotations
 import dis
 import linecache
 import opcode
+import re
 import sys
 from types import FrameType
 
-__all__ = ["TWINS", "is_formatting", "is_lifted", "place_of_call", "told", "way_out"]
+from tapeengine.errors import note
+
+__all__ = ["TWINS", "is_formatting", "is_lifted", "note_objects", "place_of_call", "told", "way_out"]
+
+#: What numpy says where a loop meets objects: those of a list are not asked for a rule, as traced operands are.
+OBJECTS = re.compile(
+    r"loop of ufunc does not support argument|ufunc '\w+' not supported for the input types|dtype\('O'\)|"
+    r"'(?:float|int|complex)' object has no attribute '(\w+)'|must be compatible with input `\w+` under the `same_kind`"
+)
 
 #: The arguments of the instruction BINARY_OP for % and %=.
 REMAINDERS = tuple(i for i, (name, _) in enumerate(vars(opcode)["_nb_ops"]) if "REMAINDER" in name)
@@ -90,3 +99,21 @@ def is_formatting() -> bool:
     frame = sys._getframe(1)
     code, at = frame.f_code.co_code, frame.f_lasti
     return code[at] == dis.opmap["BINARY_OP"] and code[at + 1] in REMAINDERS
+
+
+def note_objects(error: BaseException) -> None:
+    """Say what to write where numpy has made an array of objects of a list with traced numbers, and failed with it."""
+    found = OBJECTS.search(str(error))
+    if found is not None and (found[1] is None or is_of_numpy(found[1])):
+        note(
+            error,
+            "numpy makes an array of objects of a list with traced numbers, and few of its functions take one. If that "
+            "is so here, take the functions of tapeengine.numpy (import tapeengine.numpy as np), or lift the program: "
+            "program = tapeengine.lift(program)",
+        )
+
+
+def is_of_numpy(name: str) -> bool:
+    """Whether arrays have an attribute, or numpy a ufunc, of that name."""
+    numpy = sys.modules["numpy"]
+    return hasattr(numpy.ndarray, name) or type(getattr(numpy, name, None)) is numpy.ufunc

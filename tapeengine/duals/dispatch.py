@@ -122,6 +122,7 @@ class Rules:
         if where is not True and method == "reduce":
             options["where"] = where
             where = True
+        check_traced(out)
         try:
             result = rule(*inputs, **options)
         except Exception as error:
@@ -185,8 +186,6 @@ class Rules:
         if out is None:
             other = numpy.zeros(numpy.broadcast_shapes(numpy.shape(plain(result)), mask.shape), result.dtype)
             return self.function(numpy.where, (mask, result, other), {})
-        if not isinstance(out, Array):
-            return stored(result, out)
         check_fits(result, out)
         mask = numpy.broadcast_to(mask, out.shape)
         out[mask] = spread(result, out.shape)[mask]
@@ -245,14 +244,20 @@ def stored(result: Any, out: Any) -> Any:
         return result
     if isinstance(out, tuple):
         return tuple(stored(part, place) for part, place in zip(result, out, strict=True))
-    if not isinstance(out, Array):
-        raise UnsupportedError(
-            "out= names a plain array, which cannot hold traced values. "
-            "Make it with tapeengine.numpy inside the program, or leave out= away"
-        )
+    check_traced(out)
     check_fits(result, out)
     out[...] = result
     return out
+
+
+def check_traced(out: Any) -> None:
+    """Refuse an `out` argument that cannot hold traced values; before the call, nothing is recorded that keeps it."""
+    for place in out if isinstance(out, tuple) else (out,):
+        if place is not None and not isinstance(place, Array):
+            raise UnsupportedError(
+                "out= names a plain array, which cannot hold traced values. "
+                "Make it with tapeengine.numpy inside the program, or leave out= away"
+            )
 
 
 def check_fits(result: Any, out: Any) -> None:

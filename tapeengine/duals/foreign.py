@@ -19,12 +19,14 @@ from tapeengine._core.arrays.calls import is_foreign
 from tapeengine._core.arrays.storing import rules_of
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
-from tapeengine.errors import UnsupportedError
+from tapeengine.errors import DroppedDerivativeError, UnsupportedError
 
 __all__ = ["as_plain", "class_name", "no_place_for_derivatives"]
 
 #: The operators that leave it to the other operand.
 OPERATORS = {f"__{r}{name}__" for r in ("", "r") for name in ("add", "sub", "mul", "truediv", "matmul")}
+#: Methods of such classes that convert their operand.
+METHODS = {"multiply", "dot", "maximum", "minimum"}
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
@@ -56,13 +58,25 @@ def as_object_for_operators(a: Array) -> Any:
     root = next((name for name in getattr(rules, "operators", ()) if module.startswith(f"{name}.")), None)
     if root is None:
         return None
+    met = ""
     while str(frame.f_globals.get("__name__")).startswith(f"{root}.") and frame.f_code.co_name not in OPERATORS:
+        met = frame.f_code.co_name if frame.f_code.co_name in METHODS else met
         frame = frame.f_back  # type: ignore[assignment]
-    if not any(x is a for x in frame.f_locals.values()) or frame.f_code.co_name not in OPERATORS:
-        return None  # a method has nobody to leave it to, and what is no operand would be lost
+    name = frame.f_code.co_name
+    if not any(x is a for x in frame.f_locals.values()) or name not in OPERATORS:
+        return on_the_left(name if name in OPERATORS else met, root)  # a method has nobody to leave it to
     found = numpy.empty((), object)
     found[()] = a
     return found
+
+
+def on_the_left(method: str, library: str) -> None:
+    """Say what to write in the place of an operation that converts its right operand; nothing for another function."""
+    if method:
+        raise DroppedDerivativeError(
+            f"{method} of {library} would turn its traced operand into a plain one and lose its derivative. Put a "
+            "traced number on the left (s * A, (1 / s) * A), or lift the program: program = tapeengine.lift(program)"
+        )
 
 
 def has_own_operators(value: Any) -> bool:

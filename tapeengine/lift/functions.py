@@ -19,6 +19,7 @@ from tapeengine._core.programs.standins import original
 from tapeengine.dropped import TWINS
 from tapeengine.lift.memo import memoised
 from tapeengine.lift.modules import replaced_object
+from tapeengine.lift.rewrite import changed_code
 from tapeengine.lift.worlds import World
 
 __all__ = ["Relinked"]
@@ -159,7 +160,7 @@ class Relinked:
             return self.elsewhere(value)
         names = self.here if ours else value.__globals__
         cells = value.__closure__ and tuple(CellType() for _ in value.__closure__)
-        twin = FunctionType(value.__code__, names, value.__name__, None, cells)
+        twin = FunctionType(changed_code(value) if ours else value.__code__, names, value.__name__, None, cells)
         self.made[id(value)] = value, twin  # a function may close over itself
         twin.__defaults__ = value.__defaults__ and tuple(map(self.twin, value.__defaults__))
         twin.__kwdefaults__ = value.__kwdefaults__ and {k: self.twin(v) for k, v in value.__kwdefaults__.items()}

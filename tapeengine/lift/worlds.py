@@ -15,6 +15,8 @@ from tapeengine.dropped import TWINS
 from tapeengine.lift.classes import build_class, builtin_names
 from tapeengine.lift.distributions import folder, top_level_names
 from tapeengine.lift.modules import stand_in_module, with_stand_ins
+from tapeengine.lift.operands import operand_names
+from tapeengine.lift.stores import written_names
 
 __all__ = ["World", "find_original", "world_named", "world_of"]
 
@@ -44,7 +46,13 @@ class World:
     @cached_property
     def builtins(self) -> dict[str, Any]:
         """What the builtin names mean in the world's modules."""
-        return {**builtin_names(), "__import__": self.import_statement, "__build_class__": build_class}
+        return {
+            **builtin_names(),
+            **written_names(),
+            **operand_names(),
+            "__import__": self.import_statement,
+            "__build_class__": build_class,
+        }
 
     @cached_property
     def _siblings(self) -> set[str]:

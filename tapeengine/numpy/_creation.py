@@ -10,6 +10,7 @@ import numpy
 
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.creation import fresh, from_values
+from tapeengine._core.arrays.functions import offered
 from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine.duals.creation import full_like as full_like
@@ -17,7 +18,7 @@ from tapeengine.duals.creation import like, plain
 
 __all__ = [
     *("arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "eye"),
-    *("asarray_chkfinite", "fromiter", "require"),
+    *("asarray_chkfinite", "fromiter", "geomspace", "linspace", "logspace", "require"),
     *("copy", "full", "full_like", "identity", "ones", "ones_like", "tri", "zeros", "zeros_like"),
 ]
 
@@ -118,4 +119,5 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
 
 zeros, ones, empty, arange = making(numpy.zeros), making(numpy.ones), making(numpy.empty), making(numpy.arange)
 eye, identity, tri = making(numpy.eye), making(numpy.identity), making(numpy.tri)
+linspace, logspace, geomspace = (making(offered(f)) for f in (numpy.linspace, numpy.logspace, numpy.geomspace))
 zeros_like, ones_like, empty_like = like(numpy.zeros_like), like(numpy.ones_like), like(numpy.empty_like)

@@ -123,6 +123,31 @@ def test_nested_and_second_derivatives() -> None:
     assert te.grad(lambda x: x * te.grad(lambda y: ((x + 1j) * y).real)(2.0))(3.0) == 6.0
 
 
+def test_derivatives_of_many_orders() -> None:
+    """Each gradient is the conjugate of a derivative, and takes the complex number of the trace outside."""
+
+    def f(z: Any) -> Any:
+        return (te.cmath.exp(2.0 * z) * (1 - 1j)).real
+
+    z, expected = 0.3 + 0.4j, 1 - 1j
+    derivative: Any = f
+    for _ in range(4):
+        derivative = te.grad(derivative)
+        expected = expected * 2.0
+        assert derivative(z) == pytest.approx(expected * cmath.exp(2.0 * z))
+        derivative = (lambda g: lambda z: g(z).real)(derivative)
+
+
+def test_cotangents_of_a_trace_outside() -> None:
+    """A complex number of the trace outside is a cotangent of a complex result."""
+
+    def seeded(w: Any) -> Any:
+        return te.vjp(np.sin, 1 + 2j)[1](w * (1 + 1j))[0]
+
+    assert te.jvp(seeded, (2.0,), (1.0,))[1] == pytest.approx((1 + 1j) * cmath.cos(1 + 2j))
+    assert te.vjp(seeded, 2.0)[1](1j)[0] == pytest.approx((1j * (1 + 1j) * cmath.cos(1 + 2j)).real)
+
+
 def test_a_complex_scalar_before_other_arguments() -> None:
     """Its parts are read by records, which come after the inputs of all arguments."""
     z, ct = 0.6 + 0.3j, 1.0 + 2.0j

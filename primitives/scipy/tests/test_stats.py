@@ -63,6 +63,20 @@ def test_frozen_parameters():
     assert_gradient(lambda p: stats.gamma(p[0], scale=p[1]).logpdf(0.7), [1.3, 2.0])
 
 
+def test_entropy_of_a_multivariate_normal():
+    a = np.array([[1.3, 0.0], [0.4, 0.7]])
+    theirs = scipy.stats.multivariate_normal.entropy
+    assert stats.multivariate_normal.entropy(np.zeros(2), a @ a.T) == pytest.approx(
+        theirs(np.zeros(2), a @ a.T), rel=1e-14
+    )
+    assert stats.multivariate_normal(cov=2.0).entropy() == pytest.approx(theirs(cov=2.0), rel=1e-14)
+    singular = np.ones((2, 2))
+    assert stats.multivariate_normal.entropy(cov=singular) == theirs(cov=singular)
+    assert_gradient(lambda a: stats.multivariate_normal.entropy(None, a @ a.T), a)
+    with pytest.raises(UnsupportedError, match="singular covariance"):
+        te.grad(lambda s: stats.multivariate_normal.entropy(cov=s))(singular)
+
+
 def test_multivariate_normal():
     a, x, mean = RNG.standard_normal((3, 3)), RNG.standard_normal((4, 3)), RNG.standard_normal(3)
     cov = a @ a.T + np.eye(3)

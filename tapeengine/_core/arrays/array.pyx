@@ -328,7 +328,7 @@ cdef class Array:
 
     # -- what would lose the derivative -------------------------------------------------------------------------------
     def __array__(self, dtype=None, copy=None):
-        if self.storage.active:
+        if self.storage.active and (dtype is None or numpy.dtype(dtype).kind not in "biu"):  # as astype does
             unread = offered_back(self)
             if unread is not None:
                 return unread
@@ -370,8 +370,12 @@ cdef bint is_complex(Array a) except -1:
 cdef object part_of(Array a, str name):
     """The real or imaginary part of complex numbers: a view, and a number of a number."""
     cdef Array whole = a
-    if a.storage.number or type(a.storage.base) is Array and (<Array> a.storage.base).storage.number:
-        whole = read_part(a, None)
+    base = a
+    while type(base) is Array:
+        if (<Array> base).storage.number:   # in any trace outside: its part is a number and no view of it
+            whole = read_part(a, None)
+            break
+        base = (<Array> base).storage.base
     part = viewed(whole, getattr(whole.current(), name))
     return read_number(part) if a.storage.number else part
 

@@ -22,6 +22,7 @@ import numpy
 
 import tapeengine._core.arrays.functions  # sets the kernels of arrays
 from tapeengine._core.arrays.calls import zero_dim
+from tapeengine.dropped import note_objects
 from tapeengine.errors import ResultError
 
 cdef extern from "memory.h":
@@ -61,6 +62,8 @@ cdef class Seeds(Matcher):
             return numpy.shape(value) == view.shape
         if type(value) is Dual:
             value = zero_dim(value)
+        elif type(value) is ComplexDual:
+            value = (<ComplexDual> value).array()
         if not hasattr(value, "dtype"):
             if (<View> view).ndim or not isinstance(value, (float, int, complex)):
                 return False
@@ -308,6 +311,9 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
         back.result = outputs.layout
         if has_aux:
             aux = begin_outputs(tape, structures, "aux").walk(aux)
+    except (TypeError, AttributeError) as error:
+        note_objects(error)
+        raise
     finally:
         tape.close()
     return (value, back, aux) if has_aux else (value, back)

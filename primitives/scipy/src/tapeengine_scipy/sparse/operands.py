@@ -17,13 +17,15 @@ def rules() -> Mapping[type, Callable[..., Any]]:
 
 
 def operated(ufunc: Any, x: Any, y: Any = None) -> Any:
-    """Return what an operator gives, of which one operand is sparse and constant, and the other one traced."""
+    """Return what an operator or method gives whose one operand is sparse and constant, and the other one traced."""
+    if not isinstance(ufunc, numpy.ufunc):
+        return as_sparse(x).multiply(y) if ufunc.__name__ == "multiply" else x @ y if numpy.ndim(y) else y * x
     if ufunc is numpy.matmul:
         return matmul(x, y)
     if ufunc is numpy.multiply:
         return x * as_sparse(y) if scipy.sparse.issparse(y) else as_sparse(x) * y
     if ufunc is numpy.true_divide and scipy.sparse.issparse(x):
-        return as_sparse(x) * (1.0 / y)
+        return as_sparse(x).multiply(1.0 / y)  # the operator * of SciPy's matrices is @
     if ufunc is numpy.add or ufunc is numpy.subtract:
         return ufunc(*(part.toarray() if scipy.sparse.issparse(part) else part for part in (x, y)))
     return NotImplemented

@@ -29,12 +29,7 @@ class _MultivariateNormal(Distribution):
     def logpdf(self, x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
         """Return the logarithm of the density; with `allow_singular` that on the range of a singular `cov`."""
         mean, cov = _mean_and_cov(mean, floating(cov))
-        singular = allow_singular and bool(_IS_SINGULAR(cov))
-        if singular and is_traced(cov):
-            raise UnsupportedError(
-                "multivariate_normal: the density on the range of a singular covariance is no smooth function of the "
-                "covariance; allow_singular=True is for a constant one, or for one of full rank"
-            )
+        singular = allow_singular and _is_singular_constant(cov)
         size = cov.shape[0]
         x = floating(x)
         x = x[..., None] if x.ndim == 0 or (x.ndim == 1 and size == 1) else x
@@ -51,6 +46,25 @@ class _MultivariateNormal(Distribution):
     def pdf(self, x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
         """Return the density."""
         return np.exp(self.logpdf(x, mean, cov, allow_singular))
+
+    def entropy(self, mean: Any = None, cov: Any = 1) -> Any:
+        """Return the differential entropy, which does not depend on the mean."""
+        mean, cov = _mean_and_cov(mean, floating(cov))
+        if _is_singular_constant(cov):
+            return scipy.stats.multivariate_normal.entropy(cov=cov)
+        log_det = 2 * np.sum(np.log(diagonal(cholesky(cov, lower=True))))
+        return 0.5 * (cov.shape[0] * (math.log(2 * math.pi) + 1) + log_det)
+
+
+def _is_singular_constant(cov: Any) -> bool:
+    """Whether a covariance is singular, which one that is differentiated may not be."""
+    singular = bool(_IS_SINGULAR(cov))
+    if singular and is_traced(cov):
+        raise UnsupportedError(
+            "multivariate_normal: what holds on the range of a singular covariance is no smooth function of the "
+            "covariance; allow_singular=True is for a constant one, or for one of full rank"
+        )
+    return singular
 
 
 def _spectrum(cov: Any) -> tuple[Any, Any, Any]:

@@ -1,0 +1,93 @@
+"""Sparse matrices of SciPy on the left of traced operands, in code that names them.
+
+SciPy's classes take every number for one of theirs, and arrays by their methods, and convert both to plain arrays;
+traced operands on the left are asked first. So ``A * s`` becomes ``times(A, s)``, ``A / s`` becomes ``over(A, s)``, and
+``A.multiply(x)`` becomes ``method(A, "multiply")(x)``, where the source mentions sparse matrices.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.arrays.storing import rules_of
+from tapeengine._core.scalars.scalar import Dual
+
+__all__ = ["MENTIONED", "operand_names", "with_operands"]
+
+#: What a source mentions where its operators change.
+MENTIONED = "sparse"
+_TIMES, _OVER, _METHOD = ".times", ".over", ".method"
+_METHODS = {"multiply", "dot"}
+
+
+def is_sparse(a: Any) -> bool:
+    """Whether an operand is a matrix of SciPy's; in lifted code its package is imported then."""
+    return type(a).__module__.startswith("scipy.sparse.")
+
+
+def times(a: Any, b: Any) -> Any:
+    """``a * b``."""
+    return b * a if type(b) is Dual and is_sparse(a) else a * b
+
+
+def over(a: Any, b: Any) -> Any:
+    """``a / b``: SciPy divides by a number as this does."""
+    return 1.0 / b * a if type(b) is Dual and is_sparse(a) else a / b
+
+
+def method(a: Any, name: str) -> Callable[..., Any]:
+    """``a.multiply`` or ``a.dot``."""
+    return partial(called, a, name) if is_sparse(a) else getattr(a, name)
+
+
+def called(a: Any, name: str, x: Any) -> Any:
+    """A method of a sparse matrix."""
+    if type(x) is not Array and type(x) is not Dual:
+        found = getattr(a, name)(x)  # what SciPy does not know may be a sparse matrix with traced entries
+        return x.multiply(a) if found is NotImplemented and name == "multiply" else found
+    rule = rules_of(x).of_class((a,))
+    return getattr(a, name)(x) if rule is None else rule(getattr(type(a), name), a, x)
+
+
+def operand_names() -> dict[str, Any]:
+    """What the changed code calls."""
+    return {_TIMES: times, _OVER: over, _METHOD: method}
+
+
+def with_operands(tree: ast.Module) -> ast.Module:
+    """The tree with these calls."""
+    changed = Operands().visit(tree)
+    assert isinstance(changed, ast.Module)
+    return changed
+
+
+class Operands(ast.NodeTransformer):
+    """Changes operators whose right operand is no constant, and calls of the methods."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """``a * b`` and ``a / b``."""
+        self.generic_visit(node)
+        name = {ast.Mult: _TIMES, ast.Div: _OVER}.get(type(node.op))
+        if name is None or isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant):
+            return node
+        return made(name, [node.left, node.right], node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """``a.multiply(x)``."""
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS and len(node.args) == 1:
+            node.func = made(_METHOD, [node.func.value, ast.Constant(node.func.attr)], node.func)
+        return node
+
+
+def made(name: str, arguments: list[ast.expr], at: ast.expr) -> ast.expr:
+    """A call, where another expression is written."""
+    call = ast.Call(ast.Name(name, ast.Load()), arguments, [])
+    for node in (call, call.func, *arguments):
+        if not hasattr(node, "lineno"):
+            ast.copy_location(node, at)
+    return call

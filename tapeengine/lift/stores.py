@@ -1,0 +1,288 @@
+"""Arrays of plain numbers that a program writes traced numbers into: a copy of one is a traced array from the start.
+
+Python calls no name for ``a[i] = x`` or ``a.copy()``, so their trees change:
+
+    b = a.copy()        b = fresh(a.copy())
+    b[i] = x            try:
+                            b[i] = x
+                        except DroppedDerivativeError:
+                            b = writable(b)
+                            b[i] = x
+
+`fresh` makes an array of the running trace of what has just been made. `writable` does so later, for an array that
+nothing but the name `b` refers to, such as the result of an expression; else it lets the error pass. A ``try`` that
+meets no error costs nothing. Parts that may not be evaluated twice are evaluated before it.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import sys
+from collections.abc import Iterator
+from functools import cache
+from traceback import clear_frames
+from typing import Any
+
+import numpy
+
+from tapeengine._core.arrays.creation import fresh
+from tapeengine.errors import DroppedDerivativeError, UnsupportedError
+
+__all__ = ["with_traced_stores", "written_names"]
+
+_FRESH, _WRITABLE, _DROPPED = ".fresh", ".writable", ".dropped"
+#: Methods of arrays that return a copy.
+_COPYING = {"copy", "astype", "flatten"}
+#: What looks at the names of a scope, which would find those that are added here.
+_LOOKING = {"locals", "vars", "eval", "exec", "dir"}
+#: Expressions that may be evaluated once more: they call nothing, make no container and bind no name.
+_REPEATABLE = (
+    *(ast.Name, ast.Constant, ast.UnaryOp, ast.BinOp, ast.Attribute, ast.Subscript, ast.Slice),
+    *(ast.operator, ast.unaryop, ast.expr_context),
+)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+# -- when the program runs --------------------------------------------------------------------------------------------
+def references(array: Any) -> tuple[int, int]:
+    """How many references there are to an array and to what holds its memory, those of this call included."""
+    return sys.getrefcount(array), sys.getrefcount(array.base)
+
+
+@cache
+def references_of_one_name() -> tuple[int, int]:
+    """How many there are where one name refers to an array and nothing to what holds its memory, seen by `writable`."""
+    alone = numpy.zeros(2)[:]
+    own, memory = (lambda array: references(array))(alone)
+    return own, memory
+
+
+def writable(array: Any) -> Any:
+    """An array of the running trace in the place of a plain one that one name refers to; else raise what was raised."""
+    if type(array) is numpy.ndarray and array.flags.writeable and type(array.base) in (type(None), numpy.ndarray):
+        clear_frames(sys.exc_info()[2])  # what numpy called has ended, and still refers to the array
+        own, memory = references(array)
+        most, most_of_memory = references_of_one_name()
+        if own <= most and (array.base is None or memory <= most_of_memory):
+            found = fresh(array)
+            if found is not array:
+                return found
+    raise
+
+
+def written_names() -> dict[str, Any]:
+    """What the changed code calls."""
+    return {_FRESH: fresh, _WRITABLE: writable, _DROPPED: (DroppedDerivativeError, UnsupportedError)}
+
+
+# -- when it is compiled ----------------------------------------------------------------------------------------------
+def with_traced_stores(tree: ast.Module) -> ast.Module:
+    """The tree with copies and writes as above; what is written at the top of a module or class stays as it is."""
+    changed = ast.fix_missing_locations(Stores().visit(tree))
+    assert isinstance(changed, ast.Module)
+    return changed
+
+
+class Stores(ast.NodeTransformer):
+    """Changes functions; the names that each one binds are known while its body is visited."""
+
+    def __init__(self) -> None:
+        self.bound: set[str] | None = None
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        """Change the body, unless it looks at its own names."""
+        before, self.bound = self.bound, names_bound(node)
+        node = self.generic_visit(node)
+        self.bound = before
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_ClassDef(self, node: Any) -> Any:
+        """A class's own statements stay; its methods change."""
+        before, self.bound = self.bound, None
+        node = self.generic_visit(node)
+        self.bound = before
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """``a.copy()``."""
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _COPYING:
+            return ast.copy_location(ast.Call(placed(ast.Name(_FRESH, ast.Load()), node), [node], []), node)
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """``a[i] = x``, also as one of several targets."""
+        self.generic_visit(node)
+        if self.bound is None or not any(map(self.is_written, parts_of(node.targets))):
+            return node
+        return list(self.assigned(node.targets, node.value, node))
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        """``a[i] += x`` and ``a += x``."""
+        self.generic_visit(node)
+        target = node.target
+        if self.bound is None or not (self.is_written(target) or self.is_own(target)):
+            return node
+        if isinstance(target, ast.Subscript):
+            before = list(hoisted(target))
+            return [
+                *before,
+                *(self.added(node, target) if not is_repeatable(node.value) else [self.guarded(node, target.value)]),
+            ]
+        return [*named(node, "value"), self.guarded(node, target)]
+
+    def added(self, node: ast.AugAssign, target: ast.Subscript) -> Iterator[ast.stmt]:
+        """``a[i] += f()``: the item is read before the call, and written after it."""
+        read = copy.deepcopy(target)
+        read.ctx = ast.Load()
+        item, total = name_for(target), name_for(target) + " "
+        yield placed(ast.Assign([ast.Name(item, ast.Store())], read), node)
+        yield from named(node, "value")
+        yield placed(ast.Assign([ast.Name(total, ast.Store())], ast.Name(item, ast.Load())), node)
+        summed = placed(ast.AugAssign(ast.Name(total, ast.Store()), node.op, node.value), node)
+        again = ast.BinOp(ast.Name(item, ast.Load()), node.op, copy.deepcopy(node.value))
+        tried = [summed, placed(ast.Assign([target], ast.Name(total, ast.Load())), node)]
+        yield self.guarded(tried, target.value, placed(ast.Assign([copy.deepcopy(target)], again), node))
+
+    def is_written(self, target: ast.expr) -> bool:
+        """Whether a target is an item of an array that can be replaced."""
+        if not isinstance(target, ast.Subscript) or any(isinstance(x, ast.NamedExpr) for x in ast.walk(target)):
+            return False
+        return self.is_own(target.value)
+
+    def is_own(self, base: ast.expr) -> bool:
+        """Whether an expression is a name that this function binds, or an attribute."""
+        if isinstance(base, ast.Name):
+            return base.id in (self.bound or ())
+        return isinstance(base, ast.Attribute) and is_repeatable(base)
+
+    def assigned(self, targets: list[ast.expr], value: ast.expr, at: ast.AST) -> Iterator[ast.stmt]:
+        """The statements of an assignment, whose value is evaluated once."""
+        if len(targets) > 1 or not is_repeatable(value) or isinstance(targets[0], (ast.Tuple, ast.List)):
+            name = name_for(value)
+            yield placed(ast.Assign([ast.Name(name, ast.Store())], value), at)
+            value = placed(ast.Name(name, ast.Load()), at)
+        for target in targets:
+            yield from self.stored(target, value, at)
+
+    def stored(self, target: ast.expr, value: ast.expr, at: ast.AST) -> Iterator[ast.stmt]:
+        """The statements of a write to one target; items of a tuple are taken out first."""
+        if isinstance(target, (ast.Tuple, ast.List)) and any(map(self.is_written, parts_of([target]))):
+            names = [name_for(part) for part in target.elts]
+            taken: list[ast.expr] = [
+                ast.Starred(ast.Name(name, ast.Store()), ast.Store())
+                if isinstance(part, ast.Starred)
+                else ast.Name(name, ast.Store())
+                for name, part in zip(names, target.elts, strict=True)
+            ]
+            yield placed(ast.Assign([ast.Tuple(taken, ast.Store())], value), at)
+            for name, part in zip(names, target.elts, strict=True):
+                inner = part.value if isinstance(part, ast.Starred) else part
+                yield from self.stored(inner, placed(ast.Name(name, ast.Load()), at), at)
+            return
+        statement = placed(ast.Assign([target], value), at)
+        if not self.is_written(target):
+            yield statement
+            return
+        assert isinstance(target, ast.Subscript)
+        yield from hoisted(target)
+        yield self.guarded(statement, target.value)
+
+    def guarded(self, tried: Any, base: Any, again: Any = None) -> ast.stmt:
+        """A write to an array, and what is done where it would lose a derivative: the same or `again`."""
+        tried = tried if isinstance(tried, list) else [tried]
+        stored, read = copy.deepcopy(base), copy.deepcopy(base)
+        stored.ctx, read.ctx = ast.Store(), ast.Load()
+        made = ast.Assign([stored], ast.Call(ast.Name(_WRITABLE, ast.Load()), [read], []))
+        rest = copy.deepcopy(tried) if again is None else [again]
+        handler = ast.ExceptHandler(ast.Name(_DROPPED, ast.Load()), None, [made, *rest])
+        found: ast.stmt = placed(ast.Try(tried, [handler], [], []), tried[-1])
+        return found
+
+
+def placed(node: Any, at: ast.AST) -> Any:
+    """A node that is made, and those in it that have no place, where another one is written."""
+    for one in ast.walk(node):
+        if "lineno" in one._attributes and not hasattr(one, "lineno"):
+            ast.copy_location(one, at)
+    return node
+
+
+def name_for(node: Any) -> str:
+    """A name that no program can write, for the value of an expression."""
+    return f".{node.lineno}:{node.col_offset}"
+
+
+def is_repeatable(node: ast.AST) -> bool:
+    """Whether an expression may be evaluated twice."""
+    return all(isinstance(part, _REPEATABLE) for part in ast.walk(node))
+
+
+def named(node: Any, field: str) -> Iterator[ast.stmt]:
+    """Evaluate a part of a node beforehand, if it may not be evaluated twice; a name stands in its place."""
+    part = getattr(node, field)
+    if part is not None and not is_repeatable(part):
+        name = name_for(part)
+        yield placed(ast.Assign([ast.Name(name, ast.Store())], part), part)
+        setattr(node, field, placed(ast.Name(name, ast.Load()), part))
+
+
+def hoisted(target: ast.Subscript) -> Iterator[ast.stmt]:
+    """Evaluate what an index calls beforehand, in order."""
+    index = target.slice
+    if not isinstance(index, ast.Tuple):
+        yield from bounds_named(index) if isinstance(index, ast.Slice) else named(target, "slice")
+        return
+    for k, part in enumerate(index.elts):
+        if isinstance(part, ast.Slice):
+            yield from bounds_named(part)
+        elif not is_repeatable(part):
+            one = ast.Expr(part)
+            yield from named(one, "value")
+            index.elts[k] = one.value
+
+
+def bounds_named(part: ast.Slice) -> Iterator[ast.stmt]:
+    """Do what `named` does with a slice."""
+    for field in ("lower", "upper", "step"):
+        yield from named(part, field)
+
+
+def parts_of(targets: list[ast.expr]) -> Iterator[ast.expr]:
+    """The targets of an assignment, those in tuples included."""
+    for target in targets:
+        if isinstance(target, (ast.Tuple, ast.List)):
+            yield from parts_of(target.elts)
+        elif isinstance(target, ast.Starred):
+            yield from parts_of([target.value])
+        else:
+            yield target
+
+
+def names_bound(function: Any) -> set[str] | None:
+    """The names that a function binds itself; None where it looks at its names."""
+    arguments = function.args
+    found = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    declared: set[str] = set()
+    for node in own_nodes(function):
+        if isinstance(node, ast.Name):
+            if node.id in _LOOKING:
+                return None
+            if isinstance(node.ctx, ast.Store):
+                found.add(node.id)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            declared.update(node.names)
+    return found - declared
+
+
+def own_nodes(function: Any) -> Iterator[ast.AST]:
+    """What is written in a function, but not in those inside it."""
+    left: list[ast.AST] = list(function.body)
+    while left:
+        node = left.pop()
+        yield node
+        if not isinstance(node, _SCOPES):
+            left.extend(ast.iter_child_nodes(node))
