@@ -6,6 +6,9 @@ from functools import partial
 import numpy as np
 import pytest
 
+import tapeengine as te
+from asv_bench import against_duals
+from asv_bench.peers.leaves import flat, leaves
 from asv_bench.programs import (
     adbench_data,
     ba,
@@ -24,6 +27,9 @@ from asv_bench.programs import (
 )
 from asv_bench.programs.catalogue import PROGRAMS
 from asv_bench.programs.program import Program
+
+# Written for thousands of points, which dual numbers take a second for.
+SLOW = ("mixture", "gmm (twin)")
 
 with_files = pytest.mark.skipif(adbench_data.loaders() is None, reason="TAPEENGINE_TEST_DATA names no folder")
 
@@ -148,3 +154,19 @@ def test_generated_data_has_the_form_of_the_files(name, monkeypatch):
         if isinstance(value, np.ndarray) and key != "triangles":
             assert generated[key].shape == value.shape, key
             assert generated[key].dtype == value.dtype, key
+
+
+@pytest.mark.parametrize("name", [name for name in against_duals.CASES if name not in SLOW])
+def test_typed_programs_have_the_derivatives_of_dual_numbers(name):
+    ours, plain = (flat(leaves(list(derivative()))) for derivative in against_duals.duals(name))
+    np.testing.assert_allclose(ours, plain, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", against_duals.BY_HAND)
+def test_gradients_by_hand_are_right(name):
+    program, inputs = against_duals.CASES[name]
+    primals = inputs()
+    value, gradients = against_duals.BY_HAND[name](*primals)
+    found, back = te.vjp(program, *primals)
+    assert found == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(flat(leaves(list(back(1.0)))), flat(list(gradients)), rtol=1e-9, atol=1e-9)

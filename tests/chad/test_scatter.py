@@ -118,3 +118,38 @@ def test_what_cannot_be_added_is_refused() -> None:
     with pytest.raises(ProgramError, match="values of type bool cannot be added") as caught:
         te.program(program)
     assert "scatter numbers, or rows and tuples of them" in str(caught.value)
+
+
+def zeros(x: te.Vec) -> te.Array[te.Vec]:
+    return [[0.0] * 3 for _ in range(4)]
+
+
+def one_row(x: te.Vec) -> te.Array[te.Vec]:
+    return [x] * 4
+
+
+def its_own_rows(x: te.Vec) -> te.Array[te.Vec]:
+    return [[x[0] * i + j for j in range(3)] for i in range(4)]
+
+
+def constant_columns(x: te.Vec) -> te.Array[te.Vec]:
+    return [[x[i % 3] for _ in range(3)] for i in range(4)]
+
+
+@pytest.mark.parametrize("backend", [None, "machine"])
+@pytest.mark.parametrize("made", [zeros, one_row, its_own_rows, constant_columns], ids=lambda f: f.__name__)
+def test_rows_are_added_to_copies_of_rows(made, backend):
+    base = te.Program(made)
+
+    def f(x: te.Vec, at: te.Array[int]) -> float:
+        rows = base(x)
+        found = te.scatter(rows, at, [[a * x[0], x[1], a * a] for a in x])
+        kept = sum(sum(row) for row in rows)
+        return kept + sum((i + 1.0) * found[i][j] ** 2 * (j + 2.0) for i in range(4) for j in range(3))
+
+    program = te.Program(f, backend=backend)
+    x, at = np.array([0.3, -1.2, 2.5]), np.array([1, 3, 1])
+    value, back = te.vjp(program, x, at)
+    expected, on_duals = te.vjp(program.python, x, at)
+    assert value == pytest.approx(expected, rel=1e-14)
+    np.testing.assert_allclose(back(1.0)[0], on_duals(1.0)[0], rtol=1e-12)

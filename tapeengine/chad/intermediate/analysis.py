@@ -12,6 +12,7 @@ from tapeengine.chad.intermediate.statements import (
     ArrayOf,
     Assign,
     Call,
+    Changed,
     Check,
     Compute,
     Flow,
@@ -84,6 +85,8 @@ def reads(s: Statement) -> tuple[Operand, ...]:
             return (s.array, *s.indices, s.value)
         case Append() | AddAll():
             return (s.array, s.value)
+        case Changed():
+            return (s.array, *(x for x in (s.index, s.value) if x is not None))
         case Assign() | Pack():
             return s.values
         case Add():
@@ -109,7 +112,7 @@ def outs(s: Statement) -> tuple[Var, ...]:
     match s:
         case Compute() | Load() | Row() | Size() | New() | ZerosLike() | Plus() | Pack() | Option() | IsNull():
             return (s.out,)
-        case Add():
+        case Add() | Changed():
             return (s.out,)
         case Assign() | Unpack() | Call() | Registered():
             return s.outs

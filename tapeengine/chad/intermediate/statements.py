@@ -7,7 +7,8 @@ Every operand is a variable or a literal, and has one of these types:
   Python, which has longer ones), `TRUTH`;
 * `ArrayOf`: an array of any rank with a shape and strides, whose elements are scalars; or of rank 1, whose elements are
   references to arrays or boxes (rows of different sizes, arrays of members of recursive types). Memory is filled
-  by `Store`, `Append`, `AddAt` and `AddAll` before anybody else sees the array, and does not change afterwards;
+  by `Store`, `Append`, `AddAt` and `AddAll` before anybody else sees the array, and does not change afterwards, but
+  where a loop carries an array to itself, ``(a, a)``: its steps change the array and read it;
 * `BoxOf`: a reference to a record of one option of a recursive sum; a *linear* one is a cotangent, where null is zero;
 * `Frames`: what a loop, a branch or a call has kept.
 
@@ -31,10 +32,10 @@ from dataclasses import dataclass, field
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Operation, Scalar
 
 __all__ = [
-    "REAL", "TRUTH", "WHOLE", "Add", "AddAll", "AddAt", "Append", "ArrayOf", "Assign", "BoxOf", "Call", "Check",
-    "Compute", "Const", "Flow", "For", "Frames", "Function", "Group", "If", "IsNull", "Join", "Kept", "Load", "New",
-    "Operand", "Option", "Pack", "Plus", "Program", "Registered", "Row", "Scalar", "Size", "Statement", "Store",
-    "Type", "Unpack", "Var", "While", "ZerosLike",
+    "REAL", "TRUTH", "WHOLE", "Add", "AddAll", "AddAt", "Append", "ArrayOf", "Assign", "BoxOf", "Call", "Changed",
+    "Check", "Compute", "Const", "Flow", "For", "Frames", "Function", "Group", "If", "IsNull", "Join", "Kept", "Load",
+    "New", "Operand", "Option", "Pack", "Plus", "Program", "Registered", "Row", "Scalar", "Size", "Statement",
+    "Store", "Type", "Unpack", "Var", "While", "ZerosLike",
 ]  # fmt: skip
 
 
@@ -331,6 +332,21 @@ class Join:
 
 
 @dataclass(slots=True)
+class Changed:
+    """``out`` is an array of rank 1 with one element changed; `in_place` writes all of these, a back end is given none.
+
+    With ``index`` and ``value`` an element is replaced, if ``is_there`` or if there is one at this index; with
+    ``value`` alone there is one element more, without either one less.
+    """
+
+    out: Var
+    array: Var
+    index: Operand | None
+    value: Operand | None
+    is_there: bool = True
+
+
+@dataclass(slots=True)
 class Call:
     """``outs = function(args)``. The last result of a function that keeps a frame is that frame."""
 
@@ -379,7 +395,7 @@ class Registered:
 Flow = For | While | If
 Statement = (
     Compute | Load | Row | Check | Size | New | ZerosLike | Store | Append | Assign | Add | AddAt | AddAll | Plus | Pack
-    | Option | Unpack | IsNull | For | While | If | Join | Call | Registered
+    | Option | Unpack | IsNull | For | While | If | Join | Changed | Call | Registered
 )  # fmt: skip
 
 

@@ -9,7 +9,9 @@ from tapeengine.chad.intermediate.statements import (
     ArrayOf,
     Assign,
     BoxOf,
+    Changed,
     Check,
+    Compute,
     Const,
     Join,
     New,
@@ -20,7 +22,7 @@ from tapeengine.chad.intermediate.statements import (
     Var,
 )
 from tapeengine.chad.lowering.blocks import Block
-from tapeengine.chad.lowering.builder import Builder
+from tapeengine.chad.lowering.builder import Builder, zero_of
 from tapeengine.chad.lowering.patterns import (
     all_parts,
     first_part,
@@ -260,6 +262,33 @@ class Arrays:
             raise NotLowered("rows of different sizes without elements")
         return found
 
+    def replaced(self, rows: Rows, index: Operand, is_there: bool, value: Value) -> Rows:
+        """Give an array with another element at an index, which counts from the end if it is negative and there."""
+        assert rows.size is not None
+        if is_there and not self.is_within(index, rows.size):
+            made = self.b.made.get(index.name) if isinstance(index, Var) else None
+            if not (isinstance(made, Compute) and made.operation.name == "imod" and made.args[1] == rows.size):
+                index = self.b.compute("imod", index, rows.size)
+        return self.changed(rows, index, value, is_there)
+
+    def changed(self, rows: Rows, index: Operand | None, value: Value | None, is_there: bool = True) -> Rows:
+        """Give an array with another element at an index, with one more, or with one less."""
+
+        def go(of: Value, x: Value | None) -> Value:
+            if isinstance(of, Tup):
+                return Tup(tuple(go(y, None if x is None else part(x, k)) for k, y in enumerate(of.items)))
+            assert isinstance(of, Part) and isinstance(of.array.type, ArrayOf)
+            out = self.b.fresh("a", of.array.type)
+            new = zero_of(of.array.type.element) if isinstance(x, Zero) else None if x is None else self.operand(x)
+            self.b.add(Changed(out, of.array, index, new, is_there))
+            return Part(out)
+
+        assert rows.size is not None
+        size = rows.size
+        if index is None:
+            size = self.b.compute("isub" if value is None else "iadd", size, Const(1, WHOLE))
+        return Rows(size, go(rows.element, value))
+
     def spread(self, rows: Rows) -> Rows:
         """Give rows all of whose leaves are stored: what all elements share is stored for each."""
         if all_parts(rows.element):
@@ -275,7 +304,7 @@ class Arrays:
         return Rows(size, element)
 
     def copied(self, value: Value, body: Block) -> Value:
-        """Give a value whose scalars are the body's own."""
+        """Give a value whose scalars and arrays are the body's own."""
         match value:
             case Var() | Const():
                 if isinstance(value, Var) and self.b.homes[value.name] is body:
@@ -289,6 +318,9 @@ class Arrays:
                 return Member(
                     self.copied(tag, body), tuple(None if x is None else self.copied(x, body) for x in options)
                 )
+            case Rows() | Pull() | Items():
+                row = value
+                return self.stored_build(self.size(row), lambda i: self.index(row, i))
         return value
 
     def rows(self, value: Value, element: Type | None) -> Rows:

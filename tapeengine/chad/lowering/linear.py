@@ -10,12 +10,14 @@ from tapeengine.chad import terms as S
 from tapeengine.chad.intermediate.statements import BoxOf, Const, Operand, Pack, Unpack
 from tapeengine.chad.lowering.lower import Lower, Rule
 from tapeengine.chad.lowering.patterns import leaf_types, part, stored
+from tapeengine.chad.lowering.source import changed
 from tapeengine.chad.lowering.values import (
     ARRAYS,
     ZERO,
     Closure,
     Env,
     NotLowered,
+    Owed,
     Rows,
     Scattered,
     Single,
@@ -83,6 +85,10 @@ def single(L: Lower, t: T.LSingle, env: Env) -> Value:
 
 
 def dense(L: Lower, t: T.LDense, env: Env) -> Value:
+    if isinstance(t.array, S.Build):
+        found = changed(L, t.array, env)
+        if isinstance(found, Rows):
+            return Owed(ZERO, lambda _: found)
     return L(t.array, env)
 
 
@@ -116,6 +122,8 @@ def total(L: Lower, t: T.LTotal, env: Env) -> Value:
 def collect(L: Lower, t: T.Collect, env: Env) -> Value:
     value = L(t.term, env)
     assert isinstance(t.term.type, LArray)
+    if isinstance(value, Rows) and value.size is not None:
+        return Rows(L.number(t.size, env), value.element)
     if isinstance(value, ARRAYS):
         return value
     return L.collected(value, L.number(t.size, env), t.term.type)

@@ -21,6 +21,7 @@ from tapeengine.chad.intermediate.statements import (
 from tapeengine.chad.intermediate.text import RESERVED
 from tapeengine.chad.lowering import linear, source
 from tapeengine.chad.lowering.blocks import Block
+from tapeengine.chad.lowering.in_place import in_place
 from tapeengine.chad.lowering.lower import Lower
 from tapeengine.chad.lowering.patterns import array_types, is_dense, leaf_types, part, stored
 from tapeengine.chad.lowering.residuals import Residuals
@@ -311,6 +312,7 @@ def lower_value(module: S.Module, dense: bool = True) -> Lowered:
         for f in W.program.functions.values():
             flatten(f.body)
             needed(f, may_raise=True)
+            in_place(f, W.b)
         records(W)
         return Lowered(W.program, module.main, W.is_dense)
 
@@ -372,6 +374,8 @@ def finish(W: Whole) -> None:
     for f in functions:
         if f.recalled is None:
             needed(f, may_raise=True)
+    for f in functions:
+        in_place(f, W.b)
 
 
 def records(W: Whole) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import (
     ArrayOf,
     BoxOf,
+    Scalar,
 )
 from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.lowering.values import (
@@ -40,8 +42,8 @@ from tapeengine.chad.types import (
 )
 
 __all__ = [
-    "all_parts", "array_types", "first_part", "first_rows", "has_leaves", "holds_boxes", "is_dense", "leaf_type",
-    "leaf_types", "part", "parts", "replaced_parts", "stored",
+    "all_parts", "array_types", "first_part", "first_rows", "has_leaves", "holds_boxes", "is_changeable", "is_dense",
+    "leaf_type", "leaf_types", "part", "parts", "replaced_parts", "stored",
 ]  # fmt: skip
 
 
@@ -178,6 +180,19 @@ def is_dense(value: Value) -> bool:
         case Items(items):
             return all(not isinstance(x, ARRAYS) and is_dense(x) for x in items)
     return True
+
+
+def is_changeable(value: Value) -> TypeGuard[Rows]:
+    """Tell whether an array consists of whole arrays of numbers, in which one element can be changed."""
+
+    def stored_(of: Value) -> bool:
+        if isinstance(of, Tup):
+            return all(map(stored_, of.items))
+        if not isinstance(of, Part) or of.indices or not isinstance(of.array.type, ArrayOf):
+            return False
+        return of.array.type.rank == 1 and isinstance(of.array.type.element, Scalar)
+
+    return isinstance(value, Rows) and value.size is not None and stored_(value.element)
 
 
 def holds_boxes(value: Value) -> bool:

@@ -304,6 +304,8 @@ class Accumulation(Leaves):
                 self.add_rows(row, value)
             case Zero():
                 raise NotLowered("a cotangent of an option that does not occur")
+            case _:
+                raise NotLowered("accumulation into what is not stored")
 
     def collected(self, value: Value, size: Operand, of: LArray) -> Value:
         """Give a cotangent of an array as an array of cotangents of its elements."""

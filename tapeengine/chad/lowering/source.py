@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from tapeengine.chad import terms as S
+from tapeengine.chad import written
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
 from tapeengine.chad.intermediate.statements import (
     Append,
@@ -18,7 +19,7 @@ from tapeengine.chad.intermediate.statements import (
 )
 from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.lowering.lower import ONE, Lower, Rule
-from tapeengine.chad.lowering.patterns import array_types, is_dense, leaf_type, leaf_types, part
+from tapeengine.chad.lowering.patterns import array_types, is_changeable, is_dense, leaf_type, leaf_types, part
 from tapeengine.chad.lowering.values import (
     Closure,
     Env,
@@ -135,6 +136,9 @@ def call(L: Lower, t: S.Call, env: Env) -> Value:
 
 
 def build(L: Lower, t: S.Build, env: Env) -> Value:
+    found = changed(L, t, env)
+    if found is not None:
+        return found
     size = L.natural(t.size, env)
     same = component(L, t, size, env)
     if same is not None:
@@ -145,6 +149,21 @@ def build(L: Lower, t: S.Build, env: Env) -> Value:
         return L(t.body, env)
 
     return L.build(size, at, t.index.name, keeps=L.keeps)
+
+
+def changed(L: Lower, t: S.Build, env: Env) -> Value | None:
+    """Write an array that differs from another in one element, if a term is of such a form."""
+    change, longer = written.written(t), written.shortened(t)
+    if change is not None:
+        array = L(change.array, env)
+        if is_changeable(array):
+            place = L.number(change.place.args[0] if change.is_there else change.place, env)  # type: ignore[attr-defined]
+            return L.replaced(array, place, change.is_there, L(change.value, env))
+    if longer is not None:
+        array = L(longer, env)
+        if is_changeable(array):
+            return L.changed(array, None, None)
+    return None
 
 
 def component(L: Lower, t: S.Build, size: Operand, env: Env) -> Value | None:
@@ -238,6 +257,8 @@ def concatenate(L: Lower, t: S.Concatenate, env: Env) -> Value:
     of = t.type
     assert isinstance(of, Array)
     first, second = L(t.first, env), L(t.second, env)
+    if isinstance(second, Items) and len(second.items) == 1 and is_changeable(first):
+        return L.changed(first, None, second.items[0])
     return L.concatenated(first, second, of)
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
+from tapeengine.chad import written
 from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.names import assigned
 from tapeengine.chad.parse.ownership import changed_in
 from tapeengine.chad.parse.state import Decided, Env, Parser
-from tapeengine.chad.terms import Build, Concatenate, Elements, If, Index, Let, Literal, Op, Size, Term, Var, lit
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Named, Type
+from tapeengine.chad.terms import Concatenate, Elements, Index, Let, Literal, Term, Var
+from tapeengine.chad.types import FLOAT, INT, Array, Named, Type
 
 __all__ = ["changed", "element", "empty", "instead", "method"]
 
@@ -64,15 +65,15 @@ def element(
 
 
 def replaced(p: Parser, array: Var, at: Term, new: Term) -> Term:
-    """Give an array with another element at an index that it has: the only term of this form."""
+    """Give an array with another element at an index that it has."""
     j = p.fresh("j", INT)
-    n = Size(array)
-    place: Term = at
-    if not isinstance(at, Literal) or at.value < 0:
-        place = If(Op("lt", (at, lit(0)), BOOL), Op("iadd", (at, n), INT), at)
     old = p.convert(Index(array, j), new.type)
     assert old is not None
-    return p.let("place", place, lambda k: Build(n, j, If(Op("eq", (j, k), BOOL), new, old)))
+    if isinstance(at, Literal) and at.value >= 0:
+        return written.replaced(array, j, at, new, old)
+    if written.is_flat(new.type):
+        return written.replaced(array, j, written.wrapped(at, array), new, old)
+    return p.let("place", written.wrapped(at, array), lambda k: written.replaced(array, j, k, new, old))
 
 
 def method(

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad import target as T
+from tapeengine.chad import written
 from tapeengine.chad.derivative_types import cotangent, reverse_primal
 from tapeengine.chad.reverse.environment import Context
 from tapeengine.chad.reverse.transform import Reverse
@@ -37,6 +38,7 @@ from tapeengine.chad.terms import (
     Total,
     Tuple,
     Var,
+    element_type,
     lit,
 )
 from tapeengine.chad.types import BOOL, INT, Array, LReal, is_discrete
@@ -47,6 +49,10 @@ __all__ = ["RULES"]
 # D[build n (i. t)]  :=  let n = D[n]1 in let a = build n (i. D[t]) in
 #     <map fst a, \d. let ds = collect d n in for i < n: snd (a ! i) (ds ! i)>
 def build(D: Reverse, t: Build, context: Context) -> Term:
+    change = written.written(t)
+    if change is not None:
+        return replaced(D, t, change, context)
+
     def kept(n: Var, a: Var) -> Term:
         def back(d: Var) -> Term:
             k = D.fresh("k", INT)
@@ -62,6 +68,36 @@ def build(D: Reverse, t: Build, context: Context) -> Term:
         return D.let("a", Build(n, t.index, D(t.body, context)), lambda a: kept(n, a))
 
     return D.let("n", D.primal(t.size, context), sized)
+
+
+# D[t with s at k]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in
+#     <x with y at k, \d. let ds = collect d (size x) in do y' (ds ! k); x' (ds with 0 at k)>
+def replaced(D: Reverse, t: Build, change: written.Written, context: Context) -> Term:
+    j = D.fresh("j", INT)
+
+    def body(ps: list[Var], place: Var) -> Term:
+        p, q = ps
+        xs = Proj(p, 0)
+
+        def at(array: Term) -> Term:
+            return written.wrapped(place, array) if change.is_there else place
+
+        def parts(ds: Var) -> Term:
+            zero = T.Zero(element_type(ds))  # type: ignore[arg-type]
+            there = Index(ds, place)
+            d = there if change.is_there else If(written.has(xs, place), there, zero)
+            return D.form.both(D.back(q, d), D.back(p, T.LDense(written.replaced(ds, j, at(ds), zero))))
+
+        return D.result(
+            written.replaced(xs, j, at(xs), Proj(q, 0)),
+            lambda d: D.let("ds", T.Collect(d, Size(xs)), parts),
+            cotangent(t.type),
+        )
+
+    def bound(place: Var) -> Term:
+        return D.bind_all((change.array, change.value), context, lambda ps: body(ps, place))
+
+    return D.let("k", D.primal(change.place, context), bound)
 
 
 def firsts(D: Reverse, n: Term, pairs: Var) -> Term:
@@ -164,6 +200,9 @@ def filter_(D: Reverse, t: Filter, context: Context) -> Term:
 # D[t ++ s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in <x ++ y, \d. do let ds = collect d (size x + size y);
 #     x' (BArray (build (size x) (i. ds ! i))); y' (BArray (build (size y) (i. ds ! (size x + i))))>
 def concatenate(D: Reverse, t: Concatenate, context: Context) -> Term:
+    if isinstance(t.second, Elements) and len(t.second.items) == 1 and written.is_flat(t.second.of):
+        return extended(D, t, t.second.items[0], context)
+
     def body(ps: list[Var]) -> Term:
         p, q = ps
         n, m = Size(Proj(p, 0)), Size(Proj(q, 0))
@@ -181,6 +220,26 @@ def concatenate(D: Reverse, t: Concatenate, context: Context) -> Term:
         )
 
     return D.bind_all((t.first, t.second), context, body)
+
+
+# D[t ++ [s]]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in
+#     <x ++ [y], \d. let ds = collect d (size x + 1) in do y' (ds ! size x); x' (ds without its last)>
+def extended(D: Reverse, t: Concatenate, item: Term, context: Context) -> Term:
+    def body(ps: list[Var]) -> Term:
+        p, q = ps
+        n = Size(Proj(p, 0))
+        i = D.fresh("i", INT)
+
+        def parts(ds: Var) -> Term:
+            return D.form.both(D.back(q, Index(ds, n)), D.back(p, T.LDense(written.without_last(ds, i))))
+
+        return D.result(
+            Concatenate(Proj(p, 0), Elements((Proj(q, 0),), reverse_primal(item.type))),
+            lambda d: D.let("ds", T.Collect(d, Op("iadd", (n, lit(1)), INT)), parts),
+            cotangent(t.type),
+        )
+
+    return D.bind_all((t.first, item), context, body)
 
 
 # D[fold (x y. t) s]: the reduction is a chain from the left, its tree a flat array of the backpropagators of its

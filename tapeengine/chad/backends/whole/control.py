@@ -49,6 +49,7 @@ from tapeengine.chad.intermediate.statements import (
     Row,
     Scalar,
     Statement,
+    Store,
     Var,
     While,
 )
@@ -187,6 +188,7 @@ def spread_lanes(w: Writer, x: Value, home: Home) -> Value:
 
 
 def for_(w: Writer, s: For) -> None:
+    refuse_changes(w, s)
     if id(s) in w.stepwise:
         step_by_step(w, s)
     elif any(v != x for v, x in s.carried):
@@ -196,6 +198,15 @@ def for_(w: Writer, s: For) -> None:
         step_by_step(w, s)
     else:
         at_once_for(w, s, lambda: w.statements(s.body))
+
+
+def refuse_changes(w: Writer, s: For | While) -> None:
+    """Refuse a loop whose steps write elements of an array that steps read."""
+    inside = [x for x, _ in walk(list(s.body))]
+    made = {v.name for x in inside for v in outs(x)}
+    written = {x.array.name for x in inside if isinstance(x, Store | Append)} - made
+    if any(isinstance(x, Load) and isinstance(x.array, Var) and x.array.name in written for x in inside):
+        w.refuse("an array that is changed in place")
 
 
 def at_once_for(w: Writer, s: For, body: Any) -> Axis:
@@ -418,6 +429,7 @@ def recall(w: Writer, k: Kept, site: Site, index: Value) -> list[Frames]:
 
 
 def while_(w: Writer, s: While) -> None:
+    refuse_changes(w, s)
     w.steps_one_by_one += 1
     if w.axes:
         w.refuse("a loop of an unknown number of steps")

@@ -1,0 +1,86 @@
+"""Times value and gradient of every typed program against the same function on dual numbers, and by hand.
+
+Run as a script it prints a row for each program; the targets take the largest figures.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+import tapeengine as te
+from asv_bench.measure import interleaved
+from asv_bench.peers.leaves import flat, leaves
+from asv_bench.programs.catalogue import PROGRAMS
+from asv_bench.programs.kinds import BY_HAND, KINDS
+from asv_bench.programs.typed_twins import TWINS
+from asv_bench.targets.ratios import ones_like
+
+__all__ = ["BY_HAND", "CASES", "by_hand", "duals", "main", "over_duals"]
+
+Inputs = Callable[[], tuple[Any, ...]]
+
+#: The sizes of the benchmark programs that take longer than some milliseconds on dual numbers in their smallest size.
+SIZES: Mapping[str, int] = MappingProxyType({"matmul": 100, "gmm": 100, "particles": 100, "tree": 100, "lstm": 16})
+
+
+def twin_inputs(name: str) -> tuple[Any, ...]:
+    """Return the arguments of a typed twin."""
+    program = PROGRAMS[name]
+    return TWINS[name].arguments(program.inputs(SIZES.get(name, program.sizes[0])))
+
+
+def cases() -> Iterator[tuple[str, Any, Inputs]]:
+    """Go through all typed programs with their arguments."""
+    for name, kind in KINDS.items():
+        yield name, kind.program, kind.inputs
+    for name, twin in TWINS.items():
+        yield f"{name} (twin)", twin.program, lambda name=name: twin_inputs(name)  # type: ignore[misc]
+
+
+CASES: Mapping[str, tuple[Any, Inputs]] = MappingProxyType({name: (p, inputs) for name, p, inputs in cases()})
+
+
+def gradient(program: Any, primals: tuple[Any, ...]) -> Callable[[], Any]:
+    """Return value and cotangents as a thunk."""
+    ones = ones_like(te.vjp(program, *primals)[0])
+    return lambda: te.vjp(program, *primals)[1](ones)
+
+
+def duals(name: str) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """Return the derivative of a program and that of the same function on dual numbers, as thunks."""
+    program, inputs = CASES[name]
+    primals = inputs()
+    return gradient(program, primals), gradient(program.python, primals)
+
+
+def over_duals(name: str, rounds: int = 5) -> tuple[float, dict[str, float]]:
+    """Return the time of a program's derivative over that on dual numbers, and both times."""
+    typed, plain = duals(name)
+    times = interleaved({"typed": typed, "duals": plain}, rounds)
+    return times["typed"] / times["duals"], times
+
+
+def by_hand(name: str, rounds: int = 9) -> tuple[float, dict[str, float]]:
+    """Return the time of a program's derivative over a gradient by hand in numpy, after comparing them."""
+    program, inputs = CASES[name]
+    primals = inputs()
+    typed = gradient(program, primals)
+    _, expected = BY_HAND[name](*primals)
+    np.testing.assert_allclose(flat(leaves(list(typed()))), flat(list(expected)), rtol=1e-9, atol=1e-9)
+    times = interleaved({"typed": typed, "hand": lambda: BY_HAND[name](*primals)}, rounds)
+    return times["typed"] / times["hand"], times
+
+
+def main(*names: str) -> None:
+    """Print the figures of some programs, or of all."""
+    for name in names or CASES:
+        figure, times = over_duals(name)
+        hand = f"{by_hand(name)[0]:8.2f} x by hand" if name in BY_HAND else ""
+        print(f"{name:28}{figure:8.3f} x duals{1e3 * times['typed']:10.3f} ms{hand}", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,396 @@
+"""Arrays with one element changed are written in place where nobody looks at them afterwards (EC section 5).
+
+A program changes one array step by step, and each `Changed` makes another array of it: names that hand an array on to
+one another form a chain. Where no two names of a chain are ever alive at once, nothing is kept of any of them, and what
+comes into the chain is copied, the whole chain is one array: a change is a `Store` or an `Append`, an array that gets
+shorter keeps its memory and is cut where it leaves the chain. All other changes copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tapeengine.chad.intermediate.analysis import blocks, outs, reads, walk
+from tapeengine.chad.intermediate.operations import WHOLE, operation
+from tapeengine.chad.intermediate.statements import (
+    AddAll,
+    AddAt,
+    Append,
+    ArrayOf,
+    Assign,
+    Changed,
+    Compute,
+    Const,
+    Flow,
+    For,
+    Function,
+    If,
+    Load,
+    New,
+    Operand,
+    Scalar,
+    Size,
+    Statement,
+    Store,
+    Var,
+    While,
+)
+from tapeengine.chad.lowering.builder import Builder
+
+__all__ = ["in_place"]
+
+ZERO, ONE = Const(0, WHOLE), Const(1, WHOLE)
+
+
+def in_place(function: Function, b: Builder) -> None:
+    """Write all changes of arrays in a function: in place where that is the same, else on copies."""
+    if any(isinstance(s, Changed) for s, _ in walk(function.body)):
+        writer = Writer(Chains(function), b)
+        function.body[:] = writer.block(function.body)
+        function.results[:] = [writer.array(x) for x in function.results]
+
+
+def is_longer(s: Changed) -> bool:
+    """Tell whether a change adds an element."""
+    return s.index is None and s.value is not None
+
+
+def is_numbers(x: Operand) -> bool:
+    """Tell whether an operand is a vector of numbers."""
+    return (
+        isinstance(x, Var) and isinstance(x.type, ArrayOf) and x.type.rank == 1 and isinstance(x.type.element, Scalar)
+    )
+
+
+class Chains:
+    """The names that hand one array on to one another, and which of these chains are one array."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.parent: dict[str, str] = {}
+        self.made: set[str] = set()
+        self.loops: dict[str, Flow] = {}
+        sites = list(walk(function.body))
+        edges = [e for s, around in sites for e in handed(s, around)]
+        self.made = {e.out.name for e in edges}
+        self.loops = {v.name: s for s, _ in sites if isinstance(s, For | While) for v, _ in s.carried}
+        self.counting = {s.index.name for s, _ in sites if isinstance(s, For)}
+        leaving = [e for e in edges if self.leaves(e)]
+        for e in edges:
+            if e not in leaving:
+                self.join(e)
+        self.shrinking = {self.find(s.out.name) for s, _ in sites if isinstance(s, Changed) and s.value is None}
+        for e in leaving:
+            if not {self.find(e.out.name), self.find(e.value.name)} & self.shrinking:
+                self.join(e)
+        self.shrinking = {self.find(name) for name in self.shrinking}
+        self.growing = {self.find(s.out.name) for s, _ in sites if isinstance(s, Changed) and is_longer(s)}
+        self.whole = {self.find(s.out.name) for s, _ in sites if isinstance(s, Changed)}
+        for s, around in sites:
+            self.check(s, around)
+        self.check_edges(edges)
+        ends = [x.name for x in function.results if isinstance(x, Var)]
+        self.refuse(f.name for k in (function.kept, function.recalled) if k is not None for f in k.fields)
+        self.refuse(name for name in ends if self.find(name) in self.shrinking)
+        self.before(function.body, {name for name in ends if self.of(name)})
+
+    # ------------------------------------------------------------ chains
+
+    def find(self, name: str) -> str:
+        """Give the representative of a chain."""
+        while name in self.parent:
+            name = self.parent[name]
+        return name
+
+    def of(self, name: str) -> str | None:
+        """Give the representative of the chain of a name, if the chain is one array as far as is known."""
+        root = self.find(name)
+        return root if root in self.whole and name in self.made else None
+
+    def join(self, e: Edge) -> None:
+        """Put both ends of an edge in one chain, unless an array comes in from outside."""
+        if e.value.name in self.made:
+            a, b = self.find(e.out.name), self.find(e.value.name)
+            if a != b:
+                self.parent[a] = b
+
+    def is_natural(self, index: Operand) -> bool:
+        """Tell whether an index is known not to be negative."""
+        if isinstance(index, Const):
+            return isinstance(index.value, int) and index.value >= 0
+        return index.name in self.counting
+
+    def leaves(self, e: Edge) -> bool:
+        """Tell whether an edge gives the last state of a loop to a name after it."""
+        flow = self.loops.get(e.value.name)
+        return isinstance(e.by, Assign) and flow is not None and flow not in e.around
+
+    def refuse(self, names: Iterator[str]) -> None:
+        """Note that chains are no single array."""
+        for name in names:
+            self.whole.discard(self.find(name))
+
+    def check_edges(self, edges: list[Edge]) -> None:
+        """An array must come in at one place, which is not within a loop that hands it on."""
+        come = set()
+        for e in edges:
+            root = self.find(e.out.name)
+            if e.value.name in self.made and self.find(e.value.name) == root:
+                continue
+            if root in come or any(
+                self.find(v.name) == root for f in e.around if isinstance(f, For | While) for v, _ in f.carried
+            ):
+                self.whole.discard(root)
+            if isinstance(e.by, Flow):
+                self.whole.discard(root)
+            come.add(root)
+
+    def check(self, s: Statement, around: tuple[Flow, ...]) -> None:
+        """Refuse chains of which a statement sees more than elements."""
+        seen = [x.name for x in reads(s) if isinstance(x, Var) and x.name in self.made]
+        match s:
+            case Load() | Changed() | Store() | AddAt() | Append() | Assign() | For() | While():
+                seen = [x for x in seen if x in taken(s)]
+            case Size() | AddAll():
+                seen = [x for x in seen if self.find(x) in self.shrinking]
+        self.refuse(iter(seen))
+        self.refuse(f.name for f in held(s))
+
+    # ------------------------------------------------------------ what is alive
+
+    def before(self, statements: list[Statement], after: set[str]) -> set[str]:
+        """Give the names of chains that are alive before statements; refuse chains with two of them anywhere."""
+        for s in reversed(statements):
+            after = self.point(self.alive(s, after))
+        return after
+
+    def point(self, alive: set[str]) -> set[str]:
+        """Refuse chains of which several names are alive."""
+        roots: set[str] = set()
+        for name in alive:
+            root = self.find(name)
+            if root in roots:
+                self.whole.discard(root)
+            roots.add(root)
+        return alive
+
+    def alive(self, s: Statement, after: set[str]) -> set[str]:
+        """Give the names that are alive before a statement."""
+        match s:
+            case For() | While():
+                return self.around(s, after)
+            case If():
+                return self.before(s.then, after) | self.before(s.orelse, after)
+            case Changed() if s.array.name in after:
+                self.refuse(iter((s.array.name,)))
+        gone = {v.name for v in outs(s)} if isinstance(s, Changed | Assign) else set()
+        return (after - gone) | self.names(reads(s))
+
+    def around(self, s: For | While, after: set[str]) -> set[str]:
+        """Give the names that are alive before a loop."""
+        carried = {v.name for v, _ in s.carried}
+        head: set[str] = set()
+        for _ in range(2):
+            end = (self.point(after | head) - carried) | self.names(tuple(x for _, x in s.carried))
+            inside = self.before(s.body, end)
+            head = self.before(s.test, after | inside) if isinstance(s, While) else inside
+        return after | head
+
+    def names(self, xs: tuple[Operand, ...]) -> set[str]:
+        """Give the names of chains among operands."""
+        return {x.name for x in xs if isinstance(x, Var) and self.of(x.name)}
+
+
+@dataclass(frozen=True, eq=False)
+class Edge:
+    """``out`` is ``value``, or made of it by a change."""
+
+    out: Var
+    value: Var
+    by: Statement
+    around: tuple[Flow, ...]
+
+
+def handed(s: Statement, around: tuple[Flow, ...]) -> Iterator[Edge]:
+    """Go through what a statement hands on."""
+    pairs: list[tuple[Var, Operand]] = []
+    match s:
+        case Changed():
+            pairs = [(s.out, s.array)]
+        case Assign():
+            pairs = list(zip(s.outs, s.values, strict=True))
+        case For() | While():
+            pairs = s.carried
+    for out, x in pairs:
+        if is_numbers(out) and isinstance(x, Var):
+            yield Edge(out, x, s, around)
+
+
+def taken(s: Statement) -> set[str]:
+    """Give the names that a statement reads but as an array that it changes, reads an element of, or hands on."""
+    if isinstance(s, Load | Changed | Store | AddAt | Append):
+        return {x.name for x in reads(s)[1:] if isinstance(x, Var)}
+    return set()
+
+
+def held(s: Statement) -> Iterator[Var]:
+    """Go through what the frames of a statement hold."""
+    if isinstance(s, For | While):
+        for k in (s.kept, *(s.recalled if isinstance(s, For) else ())):
+            yield from () if k is None else k.fields
+    elif isinstance(s, If):
+        for pair in (*([s.kept] if s.kept is not None else []), *s.recalled):
+            for k in pair:
+                yield from k.fields
+
+
+class Writer:
+    """Writes changes in place, and all others on copies."""
+
+    def __init__(self, chains: Chains, b: Builder) -> None:
+        self.chains, self.b = chains, b
+        self.arrays: dict[str, Var] = {}
+        self.lengths: dict[str, Var] = {}
+
+    def block(self, statements: list[Statement]) -> list[Statement]:
+        """Write statements."""
+        return [x for s in statements for x in self.statement(s)]
+
+    def root(self, x: Any) -> str | None:
+        """Give the representative of the chain that is one array and that a name belongs to."""
+        return self.chains.of(x.name) if isinstance(x, Var) and is_numbers(x) else None
+
+    def array(self, x: Any) -> Any:
+        """Give the array that stands for a name of a chain; everything else is itself."""
+        root = self.root(x)
+        if root is None:
+            return x
+        if root not in self.arrays:
+            self.arrays[root] = self.b.fresh(x.name, x.type)
+        return self.arrays[root]
+
+    def statement(self, s: Statement) -> list[Statement]:
+        """Write one statement."""
+        match s:
+            case Changed():
+                return self.changed(s)
+            case Assign():
+                return self.assigned(s)
+            case For() | While() | If():
+                for body in blocks(s):
+                    body[:] = self.block(body)
+                if not isinstance(s, If):
+                    s.carried = [(v, self.array(x)) for v, x in s.carried if self.root(v) is None]
+            case Load() | Store() | AddAt():
+                begin = self.from_the_start(s)
+                s.array = self.array(s.array)
+                return [*begin, s]
+            case Append() | Size():
+                s.array = self.array(s.array)
+            case AddAll():
+                s.array, s.value = self.array(s.array), self.array(s.value)
+        return [s]
+
+    def changed(self, s: Changed) -> list[Statement]:
+        """Write a change."""
+        root = self.root(s.out)
+        if root is None:
+            return self.on_copy(s)
+        array = self.array(s.out)
+        begin = [] if self.root(s.array) == root else self.entered(s.array, array, root)
+        if s.index is not None and s.value is not None:
+            return [*begin, *self.stored(array, s)]
+        if s.value is not None:
+            return [*begin, Append(array, s.value)]
+        return [*begin, *self.shorter(root)]
+
+    def assigned(self, s: Assign) -> list[Statement]:
+        """Write an assignment: what one array is handed on to itself is left out, what comes or goes is copied."""
+        found: list[Statement] = []
+        pairs = []
+        for out, x in zip(s.outs, s.values, strict=True):
+            root, of = self.root(out), self.root(x)
+            if root is not None:
+                found += [] if of == root else self.entered(x, self.array(out), root)
+            elif of in self.chains.shrinking and of is not None:
+                found += self.copied(self.array(x), out, self.lengths[of])
+            else:
+                pairs.append((out, self.array(x)))
+        rest = [Assign(tuple(v for v, _ in pairs), tuple(x for _, x in pairs))] if pairs else []
+        return [*found, *rest]
+
+    # ------------------------------------------------------------ in place
+
+    def entered(self, x: Any, array: Var, root: str) -> list[Statement]:
+        """Copy an array to where it is changed."""
+        of = self.root(x)
+        size = self.b.fresh("n", WHOLE)
+        found: list[Statement] = [Size(size, self.array(x), 0)]
+        if of is not None and of in self.chains.shrinking:
+            found, size = [], self.lengths[of]
+        if root in self.chains.shrinking:
+            self.lengths[root] = self.b.fresh("n", WHOLE)
+            found.append(Assign((self.lengths[root],), (size,)))
+        return [*found, *self.copied(self.array(x), array, size, root in self.chains.growing)]
+
+    def copied(self, x: Var, out: Var, size: Operand, grows: bool = False) -> list[Statement]:
+        """Copy the first elements of an array."""
+        k, v = self.b.fresh("k", WHOLE), self.b.fresh("x", x.type.element)  # type: ignore[union-attr]
+        add: Statement = Append(out, v) if grows else Store(out, (k,), v)
+        return [New(out, () if grows else (size,)), For(k, size, [Load(v, x, (k,), False), add])]
+
+    def stored(self, array: Var, s: Changed) -> list[Statement]:
+        """Write an element, if there is one at an index."""
+        assert s.index is not None
+        assert s.value is not None
+        store = Store(array, (s.index,), s.value)
+        if s.is_there:
+            return [store]
+        n = self.b.fresh("n", WHOLE)
+        below, above = self.compute("lt", s.index, n), self.compute("le", ZERO, s.index)
+        inner: list[Statement] = [n_of(n, array), below, If(below.out, [store], [])]
+        return inner if isinstance(s.index, Const) else [above, If(above.out, inner, [])]
+
+    def from_the_start(self, s: Load | Store | AddAt) -> list[Statement]:
+        """Let an index count from the start where the memory goes on behind the array's end."""
+        root = self.root(s.array)
+        (i,) = s.indices if len(s.indices) == 1 else (ZERO,)
+        if root not in self.chains.shrinking or root is None or self.chains.is_natural(i):
+            return []
+        found = self.compute("imod", i, self.lengths[root])
+        s.indices = (found.out,)
+        return [found]
+
+    def shorter(self, root: str) -> list[Statement]:
+        """Count one element less."""
+        length = self.lengths[root]
+        less = self.compute("isub", length, ONE)
+        return [less, Assign((length,), (less.out,))]
+
+    def compute(self, name: str, *args: Operand) -> Compute:
+        """Write an operation on whole numbers."""
+        op = operation(name, tuple(x.type for x in args))
+        return Compute(self.b.fresh("t", op.gives), op, args)
+
+    # ------------------------------------------------------------ on copies
+
+    def on_copy(self, s: Changed) -> list[Statement]:
+        """Copy an array with a change."""
+        n = self.b.fresh("n", WHOLE)
+        if s.index is not None and s.value is not None:
+            return [n_of(n, s.array), *self.copied(s.array, s.out, n), *self.stored(s.out, s)]
+        if s.value is None:
+            less = self.compute("isub", n, ONE)
+            return [n_of(n, s.array), less, *self.copied(s.array, s.out, less.out)]
+        more = self.compute("iadd", n, ONE)
+        new, loop = self.copied(s.array, s.out, n)
+        assert isinstance(new, New)
+        new.sizes = (more.out,)
+        return [n_of(n, s.array), more, new, loop, Store(s.out, (n,), s.value)]
+
+
+def n_of(n: Var, array: Var) -> Size:
+    """Write the size of an array."""
+    return Size(n, array, 0)

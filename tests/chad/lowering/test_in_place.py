@@ -1,0 +1,213 @@
+"""A change of an array that the program has made takes as long as the element, in both passes (EC section 5)."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from tapeengine import chad
+from tapeengine.chad.backends.tiers import is_installed
+
+N = 7
+XS = np.sin(np.arange(1.0, N + 1.0))
+
+
+def appended(x: te.Vec) -> float:
+    ys = []
+    total = 0.0
+    for a in x:
+        total += a * a
+        ys.append(total)
+    return sum(y * y for y in ys)
+
+
+def appended_to_items(x: te.Vec) -> float:
+    ys = [x[0], 2.0 * x[1]]
+    for a in x:
+        ys.append(ys[len(ys) - 1] * a + ys[-2])
+    return ys[-1] + ys[0] * ys[1]
+
+
+def appended_where(x: te.Vec) -> float:
+    ys = [1.0]
+    for a in x:
+        if a > 0.0:
+            ys.append(a * ys[-1])
+    return sum(ys) * len(ys)
+
+
+def written(x: te.Vec) -> float:
+    ys = [0.5 for _ in x]
+    ys[0] = x[0]
+    for i in range(1, len(x)):
+        ys[i] = ys[i - 1] * 1.5 + x[i] * x[i]
+    return sum(y * y for y in ys)
+
+
+def written_from_the_end(x: te.Vec) -> float:
+    ys = [a * a for a in x]
+    for i in range(1, len(x)):
+        ys[-i] = ys[-i - 1] * x[i] + ys[-i]
+    return sum(ys[i] * x[i] for i in range(len(x)))
+
+
+def written_where(x: te.Vec) -> float:
+    ys = list(x)
+    for i in range(len(x)):
+        if x[i] < 0.3:
+            ys[i] = x[i] * ys[0]
+        else:
+            ys[0] = ys[0] + x[i]
+    return sum(a * a for a in ys)
+
+
+def accumulated(x: te.Vec) -> float:
+    ys = [0.0] * 3
+    for i in range(len(x)):
+        ys[i % 3] += x[i] * (i + 1.0)
+    return ys[0] * ys[1] + ys[2]
+
+
+def swapped(x: te.Vec) -> float:
+    ys = list(x)
+    for i in range(len(x)):
+        for j in range(len(x) - 1 - i):
+            if ys[j] > ys[j + 1]:
+                low = ys[j + 1]
+                ys[j + 1] = ys[j]
+                ys[j] = low
+    return sum(ys[i] * (i + 1.0) ** 2 for i in range(len(x)))
+
+
+def read_whole(x: te.Vec) -> float:
+    ys = list(x)
+    total = 0.0
+    for i in range(len(x)):
+        ys[i] = sum(ys) * x[i]
+        total += sum(a * a for a in ys)
+    return total
+
+
+def kept_before(x: te.Vec) -> float:
+    ys = list(x)
+    total = 0.0
+    for i in range(len(x)):
+        zs = list(ys)
+        zs[i] = 3.0 * x[i]
+        total += sum(zs[j] * ys[j] for j in range(len(x)))
+        ys[i] = ys[i] * zs[0]
+    return total
+
+
+def rows_of_lists(x: te.Vec) -> float:
+    row = [0.7 * j for j in range(len(x) + 1)]
+    for a in x:
+        following = [row[0] + 0.7]
+        for j in range(len(x)):
+            following.append(min(row[j] + (a - x[j]) ** 2, following[j] + 0.7 * a))
+        row = list(following)
+    return row[len(x)]
+
+
+def until(x: te.Vec) -> float:
+    ys = [x[0]]
+    while ys[-1] * ys[-1] < 50.0:
+        ys.append(ys[-1] * 1.7 + x[len(ys) % 7])
+    return sum(ys)
+
+
+def of_pairs(x: te.Vec) -> float:
+    ys = [(a, 2.0 * a) for a in x]
+    for i in range(1, len(x)):
+        ys[i] = (ys[i - 1][1], ys[i][0] * x[i])
+    return sum(a * b for a, b in ys)
+
+
+def by_comprehension(x: te.Vec) -> float:
+    ys = [1.0 * a for a in x]
+    for i in range(2 * len(x)):
+        ys = [x[0] * 2.0 if j == i - 3 else ys[j] for j in range(len(ys))]
+    return sum(ys[i] * x[i] for i in range(len(x)))
+
+
+def inner(x: te.Vec) -> float:
+    total = 0.0
+    for a in x:
+        ys = [a]
+        for b in x:
+            ys.append(ys[-1] * b + a)
+        total += ys[-1] * ys[2]
+    return total
+
+
+PROGRAMS = [
+    appended, appended_to_items, appended_where, written, written_from_the_end, written_where, accumulated, swapped,
+    read_whole, kept_before, rows_of_lists, until, of_pairs, by_comprehension, inner,
+]  # fmt: skip
+BACKENDS = [None, "machine", *(["native"] if is_installed() else [])]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
+def test_value_and_derivatives_are_those_of_dual_numbers(function, backend):
+    program = chad.Program(function, backend=backend)
+    value, back = te.vjp(program, XS)
+    expected, on_duals = te.vjp(program.python, XS)
+    assert value == expected
+    np.testing.assert_allclose(back(1.5)[0], on_duals(1.5)[0], rtol=1e-12, atol=1e-13)
+    assert te.jvp(program, (XS,), (XS,))[1] == pytest.approx(te.jvp(program.python, (XS,), (XS,))[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
+def test_the_printed_derivative_is_that_of_dual_numbers(function):
+    program = chad.Program(function)
+    names = {}
+    exec(program.derivative("reverse"), names)
+    value, kept = names["forward"](list(XS))
+    expected, on_duals = te.vjp(program.python, XS)
+    assert value == expected
+    for _ in range(2):  # a backpropagator may be called again
+        np.testing.assert_allclose(names["reverse"](kept, 1.5)[0], on_duals(1.5)[0], rtol=1e-12, atol=1e-13)
+
+
+def lines_run(function, n):
+    """How many lines of the printed passes run."""
+    names = {}
+    exec(compile(chad.Program(function).derivative("reverse"), "<printed>", "exec"), names)
+    count = 0
+
+    def look(frame, event, _):
+        nonlocal count
+        count += event == "line" and frame.f_code.co_filename == "<printed>"
+        return look
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        _, kept = names["forward"](list(np.linspace(0.1, 0.9, n)))
+        names["reverse"](kept, 1.0)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize(
+    "function",
+    [appended, appended_to_items, written, written_from_the_end, accumulated, of_pairs],
+    ids=lambda f: f.__name__,
+)
+def test_writes_take_as_long_as_their_elements(function):
+    few, some, many = (lines_run(function, n) for n in (10, 20, 40))
+    assert many - some == 2 * (some - few)
+
+
+def test_a_write_out_of_range_raises():
+    def late(x: te.Vec) -> float:
+        ys = [0.0 for _ in x]
+        for i in range(len(x) + 1):
+            ys[i] = x[0]
+        return sum(ys)
+
+    with pytest.raises(IndexError):
+        te.vjp(chad.Program(late), XS)
