@@ -290,20 +290,28 @@ class Snapshot:
         for space in self._spaces.values():
             space.inside = [self._nodes.get(id(value), value) for value in space.inside]
             self._order.append(space)
-        moved = True
-        while moved:
-            moved = False
-            for node in self._order:
-                inner = [i for i in node.inside if type(i) is Node]
-                lifted = node.lifted or any(i.lifted for i in inner)
-                changes = node.changes or any(i.changes for i in inner)
-                moved = moved or (lifted, changes) != (node.lifted, node.changes)
-                node.lifted, node.changes = lifted, changes
+        while self._settle_once():
+            pass
+
+    def _settle_once(self) -> bool:
+        """Go through the nodes in their order; whether some came before what is inside them, and something changed."""
+        early = changed = False
+        settled: set[int] = set()
+        for node in self._order:
+            lifted, changes = node.lifted, node.changes
+            for inner in node.inside:
+                if type(inner) is Node:
+                    lifted, changes = lifted or inner.lifted, changes or inner.changes
+                    early = early or id(inner) not in settled
+            changed = changed or (lifted, changes) != (node.lifted, node.changes)
+            node.lifted, node.changes = lifted, changes
+            settled.add(id(node))
+        return early and changed
 
     def _entered(self, value: Any) -> tuple[Any, bool]:
         """The node of an object, or the object where it stands for itself; and whether the node is a new one."""
         kind = type(value)
-        if kind in ATOMS or kind is Node:
+        if kind in ATOMS or kind is Node or (kind is tuple and holds_atoms(value)):
             return value, False
         known = self._nodes.get(id(value))
         if known is not None:
@@ -320,6 +328,10 @@ class Snapshot:
             node.lifted = True
             self.captured.append(value)
             return node
+        if kind is tuple:
+            return Node(value, list(value), tuple)
+        if kind is functools.partial:
+            return _partial(value)
         if kind is ComplexDual:
             return Node(value, [value.real, value.imag], lambda inside: of_numbers(*inside))
         if kind is types.FunctionType:
@@ -335,8 +347,6 @@ class Snapshot:
             return _objects(value) if value.dtype == object else self._array(value)
         if isinstance(value, _GENERATORS):
             return _generator(value)
-        if kind is functools.partial:
-            return _partial(value)
         if kind is types.MethodType:
             return Node(value, [value.__func__, value.__self__], lambda inside: types.MethodType(*inside))
         if isinstance(value, (set, bytearray)):
@@ -349,8 +359,6 @@ class Snapshot:
 
     def _container(self, value: Any, kind: type) -> Node | None:
         container = self._structures.find(kind)
-        if kind is tuple:
-            return Node(value, list(value), tuple)
         if container is not None:
             children, aux = container.take(value)
             make = container.make
@@ -428,6 +436,11 @@ class Snapshot:
                 space.inside.append(names[name])
                 space.changes = space.changes or type(names[name]) is not types.FunctionType
         return space, [names[name] for name in read]
+
+
+def holds_atoms(value: tuple[Any, ...]) -> bool:
+    """Whether a tuple holds nothing that is looked into."""
+    return ATOMS.issuperset(map(type, value))
 
 
 def _contents(node: Node, value: Any) -> dict[Any, Any] | None:
