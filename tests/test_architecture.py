@@ -1,12 +1,16 @@
 """The rules of the source tree that a reader relies on, checked on the syntax trees of all files."""
 
 import ast
+import inspect
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+import tapeengine as te
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = {"tapeengine": ROOT / "tapeengine", "tapeengine_primitives": ROOT / "primitives" / "core"}
@@ -14,6 +18,7 @@ PACKAGES = {"tapeengine": ROOT / "tapeengine", "tapeengine_primitives": ROOT / "
 # A module belongs to the layer of its longest prefix, and imports only from its own layer and those below it.
 LAYERS: dict[str, int] = {
     "tapeengine.errors": 0,
+    "tapeengine.default": 0,
     "tapeengine.dropped": 0,
     "tapeengine.primitive": 0,
     "tapeengine.structure": 0,
@@ -65,16 +70,27 @@ def top_level(tree: ast.Module) -> Iterator[ast.stmt]:
             pending += [inner for block in [*blocks, *(handler.body for handler in handlers)] for inner in block]
 
 
-def imported(module: str, path: Path, tree: ast.Module) -> Iterator[str]:
-    """The absolute names of what a module imports when it is imported itself."""
+def imported(module: str, path: Path) -> Iterator[str]:
+    """The absolute names of what a module imports anywhere: at once, inside functions, and for its types."""
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for statement in top_level(tree):
-        if isinstance(statement, ast.Import):
-            yield from (alias.name for alias in statement.names)
-        elif isinstance(statement, ast.ImportFrom):
-            up = package.split(".")[: len(package.split(".")) - statement.level + 1] if statement.level else []
-            base = ".".join([*up, *filter(None, [statement.module])])
-            yield from (f"{base}.{alias.name}" for alias in statement.names)
+    for part in ast.walk(ast.parse(path.read_text())):
+        if isinstance(part, ast.Import):
+            yield from (alias.name for alias in part.names)
+        elif isinstance(part, ast.ImportFrom):
+            up = package.split(".")[: len(package.split(".")) - part.level + 1] if part.level else []
+            base = ".".join([*up, *filter(None, [part.module])])
+            yield from (f"{base}.{alias.name}" for alias in part.names)
+
+
+CYTHON = re.compile(r"^[ \t]*(?:from ([\w.]+) c?import (?:\(([^)]*)\)|([^\n#]*))|c?import ([\w., ]+))", re.MULTILINE)
+
+
+def cimported(path: Path) -> Iterator[str]:
+    """The names that a Cython file imports or cimports; all its imports are absolute."""
+    text = re.sub(r'""".*?"""', "", path.read_text(), flags=re.DOTALL)
+    for module, several, some, plain in CYTHON.findall(text):
+        names = [name.split(" as ")[0].strip() for name in (several or some or plain).split(",")]
+        yield from (f"{module}.{name}" if module else name for name in names if name)
 
 
 def part_of(module: str) -> str | None:
@@ -101,11 +117,43 @@ def violation(module: str, target: str) -> str | None:
 ALL = list(modules())
 
 
-@pytest.mark.parametrize(("module", "path"), ALL, ids=[module for module, _ in ALL])
-def test_imports_go_down(module: str, path: Path) -> None:
-    tree = ast.parse(path.read_text())
-    found = [violation(module, target) for target in imported(module, path, tree)]
+COMPILED = [
+    (".".join(path.relative_to(ROOT).with_suffix("").parts), path)
+    for path in sorted((ROOT / "tapeengine" / "_core").rglob("*.p[yx][xd]"))
+]
+
+
+@cache
+def targets() -> dict[str, set[str]]:
+    """What each module imports, by name; a compiled module with what its declarations need."""
+    found: dict[str, set[str]] = {}
+    for module, path in ALL:
+        found.setdefault(module, set()).update(imported(module, path))
+    for module, path in COMPILED:
+        found.setdefault(module, set()).update(cimported(path))
+    return found
+
+
+@cache
+def modules_graph() -> dict[str, set[str]]:
+    """Which of the project's modules each of them imports."""
+    known = targets()
+    return {
+        module: {x if x in known else x.rpartition(".")[0] for x in names} & known.keys() - {module}
+        for module, names in known.items()
+    }
+
+
+@pytest.mark.parametrize("module", sorted({module for module, _ in [*ALL, *COMPILED]}))
+def test_imports_go_down(module: str) -> None:
+    """Imports inside functions, imports for types and cimports count."""
+    found = [violation(module, target) for target in targets()[module]]
     assert [text for text in found if text] == []
+
+
+def test_a_cimport_is_seen() -> None:
+    seen = targets()["tapeengine._core.sweeps.trace"]
+    assert "tapeengine._core.tape.tape.Tape" in seen and "tapeengine._core.arrays.calls.zero_dim" in seen
 
 
 @pytest.mark.parametrize(
@@ -127,26 +175,20 @@ def test_an_import_that_goes_up_is_seen(module: str, target: str) -> None:
 SPECIFICATION = "tapeengine.chad.specification"
 
 
-def everything_imported(module: str, path: Path) -> Iterator[str]:
-    """What a module imports anywhere in its text: when it is imported, inside functions, and for its types."""
-    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for part in ast.walk(ast.parse(path.read_text())):
-        if isinstance(part, ast.Import):
-            yield from (alias.name for alias in part.names)
-        elif isinstance(part, ast.ImportFrom):
-            up = package.split(".")[: len(package.split(".")) - part.level + 1] if part.level else []
-            base = ".".join([*up, *filter(None, [part.module])])
-            yield from (f"{base}.{alias.name}" for alias in part.names)
-
-
 def test_nothing_that_runs_imports_the_specification() -> None:
     """What is compared with the specification does not lean on it; only what counts for tests may."""
-    users = [m for m, path in ALL if any(x.startswith(SPECIFICATION) for x in everything_imported(m, path))]
+    users = [m for m, names in targets().items() if any(x.startswith(SPECIFICATION) for x in names)]
     assert [m for m in users if not m.startswith((SPECIFICATION, "tapeengine.testing."))] == []
 
 
-#: Rooms of the frontend that are not yet free of circles.
-WITH_CIRCLES = ("tapeengine.chad.backends.llvm.",)
+#: The class of traced arrays and the modules of its methods name one another. No other circle, and no larger one.
+ARRAY_METHODS = {
+    *(
+        f"tapeengine._core.arrays.{name}"
+        for name in "array assignment calls creation indexing operators storing".split()
+    ),
+    *(f"tapeengine._core.scalars.{name}" for name in "cmath complex".split()),
+}
 
 
 def circles(graph: dict[str, set[str]]) -> list[set[str]]:
@@ -163,14 +205,9 @@ def circles(graph: dict[str, set[str]]) -> list[set[str]]:
     return [set(ring) for ring in rings if len(ring) > 1]
 
 
-def test_no_circle_of_imports_in_the_frontend_of_programs() -> None:
+def test_no_circle_of_imports() -> None:
     """Lazy imports and those for types count: what is read from below is read without what is above."""
-    known = {m: path for m, path in ALL if m.startswith("tapeengine.chad") and not m.startswith(WITH_CIRCLES)}
-    graph = {}
-    for module, path in known.items():
-        targets = {x if x in known else x.rpartition(".")[0] for x in everything_imported(module, path)}
-        graph[module] = {x for x in targets if x in known and x != module}
-    assert circles(graph) == []
+    assert [ring for ring in circles(modules_graph()) if not ring <= ARRAY_METHODS] == []
 
 
 def test_a_circle_is_seen() -> None:
@@ -273,3 +310,19 @@ def test_every_extension_has_a_stub() -> None:
     core = ROOT / "tapeengine" / "_core"
     extensions = sorted(core.rglob("*.pyx"))
     assert [str(path) for path in extensions if not path.with_suffix(".pyi").exists()] == []
+
+
+# -- one engine, one set of functions ---------------------------------------------------------------------------------
+#: What only an engine has: it is configured, or called by transforms, through it.
+OF_ENGINES = {"call_program", "jvp_of_traced", "trace", "vjp_of_traced", "vjp_with_aux"}
+
+
+def test_the_engine_and_the_module_have_the_same_functions() -> None:
+    """A method that is added to `Engine` is a function of the package, with the same documentation."""
+    methods = {
+        name
+        for name, value in inspect.getmembers(te.Engine, callable)
+        if not name.startswith("_") and name not in OF_ENGINES
+    }
+    assert methods == set(te._METHODS)
+    assert all(getattr(te, name).__self__ is te.default_engine() for name in methods)

@@ -7,7 +7,6 @@ import functools
 import inspect
 import math
 import os
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any, overload
 
@@ -32,6 +31,7 @@ from tapeengine.chad.parse.state import Parsed
 from tapeengine.chad.parse.whole_arrays import Wanted, check_lists
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Type
+from tapeengine.default import default_engine
 from tapeengine.errors import StructureError, TapeEngineError, UnsupportedError
 
 __all__ = ["Program", "program"]
@@ -104,7 +104,7 @@ class Program(Enterable):
             if self.inferred:
                 return self.for_values(whole)(*whole)
             if self.is_twice_differentiable:
-                return _default_engine().call_program(self, whole)
+                return default_engine().call_program(self, whole)
         return self.python(*args, **named)
 
     def __repr__(self) -> str:
@@ -386,7 +386,7 @@ class Along(Program):
     def python(self) -> Callable[..., Any]:
         """The same on dual numbers."""
         n = self.base.arity
-        return lambda *xs: _default_engine().jvp(self.base.python, xs[:n], tuple(map(without_discrete, xs[n:])))
+        return lambda *xs: default_engine().jvp(self.base.python, xs[:n], tuple(map(without_discrete, xs[n:])))
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Let its base look at the primals, which come first."""
@@ -407,11 +407,6 @@ class Along(Program):
     def executable(self) -> Executable:
         """What runs the derivatives of the directional derivative."""
         return Executable(*self.linked, python=self.python, backend=self.backend)
-
-
-def _default_engine() -> Any:
-    """Give the engine that a program called by itself uses. The package is there: this module is a part of it."""
-    return sys.modules["tapeengine"].default_engine()
 
 
 def listed(value: Any, cotangent: Any) -> Any:

@@ -1,1 +1,25 @@
 """The dual-numbers frontend: numpy's protocols and methods for traced scalars and arrays."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tapeengine._core.tape.above import ABOVE
+from tapeengine.duals.foreign import as_object_for_operators, as_plain, no_place_for_derivatives
+
+
+def _methods() -> Mapping[str, Callable[..., Any]]:
+    from tapeengine.duals.methods import METHODS
+
+    return METHODS
+
+
+def _array(value: Any) -> Any:
+    from tapeengine.numpy import array
+
+    return array(value)
+
+
+ABOVE.as_plain = as_plain
+ABOVE.as_object_for_operators = as_object_for_operators
+ABOVE.no_place_for_derivatives = no_place_for_derivatives
+ABOVE.methods, ABOVE.array = _methods, _array

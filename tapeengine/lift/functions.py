@@ -10,7 +10,7 @@ import enum
 import functools
 import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -37,10 +37,12 @@ class Relinked:
         The namespace of a module, which stays as it is.
     world : World
         What the builtin names and import statements mean.
+    again : callable
+        ``again(function, also)``, which a pickle of a twin calls.
     """
 
-    def __init__(self, names: dict[str, Any], world: World) -> None:
-        self.there, self.world = names, world
+    def __init__(self, names: dict[str, Any], world: World, again: Callable[..., Any]) -> None:
+        self.there, self.world, self.again = names, world, again
         self.here: dict[str, Any] = {name: replaced_object(value) for name, value in names.items()}
         self.here["__builtins__"] = world.builtins
         self.made: dict[int, tuple[Any, Any]] = {}
@@ -65,9 +67,7 @@ class Relinked:
                 for name in stored:
                     self.write_back(name)
 
-        from tapeengine.lift.targets import lift_again
-
-        linked = Linked(twin, lift_again, (function, also), self, around, bool(stored))
+        linked = Linked(twin, self.again, (function, also), self, around, bool(stored))
         return functools.update_wrapper(linked, function)
 
     def use(self, names: frozenset[str]) -> None:

@@ -14,6 +14,7 @@ from functools import cache, partial
 from types import FunctionType, ModuleType
 from typing import Any
 
+from tapeengine.dropped import TWINS
 from tapeengine.lift import memo
 from tapeengine.lift.classes import builtin_names
 from tapeengine.lift.refused import refusing
@@ -66,9 +67,8 @@ def of_functools() -> dict[str, Any]:
 def of_statistics() -> dict[str, Any]:
     """The functions of statistics on traced numbers; its classes are those of a twin."""
     from tapeengine.lift import statistics
-    from tapeengine.lift.worlds import world_of
 
-    return {**vars(world_of("statistics").module("statistics")), **statistics.functions()}
+    return {**vars(importlib.import_module(f"{TWINS}statistics.statistics")), **statistics.functions()}
 
 
 SOURCES: Mapping[str, Callable[[], dict[str, Any]]] = {

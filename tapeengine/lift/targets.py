@@ -132,7 +132,7 @@ class Namespaces:
         found = self.known.get(key)
         if found is None or found.there is not names:
             module = names.get("__name__") or "__main__"
-            found = self.known[key] = Relinked(names, world_of(module, also))
+            found = self.known[key] = Relinked(names, world_of(module, also), lift_again)
         return found
 
 

@@ -7,6 +7,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from tapeengine.default import default_engine
 from tapeengine.errors import PrimitiveError, UnsupportedError
 from tapeengine.primitive import Primitive, Rule
 from tapeengine.primitive.rule_checks import CheckedRule, place_of
@@ -84,9 +85,7 @@ class LocalPrimitive:
         codomain = f"{arg}_space" if kind == "vjp" else "out_space"
 
         def transposed(first: Any, space: VectorSpace, range_space: VectorSpace, *kept: Any) -> Any:
-            from tapeengine import vjp
-
-            found, back = vjp(lambda x: checked(x, *kept), _ones(space))
+            found, back = default_engine().vjp(lambda x: checked(x, *kept), _ones(space))
             checked.check(found, place_of(range_space))
             return None if found is None else back(first)[0]
 

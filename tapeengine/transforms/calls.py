@@ -12,7 +12,7 @@ from tapeengine.errors import CotangentError, StructureError
 from tapeengine.transforms.forms import Form, flatten, form_of, is_continuous, is_plain, unflatten
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["Derivative", "FlatRule", "call_with_rule", "filled", "parts_by_argument"]
 

@@ -13,7 +13,7 @@ from tapeengine.transforms.programs import call
 from tapeengine.transforms.rerun import Repeatable
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["checkpoint"]
 

@@ -16,7 +16,7 @@ from tapeengine.transforms.forms import flatten, form_of, unflatten
 from tapeengine.transforms.rerun import Unwritten, frozen, read_only
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["CustomFunction"]
 

@@ -11,7 +11,7 @@ from tapeengine.transforms.not_finite import Watcher
 from tapeengine.transforms.source_lines import Line, LineRecorder
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["Debug", "DebugBackpropagator", "Switches", "debug_vjp", "watched"]
 

@@ -4,13 +4,37 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from tapeengine.transforms.source_lines import Line
-    from tapeengine.transforms.tape_view import TapeView
 
 __all__ = ["Graph", "Vertex", "graph_of", "to_dot"]
+
+
+class View(Protocol):
+    """What a picture is drawn of: a `TapeView`."""
+
+    tape: Any
+    recorder: Any
+
+    def __len__(self) -> int: ...
+
+    def records(self) -> list[tuple[int, str, tuple[int, ...], tuple[float, ...]]]:
+        """Each record."""
+
+    def value_of(self, id: int) -> float | None:
+        """The value of an id."""
+
+    def _pieces(self) -> list[tuple[Line, int, int]]: ...
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the records."""
+
+    @property
+    def by_line(self) -> Any:
+        """The records of each source line."""
 
 
 @dataclass
@@ -31,7 +55,7 @@ class Graph:
     vertices: dict[int, Vertex]
 
 
-def graph_of(view: TapeView, fold: int) -> Graph:
+def graph_of(view: View, fold: int) -> Graph:
     """Return the graph of the records, or of the source lines where there are more than `fold` records."""
     heading = f"{len(view):,} records, {view.nbytes:,} bytes"
     return Graph(heading, _records(view)) if len(view) <= fold else Graph(heading, _lines(view))
@@ -45,7 +69,7 @@ def _shown(value: float | None) -> str:
     return "array" if value is None else f"{value:.4g}"
 
 
-def _records(view: TapeView) -> dict[int, Vertex]:
+def _records(view: View) -> dict[int, Vertex]:
     """One box for each record and for each input that is used."""
     records = view.records()
     used = {parent for record in records for parent in record[2]}
@@ -58,7 +82,7 @@ def _records(view: TapeView) -> dict[int, Vertex]:
     return vertices
 
 
-def _lines(view: TapeView) -> dict[int, Vertex]:
+def _lines(view: View) -> dict[int, Vertex]:
     """One box for each source line, and one for all inputs."""
     numbers: dict[Line | None, int] = {None: 0}
     vertices = {0: Vertex("inputs", f"{view.tape.inputs:,} numbers", "input")}

@@ -27,7 +27,7 @@ from tapeengine.transforms.tasks import Closure, Direction, Task, derived, run_t
 from tapeengine.workers import Gone, Reference, Workers, in_order, stamp_of, workers_of
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["fork", "fork_map"]
 

@@ -14,7 +14,7 @@ from tapeengine.transforms.holomorphic import check_holomorphic, check_holomorph
 from tapeengine.transforms.transformed import named
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["elementwise_grad", "grad", "value_and_grad"]
 

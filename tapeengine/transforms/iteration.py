@@ -18,7 +18,7 @@ from tapeengine.transforms.rerun import FirstRun, Places, frozen, not_repeatable
 from tapeengine.transforms.treeverse import Chain
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["iterate"]
 

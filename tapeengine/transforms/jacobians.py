@@ -20,7 +20,7 @@ from tapeengine.transforms.programs import OwnDerivative
 from tapeengine.transforms.transformed import named
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["Mode", "all_finite", "hessian", "jacobian", "pushed"]
 

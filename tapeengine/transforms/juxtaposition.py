@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,31 +12,8 @@ from tapeengine.errors import StructureError
 from tapeengine.primitive.spaces import Space
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import Form, add, flatten, is_traced, unflatten
-from tapeengine.transforms.linear_map import LinearMap
 
-__all__ = ["hstack", "vstack"]
-
-
-def vstack(maps: Any) -> LinearMap:
-    """See `LinearMap.vstack`."""
-    parts, bundle = _parts(maps)
-    domain = _common([m.domain for m in parts], "vstack needs maps of one domain")
-    structures = domain.structures
-
-    def action(x: Any) -> Any:
-        return bundle.join([m(x) for m in parts])
-
-    def transposed(y: Any) -> Any:
-        return _total(structures, [m.T(part) for m, part in zip(parts, bundle.split(y), strict=True)])
-
-    return LinearMap(action, transposed, domain, bundle.form([m.codomain for m in parts]))
-
-
-def hstack(maps: Any) -> LinearMap:
-    """See `LinearMap.hstack`."""
-    parts, bundle = _parts(maps)
-    turned = vstack(bundle.refill([m.T for m in parts]))
-    return turned.T
+__all__ = ["common", "in_a_row", "total"]
 
 
 class Containers:
@@ -95,7 +73,7 @@ class Stacked:
 
     def form(self, forms: Sequence[Form]) -> Form:
         """The form of the stacked values."""
-        first = _common(forms, "an array of maps needs one space for all of them")
+        first = common(forms, "an array of maps needs one space for all of them")
         spaces = [None if s is None else Space((*self.shape, *s.shape), s.dtype) for s in first.spaces]
         return Form(self.structures, spaces, first.steps)
 
@@ -113,24 +91,23 @@ def _plain(item: Any) -> Any:
     return float(item) if isinstance(item, np.float64) else item
 
 
-def _parts(maps: Any) -> tuple[list[LinearMap], Any]:
-    """The maps in a row, and how values of them are put together."""
+def in_a_row(maps: Any, kind: type) -> tuple[list[Any], Any]:
+    """Return the maps, which are of a kind, in a row, and how values of them are put together."""
     items = list(maps.ravel()) if isinstance(maps, np.ndarray) else flatten(Structures(), maps)[0]
-    if not items or not all(isinstance(item, LinearMap) for item in items):
+    if not items or not all(isinstance(item, kind) for item in items):
         raise StructureError(f"juxtapose a tuple, list, dict or array of linear maps, at least one, not {maps!r}")
     structures = items[0].domain.structures
     return items, Stacked(structures, maps) if isinstance(maps, np.ndarray) else Containers(structures, maps)
 
 
-def _common(forms: Sequence[Form], what: str) -> Form:
+def common(forms: Sequence[Form], what: str) -> Form:
+    """Return the one form of all; an error that says what needs it, where they differ."""
     for form in forms[1:]:
         if form != forms[0]:
             raise StructureError(f"{what}; there are {forms[0]} and {form}")
     return forms[0]
 
 
-def _total(structures: Structures, values: Sequence[Any]) -> Any:
-    total = values[0]
-    for value in values[1:]:
-        total = add(structures, total, value)
-    return total
+def total(structures: Structures, values: Sequence[Any]) -> Any:
+    """Add up values of one structure."""
+    return functools.reduce(functools.partial(add, structures), values)

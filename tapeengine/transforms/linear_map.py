@@ -16,6 +16,7 @@ import numpy as np
 from tapeengine.errors import StructureError
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import Form, add, form_of, map_leaves
+from tapeengine.transforms.juxtaposition import common, in_a_row, total
 
 __all__ = ["LinearMap"]
 
@@ -219,9 +220,16 @@ class LinearMap:
         >>> LinearMap.vstack((double, -double))(3.0), LinearMap.vstack(np.array([double, -double]))(3.0)
         ((6.0, -6.0), array([ 6., -6.]))
         """
-        from tapeengine.transforms.juxtaposition import vstack
+        parts, bundle = in_a_row(maps, LinearMap)
+        domain = common([m.domain for m in parts], "vstack needs maps of one domain")
 
-        return vstack(maps)
+        def action(x: Any) -> Any:
+            return bundle.join([m(x) for m in parts])
+
+        def transposed(y: Any) -> Any:
+            return total(domain.structures, [m.T(part) for m, part in zip(parts, bundle.split(y), strict=True)])
+
+        return LinearMap(action, transposed, domain, bundle.form([m.codomain for m in parts]))
 
     @staticmethod
     def hstack(maps: Any) -> LinearMap:
@@ -238,9 +246,8 @@ class LinearMap:
         >>> LinearMap.hstack([double, -double])([3.0, 1.0])
         4.0
         """
-        from tapeengine.transforms.juxtaposition import hstack
-
-        return hstack(maps)
+        parts, bundle = in_a_row(maps, LinearMap)
+        return LinearMap.vstack(bundle.refill([m.T for m in parts])).T
 
 
 def _form(like: Any) -> Form:

@@ -14,7 +14,7 @@ from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.forms import add, flatten, form_of, is_continuous, is_traced, unflatten
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["Chosen", "OwnDerivative", "call", "derivative_of", "jvp", "vjp"]
 

@@ -23,7 +23,7 @@ from tapeengine.transforms.forms import flatten, is_traced, unflatten
 from tapeengine.transforms.generators import States, generator_states, same_states, set_generators
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = [
     *("FirstRun", "Moment", "Outcome", "Places", "Repeatable", "Unwritten"),

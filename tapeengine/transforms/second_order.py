@@ -18,7 +18,7 @@ from tapeengine.transforms.rerun import Outcome, not_repeatable
 from tapeengine.transforms.tangents import as_tuple
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["OfScalars", "hvp", "vhp"]
 

@@ -14,7 +14,7 @@ from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.programs import OwnDerivative
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["as_tuple", "jvp", "linearize"]
 

@@ -12,7 +12,7 @@ from tapeengine.transforms.forms import ones
 from tapeengine.transforms.source_lines import Line, LineRecorder
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["Cost", "TapeView", "view_tape"]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from tapeengine.default import default_engine
 from tapeengine.errors import UnsupportedError
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import Step, flatten, is_traced, unflatten
@@ -17,7 +18,7 @@ from tapeengine.transforms.rerun import Outcome, Repeatable
 from tapeengine.workers import Reference
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["Closure", "Derived", "Direction", "Task", "derived", "engine_here", "run_task"]
 
@@ -193,9 +194,8 @@ def _derived(direction: Direction, task: Task, given: Any) -> Derived:
 
 def engine_here() -> Engine:
     """The engine that runs tasks which were sent to this process."""
-    from tapeengine import default_engine
-
-    return default_engine()
+    found: Engine = default_engine()
+    return found
 
 
 def run_task(task: Task, values: list[Any]) -> Any:

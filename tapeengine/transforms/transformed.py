@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tapeengine._core.programs.callables import Made
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["named"]
 

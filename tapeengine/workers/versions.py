@@ -6,6 +6,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
+from tapeengine.default import default_engine
 from tapeengine.errors import WorkerError
 from tapeengine.primitive.registry import Registry
 
@@ -60,6 +61,4 @@ def check(theirs: Stamp) -> None:
 
 
 def _registry() -> Any:
-    from tapeengine import default_engine
-
     return default_engine().registry

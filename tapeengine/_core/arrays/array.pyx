@@ -26,6 +26,7 @@ from types import GenericAlias
 
 import numpy
 
+from tapeengine._core.tape.above import ABOVE
 from tapeengine.errors import DroppedDerivativeError, MissingAttributeError, UnsupportedError
 
 cnp.import_array()
@@ -382,8 +383,7 @@ cdef object part_of(Array a, str name):
 
 cdef object offered_back(Array a):
     """What an operator of another library's class is given, so that Python asks the traced array; None for others."""
-    from tapeengine.duals.foreign import as_object_for_operators
-    return as_object_for_operators(a)
+    return ABOVE.as_object_for_operators(a)
 
 
 cdef object methods = None
@@ -393,8 +393,7 @@ cdef object method_of(str name):
     """What makes the method of a name: those that are no operators live with the numpy protocols."""
     global methods
     if methods is None:
-        from tapeengine.duals.methods import METHODS
-        methods = METHODS
+        methods = ABOVE.methods()
     return methods.get(name)
 
 

@@ -23,6 +23,7 @@ from tapeengine._core.tape.tape cimport ARRAY, Head, Tape, head_of, record_speci
 
 import numpy
 
+from tapeengine._core.tape.above import ABOVE
 from tapeengine.errors import TraceError
 
 cnp.import_array()
@@ -69,8 +70,7 @@ cdef object apply(object primitive, tuple args, dict static):
         if holds_objects(x):
             return apply(primitive, tuple([traced_numbers(a) if holds_objects(a) else a for a in args]), static)
         if is_foreign(x):
-            from tapeengine.duals.foreign import as_plain
-            return apply(primitive, as_plain(primitive.primal, args, static)[0], static)
+            return apply(primitive, ABOVE.as_plain(primitive.primal, args, static)[0], static)
     tag = innermost_tag(args)
     if tag == 0:
         values = [(<Array> x).current() if type(x) is Array else x for x in args]
@@ -131,9 +131,8 @@ cdef object of_numbers(object x):
 
     None for rows of different lengths, and for objects that are not numbers.
     """
-    from tapeengine.numpy import array
     try:
-        found = array(x.tolist())
+        found = ABOVE.array(x.tolist())
     except ValueError:
         return None
     return None if found.dtype == object else found
@@ -351,8 +350,7 @@ cdef tuple wrapped_parts(Head *h, object out):
         cls = type(out)
         return (cls(parts) if cls is tuple or cls is list else cls(*parts)), (cls, [p[1] for p in pairs])
     if holds_objects(out) or is_foreign(out):
-        from tapeengine.duals.foreign import no_place_for_derivatives
-        raise no_place_for_derivatives(out)
+        raise ABOVE.no_place_for_derivatives(out)
     return out, None
 
 
