@@ -32,6 +32,7 @@ __all__ = [
     "custom_vjp",
     "debug",
     "default_engine",
+    "dependencies",
     "elementwise_grad",
     "fold",
     "fork",
@@ -56,6 +57,8 @@ __all__ = [
     "scan",
     "scatter",
     "stage",
+    "sparse_hessian",
+    "sparse_jacobian",
     "stop_gradient",
     "tape",
     "value",
@@ -69,6 +72,8 @@ _METHODS = (
     *("jacobian", "jacfwd", "jacrev", "hessian", "hvp", "vhp"),
     *("custom_vjp", "custom_jvp", "stop_gradient", "checkpoint", "iterate", "fork", "fork_map"),
     *("debug", "tape", "backpropagate", "register_container", "stage"),
+    *("dependencies", "sparse_jacobian", "sparse_hessian"),
+    *("debug", "tape", "backpropagate", "register_container"),
 )
 _MODULES = ("chad", "cmath", "math", "numpy", "plugins", "testing")
 _WORKERS = ("Loaded", "Shared")
@@ -104,6 +109,8 @@ if TYPE_CHECKING:
     custom_vjp, custom_jvp, stop_gradient = _engine.custom_vjp, _engine.custom_jvp, _engine.stop_gradient
     checkpoint, iterate = _engine.checkpoint, _engine.iterate
     fork, fork_map = _engine.fork, _engine.fork_map
+    dependencies, sparse_jacobian = _engine.dependencies, _engine.sparse_jacobian
+    sparse_hessian = _engine.sparse_hessian
     debug, tape, backpropagate = _engine.debug, _engine.tape, _engine.backpropagate
     register_container, stage = _engine.register_container, _engine.stage
 
