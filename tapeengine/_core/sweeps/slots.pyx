@@ -275,7 +275,7 @@ cdef class Slots:
                     used = self.below(out[k], <uint32_t> k + 1, found, start[k], slots_in(seen), slots_in(pending), &visits)
                     if used >= 0:
                         break
-                    found = numpy.concatenate([found[:start[k]], fresh(found.size)])
+                    found = numpy.concatenate([found[:start[k]], fresh(2 * found.size + 1024)])
                     slots_in(seen)[out[k]] = 0
                     seen[seen == k + 1] = 0
             start[k + 1] = used
@@ -295,12 +295,17 @@ cdef class Slots:
             top -= 1
             u = pending[top]
             visits[0] += 1
-            if self.a[u]:
-                for p in (self.a[u], self.b[u]):
-                    if seen[p] != turn:
-                        seen[p] = turn
-                        pending[top] = p
-                        top += 1
+            p = self.a[u]
+            if p:
+                if seen[p] != turn:
+                    seen[p] = turn
+                    pending[top] = p
+                    top += 1
+                p = self.b[u]
+                if seen[p] != turn:
+                    seen[p] = turn
+                    pending[top] = p
+                    top += 1
                 continue
             if used == room:
                 return -1
