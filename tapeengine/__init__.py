@@ -56,9 +56,9 @@ __all__ = [
     "replicate",
     "scan",
     "scatter",
-    "stage",
     "sparse_hessian",
     "sparse_jacobian",
+    "stage",
     "stop_gradient",
     "tape",
     "value",
@@ -71,9 +71,8 @@ _METHODS = (
     *("vjp", "grad", "value_and_grad", "elementwise_grad", "jvp", "linearize"),
     *("jacobian", "jacfwd", "jacrev", "hessian", "hvp", "vhp"),
     *("custom_vjp", "custom_jvp", "stop_gradient", "checkpoint", "iterate", "fork", "fork_map"),
-    *("debug", "tape", "backpropagate", "register_container", "stage"),
     *("dependencies", "sparse_jacobian", "sparse_hessian"),
-    *("debug", "tape", "backpropagate", "register_container"),
+    *("debug", "tape", "backpropagate", "register_container", "stage"),
 )
 _MODULES = ("chad", "cmath", "math", "numpy", "plugins", "testing")
 _WORKERS = ("Loaded", "Shared")

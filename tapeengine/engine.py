@@ -9,9 +9,11 @@ from tapeengine._core.programs.native import enter
 from tapeengine._core.sweeps import inspection, trace
 from tapeengine.duals.dispatch import Rules
 from tapeengine.duals.labelled import LABELLED
-from tapeengine.staged.program import Staged
 from tapeengine.sparse import matrices
 from tapeengine.sparse.dependencies import Dependencies
+from tapeengine.sparse.monoids import Monoid
+from tapeengine.sparse.resolve import backpropagated
+from tapeengine.staged.program import Staged
 from tapeengine.structure import Structures, of_object
 from tapeengine.transforms import checkpointing, gradients, iteration, jacobians, programs, second_order
 from tapeengine.transforms import tangents as tangents_module
@@ -599,11 +601,31 @@ class Engine(Parallel):
         return view_tape(self, f, primals)
 
     def backpropagate(
-        self, backpropagator: Any, cotangent: Any, progress: Callable[[int], Any], parts: int = 100
+        self,
+        backpropagator: Any,
+        cotangent: Any = None,
+        progress: Callable[[int], Any] | None = None,
+        parts: int = 100,
+        monoid: Monoid[Any] | None = None,
     ) -> tuple[Any, ...]:
-        """Call a backpropagator in parts, telling `progress` after each how many records it has resolved.
+        """Call a backpropagator in parts, or over another monoid than that of real numbers.
 
-        With tqdm: ``bar = tqdm(total=len(backpropagator.tape))`` and ``progress=bar.update``.
+        Parameters
+        ----------
+        backpropagator : callable
+            As `vjp` returned it.
+        cotangent : structure of the program's result
+            With a monoid a list of its elements, one for each number of the result; each begins with `one` without.
+        progress : callable, optional
+            Told after each of `parts` parts how many records have been resolved. With tqdm:
+            ``bar = tqdm(total=len(backpropagator.tape))`` and ``progress=bar.update``.
+        monoid : Monoid, optional
+            What is added up, and what a partial derivative does to it; see `tapeengine.sparse.monoids`.
+
+        Returns
+        -------
+        tuple
+            A cotangent for each primal; with a monoid an element, or the list of those of the primal's numbers.
 
         Examples
         --------
@@ -612,5 +634,13 @@ class Engine(Parallel):
         >>> done = []
         >>> engine.backpropagate(backpropagator, 1.0, done.append, parts=2), sum(done)
         ((12.0,), 2)
+        >>> from tapeengine.sparse.monoids import absolute
+        >>> value, backpropagator = engine.vjp(lambda x, y: x * y - x, 2.0, 1.0)
+        >>> backpropagator(1.0), engine.backpropagate(backpropagator, monoid=absolute())
+        ((0.0, 2.0), (2.0, 2.0))
         """
+        if monoid is not None:
+            return backpropagated(backpropagator, monoid, cotangent)
+        if progress is None:
+            return backpropagator(cotangent)  # type: ignore[no-any-return]
         return inspection.swept(backpropagator, cotangent, parts, progress)

@@ -18,6 +18,8 @@ class Seen:
         self.inputs = inputs
 
     def _with(self, other: Any) -> Seen:
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # numpy takes it element by element
         return Seen(self.inputs | other.inputs) if isinstance(other, Seen) else self
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = _with

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeengine._core.sweeps import slots
+from tapeengine.primitive.patterns import elementwise
 
-__all__ = ["Rows", "Structure", "key_of", "structure_of"]
+__all__ = ["Recorded", "Rows", "Structure", "kept_by_rules", "key_of"]
 
 
 class Rows(NamedTuple):
@@ -32,7 +33,7 @@ class Recorded:
     """One record as its pattern sees it; see `tapeengine.primitive.patterns.Call`."""
 
     def __init__(self, walk: Structure, primitive: Any, kept: Any, sets: dict[int, Any], shape: tuple[int, ...]) -> None:
-        self.spaces, self.static, self.values = kept or ((), {}, {})
+        self.spaces, self.static, self.values = kept
         self.primal = getattr(primitive, "primal", None)
         self.sets, self.shape = sets, shape
         self.union = walk.slots.union
@@ -109,6 +110,7 @@ class Structure:
         return {argument: np.asarray(self.slots.get(place)) for argument, place in inputs}
 
     def _primitive(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, kept: Any) -> None:
+        kept = kept or kept_by_rules(primitive, inputs, slots.kept_of(self.back.tape, k))
         if primitive.pattern is None or kept is None:
             self._all_of(i, inputs, output, primitive.name)
             return
@@ -226,16 +228,35 @@ class Structure:
         return Rows(*found)
 
 
+def kept_by_rules(primitive: Any, inputs: Any, kept: Any) -> Any:
+    """What a pattern needs of a record that was not asked to keep it, from what the rules keep; None where that is less.
+
+    Returns
+    -------
+    (spaces, static, values) or None
+    """
+    if primitive.pattern is elementwise:
+        return (), {}, {}
+    spaces: dict[int, Any] = {}
+    static: dict[str, Any] = {}
+    for (argument, _), values in zip(inputs, kept, strict=True):
+        for (kind, key), value in zip(primitive.vjp_rules[0 if primitive.variadic else argument].needs, values, strict=True):
+            if kind == "static":
+                static[key] = value
+            elif kind == "space":
+                spaces[key] = value
+            elif kind == "all_spaces":
+                spaces.update(enumerate(value))
+    missing = set(primitive.static_names) - static.keys() - {"dtype", "keepdims"}
+    whole = primitive.variadic or len(spaces) == len(primitive.args)
+    return ([spaces[k] for k in sorted(spaces)], static, {}) if whole and not missing else None
+
+
 def _leaves(output: Any, i: int) -> list[Any]:
     """The places of a record's output; a scalar's is its id."""
     if isinstance(output, tuple):
         return [place for part in output[1] for place in _leaves(part, i)]
     return [] if output is None else [output]
-
-
-def structure_of(back: Any, apart: bool = False) -> Structure:
-    """Return the structure of a traced program."""
-    return Structure(back, apart)
 
 
 # -- keys ----------------------------------------------------------------------------------------------------------------

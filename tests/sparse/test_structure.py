@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import tapeengine as te
 import tapeengine.numpy as tnp
-from tapeengine._core import slots
+from tapeengine._core.sweeps import slots
 from tapeengine.sparse.structure import Structure, key_of
 from tapeengine.sparse.tracing import traced
 from dependency_sets import expected, expected_scalars

@@ -248,6 +248,27 @@ cdef class Slots:
             slots_in(every)[<Py_ssize_t> r.d2] = slot[assigned] if assigned else 0
         return 0
 
+    # -- numbers of the tape's numbers: ids of scalars, then the elements of storages ------------------------------------
+    cdef Py_ssize_t base(self, uint32_t storage):
+        cdef uint32_t k
+        cdef Py_ssize_t found = self.tape.head.count
+        for k in range(storage):
+            found += self.tape.places[k].size
+        return found
+
+    def numbered(self, place):
+        """The numbers of what a record reads or writes."""
+        cdef View view
+        if type(place) is not View:
+            return numpy.asarray(place)
+        view = <View> place
+        return self.base(view.storage) + self.elements(view, [view.dims[view.ndim + k] for k in range(view.ndim)])
+
+    def access(self, uint32_t i):
+        """The element that a scalar is read from or written to, and the id of what is written (0: a constant)."""
+        cdef Record *r = record_at(&self.tape.head, i)
+        return self.base(r.p2) + <Py_ssize_t> r.d2, <uint32_t> r.d1
+
     # -- solutions ----------------------------------------------------------------------------------------------------
     def search(self, outputs, Py_ssize_t most):
         """The inputs that each output was computed from, found by going down from each.
@@ -386,6 +407,31 @@ def numbers_of_primals(Backpropagator back):
 def numbers_of_result(Backpropagator back):
     """Where the numbers of the result are."""
     return places_of([back.result])
+
+
+def numbers_of_each(Backpropagator back):
+    """Where the numbers of each primal are."""
+    return [places_of([layout]) for layout in back.primals]
+
+
+def array_ids(Tape tape):
+    """The ids of the records of arrays."""
+    cdef uint32_t i
+    return [i for i in range(tape.head.inputs + 1, tape.head.count) if op_at(&tape.head, i) == ARRAY]
+
+
+def kept_of(Tape tape, uint32_t k):
+    """What the partials of a record of arrays are made of."""
+    entry = tape.arrays[k]
+    if type(entry) is PrimitiveRecord:
+        return (<PrimitiveRecord> entry).kept
+    if type(entry) is ElementwiseRecord:
+        return [(<ElementwiseRecord> entry).partial(0), (<ElementwiseRecord> entry).partial(1)]
+    if type(entry) is SumRecord:
+        return 1.0 / (<SumRecord> entry).divisor
+    if type(entry) is ProductRecord:
+        return (<ProductRecord> entry).left_values, (<ProductRecord> entry).right_values
+    return None
 
 
 def storage_of(View view):
