@@ -49,7 +49,7 @@ def _pattern(call: patterns.Call) -> Any:
             summed = tuple(axis for axis, letter in enumerate(term) if letter not in output)
             sets = numpy.squeeze(call.over(call.sets[k], summed), summed)
             kept = [letter for letter in term if letter in output]
-            sets = numpy.transpose(sets, sorted(range(len(kept)), key=lambda axis, kept=kept: output.index(kept[axis])))
+            sets = numpy.transpose(sets, numpy.argsort([output.index(letter) for letter in kept]))
             parts.append(numpy.expand_dims(sets, [k for k, letter in enumerate(output) if letter not in kept]))
     found = parts[0]
     for part in parts[1:]:

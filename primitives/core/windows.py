@@ -65,7 +65,9 @@ def _added_samples() -> tuple[Sample, ...]:
 def _added_pattern(call: patterns.Call) -> Any:
     """Each element depends on the windows that hold it."""
     shape = call.static["shape"]
-    held = _windows(numpy.arange(math.prod(shape)).reshape(shape), window=call.static["window"], axes=call.static["axes"])
+    held = _windows(
+        numpy.arange(math.prod(shape)).reshape(shape), window=call.static["window"], axes=call.static["axes"]
+    )
     return call.grouped(call.sets[0], held, math.prod(shape)).reshape(shape)
 
 

@@ -299,7 +299,8 @@ def linear(
     made.append(
         Primitive(
             name, primal, transposes, rules,
-            static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, pattern=pattern, variadic=variadic, args=args,
+            static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, pattern=pattern,
+            variadic=variadic, args=args,
         )
     )  # fmt: skip
     return made[0]

@@ -122,7 +122,9 @@ def product(call: Call) -> Sets:
     if 1 in call.sets:
         y = call.sets[1]
         columns = call.over(y, (max(y.ndim - 2, 0),))
-        parts.append(columns if call.spaces[0].ndim > 1 and y.ndim > 1 else columns[..., 0, :] if y.ndim > 1 else columns)
+        parts.append(
+            columns if call.spaces[0].ndim > 1 and y.ndim > 1 else columns[..., 0, :] if y.ndim > 1 else columns
+        )
     found = parts[0] if len(parts) == 1 else call.union(*parts)
     return np.broadcast_to(found.reshape(()) if not shape else found, shape)
 

@@ -145,8 +145,8 @@ class Primitive:
         C kernels of the scalar operation: an object with `arity`, `value` and `partials` (addresses), made by
         `tapeengine.plugins.kernels.scalar_kernel`.
     pattern : callable, optional
-        Which elements of the arguments each element of the result depends on; see `tapeengine.primitive.patterns`. Without one,
-        each depends on all of them.
+        Which elements of the arguments each element of the result depends on; see `tapeengine.primitive.patterns`.
+        Without one, each depends on all of them.
     variadic : bool
         Whether `primal` is ``primal(*xs, **static)``.
     args : sequence of str, optional

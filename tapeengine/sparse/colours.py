@@ -1,8 +1,8 @@
 """Colours of rows and columns: which of them one sweep may take together.
 
-The vertices are coloured in turn, each with the least colour that is free (Curtis, Powell and Reid 1974). What counts is
-the order; the known good ones are tried and the best is kept (Gebremedhin, Manne and Pothen 2005: "What color is your
-Jacobian?").
+The vertices are coloured in turn, each with the least colour that is free (Curtis, Powell and Reid 1974). What counts
+is the order; the known good ones are tried and the best is kept (Gebremedhin, Manne and Pothen 2005: "What color is
+your Jacobian?").
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def colour_star(graph: Graph) -> Any:
     return best
 
 
-# -- orders ----------------------------------------------------------------------------------------------------------------
+# -- orders ------------------------------------------------------------------------------------------------------------
 def order_of(name: str, columns: Graph, rows: Graph | None) -> Any:
     """Return the columns in an order, int64; None where their graph is too large for it.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -114,7 +115,7 @@ def sparse_hessian(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0) 
             check_scalar(value, back, "sparse_hessian")
             return arguments.result(back(1.0))
 
-        value, back = traced(engine, gradient, primals)
+        _, back = traced(engine, gradient, primals)
         form = real_form(engine, arguments.result(primals), "argument", "sparse_hessian")
         plan = plans.of(back, (form.size, form.size))
         place = (arguments.result(primals), form)
@@ -123,7 +124,7 @@ def sparse_hessian(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0) 
     return named(sparse_hessian_f, engine, "sparse_hessian", f, argnums)
 
 
-# -- matrices ------------------------------------------------------------------------------------------------------------
+# -- matrices ----------------------------------------------------------------------------------------------------------
 Side = tuple[Any, Form]
 
 
@@ -169,7 +170,7 @@ def _traced_matrix(plan: Plan, values: Any) -> Any:
     if not is_traced(values):
         return _csr(plan.entries, values)
     try:
-        from tapeengine_scipy.sparse import csr_array
+        csr_array = import_module("tapeengine_scipy.sparse").csr_array
     except ImportError:
         raise UnsupportedError(
             "a sparse matrix within another transform needs the distribution tapeengine-scipy, whose sparse matrices "
@@ -213,4 +214,3 @@ def checked(back: Any, plan: Plan) -> Plan:
             "product with a random vector is not that of the Jacobian. Leave pattern away to have it found"
         )
     return plan
-

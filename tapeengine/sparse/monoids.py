@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 __all__ = ["Edge", "Monoid", "Ways", "absolute", "booleans", "index_sets", "intervals", "provenance", "reals"]
@@ -91,7 +92,8 @@ def intervals() -> Monoid[tuple[float, float]]:
     return Monoid((0.0, 0.0), (-1.0, 1.0), lambda x, y: (x[0] + y[0], x[1] + y[1]), through)
 
 
-class Ways(NamedTuple):
+@dataclass(frozen=True)
+class Ways:
     """On how many ways something contributes, and how many of them go through each source line."""
 
     count: int

@@ -1,9 +1,9 @@
 """Plans: which sums of rows and columns of a Jacobian are swept, and where its entries are read off.
 
-Rows go backwards, columns forwards. Where inputs are read by indices or one by one, as in a loop over observations, rows
-are coloured by what was read: two rows that read the same input in two places share no entry then, and what one sweep
-finds at each read is added up where the input is the same. So a term for each observation costs as many sweeps as one
-observation has results, however often an input is used.
+Rows go backwards, columns forwards. Where inputs are read by indices or one by one, as in a loop over observations,
+rows are coloured by what was read: two rows that read the same input in two places share no entry then, and what one
+sweep finds at each read is added up where the input is the same. So a term for each observation costs as many sweeps as
+one observation has results, however often an input is used.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class Sweep:
         """The numbers of a place on the tape."""
         if isinstance(place, int):
             return list(range(place, place + count))
-        return self.slots.numbered(place).ravel().tolist()  # type: ignore[no-any-return]
+        return self.slots.numbered(place).ravel().tolist()
 
     def add(self, number: int, x: Any) -> None:
         """Let something arrive."""
@@ -97,14 +97,16 @@ class Sweep:
 
     def array(self, i: int, k: int) -> None:
         """Resolve a record of arrays, element by element."""
-        kind, primitive, inputs, output, detail = slots.described(self.tape, k)
+        kind, primitive, _, output, detail = slots.described(self.tape, k)
         name = kind if primitive is None else primitive.name
         line = self.line(i)
         made: list[tuple[int, Any]] = []
         parts = list(self.parts(i, k))
         kept = kind == "add"
         gone: dict[int, Any] = {}
-        for number in {number for outputs, _, _ in parts for number in outputs} | self.overwritten(kind, output, detail):
+        for number in {number for outputs, _, _ in parts for number in outputs} | self.overwritten(
+            kind, output, detail
+        ):
             x = self.arrived.get(number) if kept else self.arrived.pop(number, None)
             if x is not None:
                 gone[number] = x
@@ -150,13 +152,15 @@ class Sweep:
         if kind == "elementwise":
             return made, kept[argument]
         if kind == "sum":
-            return made if detail is None else np.expand_dims(made.reshape(-1), 1).reshape(_kept(source.shape, detail)), kept
+            return made if detail is None else np.expand_dims(made.reshape(-1), 1).reshape(
+                _kept(source.shape, detail)
+            ), kept
         if kind == "product":
             lines = made[:, None] if made.ndim else made
             return lines, kept[1 - argument] if argument == 1 or made.ndim == 0 else kept[1][None, :]
         if kind == "read":
             return made.reshape(source.shape) if detail is None else made, 1.0
-        index, shape = detail
+        index, _ = detail
         numbers = made if index is None else made[index]
         return numbers, 1.0
 

@@ -32,7 +32,9 @@ class Rows(NamedTuple):
 class Recorded:
     """One record as its pattern sees it; see `tapeengine.primitive.patterns.Call`."""
 
-    def __init__(self, walk: Structure, primitive: Any, kept: Any, sets: dict[int, Any], shape: tuple[int, ...]) -> None:
+    def __init__(
+        self, walk: Structure, primitive: Any, kept: Any, sets: dict[int, Any], shape: tuple[int, ...]
+    ) -> None:
         self.spaces, self.static, self.values = kept
         self.primal = getattr(primitive, "primal", None)
         self.sets, self.shape = sets, shape
@@ -85,7 +87,7 @@ class Structure:
     def outputs(self) -> Any:
         """The slots of the result's numbers."""
         found = [np.zeros(0, np.uint32)]
-        for start, count, place in slots.numbers_of_result(self.back):
+        for _, count, place in slots.numbers_of_result(self.back):
             if place is None or (isinstance(place, int) and place == 0):
                 found.append(np.zeros(count, np.uint32))
             elif isinstance(place, int):
@@ -182,7 +184,9 @@ class Structure:
         axes = tuple(range(sets.ndim)) if axes is None else axes
         shape = tuple(1 if axis in axes else extent for axis, extent in enumerate(sets.shape))
         kept = [axis for axis in range(sets.ndim) if axis not in axes]
-        found = np.transpose(sets, (*axes, *kept)).reshape(-1, *(sets.shape[axis] for axis in kept)) if axes else sets[None]
+        found = (
+            np.transpose(sets, (*axes, *kept)).reshape(-1, *(sets.shape[axis] for axis in kept)) if axes else sets[None]
+        )
         if not len(found):
             return np.zeros(shape, np.uint32)
         while len(found) > 1:
@@ -229,7 +233,7 @@ class Structure:
 
 
 def kept_by_rules(primitive: Any, inputs: Any, kept: Any) -> Any:
-    """What a pattern needs of a record that was not asked to keep it, from what the rules keep; None where that is less.
+    """What a pattern needs of a record that was not asked to keep it, by what its rules keep; None where it is less.
 
     Returns
     -------
@@ -240,7 +244,9 @@ def kept_by_rules(primitive: Any, inputs: Any, kept: Any) -> Any:
     spaces: dict[int, Any] = {}
     static: dict[str, Any] = {}
     for (argument, _), values in zip(inputs, kept, strict=True):
-        for (kind, key), value in zip(primitive.vjp_rules[0 if primitive.variadic else argument].needs, values, strict=True):
+        for (kind, key), value in zip(
+            primitive.vjp_rules[0 if primitive.variadic else argument].needs, values, strict=True
+        ):
             if kind == "static":
                 static[key] = value
             elif kind == "space":
@@ -259,7 +265,7 @@ def _leaves(output: Any, i: int) -> list[Any]:
     return [] if output is None else [output]
 
 
-# -- keys ----------------------------------------------------------------------------------------------------------------
+# -- keys --------------------------------------------------------------------------------------------------------------
 def key_of(back: Any) -> Any:
     """Return what tells one structure from another: equal where the tapes have the same records.
 

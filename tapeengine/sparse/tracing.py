@@ -21,7 +21,7 @@ __all__ = ["paths_of", "plain_program", "real_form", "traced"]
 def plain_program(f: Callable[..., Any]) -> Callable[..., Any]:
     """The Python function of a `te.program`, whose tape has a structure; any other program as it is."""
     program: Any = f
-    return program.python if own_derivative(f, "__tapeengine_directional__") is not None else f  # type: ignore[no-any-return]
+    return program.python if own_derivative(f, "__tapeengine_directional__") is not None else f
 
 
 def traced(engine: Engine, program: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Any]:

@@ -1,4 +1,6 @@
-"""What plugin authors test with: `check_primitive`, `check_vjp`, `check_monoid`, and the pytest plugin `tapeengine.testing.pytest`."""
+"""What plugin authors test with: `check_primitive`, `check_vjp`, `check_monoid`, and the pytest plugin
+`tapeengine.testing.pytest`.
+"""
 
 from tapeengine.testing.checker import check_primitive, report_primitive
 from tapeengine.testing.monoids import check_monoid

@@ -12,9 +12,7 @@ __all__ = ["check_monoid"]
 _PARTIALS = (2.0, -0.5, 0.0)
 
 
-def check_monoid(
-    monoid: Monoid[Any], elements: Sequence[Any], equal: Callable[[Any, Any], bool] | None = None
-) -> None:
+def check_monoid(monoid: Monoid[Any], elements: Sequence[Any], equal: Callable[[Any, Any], bool] | None = None) -> None:
     """Check the laws of a commutative monoid, and that partials act on it by homomorphisms.
 
     Parameters
@@ -44,7 +42,9 @@ def check_monoid(
     edges = [Edge(name, partial, None) for name in ("mul", "numpy.sum") for partial in _PARTIALS]
 
     def hold(law: str, found: Any, expected: Any, what: str) -> None:
-        assert same(found, expected), f"{law}: {what} is {found!r}" + ("" if law[:4] == "zero" else f", not {expected!r}")
+        assert same(found, expected), f"{law}: {what} is {found!r}" + (
+            "" if law[:4] == "zero" else f", not {expected!r}"
+        )
 
     for x in elements:
         hold("zero is not neutral", add(zero, x), x, f"add(zero, {x!r})")

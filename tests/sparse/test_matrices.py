@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import runpy
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,9 +82,11 @@ def test_reads_in_a_loop_as_well() -> None:
         return [x[i % 5] * x[5 + (3 * i) % 5] ** 2 for i in range(40)]
 
     x = np.linspace(0.2, 2.0, 10)
-    value, back = traced(te.default_engine(), program, (x,))
+    _, back = traced(te.default_engine(), program, (x,))
     assert plan_of(Structure(back, apart=True), (40, 10)).counts == (1, 0)
-    np.testing.assert_allclose(te.sparse_jacobian(program)(x).matrix.toarray(), np.array(te.jacobian(program)(x)), rtol=1e-14)
+    np.testing.assert_allclose(
+        te.sparse_jacobian(program)(x).matrix.toarray(), np.array(te.jacobian(program)(x)), rtol=1e-14
+    )
 
 
 def test_an_input_that_is_written_to_is_not_read_apart() -> None:
@@ -164,7 +170,9 @@ def test_typed_and_staged_programs() -> None:
         return x[1:] * x[:-1]
 
     x = np.linspace(1.0, 2.0, 6)
-    np.testing.assert_allclose(te.sparse_jacobian(te.program(heat_of_floats))([1.0, 2.0, 3.0]).matrix.toarray(), [[2, 1, 0], [0, 3, 2]])
+    np.testing.assert_allclose(
+        te.sparse_jacobian(te.program(heat_of_floats))([1.0, 2.0, 3.0]).matrix.toarray(), [[2, 1, 0], [0, 3, 2]]
+    )
     np.testing.assert_allclose(te.sparse_jacobian(program)(x).toarray(), te.jacobian(program)(x))
 
 
@@ -172,13 +180,13 @@ def heat_of_floats(x: list[float]) -> list[float]:
     return [x[i] * x[i + 1] for i in range(len(x) - 1)]
 
 
-# -- Hessians --------------------------------------------------------------------------------------------------------------
+# -- Hessians ----------------------------------------------------------------------------------------------------------
 def rosenbrock(x: Any) -> Any:
     return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
 
 
 def rosenbrock_of_floats(x: Any) -> Any:
-    return sum(100.0 * (b - a**2) ** 2 + (1.0 - a) ** 2 for a, b in zip(x, x[1:], strict=False))
+    return sum(100.0 * (b - a**2) ** 2 + (1.0 - a) ** 2 for a, b in pairwise(x))
 
 
 @pytest.mark.parametrize("f", [rosenbrock, lambda x: np.sum(np.sin(x) * x[0]), lambda x: np.sum(observed(x) ** 2)])
@@ -199,7 +207,7 @@ def test_sparse_hessians_of_what_is_no_number_are_refused() -> None:
         te.sparse_hessian(heat)(np.ones(4))
 
 
-# -- colours ---------------------------------------------------------------------------------------------------------------
+# -- colours -----------------------------------------------------------------------------------------------------------
 def random_rows(seed: int) -> Graph:
     dense = np.random.default_rng(seed).random((30, 20)) < 0.15
     matrix = sp.csr_array(dense)
@@ -272,7 +280,9 @@ def test_least_squares_takes_it() -> None:
 def test_trust_constr_takes_sparse_hessians() -> None:
     from scipy.optimize import minimize
 
-    found = minimize(rosenbrock, np.full(6, 0.5), jac=te.grad(rosenbrock), hess=te.sparse_hessian(rosenbrock), method="trust-constr")
+    found = minimize(
+        rosenbrock, np.full(6, 0.5), jac=te.grad(rosenbrock), hess=te.sparse_hessian(rosenbrock), method="trust-constr"
+    )
     np.testing.assert_allclose(found.x, np.ones(6), rtol=1e-4)
 
 
@@ -304,3 +314,26 @@ def test_newton_steps_by_a_sparse_solver() -> None:
     for _ in range(6):
         u = u - spsolve(jacobian(u).tocsc(), residual(u))
     assert np.abs(residual(u)).max() < 1e-13
+
+
+# -- the page and the examples -----------------------------------------------------------------------------------------
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_blocks_of_the_page_run() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "sparse.md").read_text(), re.DOTALL)
+    assert len(blocks) == 4
+    exec("\n".join(blocks), {})
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("bundle_adjustment", (4, 30), r"-> \d\.\de-(0[7-9]|1\d) in"),
+        ("optimal_control", (40,), r"residual \d\.\de-1\d"),
+        ("reaction_diffusion", (12, 50.0), r"Jacobian 288 x 288 with 1728 entries"),
+    ],
+)
+def test_the_examples_find_what_they_look_for(name: str, arguments: Any, expected: str, capsys: Any) -> None:
+    runpy.run_path(str(ROOT / "examples" / f"{name}.py"))["main"](*arguments)
+    assert re.search(expected, capsys.readouterr().out)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from dependency_sets import expected, expected_scalars
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +17,6 @@ import tapeengine.numpy as tnp
 from tapeengine._core.sweeps import slots
 from tapeengine.sparse.structure import Structure, key_of
 from tapeengine.sparse.tracing import traced
-from dependency_sets import expected, expected_scalars
 
 
 def found(program: Callable[[Any], Any], x: Any) -> list[set[int]]:
@@ -74,7 +75,7 @@ def writes(x: Any) -> Any:
 def test_writes_replace_what_was_there() -> None:
     plain = [{1}, {0}, {4, 5}, {1}, set(), set()]
     copied = [set(), {0}, {4, 5}, {2}, set(), set()]
-    assert found(writes, values(6)) == plain + copied + [a | b for a, b in zip(plain, plain[1:], strict=False)]
+    assert found(writes, values(6)) == plain + copied + [a | b for a, b in pairwise(plain)]
 
 
 def test_additions_in_place_add_to_what_was_there() -> None:
@@ -142,7 +143,7 @@ def test_what_declares_nothing_is_dense_and_named() -> None:
     assert list(result.dense) == ["a function with a rule of its own"]
 
 
-# -- both solutions --------------------------------------------------------------------------------------------------------
+# -- both solutions ----------------------------------------------------------------------------------------------------
 def chain(xs: Any) -> Any:
     out = [xs[0]]
     for x in xs[1:]:
@@ -176,7 +177,16 @@ def test_a_long_chain_is_left_to_blocks_of_bits() -> None:
     assert (np.diff(rows.starts) == np.arange(1, n + 1)).all()
 
 
-# -- random programs -------------------------------------------------------------------------------------------------------
+# -- random programs ---------------------------------------------------------------------------------------------------
+SCALAR_STEPS: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: x * y,
+    lambda x, y: x + y,
+    lambda x, y: -x,
+    lambda x, y: x / 3.0,
+    lambda x, y: 2.0 - x * x,
+]
+
+
 @st.composite
 def scalar_programs(draw: Any) -> Callable[[Any], Any]:
     steps = draw(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 30), st.integers(0, 30)), max_size=25))
@@ -186,7 +196,7 @@ def scalar_programs(draw: Any) -> Callable[[Any], Any]:
         known = list(xs)
         for op, a, b in steps:
             x, y = known[a % len(known)], known[b % len(known)]
-            known.append([lambda: x * y, lambda: x + y, lambda: -x, lambda: x / 3.0, lambda: 2.0 - x * x][op]())
+            known.append(SCALAR_STEPS[op](x, y))
         return [known[k % len(known)] * 1.0 for k in outputs]
 
     return program
@@ -198,7 +208,9 @@ def test_random_scalar_programs(program: Any, n: int) -> None:
     xs = list(np.linspace(0.5, 1.5, n))
     sets = found(program, xs)
     assert sets == expected_scalars(program, n)
-    assert all({int(k) for k in np.flatnonzero(row)} <= one for row, one in zip(te.jacobian(program)(xs), sets, strict=True))
+    assert all(
+        {int(k) for k in np.flatnonzero(row)} <= one for row, one in zip(te.jacobian(program)(xs), sets, strict=True)
+    )
 
 
 ARRAY_STEPS: list[Callable[[Any, Any, int], Any]] = [
@@ -239,10 +251,12 @@ def test_random_array_programs(program: Any) -> None:
     assert sets == expected(program, 6)
     jacobian = te.jacobian(program)(x)
     assert all(set(np.flatnonzero(row)) <= one for row, one in zip(jacobian, sets, strict=True))
-    np.testing.assert_allclose(te.sparse_jacobian(program)(x).toarray(), jacobian, rtol=1e-10, atol=1e-9 * abs(jacobian).max())
+    np.testing.assert_allclose(
+        te.sparse_jacobian(program)(x).toarray(), jacobian, rtol=1e-10, atol=1e-9 * abs(jacobian).max()
+    )
 
 
-# -- keys ------------------------------------------------------------------------------------------------------------------
+# -- keys --------------------------------------------------------------------------------------------------------------
 def key(program: Callable[..., Any], *primals: Any) -> Any:
     return key_of(traced(te.default_engine(), program, primals)[1])
 
@@ -280,4 +294,9 @@ def test_a_scalar_read_apart_is_an_input_of_its_own() -> None:
     back = traced(te.default_engine(), lambda x: [x[0] * x[1], x[0] * x[2]], (np.ones(3),))[1]
     structure = Structure(back, apart=True)
     assert slots.reads_of(back.tape, structure.apart).size == 4
-    assert structure.slots.numbers(structure.slots.of_ids(slots.reads_of(back.tape, structure.apart))).tolist() == [0, 1, 0, 2]
+    assert structure.slots.numbers(structure.slots.of_ids(slots.reads_of(back.tape, structure.apart))).tolist() == [
+        0,
+        1,
+        0,
+        2,
+    ]

@@ -4,8 +4,8 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from tapeengine._core.tape.tape import Tape
 from tapeengine._core.sweeps.trace import Backpropagator
+from tapeengine._core.tape.tape import Tape
 
 class Slots:
     def __init__(self, back: Backpropagator, apart: Iterable[int] = ()) -> None: ...
