@@ -32,6 +32,7 @@ __all__ = [
     "custom_vjp",
     "debug",
     "default_engine",
+    "dependencies",
     "elementwise_grad",
     "fold",
     "fork",
@@ -55,6 +56,8 @@ __all__ = [
     "replicate",
     "scan",
     "scatter",
+    "sparse_hessian",
+    "sparse_jacobian",
     "stage",
     "stop_gradient",
     "tape",
@@ -68,6 +71,7 @@ _METHODS = (
     *("vjp", "grad", "value_and_grad", "elementwise_grad", "jvp", "linearize"),
     *("jacobian", "jacfwd", "jacrev", "hessian", "hvp", "vhp"),
     *("custom_vjp", "custom_jvp", "stop_gradient", "checkpoint", "iterate", "fork", "fork_map"),
+    *("dependencies", "sparse_jacobian", "sparse_hessian"),
     *("debug", "tape", "backpropagate", "register_container", "stage"),
 )
 _MODULES = ("chad", "cmath", "math", "numpy", "plugins", "testing")
@@ -104,6 +108,8 @@ if TYPE_CHECKING:
     custom_vjp, custom_jvp, stop_gradient = _engine.custom_vjp, _engine.custom_jvp, _engine.stop_gradient
     checkpoint, iterate = _engine.checkpoint, _engine.iterate
     fork, fork_map = _engine.fork, _engine.fork_map
+    dependencies, sparse_jacobian = _engine.dependencies, _engine.sparse_jacobian
+    sparse_hessian = _engine.sparse_hessian
     debug, tape, backpropagate = _engine.debug, _engine.tape, _engine.backpropagate
     register_container, stage = _engine.register_container, _engine.stage
 

@@ -9,6 +9,10 @@ from tapeengine._core.programs.native import enter
 from tapeengine._core.sweeps import inspection, trace
 from tapeengine.duals.dispatch import Rules
 from tapeengine.duals.labelled import LABELLED
+from tapeengine.sparse import matrices
+from tapeengine.sparse.dependencies import Dependencies
+from tapeengine.sparse.monoids import Monoid
+from tapeengine.sparse.resolve import backpropagated
 from tapeengine.staged.program import Staged
 from tapeengine.structure import Structures, of_object
 from tapeengine.transforms import checkpointing, gradients, iteration, jacobians, programs, second_order
@@ -314,6 +318,91 @@ class Engine(Parallel):
         """
         return jacobians.hessian(self, f, argnums, has_aux, holomorphic)
 
+    def dependencies(self, f: Callable[..., Any], *primals: Any) -> Dependencies:
+        """Find which inputs each output of a program depends on.
+
+        The program runs once; what counts is what its operations may read, whatever the values are, on the way that it
+        took. An operation that does not declare its pattern counts as dense and is named in the result's `dense`.
+
+        Parameters
+        ----------
+        f : callable
+            A program from structures to structures of numbers.
+        *primals
+            Its arguments.
+
+        Returns
+        -------
+        Dependencies
+            For each number of the result the numbers of the primals; `matrix` is the pattern in CSR.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Engine().dependencies(lambda x: [x[0] * x[2], x[1]], np.ones(3)).matrix.toarray().astype(int)
+        array([[1, 0, 1],
+               [0, 1, 0]])
+        """
+        return matrices.dependencies(self, f, *primals)
+
+    def sparse_jacobian(self, f: Callable[..., Any], argnums: Argnums = 0, pattern: Any = None) -> Callable[..., Any]:
+        """Return the function that gives the Jacobian of `f` as a sparse matrix.
+
+        The pattern is found by the first call, and again where the program takes another way (other shapes, branches,
+        indices). Its rows or columns are coloured, and those of one colour are swept together.
+
+        Parameters
+        ----------
+        f : callable
+            A program from structures to structures of real numbers.
+        argnums : int, str, or tuple of them
+            Which arguments to differentiate; see `grad`.
+        pattern : sparse matrix, Dependencies or array of bool, optional
+            Where the entries are, if that is known better. It is checked with one random direction.
+
+        Returns
+        -------
+        callable
+            Of the arguments of `f`; it returns a `scipy.sparse.csr_array` with a row for each number of the result and
+            a column for each number of the arguments, and a `SparseBlocks` where either is a structure.
+
+        Raises
+        ------
+        ResultError
+            When it is called, where `pattern` leaves out entries.
+        UnsupportedError
+            When it is called, for complex numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Engine().sparse_jacobian(lambda x: x[1:] * x[:-1])(np.arange(3.0)).toarray()
+        array([[1., 0., 0.],
+               [0., 2., 1.]])
+        """
+        return matrices.sparse_jacobian(self, f, argnums, pattern)
+
+    def sparse_hessian(self, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+        """Return the function that gives the Hessian of `f`, a program with one real number as its result, as a sparse
+        matrix.
+
+        It is the Jacobian of the gradient, of which a star colouring needs fewer columns than `sparse_jacobian`.
+
+        Parameters
+        ----------
+        f, argnums
+            As for `sparse_jacobian`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Engine().sparse_hessian(lambda x: (x[1:] * x[:-1]).sum())(np.ones(3)).toarray()
+        array([[0., 1., 0.],
+               [1., 0., 1.],
+               [0., 1., 0.]])
+        """
+        return matrices.sparse_hessian(self, f, argnums)
+
     def hvp(self, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
         """Return the Hessian of `f` times a tangent, without the Hessian: forward over reverse.
 
@@ -512,11 +601,31 @@ class Engine(Parallel):
         return view_tape(self, f, primals)
 
     def backpropagate(
-        self, backpropagator: Any, cotangent: Any, progress: Callable[[int], Any], parts: int = 100
+        self,
+        backpropagator: Any,
+        cotangent: Any = None,
+        progress: Callable[[int], Any] | None = None,
+        parts: int = 100,
+        monoid: Monoid[Any] | None = None,
     ) -> tuple[Any, ...]:
-        """Call a backpropagator in parts, telling `progress` after each how many records it has resolved.
+        """Call a backpropagator in parts, or over another monoid than that of real numbers.
 
-        With tqdm: ``bar = tqdm(total=len(backpropagator.tape))`` and ``progress=bar.update``.
+        Parameters
+        ----------
+        backpropagator : callable
+            As `vjp` returned it.
+        cotangent : structure of the program's result
+            With a monoid a list of its elements, one for each number of the result; each begins with `one` without.
+        progress : callable, optional
+            Told after each of `parts` parts how many records have been resolved. With tqdm:
+            ``bar = tqdm(total=len(backpropagator.tape))`` and ``progress=bar.update``.
+        monoid : Monoid, optional
+            What is added up, and what a partial derivative does to it; see `tapeengine.sparse.monoids`.
+
+        Returns
+        -------
+        tuple
+            A cotangent for each primal; with a monoid an element, or the list of those of the primal's numbers.
 
         Examples
         --------
@@ -525,5 +634,13 @@ class Engine(Parallel):
         >>> done = []
         >>> engine.backpropagate(backpropagator, 1.0, done.append, parts=2), sum(done)
         ((12.0,), 2)
+        >>> from tapeengine.sparse.monoids import absolute
+        >>> value, backpropagator = engine.vjp(lambda x, y: x * y - x, 2.0, 1.0)
+        >>> backpropagator(1.0), engine.backpropagate(backpropagator, monoid=absolute())
+        ((0.0, 2.0), (2.0, 2.0))
         """
+        if monoid is not None:
+            return backpropagated(backpropagator, monoid, cotangent)
+        if progress is None:
+            return backpropagator(cotangent)  # type: ignore[no-any-return]
         return inspection.swept(backpropagator, cotangent, parts, progress)

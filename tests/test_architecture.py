@@ -34,6 +34,7 @@ LAYERS: dict[str, int] = {
     "tapeengine.plugins": 2,
     "tapeengine_primitives": 2,
     "tapeengine.engine": 3,
+    "tapeengine.sparse": 3,
     "tapeengine.staged": 3,
     "tapeengine.transforms": 3,
     "tapeengine.workers": 3,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample
+from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
 from tapeengine_primitives.ufuncs import binary, binary_samples, unary, unary_samples
 
@@ -28,6 +28,7 @@ ADD = linear(
     args=("x", "y"),
     opcode="add",
     samples=lambda: binary_samples(*_BOTH, True),
+    pattern=patterns.elementwise,
     doc="x + y; dx = ct, dy = ct",
 )
 SUBTRACT = linear(
@@ -38,6 +39,7 @@ SUBTRACT = linear(
     args=("x", "y"),
     opcode="sub",
     samples=lambda: binary_samples(*_BOTH, True),
+    pattern=patterns.elementwise,
     doc="x - y; dx = ct, dy = -ct",
 )
 NEGATIVE = linear(
@@ -47,6 +49,7 @@ NEGATIVE = linear(
     args=("x",),
     opcode="neg",
     samples=lambda: unary_samples(-2.0, 2.0, True),
+    pattern=patterns.elementwise,
     doc="-x; dx = -ct",
 )
 POSITIVE = linear(
@@ -55,6 +58,7 @@ POSITIVE = linear(
     lambda ct, x_space: unbroadcast(ct, x_space),
     args=("x",),
     samples=lambda: unary_samples(-2.0, 2.0, True),
+    pattern=patterns.elementwise,
     doc="+x; dx = ct",
 )
 MULTIPLY = binary(numpy.multiply, lambda y: y, lambda x: x, opcode="mul", doc="x y; dx = ct y, dy = ct x")
@@ -250,6 +254,7 @@ SIGN = Primitive(
     jvp={"x": lambda t, x, out, out_space: _sign_slope(t, x, out, out_space, False)},
     args=("x",),
     samples=lambda: unary_samples(0.5, 2.0, True),
+    pattern=patterns.elementwise,
     doc="x / |x|; constant piece by piece for real x; (t - out Re(conj(out) t)) / |x| for complex x, and 0 at 0",
 )
 

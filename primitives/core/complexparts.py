@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
 from tapeengine_primitives.ufuncs import unary_samples
 from tapeengine_primitives.values import as_array, dtype_of, is_complex, is_traced, ndim_of
@@ -47,6 +47,7 @@ CONJUGATE = Primitive(
     jvp={"x": lambda t, out_space: broadcast(np.conjugate(t), out_space)},
     args=("x",),
     samples=_samples,
+    pattern=patterns.elementwise,
     doc="the complex conjugate; dz = conj(ct)",
 )
 ANGLE = elementwise(
@@ -75,6 +76,7 @@ ASTYPE = linear(
         Sample((uniform((3,)),), {"dtype": numpy.dtype(numpy.complex128)}),
         Sample((uniform(()),), {"dtype": numpy.dtype(numpy.complex64)}),
     ),
+    pattern=patterns.elementwise,
     doc="x in another floating or complex dtype; dx = ct in the dtype of x",
 )
 TRUNCATED = discrete(
@@ -140,6 +142,7 @@ NAN_TO_NUM = Primitive(
         Sample((numpy.array([1.0, numpy.nan, numpy.inf, -numpy.inf]),), {"nan": 2.0}, order=0),
         Sample((uniform(()),)),
     ),
+    pattern=patterns.elementwise,
     doc="x with numbers in place of NaN and infinities; dx = ct where x is finite",
 )
 

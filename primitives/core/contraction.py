@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import unbroadcast
 from tapeengine_primitives.values import as_array, ndim_of, shape_of
 
@@ -40,6 +40,23 @@ def _fitted(value: Any, space: Any) -> Any:
     return unbroadcast(value, space)
 
 
+def _pattern(call: patterns.Call) -> Any:
+    """Each element of the result depends on each argument's elements with its subscripts."""
+    terms, output = call.static["subscripts"].split("->")
+    parts = []
+    for k, term in enumerate(terms.split(",")):
+        if k in call.sets:
+            summed = tuple(axis for axis, letter in enumerate(term) if letter not in output)
+            sets = numpy.squeeze(call.over(call.sets[k], summed), summed)
+            kept = [letter for letter in term if letter in output]
+            sets = numpy.transpose(sets, numpy.argsort([output.index(letter) for letter in kept]))
+            parts.append(numpy.expand_dims(sets, [k for k, letter in enumerate(output) if letter not in kept]))
+    found = parts[0]
+    for part in parts[1:]:
+        found = call.union(found, part)
+    return numpy.broadcast_to(found, call.shape)
+
+
 EINSUM = Primitive(
     "numpy.einsum",
     lambda *xs, subscripts, optimize=False: numpy.positive(numpy.einsum(subscripts, *xs, optimize=optimize)),
@@ -58,6 +75,7 @@ EINSUM = Primitive(
         Sample((uniform((2, 3)),), {"subscripts": "ij->ji"}),
         Sample((uniform((2, 3), dtype=numpy.float32), uniform((3,), dtype=complex)), {"subscripts": "ij,j->i"}),
     ),
+    pattern=_pattern,
     doc="a sum of products by subscripts; each argument gets the einsum of ct and the others",
 )
 

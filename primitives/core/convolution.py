@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import bilinear, unbroadcast
 from tapeengine_primitives.values import as_array, shape_of
 
@@ -26,6 +26,19 @@ def _transposed(ct: Any, other: Any, first: int, second: int, mode: str, space: 
     return unbroadcast(np.convolve(_whole(ct, first, second, mode), np.flip(other, 0), "valid"), space)
 
 
+def _pattern(call: patterns.Call) -> Any:
+    """Each element depends on a window of either argument, as long as the other."""
+    extents = [space.shape[0] for space in call.spaces]
+    parts = []
+    for k, sets in call.sets.items():
+        other = extents[1 - k]
+        padding = numpy.zeros(other - 1, numpy.uint32)
+        parts.append(patterns.windows(call, numpy.concatenate((padding, sets, padding)), other))
+    found = parts[0] if len(parts) == 1 else call.union(*parts)
+    start = {"full": 0, "same": (min(extents) - 1) // 2, "valid": min(extents) - 1}[call.static["mode"]]
+    return found[start : start + call.shape[0]]
+
+
 CONVOLVE = bilinear(
     "numpy.convolve",
     lambda a, v, *, mode="full": numpy.convolve(a, v, mode),
@@ -42,6 +55,7 @@ CONVOLVE = bilinear(
         Sample((uniform((4,), dtype=numpy.float32), uniform((2,), dtype=numpy.float32))),
         Sample((uniform((4,)), uniform((2,), dtype=complex)), {"mode": "same"}),
     ),
+    pattern=_pattern,
     doc="the convolution of two vectors; da = ct correlated with v",
 )
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, scale, unbroadcast
 from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axis, shape_of
 
@@ -35,6 +35,7 @@ CUMSUM = linear(
     lambda x, *, axis, dtype=None: numpy.cumsum(x, axis=axis, dtype=dtype),
     lambda ct, x_space, axis: unbroadcast(_reverse_cumsum(ct, axis), x_space),
     samples=_samples,
+    pattern=patterns.cumulates,
     doc="the cumulative sum along an axis; dx = ct summed from the end",
 )
 
@@ -92,6 +93,7 @@ CUMPROD = Primitive(
     vjp={"x": _cumprod_vjp},
     jvp={"x": _cumprod_jvp},
     samples=lambda: (*_samples(), Sample((numpy.array([2.0, 0.0, 3.0, 0.0, 1.5]),), {"axis": 0})),
+    pattern=patterns.cumulates,
     doc="the cumulative product along an axis; dx[k] = sum over i >= k of ct[i] out[i] without x[k]",
 )
 

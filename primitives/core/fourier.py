@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, Uniform, uniform
+from tapeengine.primitive import Primitive, Sample, Uniform, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_primitives.joining import along
 from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axis, shape_of
@@ -60,6 +60,7 @@ def _symmetric(name: str, transform: Any) -> Primitive:
             lambda x, *, n=None, axis=-1, norm=None: transform(x, n, axis, norm),
             vjp,
             samples=_samples,
+            pattern=patterns.along,
             doc="the discrete Fourier transform along an axis; dx = the transform of ct",
         ),
     )
@@ -100,6 +101,7 @@ RFFT = linear(
     lambda x, *, n=None, axis=-1, norm=None: numpy.fft.rfft(x, n, axis, norm),
     _rfft_vjp,
     samples=lambda: tuple(Sample((_real_part(one.args[0]),), one.static) for one in _samples()),
+    pattern=patterns.along,
     doc="the transform of real values; dx = n irfft(conj(ct)), paired frequencies halved",
 )
 IRFFT = linear(
@@ -107,6 +109,7 @@ IRFFT = linear(
     lambda x, *, n=None, axis=-1, norm=None: numpy.fft.irfft(x, n, axis, norm),
     _irfft_vjp,
     samples=lambda: _samples(2),
+    pattern=patterns.along,
     doc="the real values of a transform; dx = conj(rfft(ct)) / n, paired frequencies doubled",
 )
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_primitives.values import (
     as_array,
@@ -64,6 +64,7 @@ CONCATENATE = linear(
         Sample((uniform((2,)),)),
         Sample((uniform((2,)), uniform((1,))), {"dtype": numpy.float32}),
     ),
+    pattern=patterns.moves,
     doc="arrays joined along an axis; each gets its part of ct",
 )
 STACK = linear(
@@ -78,6 +79,7 @@ STACK = linear(
         Sample((uniform((2,), dtype=numpy.float32), uniform((2,))), {"axis": 1}),
         Sample((uniform(()), uniform(()))),
     ),
+    pattern=patterns.moves,
     doc="arrays joined along a fresh axis; each gets its layer of ct",
 )
 
@@ -98,6 +100,7 @@ REPEAT = linear(
         Sample((uniform((2,), dtype=numpy.float32),), {"repeats": 2, "axis": 0}),
         Sample((uniform((2,), dtype=complex),), {"repeats": 1, "axis": 0}),
     ),
+    pattern=patterns.moves,
     doc="each element a number of times; dx = the sum of ct over the copies",
 )
 
@@ -118,6 +121,7 @@ ROLL = linear(
         Sample((uniform((3,), dtype=numpy.float32),), {"shift": 4, "axis": 0}),
         Sample((uniform((3,), dtype=complex),), {"shift": 1, "axis": 0}),
     ),
+    pattern=patterns.moves,
     doc="elements moved round an axis; dx = ct rolled back",
 )
 

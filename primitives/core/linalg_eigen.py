@@ -12,7 +12,7 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample
+from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import scale, unbroadcast
 from tapeengine_primitives.linalg_factor import fold, on_diagonal, unfold
 from tapeengine_primitives.linalg_repeated import (
@@ -78,6 +78,7 @@ EIGH = Primitive(
         _hermitian("L", 2, 3, 3),
         _hermitian("L", 2, 2, dtype=numpy.float32),
     ),
+    pattern=patterns.core,
     doc="eigenvalues and vectors of Hermitian matrices; dA = conj(V) (ct_w + F (V^T ct_v)) V^T",
 )
 
@@ -102,6 +103,7 @@ EIGVALSH = Primitive(
     jvp={"a": _eigvalsh_jvp},
     static=("UPLO",),
     samples=lambda: (_hermitian("L", 3, 3), _hermitian("U", 3, 3), _hermitian("L", 2, 3, 3, dtype=complex)),
+    pattern=patterns.core,
     doc="eigenvalues of Hermitian matrices; dA = conj(V) ct V^T; equal ones need equal cotangents",
 )
 
@@ -167,6 +169,7 @@ EIG = Primitive(
     vjp={"a": _eig_vjp},
     jvp={"a": _eig_jvp},
     samples=lambda: (_separated, _rotation, regular(3, 3, dtype=complex)),
+    pattern=patterns.core,
     doc="eigenvalues and vectors of length 1, at separate eigenvalues",
 )
 
@@ -202,6 +205,7 @@ EIGVALS = Primitive(
     vjp={"a": _eigvals_vjp},
     jvp={"a": _eigvals_jvp},
     samples=lambda: (_separated, _rotation, regular(3, 3, dtype=complex)),
+    pattern=patterns.core,
     doc="eigenvalues; dA = V^-T ct V^T; equal ones need equal cotangents",
 )
 

@@ -12,7 +12,7 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample
+from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import scale, unbroadcast
 from tapeengine_primitives.linalg_repeated import check_equal, check_same_in_every_basis, gaps, repeated, split
 from tapeengine_primitives.linalg_solve import conj_transpose, regular
@@ -85,6 +85,7 @@ CHOLESKY = Primitive(
         _positive(True, 3, 3, dtype=complex),
         _positive(False, 0, 2, 2),
     ),
+    pattern=patterns.core,
     doc="L with A = L L^H; dL = L half(L^-1 dA L^-H); the cotangent lies in the triangle that is read",
 )
 
@@ -138,6 +139,7 @@ QR = Primitive(
         regular(3, 2, dtype=numpy.float32),
         regular(3, 2, dtype=complex),
     ),
+    pattern=patterns.core,
     doc="reduced QR of a matrix with at least as many rows as columns, of full rank",
 )
 
@@ -229,6 +231,7 @@ SVD = Primitive(
         regular(2, 2, 3),
         regular(3, 2, dtype=numpy.float32),
     ),
+    pattern=patterns.core,
     doc="reduced singular value decomposition with distinct singular values",
 )
 
@@ -253,6 +256,7 @@ SVDVALS = Primitive(
     vjp={"a": _svdvals_vjp},
     jvp={"a": _svdvals_jvp},
     samples=lambda: (regular(3, 3), regular(4, 2), regular(2, 2, 3), regular(3, 2, dtype=complex)),
+    pattern=patterns.core,
     doc="singular values; dA = conj(U) ct conj(V^H); equal ones need equal cotangents",
 )
 

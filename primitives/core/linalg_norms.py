@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import scale, unbroadcast
 from tapeengine_primitives.reductions import reduction_samples, spread
 from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axes
@@ -67,6 +67,7 @@ NORM = Primitive(
     vjp={"x": _norm_vjp},
     jvp={"x": _norm_jvp},
     samples=_samples,
+    pattern=patterns.reduces,
     doc="(sum |x|^p)^(1/p); dx = ct conj(x) / |x| (|x| / out)^(p-1), and 0 at 0",
 )
 

@@ -10,7 +10,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import unbroadcast
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.values import as_array, is_complex, is_traced, ndim_of, normal_axis, real_dtype, shape_of
@@ -88,6 +88,16 @@ def _solve_samples() -> tuple[Any, ...]:
     )
 
 
+def _solve_pattern(call: patterns.Call) -> Any:
+    """Each column of the result depends on all of the matrix and on its own column of the right-hand side."""
+    parts = {0: (-2, -1), 1: (-1,) if call.spaces[1].ndim == 1 else (-2,)}
+    found = {k: call.over(sets, tuple(axis % sets.ndim for axis in parts[k])) for k, sets in call.sets.items()}
+    if 0 in found and call.spaces[1].ndim == 1:
+        found[0] = found[0][..., 0]
+    sets = call.union(found[0], found[1]) if len(found) == 2 else next(iter(found.values()))
+    return numpy.broadcast_to(sets, call.shape)
+
+
 SOLVE = Primitive(
     "numpy.linalg.solve",
     lambda a, b: numpy.linalg.solve(a, b),
@@ -97,6 +107,7 @@ SOLVE = Primitive(
     },
     jvp={"a": _solve_a_jvp, "b": _solve_b_jvp},
     samples=_solve_samples,
+    pattern=_solve_pattern,
     doc="A^-1 b; db = A^-T ct, dA = -db x^T",
 )
 INV = Primitive(
@@ -105,6 +116,7 @@ INV = Primitive(
     vjp={"a": lambda ct, out, a_space: unbroadcast(-swapped(out) @ ct @ swapped(out), a_space)},
     jvp={"a": lambda t, out: -(out @ t @ out)},
     samples=_square_samples,
+    pattern=patterns.core,
     doc="A^-1; dA = -A^-T ct A^-T",
 )
 
@@ -159,6 +171,7 @@ COFACTORS = Primitive(
         regular(3, 3, dtype=complex),
         Sample((numpy.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]]),)),
     ),
+    pattern=patterns.core,
     doc="det(A) A^-T, also for singular A",
 )
 DET = Primitive(
@@ -170,6 +183,7 @@ DET = Primitive(
         *_square_samples(),
         Sample((numpy.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]]),)),
     ),
+    pattern=patterns.core,
     doc="the determinant; dA = ct det(A) A^-T, by cofactors where A is singular",
 )
 
@@ -195,6 +209,7 @@ SLOGDET = Primitive(
     vjp={"a": _slogdet_vjp},
     jvp={"a": _slogdet_jvp},
     samples=_square_samples,
+    pattern=patterns.core,
     doc="sign and log of the determinant; dA = ct A^-T",
 )
 
@@ -249,6 +264,7 @@ PINV = Primitive(
         regular(2, 3, dtype=numpy.float32),
         regular(3, 2, dtype=complex),
     ),
+    pattern=patterns.core,
     doc="the pseudo-inverse at constant rank",
 )
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.blocks import aligned
 from tapeengine.primitive.builders import bilinear, unbroadcast
 from tapeengine_primitives.values import as_array, dtype_of, in_order, is_complex, ndim_of, normal_axis, shape_of
@@ -100,6 +100,7 @@ MATMUL = bilinear(
     block={"x": _matmul_block_x, "y": _matmul_block_y},
     args=("x", "y"),
     samples=_batched_samples,
+    pattern=patterns.product,
     doc="the product of the last two axes; dx = ct y^T, dy = x^T ct, summed where broadcast",
 )
 
@@ -128,6 +129,18 @@ def _dot_y(ct: Any, x: Any, x_space: Any, y_space: Any) -> Any:
     return _moved_back(np.reshape(change, (*others, x_space.shape[-1])), y_space)
 
 
+def _dot_pattern(call: patterns.Call) -> Any:
+    """Each element depends on a line of the last axis of x and one of the axis before the last of y."""
+    x, y = (space.ndim for space in call.spaces)
+    parts = []
+    if 0 in call.sets:
+        lines = call.over(call.sets[0], (x - 1,))[..., 0]
+        parts.append(lines.reshape(lines.shape + (1,) * max(y - 1, 0)))
+    if 1 in call.sets:
+        parts.append(numpy.squeeze(call.over(call.sets[1], (max(y - 2, 0),)), max(y - 2, 0)))
+    return numpy.broadcast_to(parts[0] if len(parts) == 1 else call.union(*parts), call.shape)
+
+
 DOT = bilinear(
     "numpy.dot",
     lambda x, y: numpy.dot(x, y),
@@ -142,6 +155,7 @@ DOT = bilinear(
         Sample((uniform((2, 2, 0)), uniform((2, 0, 2)))),
         Sample((uniform((0,)), uniform((2, 0, 2)))),
     ),
+    pattern=_dot_pattern,
     doc="the sum over the last axis of x and the axis before the last of y",
 )
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.blocks import inner_axes
 from tapeengine.primitive.builders import broadcast, linear, scale, unbroadcast
 from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axes, real_dtype, shape_of
@@ -67,6 +67,7 @@ SUM = linear(
         Sample((uniform((0, 3)),), {"axis": 0}),
         Sample((uniform((3, 2), dtype=numpy.float32),), {"axis": 1, "dtype": numpy.float64}),
     ),
+    pattern=patterns.reduces,
     doc="the sum over axes; dx = ct, broadcast",
 )
 
@@ -83,6 +84,7 @@ MEAN = linear(
         t, axis=inner_axes(axis, t.ndim - 1), keepdims=keepdims, dtype=dtype
     ),
     samples=reduction_samples,
+    pattern=patterns.reduces,
     doc="the mean over axes; dx = ct / count, broadcast",
 )
 
@@ -133,6 +135,7 @@ def _extreme(name: str, function: Any) -> Primitive:
             Sample((uniform((2, 0)),), {"axis": 1, "initial": 1.0}),
             Sample((numpy.array([[1.0, 3.0, 3.0], [2.0, 1.0, 0.0]]),), {"axis": 1}, order=0),
         ),
+        pattern=patterns.reduces,
         doc="the extreme over axes; dx = ct, shared equally by the elements that attain it",
     )
 
@@ -180,6 +183,7 @@ PROD = Primitive(
         Sample((uniform((0, 3)),), {"axis": 0}),
         Sample((numpy.array([[0.0, 2.0, 3.0], [0.0, 1.0, 0.0]]),), {"axis": 1}),
     ),
+    pattern=patterns.reduces,
     doc="the product over axes; dx = ct times the product of the other elements",
 )
 

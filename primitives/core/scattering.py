@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import linear
 from tapeengine_primitives.values import as_array
 
@@ -16,6 +16,10 @@ __all__ = ["RULES", "SCATTER_ADD"]
 
 def _scatter_vjp(ct: Any, places: Any, values_space: Any) -> Any:
     return np.reshape(np.take(ct, places), values_space.shape)
+
+
+def _pattern(call: patterns.Call) -> Any:
+    return call.grouped(call.sets[0], call.static["places"], call.static["size"])
 
 
 SCATTER_ADD = linear(
@@ -27,6 +31,7 @@ SCATTER_ADD = linear(
         Sample((uniform((3,), dtype=complex),), {"places": numpy.array([1, 1, 1]), "size": 3}),
         Sample((uniform((3,), dtype=numpy.float32),), {"places": numpy.array([1, 0, 1]), "size": 2}),
     ),
+    pattern=_pattern,
     doc="sums of the values with the same place; dvalues[k] = ct[places[k]]",
 )
 

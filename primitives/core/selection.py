@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_primitives.joining import along, order_of
 from tapeengine_primitives.values import as_array, dtype_of, in_order, ndim_of, normal_axis, shape_of
@@ -42,6 +42,7 @@ WHERE = linear(
         Sample((_MASK[0], uniform((3,), dtype=numpy.float32), uniform((1,), dtype=numpy.float32))),
         Sample((_MASK[0], uniform((3,), dtype=complex), uniform((3,)))),
     ),
+    pattern=patterns.elementwise,
     doc="x where the condition holds, y elsewhere; each gets ct where it was taken, and zeros elsewhere",
 )
 
@@ -69,6 +70,7 @@ TRIL: Primitive = linear(
     lambda ct, k, m_space: unbroadcast(TRIL(ct, k=k), m_space),
     static=("k",),
     samples=_triangle_samples,
+    pattern=patterns.moves,
     doc="the lower triangle; dm = the lower triangle of ct",
 )
 TRIU: Primitive = linear(
@@ -77,6 +79,7 @@ TRIU: Primitive = linear(
     lambda ct, k, m_space: unbroadcast(TRIU(ct, k=k), m_space),
     static=("k",),
     samples=_triangle_samples,
+    pattern=patterns.moves,
     doc="the upper triangle; dm = the upper triangle of ct",
 )
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import scale, unbroadcast
 from tapeengine_primitives.reductions import masked, reduction_samples, spread
 from tapeengine_primitives.values import as_array, dtype_of, is_complex, ndim_of, normal_axes, real_dtype, shape_of
@@ -66,6 +66,7 @@ VAR = Primitive(
         )
     },
     samples=_samples,
+    pattern=patterns.reduces,
     doc="the mean of |x - mean(x)|^2; dx = ct 2 conj(x - mean(x)) / (count - ddof)",
 )
 STD = Primitive(
@@ -84,6 +85,7 @@ STD = Primitive(
         )
     },
     samples=lambda: (*_samples(), Sample((numpy.ones((3, 2)),), {"axis": 0}, order=0)),
+    pattern=patterns.reduces,
     doc="sqrt(var(x)); dx = ct conj(x - mean(x)) / ((count - ddof) out), and 0 where out is 0",
 )
 

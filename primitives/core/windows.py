@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear
 from tapeengine_primitives.values import normal_axes, shape_of
 
@@ -48,6 +49,7 @@ WINDOWS: Primitive = linear(
         _samples((4,), (2,), (0,), numpy.float32),
         _samples((4,), (2,), (0,), complex),
     ),
+    pattern=patterns.moves,
     doc="windows along axes; dx[k] = the sum of ct over the windows that hold element k",
 )
 
@@ -60,11 +62,21 @@ def _added_samples() -> tuple[Sample, ...]:
     )
 
 
+def _added_pattern(call: patterns.Call) -> Any:
+    """Each element depends on the windows that hold it."""
+    shape = call.static["shape"]
+    held = _windows(
+        numpy.arange(math.prod(shape)).reshape(shape), window=call.static["window"], axes=call.static["axes"]
+    )
+    return call.grouped(call.sets[0], held, math.prod(shape)).reshape(shape)
+
+
 WINDOWS_ADDED: Primitive = linear(
     "numpy.sliding_windows_added",
     _added,
     {"ct": lambda t, window, axes: WINDOWS(t, window=window, axes=axes)},
     samples=_added_samples,
+    pattern=_added_pattern,
     doc="windows added where they lie, the transpose of sliding_window_view",
 )
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine.errors import PrimitiveError
-from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, uniform
+from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, patterns, uniform
 from tapeengine.primitive.blocks import scaling_block
 from tapeengine.primitive.signatures import Signature, parameter_names, read_signature
 from tapeengine.primitive.spaces import Space
@@ -158,6 +158,11 @@ def _broadcast_axes(shape: tuple[int, ...], onto: tuple[int, ...]) -> tuple[int,
     return tuple(range(extra)) + spread
 
 
+def _sum_pattern(call: patterns.Call) -> Any:
+    sets = call.sets[0]
+    return np.reshape(call.over(sets, _broadcast_axes(sets.shape, call.shape)), call.shape)
+
+
 def _linear_samples() -> tuple[Sample, ...]:
     narrow = uniform((2, 3), dtype=np.float32)
     return (
@@ -202,6 +207,7 @@ SCALE = Primitive(
         Sample((uniform((2,)), uniform((2,), dtype=complex))),
         Sample((np.array([0.0, 2.0]), np.array([np.inf, 3.0])), order=0),
     ),
+    pattern=patterns.elementwise,
     doc="ct * partial, zero where ct is zero",
 )
 
@@ -222,6 +228,7 @@ PRODUCT: Primitive = Primitive(
         Sample((uniform((2,)), uniform((2,), dtype=complex))),
         Sample((np.array([0.0, np.inf, 2.0]), np.array([np.inf, 0.0, 3.0])), order=0),
     ),
+    pattern=patterns.elementwise,
     doc="x * y, zero where either is zero",
 )
 
@@ -231,6 +238,7 @@ UNBROADCAST = Primitive(
     vjp={"ct": lambda cotangent, ct_space: broadcast(cotangent, ct_space)},
     jvp={"ct": lambda t, space: unbroadcast(t, space)},
     samples=_unbroadcast_samples,
+    pattern=_sum_pattern,
     doc="the sum over broadcast axes, cast into a space",
 )
 
@@ -240,6 +248,7 @@ BROADCAST = Primitive(
     vjp={"t": lambda ct, t_space: unbroadcast(ct, t_space)},
     jvp={"t": lambda t, space: broadcast(t, space)},
     samples=_broadcast_samples,
+    pattern=patterns.elementwise,
     doc="t spread over a space, the transpose of unbroadcast",
 )
 
@@ -256,6 +265,7 @@ def linear(
     doc: str = "",
     opcode: str | None = None,
     kernel: Any = None,
+    pattern: patterns.Pattern | None = None,
     variadic: bool = False,
     args: Sequence[str] | None = None,
 ) -> Primitive:
@@ -264,7 +274,7 @@ def linear(
 
     Parameters
     ----------
-    name, primal, static, samples, doc, opcode, kernel, variadic, args
+    name, primal, static, samples, doc, opcode, kernel, pattern, variadic, args
         As for `Primitive`.
     transpose : callable, or mapping of str to callable
         The vjp rule of each argument; a callable stands for the only one. An argument without one (such as the
@@ -289,7 +299,8 @@ def linear(
     made.append(
         Primitive(
             name, primal, transposes, rules,
-            static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, variadic=variadic, args=args,
+            static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, pattern=pattern,
+            variadic=variadic, args=args,
         )
     )  # fmt: skip
     return made[0]
@@ -355,6 +366,7 @@ def bilinear(
     doc: str = "",
     opcode: str | None = None,
     kernel: Any = None,
+    pattern: patterns.Pattern | None = None,
     args: Sequence[str] | None = None,
 ) -> Primitive:
     """Build the record of an operation that is linear in each of its arguments, such as a matrix product or a
@@ -378,7 +390,7 @@ def bilinear(
     made.append(
         Primitive(
             name, primal, transposes, rules,
-            static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, args=args,
+            static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, pattern=pattern, args=args,
         )
     )  # fmt: skip
     return made[0]
@@ -431,8 +443,9 @@ def elementwise(
                 _elementwise_jvp(partial, times), ("out_space", *names), block=scaling_block(partial, selects)
             )
     return Primitive(
-        name, primal, vjp, jvp, static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, args=args
-    )
+        name, primal, vjp, jvp,
+        static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, pattern=patterns.elementwise, args=args,
+    )  # fmt: skip
 
 
 def _elementwise_vjp(partial: Callable[..., Any], times: Callable[..., Any]) -> Callable[..., Any]:

@@ -35,6 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeengine.errors import PrimitiveError, UnsupportedError
+from tapeengine.primitive.patterns import Pattern
 from tapeengine.primitive.rule_checks import CheckedRule, is_first_party
 from tapeengine.primitive.samples import Sample, Uniform, uniform
 from tapeengine.primitive.signatures import Signature, parameter_names, read_signature
@@ -143,6 +144,9 @@ class Primitive:
     kernel : optional
         C kernels of the scalar operation: an object with `arity`, `value` and `partials` (addresses), made by
         `tapeengine.plugins.kernels.scalar_kernel`.
+    pattern : callable, optional
+        Which elements of the arguments each element of the result depends on; see `tapeengine.primitive.patterns`.
+        Without one, each depends on all of them.
     variadic : bool
         Whether `primal` is ``primal(*xs, **static)``.
     args : sequence of str, optional
@@ -172,6 +176,7 @@ class Primitive:
         "kernel",
         "name",
         "opcode",
+        "pattern",
         "positional_static",
         "primal",
         "refusals",
@@ -196,6 +201,7 @@ class Primitive:
     doc: str
     opcode: str | None
     kernel: Any
+    pattern: Pattern | None
     variadic: bool
 
     def __init__(
@@ -210,6 +216,7 @@ class Primitive:
         doc: str = "",
         opcode: str | None = None,
         kernel: Any = None,
+        pattern: Pattern | None = None,
         variadic: bool = False,
         args: Sequence[str] | None = None,
     ) -> None:
@@ -243,6 +250,7 @@ class Primitive:
             "doc": doc,
             "opcode": opcode,
             "kernel": kernel,
+            "pattern": pattern,
             "variadic": variadic,
         }
         for key, value in values.items():

@@ -183,6 +183,11 @@ cdef object record_call(Head *h, object primitive, tuple args, list values, dict
     record.kept = [
         kept_by(rules[0 if variadic else i], kept_values, static, out, result, i) for i, _ in inputs]
     if tape.keeps_tangents:
+        wanted = getattr(tape.rules, "wanted", None)    # where the structure of this tape is wanted
+        if wanted is not None and primitive.pattern is not None:
+            wanted[len(tape.arrays) - 1] = (
+                tuple([space_of(x) for x in values]), {key: held(h, x) for key, x in static.items()},
+                {i: keep(h, args[i]) for i in range(len(args)) if rules[0 if variadic else i] is None})
         rules = primitive.jvp_rules
         record.tangent_kept = [
             kept_by(rules[0 if variadic else i], kept_values, static, out, result, i) for i, _ in inputs]

@@ -5,6 +5,11 @@ without, and comes back now and then to look for interrupts. It never recurses.
 """
 
 cimport cython
+cimport numpy as cnp
+from numpy cimport (
+    NPY_DOUBLE, PyArray_DATA, PyArray_ISBEHAVED_RO, PyArray_ISWRITEABLE, PyArray_IS_C_CONTIGUOUS, PyArray_SIZE, PyArray_TYPE,
+    ndarray,
+)
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
@@ -53,7 +58,7 @@ def opcodes():
     return names
 
 
-def apply_opcode(int op, const double[::1] a, const double[::1] b, double[::1] out):
+def apply_opcode(int op, ndarray a, ndarray b, ndarray out):
     """Write the values of an operation of the opcode table at each place; an operation of one operand reads `a` twice.
 
     Parameters
@@ -62,12 +67,22 @@ def apply_opcode(int op, const double[::1] a, const double[::1] b, double[::1] o
         Its number, as in `opcodes`.
     a, b, out : contiguous arrays of float64 of one size
     """
-    cdef Py_ssize_t i, n = out.shape[0]
-    if not 0 <= op < OP_COUNT or a.shape[0] != n or b.shape[0] != n:
-        raise ValueError(f"operation {op} of {a.shape[0]} and {b.shape[0]} numbers for {n} results")
+    cdef Py_ssize_t i, n = PyArray_SIZE(out)
+    cdef const double *x = numbers(a)
+    cdef const double *y = numbers(b)
+    cdef double *z = numbers(out)
+    if not 0 <= op < OP_COUNT or PyArray_SIZE(a) != n or PyArray_SIZE(b) != n or not PyArray_ISWRITEABLE(out):
+        raise ValueError(f"operation {op} of {PyArray_SIZE(a)} and {PyArray_SIZE(b)} numbers for {n} results")
     with nogil:
         for i in range(n):
-            out[i] = op_value(op, a[i], b[i])
+            z[i] = op_value(op, x[i], y[i])
+
+
+cdef double *numbers(ndarray x) except NULL:
+    """The memory of a contiguous array of float64."""
+    if PyArray_TYPE(x) != NPY_DOUBLE or not PyArray_IS_C_CONTIGUOUS(x) or not PyArray_ISBEHAVED_RO(x):
+        raise ValueError("an operation needs contiguous arrays of float64")
+    return <double *> PyArray_DATA(x)
 
 
 cdef int32_t *copied(values) except NULL:

@@ -169,7 +169,8 @@ cdef class Tangents:
     cdef int put_scalar(self, uint32_t id, object total) except -1:
         """Stage the tangents of a scalar."""
         cdef Py_ssize_t k
-        cdef double[:] found = numpy.asarray(total.real, numpy.float64)
+        cdef object found = numpy.ascontiguousarray(total.real, numpy.float64)
+        cdef double *tangents = <double *> PyArray_DATA(<ndarray> found)
         for k in range(self.width):
-            self.scalars[k * self.records + id] = found[k]
+            self.scalars[k * self.records + id] = tangents[k]
         return 0

@@ -1,0 +1,139 @@
+"""The structure of an operation's linear map: which elements of its arguments each element of its result depends on.
+
+A primitive declares it as ``pattern=``, one of the functions here or one of its own. It is given a `Call` whose `sets`
+hold, for each argument that depends on an input, one set for each element; it returns the sets of the result. Sets are
+numbers that stand for sets of inputs (0 for the empty one): they may be moved about like any elements, and united. What
+counts is what the operation may read, whatever the values are: a partial that happens to be zero counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+__all__ = ["Call", "Pattern", "along", "core", "cumulates", "elementwise", "moves", "product", "reduces", "windows"]
+
+Sets = Any
+
+
+class Call(Protocol):
+    """One recorded call, as a pattern sees it.
+
+    Attributes
+    ----------
+    sets : dict of int to numpy.ndarray of uint32
+        By the argument's index: its sets, in its shape.
+    spaces : sequence of Space
+        Of all arguments.
+    static : dict
+        The static parameters.
+    values : dict
+        By the argument's index: arguments that are never differentiated.
+    shape : tuple of int
+        Of the result; of its first array where it has several.
+    primal : callable
+    """
+
+    sets: dict[int, Sets]
+    spaces: Sequence[Any]
+    static: dict[str, Any]
+    values: dict[int, Any]
+    shape: tuple[int, ...]
+    primal: Callable[..., Any]
+
+    def union(self, x: Sets, y: Sets) -> Sets:
+        """Return the unions, element by element; both broadcast."""
+
+    def over(self, x: Sets, axes: tuple[int, ...] | None) -> Sets:
+        """Return the union over axes (None: over all), which stay with extent 1."""
+
+    def grouped(self, x: Sets, groups: Any, count: int) -> Sets:
+        """Return `count` unions: number g is that of the elements of `x` whose group is g."""
+
+
+Pattern = Callable[[Call], Sets]
+
+
+def elementwise(call: Call) -> Sets:
+    """Each element of the result depends on the elements of the arguments that broadcast to it."""
+    found, *others = call.sets.values()
+    for other in others:
+        found = call.union(found, other)
+    return np.broadcast_to(found, call.shape)
+
+
+def moves(call: Call) -> Sets:
+    """Each element of the result is an element of an argument or a constant: the operation itself moves the sets."""
+    sets = [
+        call.values[k] if k in call.values else call.sets.get(k, np.zeros(space.shape, np.uint32))
+        for k, space in enumerate(call.spaces)
+    ]
+    return call.primal(*sets, **{key: x for key, x in call.static.items() if key != "dtype"})
+
+
+def reduces(call: Call) -> Sets:
+    """Each element of the result depends on all elements along the static parameter `axis` of the first argument."""
+    sets = call.sets[0]
+    return np.reshape(call.over(sets, axes_of(call, sets.ndim)), call.shape)
+
+
+def along(call: Call) -> Sets:
+    """Each element of the result depends on all elements of its line along `axis`."""
+    sets = call.sets[0]
+    return np.broadcast_to(call.over(sets, axes_of(call, sets.ndim)), call.shape)
+
+
+def axes_of(call: Call, ndim: int) -> tuple[int, ...] | None:
+    """Return the axes that the static parameter names; None for all."""
+    axis = call.static.get("axis")
+    if axis is None:
+        return None
+    return tuple(k % ndim for k in ((axis,) if np.ndim(axis) == 0 else axis)) if ndim else ()
+
+
+def cumulates(call: Call) -> Sets:
+    """Each element depends on itself and those before it along `axis`, by doubling (Hillis and Steele)."""
+    sets = np.moveaxis(call.sets[0], call.static["axis"], 0)
+    distance = 1
+    while distance < len(sets):
+        sets = np.concatenate([sets[:distance], call.union(sets[distance:], sets[:-distance])])
+        distance *= 2
+    return np.moveaxis(sets, 0, call.static["axis"])
+
+
+def core(call: Call) -> Sets:
+    """Each result's matrix, vector or number depends on all of the argument's matrix: the last two axes."""
+    sets = call.sets[0]
+    batch = sets.shape[:-2]
+    whole = call.over(sets, (sets.ndim - 2, sets.ndim - 1)).reshape(batch)
+    return np.broadcast_to(whole.reshape(batch + (1,) * (len(call.shape) - len(batch))), call.shape)
+
+
+def product(call: Call) -> Sets:
+    """A matrix product: rows of the first argument and columns of the second."""
+    parts = []
+    shape = call.shape
+    if 0 in call.sets:
+        x = call.sets[0]
+        rows = call.over(x, (x.ndim - 1,))
+        parts.append(rows if call.spaces[1].ndim > 1 else rows[..., 0])
+    if 1 in call.sets:
+        y = call.sets[1]
+        columns = call.over(y, (max(y.ndim - 2, 0),))
+        parts.append(
+            columns if call.spaces[0].ndim > 1 and y.ndim > 1 else columns[..., 0, :] if y.ndim > 1 else columns
+        )
+    found = parts[0] if len(parts) == 1 else call.union(*parts)
+    return np.broadcast_to(found.reshape(()) if not shape else found, shape)
+
+
+def windows(call: Call, sets: Sets, extent: int) -> Sets:
+    """Return the unions over windows of a length along the first axis: of element k with the `extent` - 1 after it."""
+    found, length = sets, 1
+    while 2 * length <= extent:
+        found = call.union(found[: len(found) - length], found[length:])
+        length *= 2
+    rest = extent - length
+    return call.union(found[: len(found) - rest], found[rest:]) if rest else found

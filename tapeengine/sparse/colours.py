@@ -1,0 +1,133 @@
+"""Colours of rows and columns: which of them one sweep may take together.
+
+The vertices are coloured in turn, each with the least colour that is free (Curtis, Powell and Reid 1974). What counts
+is the order; the known good ones are tried and the best is kept (Gebremedhin, Manne and Pothen 2005: "What color is
+your Jacobian?").
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapeengine._core.sweeps import slots
+
+__all__ = ["ORDERS", "Graph", "colour_columns", "colour_star", "order_of", "transposed"]
+
+#: How many edges a graph of columns may have for the orders that need all of them.
+EDGES = 1 << 23
+
+
+class Graph(NamedTuple):
+    """A pattern by rows: `others[starts[i]:starts[i + 1]]` are the columns of row i; `size` columns in all."""
+
+    starts: Any
+    others: Any
+    size: int
+
+
+def transposed(graph: Graph) -> Graph:
+    """Return the pattern by columns.
+
+    Examples
+    --------
+    >>> transposed(Graph(np.array([0, 2, 3]), np.array([0, 1, 1]), 2)).others
+    array([0, 0, 1])
+    """
+    rows = np.repeat(np.arange(len(graph.starts) - 1), np.diff(graph.starts))
+    order = np.argsort(graph.others, kind="stable")
+    counts = np.bincount(graph.others, minlength=graph.size)
+    return Graph(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), rows[order], len(graph.starts) - 1)
+
+
+def colour_columns(rows: Graph) -> Any:
+    """Colour the columns so that no row has two entries of one colour: as few colours as the best order gives.
+
+    Returns
+    -------
+    numpy.ndarray of int32, shape (columns,)
+
+    Examples
+    --------
+    >>> colour_columns(Graph(np.array([0, 2, 4]), np.array([0, 1, 1, 2]), 3))
+    array([0, 1, 0], dtype=int32)
+    """
+    columns = transposed(rows)
+    least = int(np.diff(rows.starts).max(initial=0))  # a row with so many entries needs as many colours
+    best: Any = None
+    for name in ORDERS:
+        order = order_of(name, columns, rows)
+        if order is None:
+            continue
+        found = slots.greedy(order, columns.starts, columns.others, rows.starts, rows.others)
+        if best is None or found.max(initial=-1) < best.max(initial=-1):
+            best = found
+        if best.max(initial=-1) + 1 <= least:
+            break
+    return best
+
+
+def colour_star(graph: Graph) -> Any:
+    """Colour a symmetric pattern so that each entry can be read off (a star colouring).
+
+    Examples
+    --------
+    >>> colour_star(Graph(np.array([0, 2, 4, 6]), np.array([0, 1, 0, 1, 1, 2]), 3)).max() <= 2
+    np.True_
+    """
+    best: Any = None
+    for name in ("natural", "largest first", "smallest last"):
+        order = order_of(name, graph, None)
+        if order is None:
+            continue
+        found = slots.star(order, graph.starts, graph.others)
+        if best is None or found.max(initial=-1) < best.max(initial=-1):
+            best = found
+    return best
+
+
+# -- orders ------------------------------------------------------------------------------------------------------------
+def order_of(name: str, columns: Graph, rows: Graph | None) -> Any:
+    """Return the columns in an order, int64; None where their graph is too large for it.
+
+    Parameters
+    ----------
+    name : str
+        One of `ORDERS`.
+    columns, rows : Graph
+        A pattern and its transpose: columns are neighbours where a row has both. Without rows, a symmetric pattern,
+        whose entries are the neighbours.
+    """
+    count = len(columns.starts) - 1
+    if name == "natural":
+        return np.arange(count)
+    neighbours = columns if rows is None else _neighbours(columns, rows)
+    if neighbours is None:
+        return None
+    degrees = np.diff(neighbours.starts)
+    if name == "largest first":
+        return np.argsort(-degrees, kind="stable")
+    last = name == "smallest last"
+    return slots.by_degree(neighbours.starts, neighbours.others, last)
+
+
+#: The orders that are tried, in turn.
+ORDERS = ("natural", "largest first", "smallest last", "incidence")
+
+
+def _neighbours(columns: Graph, rows: Graph) -> Graph | None:
+    """The columns that share a row with each column."""
+    extents = np.diff(rows.starts)
+    if int((extents.astype(float) ** 2).sum()) > EDGES:
+        return None
+    row = np.repeat(np.arange(len(extents)), extents)
+    count = extents[row]
+    first = np.repeat(rows.others, count)
+    start = np.repeat(rows.starts[row], count)
+    within = np.arange(first.size) - np.repeat(np.cumsum(count) - count, count)
+    second = rows.others[start + within]
+    keys = np.unique(first.astype(np.int64) * rows.size + second)
+    keys = keys[keys // rows.size != keys % rows.size] if rows.size else keys
+    counts = np.bincount(keys // max(rows.size, 1), minlength=rows.size)
+    return Graph(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), keys % max(rows.size, 1), rows.size)

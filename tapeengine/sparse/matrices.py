@@ -1,0 +1,216 @@
+"""Sparse Jacobians and Hessians: plans that are kept with the way that the program took."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tapeengine._core.sweeps import linear, slots
+from tapeengine.errors import ResultError, UnsupportedError
+from tapeengine.sparse.blocks import SparseBlocks
+from tapeengine.sparse.dependencies import Dependencies
+from tapeengine.sparse.plans import Entries, Plan, columns_plan, plan_of, symmetric_plan
+from tapeengine.sparse.structure import Rows, Structure, key_of
+from tapeengine.sparse.tracing import paths_of, plain_program, real_form, traced
+from tapeengine.transforms.arguments import Argnums, Arguments
+from tapeengine.transforms.forms import Form, is_traced
+from tapeengine.transforms.gradients import check_scalar
+from tapeengine.transforms.jacobians import pushed
+from tapeengine.transforms.transformed import named
+
+if TYPE_CHECKING:
+    from tapeengine.engine import Engine
+
+__all__ = ["dependencies", "sparse_hessian", "sparse_jacobian"]
+
+#: How many plans a function keeps: one for each way that its program took.
+KEPT = 16
+#: How far a column may be from its check, in units of its size.
+TOLERANCE = 1e-8
+
+
+def dependencies(engine: Engine, f: Callable[..., Any], *primals: Any) -> Dependencies:
+    """See `Engine.dependencies`."""
+    value, back = traced(engine, plain_program(f), primals)
+    structure = Structure(back)
+    rows = structure.rows()
+    assert rows is not None
+    single = primals[0] if len(primals) == 1 else primals
+    return Dependencies(
+        rows.starts,
+        structure.slots.numbers(rows.slots).astype(np.int64),
+        paths_of(engine, value),
+        paths_of(engine, single),
+        dict(structure.dense),
+    )
+
+
+class Plans:
+    """The plans of one function, by the structure of the tape."""
+
+    def __init__(self, make: Callable[[Any, tuple[int, int]], Plan]) -> None:
+        self.make = make
+        self.known: dict[Any, Plan] = {}
+
+    def of(self, back: Any, shape: tuple[int, int]) -> Plan:
+        """The plan for a traced program; it is made where the program took this way for the first time."""
+        key = key_of(back)
+        plan = self.known.get(key)
+        if plan is None:
+            plan = self.make(back, shape)
+            while len(self.known) >= KEPT:
+                self.known.pop(next(iter(self.known)))
+            self.known[key] = plan
+        return plan
+
+
+def sparse_jacobian(
+    engine: Engine, f: Callable[..., Any], argnums: Argnums = 0, pattern: Any = None
+) -> Callable[..., Any]:
+    """See `Engine.sparse_jacobian`."""
+    arguments = Arguments(argnums)
+    program = plain_program(f)
+    given = None if pattern is None else entries_of(pattern)
+
+    def found_plan(back: Any, shape: tuple[int, int]) -> Plan:
+        if given is None:
+            return plan_of(Structure(back, apart=not linear.depends_on_outer(back)), shape)
+        return checked(back, columns_plan(fitted(given, shape)))
+
+    plans = Plans(found_plan)
+
+    def sparse_jacobian_f(*args: Any, **kwargs: Any) -> Any:
+        part, primals = arguments.split(program, args, kwargs)
+        value, back = traced(engine, part, primals)
+        rows = real_form(engine, value, "result", "sparse_jacobian")
+        columns = real_form(engine, arguments.result(primals), "argument", "sparse_jacobian")
+        plan = plans.of(back, (rows.size, columns.size))
+        return matrix_of(engine, plan, back, (value, rows), (arguments.result(primals), columns), arguments.single)
+
+    return named(sparse_jacobian_f, engine, "sparse_jacobian", f, argnums, pattern)
+
+
+def sparse_hessian(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """See `Engine.sparse_hessian`."""
+    arguments = Arguments(argnums)
+    program = plain_program(f)
+
+    def found_plan(back: Any, shape: tuple[int, int]) -> Plan:
+        structure = Structure(back)
+        rows = structure.rows()
+        assert rows is not None
+        numbers = structure.slots.numbers(rows.slots).astype(np.int64)
+        return symmetric_plan(Rows(*rows), numbers, shape[1], dict(structure.dense))
+
+    plans = Plans(found_plan)
+
+    def sparse_hessian_f(*args: Any, **kwargs: Any) -> Any:
+        part, primals = arguments.split(program, args, kwargs)
+
+        def gradient(*primals: Any) -> Any:
+            value, back = engine.vjp(part, *primals)
+            check_scalar(value, back, "sparse_hessian")
+            return arguments.result(back(1.0))
+
+        _, back = traced(engine, gradient, primals)
+        form = real_form(engine, arguments.result(primals), "argument", "sparse_hessian")
+        plan = plans.of(back, (form.size, form.size))
+        place = (arguments.result(primals), form)
+        return matrix_of(engine, plan, back, place, place, arguments.single)
+
+    return named(sparse_hessian_f, engine, "sparse_hessian", f, argnums)
+
+
+# -- matrices ----------------------------------------------------------------------------------------------------------
+Side = tuple[Any, Form]
+
+
+def matrix_of(engine: Engine, plan: Plan, back: Any, rows: Side, columns: Side, single: bool) -> Any:
+    """The sparse matrix of a plan; in blocks with the paths as labels where either side is a structure."""
+    if linear.depends_on_outer(back):
+        return _traced_matrix(plan, traced_values(plan, back, rows[1], columns[1], single))
+    found = _csr(plan.entries, plan.values(back))
+    sides = [paths_of(engine, side[0]) for side in (rows, columns)]
+    if all(len(side) == 1 and side[0][0] == "" for side in sides):
+        return found
+    return SparseBlocks(found, *sides)
+
+
+def _csr(entries: Entries, values: Any) -> Any:
+    import scipy.sparse
+
+    starts, columns = entries.starts, entries.columns
+    if max(entries.shape) < 1 << 31 and columns.size < 1 << 31:
+        starts, columns = starts.astype(np.int32), columns.astype(np.int32)
+    return scipy.sparse.csr_array((values, columns, starts), shape=entries.shape)
+
+
+def traced_values(plan: Plan, back: Any, rows: Form, columns: Form, single: bool) -> Any:
+    """The values of the entries where they depend on a trace further out."""
+    import tapeengine.numpy as tnp
+
+    parts = []
+    for colour in range(plan.counts[0]):
+        found = back(rows.value((plan.backward == colour).astype(float)))
+        parts.append(columns.vector(found[0] if single else found))
+    for colour in range(plan.counts[1]):
+        tangent = columns.value((plan.forward == colour).astype(float))
+        parts.append(rows.vector(pushed(back, (tangent,) if single else tangent)))
+    if not parts:
+        return np.zeros(0)
+    values = tnp.concatenate([tnp.asarray(part) for part in parts])[plan.source]
+    return values
+
+
+def _traced_matrix(plan: Plan, values: Any) -> Any:
+    """A sparse matrix with traced entries, which SciPy's own classes cannot hold."""
+    if not is_traced(values):
+        return _csr(plan.entries, values)
+    try:
+        csr_array = import_module("tapeengine_scipy.sparse").csr_array
+    except ImportError:
+        raise UnsupportedError(
+            "a sparse matrix within another transform needs the distribution tapeengine-scipy, whose sparse matrices "
+            "have traced entries. Install it, or use jacobian and hessian there"
+        ) from None
+    return csr_array((values, plan.entries.columns, plan.entries.starts), shape=plan.entries.shape)
+
+
+# -- patterns that a user gives ----------------------------------------------------------------------------------------
+def entries_of(pattern: Any) -> Entries:
+    """The places of the entries of a sparse matrix, of what `dependencies` gives, or of a dense array."""
+    import scipy.sparse
+
+    pattern = getattr(pattern, "matrix", pattern)
+    found = scipy.sparse.csr_array(pattern, dtype=bool)
+    found.sum_duplicates()
+    found.eliminate_zeros()
+    shape = int(found.shape[0]), int(found.shape[1])
+    return Entries(found.indptr.astype(np.int64), found.indices.astype(np.int64), shape)
+
+
+def fitted(entries: Entries, shape: tuple[int, int]) -> Entries:
+    """The given pattern; refused where it has another shape than the Jacobian."""
+    if entries.shape != shape:
+        raise ResultError(f"sparse_jacobian: the pattern has the shape {entries.shape}, the Jacobian {shape}")
+    return entries
+
+
+def checked(back: Any, plan: Plan) -> Plan:
+    """The plan, if the matrix that it gives does to one random direction what the program's derivative does."""
+    generator = np.random.default_rng(plan.entries.columns.size)
+    direction = generator.uniform(0.5, 1.5, plan.entries.shape[1])
+    product = _csr(plan.entries, plan.values(back)) @ direction
+    together = np.zeros(direction.size, np.int32)
+    expected = slots.compressed_columns(back, together, 1, plan.entries.shape[0], direction)[0]
+    wrong = np.abs(product - expected) > TOLERANCE * (1 + np.abs(expected).max(initial=0.0))
+    if wrong.any():
+        rows = ", ".join(map(str, np.flatnonzero(wrong)[:5].tolist()))
+        raise ResultError(
+            f"sparse_jacobian: the pattern leaves out entries of {np.count_nonzero(wrong)} rows (such as {rows}): a "
+            "product with a random vector is not that of the Jacobian. Leave pattern away to have it found"
+        )
+    return plan

@@ -1,0 +1,199 @@
+"""Plans: which sums of rows and columns of a Jacobian are swept, and where its entries are read off.
+
+Rows go backwards, columns forwards. Where inputs are read by indices or one by one, as in a loop over observations,
+rows are coloured by what was read: two rows that read the same input in two places share no entry then, and what one
+sweep finds at each read is added up where the input is the same. So a term for each observation costs as many sweeps as
+one observation has results, however often an input is used.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapeengine._core.sweeps import slots
+from tapeengine.sparse.colours import Graph, colour_columns, colour_star, transposed
+from tapeengine.sparse.structure import Rows, Structure
+
+__all__ = ["Entries", "Plan", "columns_plan", "plan_of", "symmetric_plan"]
+
+#: How many columns cost as much as so many rows: a row also has to be read off at every input.
+FORWARD = 1.0
+#: A plan with rows and columns costs the keeping of tangents as well: it must save this much.
+WORTH = 0.7
+
+
+class Entries(NamedTuple):
+    """The places of a matrix' entries, as in a CSR matrix."""
+
+    starts: Any
+    columns: Any
+    shape: tuple[int, int]
+
+    @property
+    def rows(self) -> Any:
+        """The row of each entry."""
+        return np.repeat(np.arange(self.shape[0]), np.diff(self.starts))
+
+
+class Plan(NamedTuple):
+    """How the entries of a Jacobian are computed.
+
+    Attributes
+    ----------
+    entries : Entries
+    backward, forward : numpy.ndarray of int32
+        The sum that each row and each column belongs to; -1 for none.
+    counts : (int, int)
+        How many sums of rows there are, and of columns.
+    source : numpy.ndarray of int
+        Where each number is found among those of the sweeps, one after the other.
+    firsts : numpy.ndarray of int, or None
+        Where the numbers of one entry begin, if several are added up.
+    taken, cut, reads
+        Where cotangents are read off; see `slots.compressed_rows`.
+    dense : dict of str to int
+        Operations without a pattern, and how often they were met.
+    """
+
+    entries: Entries
+    backward: Any
+    forward: Any
+    counts: tuple[int, int]
+    source: Any
+    firsts: Any
+    taken: list[tuple[int, Any]]
+    cut: list[int]
+    reads: Any
+    dense: dict[str, int]
+
+    def values(self, back: Any) -> Any:
+        """Sweep, and return the values of the entries."""
+        size = self.entries.shape[0]
+        parts = []
+        if self.counts[0]:
+            parts.append(slots.compressed_rows(back, self.backward, self.counts[0], self.taken, self.cut, self.reads))
+        if self.counts[1]:
+            parts.append(slots.compressed_columns(back, self.forward, self.counts[1], size))
+        if not parts:
+            return np.zeros(self.source.size)
+        numbers = parts[0].reshape(-1) if len(parts) == 1 else np.concatenate([part.reshape(-1) for part in parts])
+        return self.read_off(numbers)
+
+    def read_off(self, numbers: Any) -> Any:
+        """The values of the entries from the numbers of the sweeps."""
+        found = numbers[self.source]
+        return found if self.firsts is None or not found.size else np.add.reduceat(found, self.firsts)
+
+
+def plan_of(structure: Structure, shape: tuple[int, int]) -> Plan:
+    """Return the cheapest plan for a program of this structure."""
+    found = structure.rows(always=not structure.apart)
+    if found is None:  # too many reads for a search; without them, blocks of bits do
+        return plan_of(Structure(structure.back), shape)
+    numbers = structure.slots.numbers(found.slots).astype(np.int64)
+    row = np.repeat(np.arange(shape[0]), np.diff(found.starts))
+    is_first = np.ones(numbers.size, bool)
+    is_first[1:] = (numbers[1:] != numbers[:-1]) | (row[1:] != row[:-1])
+    firsts = np.flatnonzero(is_first)
+    counts = np.bincount(row[firsts], minlength=shape[0])
+    entries = Entries(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), numbers[firsts], shape)
+    taken, reads, place_of_slot, width = _harvest(structure)
+    places = place_of_slot[found.slots].astype(np.int64)
+    by_rows = Graph(found.starts, places, width)
+    backward, forward = _colours(by_rows, Graph(entries.starts, entries.columns, shape[1]))
+    count = int(backward.max(initial=-1)) + 1, int(forward.max(initial=-1)) + 1
+    dense = dict(structure.dense)
+    chosen = backward[row] >= 0
+    source = np.where(chosen, backward[row] * width + places, count[0] * width + forward[numbers] * shape[0] + row)
+    several: Any = firsts
+    if not chosen.all():  # a column's number is an entry already
+        keep = chosen | is_first
+        several = np.flatnonzero(is_first[keep])
+        source = source[keep]
+    several = None if several.size == source.size else several
+    source = source.astype(np.int32) if source.max(initial=0) < 1 << 31 else source
+    return Plan(entries, backward, forward, count, source, several, taken, structure.cut, reads, dense)
+
+
+def _harvest(structure: Structure) -> tuple[list[tuple[int, Any]], Any, Any, int]:
+    """Where cotangents are read off, and the number of each input's slot there."""
+    reads = slots.reads_of(structure.back.tape, structure.apart)
+    found = [part.ravel() for part, _ in structure.taken]
+    taken = [(part.size, place) for part, place in structure.taken]
+    every = np.concatenate([np.zeros(0, np.uint32), *found, structure.slots.of_ids(reads)])
+    place_of_slot = np.zeros(len(structure.slots), np.int64)
+    place_of_slot[every] = np.arange(every.size)
+    return taken, reads, place_of_slot, int(every.size)
+
+
+def _colours(by_rows: Graph, entries: Graph) -> tuple[Any, Any]:
+    """Colours of rows and of columns, -1 for those that are not swept: rows, columns, or both."""
+    of_rows, of_columns = _coloured_rows(by_rows), colour_columns(entries)
+    no_rows, no_columns = np.full_like(of_rows, -1), np.full_like(of_columns, -1)
+    rows, columns = int(of_rows.max(initial=-1)) + 1, int(of_columns.max(initial=-1)) + 1
+    best = min(rows, FORWARD * columns)
+    found = (of_rows, no_columns) if rows <= FORWARD * columns else (no_rows, of_columns)
+    if best < 8:
+        return found
+    for dense in _dense_rows(entries, int(best)):
+        some = _coloured_rows(_only(by_rows, dense))
+        some[~dense] = -1
+        rest = colour_columns(_only(entries, ~dense))
+        cost = int(some.max(initial=-1)) + 1 + FORWARD * (int(rest.max(initial=-1)) + 1)
+        if cost < WORTH * best:
+            best, found = cost, (some, rest)
+    return found
+
+
+def _coloured_rows(graph: Graph) -> Any:
+    return colour_columns(transposed(graph))
+
+
+def _dense_rows(entries: Graph, most: int) -> list[Any]:
+    """Choices of a few rows with the most entries, which are worth a sweep each."""
+    extents = np.diff(entries.starts)
+    found, limit = [], int(extents.max(initial=0)) // 2
+    while limit >= 1:
+        chosen = extents > limit
+        if 0 < np.count_nonzero(chosen) < most:
+            found.append(chosen)
+        limit //= 2
+    return found
+
+
+def _only(graph: Graph, rows: Any) -> Graph:
+    """A pattern with some of its rows; the others are empty."""
+    extents = np.diff(graph.starts)
+    kept = np.repeat(rows, extents)
+    counts = np.where(rows, extents, 0)
+    return Graph(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), graph.others[kept], graph.size)
+
+
+def columns_plan(entries: Entries) -> Plan:
+    """Return a plan by columns for a pattern that is known."""
+    forward = colour_columns(Graph(entries.starts, entries.columns, entries.shape[1]))
+    return _forward(entries, forward, forward[entries.columns] * entries.shape[0] + entries.rows, {})
+
+
+def symmetric_plan(rows: Rows, numbers: Any, size: int, dense: dict[str, int]) -> Plan:
+    """Return a plan by columns for a symmetric matrix, such as a Hessian, of which one half is enough.
+
+    An entry is read off in its own row, or where another entry of that row has the same colour, in its column.
+    """
+    row = np.repeat(np.arange(size), np.diff(rows.starts))
+    keys = np.unique(np.concatenate([row * size + numbers, numbers * size + row]))
+    row, column = keys // max(size, 1), keys % max(size, 1)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=size))]).astype(np.int64)
+    colours = colour_star(Graph(starts, column, size))
+    seen = row * (int(colours.max(initial=0)) + 1) + colours[column]
+    alone = np.bincount(seen)[seen] == 1 if seen.size else np.zeros(0, bool)
+    source = np.where(alone, colours[column] * size + row, colours[row] * size + column)
+    return _forward(Entries(starts, column, (size, size)), colours, source, dense)
+
+
+def _forward(entries: Entries, forward: Any, source: Any, dense: dict[str, int]) -> Plan:
+    none = np.full(entries.shape[0], -1, np.int32)
+    count = int(forward.max(initial=-1)) + 1
+    return Plan(entries, none, forward, (0, count), source, None, [], [], np.zeros(0, np.uint32), dense)

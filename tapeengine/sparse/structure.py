@@ -1,0 +1,311 @@
+"""Walks a tape for its structure: the slots of its numbers, through the patterns that operations declare."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapeengine._core.sweeps import slots
+from tapeengine.primitive.patterns import elementwise
+
+__all__ = ["Recorded", "Rows", "Structure", "kept_by_rules", "key_of"]
+
+
+class Rows(NamedTuple):
+    """For each output the inputs that it depends on, as in a CSR matrix.
+
+    Attributes
+    ----------
+    starts : numpy.ndarray of int64, shape (outputs + 1,)
+    slots : numpy.ndarray of uint32
+        The slots of inputs, those of one output by their numbers in ascending order.
+    """
+
+    starts: Any
+    slots: Any
+
+
+class Recorded:
+    """One record as its pattern sees it; see `tapeengine.primitive.patterns.Call`."""
+
+    def __init__(
+        self, walk: Structure, primitive: Any, kept: Any, sets: dict[int, Any], shape: tuple[int, ...]
+    ) -> None:
+        self.spaces, self.static, self.values = kept
+        self.primal = getattr(primitive, "primal", None)
+        self.sets, self.shape = sets, shape
+        self.union = walk.slots.union
+        self.over, self.grouped = walk.over, walk.grouped
+
+
+class Structure:
+    """The slots of a traced program.
+
+    Parameters
+    ----------
+    back : Backpropagator
+    apart : bool
+        Whether what is read out of an input (by indices or element by element) counts as an input of its own, with
+        the number of the element: then no two such reads have anything in common.
+
+    Attributes
+    ----------
+    dense : Counter of str
+        The operations without a pattern, each of whose results counts as depending on all of its arguments.
+    taken : list of (slots, place)
+        Of what has slots of inputs, and where it lies; `cut` are the numbers of the records that read them.
+    """
+
+    def __init__(self, back: Any, apart: bool = False) -> None:
+        self.back = back
+        self.dense: Counter[str] = Counter()
+        self.taken: list[tuple[Any, Any]] = []
+        self.cut: list[int] = []
+        self.places = slots.numbers_of_primals(back)
+        arrays = {slots.storage_of(place) for _, _, place in self.places if not isinstance(place, int | None)}
+        self.apart = arrays - slots.written(back.tape) if apart else set()
+        self.slots = slots.Slots(back, self.apart)
+        for start, count, place in self.places:
+            self._begin(start, count, place)
+        self.slots.walk(self._record)
+
+    def _begin(self, start: int, count: int, place: Any) -> None:
+        found = self.slots.inputs(np.arange(start, start + count))
+        if isinstance(place, int):
+            for k in range(count):
+                self.slots.put(place + k, found[k])
+        elif place is not None:
+            self.slots.put(place, found.reshape(place.shape))
+        if place is not None:
+            self.taken.append((found, place))
+
+    @property
+    def outputs(self) -> Any:
+        """The slots of the result's numbers."""
+        found = [np.zeros(0, np.uint32)]
+        for _, count, place in slots.numbers_of_result(self.back):
+            if place is None or (isinstance(place, int) and place == 0):
+                found.append(np.zeros(count, np.uint32))
+            elif isinstance(place, int):
+                found.append(np.array([self.slots.get(place + k) for k in range(count)], np.uint32))
+            else:
+                found.append(np.ravel(self.slots.get(place)))
+        return np.concatenate(found)
+
+    @property
+    def inputs(self) -> Any:
+        """The slots of all inputs, by their numbers in ascending order."""
+        found = np.concatenate([np.zeros(0, np.uint32), *[part.ravel() for part, _ in self.taken]])
+        return found[np.argsort(self.slots.numbers(found), kind="stable")]
+
+    # -- records ------------------------------------------------------------------------------------------------------
+    def _record(self, i: int, k: int) -> None:
+        """Give the output of one record of arrays its slots."""
+        kind, primitive, inputs, output, detail = slots.described(self.back.tape, k)
+        getattr(self, f"_{kind}", self._unknown)(i, k, primitive, inputs, output, detail)
+
+    def _sets(self, inputs: Iterable[tuple[int, Any]]) -> dict[int, Any]:
+        return {argument: np.asarray(self.slots.get(place)) for argument, place in inputs}
+
+    def _primitive(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, kept: Any) -> None:
+        kept = kept or kept_by_rules(primitive, inputs, slots.kept_of(self.back.tape, k))
+        if primitive.pattern is None or kept is None:
+            self._all_of(i, inputs, output, primitive.name)
+            return
+        sets = self._sets(inputs)
+        for place in _leaves(output, i):
+            call = Recorded(self, primitive, kept, sets, () if isinstance(place, int) else place.shape)
+            self.slots.put(place, primitive.pattern(call))
+
+    def _elementwise(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, detail: Any) -> None:
+        found, *others = self._sets(inputs).values()
+        for other in others:
+            found = self.slots.union(found, other)
+        self.slots.put(output, found)
+
+    def _sum(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, axis: int | None) -> None:
+        sets = self._sets(inputs)[0]
+        found = self.over(sets, None if axis is None else (axis,))
+        self.slots.put(i if output is None else output, found.reshape(() if output is None else output.shape))
+
+    def _product(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, detail: Any) -> None:
+        parts = []
+        for argument, sets in self._sets(inputs).items():
+            lines = sets.ndim == 2 and argument == 0
+            parts.append(self.over(sets, (1,))[:, 0] if lines else self.over(sets, None).reshape(()))
+        found = parts[0] if len(parts) == 1 else self.slots.union(*parts)
+        self.slots.put(i if output is None else output, found)
+
+    def _read(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, index: Any) -> None:
+        source = inputs[0][1]
+        sets = self.slots.get(source)
+        found = np.array(sets if index is None else sets[index])
+        if slots.storage_of(source) in self.apart:
+            found = self.slots.inputs(self.slots.numbers(found.ravel())).reshape(found.shape)
+            self.taken.append((found.ravel(), output))
+            self.cut.append(k)
+        self.slots.put(output, found.reshape(output.shape))
+
+    def _write(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, detail: Any) -> None:
+        index, shape = detail
+        sets = self._sets(inputs)
+        self.slots.put(output, sets[0].reshape(shape) if sets else np.uint32(0), index)
+
+    def _add(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, detail: Any) -> None:
+        index, shape = detail
+        every = self.slots.get(output)
+        numbers = np.arange(every.size).reshape(every.shape)[index]
+        value = np.broadcast_to(self._sets(inputs)[0].reshape(shape), numbers.shape)
+        added = self.grouped(value, numbers, every.size).reshape(every.shape)
+        self.slots.put(output, self.slots.union(every, added))
+
+    def _custom(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, captured: Any) -> None:
+        self._all_of(i, [*inputs, *captured], output, "a function with a rule of its own")
+
+    def _unknown(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, detail: Any) -> None:
+        raise NotImplementedError(f"no structure of records of the kind {type(self.back.tape.arrays[k]).__name__}")
+
+    def _all_of(self, i: int, inputs: Any, output: Any, name: str) -> None:
+        """All of the output depends on all of the inputs."""
+        self.dense[name] += 1
+        whole = np.zeros((), np.uint32)
+        for _, place in inputs:
+            whole = self.slots.union(whole, self.over(np.asarray(self.slots.get(place)), None).reshape(()))
+        for place in _leaves(output, i):
+            self.slots.put(place, whole if isinstance(place, int) else np.broadcast_to(whole, place.shape))
+
+    # -- unions -------------------------------------------------------------------------------------------------------
+    def over(self, sets: Any, axes: tuple[int, ...] | None) -> Any:
+        """The unions over axes (None: all), which stay with extent 1: by halves."""
+        axes = tuple(range(sets.ndim)) if axes is None else axes
+        shape = tuple(1 if axis in axes else extent for axis, extent in enumerate(sets.shape))
+        kept = [axis for axis in range(sets.ndim) if axis not in axes]
+        found = (
+            np.transpose(sets, (*axes, *kept)).reshape(-1, *(sets.shape[axis] for axis in kept)) if axes else sets[None]
+        )
+        if not len(found):
+            return np.zeros(shape, np.uint32)
+        while len(found) > 1:
+            half = len(found) // 2
+            joined = self.slots.union(found[:half], found[half : 2 * half])
+            found = joined if len(found) % 2 == 0 else np.concatenate([joined, found[-1:]])
+        return found[0].reshape(shape)
+
+    def grouped(self, sets: Any, groups: Any, count: int) -> Any:
+        """The union of each group: neighbours of one group are joined until each is one."""
+        sets, groups = np.ravel(sets), np.ravel(groups)
+        order = np.argsort(groups, kind="stable")
+        sets, groups = sets[order], groups[order]
+        while True:
+            same = np.flatnonzero(groups[1:] == groups[:-1])
+            if not same.size:
+                break
+            first = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]]))
+            rank = np.arange(groups.size) - np.repeat(first, np.diff([*first, groups.size]))
+            pairs = np.flatnonzero((rank % 2 == 0) & np.concatenate([groups[1:] == groups[:-1], [False]]))
+            sets[pairs] = self.slots.union(sets[pairs], sets[pairs + 1])
+            keep = rank % 2 == 0
+            sets, groups = sets[keep], groups[keep]
+        found = np.zeros(count, np.uint32)
+        found[groups] = sets
+        return found
+
+    # -- the solution -------------------------------------------------------------------------------------------------
+    def rows(self, always: bool = True) -> Rows | None:
+        """The inputs of each output: by a search from each where that is short, by blocks of bits otherwise.
+
+        With `always` unset, None in place of what blocks of bits would give.
+        """
+        outputs, inputs = self.outputs, self.inputs
+        blocks = (min(outputs.size, inputs.size) + 63) // 64
+        found = self.slots.search(outputs, len(self.slots) * max(blocks, 1) // 2 + 4 * outputs.size + 1024)
+        if found[0] is None and not always:
+            return None
+        if found[0] is None and outputs.size <= inputs.size:
+            found = self.slots.by_outputs(outputs, inputs)
+        elif found[0] is None:
+            found = self.slots.by_inputs(outputs, inputs)
+        return Rows(*found)
+
+
+def kept_by_rules(primitive: Any, inputs: Any, kept: Any) -> Any:
+    """What a pattern needs of a record that was not asked to keep it, by what its rules keep; None where it is less.
+
+    Returns
+    -------
+    (spaces, static, values) or None
+    """
+    if primitive.pattern is elementwise:
+        return (), {}, {}
+    spaces: dict[int, Any] = {}
+    static: dict[str, Any] = {}
+    for (argument, _), values in zip(inputs, kept, strict=True):
+        for (kind, key), value in zip(
+            primitive.vjp_rules[0 if primitive.variadic else argument].needs, values, strict=True
+        ):
+            if kind == "static":
+                static[key] = value
+            elif kind == "space":
+                spaces[key] = value
+            elif kind == "all_spaces":
+                spaces.update(enumerate(value))
+    missing = set(primitive.static_names) - static.keys() - {"dtype", "keepdims"}
+    whole = primitive.variadic or len(spaces) == len(primitive.args)
+    return ([spaces[k] for k in sorted(spaces)], static, {}) if whole and not missing else None
+
+
+def _leaves(output: Any, i: int) -> list[Any]:
+    """The places of a record's output; a scalar's is its id."""
+    if isinstance(output, tuple):
+        return [place for part in output[1] for place in _leaves(part, i)]
+    return [] if output is None else [output]
+
+
+# -- keys --------------------------------------------------------------------------------------------------------------
+def key_of(back: Any) -> Any:
+    """Return what tells one structure from another: equal where the tapes have the same records.
+
+    Values of traced numbers do not count; shapes, indices, axes and the way that the program took do.
+    """
+    tape = back.tape
+    places = [*slots.numbers_of_primals(back), *slots.numbers_of_result(back)]
+    records = tuple(_record_key(*slots.described(tape, k)) for k in range(len(tape.arrays)))
+    return slots.scalars_key(tape), tuple((n, m, slots.geometry_key(place)) for n, m, place in places), records
+
+
+def _record_key(kind: str, primitive: Any, inputs: Any, output: Any, detail: Any) -> Any:
+    name = primitive if primitive is not None else kind
+    given = tuple((k, slots.geometry_key(place)) for k, place in inputs)
+    made = tuple(slots.geometry_key(place) for place in _leaves(output, 0))
+    return name, given, made, _digest(detail)
+
+
+def _digest(x: Any) -> Any:
+    """Return something hashable that is equal for equal values, and for nothing else."""
+    simple: Callable[[Any], Any] | None = _DIGESTS.get(type(x))
+    if simple is not None:
+        return simple(x)
+    try:
+        hash(x)
+    except TypeError:
+        return object()
+    return x
+
+
+def _of_array(x: Any) -> Any:
+    if x.size <= 8:
+        return x.shape, x.dtype.str, x.tobytes()
+    return x.shape, x.dtype.str, hashlib.blake2b(np.ascontiguousarray(x).data, digest_size=16).digest()
+
+
+_DIGESTS: Any = {
+    np.ndarray: _of_array,
+    slice: lambda x: ("slice", x.start, x.stop, x.step),
+    tuple: lambda x: tuple(map(_digest, x)),
+    list: lambda x: ("list", *map(_digest, x)),
+    dict: lambda x: tuple((key, _digest(value)) for key, value in x.items()),
+}

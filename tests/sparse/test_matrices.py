@@ -1,0 +1,339 @@
+"""Sparse Jacobians and Hessians against dense ones, their colours against the known bounds, and their use in SciPy."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from tapeengine.errors import ResultError, UnsupportedError
+from tapeengine.sparse.colours import ORDERS, Graph, colour_columns, colour_star, order_of, transposed
+from tapeengine.sparse.plans import plan_of
+from tapeengine.sparse.structure import Structure
+from tapeengine.sparse.tracing import traced
+
+sp = pytest.importorskip("scipy.sparse")
+
+
+def plan(program: Any, *primals: Any) -> Any:
+    value, back = traced(te.default_engine(), program, primals)
+    return plan_of(Structure(back, apart=True), (np.size(value), sum(np.size(x) for x in primals)))
+
+
+def heat(u: Any) -> Any:
+    return u[1:-1] + 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2]) ** 2
+
+
+def laplacian(u: Any) -> Any:
+    inner = u[1:-1, 1:-1]
+    return u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4.0 * inner * inner
+
+
+def arrow(x: Any) -> Any:
+    return np.concatenate([x[1:] * x[0], np.reshape(np.sum(x * x), (1,))])
+
+
+def observed(x: Any) -> Any:
+    """Forty observations of pairs of ten numbers: each number is in many of them."""
+    i = np.arange(40)
+    first, second = x[i % 5], x[5 + (3 * i) % 5]
+    return np.stack([first * second, first - second**2], axis=1)
+
+
+@pytest.mark.parametrize("program", [heat, np.sin, arrow, observed, np.cumsum, lambda x: np.sum(x * x) * x[:2]])
+def test_sparse_jacobians_are_the_dense_ones(program: Any) -> None:
+    x = np.linspace(0.2, 2.0, 10)
+    found = te.sparse_jacobian(program)(x)
+    dense = te.jacobian(program)(x)
+    assert isinstance(found, sp.csr_array)
+    assert found.has_sorted_indices or found.nnz == 0
+    np.testing.assert_allclose(found.toarray(), dense.reshape(found.shape), rtol=1e-14, atol=1e-14)
+
+
+def test_a_band_takes_as_many_sweeps_as_it_is_wide() -> None:
+    assert sum(plan(heat, np.ones(100)).counts) == 3
+
+
+def test_a_five_point_stencil_takes_at_most_six_sweeps() -> None:
+    """Five entries in a row need five colours; greedy orders find five or six (Curtis, Powell and Reid 1974)."""
+    assert 5 <= sum(plan(laplacian, np.ones((12, 12))).counts) <= 6
+
+
+def test_an_arrow_takes_rows_and_columns() -> None:
+    """With a row and a column that are full, columns alone or rows alone take as many sweeps as there are columns."""
+    assert plan(arrow, np.ones(50)).counts == (1, 2)
+    x = np.linspace(0.2, 2.0, 50)
+    np.testing.assert_allclose(te.sparse_jacobian(arrow)(x).toarray(), te.jacobian(arrow)(x), rtol=1e-14)
+
+
+def test_what_is_read_by_indices_takes_as_many_sweeps_as_an_observation_has_results() -> None:
+    assert plan(observed, np.ones(10)).counts == (2, 0)
+
+
+def test_reads_in_a_loop_as_well() -> None:
+    def program(x: Any) -> Any:
+        return [x[i % 5] * x[5 + (3 * i) % 5] ** 2 for i in range(40)]
+
+    x = np.linspace(0.2, 2.0, 10)
+    _, back = traced(te.default_engine(), program, (x,))
+    assert plan_of(Structure(back, apart=True), (40, 10)).counts == (1, 0)
+    np.testing.assert_allclose(
+        te.sparse_jacobian(program)(x).matrix.toarray(), np.array(te.jacobian(program)(x)), rtol=1e-14
+    )
+
+
+def test_an_input_that_is_written_to_is_not_read_apart() -> None:
+    def program(x: Any) -> Any:
+        y = x[np.array([0, 1, 1])] * 2.0
+        x[1:] = y[:2]
+        return x[np.array([0, 2, 2])] * x[0]
+
+    x = np.array([1.5, 2.0, 3.0])
+    np.testing.assert_allclose(te.sparse_jacobian(program)(x.copy()).toarray(), te.jacobian(program)(x.copy()))
+
+
+@dataclass
+class State:
+    position: Any
+    speed: float
+
+
+def test_structures_give_blocks_with_the_paths_as_labels() -> None:
+    def program(state: State, gain: float) -> dict[str, Any]:
+        return {"moved": state.position + state.speed, "energy": state.speed**2 * gain}
+
+    found = te.sparse_jacobian(program, argnums=(0, 1))(State(np.ones(2), 3.0), 2.0)
+    assert list(found.rows) == ["['moved']", "['energy']"]
+    assert list(found.columns) == ["[0].position", "[0].speed", "[1]"]
+    assert found.matrix.toarray().tolist() == [[1, 0, 1, 0], [0, 1, 1, 0], [0, 0, 12, 9]]
+    assert found["['energy']", "[0].speed"].toarray().tolist() == [[12.0]]
+
+
+def test_the_pattern_is_found_again_where_the_program_takes_another_way() -> None:
+    seen = []
+
+    def program(x: Any) -> Any:
+        seen.append(x[0] > 1.0)
+        return x[1:] * x[0] if x[0] > 1.0 else x[:-1] * x[1:]
+
+    jacobian = te.sparse_jacobian(program)
+    for x in (np.array([2.0, 3.0, 4.0]), np.array([0.5, 3.0, 4.0]), np.array([0.5, 3.0]), np.array([2.0, 1.0, 4.0])):
+        np.testing.assert_allclose(jacobian(x).toarray(), te.jacobian(program)(x))
+
+
+def test_a_call_runs_the_program_once() -> None:
+    runs = []
+
+    def program(x: Any) -> Any:
+        runs.append(1)
+        return heat(x)
+
+    jacobian = te.sparse_jacobian(program)
+    jacobian(np.ones(5))
+    jacobian(np.ones(5))
+    assert len(runs) == 2
+
+
+def test_a_given_pattern_is_used() -> None:
+    pattern = te.dependencies(heat, np.ones(8))
+    for given in (pattern, pattern.matrix, pattern.matrix.toarray()):
+        x = np.linspace(1.0, 2.0, 8)
+        np.testing.assert_allclose(te.sparse_jacobian(heat, pattern=given)(x).toarray(), te.jacobian(heat)(x))
+
+
+def test_a_given_pattern_that_leaves_out_entries_is_refused() -> None:
+    with pytest.raises(ResultError, match=r"leaves out entries of 6 rows \(such as 0, 1, 2, 3, 4\)"):
+        te.sparse_jacobian(heat, pattern=np.eye(6, 8))(np.arange(8.0))
+    with pytest.raises(ResultError, match=r"the pattern has the shape \(8, 8\), the Jacobian \(6, 8\)"):
+        te.sparse_jacobian(heat, pattern=np.eye(8))(np.ones(8))
+
+
+def test_complex_numbers_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="real and imaginary parts"):
+        te.sparse_jacobian(lambda x: x * 1j)(np.ones(2))
+
+
+def test_scalars_and_constants() -> None:
+    assert te.sparse_jacobian(lambda x: x * x)(3.0).toarray().tolist() == [[6.0]]
+    assert te.sparse_jacobian(lambda x: np.ones(2))(np.ones(3)).nnz == 0
+
+
+def test_typed_and_staged_programs() -> None:
+    def program(x: te.Array) -> te.Array:
+        return x[1:] * x[:-1]
+
+    x = np.linspace(1.0, 2.0, 6)
+    np.testing.assert_allclose(
+        te.sparse_jacobian(te.program(heat_of_floats))([1.0, 2.0, 3.0]).matrix.toarray(), [[2, 1, 0], [0, 3, 2]]
+    )
+    np.testing.assert_allclose(te.sparse_jacobian(program)(x).toarray(), te.jacobian(program)(x))
+
+
+def heat_of_floats(x: list[float]) -> list[float]:
+    return [x[i] * x[i + 1] for i in range(len(x) - 1)]
+
+
+# -- Hessians ----------------------------------------------------------------------------------------------------------
+def rosenbrock(x: Any) -> Any:
+    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+
+
+def rosenbrock_of_floats(x: Any) -> Any:
+    return sum(100.0 * (b - a**2) ** 2 + (1.0 - a) ** 2 for a, b in pairwise(x))
+
+
+@pytest.mark.parametrize("f", [rosenbrock, lambda x: np.sum(np.sin(x) * x[0]), lambda x: np.sum(observed(x) ** 2)])
+def test_sparse_hessians_are_the_dense_ones(f: Any) -> None:
+    x = np.linspace(0.3, 1.4, 10)
+    np.testing.assert_allclose(te.sparse_hessian(f)(x).toarray(), te.hessian(f)(x), rtol=1e-12, atol=1e-12)
+
+
+def test_sparse_hessians_of_scalars() -> None:
+    x = [0.3, 0.5, 1.2, 0.7]
+    found = te.sparse_hessian(rosenbrock_of_floats)(x)
+    assert found.matrix.nnz == 10
+    np.testing.assert_allclose(found.matrix.toarray(), np.array(te.hessian(rosenbrock_of_floats)(x)), rtol=1e-13)
+
+
+def test_sparse_hessians_of_what_is_no_number_are_refused() -> None:
+    with pytest.raises(ResultError):
+        te.sparse_hessian(heat)(np.ones(4))
+
+
+# -- colours -----------------------------------------------------------------------------------------------------------
+def random_rows(seed: int) -> Graph:
+    dense = np.random.default_rng(seed).random((30, 20)) < 0.15
+    matrix = sp.csr_array(dense)
+    return Graph(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), 20)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_row_has_two_entries_of_one_colour(seed: int) -> None:
+    rows = random_rows(seed)
+    colours = colour_columns(rows)
+    for k in range(30):
+        of_row = colours[rows.others[rows.starts[k] : rows.starts[k + 1]]]
+        assert len(set(of_row.tolist())) == of_row.size
+
+
+@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize("seed", range(4))
+def test_an_order_has_each_column_once(name: str, seed: int) -> None:
+    rows = random_rows(seed)
+    assert sorted(order_of(name, transposed(rows), rows).tolist()) == list(range(20))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_star_colouring_has_no_path_of_four_in_two_colours(seed: int) -> None:
+    dense = np.random.default_rng(seed).random((14, 14)) < 0.15
+    dense = dense | dense.T
+    matrix = sp.csr_array(dense)
+    colours = colour_star(Graph(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), 14))
+    edges = {(int(a), int(b)) for a, b in zip(*np.nonzero(dense), strict=True) if a != b}
+    assert all(colours[a] != colours[b] for a, b in edges)
+    for a, b in edges:
+        for c in range(14):
+            for d in range(14):
+                if len({a, b, c, d}) == 4 and (b, c) in edges and (c, d) in edges:
+                    assert len({int(colours[k]) for k in (a, b, c, d)}) > 2
+
+
+@pytest.mark.parametrize(("n", "bound"), [(10, 3), (50, 3)])
+def test_a_tridiagonal_hessian_takes_at_most_three_columns(n: int, bound: int) -> None:
+    """A star colouring of a path needs three colours (Coleman and More 1984)."""
+    band = sp.csr_array(sp.diags([1.0, 1.0, 1.0], [-1, 0, 1], shape=(n, n)))
+    assert colour_star(Graph(band.indptr.astype(np.int64), band.indices.astype(np.int64), n)).max() + 1 == bound
+
+
+# -- nested and in SciPy -----------------------------------------------------------------------------------------------
+def test_within_another_transform() -> None:
+    pytest.importorskip("tapeengine_scipy")
+
+    def f(x: Any) -> Any:
+        matrix = te.sparse_jacobian(heat)(x)
+        return np.sum((matrix @ x) ** 2)
+
+    def dense(x: Any) -> Any:
+        return np.sum((te.jacobian(heat)(x) @ x) ** 2)
+
+    x = np.linspace(0.5, 2.0, 6)
+    np.testing.assert_allclose(te.grad(f)(x), te.grad(dense)(x), rtol=1e-12)
+
+
+def test_least_squares_takes_it() -> None:
+    from scipy.optimize import least_squares
+
+    def residuals(x: Any) -> Any:
+        return np.concatenate([10.0 * (x[1:] - x[:-1] ** 2), 1.0 - x[:-1]])
+
+    found = least_squares(residuals, np.full(20, 0.5), jac=te.sparse_jacobian(residuals), tr_solver="lsmr", xtol=1e-14)
+    np.testing.assert_allclose(found.x, np.ones(20), rtol=1e-6)
+
+
+def test_trust_constr_takes_sparse_hessians() -> None:
+    from scipy.optimize import minimize
+
+    found = minimize(
+        rosenbrock, np.full(6, 0.5), jac=te.grad(rosenbrock), hess=te.sparse_hessian(rosenbrock), method="trust-constr"
+    )
+    np.testing.assert_allclose(found.x, np.ones(6), rtol=1e-4)
+
+
+def test_implicit_solvers_of_ordinary_equations_take_it() -> None:
+    from scipy.integrate import solve_ivp
+
+    def rate(t: float, u: Any) -> Any:
+        inner = 50.0 * (u[2:] - 2.0 * u[1:-1] + u[:-2]) - u[1:-1] ** 3
+        return np.concatenate([np.reshape(-u[0], (1,)), inner, np.reshape(-u[-1], (1,))])
+
+    u = np.sin(np.linspace(0.0, np.pi, 30))
+    jacobian = te.sparse_jacobian(rate, argnums=1)
+    sparse = solve_ivp(rate, (0.0, 0.2), u, method="BDF", jac=jacobian, rtol=1e-6)
+    plain = solve_ivp(rate, (0.0, 0.2), u, method="BDF", rtol=1e-6)
+    pattern = te.dependencies(lambda x: rate(0.0, x), u).matrix
+    grouped = solve_ivp(rate, (0.0, 0.2), u, method="BDF", jac_sparsity=pattern, rtol=1e-6)
+    np.testing.assert_allclose(sparse.y[:, -1], plain.y[:, -1], rtol=1e-4, atol=1e-8)
+    np.testing.assert_allclose(grouped.y[:, -1], plain.y[:, -1], rtol=1e-4, atol=1e-8)
+
+
+def test_newton_steps_by_a_sparse_solver() -> None:
+    from scipy.sparse.linalg import spsolve
+
+    def residual(u: Any) -> Any:
+        full = np.concatenate([np.zeros(1), u, np.ones(1)])
+        return full[2:] - 2.0 * full[1:-1] + full[:-2] - 0.1 * full[1:-1] ** 3
+
+    jacobian, u = te.sparse_jacobian(residual), np.zeros(20)
+    for _ in range(6):
+        u = u - spsolve(jacobian(u).tocsc(), residual(u))
+    assert np.abs(residual(u)).max() < 1e-13
+
+
+# -- the page and the examples -----------------------------------------------------------------------------------------
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_blocks_of_the_page_run() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "sparse.md").read_text(), re.DOTALL)
+    assert len(blocks) == 4
+    exec("\n".join(blocks), {})
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("bundle_adjustment", (4, 30), r"-> \d\.\de-(0[7-9]|1\d) in"),
+        ("optimal_control", (40,), r"residual \d\.\de-1\d"),
+        ("reaction_diffusion", (12, 50.0), r"Jacobian 288 x 288 with 1728 entries"),
+    ],
+)
+def test_the_examples_find_what_they_look_for(name: str, arguments: Any, expected: str, capsys: Any) -> None:
+    runpy.run_path(str(ROOT / "examples" / f"{name}.py"))["main"](*arguments)
+    assert re.search(expected, capsys.readouterr().out)

@@ -1,0 +1,137 @@
+"""Sums of other things than numbers, against the numbers themselves and against sums over ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+import tapeengine.math as tm
+import tapeengine.numpy as tnp
+from tapeengine.errors import CotangentError, UnsupportedError
+from tapeengine.sparse import monoids
+from tapeengine.sparse.monoids import Monoid, Ways
+from tapeengine.testing import check_monoid
+
+
+def scalars(x: Any, y: Any) -> Any:
+    return [tm.sin(x) * y + x * x, y / x]
+
+
+def arrays(x: Any) -> Any:
+    y = tnp.zeros(4)
+    y[1:] = x[:3] * x[1]
+    y[0] = x[3] * 2.0
+    return np.concatenate(
+        [np.cumsum(y)[1:], np.reshape(np.reshape(y, (2, 2)) @ x[:2], (2,)), y[np.array([0, 0])] * np.sum(x)]
+    )
+
+
+@pytest.mark.parametrize(("program", "primals"), [(scalars, (0.7, 1.3)), (arrays, (np.linspace(0.5, 2.0, 4),))])
+def test_over_the_reals_it_is_the_backpropagator(program: Any, primals: Any) -> None:
+    _, back = te.vjp(program, *primals)
+    size = np.size(program(*primals))
+    weights = np.linspace(1.0, 2.0, size)
+    found = te.backpropagate(back, weights.tolist(), monoid=monoids.reals())
+    expected = back(weights.tolist() if isinstance(program(*primals), list) else weights)
+    for one, two in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-13)
+
+
+def test_index_sets_are_the_dependencies() -> None:
+    x = np.linspace(0.5, 2.0, 4)
+    _, back = te.vjp(arrays, x)
+    sets = [frozenset([k]) for k in range(len(arrays(x)))]
+    (found,) = te.backpropagate(back, sets, monoid=monoids.index_sets())
+    pattern = te.dependencies(arrays, x).matrix.toarray()
+    assert [set(one) for one in found] == [set(np.flatnonzero(column)) for column in pattern.T]
+
+
+def test_absolute_sums_do_not_cancel() -> None:
+    _, back = te.vjp(lambda x: x * 3.0 - x * 2.0 - x, 1.0)
+    assert te.backpropagate(back, monoid=monoids.absolute()) == (6.0,)
+    assert back(1.0) == (0.0,)
+
+
+def test_intervals_hold_every_sum() -> None:
+    _, back = te.vjp(lambda x, y: x * y - x, 2.0, 0.25)
+    assert te.backpropagate(back, monoid=monoids.intervals()) == ((-1.25, 1.25), (-2.0, 2.0))
+
+
+def test_provenance_counts_ways_by_lines() -> None:
+    def program(x: Any) -> Any:
+        y = x * x
+        return y * y
+
+    engine = te.Engine()
+    with engine.debug(records=True):
+        _, back = engine.vjp(program, 2.0)
+    (ways,) = engine.backpropagate(back, monoid=monoids.provenance())
+    assert ways.count == 4
+    assert sorted((line.text, count) for line, count in ways.lines.items()) == [("return y * y", 4), ("y = x * x", 4)]
+
+
+def test_a_zero_partial_counts_for_sets_and_not_for_numbers() -> None:
+    _, back = te.vjp(lambda x: 0.0 * x, 2.0)
+    assert te.backpropagate(back, monoid=monoids.booleans()) == (True,)
+    assert te.backpropagate(back, monoid=monoids.absolute()) == (0.0,)
+
+
+def test_too_few_elements_are_refused() -> None:
+    _, back = te.vjp(scalars, 1.0, 2.0)
+    with pytest.raises(CotangentError, match="2 numbers, which need as many elements, not 1"):
+        te.backpropagate(back, [1.0], monoid=monoids.reals())
+
+
+def test_rules_of_ones_own_are_refused() -> None:
+    @te.custom_vjp
+    def doubled(x: Any) -> Any:
+        return 2.0 * x
+
+    doubled.defvjp(lambda x: (2.0 * x, None), lambda kept, ct: (2.0 * ct,))
+    _, back = te.vjp(lambda x: doubled(x), np.ones(2))
+    with pytest.raises(UnsupportedError, match="without its rule"):
+        te.backpropagate(back, monoid=monoids.absolute())
+
+
+ELEMENTS: dict[str, Any] = {
+    "reals": [1.0, -2.0, 4.0],
+    "booleans": [True, False],
+    "index_sets": [frozenset([1]), frozenset([1, 2]), frozenset()],
+    "absolute": [1.0, 0.0, 2.5],
+    "intervals": [(-1.0, 2.0), (0.0, 0.5), (-4.0, -2.0)],
+}
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_the_monoids_keep_the_laws(name: str) -> None:
+    check_monoid(getattr(monoids, name)(), ELEMENTS[name])
+
+
+def test_counts_of_ways_keep_the_laws() -> None:
+    from collections import Counter
+
+    check_monoid(
+        monoids.provenance(), [Ways(1, Counter()), Ways(2, Counter({"a": 2})), Ways(3, Counter({"a": 1, "b": 3}))]
+    )
+
+
+@pytest.mark.parametrize(
+    ("broken", "law"),
+    [
+        (Monoid(1.0, 1.0, lambda x, y: x + y, lambda e, x: x), "zero is not neutral"),
+        (Monoid("", "a", lambda x, y: x + y, lambda e, x: x), "add does not commute"),
+        (
+            Monoid(0.0, 1.0, lambda x, y: (x + y) / (1 + x * y * 0.01 * (x != y)), lambda e, x: x),
+            "add is not associative",
+        ),
+        (Monoid(0.0, 1.0, lambda x, y: x + y, lambda e, x: x * x), "through does not keep sums"),
+        (Monoid(0.0, 1.0, max, lambda e, x: x + 1.0), "through does not keep zero"),
+    ],
+)
+def test_broken_laws_are_found(broken: Any, law: str) -> None:
+    elements = ["a", "b"] if broken.zero == "" else [1.0, 2.0, 3.0]
+    with pytest.raises(AssertionError, match=law):
+        check_monoid(broken, elements)
