@@ -171,3 +171,17 @@ def test_no_raw_errors_at_extreme_arguments(name):
 
             with contextlib.suppress(TapeEngineError), np.errstate(all="ignore"):
                 te.jvp(te.grad(at), (x,), (1.0,))
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("v", [-30.0, 0.0, 1e-6, 3.2, 60.0])
+def test_kv_in_its_order_by_mpmath(v, order):
+    mpmath = pytest.importorskip("mpmath")
+    z = np.array([1e-3, 0.5, 30.0, 600.0])
+    slope = te.grad(lambda v: np.sum(special.kv(v, z) * weights))
+    with mpmath.workdps(40):
+        wanted = [float(mpmath.diff(lambda w, x=x: mpmath.besselk(w, x), v, order)) for x in z]
+    for k in range(len(z)):
+        weights = np.arange(len(z)) == k
+        found = slope(v) if order == 1 else te.grad(slope)(v)
+        assert found == pytest.approx(wanted[k], rel=1e-10, abs=1e-300)
