@@ -70,7 +70,7 @@ def test_a_program_that_turns_to_arrays_runs_once_more_and_must_repeat():
 @settings(max_examples=60, deadline=None)
 @given(programs, st.sampled_from([float, np.float64, np.float32]), st.booleans())
 def test_a_later_product_has_the_bits_and_types_of_the_first(program, kind, inside):
-    """A function that is no Python function is never known to be one of scalars: each of its products is a first one."""
+    """A function that is no Python function is never known to be one of scalars: its products are first ones."""
 
     def last(*xs):
         return program(tm, *xs)[-1] * 1.0
