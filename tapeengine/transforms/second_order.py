@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeengine._core.sweeps import linear
+from tapeengine._core.tape.tape import live_traces
 from tapeengine.transforms.forms import is_traced
 from tapeengine.transforms.gradients import check_scalar
 from tapeengine.transforms.jacobians import all_finite
@@ -62,14 +63,17 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
             return products[0] if len(primals) == 1 else products
         first = Outcome(engine.structures, value)
     tapes: list[Any] = []
-    _, outer = engine.trace(_gradient(engine, f, tapes if may_fit else None, first), primals)
+    is_outermost = live_traces() == 0  # then no tangent is traced, and a tape that can be swept twice will do
+    _, outer = engine.trace(_gradient(engine, f, tapes if may_fit else None, first, is_outermost), primals)
     products = linear.hessian_product(tapes[0], tangents, outer) if tapes else None
     if products is None:
         products = linear.jvp(outer, tangents)
     return products[0] if len(primals) == 1 else products
 
 
-def _gradient(engine: Engine, f: Any, tapes: list[Any] | None, first: Outcome | None) -> Callable[..., Any]:
+def _gradient(
+    engine: Engine, f: Any, tapes: list[Any] | None, first: Outcome | None, is_outermost: bool
+) -> Callable[..., Any]:
     """The gradient in all arguments; it leaves its tape in `tapes` if that can be swept twice, and notes whether."""
 
     def gradient(*primals: Any) -> Any:
@@ -81,6 +85,8 @@ def _gradient(engine: Engine, f: Any, tapes: list[Any] | None, first: Outcome | 
                 tapes.append(backpropagator)
             if type(f) is FunctionType:
                 engine.of_scalars.note(f, is_twice)
+            if is_twice and is_outermost and first is None:
+                return 0.0
         difference = "" if first is None else first.difference(value)
         if difference:
             raise not_repeatable(f"{f.__name__}, which computes with arrays now and did with scalars only,", difference)
