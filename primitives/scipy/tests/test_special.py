@@ -185,3 +185,11 @@ def test_kv_in_its_order_by_mpmath(v, order):
         weights = np.arange(len(z)) == k
         found = slope(v) if order == 1 else te.grad(slope)(v)
         assert found == pytest.approx(wanted[k], rel=1e-10, abs=1e-300)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("n", [0, 0.4, 0.99, 1.5, 2.7])
+def test_orders_that_are_cut_to_integers(n):
+    for function in (special.expn, special.yn):
+        found = te.grad(lambda x, f=function: f(n, x))(1.3)
+        assert found == pytest.approx(te.grad(lambda x, f=function: f(int(n), x))(1.3), rel=1e-14)
