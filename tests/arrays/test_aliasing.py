@@ -1,5 +1,6 @@
 """Views alias as numpy's do, assignment is differentiated, and the caller's arrays are never changed."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -199,3 +200,25 @@ def test_an_inner_value_does_not_enter_an_outer_array() -> None:
 
     with pytest.raises(TraceError, match="outer"):
         te.vjp(program, X)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("inside", [False, True])
+def test_rows_that_are_assigned_columns_which_they_cross(order: str, inside: bool) -> None:
+    """numpy makes no copy where a vector is assigned to one of other strides: it reads what it has written."""
+    x = numpy.asarray(numpy.random.default_rng(4).normal(size=(4, 4)), order=order)
+    t = numpy.random.default_rng(5).normal(size=(4, 4))
+    for row, column, step, back in itertools.product(range(4), range(4), (1, 2), (False, True)):
+
+        def program(np: Any, x: Any, row: int = row, column: int = column, step: int = step, back: bool = back) -> Any:
+            y = np.copy(x)
+            if back:
+                y[::step, column] = y[row, ::step]
+            else:
+                y[row, ::step] = y[::step, column]
+            return np.sum(np.sin(y))
+
+        expected = numpy.imag(program(numpy, x + 1e-20j * t)) / 1e-20
+        slope = te.grad(lambda x, p=program: p(np, x))
+        found = te.vjp(slope, x)[0] if inside else slope(x)
+        assert abs(numpy.sum(found * t) - expected) < 1e-12

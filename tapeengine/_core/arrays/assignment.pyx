@@ -4,7 +4,7 @@ from libc.stdint cimport uint32_t
 cimport numpy as cnp
 from numpy cimport (
     NPY_BOOL, NPY_CDOUBLE, NPY_DOUBLE, NPY_UINT32, NPY_UINT64, PyArray_DATA, PyArray_DescrFromType, PyArray_ISWRITEABLE,
-    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_TYPE, ndarray,
+    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )
 
 from tapeengine._core.scalars.complex cimport ComplexDual
@@ -117,7 +117,9 @@ cdef int put(Array a, object index, object value) except -1:
         tag = 0
     check_writer(a, tag)
     h = head_of_array(a)
-    if is_mask(<tuple> index, PyArray_NDIM(numbers)):
+    if type(value) is Array and (<Array> value).storage is s and (
+            is_mask(<tuple> index, PyArray_NDIM(numbers))
+            or kind != GATHERED and reads_what_it_writes(numbers[index], plain((<Array> value).current()))):
         if put_overlapping(a, value, lambda target, found: assign(target, index, found)):
             return 0
     place, source, shape = None, value, ()
@@ -197,6 +199,15 @@ cdef bint is_mask(tuple index, int ndim) noexcept:
     """Whether an index is one mask of the whole array: numpy then reads the value while it writes."""
     return (len(index) == 1 and type(index[0]) is array_class and PyArray_TYPE(<ndarray> index[0]) == NPY_BOOL
             and PyArray_NDIM(<ndarray> index[0]) == ndim)
+
+
+cdef bint reads_what_it_writes(object target, ndarray value) except -1:
+    """Whether numpy assigns a vector to another one of other strides that overlaps it: it makes no copy there."""
+    cdef Py_ssize_t step, other
+    if type(target) is not array_class or PyArray_NDIM(<ndarray> target) != 1 or PyArray_NDIM(value) == 0:
+        return False
+    step, other = PyArray_STRIDES(<ndarray> target)[0], PyArray_STRIDES(value)[PyArray_NDIM(value) - 1]
+    return step != other and step * other > 0 and numpy.shares_memory(target, value)
 
 
 def put_overlapping(Array a, value, write):
