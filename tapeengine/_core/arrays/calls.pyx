@@ -4,7 +4,7 @@ What each argument's rule asks for by name is what the record keeps. Within an i
 themselves be arrays of an outer trace: the call is then recorded there as well, as it runs.
 """
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint32_t
 cimport numpy as cnp
 from numpy cimport (
     NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, NPY_OBJECT, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS,
@@ -29,9 +29,6 @@ import numpy
 
 from tapeengine._core.tape.above import ABOVE
 from tapeengine.errors import TraceError
-
-cdef extern from "memory.h":
-    uint64_t te_digest(const void *data, size_t bytes) nogil
 
 cnp.import_array()
 
@@ -441,18 +438,3 @@ cpdef tuple widened(tuple args):
         return args
     return tuple([array_of_dual(<Dual> x) if type(x) is Dual and is_double((<Dual> x).tag, (<Dual> x).id) else x
                   for x in args])
-
-
-def digest_of_traced(tuple args, size_t most):
-    """A digest of what the traced arrays among some arguments hold, but for those of more bytes than `most`; 0 where
-    there are none."""
-    cdef uint64_t digest = 0
-    cdef size_t size
-    cdef Array a
-    for x in args:
-        if type(x) is Array:
-            a = <Array> x
-            size = a.storage.size * PyArray_ITEMSIZE(plain(a.current()))
-            if size <= most:
-                digest = digest * 31 + te_digest(a.storage.data, size)
-    return digest
