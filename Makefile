@@ -7,6 +7,7 @@ VENV ?= .venv
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 PEERS_ARGS ?=
+MUTANTS_ARGS ?=
 BASE ?= HEAD~1
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
@@ -14,10 +15,10 @@ DEMO = $(VENV)/.demo
 STUBS = $(wildcard tapeengine/_core/*/*.pyi)
 SOURCES = pyproject.toml setup.py $(foreach kind,py pyx pxd h,$(wildcard tapeengine/_core/*/*.$(kind)))
 
-.PHONY: help install demo test doctest check tsan test-scipy test-lift lint format types stubtest bench bench-agree bench-quick bench-compare peers page dist clean
+.PHONY: help install demo test doctest check tsan test-scipy test-lift lint format types stubtest mutants bench bench-agree bench-quick bench-compare peers page dist clean
 
 help:
-	@echo "make demo | test | doctest | check (tests on a build with all checks) | tsan (threads) | test-scipy | test-lift | lint | format | types | stubtest"
+	@echo "make demo | test | doctest | check (tests on a build with all checks) | tsan (threads) | test-scipy | test-lift | lint | format | types | stubtest | mutants"
 	@echo "make bench | bench-agree | bench-quick | bench-compare BASE=commit | peers | page | dist | clean"
 	@echo "variables: PYTHON=$(PYTHON) VENV=$(VENV) PYTEST_ARGS='$(PYTEST_ARGS)' BENCH_ARGS='$(BENCH_ARGS)' PEERS_ARGS='$(PEERS_ARGS)'"
 
@@ -92,6 +93,11 @@ types: $(INSTALLED)
 
 stubtest: types
 	$(BIN)/stubtest --concise --mypy-config-file pyproject.toml --allowlist tests/stubtest_allowlist.txt $(subst /,.,$(STUBS:.pyi=))
+
+# Sampled mutations of the Python rooms against their tests; minutes to hours, by MUTANTS_ARGS='--each 30 --room spaces'.
+mutants: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet 'cosmic-ray>=8.3'
+	$(BIN)/python tests/mutants.py $(MUTANTS_ARGS)
 
 bench: $(INSTALLED)
 	$(BIN)/python asv_bench/bench.py $(BENCH_ARGS)
