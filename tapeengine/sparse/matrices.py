@@ -22,7 +22,7 @@ from tapeengine.transforms.jacobians import pushed
 from tapeengine.transforms.transformed import named
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["dependencies", "sparse_hessian", "sparse_jacobian"]
 
