@@ -97,7 +97,7 @@ def test_rules_of_ones_own_are_refused() -> None:
         te.backpropagate(back, monoid=monoids.absolute())
 
 
-# -- typed programs: the same sums by EC's transformation -----------------------------------------------------------------
+# -- typed programs: the same sums by EC's transformation ------------------------------------------------------------
 @te.program
 def products(xs: list[float], scale: float) -> float:
     total = 0.0
