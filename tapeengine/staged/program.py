@@ -21,7 +21,7 @@ from tapeengine.transforms.generators import generator_states, same_states
 from tapeengine.transforms.rerun import Outcome
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["Staged"]
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from tapeengine._core.sweeps import block, column_sweep, linear, row_sweep
 from tapeengine.errors import UnsupportedError
+from tapeengine.sparse.hint import hint_at_sparse
 from tapeengine.transforms.arguments import Argnums, Arguments
 from tapeengine.transforms.forms import Form, flatten, form_of, is_continuous, is_traced, unflatten
 from tapeengine.transforms.gradients import is_real_number
@@ -69,7 +70,10 @@ def dense(
     if not own and linear.depends_on_outer(backpropagator) and are_numbers(rows) and are_numbers(columns):
         numbers = traced_numbers(backpropagator, rows, columns, arguments.single, forward)
         return unflatten(rows.steps, [unflatten(columns.steps, row) for row in numbers])
-    return structured(full_matrix(backpropagator, rows, columns, arguments.single, forward), rows, columns)
+    matrix = full_matrix(backpropagator, rows, columns, arguments.single, forward)
+    if type(matrix) is np.ndarray:
+        hint_at_sparse(matrix)
+    return structured(matrix, rows, columns)
 
 
 def hessian(
