@@ -49,6 +49,7 @@ __all__ = [
     "lift",
     "lifted",
     "linearize",
+    "load_staged",
     "primitive",
     "program",
     "register_container",
@@ -62,13 +63,14 @@ __all__ = [
     "value_and_grad",
     "vhp",
     "vjp",
+    "vmap",
 ]
 
 _METHODS = (
     *("vjp", "grad", "value_and_grad", "elementwise_grad", "jvp", "linearize"),
     *("jacobian", "jacfwd", "jacrev", "hessian", "hvp", "vhp"),
     *("custom_vjp", "custom_jvp", "stop_gradient", "checkpoint", "iterate", "fork", "fork_map"),
-    *("debug", "tape", "backpropagate", "register_container", "stage"),
+    *("debug", "tape", "backpropagate", "register_container", "stage", "vmap", "load_staged"),
 )
 _MODULES = ("chad", "cmath", "math", "numpy", "plugins", "testing")
 _WORKERS = ("Loaded", "Shared")
@@ -105,7 +107,8 @@ if TYPE_CHECKING:
     checkpoint, iterate = _engine.checkpoint, _engine.iterate
     fork, fork_map = _engine.fork, _engine.fork_map
     debug, tape, backpropagate = _engine.debug, _engine.tape, _engine.backpropagate
-    register_container, stage = _engine.register_container, _engine.stage
+    register_container = _engine.register_container
+    stage, vmap, load_staged = _engine.stage, _engine.vmap, _engine.load_staged
 
 else:  # an annotation of programs is the class of traced arrays: one name for both
     from tapeengine._core.arrays.array import Array
