@@ -13,7 +13,8 @@ from tapeengine.sparse import matrices
 from tapeengine.sparse.dependencies import Dependencies
 from tapeengine.sparse.monoids import Monoid
 from tapeengine.sparse.resolve import backpropagated
-from tapeengine.staged.program import Staged
+from tapeengine.staged.batch import Batched
+from tapeengine.staged.program import Staged, load_staged
 from tapeengine.structure import Structures, of_object
 from tapeengine.transforms import checkpointing, gradients, iteration, jacobians, programs, second_order
 from tapeengine.transforms import tangents as tangents_module
@@ -567,6 +568,69 @@ class Engine(Parallel):
         (0.0, 1)
         """
         return Staged(self, program, paths)
+
+    def load_staged(self, path: Any, program: Callable[..., Any] | None = None) -> Staged:
+        """Return the staged program whose recordings `Staged.save` has written to a file.
+
+        Parameters
+        ----------
+        path : str or path
+        program : callable, optional
+            What is run, and recorded, where no recording fits. Without it a call that none fits raises `StagingError`.
+
+        Raises
+        ------
+        StagingError
+            Where the file is altered, cut off, of another version, or none of a staged program.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import tapeengine as te
+        >>> staged = te.stage(lambda x: x * x)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = staged(2.0), staged.save(os.path.join(folder, "square.staged"))
+        ...     loaded = te.load_staged(os.path.join(folder, "square.staged"))
+        >>> te.value_and_grad(loaded)(3.0)
+        (9.0, 6.0)
+        """
+        return load_staged(self, path, program)
+
+    def vmap(self, f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, threads: int = 1) -> Batched:
+        """Return `f` mapped over axes of its arguments.
+
+        A staged program runs in lanes: one dispatch for a block of arguments, without Python; lanes that take another
+        way are grouped by their way. Any other program is called for one lane after the other.
+
+        Parameters
+        ----------
+        f : callable
+        in_axes : int, None, or a tuple of them for each argument
+            The axis of each array that the lanes lie along; None where all lanes share an argument. An entry may be a
+            structure of them.
+        out_axes : int, None, or a structure of them
+            Where the axis of lanes is put in each array of the value; with None all lanes must have the same.
+        threads : int
+            How many threads share the lanes of a staged program; the bits do not depend on it.
+
+        Returns
+        -------
+        Batched
+            A callable that every transform takes.
+
+        Raises
+        ------
+        StructureError
+            Where axes do not fit, or the values of lanes cannot be put together.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import tapeengine as te
+        >>> te.vmap(te.stage(lambda x, a: a * x * x), (0, None))(np.array([1.0, 2.0]), 3.0)
+        array([ 3., 12.])
+        """
+        return Batched(self, f, in_axes, out_axes, threads)
 
     def debug(self, *, nans: bool = False, records: bool = False) -> Debug:
         """Switch debugging of this engine's traces on or off; also as a context manager, which restores what was.
