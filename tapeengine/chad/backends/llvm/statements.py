@@ -57,15 +57,11 @@ def compute_(b: Body, s: Compute) -> None:
 
 
 def load(b: Body, s: Load) -> None:
-    checked = s.checked and id(s) not in b.checked
-    place = b.element(s.array, s.indices, checked, may_be_negative=s.checked and checked)
-    b.give(s.out, b.read_words(words(s.out.type), place, ELEMENT))
+    b.give(s.out, b.read_values([s.out.type], b.read_at(s), ELEMENT))
 
 
 def row(b: Body, s: Row) -> None:
-    checked = s.checked and id(s) not in b.checked
-    place = b.element(s.array, s.indices, checked, may_be_negative=s.checked and checked)
-    b.give(s.out, [place, *b.value(s.array)[1 + len(s.indices) :]])
+    b.give(s.out, [b.read_at(s), *b.value(s.array)[1 + len(s.indices) :]])
 
 
 def check(b: Body, s: Check) -> None:
@@ -90,7 +86,7 @@ def new(b: Body, s: New) -> None:
         room = str(few * bytes_each)
     else:
         room = b.total(sizes, bytes_each)
-        place = b.take(b.at("%ctx", control.SCRATCH) if b.lifetimes.is_scratch(s.out) else "%ctx", room)
+        place = b.take(b.state(control.SCRATCH) if b.lifetimes.is_scratch(s.out) else "%ctx", room)
     if not is_filled(s.out, s.sizes, after):
         b.clear(place, room)
     b.give(s.out, [place, *sizes])
@@ -103,7 +99,7 @@ def zeros_like(b: Body, s: ZerosLike) -> None:
         return
     sizes = b.value(s.array)[1:]
     room = b.total(sizes, stride(s.out.type.element))
-    place = b.take(b.at("%ctx", control.SCRATCH) if b.lifetimes.is_scratch(s.out) else "%ctx", room)
+    place = b.take(b.state(control.SCRATCH) if b.lifetimes.is_scratch(s.out) else "%ctx", room)
     b.clear(place, room)
     b.give(s.out, [place, *sizes])
 

@@ -35,6 +35,7 @@ class Values(Writer):
         self.known: dict[str, list[str]] = {}
         self.placed: dict[str, list[str]] = {}
         self.indices: set[str] = set()
+        self.of_arrays: frozenset[str] = frozenset()
         self.changing = set(self.lifetimes.grown)
         times: Counter[str] = Counter(p.name for p in function.params)
         for s, _ in walk(function.body):
@@ -74,6 +75,9 @@ class Values(Writer):
         """Give a variable its value."""
         if v.name not in self.changing:
             self.known[v.name] = list(values)
+            if v.name in self.of_arrays:
+                self.sizes.add(values[0])
+                self.naturals.add(values[0])
             return
         if self.is_grown(v) and len(values) < len(GROWN):
             values = [*values, values[1]]
