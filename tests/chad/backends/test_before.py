@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import tapeengine as te
+from tapeengine.chad.backends.llvm.fuse import fused
 from tapeengine.chad.backends.tiers import is_installed
+from tapeengine.chad.intermediate.analysis import walk
+from tapeengine.chad.intermediate.statements import AddAll
 
 pytestmark = pytest.mark.skipif(not is_installed(), reason="llvmlite is not installed")
 Matrix = te.Array[te.Vec]
@@ -135,3 +138,26 @@ def test_a_whole_number_below_zero_is_handed_to_the_reverse_pass(k: int) -> None
     other, wanted = te.vjp(te.program(shifted.function, backend="machine"), xs, k, 2)
     assert value == other
     np.testing.assert_array_equal(back(1.0)[0], wanted(1.0)[0])
+
+
+@te.program(backend="native")
+def nearest(points: Matrix, centres: Matrix) -> float:
+    return sum(min(sum((p[j] - c[j]) ** 2 for j in range(len(p))) for c in centres) for p in points)
+
+
+def test_what_is_added_where_its_sum_is_has_the_bits_of_the_machine() -> None:
+    generator = np.random.default_rng(5)
+    points, centres = generator.standard_normal((20, 3)), generator.standard_normal((4, 3))
+    (value, back), (other, wanted) = (
+        te.vjp(p, points, centres) for p in (nearest, te.program(nearest.function, backend="machine"))
+    )
+    assert value == pytest.approx(other, rel=1e-14)
+    for got, want in zip(back(1.0), wanted(1.0), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-13)
+    lowered = nearest.executable.lowered
+    assert lowered is not None
+    made = fused(lowered.program.functions["reverse"])
+    before, after = (
+        sum(isinstance(s, AddAll) for s, _ in walk(f.body)) for f in (lowered.program.functions["reverse"], made)
+    )
+    assert (before, after) == (2, 1)

@@ -104,7 +104,7 @@ class Columns:
         self.types = field_words(self.kept)
         self.starts: dict[int, str] = {}
         wide = [k for k, w in enumerate(self.types) if size_of(w) == 8]
-        start, before = b.at(base, HEADER), ""
+        start, before = b.at(base, HEADER) if self.types else base, ""
         for k in (*wide, *(k for k in range(len(self.types)) if k not in wide)):
             if before:
                 start = b.op(f"getelementptr inbounds {before}, ptr {start}, i64 {count}")
@@ -140,6 +140,9 @@ def open_columns(b: Body, kept: Kept, count: str) -> Columns:
     site = b.program.recomputed.get(kept.frames.name)
     fields = kept if site is None else Kept(kept.frames, site.fields)
     size = sum(size_of(w) for w in field_words(fields))
+    if not size and kept.frames.name not in b.program.uncounted:
+        b.give(kept.frames, ["null"])
+        return Columns(b, kept, "null", count)
     b.check_size(count)
     room = b.op(f"mul nsw i64 {count}, {size}")
     base = b.take("%ctx", b.op(f"add nsw i64 {room}, {HEADER}"))
@@ -251,7 +254,8 @@ class Recalled:
         for k in s.recalled:
             frames = b.one(k.frames)
             if b.program.sites.get(k.frames.name) == COLUMNS:
-                self.columns.append((k, frames, b.read("i64", frames, FRAME, is_size=True)))
+                count = b.read("i64", frames, FRAME, is_size=True) if s.count is None else ""
+                self.columns.append((k, frames, count))
             else:
                 place = b.place("ptr")
                 b.set(place, "ptr", frames)
@@ -259,12 +263,12 @@ class Recalled:
         if self.chains and not s.down:
             raise NotAssembled("a chain of frames from the first to the last")
         self.count = self.columns[0][2] if self.columns else None
-        b.naturals |= {count for _, _, count in self.columns}
-        b.sizes |= {count for k, _, count in self.columns if k.fields}
 
-    def open(self, b: Body) -> list[Columns]:
+    def open(self, b: Body, count: str) -> list[Columns]:
         """Give the columns of those frames that have some."""
-        return [Columns(b, k, base, count) for k, base, count in self.columns]
+        if any(k.fields for k, _, _ in self.columns):
+            b.sizes.add(count)
+        return [Columns(b, k, base, count) for k, base, _ in self.columns]
 
     def peel(self, b: Body) -> None:
         """Take the newest record of each chain."""
@@ -282,9 +286,9 @@ def for_(b: Body, s: For) -> None:
     if s.count is None and recalled.count is None:
         by_chain(b, s, recalled)
         return
-    count = b.not_negative(b.one(s.count)) if s.count is not None else str(recalled.count)
+    count = str(recalled.count) if s.count is None else b.not_negative(b.one(s.count))
     kept = None if s.kept is None else open_columns(b, s.kept, count)
-    columns = recalled.open(b)
+    columns = recalled.open(b, count)
     up = not s.down or (not recalled.chains and is_orderless(s))
     b.indices.add(s.index.name)
     counted(b, s, count, up, kept, columns, recalled)

@@ -9,7 +9,7 @@ from tapeengine.chad.backends.llvm.recompute import Site
 from tapeengine.chad.backends.llvm.writer import ELEMENT, FRAME, REFER, Writer
 from tapeengine.chad.intermediate.analysis import walk
 from tapeengine.chad.intermediate.operations import REAL
-from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Program, Scalar, Size, Type
+from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, For, Function, Program, Scalar, Size, Type
 
 __all__ = ["Helpers", "guard"]
 
@@ -47,7 +47,8 @@ class Helpers:
         self.recomputed = recomputed
         self.written: dict[str, str] = {}
         self.most_zeros = 0
-        self.registered: list[object] = []
+        loops = [s for f in program.functions.values() for s, _ in walk(f.body) if isinstance(s, For)]
+        self.uncounted = frozenset(k.frames.name for s in loops if s.count is None for k in s.recalled)
 
     @property
     def functions(self) -> Mapping[str, Function]:
