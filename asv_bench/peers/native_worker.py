@@ -8,7 +8,7 @@ import pickle
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
@@ -47,10 +47,10 @@ def serve() -> None:
             answer = sample_time(*thunks[tool, name])
         else:
             import_module(f"asv_bench.peers.native_{tool}")
-            start = perf_counter()
+            start = process_time()
             thunk = prepared(tool, name, args)
             value = plain(thunk())
-            answer = value, perf_counter() - start
+            answer = value, process_time() - start
             thunks[tool, name] = thunk, repeats_for(thunk, 0.01)
         pickle.dump(answer, answers)
         answers.flush()

@@ -161,3 +161,42 @@ def test_what_is_added_where_its_sum_is_has_the_bits_of_the_machine() -> None:
         sum(isinstance(s, AddAll) for s, _ in walk(f.body)) for f in (lowered.program.functions["reverse"], made)
     )
     assert (before, after) == (2, 1)
+
+
+@te.program(backend="native")
+def windows(xs: te.Vec, ys: te.Vec, n: int) -> float:
+    return sum(sum(xs[i + j] * ys[j] for j in range(len(ys))) ** 2 for i in range(n))
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 6])
+def test_sums_of_indices_inside_an_array(n: int) -> None:
+    xs, ys = np.arange(1.0, 9.0), np.array([1.0, -2.0, 0.5])
+    value, back = te.vjp(windows, xs, ys, n)
+    found = np.correlate(xs, ys, "valid")[:n]
+    assert value == pytest.approx(found @ found)
+    np.testing.assert_allclose(back(1.0)[0], np.pad(np.convolve(2.0 * found, ys), (0, 6 - n)) if n else np.zeros(8))
+
+
+@pytest.mark.parametrize("n", [7, 8, 9])
+def test_sums_of_indices_that_leave_an_array_raise(n: int) -> None:
+    with pytest.raises(IndexError):
+        te.vjp(windows, np.arange(1.0, 9.0), np.array([1.0, -2.0, 0.5]), n)
+
+
+@te.program(backend="native")
+def neighbours(xs: te.Vec, k: int) -> float:
+    total = 0.0
+    for i in range(len(xs)):
+        total = total + xs[i - 1] * xs[i] + xs[i + k]
+    return total
+
+
+def test_an_index_before_the_first_counts_from_the_end() -> None:
+    xs = np.array([1.0, 2.0, 3.0])
+    value, back = te.vjp(neighbours, xs, -2)
+    assert value == 3.0 * 1.0 + 2.0 + 6.0 + (2.0 + 3.0 + 1.0)
+    np.testing.assert_array_equal(back(1.0)[0], [5.0 + 1.0, 4.0 + 1.0, 3.0 + 1.0])
+    with pytest.raises(IndexError):
+        te.vjp(neighbours, xs, 1)
+    with pytest.raises(IndexError):
+        te.vjp(neighbours, xs, 2**63 - 2)

@@ -115,12 +115,8 @@ class Places:
         memory = self.lifetimes.find(sums.name)
         if memory in self.params:
             return False
-        for s, _ in walk(list(between)):
-            for x in (*reads(s), *outs(s)):
-                if isinstance(x, Var) and x != made and isinstance(x.type, ArrayOf):
-                    if self.lifetimes.find(x.name) == memory:
-                        return False
-        return True
+        named = {x for s, _ in walk(list(between)) for x in (*reads(s), *outs(s)) if isinstance(x, Var)} - {made}
+        return not any(isinstance(x.type, ArrayOf) and self.lifetimes.find(x.name) == memory for x in named)
 
 
 def filled(loop: For, array: Var) -> bool:

@@ -42,6 +42,7 @@ class Before:
 
     def __init__(self, b: Body, loop: For, sites: Sequence[Site]) -> None:
         self.b = b
+        self.sums: dict[str, Compute] = {}
         self.steps = [*(s for site in sites for s in site.again), *loop.body]
         inside = [s for s, _ in walk(self.steps)]
         self.indices = [loop.index, *(site.index for site in sites)]
@@ -64,6 +65,8 @@ class Before:
                 self.b.block([s])
                 self.b.hoisted.add(id(s))
                 self.inside -= {v.name for v in outs(s)}
+            elif isinstance(s, Compute) and self.sum_of(s) is not None:
+                self.sums[s.out.name] = s
             elif isinstance(s, Load | Row) and s.checked and self.is_fixed(s.array):
                 self.check(s, count)
 
@@ -95,10 +98,29 @@ class Before:
             if x in self.indices:
                 if sizes[k] != count and not b.is_reverse:
                     b.stop_if(b.op(f"icmp slt i64 {sizes[k]}, {count}"), REFER, now=True)
+            elif isinstance(x, Var) and x.name in self.sums:
+                self.check_sum(self.sums[x.name], sizes[k], count)
             elif self.is_fixed(x):
                 b.prepared[id(s), k] = b.index(x, sizes[k], checked=not b.is_reverse)
             else:
                 return
+        b.checked.add(id(s))
+
+    def sum_of(self, s: Compute) -> Operand | None:
+        """Give what a statement adds to the loop's index, if that is not negative and the same in all steps."""
+        if s.operation.name != "iadd":
+            return None
+        first, second = s.args
+        other = second if first in self.indices else first if second in self.indices else None
+        return other if other is not None and self.is_fixed(other) and self.b.is_index(other) else None
+
+    def check_sum(self, s: Compute, size: str, count: str) -> None:
+        """Check an index that is the loop's and a number that is not negative: the last one is the largest."""
+        b, start = self.b, self.sum_of(s)
+        if not b.is_reverse:
+            assert start is not None
+            left = b.op(f"sub nsw i64 {size}, {count}")
+            b.stop_if(b.op(f"icmp slt i64 {left}, {b.one(start)}"), REFER, now=True)
         b.checked.add(id(s))
 
     def leave(self) -> None:

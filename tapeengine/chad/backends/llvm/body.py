@@ -65,8 +65,9 @@ class Body(Values):
             if checked:
                 self.stop_if(self.op(f"icmp ule i64 {size}, {i}"), REFER, now=True)
             return i
-        from_end = self.op(f"icmp slt i64 {i}, 0")
-        i = self.op(f"select i1 {from_end}, i64 {self.op(f'add i64 {i}, {size}')}, i64 {i}")
+        if not self.is_index(x):
+            from_end = self.op(f"icmp slt i64 {i}, 0")
+            i = self.op(f"select i1 {from_end}, i64 {self.op(f'add i64 {i}, {size}')}, i64 {i}")
         if checked:
             self.stop_if(self.op(f"icmp uge i64 {i}, {size}"), REFER, now=True)
         return i

@@ -47,13 +47,22 @@ from tapeengine.chad.intermediate.statements import (
 __all__ = ["RULES"]
 
 
+#: Sums of indices, which fit where the arrays that they lead into do.
+FITTING = MappingProxyType({"iadd": "add", "isub": "sub"})
+
+
 def compute_(b: Body, s: Compute) -> None:
     args = [b.one(x) for x in s.args]
     args = [
         b.op(f"sitofp i64 {a} to double") if t == REAL and x.type != REAL else a
         for a, x, t in zip(args, s.args, s.operation.takes, strict=True)
     ]
-    b.give(s.out, [compute(b, s.operation, args, b.may_raise)])
+    if s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked):  # as in the forward pass, or checked
+        b.give(s.out, [b.op(f"{FITTING[s.operation.name]} nsw i64 {args[0]}, {args[1]}")])
+    else:
+        b.give(s.out, [compute(b, s.operation, args, b.may_raise)])
+    if s.operation.name == "iadd" and all(map(b.is_index, s.args)):
+        b.indices.add(s.out.name)
 
 
 def load(b: Body, s: Load) -> None:

@@ -44,6 +44,12 @@ class Values(Writer):
                 self.changing |= {v.name for v, _ in s.carried}
         self.changing |= {name for name, n in times.items() if n > 1}
 
+    def is_index(self, x: Operand) -> bool:
+        """Tell whether a whole number is known not to be negative."""
+        if isinstance(x, Const):
+            return isinstance(x.value, int) and x.value >= 0
+        return x.name in self.indices or (x.name in self.known and self.known[x.name][0] in self.naturals)
+
     def is_grown(self, x: Operand) -> bool:
         """Tell whether an array grows."""
         return isinstance(x, Var) and x.name in self.lifetimes.grown
