@@ -67,7 +67,7 @@ def native(
 def forms_of(
     lowered: Lowered, definition: Definition, classes: Mapping[str, type]
 ) -> tuple[tuple[Form, ...], Form] | None:
-    """Give the forms of what both passes take and give; None where values have none, or other leaves than the passes."""
+    """Give the forms of what both passes take and give; None where values have none, or other leaves than these."""
     found = [form(of, classes) for of in (*(p.of for p in definition.params), definition.result)]
     forms = [f for f in found if f is not None]
     if len(forms) < len(found):

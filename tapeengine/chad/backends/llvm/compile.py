@@ -21,7 +21,7 @@ LAYOUT = f"1 {sorted(opcodes().items())}"
 
 #: Programs of at most so many lines are improved by all that LLVM has. In longer ones copies of loops, for several
 #: steps at once, and more rounds of simplification take as long as all else together, and make them hardly faster.
-SHORT = 1000
+SHORT = 500
 
 
 @functools.cache
