@@ -15,11 +15,11 @@ DEMO = $(VENV)/.demo
 STUBS = $(wildcard tapeengine/_core/*/*.pyi)
 SOURCES = pyproject.toml setup.py $(foreach kind,py pyx pxd h,$(wildcard tapeengine/_core/*/*.$(kind)))
 
-.PHONY: help install demo test doctest check tsan test-scipy test-lift lint format types stubtest mutants bench bench-agree bench-quick bench-compare peers page dist clean
+.PHONY: help install demo test doctest check tsan test-scipy test-lift lint format types stubtest mutants bench bench-agree bench-quick bench-compare bench-native peers page dist clean
 
 help:
 	@echo "make demo | test | doctest | check (tests on a build with all checks) | tsan (threads) | test-scipy | test-lift | lint | format | types | stubtest | mutants"
-	@echo "make bench | bench-agree | bench-quick | bench-compare BASE=commit | peers | page | dist | clean"
+	@echo "make bench | bench-agree | bench-quick | bench-compare BASE=commit | bench-native | peers | page | dist | clean"
 	@echo "variables: PYTHON=$(PYTHON) VENV=$(VENV) PYTEST_ARGS='$(PYTEST_ARGS)' BENCH_ARGS='$(BENCH_ARGS)' PEERS_ARGS='$(PEERS_ARGS)'"
 
 $(VENV)/pyvenv.cfg:
@@ -112,6 +112,10 @@ bench-quick: $(INSTALLED)
 
 bench-compare: $(INSTALLED)
 	$(BIN)/python asv_bench/compare.py $(BASE) $(BENCH_ARGS)
+
+# Native code beside the tools in the environment of the peers: JAX, numba.
+bench-native: $(INSTALLED)
+	$(BIN)/python asv_bench/native.py $(BENCH_ARGS)
 
 peers: $(INSTALLED)
 	$(BIN)/python asv_bench/peers/setup.py $(PEERS_ARGS)

@@ -322,6 +322,8 @@ A line that stays flat reads or writes one element at a cost that does not depen
 
 {picture("first", "Seconds to the first derivative, for each tool that compiles, and over the length of a loop")}
 
+[Native code](native.md) has a page of its own with the same for te.program compiled through LLVM.
+
 Tracing, building a graph, compiling and running once; imports are not counted. Before every other tool that compiles
 tapeengine's first derivative is there on {lowest(rows, tuple(PROGRAMS), compiled, "first")}.
 {slow_in_python(rows, compiled)}

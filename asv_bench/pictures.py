@@ -1,4 +1,4 @@
-"""Make the pictures of docs/performance.md from docs/peers.json.
+"""Make the pictures of docs/performance.md from docs/peers.json, and that of docs/native.md from docs/native.json.
 
     python asv_bench/pictures.py
 
@@ -24,6 +24,7 @@ from asv_bench.programs.catalogue import PROGRAMS
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / "docs" / "peers.json"
+NATIVE = ROOT / "docs" / "native.json"
 FOLDER = ROOT / "docs" / "performance"
 
 Row = dict[str, Any]
@@ -275,6 +276,36 @@ def memory(found: dict[str, float]) -> Figure:
     return figure
 
 
+def native(found: dict[str, dict[str, float]]) -> Figure:
+    """Draw the time to the first gradient against that of a later one, a line between two tools for each program."""
+    figure, axes = plt.subplots(figsize=(11, 8))
+    tools = {"native": ("te.program, native", COLOURS[OURS], "o"), "jax": ("JAX jit", COLOURS["JAX jit"], "X")}
+    ends = {tool: [(t[tool] * 1e6, t[f"first_{tool}"]) for t in found.values()] for tool in tools}
+    for ours, theirs in zip(*ends.values(), strict=True):
+        axes.plot(*zip(ours, theirs, strict=True), color="#d6d3d1", linewidth=0.8, zorder=1)
+    for tool, (label, colour, mark) in tools.items():
+        x, y = zip(*ends[tool], strict=True)
+        axes.scatter(x, y, color=colour, marker=mark, s=42, label=label, zorder=2)
+    axes.set(xscale="log", yscale="log", xlabel="microseconds for value and gradient, compiled")
+    axes.set_title("Programs as users write them: CPU seconds to the first gradient, over the time of a later one")
+    name_points(axes, dict(zip(found, ends["native"], strict=True)))
+    axes.legend(frameon=False, loc="upper left")
+    return figure
+
+
+def name_points(axes: Axes, points: dict[str, tuple[float, float]]) -> None:
+    """Write names below points, where they fit from the left to the right."""
+    taken: list[tuple[float, float]] = []
+    axes.figure.canvas.draw()
+    for name, point in sorted(points.items(), key=lambda item: item[1][1]):
+        x, y = axes.transData.transform(point)
+        y -= 14
+        while any(abs(x - a) < 62 and abs(y - b) < 11 for a, b in taken):
+            y -= 11
+        taken.append((x, y))
+        axes.annotate(name, point, xytext=axes.transData.inverted().transform((x, y)), ha="center", fontsize=8)
+
+
 def save(name: str, figure: Figure, folder: Path) -> None:
     """Write a picture as SVG and as PNG."""
     if figure.get_layout_engine() is None:
@@ -288,6 +319,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command."""
     parser = argparse.ArgumentParser(description="Make the pictures of the performance page.")
     parser.add_argument("--peers", type=Path, default=PEERS)
+    parser.add_argument("--native", type=Path, default=NATIVE)
     parser.add_argument("--folder", type=Path, default=FOLDER)
     options = parser.parse_args(arguments)
     plt.switch_backend("Agg")
@@ -299,6 +331,8 @@ def main(arguments: list[str] | None = None) -> int:
             save(draw.__name__, draw(rows), options.folder)
         if data["memory"]:
             save("memory", memory(data["memory"]), options.folder)
+        if options.native.exists():
+            save("native", native(json.loads(options.native.read_text())), options.folder)
     return 0
 
 
