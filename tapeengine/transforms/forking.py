@@ -22,6 +22,7 @@ from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.far import Reply, first, pull_again, pull_kept, push_again
 from tapeengine.transforms.forms import flatten, form_of, is_traced
 from tapeengine.transforms.jobs import Job, combined, is_zero
+from tapeengine.transforms.progress import Progress
 from tapeengine.transforms.rerun import Repeatable
 from tapeengine.transforms.tasks import Closure, Direction, Task, derived, run_task
 from tapeengine.workers import Gone, Reference, Workers, in_order, stamp_of, workers_of
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
 __all__ = ["fork", "fork_map"]
-
-#: Shows how far a pass is: ``progress(iterable, total=n, desc=text)`` gives what is iterated in its place, as tqdm.
-Progress = Callable[..., Iterable[Any]]
 
 
 def fork(
