@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +21,8 @@ from tapeengine._core.sweeps.inspection import open_tape
 from tapeengine.errors import CotangentError, StructureError
 from tapeengine.staged.axes import Mapped, joined
 from tapeengine.transforms.calls import call_with_rule
+from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unflatten
-
-if TYPE_CHECKING:
-    from tapeengine.engine import Engine
-    from tapeengine.staged.program import Staged
 
 __all__ = ["Batched"]
 
@@ -145,7 +142,7 @@ class Run:
         self, batched: Batched, mapped: Mapped, columns: list[Any], plan: Plan, keywords: dict[str, Any], keep: bool
     ) -> None:
         self.engine = batched.engine
-        self.staged: Staged = batched.program
+        self.staged = batched.program
         self.threads = batched.threads
         self.mapped = mapped
         self.plan = plan

@@ -94,6 +94,7 @@ class Staged:
         self.paths = max(paths, 2)
         self.refused: str | None = None
         self.families: list[Family] = []
+        self.at_once: list[Plan] = []  # of calls without keyword arguments, where nothing is captured
         self.counts = {"recordings": 0, "changes": 0, "replays": 0, "evicted": 0}
         functools.update_wrapper(self, program, updated=())
         self.__name__ = getattr(program, "__name__", type(program).__name__)
@@ -104,9 +105,14 @@ class Staged:
     # -- what transforms call ------------------------------------------------------------------------------------------
     def __call__(self, *primals: Any, **keywords: Any) -> Any:
         """Return the program's value."""
+        if not keywords:
+            for plan in self.at_once:
+                value = plan.value(primals)
+                if value is not MISS:
+                    return value
         family = self._family(keywords)
         if family is not None:
-            for plan in family.plans:
+            for plan in family.plans if family.plans is not self.at_once else ():
                 value = plan.value(primals)
                 if value is not MISS:
                     return value
@@ -116,6 +122,11 @@ class Staged:
 
     def __tapeengine_vjp__(self, engine: Engine, *primals: Any, **keywords: Any) -> tuple[Any, Any]:
         """Return the value and the backpropagator."""
+        if not keywords and engine is self.engine and engine.switches is None:
+            for plan in self.at_once:
+                found = plan.vjp(primals)
+                if found is not MISS:
+                    return found  # type: ignore[no-any-return]
         found = self.replayed(engine, primals, keywords)
         if found is not None:
             return found
@@ -263,8 +274,14 @@ class Staged:
         """Forget all recordings, and why the program was refused."""
         for name in ("replays", "evicted"):
             self.counts[name] += sum(getattr(plan, name) for plan in self._plans())
-        self.families = []
+        self._hold([])
         self.refused = None
+
+    def _hold(self, families: list[Family]) -> None:
+        """Replace the recordings."""
+        self.families = families
+        plain = [family.plans for family in families if family.keywords is None and family.watch is None]
+        self.at_once = plain[0] if plain else []
 
     def __repr__(self) -> str:
         return f"<staged {self.__name__}: {self.stats()}>"
@@ -301,7 +318,7 @@ class Staged:
 
     def _changed(self, family: Family) -> None:
         """Let go of recordings made with what the program captures no longer."""
-        self.families = [other for other in self.families if other is not family]
+        self._hold([other for other in self.families if other is not family])
         self.counts["changes"] += 1
         for name in ("replays", "evicted"):
             self.counts[name] += sum(getattr(plan, name) for plan in family.plans)
@@ -321,7 +338,7 @@ class Staged:
             self._refuse(str(error))
             return engine.vjp(self._unstaged(), *primals, **keywords)
         called = vars(type(self.program)).get("__call__")
-        watch = Watch(engine.structures, (self.program, called, keywords), engine.copies)
+        watch = Watch(engine.structures, (self.program, called, keywords or None), engine.copies)
         if watch.is_traced:  # so that it depends on numbers of a trace around it
             return engine.vjp(self._unstaged(), *primals, **keywords)
         states = generator_states()
@@ -355,11 +372,12 @@ class Staged:
         family = next((family for family in self.families if self._fits(family, keywords)), None)
         if family is None:
             family = Family(watch, kept)
-            self.families = [family, *self.families][:MOST_FORMS]
+            self._hold([family, *self.families][:MOST_FORMS])
         plan = family.plan_for(primals)
         if plan is None:
             made = Plan(back, value, primals, self.engine.structures, self.paths)
             family.plans = [made, *family.plans][:MOST_FORMS]
+            self._hold(self.families)
             return
         evicted = plan.evicted
         plan.add(back, value)
@@ -387,7 +405,7 @@ def load_staged(engine: Engine, path: Any, program: Callable[..., Any] | None) -
     name, paths, plans = read(path, engine.structures)
     staged = Staged(engine, missing(name, path) if program is None else program, paths)
     staged.__name__ = name
-    staged.families = [Family.of_plans(plans)]
+    staged._hold([Family.of_plans(plans)])
     return staged
 
 
