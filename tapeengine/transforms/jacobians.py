@@ -96,8 +96,52 @@ def hessian(
     whole: Callable[..., Any] = columns
     if own_derivative(f, "__tapeengine_directional__") is not None:
         program: Any = f
+        if type(argnums) is int and not has_aux and not holomorphic:
+            columns = by_products(engine, program, argnums, columns)
         whole = at_poles(engine, columns, lambda: hessian(engine, program.python, argnums, has_aux, holomorphic))
     return named(whole, engine, "hessian", f, argnums, has_aux, holomorphic)
+
+
+def by_products(engine: Engine, f: Any, argnum: int, others: Callable[..., Any]) -> Callable[..., Any]:
+    """The Hessian of a program in one array, by the gradient of its directional derivative along each axis.
+
+    ``others`` is for all other arguments.
+    """
+
+    def hessian_f(*args: Any, **kwargs: Any) -> Any:
+        if kwargs or not is_vector(args, argnum):
+            return others(*args, **kwargs)
+        try:
+            rows = products(engine, f, argnum, args)
+        except UnsupportedError:  # a primitive whose rules are no programs
+            rows = None
+        return others(*args) if rows is None else np.array(rows)
+
+    return hessian_f
+
+
+def products(engine: Engine, f: Any, argnum: int, args: tuple[Any, ...]) -> list[Any] | None:
+    """The products of a program's Hessian with each axis of an argument; None where its value is not a number."""
+    whole = f.positional(args, {})[1]
+    program = f.for_values(whole)
+    along = program.__tapeengine_directional__()
+    tangents = list(program.tangents(whole, (None,) * len(whole)))
+    rows = []
+    for axis in np.eye(args[argnum].size):
+        tangents[argnum] = axis
+        value, backpropagator = engine.vjp(along, *whole, *tangents)
+        if type(value[0]) is not float:
+            return None
+        rows.append(backpropagator((0.0, 1.0))[argnum])
+    return rows
+
+
+def is_vector(args: tuple[Any, ...], argnum: int) -> bool:
+    """Whether an argument is a vector of numbers, and none is traced."""
+    if not -len(args) <= argnum < len(args) or any(map(is_traced, args)):
+        return False
+    x = args[argnum]
+    return type(x) is np.ndarray and x.dtype == float and x.ndim == 1 and x.size > 0
 
 
 def at_poles(

@@ -33,7 +33,11 @@ KINDS: Mapping[FormType, str] = MappingProxyType({REAL: "float", WHOLE: "int", T
 
 
 def native(
-    lowered: Lowered, definition: Definition, classes: Mapping[str, type], again: Callable[..., Any]
+    lowered: Lowered,
+    definition: Definition,
+    classes: Mapping[str, type],
+    again: Callable[..., Any],
+    is_few: bool = False,
 ) -> Native | None:
     """Assemble a forward and a reverse pass; None where the machine cannot run them.
 
@@ -47,6 +51,8 @@ def native(
         The classes that named products stand for.
     again : callable
         The longer way, for what the machine refers to Python.
+    is_few : bool
+        Whether arguments have few numbers; loops may make arrays then.
     """
     if len(lowered.program.functions) > 2:
         return None
@@ -56,8 +62,9 @@ def native(
         if forms is None:
             return None
         assert forward.kept is not None
-        ahead = assemble(forward, forward.results, forward.kept.fields, may_raise=True)
-        back = assemble(reverse, for_all_leaves(forward, reverse), forward.kept.fields, may_raise=False)
+        ahead = assemble(forward, forward.results, forward.kept.fields, may_raise=True, is_few=is_few)
+        gave = for_all_leaves(forward, reverse)
+        back = assemble(reverse, gave, forward.kept.fields, may_raise=False, is_few=is_few)
     except NotAssembled:
         return None
     inward, outward = forms
