@@ -251,14 +251,13 @@ def native(found: dict[str, dict[str, float]]) -> Figure:
 
 
 def name_points(axes: Axes, points: dict[str, tuple[float, float]]) -> None:
-    """Write names below points, where they fit from the left to the right."""
+    """Write names below points, or above, or where there is room."""
     taken: list[tuple[float, float]] = []
     axes.figure.draw_without_rendering()
     for name, point in sorted(points.items(), key=lambda item: item[1][1]):
         x, y = axes.transData.transform(point)
-        y -= 14
-        while any(abs(x - a) < 62 and abs(y - b) < 11 for a, b in taken):
-            y -= 11
+        places = ((x + right, y + up) for right, up in ((0, -14), (0, 7), (38, -4), (-38, -4), (0, -25), (0, -36)))
+        x, y = next(p for p in places if not any(abs(p[0] - a) < 58 and abs(p[1] - b) < 11 for a, b in taken))
         taken.append((x, y))
         axes.annotate(name, point, xytext=axes.transData.inverted().transform((x, y)), ha="center", fontsize=8)
 
