@@ -24,8 +24,7 @@ from tapeengine.transforms.calls import call_with_rule
 from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unflatten
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
-    from tapeengine.staged.program import Staged
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["Batched"]
 
@@ -145,7 +144,7 @@ class Run:
         self, batched: Batched, mapped: Mapped, columns: list[Any], plan: Plan, keywords: dict[str, Any], keep: bool
     ) -> None:
         self.engine = batched.engine
-        self.staged: Staged = batched.program
+        self.staged: Any = batched.program  # a `Staged`
         self.threads = batched.threads
         self.mapped = mapped
         self.plan = plan
