@@ -22,6 +22,7 @@ LAYERS: dict[str, int] = {
     "tapeengine.html": 0,
     "tapeengine.dropped": 0,
     "tapeengine.primitive": 0,
+    "tapeengine.primitive.local": 1,
     "tapeengine.structure": 0,
     "tapeengine._core": 1,
     "tapeengine._core.structures.fields": 0,
