@@ -26,6 +26,7 @@ from tapeengine.transforms.forms import map_leaves
 from tapeengine.transforms.linear_map import LinearMap
 from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.parallel import Parallel
+from tapeengine.transforms.progress import Progress
 from tapeengine.transforms.tape_view import TapeView, view_tape
 
 __all__ = ["Engine"]
@@ -256,6 +257,7 @@ class Engine(Parallel):
         mode: jacobians.Mode = "auto",
         has_aux: bool = False,
         holomorphic: bool = False,
+        progress: Progress | None = None,
     ) -> Callable[..., Any]:
         """Return the function that gives all first derivatives of `f`.
 
@@ -272,6 +274,9 @@ class Engine(Parallel):
         holomorphic : bool
             Whether `f` is a holomorphic function of complex numbers. Else inputs and results must not both be complex:
             columns need real inputs, rows real results.
+        progress : callable, optional
+            Shows how many rows or columns have been swept: ``progress(iterable, total=n, desc=text)`` gives the
+            iterable in its place, as tqdm does.
 
         Returns
         -------
@@ -291,7 +296,7 @@ class Engine(Parallel):
         array([[2., 0.],
                [0., 4.]])
         """
-        return jacobians.jacobian(self, f, argnums, mode, has_aux, holomorphic)
+        return jacobians.jacobian(self, f, argnums, mode, has_aux, holomorphic, progress)
 
     def jacfwd(
         self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
@@ -509,7 +514,15 @@ class Engine(Parallel):
         """
         return checkpointing.checkpoint(self, f)
 
-    def iterate(self, step: Callable[[Any], Any], n: int, x: Any, *, checkpoints: int = 20) -> Any:
+    def iterate(
+        self,
+        step: Callable[[Any], Any],
+        n: int,
+        x: Any,
+        *,
+        checkpoints: int = 20,
+        progress: Progress | None = None,
+    ) -> Any:
         """Apply a step `n` times; the reverse pass stores at most `checkpoints` states, by binomial checkpointing.
 
         Parameters
@@ -523,6 +536,9 @@ class Engine(Parallel):
         checkpoints : int
             The most states that are stored at a time. Reversing ``n <= binomial(checkpoints + r, r)`` steps runs each
             of them again at most r times.
+        progress : callable, optional
+            Shows how many steps of a pass are done: ``progress(iterable, total=n, desc=text)`` gives the iterable in
+            its place, as tqdm does.
 
         Raises
         ------
@@ -535,7 +551,7 @@ class Engine(Parallel):
         >>> engine.grad(lambda x: engine.iterate(lambda y: 1.5 * y, 10, x, checkpoints=3))(1.0) == 1.5**10
         True
         """
-        return iteration.iterate(self, step, n, x, checkpoints)
+        return iteration.iterate(self, step, n, x, checkpoints, progress)
 
     def stage(self, program: Callable[..., Any], *, paths: int = 64) -> Staged:
         """Return a program that is recorded at its first call and replayed afterwards, without Python.

@@ -23,6 +23,7 @@ from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.far import Reply, first, pull_again, pull_kept, push_again
 from tapeengine.transforms.forms import flatten, form_of, is_traced
 from tapeengine.transforms.jobs import Job, combined, is_zero
+from tapeengine.transforms.progress import Progress
 from tapeengine.transforms.rerun import Repeatable
 from tapeengine.transforms.tasks import Closure, Direction, Task, derived, run_task
 from tapeengine.workers import Gone, Reference, Shared, Workers, in_order, stamp_of, workers_of
@@ -34,8 +35,6 @@ __all__ = ["fork", "fork_map"]
 
 #: From how many bytes on an array is kept by workers for several tasks of a fork; to share it has a cost of its own.
 _LARGE = 1 << 18
-#: Shows how far a pass is: ``progress(iterable, total=n, desc=text)`` gives what is iterated in its place, as tqdm.
-Progress = Callable[..., Iterable[Any]]
 
 
 def fork(
