@@ -42,6 +42,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "tapeengine"
 html_static_path = ["_static"]
 html_css_files = ["tapeengine.css"]
+html_sidebars = {"install": [], "tutorial": []}  # they have no neighbours
 html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,

@@ -9,6 +9,7 @@ from tapeengine._core.programs.native import enter
 from tapeengine._core.sweeps import inspection, trace
 from tapeengine.duals.dispatch import Rules
 from tapeengine.duals.labelled import LABELLED
+from tapeengine.html import table
 from tapeengine.sparse import matrices
 from tapeengine.sparse.dependencies import Dependencies
 from tapeengine.sparse.monoids import Monoid
@@ -80,6 +81,18 @@ class Engine(Parallel):
         self.structures = Structures(self.registry.structures, LABELLED)
         self.rules: Any = Rules(self.registry.numpy_rules, self.registry.failures)
         self.registry = loaded.configure(self)
+
+    def _repr_html_(self) -> str:
+        brought = [(str(c.origin), len(c.primitives), len(c.numpy_rules), "ok") for c in self.registry.contributions]
+        failed = [(str(failure.origin), "", "", failure.error) for failure in self.registry.failures]
+        plugins = table("Engine: plugins", ("plugin", "primitives", "rules", "state"), [*brought, *failed])
+        switches = self.switches or Switches(False, False)
+        rows = [
+            *(("debug: " + name, "on" if value else "off") for name, value in switches._asdict().items()),
+            ("max_tape_bytes", f"{self.max_tape_bytes:,}" if self.max_tape_bytes else "no limit"),
+            ("executor", "threads" if self.executor is None else type(self.executor).__name__),
+        ]
+        return plugins + table("switches", ("switch", "set to"), rows)
 
     def vjp(self, program: Callable[..., Any], *primals: Any, **keywords: Any) -> tuple[Any, Any]:
         """Run a program and return its value with its backpropagator.

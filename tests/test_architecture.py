@@ -19,6 +19,7 @@ PACKAGES = {"tapeengine": ROOT / "tapeengine", "tapeengine_primitives": ROOT / "
 LAYERS: dict[str, int] = {
     "tapeengine.errors": 0,
     "tapeengine.default": 0,
+    "tapeengine.html": 0,
     "tapeengine.dropped": 0,
     "tapeengine.primitive": 0,
     "tapeengine.structure": 0,
