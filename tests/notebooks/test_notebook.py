@@ -47,7 +47,7 @@ def test_an_engine_shows_what_failed(monkeypatch):
             raise ValueError("no <device>")
 
     engine = te.Engine(plugins=["core"])
-    from tapeengine.registry import Origin, PluginFailure, Registry
+    from tapeengine.primitive.registry import Origin, PluginFailure, Registry
 
     failure = PluginFailure(Origin("broken"), "no <device>")
     engine.registry = Registry(engine.registry.contributions, (failure,))
