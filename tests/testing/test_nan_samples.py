@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tapeengine.primitive.builders import elementwise
 from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive.builders import elementwise
 from tapeengine.testing import report_primitive, report_vjp
 
 
