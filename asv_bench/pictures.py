@@ -235,7 +235,7 @@ def memory(found: dict[str, float]) -> Figure:
 
 def native(found: dict[str, dict[str, float]]) -> Figure:
     """Draw the time to the first gradient against that of a later one, a line between two tools for each program."""
-    figure, axes = new_figure(8.4, 7)
+    figure, axes = new_figure(9.2, 6.5)
     tools = {"native": ("te.program, native", COLOURS[OURS], "o"), "jax": ("JAX jit", COLOURS["JAX jit"], "X")}
     ends = {tool: [(t[tool] * 1e6, t[f"first_{tool}"]) for t in found.values()] for tool in tools}
     for ours, theirs in zip(*ends.values(), strict=True):
@@ -243,21 +243,23 @@ def native(found: dict[str, dict[str, float]]) -> Figure:
     for tool, (label, colour, mark) in tools.items():
         x, y = zip(*ends[tool], strict=True)
         axes.scatter(x, y, color=colour, marker=mark, s=42, label=label, zorder=2)
-    axes.set(xscale="log", yscale="log", xlabel="microseconds of a later value and gradient (log axis)")
+    axes.set(xscale="log", yscale="log", xlabel="microseconds for value and gradient, compiled (log axis)")
     axes.set_ylabel("CPU seconds to the first gradient (log axis)")
+    axes.minorticks_off()
     name_points(axes, dict(zip(found, ends["native"], strict=True)))
     axes.legend(loc="upper left")
     return figure
 
 
 def name_points(axes: Axes, points: dict[str, tuple[float, float]]) -> None:
-    """Write names below points, or above, or where there is room."""
+    """Write names below points, where they fit from the left to the right."""
     taken: list[tuple[float, float]] = []
-    axes.figure.draw_without_rendering()
+    axes.figure.canvas.draw()
     for name, point in sorted(points.items(), key=lambda item: item[1][1]):
         x, y = axes.transData.transform(point)
-        places = ((x + right, y + up) for right, up in ((0, -14), (0, 7), (38, -4), (-38, -4), (0, -25), (0, -36)))
-        x, y = next(p for p in places if not any(abs(p[0] - a) < 58 and abs(p[1] - b) < 11 for a, b in taken))
+        y -= 14
+        while any(abs(x - a) < 62 and abs(y - b) < 11 for a, b in taken):
+            y -= 11
         taken.append((x, y))
         axes.annotate(name, point, xytext=axes.transData.inverted().transform((x, y)), ha="center", fontsize=8)
 
