@@ -2,8 +2,8 @@
 
     python asv_bench/scale.py [threads processes loky dask]
 
-On two free cores this takes less than two minutes. Times are the least of several, in milliseconds. A gain is given twice: by wall time, as the median of ratios of
-runs in turn, and by processor time, which other programs disturb less: that of the gradient in order over that of this
+On two free cores this takes less than two minutes. Times are the least of several, in milliseconds. A gain is given
+twice: by wall time, as the median of ratios of runs in turn, and by processor time, which other programs disturb less: that of the gradient in order over that of this
 process and of half of what the workers took.
 """
 
