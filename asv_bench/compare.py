@@ -5,7 +5,7 @@
 Times vary from run to run, so the noise is measured first: `asv continuous` compares HEAD with a commit of the same
 content, rounds interleaved, which gives each benchmark its band. Then `asv continuous` compares BASE with HEAD. What is
 slower by more than its band is measured once more, and counts as a regression where it is so again: then the exit code
-is 1. Of the single primitives every twelfth is measured; `--bench "\\.time_"` measures all.
+is 1. Of the single primitives every twelfth is measured; `--bench time_` measures all.
 """
 
 import argparse
