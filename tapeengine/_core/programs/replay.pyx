@@ -1,4 +1,3 @@
-# cython: auto_pickle=False
 """Recorded scalar programs, run again without Python: values, then cotangents.
 
 A `Path` is a straight line of instructions, the program's way through its branches, with guards where it looked at a

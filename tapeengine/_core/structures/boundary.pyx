@@ -1,4 +1,3 @@
-# cython: auto_pickle=False
 """Where values enter and leave a trace: primals become its first duals, and its result is taken apart into numbers."""
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact

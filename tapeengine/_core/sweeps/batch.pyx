@@ -1,4 +1,3 @@
-# cython: auto_pickle=False
 """Many tangents through one tape with arrays, swept forwards record by record: Jacobians by blocks of columns.
 
 The core's own records have kernels for a block, and a rule may come with a form of its own for blocks (`Rule.block`).

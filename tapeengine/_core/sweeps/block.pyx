@@ -1,4 +1,3 @@
-# cython: auto_pickle=False
 """Jacobians of scalar programs: one walk over the tape serves a block of cotangents, or of tangents.
 
 A walk costs mostly the reading of the records and of the accumulation array; with a cache line of cotangents for each id,

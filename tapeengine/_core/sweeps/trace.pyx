@@ -1,4 +1,3 @@
-# cython: auto_pickle=False
 """Running a program on duals, and the backpropagator that comes of it."""
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact

@@ -1,4 +1,3 @@
-# cython: auto_pickle=False
 """Records of array operations, and the accumulation that a reverse sweep adds into.
 
 A record holds geometry, ids and what its rules keep; no values beyond that. The cotangent of a storage is one flat
