@@ -15,7 +15,7 @@ from setuptools import Extension, setup
 
 CORE = Path("tapeengine", "_core")
 ROOMS = sorted(str(path) for path in CORE.iterdir() if path.is_dir())
-COMMON = {"language_level": "3", "binding": False, "c_api_binop_methods": True}
+COMMON = {"language_level": "3", "binding": False, "c_api_binop_methods": True, "auto_pickle": False}
 COMMON |= {"embedsignature": True, "embedsignature.format": "clinic"}  # what inspect.signature reads
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}
 FAST = {key: key == "cdivision" for key in SAFE}
@@ -29,7 +29,7 @@ GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 LOOPS = ["-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"] if GCC else ["-O3"]
 VECTORS = "batch block elementwise machine math products row_rules rows scalar second sums sweep trace".split()
 RARE = "callables cmath column_sweep complex creation custom environment fields finite forward kernel inspection"
-RARE += " lifetimes linear nested poles recorded replay row_sweep slots standins storing tangents assignment"
+RARE += " lifetimes linear nested poles recorded row_sweep slots standins storing tangents assignment"
 LEVELS = dict.fromkeys(VECTORS, LOOPS) | {name: ["-Os"] for name in RARE.split()}
 COMPILE = {"release": ["-g0", "-fno-asynchronous-unwind-tables"], "tsan": TSAN}
 LINK = {"release": ["-Wl,--strip-all"] if sys.platform == "linux" else [], "tsan": TSAN}

@@ -5,20 +5,24 @@
 Times vary from run to run, so the noise is measured first: `asv continuous` compares HEAD with a commit of the same
 content, rounds interleaved, which gives each benchmark its band. Then `asv continuous` compares BASE with HEAD. What is
 slower by more than its band is measured once more, and counts as a regression where it is so again: then the exit code
-is 1.
+is 1. Of the single primitives every twelfth is measured; `--bench time_` measures all.
 """
 
 import argparse
 import re
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
+import tapeengine as te
 from asv_bench.commands import BUILD, HERE, asv, commit_of, configuration, git, notes
 from asv_bench.gate import Results, bands, noise_band, regressions, results_of
 
+#: Of how many single primitives one is compared by default: they share their machinery, and are most of the benchmarks.
+STEP = 12
 REPOSITORY = BUILD / "repository"
 IDENTITY = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
 
@@ -60,6 +64,12 @@ def again(config: Path, base: str, head: str, slower: Results, limits: Results) 
     return {name: found for name, found in confirmed.items() if name in slower}
 
 
+def usual(names: Iterable[str]) -> str:
+    """Return the regular expression of what is compared by default: every STEP-th single primitive, and all others."""
+    sampled = "|".join(re.escape(repr(name)) for name in sorted(names)[::STEP])
+    return rf"(?<!\.Primitives)\.time_|\.Primitives\.time_derivative\(({sampled})\)"
+
+
 def commits(base: str) -> tuple[str, str]:
     """Return the hashes of HEAD and of the commit to compare with."""
     head, other = commit_of(), commit_of(base)
@@ -76,20 +86,23 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command."""
     parser = argparse.ArgumentParser(description="Compare the times of HEAD with another commit's.")
     parser.add_argument("base", help="the commit to compare with")
-    parser.add_argument("--bench", default=r"\.time_", help="which benchmarks, as a regular expression")
+    parser.add_argument(
+        "--bench", help="which benchmarks, as a regular expression; by default all but most single primitives"
+    )
     options = parser.parse_args(arguments)
     head, base = commits(options.base)
+    pattern = options.bench or usual(te.default_engine().registry)
     print("\n".join(notes()), flush=True)
     twin = repository_with_twin(head)
     settings = {"repo": str(REPOSITORY), "branches": ["twin"], "env_dir": str(BUILD / "environments")}
     config = configuration("compare", BUILD / "compare", **settings)
     results = BUILD / "compare" / "results"
     asv(config, "machine", "--yes")
-    continuous(config, head, twin, options.bench)
+    continuous(config, head, twin, pattern)
     one, other = results_of(results, head), results_of(results, twin)
     limits = bands(one, other)
     print(f"the same code differs by up to {noise_band(one, other):.2f} times")
-    continuous(config, base, head, options.bench)
+    continuous(config, base, head, pattern)
     slower = regressions(results_of(results, base), results_of(results, head), limits)
     slower = again(config, base, head, slower, limits) if slower else slower
     lines = [f"{name} takes {found:.2f} times as long (noise {limits[name]:.2f})" for name, found in slower.items()]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from tapeengine.chad.types import (
     Array,
     Copower,
@@ -39,6 +41,7 @@ def has_functions(type_: Type) -> bool:
 
 # D[R]2 = R   D[1]2 = 1   D[t * s]2 = D[t]2 * D[s]2   D[t + s]2 = D[t]2 + D[s]2   D[Array t]2 = Bag (Int * D[t]2)
 # D[t -> s]2 = !D[t]1 (x) D[s]2
+@functools.cache
 def cotangent(type_: Type) -> Linear:
     """Give the type of cotangents of a type, D[type]2 of reverse mode.
 
@@ -56,6 +59,7 @@ def cotangent(type_: Type) -> Linear:
 
 
 # D[t -> s]2 = D[t]1 -> D[s]2, all else as in reverse mode
+@functools.cache
 def tangent(type_: Type) -> Linear:
     """Give the type of tangents of a type, D[type]2 of forward mode."""
     match type_:
@@ -85,6 +89,7 @@ def _linear(type_: Type, recurse: object) -> Linear:
 
 
 # D[t -> s]1 = D[t]1 -> D[s]1 * (D[s]2 -o D[t]2)
+@functools.cache
 def reverse_primal(type_: Type) -> Type:
     """Give the type of primals in reverse mode, D[type]1: the type itself where it has no functions."""
     if not has_functions(type_):
@@ -98,6 +103,7 @@ def reverse_primal(type_: Type) -> Type:
 
 
 # D[t -> s]1 = D[t]1 -> D[s]1 * (D[t]2 -o D[s]2)
+@functools.cache
 def forward_primal(type_: Type) -> Type:
     """Give the type of primals in forward mode, D[type]1."""
     if not has_functions(type_):

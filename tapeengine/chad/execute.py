@@ -14,7 +14,7 @@ from tapeengine.chad.backends.native import form, is_stepwise
 from tapeengine.chad.backends.plain import DEPTH, PlainPasses, PlainTangent
 from tapeengine.chad.backends.tiers import References, native, native_tangent
 from tapeengine.chad.backends.whole.boundary import Boundary
-from tapeengine.chad.backends.whole.passes import POLES, WholePasses, WholeTangent
+from tapeengine.chad.backends.whole.passes import FEW, POLES, WholePasses, WholeTangent
 from tapeengine.chad.backends.whole.running import DifferentSizes
 from tapeengine.chad.backends.whole.values import NotWhole
 from tapeengine.chad.close import close
@@ -132,6 +132,13 @@ class Executable:
             return None
         return native(self.lowered, self.definition, self.classes, self.general_vjp, self.backend)
 
+    @functools.cached_property
+    def small(self) -> Native | None:
+        """The short way for few numbers, where whole-array operations cost more than what they do."""
+        if self.backend or self.lowered is None or not self.is_whole:
+            return None
+        return native(self.lowered, self.definition, self.classes, self.general_vjp, is_few=True)
+
     @property
     def is_whole(self) -> bool:
         """Whether numpy runs the program as operations on whole arrays, which may add in another order."""
@@ -187,7 +194,8 @@ class Executable:
 
     def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program; give its value and its backpropagator."""
-        made: tuple[Any, Any] | None = None if self.entry is None else self.entry.vjp(*primals)
+        entry = self.small if self.entry is None and is_small(primals) else self.entry
+        made: tuple[Any, Any] | None = None if entry is None else entry.vjp(*primals)
         return self.general_vjp(primals) if made is None else made
 
     @functools.cached_property
@@ -379,6 +387,11 @@ class Executable:
             inside = self.converter.inward(of, value, "the value")
             found = self.converter.cotangent_in(of, tangent, inside, "the tangent")
             return self.converter.outward(of, inside), self.converter.cotangent_out(of, found, inside, None, linear)
+
+
+def is_small(primals: Sequence[Any]) -> bool:
+    """Tell whether arguments are numbers and arrays of few numbers."""
+    return all(isinstance(x, float | int) or (type(x) is np.ndarray and x.size <= FEW) for x in primals)
 
 
 def kept(x: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 __all__ = ["SparseBlocks"]
@@ -15,15 +17,15 @@ class SparseBlocks:
     Parameters
     ----------
     matrix : scipy.sparse.csr_array
-    rows, columns : list of (str, int, int)
-        The path of each leaf, its first row or column and how many it has.
+    rows, columns : callable
+        They return for each leaf its path, its first row or column and how many it has.
 
     Attributes
     ----------
     matrix : scipy.sparse.csr_array
         All of it.
     rows, columns : dict of str to slice
-        Which rows and columns belong to which leaf; a bare number or array has the path ``""``.
+        By the paths of the leaves; a bare number or array has the path ``""``. They are made when they are asked for.
 
     Examples
     --------
@@ -36,10 +38,19 @@ class SparseBlocks:
            [0., 1.]])
     """
 
-    def __init__(self, matrix: Any, rows: Side, columns: Side) -> None:
+    def __init__(self, matrix: Any, rows: Callable[[], Side], columns: Callable[[], Side]) -> None:
         self.matrix = matrix
-        self.rows = {path: slice(start, start + count) for path, start, count in rows}
-        self.columns = {path: slice(start, start + count) for path, start, count in columns}
+        self._sides = rows, columns
+
+    @cached_property
+    def rows(self) -> dict[str, slice]:
+        """Which rows belong to which leaf of the result."""
+        return {path: slice(start, start + count) for path, start, count in self._sides[0]()}
+
+    @cached_property
+    def columns(self) -> dict[str, slice]:
+        """Which columns belong to which leaf of the arguments."""
+        return {path: slice(start, start + count) for path, start, count in self._sides[1]()}
 
     def __getitem__(self, paths: tuple[str, str]) -> Any:
         """Return the block of two leaves, by their paths in the result and in the arguments."""

@@ -14,15 +14,15 @@ from tapeengine.sparse.blocks import SparseBlocks
 from tapeengine.sparse.dependencies import Dependencies
 from tapeengine.sparse.plans import Entries, Plan, columns_plan, plan_of, symmetric_plan
 from tapeengine.sparse.structure import Rows, Structure, key_of
-from tapeengine.sparse.tracing import paths_of, plain_program, real_form, traced
+from tapeengine.sparse.tracing import Side, plain_program, traced
 from tapeengine.transforms.arguments import Argnums, Arguments
-from tapeengine.transforms.forms import Form, is_traced
+from tapeengine.transforms.forms import is_traced
 from tapeengine.transforms.gradients import check_scalar
 from tapeengine.transforms.jacobians import pushed
 from tapeengine.transforms.transformed import named
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["dependencies", "sparse_hessian", "sparse_jacobian"]
 
@@ -42,8 +42,8 @@ def dependencies(engine: Engine, f: Callable[..., Any], *primals: Any) -> Depend
     return Dependencies(
         rows.starts,
         structure.slots.numbers(rows.slots).astype(np.int64),
-        paths_of(engine, value),
-        paths_of(engine, single),
+        Side(engine, value, "result", "dependencies").paths(),
+        Side(engine, single, "argument", "dependencies").paths(),
         dict(structure.dense),
     )
 
@@ -55,12 +55,12 @@ class Plans:
         self.make = make
         self.known: dict[Any, Plan] = {}
 
-    def of(self, back: Any, shape: tuple[int, int]) -> Plan:
+    def of(self, back: Any, rows: Side, columns: Side) -> Plan:
         """The plan for a traced program; it is made where the program took this way for the first time."""
         key = key_of(back)
         plan = self.known.get(key)
         if plan is None:
-            plan = self.make(back, shape)
+            plan = self.make(back, (rows.form.size, columns.form.size))
             while len(self.known) >= KEPT:
                 self.known.pop(next(iter(self.known)))
             self.known[key] = plan
@@ -85,10 +85,9 @@ def sparse_jacobian(
     def sparse_jacobian_f(*args: Any, **kwargs: Any) -> Any:
         part, primals = arguments.split(program, args, kwargs)
         value, back = traced(engine, part, primals)
-        rows = real_form(engine, value, "result", "sparse_jacobian")
-        columns = real_form(engine, arguments.result(primals), "argument", "sparse_jacobian")
-        plan = plans.of(back, (rows.size, columns.size))
-        return matrix_of(engine, plan, back, (value, rows), (arguments.result(primals), columns), arguments.single)
+        rows = Side(engine, value, "result", "sparse_jacobian")
+        columns = Side(engine, arguments.result(primals), "argument", "sparse_jacobian")
+        return matrix_of(plans.of(back, rows, columns), back, rows, columns, arguments.single)
 
     return named(sparse_jacobian_f, engine, "sparse_jacobian", f, argnums, pattern)
 
@@ -116,27 +115,24 @@ def sparse_hessian(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0) 
             return arguments.result(back(1.0))
 
         _, back = traced(engine, gradient, primals)
-        form = real_form(engine, arguments.result(primals), "argument", "sparse_hessian")
-        plan = plans.of(back, (form.size, form.size))
-        place = (arguments.result(primals), form)
-        return matrix_of(engine, plan, back, place, place, arguments.single)
+        side = Side(engine, arguments.result(primals), "argument", "sparse_hessian")
+        return matrix_of(plans.of(back, side, side), back, side, side, arguments.single)
 
     return named(sparse_hessian_f, engine, "sparse_hessian", f, argnums)
 
 
 # -- matrices ----------------------------------------------------------------------------------------------------------
-Side = tuple[Any, Form]
-
-
-def matrix_of(engine: Engine, plan: Plan, back: Any, rows: Side, columns: Side, single: bool) -> Any:
+def matrix_of(plan: Plan, back: Any, rows: Side, columns: Side, single: bool) -> Any:
     """The sparse matrix of a plan; in blocks with the paths as labels where either side is a structure."""
     if linear.depends_on_outer(back):
-        return _traced_matrix(plan, traced_values(plan, back, rows[1], columns[1], single))
-    found = _csr(plan.entries, plan.values(back))
-    sides = [paths_of(engine, side[0]) for side in (rows, columns)]
-    if all(len(side) == 1 and side[0][0] == "" for side in sides):
-        return found
-    return SparseBlocks(found, *sides)
+        return _traced_matrix(plan, traced_values(plan, back, rows, columns, single))
+
+    def along(direction: Any) -> Any:
+        tangent = columns.form.value(direction)
+        return rows.form.vector(pushed(back, (tangent,) if single else tangent))
+
+    found = _csr(plan.entries, plan.values(back, along))
+    return found if rows.is_bare and columns.is_bare else SparseBlocks(found, rows.paths, columns.paths)
 
 
 def _csr(entries: Entries, values: Any) -> Any:
@@ -148,17 +144,17 @@ def _csr(entries: Entries, values: Any) -> Any:
     return scipy.sparse.csr_array((values, columns, starts), shape=entries.shape)
 
 
-def traced_values(plan: Plan, back: Any, rows: Form, columns: Form, single: bool) -> Any:
+def traced_values(plan: Plan, back: Any, rows: Side, columns: Side, single: bool) -> Any:
     """The values of the entries where they depend on a trace further out."""
     import tapeengine.numpy as tnp
 
     parts = []
     for colour in range(plan.counts[0]):
-        found = back(rows.value((plan.backward == colour).astype(float)))
-        parts.append(columns.vector(found[0] if single else found))
+        found = back(rows.form.value((plan.backward == colour).astype(float)))
+        parts.append(columns.form.vector(found[0] if single else found))
     for colour in range(plan.counts[1]):
-        tangent = columns.value((plan.forward == colour).astype(float))
-        parts.append(rows.vector(pushed(back, (tangent,) if single else tangent)))
+        tangent = columns.form.value((plan.forward == colour).astype(float))
+        parts.append(rows.form.vector(pushed(back, (tangent,) if single else tangent)))
     if not parts:
         return np.zeros(0)
     values = tnp.concatenate([tnp.asarray(part) for part in parts])[plan.source]

@@ -274,7 +274,9 @@ def key_of(back: Any) -> Any:
     tape = back.tape
     places = [*slots.numbers_of_primals(back), *slots.numbers_of_result(back)]
     records = tuple(_record_key(*slots.described(tape, k)) for k in range(len(tape.arrays)))
-    return slots.scalars_key(tape), tuple((n, m, slots.geometry_key(place)) for n, m, place in places), records
+    scalars = np.array([(n, m, place) for n, m, place in places if isinstance(place, int)], np.int64)
+    others = tuple((n, m, slots.geometry_key(place)) for n, m, place in places if not isinstance(place, int))
+    return slots.scalars_key(tape), scalars.tobytes(), others, records
 
 
 def _record_key(kind: str, primitive: Any, inputs: Any, output: Any, detail: Any) -> Any:

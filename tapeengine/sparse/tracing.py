@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tapeengine._core.sweeps import trace
@@ -13,9 +14,9 @@ from tapeengine.transforms.forms import Form, form_of
 from tapeengine.transforms.own import own_derivative
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
-__all__ = ["paths_of", "plain_program", "real_form", "traced"]
+__all__ = ["Side", "plain_program", "traced"]
 
 
 def plain_program(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -41,30 +42,55 @@ def traced(engine: Engine, program: Callable[..., Any], primals: tuple[Any, ...]
     return found
 
 
-def real_form(engine: Engine, value: Any, what: str, name: str) -> Form:
-    """The form of a structure of real numbers."""
-    form = form_of(engine.structures, value)
-    if form.is_complex:
-        raise UnsupportedError(f"{name}: the {what} has complex numbers. Take its real and imaginary parts")
-    return form
+class Side:
+    """The result or the chosen arguments of a program: what a matrix' rows or columns stand for.
 
+    Parameters
+    ----------
+    engine : Engine
+    value : structure
+    what, name : str
+        What it is, and whose, in errors.
+    """
 
-def paths_of(engine: Engine, value: Any) -> list[tuple[str, int, int]]:
-    """For each leaf with numbers its path, its first number and how many it has; a bare leaf has the path ""."""
-    leaves: list[tuple[str, int, int]] = []
-    pending: list[tuple[str, Any]] = [("", value)]
-    start = 0
-    while pending:
-        path, item = pending.pop()
-        children = _children(engine, item)
-        if children is not None:
-            pending.extend((path + name, child) for name, child in reversed(children))
-            continue
-        space = form_of(engine.structures, item).spaces[0]
-        if space is not None:
-            leaves.append((path, start, space.size))
-            start += space.size
-    return leaves
+    def __init__(self, engine: Engine, value: Any, what: str, name: str) -> None:
+        self.engine, self.value, self.what, self.name = engine, value, what, name
+
+    @cached_property
+    def form(self) -> Form:
+        """The form of its tangents.
+
+        Raises
+        ------
+        UnsupportedError
+            Where there are complex numbers.
+        """
+        form = form_of(self.engine.structures, self.value)
+        if form.is_complex:
+            raise UnsupportedError(f"{self.name}: the {self.what} has complex numbers. Take real and imaginary parts")
+        return form
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is a number or an array, and no structure of them."""
+        return _children(self.engine, self.value) is None
+
+    def paths(self) -> list[tuple[str, int, int]]:
+        """For each leaf with numbers its path, its first number and how many it has; a bare leaf has the path ""."""
+        leaves: list[tuple[str, int, int]] = []
+        pending: list[tuple[str, Any]] = [("", self.value)]
+        spaces, start = iter(form_of(self.engine.structures, self.value).spaces), 0
+        while pending:
+            path, item = pending.pop()
+            children = _children(self.engine, item)
+            if children is not None:
+                pending.extend((path + name, child) for name, child in reversed(children))
+                continue
+            space = next(spaces)
+            if space is not None:
+                leaves.append((path, start, space.size))
+                start += space.size
+        return leaves
 
 
 def _children(engine: Engine, value: Any) -> list[tuple[str, Any]] | None:

@@ -26,6 +26,9 @@ class View(Protocol):
     def value_of(self, id: int) -> float | None:
         """The value of an id."""
 
+    def results(self) -> frozenset[int]:
+        """The ids of the result."""
+
     def _pieces(self) -> list[tuple[Line, int, int]]: ...
 
     @property
@@ -37,28 +40,55 @@ class View(Protocol):
         """The records of each source line."""
 
 
+MOST = 300  # records that a picture shows one by one
+DEEPEST = 24  # of them on a way
+
+
 @dataclass
 class Vertex:
-    """A box of the picture: a title, a line of detail, the group that its colour shows, and what it depends on."""
+    """A box of the picture: a title, a line of detail, the group that its colour shows, and what it depends on.
+
+    `partials` has what is written on the edges from its parents.
+    """
 
     title: str
     detail: str
     group: str
     parents: Counter[int] = field(default_factory=Counter)
+    partials: dict[int, str] = field(default_factory=dict)
+    is_result: bool = False
 
 
 @dataclass
 class Graph:
-    """Boxes by number, a parent before its children except in loops, and a heading."""
+    """Boxes by number, a parent before its children except in loops, a heading, and what each group is."""
 
     heading: str
     vertices: dict[int, Vertex]
+    legend: dict[str, str] = field(default_factory=dict)
 
 
-def graph_of(view: View, fold: int) -> Graph:
-    """Return the graph of the records, or of the source lines where there are more than `fold` records."""
+def graph_of(view: View, fold: int | None = None) -> Graph:
+    """Return the graph of the records, or of the source lines where there are more than `fold` records.
+
+    By default loops are folded as well: a chain of many records is a staircase that says no more than its lines.
+    """
     heading = f"{len(view):,} records, {view.nbytes:,} bytes"
-    return Graph(heading, _records(view)) if len(view) <= fold else Graph(heading, _lines(view))
+    if len(view) > (MOST if fold is None else fold):
+        return Graph(heading, _lines(view))
+    vertices = _records(view)
+    if fold is None and _depth(vertices) > DEEPEST:
+        return Graph(heading, _lines(view))
+    legend = {str(line): f"{line}   {_cut(line.text, 60)}" for line in view.by_line}
+    return Graph(heading, vertices, legend)
+
+
+def _depth(vertices: dict[int, Vertex]) -> int:
+    """The records on the longest way from an input."""
+    depth: dict[int, int] = {}
+    for number, vertex in vertices.items():
+        depth[number] = 1 + max((depth.get(parent, 0) for parent in vertex.parents), default=0)
+    return max(depth.values(), default=0)
 
 
 def _cut(text: str, most: int) -> str:
@@ -76,9 +106,12 @@ def _records(view: View) -> dict[int, Vertex]:
     vertices = {
         i: Vertex(f"input {i}", _shown(view.value_of(i)), "input") for i in range(1, view.tape.inputs + 1) if i in used
     }
-    for id, name, parents, _ in records:
+    results = view.results()
+    for id, name, parents, partials in records:
         line = view.recorder.line_of(id)
-        vertices[id] = Vertex(f"{id} {name}", _shown(view.value_of(id)), str(line or ""), Counter(parents))
+        detail = f"{_shown(view.value_of(id))}  line {line.number}" if line else _shown(view.value_of(id))
+        along = {p: ", ".join(_shown(d) for q, d in zip(parents, partials) if q == p) for p in parents[: len(partials)]}
+        vertices[id] = Vertex(f"{id} {name}", detail, str(line or ""), Counter(parents), along, id in results)
     return vertices
 
 
@@ -95,6 +128,8 @@ def _lines(view: View) -> dict[int, Vertex]:
     owner = [0] * (view.tape.inputs + len(view) + 1)
     for line, start, stop in view._pieces():
         owner[start:stop] = [numbers[line]] * (stop - start)
+    for id in view.results():
+        vertices[owner[id]].is_result = owner[id] > 0
     for id, _, parents, _ in view.records():
         vertices[owner[id]].parents.update(owner[parent] for parent in parents if owner[parent] != owner[id])
     return vertices

@@ -6,7 +6,7 @@ A `Form` is what a linear map knows of its domain and codomain. Nothing here rec
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -288,7 +288,7 @@ def form_of(structures: Structures, value: Any) -> Form:
     return Form(structures, [_space(leaf) for leaf in leaves], steps)
 
 
-_REAL: Any = space_of(0.0)
+_REAL = cast(Space, space_of(0.0))
 
 
 def _space(leaf: Any) -> Space | None:

@@ -5,18 +5,32 @@ An edge that passes layers has a place of its own in each of them, its way, so t
 
 from __future__ import annotations
 
-import colorsys
-import zlib
 from html import escape
 from typing import Any
 
-from tapeengine.transforms.drawing import Graph
+from tapeengine.transforms.drawing import Graph, Vertex
 
 __all__ = ["layers_of", "placed", "to_svg"]
 
 HEIGHT, GAP, LAYER, MARGIN = 34, 14, 66, 20
 CHARACTER, WAY, LOOP = 6.8, 6.0, 30.0
 MOST_WAYS = 1000  # above, edges run straight
+ROW, STRIPE = 17.0, 5.0
+EDGES = "On an edge: the partial derivative, or how many edges it stands for. A heavy frame: the result."
+#: Colours on light and on dark ground: of inputs, and of source lines (Okabe and Ito).
+PAIRS = (
+    ("#98a2b3", "#667085"), ("#0072b2", "#5ab4f0"), ("#d55e00", "#ff9248"), ("#00805a", "#34d3a2"),
+    ("#b5478a", "#f0a0d0"), ("#a87400", "#f0b429"), ("#5b4bc4", "#a99cff"),
+)  # fmt: skip
+INK, MUTED = 'class="ink" fill="#1f2937"', 'class="muted" fill="#667085"'
+DARK = {
+    ".ink": "fill:#e5e7eb", ".muted": "fill:#98a2b3", ".frame": "fill:#1d2430;stroke:#667085",
+    ".result": "fill:#1d2430;stroke:#e5e7eb", ".under": "fill:#14181e",
+    ".edge": "stroke:#98a2b3", ".back": "stroke:#ff9248",
+} | {f".g{k}": f"fill:{dark}" for k, (_, dark) in enumerate(PAIRS)}  # fmt: skip
+STYLE = (
+    "@media(prefers-color-scheme:dark){" + "".join(f".te-tape {name}{{{rule}}}" for name, rule in DARK.items()) + "}"
+)
 Box = tuple[float, float, float]  # left, top, width
 Way = tuple[int, int]  # of the edges from a box through a layer
 Item = int | Way
@@ -26,20 +40,27 @@ def to_svg(graph: Graph) -> str:
     """Return the picture as text."""
     layers = layers_of(graph)
     boxes = placed(graph, layers)
-    lines = [edge(path, count) for path, count in paths(graph, layers, boxes)]
+    lines = [edge(path, note) for path, note in paths(graph, layers, boxes)]
     loops = any("Q" in line for line, _ in lines)
+    groups = {group: k for k, group in enumerate(dict.fromkeys(v.group for v in graph.vertices.values()))}
+    named = {group: text for group, text in graph.legend.items() if group in groups}
     right = max((left + width for left, _, width in boxes.values()), default=0.0) + MARGIN + loops * LOOP
     bottom = max((top for _, top, _ in boxes.values()), default=0.0) + HEIGHT + MARGIN
-    width = max(right, 1.2 * len(graph.heading) * CHARACTER + 2 * MARGIN)
+    texts = [1.2 * len(graph.heading), 1.1 * len(EDGES), *(3 + len(text) for text in named.values())]
+    width = max(right, max(texts) * CHARACTER + 2 * MARGIN)
+    height = bottom + (len(named) + 1) * ROW
     rows = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{bottom:.0f}" '
-        f'viewBox="0 0 {width:.0f} {bottom:.0f}" font-family="Helvetica, Arial, sans-serif" font-size="11">',
-        f'<rect width="{width:.0f}" height="{bottom:.0f}" fill="white"/>',
-        f'<text x="{MARGIN}" y="{MARGIN + 4}" font-size="13" font-weight="bold">{escape(graph.heading)}</text>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="te-tape" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="Helvetica, Arial, sans-serif" font-size="11">',
+        f"<style>{STYLE}</style>",
+        f'<text x="{MARGIN}" y="{MARGIN + 4}" font-size="13" font-weight="bold" {INK}>{escape(graph.heading)}</text>',
     ]
     rows += [line for line, _ in lines]
-    rows += [box(boxes[n], v.title, v.detail, v.group) for n, v in graph.vertices.items()]
+    rows += [box(boxes[n], v, groups[v.group]) for n, v in graph.vertices.items()]
     rows += [note for _, note in lines if note]
+    for k, (group, text) in enumerate(named.items()):
+        rows.append(legend(bottom + k * ROW, text, groups[group]))
+    rows.append(f'<text x="{MARGIN}" y="{bottom + len(named) * ROW + 10:.1f}" {MUTED}>{EDGES}</text>')
     return "\n".join([*rows, "</svg>", ""])
 
 
@@ -136,47 +157,55 @@ def width_of(graph: Graph, item: Item) -> float:
     return 14 + CHARACTER * max(len(vertex.title), len(vertex.detail), 6)
 
 
-def paths(graph: Graph, layers: list[list[Item]], boxes: dict[Item, Box]) -> list[tuple[list[Box], int]]:
-    """The boxes that each edge begins at, passes by its ways, and ends at; and how often it is meant."""
+def paths(graph: Graph, layers: list[list[Item]], boxes: dict[Item, Box]) -> list[tuple[list[Box], str]]:
+    """The boxes that each edge begins at, passes by its ways, and ends at; and what is written on it."""
     depth = {item: level for level, layer in enumerate(layers) for item in layer if isinstance(item, int)}
     found = []
     for number, vertex in graph.vertices.items():
         for parent, count in vertex.parents.items():
             ways = [(parent, level) for level in range(depth[parent] + 1, depth[number])]
             passed = [boxes[way] for way in ways if way in boxes]
-            found.append(([boxes[parent], *passed, boxes[number]], count))
+            note = vertex.partials.get(parent, f"{count:,}" if count > 1 else "")
+            found.append(([boxes[parent], *passed, boxes[number]], note))
     return found
 
 
 # -- drawing -----------------------------------------------------------------------------------------------------------
-def box(place: Box, title: str, detail: str, group: str) -> str:
-    """A box with its two lines of text."""
+def box(place: Box, vertex: Vertex, group: int) -> str:
+    """A box with its two lines of text, and its group's colour on its left; of a result with a heavy frame."""
     left, top, width = place
     middle = left + width / 2
-    first = f'<text x="{middle:.1f}" y="{top + 14:.1f}" text-anchor="middle">{escape(title)}</text>'
-    second = f'<text x="{middle:.1f}" y="{top + 27:.1f}" text-anchor="middle" fill="#555555">{escape(detail)}</text>'
-    frame = f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{HEIGHT}" rx="5" fill="{colour(group)}"'
-    return f'<g><title>{escape(group)}</title>{frame} stroke="#666666"/>{first}{second}</g>'
+    first = f'<text x="{middle:.1f}" y="{top + 14:.1f}" text-anchor="middle" {INK}>{escape(vertex.title)}</text>'
+    second = f'<text x="{middle:.1f}" y="{top + 27:.1f}" text-anchor="middle" {MUTED}>{escape(vertex.detail)}</text>'
+    kind, line, weight = ("result", "#1f2937", 2.5) if vertex.is_result else ("frame", "#98a2b3", 1)
+    frame = f'<rect class="{kind}" x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{HEIGHT}" rx="3"'
+    frame += f' fill="#ffffff" stroke="{line}" stroke-width="{weight}"/>'
+    stripe = square(left, top, STRIPE, HEIGHT, 0 if vertex.group == "input" else group)
+    return f"<g><title>{escape(vertex.group)}</title>{frame}{stripe}{first}{second}</g>"
 
 
-def colour(group: str) -> str:
-    """A light colour for a group, as six digits, which every viewer reads."""
-    if group == "input":
-        return "#eeeeee"
-    parts = colorsys.hls_to_rgb(zlib.crc32(group.encode()) % 360 / 360, 0.88, 0.55)
-    return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
+def square(left: float, top: float, width: float, height: float, group: int) -> str:
+    """A patch of a group's colour; 0 is that of inputs."""
+    k = 1 + (group - 1) % (len(PAIRS) - 1) if group else 0
+    place = f'x="{left:.1f}" y="{top:.1f}" width="{width:.0f}" height="{height:.0f}"'
+    return f'<rect class="g{k}" {place} fill="{PAIRS[k][0]}"/>'
 
 
-def edge(passed: list[Box], count: int) -> tuple[str, str]:
-    """A curve from a parent to what depends on it, and its count; one that leads back up, as loops do, goes round."""
-    weight = min(1.0 + 0.5 * len(str(count)), 3.5) if count > 1 else 1.0
-    path, shade, x, y = downwards(passed) if passed[-1][1] > passed[0][1] else around(passed[0], passed[-1])
-    line = f'<path d="{path}" fill="none" stroke="{shade}" stroke-width="{weight}"/>'
-    return line, label(x, y, f"{count:,}", shade) if count > 1 else ""
+def legend(top: float, text: str, group: int) -> str:
+    """What a colour means: the source line."""
+    words = f'<text x="{MARGIN + 18}" y="{top + 10:.1f}" xml:space="preserve" {INK}>{escape(text)}</text>'
+    return square(MARGIN, top, 12, 12, group) + words
 
 
-def downwards(passed: list[Box]) -> tuple[str, str, float, float]:
-    """The path of an edge by its ways, its colour and the place of its count."""
+def edge(passed: list[Box], note: str) -> tuple[str, str]:
+    """A curve from a parent to what depends on it, and its note; one that leads back up, as loops do, goes round."""
+    path, kind, shade, x, y = downwards(passed) if passed[-1][1] > passed[0][1] else around(passed[0], passed[-1])
+    line = f'<path class="{kind}" d="{path}" fill="none" stroke="{shade}"/>'
+    return line, label(x, y, note) if note else ""
+
+
+def downwards(passed: list[Box]) -> tuple[str, str, str, float, float]:
+    """The path of an edge by its ways, its kind, its colour and the place of its note."""
     left, top, width = passed[0]
     x, y = left + width / 2, top + HEIGHT
     path = f"M{x:.1f},{y:.1f}"
@@ -186,21 +215,22 @@ def downwards(passed: list[Box]) -> tuple[str, str, float, float]:
         path += f" C{begin:.1f},{bend:.1f} {x:.1f},{bend:.1f} {x:.1f},{top:.1f}"
         y = top + HEIGHT
         path += f" L{x:.1f},{y:.1f}" if width == WAY else ""
-    return path, "#888888", (begin + x) / 2, (y_begin + top) / 2
+    return path, "edge", "#98a2b3", (begin + x) / 2, (y_begin + top) / 2
 
 
-def around(start: Box, end: Box) -> tuple[str, str, float, float]:
+def around(start: Box, end: Box) -> tuple[str, str, str, float, float]:
     """The same for an edge that leads back up, on the right of the boxes."""
     x1, x2 = start[0] + start[2], end[0] + end[2]
     y1, y2 = start[1] + HEIGHT / 2, end[1] + HEIGHT / 2
     out = max(x1, x2) + LOOP
     middle = (y1 + y2) / 2
     path = f"M{x1:.1f},{y1:.1f} Q{out:.1f},{y1:.1f} {out:.1f},{middle:.1f} Q{out:.1f},{y2:.1f} {x2:.1f},{y2:.1f}"
-    return path, "#cc8844", out, middle
+    return path, "back", "#d55e00", out, middle
 
 
-def label(x: float, y: float, text: str, shade: str) -> str:
-    """A count on its edge, on white."""
+def label(x: float, y: float, text: str) -> str:
+    """A note on its edge, on the ground's colour."""
     width = 5.5 * len(text) + 4
-    frame = f'<rect x="{x - width / 2:.1f}" y="{y - 6:.1f}" width="{width:.1f}" height="12" fill="white"/>'
-    return f'{frame}<text x="{x:.1f}" y="{y + 3:.1f}" text-anchor="middle" fill="{shade}" font-size="9">{text}</text>'
+    place = f'x="{x - width / 2:.1f}" y="{y - 6:.1f}" width="{width:.1f}" height="12"'
+    words = f'<text x="{x:.1f}" y="{y + 3:.1f}" text-anchor="middle" font-size="9" {INK}>{escape(text)}</text>'
+    return f'<rect class="under" {place} fill="#ffffff" fill-opacity="0.85"/>{words}'

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core.sweeps import inspection
+from tapeengine._core.sweeps import inspection, linear
+from tapeengine.html import table
 from tapeengine.transforms.forms import ones
 from tapeengine.transforms.source_lines import Line, LineRecorder
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["Cost", "TapeView", "view_tape"]
 
 BYTES = 25  # of one record
-FOLD = 300  # records: above, a picture shows source lines in their place
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class TapeView:
     value : structure
         What the program returned.
     nbytes : int
-        Bytes that the records take, in whole blocks.
+        Bytes that the records take, and the arrays that they keep.
 
     Examples
     --------
@@ -62,8 +62,8 @@ class TapeView:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the records take, in whole blocks."""
-        return int(self.tape.nbytes)
+        """Bytes that the records take, and the arrays that they keep."""
+        return BYTES * len(self) + sum(inspection.kept_bytes(self.tape).values())
 
     @property
     def by_operation(self) -> dict[str, int]:
@@ -88,6 +88,10 @@ class TapeView:
             (id, inspection.operation(self.tape, id), reads.get(id, parents), partials)
             for id, _, parents, partials in self.tape.records()
         ]
+
+    def results(self) -> frozenset[int]:
+        """The ids of the numbers of the result; none where it has arrays."""
+        return frozenset(linear.result_ids(self.backpropagator) or ())
 
     def value_of(self, id: int) -> float | None:
         """The value of an id; None for an array."""
@@ -119,24 +123,28 @@ class TapeView:
         for cost in profile[:most]:
             times = f"{1e6 * cost.forward:>8.1f} us{1e6 * cost.reverse:>8.1f} us"
             rows.append(f"{cost.line!s:<24}{cost.records:>9,}{cost.bytes:>11,}{times}  {cost.line.text[:60]}")
-        rows.append(f"{'whole tape':<24}{len(self):>9,}{sum(cost.bytes for cost in profile):>11,}")
+        rows.append(f"{'whole tape':<24}{len(self):>9,}{self.nbytes:>11,}")
         return "\n".join(rows)
 
-    def to_dot(self, fold: int = FOLD) -> str:
-        """Return the tape as a graph in Graphviz's language; above `fold` records by source line."""
+    def to_dot(self, fold: int | None = None) -> str:
+        """Return the tape as a graph in Graphviz's language; long ones, or those above `fold` records, by line."""
         from tapeengine.transforms.drawing import graph_of, to_dot
 
         return to_dot(graph_of(self, fold))
 
-    def svg(self, fold: int = FOLD) -> str:
-        """Return the tape as a picture; above `fold` records by source line."""
+    def svg(self, fold: int | None = None) -> str:
+        """Return the tape as a picture; long ones, or those above `fold` records, by source line."""
         from tapeengine.transforms.drawing import graph_of
         from tapeengine.transforms.svg import to_svg
 
         return to_svg(graph_of(self, fold))
 
-    def _repr_svg_(self) -> str:
-        return self.svg()
+    def _repr_html_(self) -> str:
+        operations = sorted(self.by_operation.items(), key=lambda row: -row[1])
+        lines = [(line, f"{count:,}", line.text) for line, count in self.by_line.items()]
+        counts = table("records by source line", ("line", "records", "source"), lines)
+        named = table("records by operation", ("operation", "records"), [(name, f"{n:,}") for name, n in operations])
+        return self.svg() + counts + named
 
     def __repr__(self) -> str:
         lines = len({segment.line for segment in self.recorder.segments})

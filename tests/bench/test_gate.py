@@ -231,3 +231,13 @@ def test_a_primitive_without_a_sample_cannot_be_left_out():
 
     with pytest.raises(LookupError, match="has no sample"):
         cases({"test.bare": te.Primitive("test.bare", lambda x: x, {}, {})})
+
+
+def test_single_primitives_are_sampled():
+    names = [f"numpy.f{k:03}" for k in range(240)]
+    pattern = compare.usual(names)
+    shown = [f"primitives.Primitives.time_derivative({name!r})" for name in names]
+    assert sum(bool(re.search(pattern, name)) for name in shown) == 20
+    for other in ("scalars.Loop.time_derivative(1000)", "core.Resolver.time_resolve(10)"):
+        assert re.search(pattern, other)
+    assert not re.search(pattern, "scalars.Loop.track_ratio(1000)")

@@ -1,5 +1,7 @@
 """Laws of the simplification rules, the work that simplifying takes, and how CHAD's figures are printed."""
 
+import operator
+
 import pytest
 from chad.examples import figure_1a, figure_1b, figure_2a, figure_2b
 from chad.terms_of_ec import programs
@@ -465,3 +467,21 @@ def test_an_element_at_a_negative_index_counts_from_the_end():
     assert linear.index_build(Index(term.array, lit(-1))) is None
     assert run(linear.index_build(term, {"k"})) == run(term)
     assert run(simplify(Index(term.array, lit(-1)))) == run(Index(term.array, lit(-1)))
+
+
+ARITHMETIC = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}
+
+
+@pytest.mark.parametrize("op", ["add", "sub", "mul", "div", "iadd", "isub"])
+@pytest.mark.parametrize("number", [0, 1, 2])
+@pytest.mark.parametrize("side", [0, 1])
+def test_algebra_keeps_values(op: str, number: int, side: int) -> None:
+    """Each operation with each small number on each side: what stands for it has its value."""
+    whole = op.startswith("i")
+    constant = lit(number if whole else float(number))
+    x = Var("x", INT if whole else FLOAT)
+    args = (constant, x) if side == 0 else (x, constant)
+    found = table1.algebra(Op(op, args, INT if whole else FLOAT))
+    values = [number, 3] if side == 0 else [3, number]
+    if found is not None:
+        assert (3 if found == x else found.value) == ARITHMETIC[op.removeprefix("i")](*values)

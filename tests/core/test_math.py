@@ -12,6 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import tapeengine as te
+
 ONE = [
     *(
         "acos",
@@ -284,3 +286,13 @@ def test_every_function_has_a_docstring(cores: Any) -> None:
     compiled, _ = cores
     functions = [getattr(compiled.math, name) for name in compiled.math.__all__]
     assert [f for f in functions if callable(f) and not inspect.getdoc(f)] == []
+
+
+@pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0, 3.0])
+@pytest.mark.parametrize("convert", [float, np.array], ids=["scalar", "array"])
+def test_the_partials_of_powers_at_zero(exponent: float, convert: Any) -> None:
+    """x**p at 0 has the derivative of the polynomial in x; the one in p is 0 wherever the value is."""
+    power = te.jvp(lambda x: x**exponent, (convert(0.0),), (convert(1.0),))[1]
+    assert power == (1.0 if exponent == 1.0 else 0.0)
+    if exponent:
+        assert te.jvp(lambda p: convert(0.0) ** p, (convert(exponent),), (convert(1.0),))[1] == 0.0

@@ -461,3 +461,23 @@ def test_an_error_deep_inside_a_structure_leaves_nothing_half_done(core: Any) ->
     while type(deep) is tuple:
         deep = deep[1]
     assert core.grad(lambda x: x[0] * x[1])((2.0, 3.0)) == (3.0, 2.0)
+
+
+class Counted(dict):  # type: ignore[type-arg]
+    """A dict that only its own constructor makes rightly."""
+
+    def __init__(self, name: str, **items: Any) -> None:
+        super().__init__(**items)
+        self.name = name
+
+
+class Plain(dict):  # type: ignore[type-arg]
+    """A dict with dict's constructor."""
+
+
+def test_a_dict_class_with_a_constructor_of_its_own_is_refused() -> None:
+    assert Structures().find(Counted) is None
+    with pytest.raises(StructureError, match="Counted"):
+        tapeengine.grad(lambda d: d["x"] * 2.0)(Counted("n", x=1.5))
+    gradient = tapeengine.grad(lambda d: d["x"] * 2.0)(Plain(x=1.5))
+    assert gradient == {"x": 2.0}

@@ -175,3 +175,18 @@ def test_few_states_are_alive_at_a_time() -> None:
     chain = Chain(step, 500, 4, State(0))
     chain.reverse(lambda state, position: None)
     assert max(most) <= 2 * 4 + 3  # the states of the first run, those of this reversal, and the ones in hand
+
+
+def test_captures_of_functions_that_call_each_other() -> None:
+    def program(x: Any, wrap: Any) -> Any:
+        def even(n: int, y: Any) -> Any:
+            return y if n == 0 else odd(n - 1, y * x)
+
+        def odd(n: int, y: Any) -> Any:
+            return tm.sin(y) if n == 0 else even(n - 1, y + x)
+
+        return wrap(even)(5, x)
+
+    expected = te.grad(lambda x: program(x, lambda f: f))(0.7)
+    assert te.grad(lambda x: program(x, te.checkpoint))(0.7) == pytest.approx(expected, rel=1e-14)
+    assert te.jvp(lambda x: program(x, te.checkpoint), (0.7,), (1.0,))[1] == pytest.approx(expected, rel=1e-14)

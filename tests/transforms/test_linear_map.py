@@ -13,6 +13,8 @@ import tapeengine.numpy as tnp
 from tapeengine import LinearMap
 from tapeengine.errors import CotangentError, StructureError
 from tapeengine.primitive.spaces import space_of
+from tapeengine.structure import Structures
+from tapeengine.transforms.forms import form_of
 
 SPACES: dict[str, Any] = {
     "scalar": 1.5,
@@ -272,3 +274,23 @@ def test_the_matrix_of_a_program_on_arrays_comes_by_blocks(rows: int) -> None:
     columns = [m.codomain.vector(m(*m.domain.basis(j))) for j in range(41)]
     np.testing.assert_allclose(matrix, np.stack(columns, axis=1), rtol=1e-13, atol=1e-14)
     np.testing.assert_array_equal(m.T.matrix(), matrix.T)
+
+
+def test_scipys_adjoint_of_a_complex_map_conjugates() -> None:
+    pytest.importorskip("scipy.sparse.linalg")
+    factors = np.array([[1.0 + 2.0j, 0.5j], [-1.0, 3.0 - 1.0j]])
+    operator = te.linearize(lambda z: factors @ z, np.array([0.3 + 0.1j, 0.2 - 0.4j]))[1].as_scipy()
+    x, y = np.array([1.0 - 1.0j, 0.5j]), np.array([0.25 + 1.0j, -2.0])
+    np.testing.assert_allclose(operator.matvec(x), factors @ x)
+    np.testing.assert_allclose(operator.rmatvec(y), factors.conj().T @ y)
+    np.testing.assert_allclose(np.vdot(y, operator.matvec(x)), np.vdot(operator.rmatvec(y), x))
+
+
+LIKE = [1.5, (1.5,), [1.5], {"a": 1.5}, {"b": 1.5}, (1.5, 1.5), np.zeros(1), np.zeros((1, 1)), np.zeros(1, complex)]
+
+
+@pytest.mark.parametrize("first", range(len(LIKE)))
+def test_forms_differ_by_container_key_shape_and_dtype(first: int) -> None:
+    forms = [form_of(Structures(), like) for like in LIKE]
+    assert [form == forms[first] for form in forms] == [k == first for k in range(len(LIKE))]
+    assert forms[first] == form_of(Structures(), LIKE[first])

@@ -617,10 +617,7 @@ def compressed_rows(Backpropagator back, colours, Py_ssize_t count, list taken, 
                     if cotangents is not None:
                         part[:, at:at + n] = cotangents.reshape(rows.width, n)
                 else:
-                    for k in range(n):
-                        cotangents = rows.scalar(<uint32_t> place + <uint32_t> k)
-                        if cotangents is not None:
-                            part[:, at + k] = cotangents
+                    copy_out(part[:, at:at + n], rows.scalars + <size_t> <uint32_t> place * rows.width, rows.width, 1)
                 at += n
             take_reads(rows, part, at, reads)
     finally:
@@ -628,6 +625,17 @@ def compressed_rows(Backpropagator back, colours, Py_ssize_t count, list taken, 
             tape.arrays[k] = entry
         mark_reads(tape, reads, READ)
     return found
+
+
+cdef int copy_out(ndarray into, const double *source, Py_ssize_t step, Py_ssize_t row) noexcept:
+    """Copy the numbers of scalars that follow each other: `step` from one to the next, `row` from one sweep to the next."""
+    cdef Py_ssize_t j, k
+    cdef double *line
+    for j in range(into.shape[0]):
+        line = <double *> (<char *> PyArray_DATA(into) + j * into.strides[0])
+        for k in range(into.shape[1]):
+            line[k] = source[k * step + j * row]
+    return 0
 
 
 cdef int take_reads(Rows rows, ndarray part, Py_ssize_t at, object reads) except -1:
@@ -682,10 +690,7 @@ def compressed_columns(Backpropagator back, colours, Py_ssize_t count, Py_ssize_
                 if tangents is not None:
                     part[:, start:start + n] = tangents.reshape(batch.width, n)
             elif place:
-                for k in range(n):
-                    tangents = batch.scalar(<uint32_t> place + <uint32_t> k)
-                    if tangents is not None:
-                        part[:, start + k] = tangents
+                copy_out(part[:, start:start + n], batch.scalars + <uint32_t> place, 1, batch.records)
     return found
 
 

@@ -47,6 +47,7 @@ def native(
     classes: Mapping[str, type],
     again: Callable[..., Any],
     backend: str | None = None,
+    is_few: bool = False,
 ) -> Native | None:
     """Give both passes on the register machine, which native code replaces; None where there is neither.
 
@@ -62,9 +63,13 @@ def native(
         The longer way, for what is referred to Python.
     backend : {"machine", "native"}, optional
         What alone is to run.
+    is_few : bool
+        Whether arguments have few numbers; what the machine does not run then is not compiled either.
     """
 
-    slow = None if backend == "native" else machine.native(lowered, definition, classes, again)
+    slow = None if backend == "native" else machine.native(lowered, definition, classes, again, is_few)
+    if slow is None and is_few:
+        return None
     return tiered(
         slow,
         lambda: compiled(definition, lambda: calling.native(lowered, definition, classes, again)),

@@ -191,8 +191,13 @@ def same(got, expected):
         assert got.option == expected.option
         same(got.payload, expected.payload)
     else:
-        assert type(got) is type(expected) or isinstance(got, np.floating) or isinstance(expected, np.floating)
+        assert type(python_number(got)) is type(python_number(expected))
         assert got == pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True)
+
+
+def python_number(x):
+    """Elements of numpy's arrays are numbers of Python's kinds."""
+    return x.item() if isinstance(x, np.generic) else x
 
 
 def module_of(env, term):

@@ -1,0 +1,104 @@
+"""Mutations of rooms, sampled, against the tests of each room: which of them no test sees.
+
+    python tests/mutants.py [--each 8] [--seed 1] [--room spaces]
+
+Runs in a copy of the tree, so that nothing here is ever changed. Needs cosmic-ray; `make mutants` brings it.
+"""
+
+import argparse
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from cosmic_ray.work_db import use_db
+from cosmic_ray.work_item import WorkerOutcome, WorkResult
+
+ROOT = Path(__file__).resolve().parent.parent
+COPY = ROOT / "build" / "mutants"
+PARTS = ("tapeengine", "primitives", "tests", "examples", "pyproject.toml", "setup.py", "Makefile", "README.md")
+#: What is mutated, and the tests that have to see it.
+ROOMS = {
+    "spaces": (["tapeengine/primitive/spaces.py"], "tests/test_spaces.py tests/test_primitive.py"),
+    "structure": (["tapeengine/structure.py"], "tests/core/test_structures.py"),
+    "transforms": (["tapeengine/transforms"], "tests/transforms tests/test_engine.py"),
+    "chad": (["tapeengine/chad"], "tests/chad"),
+    "primitives": (["primitives/core"], "tests/primitives_core tests/arrays"),
+}
+#: The share of the sampled mutants that has to be killed.
+WANTED = 0.92
+CONFIG = """[cosmic-ray]
+module-path = {modules!r}
+timeout = {timeout}
+excluded-modules = ["**/specification/*", "**/__init__.py"]
+test-command = "{python} -m pytest -q -x -p no:cacheprovider {tests}"
+[cosmic-ray.distributor]
+name = "local"
+"""
+
+
+def cosmic_ray(*arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", "cosmic_ray.cli", *arguments], cwd=COPY, check=True)
+
+
+def sample(session: Path, count: int, seed: int) -> None:
+    """Skip all mutants of a session but some."""
+    with use_db(str(session)) as db:
+        jobs = sorted(item.job_id for item in db.work_items)
+        items = sorted(db.work_items, key=lambda item: str(item.mutations))
+        chosen = {item.job_id for item in random.Random(seed).sample(items, min(count, len(items)))}
+        db.set_multiple_results([job for job in jobs if job not in chosen], WorkResult(WorkerOutcome.SKIPPED))
+
+
+def outcomes(session: Path) -> tuple[int, list[str]]:
+    """How many mutants ran, and the differences that no test saw."""
+    with use_db(str(session)) as db:
+        found = [result for _, result in db.results if result.worker_outcome != WorkerOutcome.SKIPPED]
+    return len(found), [result.diff or "" for result in found if not result.is_killed]
+
+
+def run_room(room: str, count: int, seed: int, timeout: float) -> tuple[int, list[str]]:
+    modules, tests = ROOMS[room]
+    config, session = COPY / f"{room}.toml", COPY / f"{room}.sqlite"
+    config.write_text(CONFIG.format(modules=modules, timeout=timeout, python=sys.executable, tests=tests))
+    session.unlink(missing_ok=True)
+    cosmic_ray("init", config.name, session.name)
+    sample(session, count, seed)
+    cosmic_ray("exec", config.name, session.name)
+    return outcomes(session)
+
+
+def copy_tree() -> None:
+    """The tree with its compiled modules; what is imported is the copy, since it comes first on the path."""
+    shutil.rmtree(COPY, ignore_errors=True)
+    COPY.mkdir(parents=True)
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, COPY / part, ignore=shutil.ignore_patterns("__pycache__", "node_modules", ".venv"))
+        else:
+            shutil.copy(source, COPY / part)
+    (COPY / "tapeengine_primitives").symlink_to("primitives/core")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--each", type=int, default=30, help="mutants of each room")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--timeout", type=float, default=600.0, help="seconds for the tests of one mutant")
+    parser.add_argument("--room", choices=sorted(ROOMS), action="append")
+    options = parser.parse_args()
+    copy_tree()
+    total, survivors = 0, []
+    for room in options.room or ROOMS:
+        count, alive = run_room(room, options.each, options.seed, options.timeout)
+        total, survivors = total + count, survivors + alive
+        print(f"{room}: {count - len(alive)} of {count} killed", flush=True)
+    print("\n".join(survivors))
+    print(f"{total - len(survivors)} of {total} mutants killed")
+    return int(total - len(survivors) < WANTED * total)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
