@@ -211,7 +211,7 @@ def test_every_error_has_the_one_base_class() -> None:
     from tapeengine import errors
 
     classes = [getattr(errors, name) for name in errors.__all__]
-    assert all(issubclass(cls, TapeEngineError) and cls.__doc__ for cls in classes)
+    assert all(issubclass(cls, (TapeEngineError, Warning)) and cls.__doc__ for cls in classes)
 
 
 def test_an_unsupported_primal_is_named(engine: te.Engine) -> None:

@@ -29,6 +29,8 @@ def is_first_party() -> bool:
     while frame is not None and frame.f_globals.get("__name__") in _BUILDERS:
         if frame.f_code.co_filename.startswith("<doctest"):
             return False
+        if frame.f_code.co_name == "<module>":
+            return True  # made where such a module is imported
         frame = frame.f_back
     name = "" if frame is None else str(frame.f_globals.get("__name__"))
     return name.partition(".")[0] in FIRST_PARTY

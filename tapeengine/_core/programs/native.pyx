@@ -13,7 +13,7 @@ from cpython.ref cimport Py_INCREF
 from cpython.object cimport PyObject_GenericSetAttr
 from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from libc.math cimport isfinite
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from numpy cimport (
@@ -634,6 +634,25 @@ def only_stores(cls):
     return code is not None and code.co_filename == "<string>"
 
 
+cdef int mix_extents(Form form, Cursor *c, uint64_t *found) except -1:
+    """Hash the lengths of all arrays of reals in registers: a cotangent has those of the value."""
+    cdef te_word w
+    cdef Py_ssize_t i
+    if form.kind >= ROWS:
+        c.leaf += form.width
+        return 0
+    if form.kind >= TUPLE:
+        for i in range(PyTuple_GET_SIZE(form.items)):
+            mix_extents(<Form> PyTuple_GET_ITEM(form.items, i), c, found)
+        return 0
+    w = c.registers[c.at[c.leaf]]
+    c.leaf += 1
+    if form.rank and form.kind == FLOAT:
+        for i in range(form.rank):
+            found[0] = found[0] * <uint64_t> 0x9E3779B97F4A7C15 + <uint64_t> w.p.shape[i] + 1
+    return 0
+
+
 @cython.final
 @cython.freelist(16)
 cdef class Backpropagator:
@@ -650,6 +669,7 @@ cdef class Backpropagator:
     cdef te_memory memory
     cdef te_word *words
     cdef te_word[FEW] few
+    cdef uint64_t extents
     cdef readonly int64_t steps
 
     def __cinit__(self):
@@ -794,6 +814,8 @@ cdef class Native:
                 return None
             made.hold(r)
             c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
+            mix_extents(self.result, &c, &made.extents)
+            c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
             return give(self.result, &c, False, None), made
         finally:
             if r != small:
@@ -805,6 +827,7 @@ cdef class Native:
         cdef te_word *r = small
         cdef te_memory memory = te_memory(NULL, 0, 0, NULL, NULL)
         cdef Cursor c
+        cdef uint64_t found = 0
         if code.registers > SMALL:
             r = allocated(code.registers)
         try:
@@ -812,6 +835,10 @@ cdef class Native:
             code.begin(r)
             c = Cursor(r, code.params, 0, te_arena(NULL, NULL, NULL), 0, 0)
             if not take(self.cotangent, cotangent, &c, &memory):
+                return None
+            c = Cursor(r, code.params, 0, te_arena(NULL, NULL, NULL), 0, 0)
+            mix_extents(self.cotangent, &c, &found)
+            if found != made.extents:
                 return None
             if not self.is_done(code.run(r, &memory, &made.memory, passed)):
                 return None

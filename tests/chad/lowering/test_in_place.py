@@ -159,6 +159,54 @@ def test_value_and_derivatives_are_those_of_dual_numbers(function, backend):
     assert te.jvp(program, (XS,), (XS,))[1] == pytest.approx(te.jvp(program.python, (XS,), (XS,))[1], rel=1e-12)
 
 
+def running(x: te.Vec) -> te.Vec:
+    ys = []
+    total = 0.0
+    for a in x:
+        total += a * a
+        ys.append(total)
+    return np.array(ys)
+
+
+def stepped(x: te.Vec) -> te.Vec:
+    ys = []
+    for a in x:
+        y = a
+        for _ in range(2):
+            y = y * a if y < 0.5 else y + a
+        ys.append(y)
+    return np.array(ys)
+
+
+def by_index(x: te.Vec) -> te.Vec:
+    ys = [0.0 for _ in x]
+    for i in range(len(x)):
+        ys[i] = x[i] * x[-1 - i]
+    return np.array(ys)
+
+
+def in_turn(x: te.Vec) -> tuple[te.Vec, te.Vec]:
+    ys: te.Vec = []
+    zs: te.Vec = []
+    for a in x:
+        if a > 0.0:
+            ys.append(a * a)
+        else:
+            zs.append(a * len(ys))
+    return np.array(ys), np.array(zs)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("function", [running, stepped, by_index, in_turn], ids=lambda f: f.__name__)
+def test_cotangents_of_arrays_differ_from_element_to_element(function, backend):
+    program = chad.Program(function, backend=backend)
+    value, back = te.vjp(program, XS)
+    on_duals = te.vjp(program.python, XS)[1]
+    numbers = np.random.default_rng(0)
+    ct = tuple(numbers.normal(size=len(v)) for v in value) if type(value) is tuple else numbers.normal(size=len(value))
+    np.testing.assert_allclose(back(ct)[0], on_duals(ct)[0], rtol=1e-12, atol=1e-13)
+
+
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
 def test_the_printed_derivative_is_that_of_dual_numbers(function):
     program = chad.Program(function)

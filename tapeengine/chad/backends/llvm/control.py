@@ -289,7 +289,7 @@ def for_(b: Body, s: For) -> None:
     count = str(recalled.count) if s.count is None else b.not_negative(b.one(s.count))
     kept = None if s.kept is None else open_columns(b, s.kept, count)
     columns = recalled.open(b, count)
-    up = not s.down or (not recalled.chains and is_orderless(s))
+    up = not s.down or (not recalled.chains and is_orderless(s, b.placed.keys()))
     b.indices.add(s.index.name)
     counted(b, s, count, up, kept, columns, recalled)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tapeengine.chad.intermediate.analysis import outs, walk
 from tapeengine.chad.intermediate.statements import (
@@ -27,12 +27,14 @@ from tapeengine.chad.intermediate.statements import (
 __all__ = ["is_orderless"]
 
 
-def is_orderless(loop: For) -> bool:
+def is_orderless(loop: For, given: Collection[str] = ()) -> bool:
     """Tell whether the steps of a loop may run in any order with the same bits.
 
     Parameters
     ----------
     loop : For
+    given : collection of str
+        Names that have values before the loop. What a step assigns to one of them it hands on to the next step.
 
     Examples
     --------
@@ -43,11 +45,15 @@ def is_orderless(loop: For) -> bool:
     True
     >>> is_orderless(For(i, Const(3, REAL), [Load(x, b, (i,)), Add(x, x), AddAt(a, (Const(0, REAL),), x)]))
     False
+    >>> is_orderless(For(i, Const(3, REAL), [AddAt(a, (i,), x), Assign((x,), (Const(1.0, REAL),))]), given={"x"})
+    False
     """
     if loop.carried:
         return False
     inside = list(walk(loop.body))
     made = {v.name for s, _ in inside for v in outs(s) if not isinstance(s, Add)}
+    if not made.isdisjoint(given):
+        return False
     made |= {f.name for k in loop.recalled for f in k.fields}
     index = names_of(loop.index, [s for s, _ in inside])
     rows: dict[str, tuple[str, tuple[Operand, ...]]] = {}
