@@ -2,6 +2,7 @@ from collections.abc import Iterator
 from typing import Any, final
 
 import numpy
+from typing_extensions import disjoint_base
 
 from tapeengine._core.sweeps.trace import Backpropagator
 from tapeengine.structure import Structures
@@ -25,8 +26,13 @@ class Path:
     def constant_values(self) -> list[float]: ...
     def instructions(self) -> Iterator[tuple[int, int, int, int]]: ...
 
+@disjoint_base
 class Reader: ...
+
+@final
 class Arguments(Reader): ...
+
+@final
 class Known(Reader): ...
 
 @final
@@ -70,6 +76,7 @@ class Register:
     number: int
     def __init__(self, number: int) -> None: ...
 
+@final
 class Places: ...
 
 def registers_of_value(path: Path) -> Any: ...
