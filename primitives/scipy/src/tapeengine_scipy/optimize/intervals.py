@@ -4,22 +4,32 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import scipy.optimize
+import scipy
 
 from tapeengine_scipy._callables import Closed, plain
 from tapeengine_scipy._passing import beside, plain_values
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, solution
 
 
-def _finder(name: str) -> Callable[..., Any]:
+def _bracketed(
+    f: Any, a: Any, b: Any, args: Any = (), xtol: float = 2e-12, rtol: float = 8.881784197001252e-16,
+    maxiter: int = 100, full_output: bool = False, disp: bool = True,
+) -> None:  # fmt: skip
+    """What SciPy's finders take, in order."""
+
+
+_SIGNATURE = inspect.signature(_bracketed)
+_PARAMETERS = [*_SIGNATURE.parameters.values()]
+_K = inspect.Parameter("k", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=1)
+
+
+def _finder(name: str, signature: inspect.Signature = _SIGNATURE) -> Callable[..., Any]:
     """One of SciPy's methods; a root depends on what the function captures, not on the ends of the interval."""
-    theirs = getattr(scipy.optimize, name)
-    signature = inspect.signature(theirs)
 
     def find(*args: Any, **keywords: Any) -> Any:
         bound = signature.bind(*args, **keywords)
         bound.apply_defaults()
-        return _root(name, theirs, **bound.arguments)
+        return _root(name, getattr(scipy.optimize, name), **bound.arguments)
 
     find.__name__ = find.__qualname__ = name
     find.__doc__ = _DOCSTRING.format(name=name)
@@ -56,4 +66,4 @@ bisect = _finder("bisect")
 brenth = _finder("brenth")
 brentq = _finder("brentq")
 ridder = _finder("ridder")
-toms748 = _finder("toms748")
+toms748 = _finder("toms748", inspect.Signature([*_PARAMETERS[:4], _K, *_PARAMETERS[4:]]))
