@@ -76,7 +76,8 @@ cdef inline object unary_of_python(object x, const int op, object function):
     """A function of one real that CPython computes in its own way."""
     if type(x) is Dual:
         # a recording recomputes with C's function, which is Python's own but for these, and for what raises
-        seen = op == OP_GAMMA or op == OP_LGAMMA or not is_finite(op_value(op, (<Dual> x).v, 0.0))
+        seen = traces.recordings and (
+            op == OP_GAMMA or op == OP_LGAMMA or not is_finite(op_value(op, (<Dual> x).v, 0.0)))
         return unary_of(<Dual> x, op, function(value_seen(<Dual> x) if seen else (<Dual> x).v))
     return function(x)
 
