@@ -58,6 +58,9 @@ class Rules:
     (True, False)
     """
 
+    #: By the number of a record, what its pattern needs; a trace whose structure is wanted has a dict.
+    wanted: dict[int, Any] | None = None
+
     def __init__(self, numpy_rules: Mapping[Any, Callable[..., Any]], failures: Sequence[Any] = ()) -> None:
         self.failures = failures
         now = {key: rule for key, rule in numpy_rules.items() if not isinstance(key, str)}
