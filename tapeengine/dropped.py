@@ -7,6 +7,7 @@ import linecache
 import opcode
 import re
 import sys
+from importlib.machinery import ExtensionFileLoader
 from types import FrameType
 
 from tapeengine.errors import note
@@ -62,30 +63,51 @@ def is_lifted(frame: FrameType) -> bool:
     return frame.f_builtins.get("float") is not float
 
 
-def is_ours(frame: FrameType) -> bool:
-    """Whether a frame is the engine's own, which the program has not written."""
-    module = frame.f_globals.get("__name__") or ""
-    return module.startswith(("tapeengine.", "tapeengine_")) and not module.startswith(TWINS)
+def is_below(frame: FrameType) -> bool:
+    """Whether a frame is not the program's: the engine's own, or of a package with compiled code, as numpy is.
+
+    Such a package is not lifted, so its own lines say nothing of what to write instead: its caller's do.
+    """
+    if is_lifted(frame):
+        return False
+    package = (frame.f_globals.get("__name__") or "").partition(".")[0]
+    return package == "tapeengine" or package.startswith("tapeengine_") or is_compiled(package)
+
+
+def is_compiled(package: str) -> bool:
+    """Whether a package has compiled modules among those that are imported."""
+    return any(
+        name.startswith(f"{package}.") and isinstance(getattr(module.__spec__, "loader", None), ExtensionFileLoader)
+        for name, module in tuple(sys.modules.items())
+        if getattr(module, "__spec__", None) is not None
+    )
 
 
 def told(value: str, kind: str) -> str:
-    """The message of a number that a function was about to drop; called by the core, from the frame that called it."""
+    """The message of a traced value that a function was about to drop; the core calls it from the frame of the call.
+
+    Parameters
+    ----------
+    value
+        What it is: "a dual number (0.3)", "a traced array of shape (2,)".
+    kind
+        What it would become: "float", "array".
+    """
     frame = sys._getframe(1)
-    while frame.f_back is not None and is_ours(frame):
+    while frame.f_back is not None and is_below(frame):
         frame = frame.f_back
     call, place = place_of_call(frame)
     if is_assigning(frame):
         return (
-            f"{call} would put a dual number ({value}) into a plain array and lose its derivative ({place}). Make the "
+            f"{call} would put {value} into a plain array and lose its derivative ({place}). Make the "
             "array in the program with tapeengine.numpy: np.copy(a) or np.array(a) of a constant one, np.zeros; "
             "tapeengine.value(x) drops the derivative on purpose"
         )
     return (
-        f"{call or 'this'} would turn a dual number ({value}) into a plain {kind} and lose its derivative ({place}). "
-        f"{way_out(frame)}; or call tapeengine's functions: "
-        "tapeengine.math.sin for math.sin, tapeengine.numpy for numpy to build or fill arrays, a plugin's for another "
-        "library's (tapeengine_scipy.stats for scipy.stats); "
-        "tapeengine.value(x) drops the derivative on purpose"
+        f"{call or 'this'} would turn {value} into a plain {kind} and lose its derivative ({place}). "
+        f"{way_out(frame)}; or write tapeengine.math.sin for math.sin, tapeengine.numpy for numpy to build or fill "
+        "arrays, np.dot(a, x) for a.dot(x) of a plain array, a plugin's functions for another library's "
+        "(tapeengine_scipy.stats for scipy.stats); tapeengine.value(x) drops the derivative on purpose"
     )
 
 

@@ -1,0 +1,46 @@
+"""An error of a dropped derivative names the expression of the program, whatever library's code met the value."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from tapeengine.errors import DroppedDerivativeError
+
+CALLS = (
+    "np.ones(3).dot(x)",
+    "np.array([0.0, 1.0]).searchsorted(x)",
+    "np.asarray([x, x])",
+    "np.vectorize(abs)(x)",
+    "np.ndenumerate(x)",
+    "np.polynomial.Polynomial(x)",
+    "np.mean([x[0], x[1]])",
+    "np.arange(x[0], x[1])",
+    "np.float64(x[0])",
+    "float(x[0])",
+    "complex(x[0])",
+    "pd.DataFrame({'a': x})",
+    "pd.Series(np.arange(3.0)) * x",
+    "pd.Series(np.arange(3.0)) * x[0]",
+)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_the_programs_own_expression_is_named(call: str, tmp_path: Any) -> None:
+    names: dict[str, Any] = {"np": np}
+    if "pd." in call:
+        names["pd"] = pytest.importorskip("pandas")
+    file = tmp_path / "program.py"
+    file.write_text(f"def program(x):\n    return {call}\n")
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    with pytest.raises(DroppedDerivativeError) as caught:
+        te.vjp(names["program"], np.array([0.3, 0.8, 1.2]))
+    assert re.fullmatch(
+        re.escape(call) + r" would turn a (traced array of shape \(3,\)|dual number \(.+?\)) into a plain (array|float"
+        rf"|complex number) and lose its derivative \({re.escape(str(file))}:2 in program\)\. Lift .*",
+        str(caught.value),
+    )
