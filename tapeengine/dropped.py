@@ -10,7 +10,7 @@ import sys
 from importlib.machinery import ExtensionFileLoader
 from types import FrameType
 
-from tapeengine.errors import note
+from tapeengine.errors import DroppedDerivativeError, TapeEngineError, note
 
 __all__ = ["TWINS", "is_formatting", "is_lifted", "note_objects", "place_of_call", "told", "way_out"]
 
@@ -18,6 +18,7 @@ __all__ = ["TWINS", "is_formatting", "is_lifted", "note_objects", "place_of_call
 OBJECTS = re.compile(
     r"loop of ufunc does not support argument|ufunc '\w+' not supported for the input types|dtype\('O'\)|"
     r"'(?:float|int|complex)' object has no attribute '(\w+)'|must be compatible with input `\w+` under the `same_kind`"
+    r"|No numeric types to aggregate|dtype->object"
 )
 
 #: The arguments of the instruction BINARY_OP for % and %=.
@@ -71,7 +72,7 @@ def is_below(frame: FrameType) -> bool:
     if is_lifted(frame):
         return False
     package = (frame.f_globals.get("__name__") or "").partition(".")[0]
-    return package == "tapeengine" or package.startswith("tapeengine_") or is_compiled(package)
+    return package in ("tapeengine", "xarray") or package.startswith("tapeengine_") or is_compiled(package)
 
 
 def is_compiled(package: str) -> bool:
@@ -103,10 +104,11 @@ def told(value: str, kind: str) -> str:
             "array in the program with tapeengine.numpy: np.copy(a) or np.array(a) of a constant one, np.zeros; "
             "tapeengine.value(x) drops the derivative on purpose"
         )
+    instead = ".data for .values, " if call.endswith(".values") else ""
     return (
         f"{call or 'this'} would turn {value} into a plain {kind} and lose its derivative ({place}). "
-        f"{way_out(frame)}; or write tapeengine.math.sin for math.sin, tapeengine.numpy for numpy to build or fill "
-        "arrays, np.dot(a, x) for a.dot(x) of a plain array, a plugin's functions for another library's "
+        f"{way_out(frame)}; or write {instead}tapeengine.math.sin for math.sin, tapeengine.numpy for numpy to build or "
+        "fill arrays, np.dot(a, x) for a.dot(x) of a plain array, a plugin's functions for another library's "
         "(tapeengine_scipy.stats for scipy.stats); tapeengine.value(x) drops the derivative on purpose"
     )
 
@@ -124,15 +126,28 @@ def is_formatting() -> bool:
 
 
 def note_objects(error: BaseException) -> None:
-    """Say what to write where numpy has made an array of objects of a list with traced numbers, and failed with it."""
+    """Say what to write where numpy or pandas failed with its own error on traced numbers that it holds as objects."""
+    if isinstance(error, TapeEngineError):
+        return
+    ours = behind(error)
+    if ours is not None:
+        note(error, str(ours))
     found = OBJECTS.search(str(error))
-    if found is not None and (found[1] is None or is_of_numpy(found[1])):
+    if ours is not None or (found is not None and (found[1] is None or is_of_numpy(found[1]))):
         note(
             error,
-            "numpy makes an array of objects of a list with traced numbers, and few of its functions take one. If that "
-            "is so here, take the functions of tapeengine.numpy (import tapeengine.numpy as np), or lift the program: "
-            "program = tapeengine.lift(program)",
+            "numpy and pandas make an array of objects of a list or a Series with traced numbers, and few of their "
+            "functions take one. If that is so here, take the functions of tapeengine.numpy (import tapeengine.numpy "
+            "as np; np.mean(series)), or lift the program: program = tapeengine.lift(program)",
         )
+
+
+def behind(error: BaseException) -> DroppedDerivativeError | None:
+    """Our error that another library met and answered with its own."""
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, DroppedDerivativeError):
+        found = found.__cause__ or found.__context__
+    return found
 
 
 def is_of_numpy(name: str) -> bool:

@@ -154,6 +154,8 @@ def _kind(value: Any) -> str:
         return (
             "a complex number. Return its real part, or abs of it, or say holomorphic=True, or use vjp with a cotangent"
         )
+    if dtype is not None and value.shape == ():
+        return f"a {kind} of shape (). Return the number in it: value.item()"
     if dtype is not None and dtype.kind == "f":
         return f"an array of shape {value.shape}. Sum it, or use jacobian, or vjp with a cotangent"
     return f"{value!r} ({kind}), which has no derivative" if dtype is None else f"{dtype} values, without a derivative"

@@ -26,6 +26,7 @@ CALLS = (
     "pd.DataFrame({'a': x})",
     "pd.Series(np.arange(3.0)) * x",
     "pd.Series(np.arange(3.0)) * x[0]",
+    "xr.DataArray(x).values",
 )
 
 
@@ -34,6 +35,8 @@ def test_the_programs_own_expression_is_named(call: str, tmp_path: Any) -> None:
     names: dict[str, Any] = {"np": np}
     if "pd." in call:
         names["pd"] = pytest.importorskip("pandas")
+    if "xr." in call:
+        names["xr"] = pytest.importorskip("xarray")
     file = tmp_path / "program.py"
     file.write_text(f"def program(x):\n    return {call}\n")
     exec(compile(file.read_text(), str(file), "exec"), names)

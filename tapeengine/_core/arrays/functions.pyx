@@ -15,6 +15,7 @@ from tapeengine._core.scalars.scalar cimport Dual, as_double, binary_of, unary_o
 
 import numpy
 
+from tapeengine._core.arrays.creation import from_values
 from tapeengine._core.arrays.storing import rules_of
 from tapeengine._core.scalars.scalar import opcode_of
 
@@ -50,6 +51,24 @@ cdef object first_traced(object items):
             if found is not None:
                 return found
     return None
+
+
+cdef tuple of_objects(tuple args):
+    """Arguments with traced arrays for arrays of objects and pandas's Series and frames that hold traced numbers.
+
+    None where there is none.
+    """
+    cdef bint met = False
+    cdef list found = []
+    for x in args:
+        values = x.to_numpy() if hasattr(x, "to_numpy") else x
+        if type(values) is numpy.ndarray and values.dtype == object:
+            items = values.tolist()
+            if type(items) is list and first_traced(items) is not None:
+                x = from_values(items)
+                met = True
+        found.append(x)
+    return tuple(found) if met else None
 
 
 cdef object by_rules(object traced, object ufunc, tuple args, dict options):
@@ -129,7 +148,13 @@ cdef class Function:
         traced = traced_in(args)
         if traced is not None:
             return rules_of(traced).function(self.function, args, options)
-        return self.function(*args, **options)
+        try:
+            return self.function(*args, **options)
+        except (TypeError, AttributeError):  # numpy's answer to objects that it cannot compute with
+            traced_args = of_objects(args)
+            if traced_args is None:
+                raise
+        return self(*traced_args, **options)
 
     def __getattr__(self, name):
         return getattr(self.function, name)

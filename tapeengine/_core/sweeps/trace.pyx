@@ -311,7 +311,7 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
         back.result = outputs.layout
         if has_aux:
             aux = begin_outputs(tape, structures, "aux").walk(aux)
-    except (TypeError, AttributeError) as error:
+    except Exception as error:
         note_objects(error)
         raise
     finally:
