@@ -21,6 +21,8 @@ OBJECTS = re.compile(
 
 #: The arguments of the instruction BINARY_OP for % and %=.
 REMAINDERS = tuple(i for i, (name, _) in enumerate(vars(opcode)["_nb_ops"]) if "REMAINDER" in name)
+#: Libraries whose functions lifted code has stand-ins of: what one of them drops was dropped by whoever called it.
+REPLACED = ("numpy", "scipy", "statistics")
 #: What the name of a lifted module begins with; the names of its world and of the original follow.
 TWINS = "tapeengine.lift.twins."
 
@@ -68,20 +70,30 @@ def is_ours(frame: FrameType) -> bool:
     return module.startswith(("tapeengine.", "tapeengine_")) and not module.startswith(TWINS)
 
 
-def told(value: str, kind: str) -> str:
-    """The message of a number that a function was about to drop; called by the core, from the frame that called it."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and is_ours(frame):
+def is_of_program(frame: FrameType) -> bool:
+    """Whether a frame is neither the engine's own nor inside a library that has stand-ins."""
+    return not is_ours(frame) and (frame.f_globals.get("__name__") or "").partition(".")[0] not in REPLACED
+
+
+def frame_of_program(frame: FrameType) -> FrameType:
+    """The innermost frame of the program that a frame runs for; where there is none, the outermost."""
+    while frame.f_back is not None and not is_of_program(frame):
         frame = frame.f_back
+    return frame
+
+
+def told(what: str, kind: str, hint: str = "") -> str:
+    """The message of what was about to lose its derivative; called by the core, from the frame that called it."""
+    frame = frame_of_program(sys._getframe(1))
     call, place = place_of_call(frame)
     if is_assigning(frame):
         return (
-            f"{call} would put a dual number ({value}) into a plain array and lose its derivative ({place}). Make the "
+            f"{call} would put {what} into a plain array and lose its derivative ({place}). Make the "
             "array in the program with tapeengine.numpy: np.copy(a) or np.array(a) of a constant one, np.zeros; "
             "tapeengine.value(x) drops the derivative on purpose"
         )
     return (
-        f"{call or 'this'} would turn a dual number ({value}) into a plain {kind} and lose its derivative ({place}). "
+        f"{call or 'this'} would turn {what} into a plain {kind} and lose its derivative ({place}). {hint}"
         f"{way_out(frame)}; or call tapeengine's functions: "
         "tapeengine.math.sin for math.sin, tapeengine.numpy for numpy to build or fill arrays, a plugin's for another "
         "library's (tapeengine_scipy.stats for scipy.stats); "

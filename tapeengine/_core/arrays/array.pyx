@@ -27,6 +27,7 @@ from types import GenericAlias
 import numpy
 
 from tapeengine._core.tape.above import ABOVE
+from tapeengine.dropped import told
 from tapeengine.errors import DroppedDerivativeError, MissingAttributeError, UnsupportedError
 
 cnp.import_array()
@@ -333,25 +334,18 @@ cdef class Array:
             unread = offered_back(self)
             if unread is not None:
                 return unread
-            raise DroppedDerivativeError(
-                f"this would turn a traced array of shape {self.shape} into a plain one and lose its derivative. Use "
-                "tapeengine.numpy's functions to build arrays of it (np.array, np.stack, np.zeros and assignment), and "
-                "numpy functions that have a rule; another library's functions have rules where a plugin brings them "
-                "(tapeengine_scipy.linalg for scipy.linalg); tapeengine.value(x) drops the derivative on purpose")
+            raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "one"))
         return numpy.array(plain(self.current()), dtype=dtype)
 
     def __float__(self):
         if self.storage.active:
-            raise DroppedDerivativeError(
-                "this would turn a traced array into a plain float and lose its derivative. Index it (a[()] or a[0]) "
-                "to get a scalar that is still traced; tapeengine.value(x) drops the derivative on purpose")
+            hint = "Index it (a[()] or a[0]) to get a scalar that is still traced. "
+            raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "float", hint))
         return float(plain(self.current()))
 
     def __complex__(self):
         if self.storage.active:
-            raise DroppedDerivativeError(
-                "this would turn a traced array into a plain complex number and lose its derivative; "
-                "tapeengine.value(x) drops the derivative on purpose")
+            raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "complex number"))
         return complex(plain(self.current()))
 
     def __reduce__(self):

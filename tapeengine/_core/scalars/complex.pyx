@@ -305,7 +305,7 @@ cdef class ComplexDual:
         return format(seen(self), spec)
 
     def __complex__(self):
-        raise DroppedDerivativeError(told(repr(plain(self)), "complex number"))
+        raise DroppedDerivativeError(told(f"a dual number ({plain(self)!r})", "complex number"))
 
     def __reduce__(self):
         return self.re.__reduce__() if type(self.re) is Dual else self.im.__reduce__()

@@ -542,7 +542,7 @@ cdef class Dual:
     def __float__(self):
         if is_formatting():
             return value_seen(self)
-        raise DroppedDerivativeError(told(repr(self.v), "float"))
+        raise DroppedDerivativeError(told(f"a dual number ({self.v!r})", "float"))
 
     def __hash__(self):
         raise drop(self, "a dual number ({value}) has no hash: sets, dicts and functools.lru_cache find a key by its value, "
@@ -562,7 +562,7 @@ cdef class Dual:
                    "derivative; tapeengine.value(x).hex() drops the derivative on purpose")
 
     def __complex__(self):
-        raise DroppedDerivativeError(told(repr(self.v), "complex number"))
+        raise DroppedDerivativeError(told(f"a dual number ({self.v!r})", "complex number"))
 
     def __reduce__(self):
         raise drop(self, "a dual number ({value}) cannot be pickled: it is a place on a tape of this process. Send "
