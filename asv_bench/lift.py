@@ -22,7 +22,7 @@ import tapeengine as te
 import tapeengine.cmath as tcm
 import tapeengine.math as tm
 
-TURNS = 15
+TURNS = 60
 MODULE = '''
 class Point{k}:
     def __init__(self, x, y):
@@ -100,7 +100,7 @@ def ratio(first: Callable[[], Any], second: Callable[[], Any], turns: int = TURN
     return least[0] / least[1]
 
 
-def repeated(f: Callable[..., Any], *args: Any, times: int = 30) -> Callable[[], None]:
+def repeated(f: Callable[..., Any], *args: Any, times: int = 8) -> Callable[[], None]:
     """Call a function several times, for clocks that tick slowly."""
 
     def run() -> None:
@@ -145,7 +145,7 @@ def imports(lines: int = 20_000) -> float:
             forget()
 
 
-def of_functions(plain: Any, *args: Any, times: int = 30) -> float:
+def of_functions(plain: Any, *args: Any, times: int = 8) -> float:
     """A lifted function over the plain one on floats; the results are equal to the bit."""
     lifted = te.lift(plain)
     assert lifted(*args) == plain(*args)

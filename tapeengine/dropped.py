@@ -23,6 +23,8 @@ OBJECTS = re.compile(
 
 #: The arguments of the instruction BINARY_OP for % and %=.
 REMAINDERS = tuple(i for i, (name, _) in enumerate(vars(opcode)["_nb_ops"]) if "REMAINDER" in name)
+#: Further libraries whose own lines say nothing of what to write: what they drop was dropped by their caller.
+BELOW = ("tapeengine", "statistics", "xarray")
 #: What the name of a lifted module begins with; the names of its world and of the original follow.
 TWINS = "tapeengine.lift.twins."
 
@@ -72,7 +74,7 @@ def is_below(frame: FrameType) -> bool:
     if is_lifted(frame):
         return False
     package = (frame.f_globals.get("__name__") or "").partition(".")[0]
-    return package in ("tapeengine", "xarray") or package.startswith("tapeengine_") or is_compiled(package)
+    return package in BELOW or package.startswith("tapeengine_") or is_compiled(package)
 
 
 def is_compiled(package: str) -> bool:
@@ -84,29 +86,36 @@ def is_compiled(package: str) -> bool:
     )
 
 
-def told(value: str, kind: str) -> str:
-    """The message of a traced value that a function was about to drop; the core calls it from the frame of the call.
+def frame_of_program(frame: FrameType) -> FrameType:
+    """The innermost frame of the program that a frame runs for; where there is none, the outermost."""
+    while frame.f_back is not None and is_below(frame):
+        frame = frame.f_back
+    return frame
+
+
+def told(what: str, kind: str, hint: str = "") -> str:
+    """The message of what was about to lose its derivative; the core calls it from the frame of the call.
 
     Parameters
     ----------
-    value
+    what
         What it is: "a dual number (0.3)", "a traced array of shape (2,)".
     kind
         What it would become: "float", "array".
+    hint
+        A sentence that goes before the other ways out.
     """
-    frame = sys._getframe(1)
-    while frame.f_back is not None and is_below(frame):
-        frame = frame.f_back
+    frame = frame_of_program(sys._getframe(1))
     call, place = place_of_call(frame)
     if is_assigning(frame):
         return (
-            f"{call} would put {value} into a plain array and lose its derivative ({place}). Make the "
+            f"{call} would put {what} into a plain array and lose its derivative ({place}). Make the "
             "array in the program with tapeengine.numpy: np.copy(a) or np.array(a) of a constant one, np.zeros; "
             "tapeengine.value(x) drops the derivative on purpose"
         )
     instead = ".data for .values, " if call.endswith(".values") else ""
     return (
-        f"{call or 'this'} would turn {value} into a plain {kind} and lose its derivative ({place}). "
+        f"{call or 'this'} would turn {what} into a plain {kind} and lose its derivative ({place}). {hint}"
         f"{way_out(frame)}; or write {instead}tapeengine.math.sin for math.sin, tapeengine.numpy for numpy to build or "
         "fill arrays, np.dot(a, x) for a.dot(x) of a plain array, a plugin's functions for another library's "
         "(tapeengine_scipy.stats for scipy.stats); tapeengine.value(x) drops the derivative on purpose"

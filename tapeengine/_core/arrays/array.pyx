@@ -339,16 +339,13 @@ cdef class Array:
 
     def __float__(self):
         if self.storage.active:
-            raise DroppedDerivativeError(
-                "this would turn a traced array into a plain float and lose its derivative. Index it (a[()] or a[0]) "
-                "to get a scalar that is still traced; tapeengine.value(x) drops the derivative on purpose")
+            hint = "Index it (a[()] or a[0]) to get a scalar that is still traced. "
+            raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "float", hint))
         return float(plain(self.current()))
 
     def __complex__(self):
         if self.storage.active:
-            raise DroppedDerivativeError(
-                "this would turn a traced array into a plain complex number and lose its derivative; "
-                "tapeengine.value(x) drops the derivative on purpose")
+            raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "complex number"))
         return complex(plain(self.current()))
 
     def __reduce__(self):

@@ -194,6 +194,9 @@ cdef extern from *:
         meta->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
         PyType_Modified(meta);
         ((PyTypeObject *)cls)->tp_vectorcall = (vectorcallfunc)function;
+        /* As Python's own class; the interpreter then calls tp_vectorcall itself. */
+        ((PyTypeObject *)cls)->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
+        PyType_Modified((PyTypeObject *)cls);
     }
     """
     const size_t COUNT "TE_COUNT"
