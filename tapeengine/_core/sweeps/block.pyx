@@ -6,11 +6,16 @@ eight of them cost little more than one.
 
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
+cimport numpy as cnp
+from numpy cimport PyArray_DATA, ndarray
 
 from tapeengine._core.tape.tape cimport FORM_MASK, SPECIAL, Head, Record, Tape, op_at, record_at
-from tapeengine._core.sweeps.trace cimport Backpropagator, free_zeros, zeros
+from tapeengine._core.sweeps.trace cimport Backpropagator
+from tapeengine._core.tape.accumulation cimport free_zeros, zeros
 
 import numpy
+
+cnp.import_array()
 
 cdef extern from "block.h" nogil:
     const uint32_t TE_BLOCK
@@ -57,9 +62,9 @@ cdef bint is_scalar_tape(Tape tape) noexcept:
     return tape.place_count == 0 and not tape.arrays
 
 
-cdef void reverse_rows(Head *h, double *block, uint32_t[::1] outputs, double[:, ::1] rows) noexcept nogil:
+cdef void reverse_rows(Head *h, double *block, const uint32_t *outputs, uint32_t m, double *rows) noexcept nogil:
     """Resolve the outputs block by block, and copy out the cotangents of the inputs."""
-    cdef uint32_t first = 0, width, k, j, top, m = <uint32_t> outputs.shape[0]
+    cdef uint32_t first = 0, width, k, j, top
     while first < m:
         width = min(TE_BLOCK, m - first)
         top = 0
@@ -72,13 +77,13 @@ cdef void reverse_rows(Head *h, double *block, uint32_t[::1] outputs, double[:, 
         resolve_block(h, block, top)
         for j in range(h.inputs):
             for k in range(width):
-                rows[first + k, j] = block[<size_t> (j + 1) * TE_BLOCK + k]
+                rows[<size_t> (first + k) * h.inputs + j] = block[<size_t> (j + 1) * TE_BLOCK + k]
         first += width
 
 
-cdef void forward_columns(Head *h, double *block, uint32_t[::1] outputs, double[:, ::1] rows) noexcept nogil:
+cdef void forward_columns(Head *h, double *block, const uint32_t *outputs, uint32_t m, double *rows) noexcept nogil:
     """Sweep the inputs' tangents forward block by block, and copy out the tangents of the outputs."""
-    cdef uint32_t first = 0, width, k, i, top = 0, m = <uint32_t> outputs.shape[0]
+    cdef uint32_t first = 0, width, k, i, top = 0
     for i in range(m):
         top = max(top, outputs[i])
     while first < h.inputs:
@@ -89,7 +94,7 @@ cdef void forward_columns(Head *h, double *block, uint32_t[::1] outputs, double[
         push_block(h, block, top)
         for i in range(m):
             for k in range(width):
-                rows[i, first + k] = block[<size_t> outputs[i] * TE_BLOCK + k]
+                rows[<size_t> i * h.inputs + first + k] = block[<size_t> outputs[i] * TE_BLOCK + k]
         first += width
 
 
@@ -107,22 +112,25 @@ def matrix(Backpropagator back, outputs, bint forward):
         None where the tape has array records.
     """
     cdef Head *h = &back.tape.head
-    cdef uint32_t[::1] ids
-    cdef double[:, ::1] rows
+    cdef ndarray ids
+    cdef uint32_t m = <uint32_t> len(outputs)
+    cdef uint32_t *at
+    cdef double *rows
     cdef double *block
     if not is_scalar_tape(back.tape):
         return None
-    result = numpy.zeros((len(outputs), h.inputs))
+    result = numpy.zeros((m, h.inputs))
     if result.size == 0:
         return result
-    ids, rows = numpy.array(outputs, numpy.uint32), result
+    ids = numpy.array(outputs, numpy.uint32)
+    at, rows = <uint32_t *> PyArray_DATA(ids), <double *> PyArray_DATA(<ndarray> result)
     block = <double *> zeros(h.count, TE_BLOCK * sizeof(double))
     try:
         with nogil:
             if forward:
-                forward_columns(h, block, ids, rows)
+                forward_columns(h, block, at, m, rows)
             else:
-                reverse_rows(h, block, ids, rows)
+                reverse_rows(h, block, at, m, rows)
     finally:
         free_zeros(block)
     return result
