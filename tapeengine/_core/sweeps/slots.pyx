@@ -673,7 +673,7 @@ def compressed_columns(Backpropagator back, colours, Py_ssize_t count, Py_ssize_
     step = fair(count, max(<Py_ssize_t> (LARGEST // largest_block), <Py_ssize_t> LEAST)) if count else 1
     for first in range(0, count, step):
         batch = Batch.__new__(Batch)
-        batch.begin(back.tape, min(step, count - first), lifetimes_of(tape, lasting))
+        batch.begin(back.tape, min(step, count - first), lifetimes_of(back.tape, lasting))
         stage_directions(batch, inputs, colours, first, weights)
         batch.sweep()
         part = found[first:first + batch.width]
