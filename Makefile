@@ -15,11 +15,11 @@ DEMO = $(VENV)/.demo
 STUBS = $(wildcard tapeengine/_core/*/*.pyi)
 SOURCES = pyproject.toml setup.py $(foreach kind,py pyx pxd h,$(wildcard tapeengine/_core/*/*.$(kind)))
 
-.PHONY: help install demo test doctest check tsan test-scipy test-lift lint format types stubtest mutants bench bench-agree bench-quick bench-compare peers page dist clean
+.PHONY: help install demo test doctest check tsan test-scipy test-lift lint format types stubtest mutants bench bench-agree bench-quick bench-compare bench-native peers page docs dist clean
 
 help:
 	@echo "make demo | test | doctest | check (tests on a build with all checks) | tsan (threads) | test-scipy | test-lift | lint | format | types | stubtest | mutants"
-	@echo "make bench | bench-agree | bench-quick | bench-compare BASE=commit | peers | page | dist | clean"
+	@echo "make bench | bench-agree | bench-quick | bench-compare BASE=commit | bench-native | peers | page | docs | dist | clean"
 	@echo "variables: PYTHON=$(PYTHON) VENV=$(VENV) PYTEST_ARGS='$(PYTEST_ARGS)' BENCH_ARGS='$(BENCH_ARGS)' PEERS_ARGS='$(PEERS_ARGS)'"
 
 $(VENV)/pyvenv.cfg:
@@ -71,6 +71,7 @@ test-scipy: $(INSTALLED)
 	$(PYTHON) -m venv --clear build/scipy-venv
 	build/scipy-venv/bin/python -m pip install --quiet . './primitives/scipy[test]'
 	cd primitives/scipy && ../../build/scipy-venv/bin/python -m pytest $(PYTEST_ARGS)
+	build/scipy-venv/bin/python -m pytest tests/docs -k "scipy or ode" $(PYTEST_ARGS)
 
 # Code that was written without the engine, in an environment of its own with the SciPy plugin.
 test-lift: $(INSTALLED)
@@ -113,16 +114,23 @@ bench-quick: $(INSTALLED)
 bench-compare: $(INSTALLED)
 	$(BIN)/python asv_bench/compare.py $(BASE) $(BENCH_ARGS)
 
+# Native code beside the tools in the environment of the peers: JAX, numba.
+bench-native: $(INSTALLED)
+	$(BIN)/python asv_bench/native.py $(BENCH_ARGS)
+
 peers: $(INSTALLED)
 	$(BIN)/python asv_bench/peers/setup.py $(PEERS_ARGS)
 
-# The pictures are drawn in the environment of the peers, which has matplotlib.
 page: $(INSTALLED)
-	$(or $(TAPEENGINE_PEERS),.venv-peers)/bin/python asv_bench/pictures.py
+	$(BIN)/python asv_bench/pictures.py
 	$(BIN)/python asv_bench/page.py
 
 dist: $(INSTALLED)
 	$(BIN)/python -m build
 
+# The site, in docs/_build: every warning is an error, a link that leads nowhere among them.
+docs: $(INSTALLED)
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -j 2 docs docs/_build/html
+
 clean:
-	rm -rf build dist *.egg-info tapeengine/_core/*/*.so tapeengine/_core/tape/ops_table.h tapeengine/_core/tape/ops_recorded.h
+	rm -rf build dist docs/_build docs/reference/api *.egg-info tapeengine/_core/*/*.so tapeengine/_core/tape/ops_table.h tapeengine/_core/tape/ops_recorded.h

@@ -2,7 +2,8 @@
 
     python asv_bench/ladder.py
 
-The tables are written between the marks of the page, the pictures into docs/ladder, for light and for dark pages.
+The tables are written between the marks of the page, the pictures into docs/ladder, whose colours follow the
+reader's scheme.
 `tests/ladder/test_page.py` computes the tables again and compares.
 """
 
@@ -10,21 +11,18 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from docs.drawing import AMBER, BLUE, GREEN, MUTED, ORANGE, PINK, VIOLET, name_ends, new_figure, save
 from tapeengine.ladder import chad, dn
 from tapeengine.ladder.growth import FAMILIES, table
 from tapeengine.ladder.wn.costs import COSTS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "ladder.md"
-LOOKS = {
-    "light": {"background": "#fdfcf9", "text": "#1f2937", "grid": "#e5e7eb"},
-    "dark": {"background": "#0d1117", "text": "#e5e7eb", "grid": "#30363d"},
-}
 COLOURS = {
-    "forward": "#9ca3af", "naive": "#ef4444", "staged": "#f59e0b", "cayley": "#84cc16", "scalars": "#14b8a6",
-    "arrays": "#0ea5e9", "taping": "#8b5cf6",
-    "copower": "#ef4444", "dense": "#f59e0b", "sparse": "#84cc16", "monad": "#0ea5e9", "mutable": "#8b5cf6",
+    "forward": MUTED, "naive": ORANGE, "staged": AMBER, "cayley": GREEN, "scalars": PINK, "arrays": BLUE,
+    "taping": VIOLET,
+    "copower": ORANGE, "dense": AMBER, "sparse": GREEN, "monad": BLUE, "mutable": VIOLET,
 }  # fmt: skip
-OTHERS = ("#ef4444", "#f59e0b", "#14b8a6", "#0ea5e9", "#9ca3af", "#8b5cf6")
+OTHERS = (ORANGE, BLUE, GREEN, VIOLET, AMBER, PINK, MUTED)
 #: For each picture its last step, whose records the work is divided by, and its axis.
 PAPERS = {
     "dual-numbers": (dn.STEPS, "taping", "work of the reverse pass for each record (log axis)"),
@@ -84,39 +82,31 @@ def panels(paper: str) -> Iterator[tuple[str, Lines]]:
         )
 
 
-def draw(paper: str, name: str, look: dict[str, str], shown: list[tuple[str, Lines]]) -> None:
-    """One picture: four panels, with a log axis."""
-    from matplotlib import pyplot as plt
+def draw(paper: str, shown: list[tuple[str, Lines]]) -> None:
+    """One picture: four panels, with log axes."""
     from matplotlib.ticker import LogLocator, NullLocator
 
-    text = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), look["text"])
-    plt.rcParams.update({"font.size": 9, "svg.hashsalt": "tapeengine", "axes.edgecolor": look["grid"], **text})
-    figure, axes = plt.subplots(2, 2, figsize=(9.5, 7.2), facecolor=look["background"], layout="constrained")
+    rows = (len(shown) + 1) // 2
+    figure, axes = new_figure(9.2, 3.5 * rows, nrows=rows, ncols=2)
+    figure.get_layout_engine().set(h_pad=0.12)
     for panel, (family, lines) in zip(axes.flat, shown):
+        ends = []
         for (step, points), other in zip(lines.items(), OTHERS * 2):
             points = [(n, y) for n, y in points if y is not None]
             # Where two lines lie on each other, both are seen: the later one is dashed.
             hidden = any(points == [p for p in earlier if p[1] is not None] for earlier in before(lines, step))
             colour, style = COLOURS.get(step, other), (0, (4, 4)) if hidden else "-"
-            panel.plot(*zip(*points), marker="o", markersize=3.5, lw=1.6, color=colour, linestyle=style, label=step)
-        panel.set(yscale="log", xlabel=family, facecolor=look["background"])
-        panel.grid(color=look["grid"], linewidth=0.6)
-        panel.spines[["top", "right"]].set_visible(False)
-        if PAPERS[paper][0] is None:
-            low, high = panel.get_ylim()
-            panel.set_ylim(low, high * (high / low) ** 0.5)
-            panel.legend(fontsize=7.5, frameon=False, loc="upper left")
+            panel.plot(*zip(*points), marker="o", markersize=3.5, color=colour, linestyle=style)
+            ends.append((points[-1], step, colour, False))
+        panel.set(yscale="log", xlabel=family)
+        panel.grid(axis="y")
         low, high = panel.get_ylim()
         panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 1e4 * low else (1,)))
         panel.yaxis.set_major_formatter("{x:g}")
         panel.yaxis.set_minor_locator(NullLocator())
-    figure.supylabel(PAPERS[paper][2])
-    if PAPERS[paper][0] is not None:
-        handles = axes.flat[0].get_legend_handles_labels()
-        figure.legend(*handles, loc="outside upper center", ncols=7, frameon=False)
-    figure.savefig(PAGE.parent / "ladder" / f"{paper}-{name}.svg", metadata={"Date": None})
-    figure.savefig(f"/tmp/{paper}-{name}.png", dpi=110)
-    plt.close(figure)
+        name_ends(panel, ends)
+    figure.supylabel(PAPERS[paper][2], fontsize=9)
+    save(figure, PAGE.parent / "ladder" / f"{paper}.svg")
 
 
 def before(lines: Lines, step: str) -> list[list[tuple[int, float]]]:
@@ -128,9 +118,7 @@ def main() -> None:
     """Write the page and the pictures."""
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     for paper in PAPERS:
-        shown = list(panels(paper))
-        for name, look in LOOKS.items():
-            draw(paper, name, look, shown)
+        draw(paper, list(panels(paper)))
 
 
 if __name__ == "__main__":

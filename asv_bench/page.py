@@ -76,7 +76,9 @@ def targets(rows: list[Row]) -> str:
 {met} of {len(rows)} are met. Where a target was measured in several runs the smallest figure counts; these runs
 differ by up to {100 * (spread - 1):.0f} %, which is the noise of this page.
 
-    python asv_bench/figures.py --runs 2 --json docs/figures.json
+```console
+$ python asv_bench/figures.py --runs 2 --json docs/figures.json
+```
 
 {table(["what", "at most", "measured", "", "detail"], lines)}
 
@@ -98,7 +100,9 @@ def noise(stated: dict[str, Any]) -> str:
 Two full runs on one commit ({", ".join(stated["commits"])}): all {stated["counts"]} counts are equal, and the larger
 measurement of a benchmark over the smaller is within the band of its kind.
 
-    make bench; make bench; make bench-agree BENCH_ARGS=--write
+```console
+$ make bench; make bench; make bench-agree BENCH_ARGS=--write
+```
 
 {table(["kind", "benchmarks", "half within", "95 % within", "all within", "band"], rows)}
 """
@@ -268,7 +272,9 @@ def peers(data: dict[str, Any]) -> str:
 
 {origin(data)}
 
-    make peers
+```console
+$ make peers
+```
 
 ### Cost
 
@@ -322,6 +328,8 @@ A line that stays flat reads or writes one element at a cost that does not depen
 
 {picture("first", "Seconds to the first derivative, for each tool that compiles, and over the length of a loop")}
 
+[Native code](native.md) has a page of its own with the same for te.program compiled through LLVM.
+
 Tracing, building a graph, compiling and running once; imports are not counted. Before every other tool that compiles
 tapeengine's first derivative is there on {lowest(rows, tuple(PROGRAMS), compiled, "first")}.
 {slow_in_python(rows, compiled)}
@@ -342,12 +350,14 @@ tapeengine's first derivative is there on {lowest(rows, tuple(PROGRAMS), compile
 REPEAT = """\
 ## How to repeat it
 
-    make bench                      all benchmarks under asv, and the limits above
-    make bench-agree                do the last two full runs agree within the noise above?
-    make bench-quick                the counts exactly, and every benchmark once
-    make bench-compare BASE=commit  is this commit slower than another, beyond the noise of two equal ones?
-    make peers                      the other tools, in a virtual environment of their own; 25 minutes at most
-    make page                       the pictures and this page
+```console
+$ make bench  # all benchmarks under asv, and the limits above
+$ make bench-agree  # do the last two full runs agree within the noise above?
+$ make bench-quick  # the counts exactly, and every benchmark once
+$ make bench-compare BASE=commit  # is this commit slower than another, beyond the noise of two equal ones?
+$ make peers  # the other tools, in a virtual environment of their own; 25 minutes at most
+$ make page  # the pictures and this page
+```
 """
 
 

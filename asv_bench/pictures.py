@@ -1,9 +1,9 @@
-"""Make the pictures of docs/performance.md from docs/peers.json.
+"""Make the pictures of docs/performance.md from docs/peers.json, and that of docs/native.md from docs/native.json.
 
     python asv_bench/pictures.py
 
-Each picture is written as SVG and as PNG into docs/performance. The background is opaque, so that the pictures read the
-same on a light and on a dark page. A hollow mark or a hatched bar belongs to a tool that runs a rewritten program.
+Each picture is one SVG in docs/performance, which follows the reader's light or dark scheme. A hollow mark belongs to a
+tool that runs a rewritten program. Tools of one family share a colour; marks and names tell them apart.
 """
 
 import argparse
@@ -13,52 +13,38 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from asv_bench.peers.idioms import COMPILED, OURS, REWRITTEN
 from asv_bench.programs.catalogue import PROGRAMS
+from docs.drawing import AMBER, BLUE, GREEN, GRID, INK, MUTED, ORANGE, PAPER, PINK, VIOLET, name_ends, new_figure, save
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / "docs" / "peers.json"
+NATIVE = ROOT / "docs" / "native.json"
 FOLDER = ROOT / "docs" / "performance"
 
 Row = dict[str, Any]
 COLOURS = {
-    OURS: "#c2410c",
-    "te.program": "#f59e0b",
-    "Python tape": "#6b7280",
-    "XAD": "#0f766e",
-    "micrograd": "#a16207",
-    "autograd": "#7c3aed",
-    "torch": "#2563eb",
-    "mygrad": "#be185d",
-    "JAX eager": "#84cc16",
-    "JAX jit": "#15803d",
-    "JAX scan": "#064e3b",
-    "CasADi SX": "#0891b2",
-    "numba by hand": "#111827",
+    OURS: ORANGE,
+    "te.program": AMBER,
+    "Python tape": MUTED,
+    "XAD": MUTED,
+    "micrograd": MUTED,
+    "autograd": VIOLET,
+    "torch": BLUE,
+    "mygrad": PINK,
+    "JAX eager": GREEN,
+    "JAX jit": GREEN,
+    "JAX scan": GREEN,
+    "CasADi SX": BLUE,
+    "numba by hand": INK,
 }
 MARKERS = dict(zip(COLOURS, "DdosPv^<XhHps", strict=True))
-STYLE = {
-    "figure.facecolor": "#fdfcf9",
-    "axes.facecolor": "#fdfcf9",
-    "axes.edgecolor": "#9ca3af",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 11,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "font.size": 9.5,
-    "text.color": "#1f2937",
-    "axes.labelcolor": "#1f2937",
-    "xtick.color": "#374151",
-    "ytick.color": "#374151",
-    "svg.hashsalt": "tapeengine",
-}
 PANELS = {
     "scalar_loop": "scalar loop with a branch",
     "particles": "four particles, pairwise forces",
@@ -105,42 +91,49 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if value >= 20 else f"{value:.2g}"
 
 
-def bars(axes: Axes, values: dict[str, float], notes: dict[str, str]) -> None:
-    """Draw one bar for each tool, smallest at the top, with its number at its end."""
+def dots(axes: Axes, values: dict[str, float], notes: dict[str, str], unit: str) -> None:
+    """Draw one dot for each tool, smallest at the top, with its number beside it.
+
+    A log axis has no length from zero, so that a bar would say nothing.
+    """
     tools = sorted(values, key=lambda tool: -values[tool])
     for place, tool in enumerate(tools):
-        hatch = "////" if tool in REWRITTEN else ""
-        face = "#e7e5e4" if tool in REWRITTEN else COLOURS[tool]
-        axes.barh(place, values[tool], color=face, edgecolor=COLOURS[tool], hatch=hatch, height=0.72, linewidth=0.8)
-        text = f" {number(values[tool])}{notes.get(tool, '')}"
+        axes.axhline(place, color=GRID, linewidth=0.8, zorder=0)
+        mark(axes, values[tool], place, tool)
+        text = f"{number(values[tool])}{notes.get(tool, '')}"
         weight = "bold" if tool == OURS else "normal"
-        axes.text(values[tool], place, text, va="center", fontsize=8, fontweight=weight)
+        axes.annotate(text, (values[tool], place), (7, 0), textcoords="offset points", va="center", fontweight=weight)
     axes.set_yticks(range(len(tools)), tools)
     for label in axes.get_yticklabels():
         label.set_fontweight("bold" if label.get_text() == OURS else "normal")
-    axes.set_xscale("log")
-    axes.set_xlim(left=0.6 * min(values.values()))
-    axes.tick_params(axis="y", length=0)
+    axes.set(xscale="log", xlabel=unit, ylim=(-0.6, len(tools) - 0.4))
+    low, high = min(values.values()), max(values.values())
+    axes.set_xlim(0.6 * low, 2 * high * (high / low) ** 0.35)
+    axes.minorticks_off()
+
+
+def mark(axes: Axes, x: float, y: float, tool: str) -> None:
+    """Draw a tool's mark: large for ours, hollow where the program was rewritten."""
+    ours, hollow = tool == OURS, tool in REWRITTEN
+    style = {"s": 70 if ours else 32, "facecolor": PAPER if hollow else COLOURS[tool], "edgecolor": COLOURS[tool]}
+    axes.scatter(x, y, marker=MARKERS[tool], linewidths=1.2, zorder=3 + ours, **style)
 
 
 def marks(axes: Axes, best: dict[str, dict[str, Row]], tools: Iterable[str], value: str) -> None:
     """Draw one line for each program, ordered by this engine's figure, with one mark for each tool."""
     order = sorted((name for name in best if OURS in best[name]), key=lambda name: -best[name][OURS][value])
     for place, name in enumerate(order):
-        axes.axhline(place, color="#e7e5e4", linewidth=0.8, zorder=0)
+        axes.axhline(place, color=GRID, linewidth=0.8, zorder=0)
         for tool in tools:
             if tool in best[name]:
-                ours, hollow = tool == OURS, tool in REWRITTEN
-                face = axes.get_facecolor() if hollow else COLOURS[tool]
-                style = {"s": 90 if ours else 38, "facecolor": face, "edgecolor": COLOURS[tool], "zorder": 3 + ours}
-                axes.scatter(best[name][tool][value], place, marker=MARKERS[tool], linewidths=1.3, **style)
+                mark(axes, best[name][tool][value], place, tool)
     sizes = {name: max(row["size"] for row in best[name].values()) for name in order}
     axes.set_yticks(range(len(order)), [f"{name}  {power(sizes[name])}" for name in order])
     axes.set_ylim(-0.7, len(order) - 0.3)
     axes.set_xscale("log")
-    axes.grid(axis="x", color="#e7e5e4", linewidth=0.6)
+    axes.grid(axis="x")
     axes.set_axisbelow(True)
-    axes.tick_params(axis="y", length=0)
+    axes.minorticks_off()
 
 
 def legend(figure: Figure, tools: Iterable[str]) -> None:
@@ -148,25 +141,20 @@ def legend(figure: Figure, tools: Iterable[str]) -> None:
     shown = [tool for tool in COLOURS if tool in set(tools)]
     faces = ["none" if tool in REWRITTEN else COLOURS[tool] for tool in shown]
     handles = [
-        plt.Line2D([], [], linestyle="", marker=MARKERS[tool], markeredgecolor=COLOURS[tool], markerfacecolor=face)
+        Line2D([], [], linestyle="", marker=MARKERS[tool], markeredgecolor=COLOURS[tool], markerfacecolor=face)
         for tool, face in zip(shown, faces)
     ]
-    figure.legend(handles, shown, loc="outside lower center", ncols=7, frameon=False)
+    figure.legend(handles, shown, loc="outside lower center", ncols=5)
 
 
 def cost(rows: list[Row]) -> Figure:
     """Draw the cost of value and gradient over the plain program, for all programs and tools."""
     kinds = [[name for name in PROGRAMS if PROGRAMS[name].flavour == kind] for kind in ("scalars", "arrays")]
-    figure, both = plt.subplots(1, 2, figsize=(14, 7.5), layout="constrained")
-    figure.suptitle(
-        "Value and gradient as a multiple of the plain program (log scale); each tool at its largest size",
-        x=0.01,
-        ha="left",
-    )
+    figure, both = new_figure(9.2, 11.5, nrows=2, height_ratios=[len(names) for names in kinds])
     for axes, names, title in zip(both, kinds, ("Programs on scalars", "Programs on arrays")):
         marks(axes, {name: largest(rows, name) for name in names}, COLOURS, "ratio")
-        axes.axvline(1.0, color="#9ca3af", linewidth=1.0, linestyle="--", zorder=1)
-        axes.set_title(title)
+        axes.axvline(1.0, color=MUTED, linewidth=1.0, linestyle="--", zorder=1)
+        axes.set(title=title, xlabel="times the plain program (log axis); each tool at its largest size")
     legend(figure, {row["tool"] for row in rows})
     return figure
 
@@ -174,24 +162,18 @@ def cost(rows: list[Row]) -> Figure:
 def programs(rows: list[Row]) -> Figure:
     """Draw the cost of value and gradient over the plain program, one panel for each of twelve programs."""
     shown = [name for name in PANELS if largest(rows, name)]
-    lines = (len(shown) + 2) // 3
-    figure, grid = plt.subplots(lines, 3, figsize=(13.5, 3.3 * lines), squeeze=False)
+    lines = (len(shown) + 1) // 2
+    figure, grid = new_figure(9.2, 2.9 * lines, nrows=lines, ncols=2, squeeze=False)
+    figure.get_layout_engine().set(h_pad=0.12)
     for axes in grid.flat[len(shown) :]:
         axes.set_visible(False)
     for name, axes in zip(shown, grid.flat):
         best = largest(rows, name)
         most = max(row["size"] for row in best.values())
         notes = {tool: f"  at {power(row['size'])}" for tool, row in best.items() if row["size"] < most}
-        bars(axes, {tool: row["ratio"] for tool, row in best.items()}, notes)
-        low, high = axes.get_xlim()
-        axes.set_xlim(min(low, 0.1), high * 14)
-        axes.axvline(1.0, color="#9ca3af", linewidth=0.8, linestyle="--", zorder=0)
+        dots(axes, {tool: row["ratio"] for tool, row in best.items()}, notes, "times the plain program (log axis)")
+        axes.axvline(1.0, color=MUTED, linewidth=0.8, linestyle="--", zorder=0)
         axes.set_title(f"{PANELS[name]}, n = {power(most)}")
-    figure.suptitle(
-        "Value and gradient, as a multiple of the plain program (log scale; hatched: the program was rewritten)",
-        x=0.01,
-        ha="left",
-    )
     return figure
 
 
@@ -205,100 +187,98 @@ def lines_by_size(
         if points:
             style = "--" if tool in REWRITTEN else "-"
             width = 2.8 if tool == OURS else 1.4
-            axes.plot(*zip(*points), style, color=COLOURS[tool], linewidth=width, marker="o", markersize=3.5)
-            ends.append((points[-1], tool))
+            axes.plot(*zip(*points), style, color=COLOURS[tool], linewidth=width, marker=MARKERS[tool], markersize=4)
+            ends.append((points[-1], tool, COLOURS[tool], tool == OURS))
     axes.set_xscale("log")
     axes.set_yscale("log")
-    if ends:
-        name_lines(axes, ends)
-
-
-def name_lines(axes: Axes, ends: list[tuple[tuple[float, float], str]]) -> None:
-    """Write each tool's name right of its line's end, pushed up where two names would overlap."""
-    low, high = axes.get_ylim()
-    step, last = (high / low) ** 0.052, 0.0
-    right = max(x for (x, _), _ in ends)
-    axes.set_xlim(right=right * 12)
-    for (x, y), tool in sorted(ends, key=lambda end: end[0][1]):
-        last = max(y, last * step)
-        weight = "bold" if tool == OURS else "normal"
-        axes.annotate(
-            tool,
-            (x, y),
-            (right * 1.5, last),
-            color=COLOURS[tool],
-            fontsize=9,
-            fontweight=weight,
-            va="center",
-            arrowprops={"arrowstyle": "-", "color": COLOURS[tool], "alpha": 0.35, "linewidth": 0.7},
-        )
+    axes.minorticks_off()
+    axes.grid(axis="y")
+    name_ends(axes, ends)
 
 
 def growth(rows: list[Row]) -> Figure:
     """Draw the cost of the scalar loop over its length."""
-    figure, axes = plt.subplots(figsize=(9, 5))
+    figure, axes = new_figure(8.4, 5)
     lines_by_size(axes, rows, "scalar_loop", lambda row: float(row["ratio"]))
-    axes.set_xlabel("elements of the list (3 operations each)")
-    axes.set_title("Scalar loop: value and gradient over the plain program, as the program grows")
+    axes.set(xlabel="elements of the list, 3 operations each (log axis)", ylabel="times the plain program (log axis)")
     return figure
 
 
 def index(rows: list[Row]) -> Figure:
     """Draw nanoseconds for each element of the loops that read and write an array by index."""
-    figure, both = plt.subplots(1, 2, figsize=(13, 5))
-    for axes, name, title in zip(both, ("index_reads", "recurrence"), ("reads", "writes")):
+    figure, both = new_figure(8.4, 8.5, nrows=2)
+    for axes, name in zip(both, ("index_reads", "recurrence")):
         lines_by_size(axes, rows, name, lambda row: 1e9 * float(row["steady"]) / float(row["size"]))
-        axes.set_xlabel("elements of the array")
-        axes.set_title(f"{PANELS[name]} ({title}): ns for each element")
+        axes.set(title=PANELS[name], xlabel="elements of the array (log axis)", ylabel="ns for each element (log axis)")
     return figure
 
 
 def first(rows: list[Row]) -> Figure:
     """Draw the time to the first derivative, for the tools that compile and over the length of a loop."""
-    figure, both = plt.subplots(1, 2, figsize=(14, 8), layout="constrained")
+    figure, both = new_figure(8.4, 12, nrows=2, height_ratios=(8, 4))
     tools = [OURS, *COMPILED]
     marks(both[0], {name: shared(rows, name, tools) for name in PROGRAMS}, tools, "first")
-    both[0].set_title("Tools that compile: seconds to the first derivative")
+    both[0].set(title="Tools that compile", xlabel="seconds to the first derivative (log axis)")
     legend(figure, tools)
     lines_by_size(both[1], rows, "unrolled", lambda row: float(row["first"]))
-    both[1].set_xlabel("steps of the loop")
-    both[1].set_title("Loop of array steps: seconds to the first derivative")
+    both[1].set(title="A loop of array steps", xlabel="steps of the loop (log axis)")
+    both[1].set_ylabel("seconds to the first derivative (log axis)")
     return figure
 
 
 def memory(found: dict[str, float]) -> Figure:
     """Draw the bytes for each operation."""
-    figure, axes = plt.subplots(figsize=(9, 0.8 + 0.42 * len(found)))
-    bars(axes, found, {})
-    axes.set_xlim(right=axes.get_xlim()[1] * 3)
-    axes.set_title("Particles, 1000 steps: growth of the process's peak, bytes for each operation")
+    figure, axes = new_figure(8.4, 0.8 + 0.36 * len(found))
+    dots(axes, found, {}, "growth of the process's peak, bytes for each operation (log axis)")
     return figure
 
 
-def save(name: str, figure: Figure, folder: Path) -> None:
-    """Write a picture as SVG and as PNG."""
-    if figure.get_layout_engine() is None:
-        figure.tight_layout()
-    figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
-    figure.savefig(folder / f"{name}.png", dpi=110)
-    plt.close(figure)
+def native(found: dict[str, dict[str, float]]) -> Figure:
+    """Draw the time to the first gradient against that of a later one, a line between two tools for each program."""
+    figure, axes = new_figure(8.4, 7)
+    tools = {"native": ("te.program, native", COLOURS[OURS], "o"), "jax": ("JAX jit", COLOURS["JAX jit"], "X")}
+    ends = {tool: [(t[tool] * 1e6, t[f"first_{tool}"]) for t in found.values()] for tool in tools}
+    for ours, theirs in zip(*ends.values(), strict=True):
+        axes.plot(*zip(ours, theirs, strict=True), color=GRID, linewidth=0.8, zorder=1)
+    for tool, (label, colour, mark) in tools.items():
+        x, y = zip(*ends[tool], strict=True)
+        axes.scatter(x, y, color=colour, marker=mark, s=42, label=label, zorder=2)
+    axes.set(xscale="log", yscale="log", xlabel="microseconds of a later value and gradient (log axis)")
+    axes.set_ylabel("CPU seconds to the first gradient (log axis)")
+    name_points(axes, dict(zip(found, ends["native"], strict=True)))
+    axes.legend(loc="upper left")
+    return figure
+
+
+def name_points(axes: Axes, points: dict[str, tuple[float, float]]) -> None:
+    """Write names below points, where they fit from the left to the right."""
+    taken: list[tuple[float, float]] = []
+    axes.figure.draw_without_rendering()
+    for name, point in sorted(points.items(), key=lambda item: item[1][1]):
+        x, y = axes.transData.transform(point)
+        y -= 14
+        while any(abs(x - a) < 62 and abs(y - b) < 11 for a, b in taken):
+            y -= 11
+        taken.append((x, y))
+        axes.annotate(name, point, xytext=axes.transData.inverted().transform((x, y)), ha="center", fontsize=8)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command."""
     parser = argparse.ArgumentParser(description="Make the pictures of the performance page.")
     parser.add_argument("--peers", type=Path, default=PEERS)
+    parser.add_argument("--native", type=Path, default=NATIVE)
     parser.add_argument("--folder", type=Path, default=FOLDER)
     options = parser.parse_args(arguments)
-    plt.switch_backend("Agg")
     data = json.loads(options.peers.read_text())
     rows = data["rows"]
     options.folder.mkdir(parents=True, exist_ok=True)
-    with plt.rc_context(STYLE):
-        for draw in (cost, programs, growth, index, first):
-            save(draw.__name__, draw(rows), options.folder)
-        if data["memory"]:
-            save("memory", memory(data["memory"]), options.folder)
+    for draw in (cost, programs, growth, index, first):
+        save(draw(rows), options.folder / f"{draw.__name__}.svg")
+    if data["memory"]:
+        save(memory(data["memory"]), options.folder / "memory.svg")
+    if options.native.exists():
+        save(native(json.loads(options.native.read_text())), options.folder / "native.svg")
     return 0
 
 

@@ -50,6 +50,7 @@ __all__ = [
     "lift",
     "lifted",
     "linearize",
+    "load_staged",
     "primitive",
     "program",
     "register_container",
@@ -65,6 +66,7 @@ __all__ = [
     "value_and_grad",
     "vhp",
     "vjp",
+    "vmap",
 ]
 
 _METHODS = (
@@ -72,7 +74,7 @@ _METHODS = (
     *("jacobian", "jacfwd", "jacrev", "hessian", "hvp", "vhp"),
     *("custom_vjp", "custom_jvp", "stop_gradient", "checkpoint", "iterate", "fork", "fork_map"),
     *("dependencies", "sparse_jacobian", "sparse_hessian"),
-    *("debug", "tape", "backpropagate", "register_container", "stage"),
+    *("debug", "tape", "backpropagate", "register_container", "stage", "vmap", "load_staged"),
 )
 _MODULES = ("chad", "cmath", "math", "numpy", "plugins", "testing")
 _WORKERS = ("Loaded", "Shared")
@@ -111,7 +113,8 @@ if TYPE_CHECKING:
     dependencies, sparse_jacobian = _engine.dependencies, _engine.sparse_jacobian
     sparse_hessian = _engine.sparse_hessian
     debug, tape, backpropagate = _engine.debug, _engine.tape, _engine.backpropagate
-    register_container, stage = _engine.register_container, _engine.stage
+    register_container = _engine.register_container
+    stage, vmap, load_staged = _engine.stage, _engine.vmap, _engine.load_staged
 
 else:  # an annotation of programs is the class of traced arrays: one name for both
     from tapeengine._core.arrays.array import Array

@@ -9,11 +9,13 @@ from tapeengine._core.programs.native import enter
 from tapeengine._core.sweeps import inspection, trace
 from tapeengine.duals.dispatch import Rules
 from tapeengine.duals.labelled import LABELLED
+from tapeengine.html import table
 from tapeengine.sparse import matrices
 from tapeengine.sparse.dependencies import Dependencies
 from tapeengine.sparse.monoids import Monoid
 from tapeengine.sparse.resolve import backpropagated
-from tapeengine.staged.program import Staged
+from tapeengine.staged.batch import Batched
+from tapeengine.staged.program import Staged, load_staged
 from tapeengine.structure import Structures, of_object
 from tapeengine.transforms import checkpointing, gradients, iteration, jacobians, programs, second_order
 from tapeengine.transforms import tangents as tangents_module
@@ -25,6 +27,7 @@ from tapeengine.transforms.forms import map_leaves
 from tapeengine.transforms.linear_map import LinearMap
 from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.parallel import Parallel
+from tapeengine.transforms.progress import Progress
 from tapeengine.transforms.tape_view import TapeView, view_tape
 
 __all__ = ["Engine"]
@@ -78,6 +81,18 @@ class Engine(Parallel):
         self.structures = Structures(self.registry.structures, LABELLED)
         self.rules: Any = Rules(self.registry.numpy_rules, self.registry.failures)
         self.registry = loaded.configure(self)
+
+    def _repr_html_(self) -> str:
+        brought = [(str(c.origin), len(c.primitives), len(c.numpy_rules), "ok") for c in self.registry.contributions]
+        failed = [(str(failure.origin), "", "", failure.error) for failure in self.registry.failures]
+        plugins = table("Engine: plugins", ("plugin", "primitives", "rules", "state"), [*brought, *failed])
+        switches = self.switches or Switches(False, False)
+        rows = [
+            *(("debug: " + name, "on" if value else "off") for name, value in switches._asdict().items()),
+            ("max_tape_bytes", f"{self.max_tape_bytes:,}" if self.max_tape_bytes else "no limit"),
+            ("executor", "threads" if self.executor is None else type(self.executor).__name__),
+        ]
+        return plugins + table("switches", ("switch", "set to"), rows)
 
     def vjp(self, program: Callable[..., Any], *primals: Any, **keywords: Any) -> tuple[Any, Any]:
         """Run a program and return its value with its backpropagator.
@@ -255,6 +270,7 @@ class Engine(Parallel):
         mode: jacobians.Mode = "auto",
         has_aux: bool = False,
         holomorphic: bool = False,
+        progress: Progress | None = None,
     ) -> Callable[..., Any]:
         """Return the function that gives all first derivatives of `f`.
 
@@ -271,6 +287,9 @@ class Engine(Parallel):
         holomorphic : bool
             Whether `f` is a holomorphic function of complex numbers. Else inputs and results must not both be complex:
             columns need real inputs, rows real results.
+        progress : callable, optional
+            Shows how many rows or columns have been swept: ``progress(iterable, total=n, desc=text)`` gives the
+            iterable in its place, as tqdm does.
 
         Returns
         -------
@@ -290,7 +309,7 @@ class Engine(Parallel):
         array([[2., 0.],
                [0., 4.]])
         """
-        return jacobians.jacobian(self, f, argnums, mode, has_aux, holomorphic)
+        return jacobians.jacobian(self, f, argnums, mode, has_aux, holomorphic, progress)
 
     def jacfwd(
         self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
@@ -508,7 +527,15 @@ class Engine(Parallel):
         """
         return checkpointing.checkpoint(self, f)
 
-    def iterate(self, step: Callable[[Any], Any], n: int, x: Any, *, checkpoints: int = 20) -> Any:
+    def iterate(
+        self,
+        step: Callable[[Any], Any],
+        n: int,
+        x: Any,
+        *,
+        checkpoints: int = 20,
+        progress: Progress | None = None,
+    ) -> Any:
         """Apply a step `n` times; the reverse pass stores at most `checkpoints` states, by binomial checkpointing.
 
         Parameters
@@ -522,6 +549,9 @@ class Engine(Parallel):
         checkpoints : int
             The most states that are stored at a time. Reversing ``n <= binomial(checkpoints + r, r)`` steps runs each
             of them again at most r times.
+        progress : callable, optional
+            Shows how many steps of a pass are done: ``progress(iterable, total=n, desc=text)`` gives the iterable in
+            its place, as tqdm does.
 
         Raises
         ------
@@ -534,7 +564,7 @@ class Engine(Parallel):
         >>> engine.grad(lambda x: engine.iterate(lambda y: 1.5 * y, 10, x, checkpoints=3))(1.0) == 1.5**10
         True
         """
-        return iteration.iterate(self, step, n, x, checkpoints)
+        return iteration.iterate(self, step, n, x, checkpoints, progress)
 
     def stage(self, program: Callable[..., Any], *, paths: int = 64) -> Staged:
         """Return a program that is recorded at its first call and replayed afterwards, without Python.
@@ -567,6 +597,69 @@ class Engine(Parallel):
         (0.0, 1)
         """
         return Staged(self, program, paths)
+
+    def load_staged(self, path: Any, program: Callable[..., Any] | None = None) -> Staged:
+        """Return the staged program whose recordings `Staged.save` has written to a file.
+
+        Parameters
+        ----------
+        path : str or path
+        program : callable, optional
+            What is run, and recorded, where no recording fits. Without it a call that none fits raises `StagingError`.
+
+        Raises
+        ------
+        StagingError
+            Where the file is altered, cut off, of another version, or none of a staged program.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import tapeengine as te
+        >>> staged = te.stage(lambda x: x * x)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = staged(2.0), staged.save(os.path.join(folder, "square.staged"))
+        ...     loaded = te.load_staged(os.path.join(folder, "square.staged"))
+        >>> te.value_and_grad(loaded)(3.0)
+        (9.0, 6.0)
+        """
+        return load_staged(self, path, program)
+
+    def vmap(self, f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, threads: int = 1) -> Batched:
+        """Return `f` mapped over axes of its arguments.
+
+        A staged program runs in lanes: one dispatch for a block of arguments, without Python; lanes that take another
+        way are grouped by their way. Any other program is called for one lane after the other.
+
+        Parameters
+        ----------
+        f : callable
+        in_axes : int, None, or a tuple of them for each argument
+            The axis of each array that the lanes lie along; None where all lanes share an argument. An entry may be a
+            structure of them.
+        out_axes : int, None, or a structure of them
+            Where the axis of lanes is put in each array of the value; with None all lanes must have the same.
+        threads : int
+            How many threads share the lanes of a staged program; the bits do not depend on it.
+
+        Returns
+        -------
+        Batched
+            A callable that every transform takes.
+
+        Raises
+        ------
+        StructureError
+            Where axes do not fit, or the values of lanes cannot be put together.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import tapeengine as te
+        >>> te.vmap(te.stage(lambda x, a: a * x * x), (0, None))(np.array([1.0, 2.0]), 3.0)
+        array([ 3., 12.])
+        """
+        return Batched(self, f, in_axes, out_axes, threads)
 
     def debug(self, *, nans: bool = False, records: bool = False) -> Debug:
         """Switch debugging of this engine's traces on or off; also as a context manager, which restores what was.

@@ -9,6 +9,7 @@ __all__ = [
     "RegistryError",
     "RepeatError",
     "ResultError",
+    "StagingError",
     "StagingWarning",
     "StructureError",
     "TapeEngineError",
@@ -71,6 +72,10 @@ class MissingAttributeError(UnsupportedError, AttributeError):
 
 class WorkerError(TapeEngineError, RuntimeError):
     """A worker ended while it ran tasks, or it cannot run tasks of this program, whose packages it does not have."""
+
+
+class StagingError(TapeEngineError, ValueError):
+    """A staged program cannot be saved or written in C, or a file holds none that can be replayed."""
 
 
 class StagingWarning(UserWarning):

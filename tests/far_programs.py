@@ -172,6 +172,8 @@ if __name__ == "__main__":
         pids = {te.value_and_grad(lambda x: te.fork_map(where, [x] * 6, executor=engine)[0][1])(3.0)}
         print("square", *pids, sep=":")
         if sys.argv[1] == "ray":
+            stored = [engine.put(shard) for shard in DATA]
+            print("stored", bits(te.value_and_grad(partial(program, engine, stored, stored))(W)), sep=":")
             with TemporaryDirectory() as folder:
                 f = partial(dying, os.path.join(folder, "died"))
                 print("died", te.grad(lambda x: sum(te.fork_map(f, [x, 3.0 * x], executor=engine)))(2.0), sep=":")

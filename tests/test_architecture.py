@@ -19,8 +19,10 @@ PACKAGES = {"tapeengine": ROOT / "tapeengine", "tapeengine_primitives": ROOT / "
 LAYERS: dict[str, int] = {
     "tapeengine.errors": 0,
     "tapeengine.default": 0,
+    "tapeengine.html": 0,
     "tapeengine.dropped": 0,
     "tapeengine.primitive": 0,
+    "tapeengine.primitive.local": 1,
     "tapeengine.structure": 0,
     "tapeengine._core": 1,
     "tapeengine._core.structures.fields": 0,

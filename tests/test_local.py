@@ -108,3 +108,40 @@ def test_in_programs_to_second_order(which: str) -> None:
 def test_the_decorator_keeps_its_name_beside_the_module_of_the_same_name() -> None:
     assert te.primitive is primitive
     assert importlib.import_module("tapeengine.primitive").Primitive is te.Primitive
+
+
+WRITES: dict[str, Any] = {
+    "in place": lambda x: x.__imul__(2.0),
+    "an element": lambda x: x.__setitem__((0,) * x.ndim, 5.0),
+    "out": lambda x: np.exp(x, out=x),
+    "a view": lambda x: x.T.__iadd__(1.0),
+    "sorted": lambda x: x.sort(),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("n", [3, 3000])
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_function_that_writes_into_what_it_is_given_is_refused(write: str, n: int, inside: bool) -> None:
+    @primitive
+    def written(x: Any, y: Any) -> Any:
+        WRITES[write](y)
+        return x * np.sum(y)
+
+    @primitive
+    def copied(x: Any, y: Any) -> Any:
+        y = y.copy()
+        WRITES[write](y)
+        return x * np.sum(y)
+
+    for operation in (written, copied):
+        operation.def_vjp(x=lambda ct, y: np.sum(ct) * np.sum(y), y=lambda ct, x, y: ct * x * np.ones(y.shape))
+    y = np.random.default_rng(1).normal(size=(n, 4))
+
+    def gradient(operation: Any) -> Any:
+        first = te.grad(lambda x, y: operation(x, y * 1.0), (0, 1))
+        return te.grad(lambda y: first(2.0, y)[0])(y) if inside else first(2.0, y)
+
+    gradient(copied)
+    with pytest.raises(te.errors.DroppedDerivativeError, match="written"):
+        gradient(written)

@@ -148,9 +148,16 @@ def numbers_of(result: Any) -> list[Any]:
     if isinstance(result, (float, complex, numpy.inexact, numpy.ndarray)) or hasattr(result, "__array__"):
         values = numpy.asarray(result)
         if values.dtype == object:
-            return numbers_of(values.ravel().tolist())
+            return numbers_of(of_objects(values.ravel().tolist()))
         return [values.ravel() * 1.0] if values.dtype.kind in "fc" else []
     return numbers_of(result.toarray()) if hasattr(result, "toarray") else []
+
+
+def of_objects(items: list[Any]) -> Any:
+    """What an array of objects holds, as an array of numbers where it holds nothing else: an integer 0 is one there."""
+    if all(isinstance(item, (te.Dual, float, int)) for item in items):
+        return tapeengine.numpy.array(items, float)
+    return items
 
 
 def equal(found: list[Any], wanted: list[Any]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine._core.scalars.scalar import Dual
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
 from tapeengine_primitives.joining import along
@@ -144,14 +145,19 @@ def linspace(
     intervals = num - 1 if endpoint else num
     ndim = max(ndim_of(start), ndim_of(stop))
     weights = numpy.reshape(numpy.arange(num) / max(intervals, 1), (-1,) + (1,) * ndim)
-    if ndim:
-        weights = weights.astype(numpy.result_type(*(real_dtype(end) for end in (start, stop) if ndim_of(end))))
+    weights = weights.astype(_real_type_of_ends(start, stop))
     value = start * (1 - weights) + stop * weights
     value = np.moveaxis(value, 0, axis) if axis else value
     value = value if dtype is None else np.astype(value, dtype)
     if not retstep:
         return value
     return value, (stop - start) / intervals if intervals > 0 else numpy.nan
+
+
+def _real_type_of_ends(*ends: Any) -> Any:
+    """Return the dtype of weights between two ends: numpy's, to which Python's numbers adapt, dual ones too."""
+    kinds = [dtype_of(end) for end in ends if type(end) not in (float, int, complex, Dual)]
+    return numpy.result_type(*kinds, 1.0).type(0).real.dtype
 
 
 def logspace(
@@ -164,7 +170,8 @@ def logspace(
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     """Return a geometric progression; see `numpy.geomspace`."""
-    sign = np.sign(as_array(start))
+    start, stop = (np.astype(x, numpy.result_type(dtype_of(x), float)) for x in map(np.asarray, (start, stop)))
+    sign = np.sign(start)
     value = sign * np.exp(linspace(np.log(sign * start), np.log(sign * stop), num, endpoint, axis=axis))
     return value if dtype is None else np.astype(value, dtype)
 

@@ -14,7 +14,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.blocks import inner_axes
-from tapeengine.primitive.builders import broadcast, linear, scale, unbroadcast
+from tapeengine.primitive.builders import PRODUCT, broadcast, linear, scale, unbroadcast
 from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axes, real_dtype, shape_of
 
 __all__ = ["MAX", "MEAN", "MIN", "PROD", "RULES", "SUM", "kept_shape", "reduction_samples", "spread"]
@@ -98,7 +98,7 @@ def _shared(first: Any, x: Any, out: Any, x_space: Any, axis: Any, initial: Any)
     count = np.sum(attained, axis=normal_axes(axis, x_space.ndim), keepdims=True)
     if initial is not None:
         count = count + np.equal(extreme, initial)
-    return scale(first, attained / np.maximum(count, 1))
+    return PRODUCT(first, attained / np.maximum(count, 1))
 
 
 def _is_single(attained: Any, out: Any, extent: int) -> bool:

@@ -52,7 +52,8 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     if x is None and y is None:
         return np.nonzero(condition)
     mask = condition if isinstance(condition, numpy.ndarray) and condition.dtype == bool else np.not_equal(condition, 0)
-    return WHERE(mask, as_array(x), as_array(y))
+    value = WHERE(mask, as_array(x), as_array(y))
+    return value if ndim_of(value) else np.array(value)  # numpy makes an array of shape () of numbers
 
 
 def _triangle_samples() -> tuple[Sample, ...]:

@@ -33,6 +33,7 @@ from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Type
 from tapeengine.default import default_engine
 from tapeengine.errors import StructureError, TapeEngineError, UnsupportedError
+from tapeengine.html import source
 
 __all__ = ["Program", "program"]
 
@@ -109,6 +110,13 @@ class Program(Enterable):
 
     def __repr__(self) -> str:
         return f"<program {self.symbol}>"
+
+    def _repr_html_(self) -> str:
+        try:
+            shown = source(inspect.getsource(self.function)) + source(self.derivative("reverse"))
+        except (OSError, TypeError, TapeEngineError, Unresolved) as error:
+            return source(f"# {self!r}: {error}")
+        return shown
 
     @property
     def python(self) -> Callable[..., Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 
+from tapeengine._core.scalars.kernel import ScalarFunction
 from tapeengine.chad.linear import LinearValues
 from tapeengine.chad.target import Jvp, Vjp
 from tapeengine.chad.terms import Primitive as PrimitiveTerm
@@ -19,8 +20,12 @@ __all__ = ["Primitives", "find", "is_elementwise", "named", "result_type"]
 def find(function: Any) -> Primitive | None:
     """Give the registry primitive that a Python function stands for.
 
-    It is the function itself, or what a plugin's numpy rules name, or the only primitive of that library and name.
+    It is the function itself, what a scalar function calls, what a plugin's numpy rules name, or the only
+    primitive of that library and name.
     """
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, ScalarFunction):
+        return owner.primitive
     if isinstance(function, Primitive):
         return function
     from tapeengine.plugins import load_plugins

@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 
 from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.calls import holds_foreign
+from tapeengine._core.arrays.calls import holds_foreign, widened
 from tapeengine._core.arrays.creation import fresh
 from tapeengine._core.arrays.storing import numbers_of
 from tapeengine._core.scalars.scalar import Dual
@@ -88,6 +88,7 @@ class Rules:
             return self.foreign(function, lambda *a, **o: self.function(function, a, o), args, options)
         if (list in map(type, args) or tuple in map(type, args)) and function not in IN_PLACE:
             args = tuple(asarray(arg) if is_list_of_numbers(arg) else arg for arg in args)
+        args = widened(args)
         out = options.get("out")
         try:
             if out is None:
@@ -103,6 +104,7 @@ class Rules:
         if holds_foreign(inputs):
             called = ufunc if method == "__call__" else getattr(ufunc, method)
             return self.foreign(called, lambda *a, **o: self.ufunc(ufunc, method, a, o), inputs, options)
+        inputs = widened(inputs)
         if method == "__call__" and not options:
             rule = self.find(ufunc)
             if rule is None:

@@ -112,7 +112,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     """numpy.full, with a fill value that may be traced."""
     if not holds_traced(fill_value):
         return fresh(numpy.full(shape, fill_value, dtype, **options))
-    result = zeros(shape, float if dtype is None else dtype, **options)
+    result = zeros(shape, asarray(fill_value).dtype if dtype is None else dtype, **options)
     result[...] = fill_value
     return result
 

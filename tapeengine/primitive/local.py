@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 import numpy as np
 
+from tapeengine._core.arrays.calls import digest_of_traced
 from tapeengine.default import default_engine
-from tapeengine.errors import PrimitiveError, UnsupportedError
+from tapeengine.errors import DroppedDerivativeError, PrimitiveError, UnsupportedError
 from tapeengine.primitive import Primitive, Rule
 from tapeengine.primitive.rule_checks import CheckedRule, place_of
 from tapeengine.primitive.signatures import parameter_names, read_signature
 from tapeengine.primitive.spaces import VectorSpace
 
 __all__ = ["LocalPrimitive", "primitive"]
+
+SMALL = 1024  #: bytes: traced arguments up to this size are compared in every call
 
 
 class LocalPrimitive:
@@ -32,6 +36,7 @@ class LocalPrimitive:
         self._name, self._function, self._options = name, function, options
         self._vjp: dict[str, Any] = {}
         self._jvp: dict[str, Any] = {}
+        self._calls = 0
         self.record = self._build()
         self.__doc__ = function.__doc__
 
@@ -55,12 +60,30 @@ class LocalPrimitive:
         return self
 
     def __call__(self, *args: Any, **static: Any) -> Any:
-        """Compute the value; record it where an argument is traced."""
+        """Compute the value; record it where an argument is traced.
+
+        Raises
+        ------
+        DroppedDerivativeError
+            Where the function wrote into a traced array that it was given. Arrays of more than 1 KiB are looked at in
+            the first call, the second, the fourth, and so on.
+        """
         if not (self._vjp or self._jvp) and any(hasattr(type(arg), "__tapeengine_trace__") for arg in args):
             raise UnsupportedError(
                 f"{self._name} has no rules; give them with {self._name.rpartition('.')[2]}.def_vjp(x=...)"
             )
-        return self.record(*args, **static)
+        self._calls += 1
+        most = SMALL if self._calls & (self._calls - 1) else sys.maxsize
+        before = digest_of_traced(args, most)
+        if not before:
+            return self.record(*args, **static)
+        value = self.record(*args, **static)
+        if digest_of_traced(args, most) != before:
+            raise DroppedDerivativeError(
+                f"{self._name} writes into an array that it is given, and the trace computes derivatives with what was "
+                "there before. Let the function copy the array first (x = x.copy()), or return what it writes"
+            )
+        return value
 
     def __repr__(self) -> str:
         return f"<te.primitive {self._name}({', '.join(self.record.args + self.record.static_names)})>"

@@ -22,7 +22,7 @@ from tapeengine.transforms.jacobians import pushed
 from tapeengine.transforms.transformed import named
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["dependencies", "sparse_hessian", "sparse_jacobian"]
 
@@ -132,7 +132,12 @@ def matrix_of(engine: Engine, plan: Plan, back: Any, rows: Side, columns: Side, 
     """The sparse matrix of a plan; in blocks with the paths as labels where either side is a structure."""
     if linear.depends_on_outer(back):
         return _traced_matrix(plan, traced_values(plan, back, rows[1], columns[1], single))
-    found = _csr(plan.entries, plan.values(back))
+
+    def along(direction: Any) -> Any:
+        tangent = columns[1].value(direction)
+        return rows[1].vector(pushed(back, (tangent,) if single else tangent))
+
+    found = _csr(plan.entries, plan.values(back, along))
     sides = [paths_of(engine, side[0]) for side in (rows, columns)]
     if all(len(side) == 1 and side[0][0] == "" for side in sides):
         return found

@@ -8,6 +8,7 @@ one observation has results, however often an input is used.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ __all__ = ["Entries", "Plan", "columns_plan", "plan_of", "symmetric_plan"]
 
 #: How many columns cost as much as so many rows: a row also has to be read off at every input.
 FORWARD = 1.0
+#: So many columns of so many numbers are swept one by one.
+ALONE, LONG = 4, 1 << 14
 #: A plan with rows and columns costs the keeping of tangents as well: it must save this much.
 WORTH = 0.7
 
@@ -68,13 +71,23 @@ class Plan(NamedTuple):
     reads: Any
     dense: dict[str, int]
 
-    def values(self, back: Any) -> Any:
-        """Sweep, and return the values of the entries."""
+    def values(self, back: Any, along: Callable[[Any], Any] | None = None) -> Any:
+        """Sweep, and return the values of the entries.
+
+        Parameters
+        ----------
+        back : Backpropagator
+        along : callable, optional
+            The derivative along one direction: for a few columns of long arrays, which do not stay in the cache as a
+            block.
+        """
         size = self.entries.shape[0]
         parts = []
         if self.counts[0]:
             parts.append(slots.compressed_rows(back, self.backward, self.counts[0], self.taken, self.cut, self.reads))
-        if self.counts[1]:
+        if along is not None and self.counts[1] <= ALONE and max(self.entries.shape) >= LONG:
+            parts.extend(along((self.forward == k).astype(float)) for k in range(self.counts[1]))
+        elif self.counts[1]:
             parts.append(slots.compressed_columns(back, self.forward, self.counts[1], size))
         if not parts:
             return np.zeros(self.source.size)

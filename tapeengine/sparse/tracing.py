@@ -13,7 +13,7 @@ from tapeengine.transforms.forms import Form, form_of
 from tapeengine.transforms.own import own_derivative
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
 __all__ = ["paths_of", "plain_program", "real_form", "traced"]
 

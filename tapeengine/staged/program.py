@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 from tapeengine._core.programs.replay import MISS, NotReplayable, NotThisRun, Plan
 from tapeengine._core.sweeps import trace
 from tapeengine._core.sweeps.inspection import array_parents, open_tape
-from tapeengine.errors import RepeatError, StagingWarning
+from tapeengine.errors import RepeatError, StagingError, StagingWarning
+from tapeengine.staged.batch import Batched
+from tapeengine.staged.c_source import c_source
+from tapeengine.staged.keeping import missing, read, save
 from tapeengine.staged.stats import Stats, listing
 from tapeengine.staged.watch import Watch
 from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unflatten
@@ -21,9 +24,9 @@ from tapeengine.transforms.generators import generator_states, same_states
 from tapeengine.transforms.rerun import Outcome
 
 if TYPE_CHECKING:
-    from tapeengine.engine import Engine
+    from tapeengine.transforms.contract import Engine
 
-__all__ = ["Staged"]
+__all__ = ["Staged", "load_staged"]
 
 RECORDING = 3
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
@@ -42,6 +45,14 @@ class Family:
         self.watch = watch if watch else None
         self.keywords = keywords
         self.plans: list[Plan] = []
+
+    @classmethod
+    def of_plans(cls, plans: list[Plan]) -> Family:
+        """The recordings of a program that captures nothing."""
+        family = cls.__new__(cls)
+        family.watch = family.keywords = None
+        family.plans = plans
+        return family
 
     def plan_for(self, primals: tuple[Any, ...]) -> Plan | None:
         """The plan for arguments of this form; None where there is none."""
@@ -105,6 +116,15 @@ class Staged:
 
     def __tapeengine_vjp__(self, engine: Engine, *primals: Any, **keywords: Any) -> tuple[Any, Any]:
         """Return the value and the backpropagator."""
+        found = self.replayed(engine, primals, keywords)
+        if found is not None:
+            return found
+        if self._may_record(engine):
+            return self._recorded(primals, keywords)
+        return engine.vjp(self._unstaged(), *primals, **keywords)
+
+    def replayed(self, engine: Engine, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any] | None:
+        """Return the value and the backpropagator by replay; None where the program has to run."""
         family = self._family(keywords) if self._may_record(engine) else None
         if family is not None:
             for plan in family.plans:
@@ -113,9 +133,7 @@ class Staged:
                     found = plan.trace(primals)
                 if found is not MISS:
                     return found  # type: ignore[no-any-return]
-        if self._may_record(engine):
-            return self._recorded(primals, keywords)
-        return engine.vjp(self._unstaged(), *primals, **keywords)
+        return None
 
     def __tapeengine_tape__(self, engine: Engine, *primals: Any) -> tuple[Any, Any]:
         """Return the value and a backpropagator with a tape of second order."""
@@ -132,6 +150,37 @@ class Staged:
     def __tapeengine_chosen__(self, places: tuple[int, ...], args: tuple[Any, ...], keywords: dict[str, Any]) -> Chosen:
         """Return the program of some of its positional arguments, for transforms with `argnums`."""
         return Chosen(self, places, args, keywords)
+
+    def __tapeengine_plan__(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> Plan | None:
+        """Return the plan for arguments of a form, recorded now if need be; None where the program is not replayed."""
+        if not self._may_record(self.engine):
+            return None
+        for is_recorded in (False, True):
+            family = self._family(keywords)
+            plan = family.plan_for(primals) if family is not None else None
+            if plan is not None or is_recorded:
+                return plan
+            self._recorded(primals, keywords)
+            if self.refused is not None:
+                return None
+        return None
+
+    @functools.cached_property
+    def batch(self) -> Batched:
+        """The program of many arguments at a time: each leaf has a leading axis, and so has each of the value's.
+
+        `Engine.vmap` chooses other axes, and the number of threads.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import tapeengine as te
+        >>> staged = te.stage(lambda x: x * x if x > 0 else -x)
+        >>> value, back = te.vjp(staged.batch, np.array([3.0, -2.0]))
+        >>> value, back(np.ones(2))
+        (array([9., 2.]), (array([ 6., -1.]),))
+        """
+        return Batched(self.engine, self)
 
     # -- what users ask ------------------------------------------------------------------------------------------------
     def stats(self) -> Stats:
@@ -160,6 +209,55 @@ class Staged:
                 f"{self.__name__} does not do what was recorded: {difference}. It depends on what a recording cannot "
                 "see, such as a file, a clock, attributes of classes or what other objects hold; make it an argument"
             )
+
+    def save(self, path: Any) -> None:
+        """Write the recordings to a file, which `Engine.load_staged` reads: data without code.
+
+        Those of calls without keyword arguments are written, of arguments and values that are floats, lists, tuples,
+        dicts and discrete numbers and texts. The module `tapeengine.staged.keeping` documents the format.
+
+        Raises
+        ------
+        StagingError
+            Where there are none, or one cannot be written.
+        """
+        save(path, self.__name__, self.paths, self.kept_plans())
+
+    def kept_plans(self) -> list[Plan]:
+        """The plans of calls without keyword arguments."""
+        plans = [plan for family in self.families if family.keywords is None for plan in family.plans]
+        if not plans:
+            raise StagingError(f"{self.__name__} has no recording: call it first")
+        return plans
+
+    def to_c(self, name: str | None = None) -> str:
+        """Return C source of the recordings: a function for the value, and one for value and gradient.
+
+        Parameters
+        ----------
+        name : str, optional
+            What the functions' names begin with; by default the program's name.
+
+        Raises
+        ------
+        StagingError
+            Where there is no recording, or there are several forms of arguments.
+
+        Examples
+        --------
+        >>> import tapeengine as te
+        >>> staged = te.stage(lambda x: x * x if x > 0 else -x)
+        >>> staged(2.0)
+        4.0
+        >>> "int square_gradient(" in staged.to_c("square")
+        True
+        """
+        plans = self.kept_plans()
+        if len(plans) > 1:
+            raise StagingError(
+                f"{self.__name__} is recorded for {len(plans)} forms of arguments: stage it once for each"
+            )
+        return c_source(name or self.__name__, self.engine.structures, plans[0])
 
     def clear(self) -> None:
         """Forget all recordings, and why the program was refused."""
@@ -284,6 +382,15 @@ class Staged:
         warnings.warn(f"the staged program {self.__name__} {text}", StagingWarning, stacklevel=level)
 
 
+def load_staged(engine: Engine, path: Any, program: Callable[..., Any] | None) -> Staged:
+    """See `Engine.load_staged`."""
+    name, paths, plans = read(path, engine.structures)
+    staged = Staged(engine, missing(name, path) if program is None else program, paths)
+    staged.__name__ = name
+    staged.families = [Family.of_plans(plans)]
+    return staged
+
+
 class Chosen:
     """A staged program of some of its positional arguments; the others are arguments of its recordings as well."""
 
@@ -309,9 +416,10 @@ class Chosen:
     def __tapeengine_vjp__(self, engine: Engine, *primals: Any) -> tuple[Any, Any]:
         """Return the value and the backpropagator of the chosen arguments."""
         whole = self._whole(primals)
-        if self.staged.refused is not None or not _is_known(engine, whole):
+        found = self.staged.replayed(engine, whole, self.keywords)
+        if found is None and (self.staged.refused is not None or not _is_known(engine, whole)):
             return engine.vjp(lambda *given: self(*given), *primals)
-        value, back = engine.vjp(self.staged, *whole, **self.keywords)
+        value, back = engine.vjp(self.staged, *whole, **self.keywords) if found is None else found
         return value, ChosenBackpropagator(back, self.places)
 
     def __tapeengine_tape__(self, engine: Engine, *primals: Any) -> tuple[Any, Any]:

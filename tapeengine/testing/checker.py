@@ -15,7 +15,7 @@ from tapeengine.primitive.spaces import leaves, space_of
 from tapeengine.testing.blocks import block_messages
 from tapeengine.testing.case import Case
 from tapeengine.testing.checks import CHECKS, ROUNDINGS, check_space
-from tapeengine.testing.derivative import copied, read_only, same_bits
+from tapeengine.testing.derivative import copied, has_nan, read_only, same_bits
 from tapeengine.testing.edges import edge_messages
 from tapeengine.testing.kernels import kernel_messages, opcode_messages
 from tapeengine.testing.report import Report
@@ -112,6 +112,11 @@ class _Checker:
         """Check the whole operation at a sample, then each of its arguments."""
         for message in _value_messages(case):
             self.report.fail("value", "", case.where, message)
+        is_smooth = case.sample.order >= 1 and any(True for _ in case.differentiated())
+        if is_smooth and has_nan(case.out) and not has_nan(case.args):
+            told = "the primal is NaN here: draw the sample from the operation's domain, or give it order=0"
+            self.report.fail("value", "", case.where, told)
+            return
         self.report.run("inputs", "", case.where, lambda: _primal_writes(case))
         if case.primitive.kernel is not None:
             self.report.run("kernel", "", case.where, lambda: kernel_messages(case))

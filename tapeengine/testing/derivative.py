@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.primitive.spaces import VectorSpace, children, leaves
+from tapeengine.primitive.spaces import VectorSpace, children, leaves, space_of
 
-__all__ = ["Derivative", "copied", "is_exactly_zero", "is_finite", "read_only", "same_bits"]
+__all__ = ["Derivative", "copied", "has_nan", "is_exactly_zero", "is_finite", "read_only", "same_bits"]
 
 
 #: What the best step of fourth-order differences reaches with room to spare, in double and in single precision.
@@ -83,6 +83,12 @@ def read_only(value: Any) -> Any:
         return array
 
     return _mapped(value, lock)
+
+
+def has_nan(value: Any) -> bool:
+    """Whether a number of a structure is NaN."""
+    numbers = (leaf for leaf in leaves(value) if not space_of(leaf).is_discrete)
+    return any(bool(np.isnan(number).any()) for number in numbers)
 
 
 def same_bits(a: Any, b: Any) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from tapeengine.engine import Engine
 from tapeengine.primitive.spaces import leaves, space_of
 from tapeengine.testing.checks import CHECKS, ROUNDINGS, check_space, check_zero
-from tapeengine.testing.derivative import Derivative, copied, same_bits
+from tapeengine.testing.derivative import Derivative, copied, has_nan, same_bits
 from tapeengine.testing.report import Report
 
 __all__ = ["check_vjp", "report_vjp"]
@@ -122,11 +122,13 @@ def _value_messages(engine: Engine, program: Callable[..., Any], primals: tuple[
         yield f"vjp returns a value in {space_of(value)}, and the program returns one in {space_of(plain)}"
     elif not all(_near(a, b) for a, b in zip(leaves(value), leaves(plain), strict=True)):
         yield f"vjp returns {value!r}, and the program returns {plain!r}"
+    elif has_nan(plain) and not has_nan(primals):
+        yield "the primal is NaN here: check the program at a point of its domain"
 
 
 def _near(a: Any, b: Any) -> bool:
     if space_of(a).is_discrete:
         return bool(np.all(a == b))
     x, y = np.asarray(a), np.asarray(b)
-    size = float(np.abs(y).max()) if y.size else 0.0
+    size = float(np.abs(y[np.isfinite(y)]).max(initial=0.0))
     return bool(np.allclose(x, y, rtol=0.0, atol=ROUNDINGS * float(np.finfo(y.dtype).eps) * size, equal_nan=True))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from html import escape
 
 from tapeengine.errors import TapeEngineError
+from tapeengine.html import table
 
 __all__ = ["CheckError", "Failure", "Report"]
 
@@ -127,12 +127,7 @@ class Report:
         return "\n".join([self.subject, f"{'check':<12}{'runs':>6}  outcome", *lines, *skipped])
 
     def _repr_html_(self) -> str:
-        cells = [
-            f"<tr><td>{escape(check)}</td><td>{runs}</td><td>{escape(outcome)}</td></tr>"
-            for check, runs, outcome in self.rows()
-        ]
-        head = "<tr><th>check</th><th>runs</th><th>outcome</th></tr>"
-        return f"<table><caption>{escape(self.subject)}</caption>{head}{''.join(cells)}</table>"
+        return table(self.subject, ("check", "runs", "outcome"), self.rows())
 
     def raise_failures(self) -> None:
         """Raise a `CheckError` if something failed."""

@@ -51,9 +51,14 @@ class Reply:
 
 def recorded(task: Task, values: list[Any]) -> tuple[Any, Job]:
     """Run a task on a tape of its own."""
-    engine = engine_here()
-    value, pull = task.recorded(engine, values)
-    return value, Job(engine.structures, value, values, pull)
+    engine, own = engine_here(), found(values)
+    value, pull = task.recorded(engine, own)
+    return value, Job(engine.structures, value, own, pull)
+
+
+def found(values: list[Any]) -> list[Any]:
+    """The values of a task, some of which lie here already."""
+    return [x.value if isinstance(x, Reference) else x for x in values]
 
 
 def first(task: Task, values: list[Any], is_swept_once: bool, keeps: bool) -> Reply:
@@ -90,4 +95,4 @@ def pull_again(task: Task, values: list[Any], cotangent: Any) -> tuple[Any, Rows
 
 def push_again(task: Task, values: list[Any], tangents: Sequence[Any]) -> Any:
     """Run a task again, for the tangent of what it returns."""
-    return task.push(engine_here(), values)(list(tangents))
+    return task.push(engine_here(), found(values))(list(tangents))

@@ -9,6 +9,7 @@ same bits.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,17 +23,18 @@ from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.far import Reply, first, pull_again, pull_kept, push_again
 from tapeengine.transforms.forms import flatten, form_of, is_traced
 from tapeengine.transforms.jobs import Job, combined, is_zero
+from tapeengine.transforms.progress import Progress
 from tapeengine.transforms.rerun import Repeatable
 from tapeengine.transforms.tasks import Closure, Direction, Task, derived, run_task
-from tapeengine.workers import Gone, Reference, Workers, in_order, stamp_of, workers_of
+from tapeengine.workers import Gone, Reference, Shared, Workers, in_order, stamp_of, workers_of
 
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
 __all__ = ["fork", "fork_map"]
 
-#: Shows how far a pass is: ``progress(iterable, total=n, desc=text)`` gives what is iterated in its place, as tqdm.
-Progress = Callable[..., Iterable[Any]]
+#: From how many bytes on an array is kept by workers for several tasks of a fork; to share it has a cost of its own.
+_LARGE = 1 << 18
 
 
 def fork(
@@ -149,10 +151,21 @@ class Fork:
         if self.workers.shares_memory:
             found = self.each(self._recorded, "value", values)
             return [value for value, _ in found], Near(self, values, [job for _, job in found])
-        replies = self.each(first, "value", values, is_swept_back_only(), self.workers.keeps)
+        sent = self.sent(values)
+        replies = self.each(first, "value", sent, is_swept_back_only(), self.workers.keeps)
         for task, reply in zip(self.tasks, replies, strict=True):
             task.note(reply.value)
-        return [reply.value for reply in replies], Far(self, values, replies)
+        return [reply.value for reply in replies], Far(self, values, sent, replies)
+
+    def sent(self, values: list[Any]) -> list[Any]:
+        """The values as they go to workers: a large array that several tasks take goes to each worker once."""
+        if not self.workers.stores:
+            return values
+        taken = Counter(number for places in self.places for number in places)
+        return [
+            Shared(x) if type(x) is np.ndarray and x.nbytes >= _LARGE and taken[k] > 1 else x
+            for k, x in enumerate(values)
+        ]
 
     def _recorded(self, task: Task, own: list[Any]) -> tuple[Any, Job]:
         value, pull = task.recorded(self.engine, own)
@@ -227,6 +240,7 @@ class Far:
 
     fork: Fork
     values: list[Any]
+    sent: list[Any]
     replies: list[Reply]
 
     def pull(self, cotangent: list[Any]) -> Any:
@@ -259,7 +273,7 @@ class Far:
         return list(fork.calls(calls, "tangents"))
 
     def _given(self, k: int) -> tuple[Task, list[Any]]:
-        return self.fork.tasks[k], [self.values[number] for number in self.fork.places[k]]
+        return self.fork.tasks[k], [self.sent[number] for number in self.fork.places[k]]
 
     def _again(self, k: int, answer: tuple[Any, Any]) -> Any:
         """The cotangents of a task that was run again; the rows stay for the next time."""

@@ -55,7 +55,7 @@ def _dict_of(keys: Any, children: Sequence[Any]) -> Any:
 def _opened(structures: Structures, value: Any) -> tuple[Sequence[Any], Step] | None:
     """The children of a container and its step; None for a leaf."""
     kind = type(value)
-    if kind is float:
+    if kind is float or kind is Dual:
         return None
     if kind is list:
         return value, ("list", _list_of, None, len(value))
@@ -79,6 +79,9 @@ def flatten(structures: Structures, value: Any) -> tuple[list[Any], list[Step]]:
     >>> leaves, unflatten(steps, [10 * x for x in leaves])
     ([1.0, 2.0, 3], {'a': 10.0, 'b': (20.0, 30)})
     """
+    opened = _opened(structures, value)
+    if opened is None:
+        return [value], [None]
     leaves: list[Any] = []
     steps: list[Step] = []
     pending: list[tuple[Any, Step, bool]] = [(value, None, False)]
@@ -265,10 +268,16 @@ def _leaf(space: Space, part: Any) -> Any:
     return part.reshape(space.shape).astype(space.dtype, copy=False)
 
 
+def _shape(leaf: Any) -> tuple[int, ...]:
+    return leaf.shape if type(leaf) is Array else np.shape(leaf)
+
+
 def _fits(space: Space | None, leaf: Any) -> bool:
     if space is None:
         return not is_continuous(leaf)
-    if not (is_continuous(leaf) or isinstance(leaf, int)) or not is_plain(leaf) or np.shape(leaf) != space.shape:
+    if type(leaf) is float or type(leaf) is Dual:
+        return not space.shape
+    if not (is_continuous(leaf) or isinstance(leaf, int)) or not is_plain(leaf) or _shape(leaf) != space.shape:
         return False
     return isinstance(leaf, int) or space.is_complex or not _space(leaf).is_complex  # type: ignore[union-attr]
 
@@ -279,7 +288,12 @@ def form_of(structures: Structures, value: Any) -> Form:
     return Form(structures, [_space(leaf) for leaf in leaves], steps)
 
 
+_REAL: Any = space_of(0.0)
+
+
 def _space(leaf: Any) -> Space | None:
+    if type(leaf) is float or type(leaf) is Dual:
+        return _REAL
     if not is_continuous(leaf):
         return None
     found = space_of(value_of(leaf))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import struct
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeengine._core.scalars.scalar import Dual
@@ -14,6 +14,7 @@ from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.captures import Snapshot
 from tapeengine.transforms.forms import add, flatten, form_of, is_traced, map_leaves
 from tapeengine.transforms.generators import generator_states, same_states
+from tapeengine.transforms.progress import Progress, told
 from tapeengine.transforms.rerun import FirstRun, Places, frozen, not_repeatable, paths, plain, read_only, restored
 from tapeengine.transforms.treeverse import Chain
 
@@ -27,7 +28,7 @@ Step = Callable[[Any], Any]
 NAME = "the step of iterate"
 
 
-def iterate(engine: Engine, step: Step, n: int, x: Any, checkpoints: int) -> Any:
+def iterate(engine: Engine, step: Step, n: int, x: Any, checkpoints: int, progress: Progress | None = None) -> Any:
     """See `Engine.iterate`."""
     try:
         n = operator.index(n)
@@ -39,11 +40,11 @@ def iterate(engine: Engine, step: Step, n: int, x: Any, checkpoints: int) -> Any
         raise StructureError(
             f"iterate needs n >= 0 steps and at least 1 checkpoint, not n={n}, checkpoints={checkpoints}"
         )
-    steps = Steps(engine, step, n, checkpoints)
+    steps = Steps(engine, step, n, checkpoints, progress)
     traced, result = call_with_rule(engine, (steps.snapshot.captured, x), steps.called, "iterate")
     if traced:
         return result
-    for _ in range(n):
+    for _ in steps.shown(range(n), "value"):
         x = step(x)
     return x
 
@@ -63,14 +64,19 @@ def _check(engine: Engine, start: Any, final: Any) -> None:
 class Steps:
     """The steps of one call: what they capture, and of each state that they passed through a print of each leaf."""
 
-    def __init__(self, engine: Engine, step: Step, n: int, checkpoints: int) -> None:
+    def __init__(self, engine: Engine, step: Step, n: int, checkpoints: int, progress: Progress | None = None) -> None:
         self.engine = engine
         self.n = n
         self.checkpoints = checkpoints
+        self.progress = progress
         self.snapshot = Snapshot(engine.structures, step, engine.copies)
         self.prints = array("q")
         self.draws = False  # from the global generators
         self.begin = Places(self.snapshot.generators).here()
+
+    def shown(self, steps: range, passed: str) -> Iterable[int]:
+        """The steps of a pass, shown as they are done."""
+        return steps if self.progress is None else self.progress(steps, total=self.n, desc=f"iterate: {passed}")
 
     def called(self, args: tuple[Any, ...]) -> tuple[Any, Derivative]:
         """Run the steps; on values that are traced further out they leave a record there as well."""
@@ -86,10 +92,15 @@ class Steps:
         def noted(state: Any) -> Any:
             state = run.bound(state)
             self.prints.extend(_prints(self.engine, state))
+            if tell is not None:
+                tell(1)
             return state
 
         leaves = flatten(self.engine.structures, start)[0]
-        with FirstRun(self.engine, self.snapshot, values, NAME, leaves) as run:
+        with (
+            FirstRun(self.engine, self.snapshot, values, NAME, leaves) as run,
+            told(self.progress, self.n, "iterate: value") as tell,
+        ):
             chain = Chain(noted, self.n, self.checkpoints, start, Places(self.snapshot.generators))
         _check(self.engine, start, chain.final)
         self.draws = not same_states(self.begin[0], generator_states())
@@ -177,7 +188,7 @@ class Reversal:
             if places is not None:
                 places.resume(steps.begin)
             chain = self.chain or Chain(step, steps.n, steps.checkpoints, start, places)
-            chain.reverse(undo, step, places)
+            chain.reverse(undo, step, places, steps.shown(range(steps.n), "cotangents"))
         return total, cotangent
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
@@ -186,7 +197,7 @@ class Reversal:
         made: dict[int, Any] = {}
         steps.again(values, made)
         with restored(steps.begin[0] if steps.draws else None):
-            for position in range(steps.n):
+            for position in steps.shown(range(steps.n), "tangents"):
                 repeat = self._repeat(state, made)
                 state, tangent = steps.engine.jvp(self._step(made), (values, state), (given, tangent))
                 steps.check(state, position, repeat)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from tapeengine._core.sweeps import block, column_sweep, linear, row_sweep
 from tapeengine.errors import UnsupportedError
+from tapeengine.sparse.hint import hint_at_sparse
 from tapeengine.transforms.arguments import Argnums, Arguments
 from tapeengine.transforms.forms import Form, flatten, form_of, is_continuous, is_traced, unflatten
 from tapeengine.transforms.gradients import is_real_number
@@ -17,6 +18,7 @@ from tapeengine.transforms.holomorphic import Sweep, check_complex, sweeps
 from tapeengine.transforms.not_finite import is_watched
 from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.programs import OwnDerivative
+from tapeengine.transforms.progress import Progress, told
 from tapeengine.transforms.transformed import named
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Mode", "all_finite", "hessian", "jacobian", "pushed"]
 
+T = TypeVar("T")
+Tell = Callable[[int], None]
 Mode = Literal["auto", "forward", "reverse"]
 
 
@@ -34,6 +38,7 @@ def jacobian(
     mode: Mode = "auto",
     has_aux: bool = False,
     holomorphic: bool = False,
+    progress: Progress | None = None,
 ) -> Callable[..., Any]:
     """See `Engine.jacobian`."""
     arguments = Arguments(argnums)
@@ -44,10 +49,10 @@ def jacobian(
         program, primals = arguments.split(f, args, kwargs)
         order = 0 if mode == "reverse" else 1
         value, backpropagator, *aux = engine.trace(program, primals, order=order, has_aux=has_aux)
-        result = dense(engine, value, backpropagator, arguments, primals, mode, holomorphic)
+        result = dense(engine, value, backpropagator, arguments, primals, mode, holomorphic, progress)
         return (result, *aux) if aux else result
 
-    return named(jacobian_f, engine, "jacobian", f, argnums, mode, has_aux, holomorphic)
+    return named(jacobian_f, engine, "jacobian", f, argnums, mode, has_aux, holomorphic, progress)
 
 
 def dense(
@@ -58,6 +63,7 @@ def dense(
     primals: tuple[Any, ...],
     mode: Mode,
     holomorphic: bool,
+    progress: Progress | None = None,
 ) -> Any:
     """The Jacobian of a traced program, in the structures of its result and of its primals."""
     rows = form_of(engine.structures, value)
@@ -69,7 +75,12 @@ def dense(
     if not own and linear.depends_on_outer(backpropagator) and are_numbers(rows) and are_numbers(columns):
         numbers = traced_numbers(backpropagator, rows, columns, arguments.single, forward)
         return unflatten(rows.steps, [unflatten(columns.steps, row) for row in numbers])
-    return structured(full_matrix(backpropagator, rows, columns, arguments.single, forward), rows, columns)
+    total, desc = (columns.size, "columns") if forward else (rows.size, "rows")
+    with told(progress, total, f"jacobian: {desc}") as tell:
+        matrix = full_matrix(backpropagator, rows, columns, arguments.single, forward, tell)
+    if type(matrix) is np.ndarray:
+        hint_at_sparse(matrix)
+    return structured(matrix, rows, columns)
 
 
 def hessian(
@@ -145,21 +156,33 @@ def is_forward(backpropagator: Any, mode: Mode, found: tuple[Sweep, ...], rows: 
     return "forward" in found and ("reverse" not in found or cheaper)
 
 
-def full_matrix(backpropagator: Any, rows: Form, columns: Form, single: bool, forward: bool) -> Any:
-    """The matrix of a program's derivative; a traced one where it depends on an outer trace."""
+def full_matrix(
+    backpropagator: Any,
+    rows: Form,
+    columns: Form,
+    single: bool,
+    forward: bool,
+    tell: Tell | None = None,
+) -> Any:
+    """The matrix of a program's derivative; a traced one where it depends on an outer trace.
+
+    `tell` is called with how many rows or columns have been swept since its last call.
+    """
     dtype = complex if rows.is_complex or columns.is_complex else float
     own = isinstance(backpropagator, OwnDerivative)
     if not own and not linear.depends_on_outer(backpropagator) and not is_watched(backpropagator):
         ids = linear.result_ids(backpropagator)
-        matrix = None if ids is None else block.matrix(backpropagator, ids, forward)
+        matrix = None if ids is None else block.matrix(backpropagator, ids, forward, tell)
         if matrix is None:
             sweep = column_sweep if forward else row_sweep
-            matrix = sweep.matrix(backpropagator, rows.size, columns.size, dtype)
+            matrix = sweep.matrix(backpropagator, rows.size, columns.size, dtype, tell)
         if matrix is not None:
             return matrix
     if forward:
-        return stacked([rows.vector(column) for column in columns_of(backpropagator, columns, single)], rows.size, 1)
-    return stacked([columns.vector(row) for row in rows_of(backpropagator, rows, single)], columns.size, 0)
+        return stacked(
+            [rows.vector(column) for column in columns_of(backpropagator, columns, single, tell)], rows.size, 1
+        )
+    return stacked([columns.vector(row) for row in rows_of(backpropagator, rows, single, tell)], columns.size, 0)
 
 
 def are_numbers(form: Form) -> bool:
@@ -175,9 +198,9 @@ def traced_numbers(backpropagator: Any, rows: Form, columns: Form, single: bool,
     return [columns.parts(cotangent) for cotangent in rows_of(backpropagator, rows, single)]
 
 
-def columns_of(backpropagator: Any, columns: Form, single: bool) -> list[Any]:
+def columns_of(backpropagator: Any, columns: Form, single: bool, tell: Tell | None = None) -> list[Any]:
     """The tangent of the result for each number of the primals."""
-    basis = map(columns.basis, range(columns.size))
+    basis = telling(tell, map(columns.basis, range(columns.size)))
     return [pushed(backpropagator, (tangent,) if single else tangent) for tangent in basis]
 
 
@@ -188,10 +211,18 @@ def pushed(backpropagator: Any, tangents: tuple[Any, ...]) -> Any:
     return linear.jvp(backpropagator, tangents)
 
 
-def rows_of(backpropagator: Any, rows: Form, single: bool) -> list[Any]:
+def rows_of(backpropagator: Any, rows: Form, single: bool, tell: Tell | None = None) -> list[Any]:
     """The cotangents of the primals for each number of the result."""
-    found = [backpropagator(rows.basis(i)) for i in range(rows.size)]
+    found = [backpropagator(rows.basis(i)) for i in telling(tell, range(rows.size))]
     return [cotangents[0] for cotangents in found] if single else found
+
+
+def telling(tell: Tell | None, items: Iterable[T]) -> Iterator[T]:
+    """The items, each told of once it is done with."""
+    for item in items:
+        yield item
+        if tell is not None:
+            tell(1)
 
 
 def stacked(vectors: list[Any], length: int, axis: int) -> Any:

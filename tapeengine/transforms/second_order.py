@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeengine._core.sweeps import inspection, linear
+from tapeengine._core.sweeps import linear
+from tapeengine._core.tape.tape import live_traces
 from tapeengine.transforms.forms import is_traced
 from tapeengine.transforms.gradients import check_scalar
 from tapeengine.transforms.jacobians import all_finite
@@ -61,18 +62,31 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
         if products is not None:
             return products[0] if len(primals) == 1 else products
         first = Outcome(engine.structures, value)
-    products = engine.jvp(_gradient(engine, f, may_fit and type(f) is FunctionType, first), primals, tangents)[1]
+    tapes: list[Any] = []
+    is_outermost = live_traces() == 0  # then no tangent is traced, and a tape that can be swept twice will do
+    _, outer = engine.trace(_gradient(engine, f, tapes if may_fit else None, first, is_outermost), primals)
+    products = linear.hessian_product(tapes[0], tangents, outer) if tapes else None
+    if products is None:
+        products = linear.jvp(outer, tangents)
     return products[0] if len(primals) == 1 else products
 
 
-def _gradient(engine: Engine, f: Any, notes: bool, first: Outcome | None) -> Callable[..., Any]:
-    """The gradient in all arguments, which may note whether the tape held scalars only."""
+def _gradient(
+    engine: Engine, f: Any, tapes: list[Any] | None, first: Outcome | None, is_outermost: bool
+) -> Callable[..., Any]:
+    """The gradient in all arguments; it leaves its tape in `tapes` if that can be swept twice, and notes whether."""
 
     def gradient(*primals: Any) -> Any:
         value, backpropagator = engine.vjp(f, *primals)
         check_scalar(value, backpropagator, "hvp")
-        if notes and hasattr(backpropagator, "tape"):
-            engine.of_scalars.note(f, not inspection.array_parents(backpropagator.tape))
+        if tapes is not None and hasattr(backpropagator, "tape"):
+            is_twice = linear.is_twice(backpropagator)
+            if is_twice:
+                tapes.append(backpropagator)
+            if type(f) is FunctionType:
+                engine.of_scalars.note(f, is_twice)
+            if is_twice and is_outermost and first is None:
+                return 0.0
         difference = "" if first is None else first.difference(value)
         if difference:
             raise not_repeatable(f"{f.__name__}, which computes with arrays now and did with scalars only,", difference)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tapeengine._core.sweeps import inspection
+from tapeengine.html import table
 from tapeengine.transforms.forms import ones
 from tapeengine.transforms.source_lines import Line, LineRecorder
 
@@ -135,8 +136,12 @@ class TapeView:
 
         return to_svg(graph_of(self, fold))
 
-    def _repr_svg_(self) -> str:
-        return self.svg()
+    def _repr_html_(self) -> str:
+        operations = sorted(self.by_operation.items(), key=lambda row: -row[1])
+        lines = [(line, f"{count:,}", line.text) for line, count in self.by_line.items()]
+        counts = table("records by source line", ("line", "records", "source"), lines)
+        named = table("records by operation", ("operation", "records"), [(name, f"{n:,}") for name, n in operations])
+        return self.svg() + counts + named
 
     def __repr__(self) -> str:
         lines = len({segment.line for segment in self.recorder.segments})

@@ -6,7 +6,7 @@ With `c` states kept at a time (the first one counts) and no step run forwards m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import comb
 from typing import Any, Protocol
 
@@ -92,14 +92,22 @@ class Chain:
         self._keep(self.first, length)
         self.final = self._advance(self.first[-1], length)
 
-    def reverse(self, undo: Callable[[Any, int], None], step: Step | None = None, places: Places | None = None) -> None:
+    def reverse(
+        self,
+        undo: Callable[[Any, int], None],
+        step: Step | None = None,
+        places: Places | None = None,
+        steps: Iterable[int] | None = None,
+    ) -> None:
         """Call ``undo(state, position)`` for every step, from the last to the first, with the state before it.
 
         `step` runs the steps again, with the generators at `places`; by default it is the one that ran them first.
+        `steps` counts them, from 0 on.
         """
         self.step, self.places = step or self.step, places
         states = list(self.first)
-        for end in range(self.length, 0, -1):
+        for done in range(self.length) if steps is None else steps:
+            end = self.length - done
             self._keep(states, end)
             last = states[-1]
             if last[0] == end - 1:

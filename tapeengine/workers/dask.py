@@ -38,7 +38,7 @@ class Dask(Workers):
     stamp : Stamp
     """
 
-    keeps = True
+    keeps = stores = True
     references = (Reference, Future)
 
     def __init__(self, client: Any, stamp: Stamp) -> None:

@@ -36,12 +36,15 @@ class Workers:
         Whether what a task made, such as its tape, can be used here once it has ended.
     keeps : bool
         Whether it can be used where it is, by a later call that goes to the same worker.
+    stores : bool
+        Whether data that tasks share goes to each worker once, and not first to be asked for.
     references : tuple of type
         The classes of what stands for data that lies elsewhere.
     """
 
     shares_memory = False
     keeps = False
+    stores = False
     references: tuple[type, ...] = (Reference,)
 
     def submit(self, calls: Sequence[Call], name: str) -> Sequence[Sent | None]:

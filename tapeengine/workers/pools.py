@@ -35,7 +35,7 @@ class Pool(Workers):
         self.executor = executor
         self.stamp = stamp
         self.by_value = by_value
-        self.one_machine = one_machine
+        self.one_machine = self.stores = one_machine
 
     def submit(self, calls: Sequence[Call], name: str) -> list[Delivery]:
         """See `Workers.submit`."""

@@ -25,6 +25,8 @@ class Ray(Workers):
     stamp : Stamp
     """
 
+    stores = True
+
     def __init__(self, ray: Any, stamp: Stamp) -> None:
         self.ray = ray
         self.stamp = stamp

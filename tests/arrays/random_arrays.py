@@ -143,8 +143,7 @@ class Program(Indices):
         """A value that may be assigned, or combined: a constant, a traced one, an element, a list."""
         kind = self.draw.random()
         if kind < 0.2:
-            wide = () if self.dtype == "f" else ("numpy.float64(0.75)", "numpy.array(0.5)")
-            return self.draw.choice(("0.5", "-0.25", "1", *wide))
+            return self.draw.choice(("0.5", "-0.25", "1", "numpy.float64(0.75)", "numpy.array(0.5)"))
         if kind < 0.4:
             name = self.array(lambda v: v.size > 0)
             return f"{name}[{', '.join(str(self.draw.randrange(n)) for n in self.live[name].shape) or '()'}]"
@@ -279,7 +278,7 @@ class Program(Indices):
                     f"{name}.take({some}, axis={axis}, mode='{self.draw.choice(('wrap', 'clip'))}')",
                     f"np.compress({self.mask((along,))}, {name}, axis={axis})",
                     f"np.extract({self.mask(v.shape)}, {name})",
-                    *([f"np.where({self.mask(v.shape)}, {name}, {other})"] if v.ndim else []),
+                    f"np.where({self.mask(v.shape)}, {name}, {other})",
                     f"np.tril({name})",
                     f"np.resize({name}, (2, 3))",
                     f"np.block([{name}, {name}])",
@@ -315,7 +314,7 @@ class Program(Indices):
                     f"np.cumsum({a})",
                     f"np.dot({a}, {b})",
                     f"{a} @ {b}",
-                    f"np.outer({a}, {a if self.dtype == 'f' else b})",
+                    f"np.outer({a}, {b})",
                     f"np.einsum('i,i->', {a}, {a})",
                 )
             )

@@ -80,7 +80,17 @@ def test_every_function_of_numpy(name: str) -> None:
 
 
 #: Functions of SciPy that end the process where their arguments mean nothing, without any trace.
-CRASHES = {"distance_transform_cdt"}
+CRASHES = {
+    "distance_transform_cdt",
+    "squareform",  # reads the memory of an array of objects, which numpy makes of a traced number, as doubles
+}
+#: Functions of SciPy whose value the plain program does not determine, or that take a traced value for something else.
+NO_VALUE = {
+    "choose_conv_method",  # measures times
+    "clarkson_woodruff_transform",  # draws random numbers
+    "freqz_zpk",  # computes in single precision with plain numbers only
+    "label",  # takes an array that is no numpy array for the dtype of its output
+}
 SCIPY = "special linalg fft signal integrate interpolate stats ndimage spatial.distance".split()
 
 
@@ -89,7 +99,7 @@ def test_no_function_of_scipy_drops_a_derivative(name: str) -> None:
     """SciPy's own functions: no other than those that a plugin traces gives a value without its derivative."""
     module = pytest.importorskip(f"scipy.{name}")
     dropped = {}
-    functions = [function for name, function in functions_of(module).items() if name not in CRASHES]
+    functions = [function for name, function in functions_of(module).items() if name not in CRASHES | NO_VALUE]
     for function in functions if NIGHTLY else functions[::6]:
         for args in recipes(function)[: None if NIGHTLY else 2]:
             for case in cases(function, args):

@@ -16,6 +16,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import PrimitiveError
 from tapeengine.plugins.kernels import scalar_function, scalar_kernel
 from tapeengine.primitive.builders import elementwise
+from tapeengine.testing import check_vjp
 
 C = ctypes.c_double
 LIBM = ctypes.CDLL(ctypes.util.find_library("m"))
@@ -118,3 +119,29 @@ def test_a_dual_of_a_trace_that_is_over_is_refused() -> None:
     te.vjp(lambda x: kept.append(x) or x, 1.0)
     with pytest.raises(te.errors.TraceError):
         sine(kept[0])
+
+
+@te.program
+def with_sine(x: float) -> float:
+    return sine(x) * x
+
+
+@te.program
+def with_area(x: float, ys: te.Vec) -> float:
+    total = 0.0
+    for y in ys:
+        if y > 0.0:
+            total = total + area(sine(x), y)
+    return total
+
+
+@pytest.mark.parametrize(
+    ("program", "primals"), [(with_sine, (0.7,)), (with_area, (0.7, numpy.array([1.5, -2.0, 0.5])))]
+)
+def test_typed_programs_call_them(program: Any, primals: tuple[Any, ...]) -> None:
+    value, backpropagator = te.vjp(program, *primals)
+    plain, pulled = te.vjp(program.python, *primals)
+    assert value == pytest.approx(plain, rel=1e-15) and value == pytest.approx(program(*primals), rel=1e-15)
+    for ours, theirs in zip(backpropagator(1.0), pulled(1.0), strict=True):
+        assert numpy.allclose(ours, theirs, rtol=1e-14)
+    check_vjp(program, *primals)

@@ -63,3 +63,28 @@ def test_inside_another_trace(name: str) -> None:
 
     for product in (pulled, pushed):
         np.testing.assert_array_equal(te.vjp(product, X)[0], np.where(taken, np.inf, 0.0))
+
+
+EXTREMES: dict[str, Callable[[Any], Any]] = {
+    "max": lambda x: tnp.max(x),
+    "max of rows": lambda x: tnp.max(tnp.stack([x, x - 1.0]), axis=1)[0],
+    "method": lambda x: x.max(),
+    "min": lambda x: -tnp.min(-x),
+    "nanmax": lambda x: tnp.nanmax(x),
+    "reduce": lambda x: tnp.maximum.reduce(x),
+    "infinity norm": lambda x: tnp.linalg.norm(x, tnp.inf),
+    "ptp": lambda x: tnp.ptp(tnp.append(x, 0.0)),
+    "initial": lambda x: tnp.max(x, initial=0.5),
+    "accumulate": lambda x: tnp.maximum.accumulate(x)[-1],
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.parametrize("wild", [np.inf, np.nan])
+@pytest.mark.parametrize("x", [[2.0, 0.1, 2.0, 1.0], [0.3, 2.0, 0.1, 1.0]], ids=["ties", "one"])
+def test_elements_below_an_extreme(name: str, wild: float, x: list[float]) -> None:
+    f, values = EXTREMES[name], np.array(x)
+    below = values < 2.0
+    np.testing.assert_array_equal(te.vjp(f, values)[1](wild)[0][below], 0.0)
+    assert te.jvp(f, (values,), (np.where(below, wild, 0.0),))[1] == 0.0

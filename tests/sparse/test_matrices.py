@@ -180,6 +180,19 @@ def heat_of_floats(x: list[float]) -> list[float]:
     return [x[i] * x[i + 1] for i in range(len(x) - 1)]
 
 
+def test_large_dense_results_hint_at_sparse_ones() -> None:
+    with pytest.warns(UserWarning, match="takes about 3 sweeps in place of 1,100"):
+        te.jacobian(heat)(np.linspace(0.0, 30.0, 1102) ** 2)
+    with pytest.warns(UserWarning, match="te.sparse_hessian .* takes about 3 sweeps in place of 1,000"):
+        te.hessian(rosenbrock)(np.full(1000, 0.5))
+
+
+@pytest.mark.parametrize("program", [heat, lambda x: np.outer(x, x[:1000]) @ x[:1000]])
+def test_small_or_full_results_say_nothing(program: Any, recwarn: Any) -> None:
+    te.jacobian(program)(np.ones(1000 if program is not heat else 200))
+    assert not recwarn.list
+
+
 # -- Hessians ----------------------------------------------------------------------------------------------------------
 def rosenbrock(x: Any) -> Any:
     return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)

@@ -10,6 +10,7 @@ import pytest
 import tapeengine as te
 import tapeengine.math as tm
 import tapeengine.numpy as tnp
+from tapeengine.chad.specification import backpropagated
 from tapeengine.errors import CotangentError, UnsupportedError
 from tapeengine.sparse import monoids
 from tapeengine.sparse.monoids import Monoid, Ways
@@ -94,6 +95,33 @@ def test_rules_of_ones_own_are_refused() -> None:
     _, back = te.vjp(lambda x: doubled(x), np.ones(2))
     with pytest.raises(UnsupportedError, match="without its rule"):
         te.backpropagate(back, monoid=monoids.absolute())
+
+
+# -- typed programs: the same sums by EC's transformation ------------------------------------------------------------
+@te.program
+def products(xs: list[float], scale: float) -> float:
+    total = 0.0
+    for i in range(len(xs) - 1):
+        total = total + xs[i] * xs[0] * scale
+    return tm.sin(total) - 2.0 * scale
+
+
+@pytest.mark.parametrize("name", ["reals", "booleans", "absolute", "index_sets"])
+def test_typed_programs_add_up_the_same(name: str) -> None:
+    monoid = getattr(monoids, name)()
+    primals = ([1.0, 2.0, 3.0], 0.5)
+    _, back = te.vjp(products.python, *primals)
+    for one, two in zip(backpropagated(products, primals, monoid), te.backpropagate(back, monoid=monoid), strict=True):
+        if name in ("reals", "absolute"):
+            np.testing.assert_allclose(one, two, rtol=1e-14)
+        else:
+            assert one == two
+
+
+def test_typed_programs_count_ways() -> None:
+    xs, scale = backpropagated(products, ([1.0, 2.0, 3.0], 0.5), monoids.provenance())
+    assert [ways.count for ways in xs] == [3, 1, 0]
+    assert scale.count == 3
 
 
 ELEMENTS: dict[str, Any] = {

@@ -240,7 +240,6 @@ def test_every_transform_is_that_of_the_program(program: RandomProgram) -> None:
     xs = list(program.inputs)
     tangent = [0.5 + k for k in range(len(xs))]
     replayed, replayed_first = staged(run), staged(first)
-    te.hvp(first, (xs,), (tangent,))  # a function's first product is taken on nested tapes, which add in another order
     for _ in range(2):
         assert repr(te.jvp(replayed, (xs,), (tangent,))) == repr(te.jvp(run, (xs,), (tangent,)))
         assert repr(te.jacobian(replayed)(xs)) == repr(te.jacobian(run)(xs))

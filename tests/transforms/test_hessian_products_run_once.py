@@ -1,7 +1,12 @@
 """`hvp` runs the program once, whatever it computes with; a program that turns from scalars to arrays must repeat."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_programs import programs
 
 import tapeengine as te
 import tapeengine.math as tm
@@ -60,3 +65,24 @@ def test_a_program_that_turns_to_arrays_runs_once_more_and_must_repeat():
     with pytest.raises(RepeatError, match="noisy"):
         te.hvp(noisy, (-0.7,), (1.0,))
     assert np.isfinite(te.hvp(noisy, (-0.7,), (1.0,)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs, st.sampled_from([float, np.float64, np.float32]), st.booleans())
+def test_a_later_product_has_the_bits_and_types_of_the_first(program, kind, inside):
+    """A function that is no Python function is never known to be one of scalars: its products are first ones."""
+
+    def last(*xs):
+        return program(tm, *xs)[-1] * 1.0
+
+    primals = tuple(map(kind, program.inputs))
+    tangents = tuple(kind(0.5 + k) for k in range(len(primals)))
+
+    def products(function):
+        if not inside:
+            return [te.hvp(function, primals, tangents) for _ in range(3)]
+        return te.vjp(lambda y: [te.hvp(lambda *xs: function(*xs) * y, primals, tangents) for _ in range(3)], 1.0)[0]
+
+    first, *later = products(partial(last))
+    for found in [*products(last), *later]:
+        assert repr(found) == repr(first)

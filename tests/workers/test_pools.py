@@ -114,6 +114,34 @@ def test_memory_goes_with_a_worker_that_is_killed_and_with_a_program_that_is() -
     assert not is_there(name)
 
 
+@pytest.mark.parametrize("program", [np.vdot, np.multiply], ids=["rows", "run again"])
+def test_a_large_array_that_tasks_share_is_sent_once(pool: Executor, program: Any) -> None:
+    """It lies in shared memory; messages hold its key, in the reverse pass as well. Cotangents are those of threads."""
+    sizes: list[int] = []
+
+    class Counting(type(pool)):  # type: ignore[misc]
+        def __init__(self) -> None:
+            """Its processes are the other one's."""
+
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+            sizes.append(len(pickle.dumps((fn, args))))
+            return pool.submit(fn, *args, **kwargs)
+
+    large, factors = np.linspace(0.0, 1.0, 50_000), [np.full(50_000, float(k)) for k in range(4)]
+    shared = [te.Shared(x) for x in factors]
+
+    def total(w: Any, executor: Any) -> Any:
+        return sum(np.sum(x) for x in te.fork_map(partial(program, w), shared, executor=executor))
+
+    found = te.vjp(lambda w: total(w, Counting()), large)[1](1.0)[0]
+    assert found.tobytes() == te.vjp(lambda w: total(w, None), large)[1](1.0)[0].tobytes()
+    assert sizes and max(sizes) < 20_000 + (0 if program is np.vdot else large.nbytes)
+    assert sum(size > 20_000 for size in sizes) <= len(factors)  # those with a cotangent of a large value
+    assert te.jvp(lambda w: total(w, Counting()), (large,), (large,))[1] == pytest.approx(
+        sum(f @ large for f in factors)
+    )
+
+
 def test_references_go_with_tasks_alone() -> None:
     with pytest.raises(UnsupportedError, match="Shared goes to workers with the tasks of fork and fork_map alone"):
         pickle.dumps(te.Shared(1.0))

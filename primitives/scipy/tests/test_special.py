@@ -171,3 +171,25 @@ def test_no_raw_errors_at_extreme_arguments(name):
 
             with contextlib.suppress(TapeEngineError), np.errstate(all="ignore"):
                 te.jvp(te.grad(at), (x,), (1.0,))
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("v", [-30.0, 0.0, 1e-6, 3.2, 60.0])
+def test_kv_in_its_order_by_mpmath(v, order):
+    mpmath = pytest.importorskip("mpmath")
+    z = np.array([1e-3, 0.5, 30.0, 600.0])
+    slope = te.grad(lambda v: np.sum(special.kv(v, z) * weights))
+    with mpmath.workdps(40):
+        wanted = [float(mpmath.diff(lambda w, x=x: mpmath.besselk(w, x), v, order)) for x in z]
+    for k in range(len(z)):
+        weights = np.arange(len(z)) == k
+        found = slope(v) if order == 1 else te.grad(slope)(v)
+        assert found == pytest.approx(wanted[k], rel=1e-10, abs=1e-300)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("n", [0, 0.4, 0.99, 1.5, 2.7])
+def test_orders_that_are_cut_to_integers(n):
+    for function in (special.expn, special.yn):
+        found = te.grad(lambda x, f=function: f(n, x))(1.3)
+        assert found == pytest.approx(te.grad(lambda x, f=function: f(int(n), x))(1.3), rel=1e-14)

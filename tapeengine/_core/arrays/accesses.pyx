@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """Records of reads that copy, of writes, and of additions into elements.
 
 The cotangent of a read is added where it was read; that of what a write overwrites goes to the assigned value and is

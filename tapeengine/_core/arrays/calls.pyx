@@ -4,10 +4,10 @@ What each argument's rule asks for by name is what the record keeps. Within an i
 themselves be arrays of an outer trace: the call is then recorded there as well, as it runs.
 """
 
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint32_t, uint64_t
 cimport numpy as cnp
 from numpy cimport (
-    NPY_DOUBLE, NPY_OBJECT, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS,
+    NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, NPY_OBJECT, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS,
     PyArray_ISNOTSWAPPED, PyArray_ISWRITEABLE, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )
 
@@ -19,12 +19,19 @@ from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
 from tapeengine._core.arrays.storing cimport (
     constant, differentiable, geometry, held, head_of_array, is_traced, keep, new_array, plain, snapshot,
 )
-from tapeengine._core.tape.tape cimport ARRAY, Head, Tape, head_of, record_special, tape_of
+from tapeengine._core.tape.tape cimport (
+    ARRAY, FORM_MASK, INPUT, SPECIAL, Head, Record, Tape, first_id, head_of, op_at, record_at, record_special, tape_of,
+)
+
+from bisect import bisect_left
 
 import numpy
 
 from tapeengine._core.tape.above import ABOVE
 from tapeengine.errors import TraceError
+
+cdef extern from "memory.h":
+    uint64_t te_digest(const void *data, size_t bytes) nogil
 
 cnp.import_array()
 
@@ -374,3 +381,78 @@ def record(primitive, args, static):
 def zero_dim(Dual x):
     """A dual scalar as a 0-d array."""
     return array_of_dual(x)
+
+
+# -- float32 and numbers ----------------------------------------------------------------------------------------------
+cdef bint is_double(uint32_t tag, uint32_t id) except -1:
+    """Whether a scalar stands for numpy's float64, which makes a float32 operand one, and not for a Python float.
+
+    It does where a float64 primal, an element of an array or a result of one went into it. A tape is looked through
+    once, and no further than to the scalars that are asked for.
+    """
+    cdef Head *h = head_of(tag)
+    return h == NULL or is_double_on(h, tape_of(h), id)
+
+
+cdef bint is_double_on(Head *h, Tape tape, uint32_t id) except -1:
+    cdef uint32_t i, first = first_id(h)
+    cdef bytearray known
+    if id < first:
+        return is_double_on(&tape.continued.head, tape.continued, id)
+    if tape.are_doubles is None:
+        tape.are_doubles = bytearray()
+    known = tape.are_doubles
+    for i in range(first + <uint32_t> len(known), id + 1):
+        known.append(comes_of_doubles(h, tape, i))
+    return known[id - first]
+
+
+cdef bint comes_of_doubles(Head *h, Tape tape, uint32_t i) except -1:
+    """What `is_double` says of a scalar, from what it says of those before it."""
+    cdef Record *r
+    cdef int op = INPUT if i <= h.inputs else op_at(h, i)
+    if op == INPUT:
+        place = bisect_left(tape.link_sources or [], (i,))
+        if tape.link_sources and place < len(tape.link_sources) and tape.link_sources[place][0] == i:
+            return is_double(tape.link_sources[place][1], tape.link_sources[place][2])
+        return i > h.inputs or tape.doubles is not None and i in tape.doubles
+    r = record_at(h, i)
+    if op == ARRAY and type(tape.arrays[r.p2]) is PrimitiveRecord:
+        for _, place in (<PrimitiveRecord> tape.arrays[r.p2]).inputs:
+            if type(place) is not int or is_double_on(h, tape, place):
+                return True
+        return False
+    if op & FORM_MASK == SPECIAL:
+        return True
+    return is_double_on(h, tape, r.p1) or (r.p2 != i and is_double_on(h, tape, r.p2))
+
+
+cpdef tuple widened(tuple args):
+    """Arguments of one of numpy's functions, in which float64 numbers that meet float32 arrays are arrays of shape ()."""
+    cdef bint has_scalars = False, has_floats = False
+    cdef int kind
+    for x in args:
+        if type(x) is Dual:
+            has_scalars = True
+        elif type(x) is Array or type(x) is array_class:
+            kind = (<Array> x).storage.type if type(x) is Array else PyArray_TYPE(<ndarray> x)
+            has_floats = has_floats or kind == NPY_FLOAT or kind == NPY_CFLOAT
+    if not has_scalars or not has_floats:
+        return args
+    return tuple([array_of_dual(<Dual> x) if type(x) is Dual and is_double((<Dual> x).tag, (<Dual> x).id) else x
+                  for x in args])
+
+
+def digest_of_traced(tuple args, size_t most):
+    """A digest of what the traced arrays among some arguments hold, but for those of more bytes than `most`; 0 where
+    there are none."""
+    cdef uint64_t digest = 0
+    cdef size_t size
+    cdef Array a
+    for x in args:
+        if type(x) is Array:
+            a = <Array> x
+            size = a.storage.size * PyArray_ITEMSIZE(plain(a.current()))
+            if size <= most:
+                digest = digest * 31 + te_digest(a.storage.data, size)
+    return digest

@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """The record of a primitive's call: its rules, for one cotangent or tangent and for many at once.
 
 A record holds geometry, ids and what its rules keep; no values beyond that. A rule is a Python function of one cotangent

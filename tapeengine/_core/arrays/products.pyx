@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """Matrix times vector and dot product on float64 arrays: values by BLAS, cotangents added straight into buffers."""
 
 from libc.stdint cimport uint32_t

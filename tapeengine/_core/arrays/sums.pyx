@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """Sums and means of float64 arrays: values as numpy adds them (pairwise along the last axis), rules that add in place."""
 
 from libc.stdint cimport uint32_t

@@ -121,6 +121,10 @@ cdef class Path:
         """Bytes of the instructions and their constants."""
         return len(self) * (sizeof(uint8_t) + sizeof(te_operands)) + self.constant_count * sizeof(double)
 
+    def constant_values(self):
+        """The constants, by their numbers."""
+        return [self.constants[k] for k in range(self.constant_count)]
+
     def instructions(self):
         """Iterate over (register, opcode byte, operand, operand)."""
         cdef uint32_t i

@@ -11,6 +11,15 @@ cdef extern from "replay.h" nogil:
     void te_replay_back(const uint8_t *op, const te_operands *operands, const double *v, double *ct, uint32_t last,
                         uint32_t first)
 
+cdef extern from "lanes.h" nogil:
+    enum:
+        TE_LANES
+    ctypedef double te_row[TE_LANES]
+    void te_lanes(const uint8_t *op, const te_operands *operands, const double *constants, te_row *v, uint32_t i,
+                  uint32_t end, uint32_t *stop)
+    void te_lanes_back(const uint8_t *op, const te_operands *operands, const te_row *v, te_row *ct, uint32_t last,
+                       uint32_t first)
+
 cdef class Path:            # one way through a program: a straight line of instructions
     cdef uint8_t *op
     cdef te_operands *operands

@@ -15,6 +15,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 cimport cython
+from numpy cimport PyArray_DATA, ndarray
 
 from tapeengine._core.structures.interleave cimport (
     ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, TUPLE, Layout, Leaves, Step, build,
@@ -22,7 +23,7 @@ from tapeengine._core.structures.interleave cimport (
 from tapeengine._core.tape.nested cimport Copies, copy_out
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
 from tapeengine._core.tape.tape cimport (
-    CHUNK_LAST, CHUNK_SHIFT, CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, OP_MASK, SPECIAL, TE_CONSTANT, TE_EXACT,
+    CHUNK_LAST, CHUNK_SHIFT, CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, OP_MASK, SPECIAL, OP_COUNT, TE_CONSTANT, TE_EXACT, TE_NAN,
     TE_SELECTION, TE_TRUNC,
     Guard, Head, Record, Tape, op_arities, op_names, op_at, op_da, op_db, op_selects, record1, record2, record_at,
     record_selection, reserve, value_at,
@@ -351,3 +352,7 @@ cdef class ReplayedBackpropagator:
         """Whether the value is one real number."""
         return self.path.outputs.count == 1 and (
             self.path.outputs.steps[0].kind == FLOAT or self.path.outputs.steps[0].kind == NUMPY)
+
+
+include "lanes.pxi"
+include "keeping.pxi"

@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """Where values enter and leave a trace: primals become its first duals, and its result is taken apart into numbers."""
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
@@ -27,7 +28,7 @@ from numpy.lib.array_utils import byte_bounds
 
 from tapeengine.errors import StructureError, TraceError
 
-cdef object floating = numpy.floating
+cdef object floating = numpy.floating, double = numpy.float64
 cdef object array_class = numpy.ndarray
 
 
@@ -169,6 +170,8 @@ cdef class Inputs(Walk):
             d = self.dual(value)
             self.layout.add(NUMPY, 0, d.id)
             self.layout.keep(cls)
+            if cls is double:
+                self.tape.note_double(d.id)
             return d
         if cls is complex:
             value = self.array(numpy.asarray(value))

@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """Structures taken apart into numbered scalars, and put together again.
 
 `Walk` goes through a structure once, hands each leaf to a subclass and keeps a `Layout`: the steps, in postorder, that

@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """Many tangents through one tape with arrays, swept forwards record by record: Jacobians by blocks of columns.
 
 A record takes all tangents at once where it can, and one after the other elsewhere.

@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """Jacobians of scalar programs: one walk over the tape serves a block of cotangents, or of tangents.
 
 A walk costs mostly the reading of the records and of the accumulation array; with a cache line of cotangents for each id,
@@ -59,40 +60,37 @@ cdef bint is_scalar_tape(Tape tape) noexcept:
     return tape.place_count == 0 and not tape.arrays
 
 
-cdef void reverse_rows(Head *h, double *block, const uint32_t *outputs, uint32_t m, double *rows) noexcept nogil:
-    """Resolve the outputs block by block, and copy out the cotangents of the inputs."""
-    cdef uint32_t first = 0, width, k, j, top
-    while first < m:
-        width = min(TE_BLOCK, m - first)
-        top = 0
-        if first:
-            memset(block, 0, <size_t> h.count * TE_BLOCK * sizeof(double))
+cdef void reverse_rows(
+    Head *h, double *block, const uint32_t *outputs, double *rows, uint32_t first, uint32_t width
+) noexcept nogil:
+    """Resolve a block of outputs, and copy out the cotangents of the inputs."""
+    cdef uint32_t k, j, top = 0
+    if first:
+        memset(block, 0, <size_t> h.count * TE_BLOCK * sizeof(double))
+    for k in range(width):
+        if outputs[first + k]:
+            block[<size_t> outputs[first + k] * TE_BLOCK + k] = 1.0
+        top = max(top, outputs[first + k])
+    resolve_block(h, block, top)
+    for j in range(h.inputs):
         for k in range(width):
-            if outputs[first + k]:
-                block[<size_t> outputs[first + k] * TE_BLOCK + k] = 1.0
-            top = max(top, outputs[first + k])
-        resolve_block(h, block, top)
-        for j in range(h.inputs):
-            for k in range(width):
-                rows[<size_t> (first + k) * h.inputs + j] = block[<size_t> (j + 1) * TE_BLOCK + k]
-        first += width
+            rows[<size_t> (first + k) * h.inputs + j] = block[<size_t> (j + 1) * TE_BLOCK + k]
 
 
-cdef void forward_columns(Head *h, double *block, const uint32_t *outputs, uint32_t m, double *rows) noexcept nogil:
-    """Sweep the inputs' tangents forward block by block, and copy out the tangents of the outputs."""
-    cdef uint32_t first = 0, width, k, i, top = 0
+cdef void forward_columns(
+    Head *h, double *block, const uint32_t *outputs, uint32_t m, double *rows, uint32_t first, uint32_t width
+) noexcept nogil:
+    """Sweep the tangents of a block of inputs forward, and copy out the tangents of the outputs."""
+    cdef uint32_t k, i, top = 0
     for i in range(m):
         top = max(top, outputs[i])
-    while first < h.inputs:
-        width = min(TE_BLOCK, h.inputs - first)
-        memset(block, 0, <size_t> (h.inputs + 1) * TE_BLOCK * sizeof(double))
+    memset(block, 0, <size_t> (h.inputs + 1) * TE_BLOCK * sizeof(double))
+    for k in range(width):
+        block[<size_t> (first + k + 1) * TE_BLOCK + k] = 1.0
+    push_block(h, block, top)
+    for i in range(m):
         for k in range(width):
-            block[<size_t> (first + k + 1) * TE_BLOCK + k] = 1.0
-        push_block(h, block, top)
-        for i in range(m):
-            for k in range(width):
-                rows[<size_t> i * h.inputs + first + k] = block[<size_t> outputs[i] * TE_BLOCK + k]
-        first += width
+            rows[<size_t> i * h.inputs + first + k] = block[<size_t> outputs[i] * TE_BLOCK + k]
 
 
 def walks(Backpropagator back, Py_ssize_t count):
@@ -100,8 +98,10 @@ def walks(Backpropagator back, Py_ssize_t count):
     return (count + TE_BLOCK - 1) // TE_BLOCK if is_scalar_tape(back.tape) else count
 
 
-def matrix(Backpropagator back, outputs, bint forward):
+def matrix(Backpropagator back, outputs, bint forward, told=None):
     """The Jacobian of the scalars with the ids `outputs` (0: a constant), by blocks of rows or of columns.
+
+    `told` is called after each block with how many rows or columns it has.
 
     Returns
     -------
@@ -113,6 +113,7 @@ def matrix(Backpropagator back, outputs, bint forward):
     cdef uint32_t count
     cdef double *rows
     cdef double *block
+    cdef uint32_t first, width, lines = h.inputs if forward else <uint32_t> len(outputs)
     if not is_scalar_tape(back.tape):
         return None
     result = numpy.zeros((len(outputs), h.inputs))
@@ -124,11 +125,15 @@ def matrix(Backpropagator back, outputs, bint forward):
     rows = <double *> PyArray_DATA(<ndarray> result)
     block = <double *> zeros(h.count, TE_BLOCK * sizeof(double))
     try:
-        with nogil:
-            if forward:
-                forward_columns(h, block, ids, count, rows)
-            else:
-                reverse_rows(h, block, ids, count, rows)
+        for first in range(0, lines, TE_BLOCK):
+            width = min(TE_BLOCK, lines - first)
+            with nogil:
+                if forward:
+                    forward_columns(h, block, ids, count, rows, first, width)
+                else:
+                    reverse_rows(h, block, ids, rows, first, width)
+            if told is not None:
+                told(width)
     finally:
         free_zeros(block)
     return result

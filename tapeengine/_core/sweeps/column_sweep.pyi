@@ -1,7 +1,10 @@
+from collections.abc import Callable
 from typing import Any
 
 import numpy
 
 from tapeengine._core.sweeps.trace import Backpropagator
 
-def matrix(back: Backpropagator, size: int, columns: int, dtype: Any) -> numpy.ndarray[Any, Any] | None: ...
+def matrix(
+    back: Backpropagator, size: int, columns: int, dtype: Any, told: Callable[[int], object] | None = None
+) -> numpy.ndarray[Any, Any] | None: ...

@@ -59,7 +59,7 @@ cdef int take_out(Batch batch, list places, object into) except -1:
     return 0
 
 
-def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype):
+def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype, told=None):
     """The matrix of a program's derivative by columns, on plain numbers.
 
     Parameters
@@ -70,6 +70,8 @@ def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype):
         How many numbers the result has, and the primals.
     dtype : numpy.dtype
         Of the matrix.
+    told : callable, optional
+        Called after each block with how many columns it has.
 
     Returns
     -------
@@ -91,4 +93,6 @@ def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype):
         seed(batch, inputs, first)
         batch.sweep()
         take_out(batch, outputs, found[:, first:first + batch.width])
+        if told is not None:
+            told(batch.width)
     return found

@@ -4,6 +4,7 @@ The backpropagator holds the tape; these functions are further interpreters of t
 """
 
 from libc.stdint cimport uint32_t
+from libc.string cimport memset
 
 from tapeengine._core.sweeps.forward cimport push, push_recorded
 from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, FLOATS, NUMPY, Layout, build
@@ -11,7 +12,7 @@ from tapeengine._core.tape.nested cimport lifted, outer_of, te_scalar
 from tapeengine._core.sweeps.recorded cimport RecordedReverse
 from tapeengine._core.tape.accumulation cimport Reverse, free_zeros, zeros
 from tapeengine._core.sweeps.second cimport resolve_second
-from tapeengine._core.tape.tape cimport Head, Tape
+from tapeengine._core.tape.tape cimport Head, Tape, innermost_here
 from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Recorded, Seeds, begin_seeds
 
 from tapeengine.errors import CotangentError
@@ -77,38 +78,76 @@ cdef object jvp_recorded(Backpropagator back, Seeds seeds, Head *outer):
         free_zeros(array)
 
 
-def hessian_product(Backpropagator back, tuple tangents):
+def hessian_product(Backpropagator back, tuple tangents, Backpropagator within=None):
     """The Hessian of a program with one scalar result, times a tangent, in two further sweeps over one tape.
 
-    Returns None where the tape has array records or depends on an outer trace: nesting does it there.
+    Where the program ran inside another trace, as `is_twice` says, `within` has the tangents' and the products' layout.
+    Returns None where the tape has array records or the tangents depend on an outer trace: nesting does it there.
     """
     cdef Tape tape = back.tape
-    cdef uint32_t n = tape.head.count
+    cdef uint32_t n = tape.head.count, k
+    cdef Backpropagator face = back if within is None else within
     cdef double *array
+    cdef double *outer
     cdef Seeds seeds
-    cdef Reverse r
     cdef Numbers numbers
-    if tape.place_count or tape.arrays or not tape.keeps_values or back.result.count != 1:
-        return None
-    if back.result.steps[0].kind != FLOAT and back.result.steps[0].kind != NUMPY:
+    if not has_scalars_only(back):
         return None
     array = <double *> zeros(3 * <size_t> n, sizeof(double))
+    outer = array
     try:
-        seeds = staged(back, tangents, array)
-        if back.outer(seeds) != NULL:
+        if within is not None:
+            outer = <double *> zeros(within.tape.head.count, sizeof(double))
+        seeds = staged(face, tangents, outer)
+        if face.outer(seeds) != NULL:
             return None
-        r = Reverse.__new__(Reverse)
-        r.begin(tape, array)
-        push(tape, r)
-        if back.result.steps[0].id:
-            array[n + back.result.steps[0].id] = 1.0
-            resolve_second(tape, array, array + n, array + 2 * n, back.result.steps[0].id)
+        if within is not None:
+            for k, _, id in tape.link_sources or ():
+                array[k] = outer[<uint32_t> id]
+        sweep_twice(back, array)
+        if within is not None:
+            memset(outer, 0, within.tape.head.count * sizeof(double))
+            for k, _, id in tape.link_sources or ():
+                outer[<uint32_t> id] += array[2 * <size_t> n + k]
         numbers = Numbers.__new__(Numbers)
-        numbers.cotangent = array + 2 * n
-        numbers.sweep = r
-        return back.rebuild(numbers)
+        numbers.cotangent = array + 2 * <size_t> n if within is None else outer
+        return face.rebuild(numbers)
     finally:
+        if outer != array:
+            free_zeros(outer)
         free_zeros(array)
+
+
+cdef bint has_scalars_only(Backpropagator back) noexcept:
+    """Whether a tape holds scalars alone, with their values, and its result is one of them."""
+    cdef Tape tape = back.tape
+    if tape.place_count or tape.arrays or not tape.keeps_values or back.result.count != 1:
+        return False
+    return back.result.steps[0].kind == FLOAT or back.result.steps[0].kind == NUMPY
+
+
+cdef int sweep_twice(Backpropagator back, double *array) except -1:
+    """Fill in tangents, cotangents and their derivatives, which lie in `array` one after another."""
+    cdef Tape tape = back.tape
+    cdef uint32_t n = tape.head.count, top = back.result.steps[0].id
+    cdef Reverse r = Reverse.__new__(Reverse)
+    r.begin(tape, array)
+    push(tape, r)
+    if top:
+        array[n + top] = 1.0
+        resolve_second(tape, array, array + n, array + 2 * <size_t> n, top)
+    return 0
+
+
+def is_twice(Backpropagator back):
+    """Whether `hessian_product` takes the tape of a program that ran on the primals of the trace that is open now.
+
+    It must hold scalars alone, and depend on that trace by its primals and on no other one.
+    """
+    cdef Head *h = innermost_here()
+    if h == NULL or not has_scalars_only(back):
+        return False
+    return all([tag == h.tag and id <= h.inputs for _, tag, id in back.tape.link_sources or ()])
 
 
 def depends_on_outer(Backpropagator back):

@@ -203,7 +203,7 @@ cdef Py_ssize_t fair(Py_ssize_t count, Py_ssize_t most) noexcept:
     return (count + blocks - 1) // blocks
 
 
-def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype):
+def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype, told=None):
     """The matrix of a program's derivative by rows, on plain numbers.
 
     Parameters
@@ -214,6 +214,8 @@ def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype):
         How many numbers the result has, and the primals.
     dtype : numpy.dtype
         Of the matrix.
+    told : callable, optional
+        Called after each block with how many rows it has.
 
     Returns
     -------
@@ -240,4 +242,6 @@ def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype):
             most = min(most, max(<Py_ssize_t> (BUDGET // bytes), <Py_ssize_t> 1))
             known = True
         first += width
+        if told is not None:
+            told(width)
     return found

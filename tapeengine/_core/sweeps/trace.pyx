@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """Running a program on duals, and the backpropagator that comes of it."""
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact

@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """The accumulation that a reverse sweep adds into, and the geometry of the arrays that it adds through.
 
 The cotangent of a storage is one flat buffer of the storage's size. It is allocated at the first contribution and can be

@@ -1,3 +1,4 @@
+# cython: auto_pickle=False
 """What a sweep asks of the record of an array operation.
 
 Each kind of record is a class of its own, in the module of its operation; sweeps know this class alone. A place is a

@@ -170,6 +170,8 @@ cdef class Tape:
     cdef bint keeps_tangents # what the rules of tangents need, for forward sweeps
     cdef dict links          # (outer tag << 32 | outer id) -> id, made with the first link
     cdef list link_sources   # [(id, outer tag, outer id)] in the order of the links
+    cdef set doubles         # ids of primals that are numpy's float64, None where there are none
+    cdef bytearray are_doubles     # of each scalar, whether it counts as one, as far as that has been asked for
     cdef uint32_t outer_tag  # of the latest outer trace that this tape depends on, 0 where there is none
     cdef object copies       # what has been copied to that trace's tape
     cdef readonly list arrays      # array records, in the order of the tape
@@ -191,6 +193,7 @@ cdef class Tape:
     cdef uint32_t add_place(self, Py_ssize_t size, int type, int width) except? 0xFFFFFFFF
     cdef uint32_t link(self, uint32_t tag, uint32_t id, double value) except 0
     cdef int note_link(self, uint32_t here, uint32_t tag, uint32_t id) except -1
+    cdef int note_double(self, uint32_t id) except -1
     cdef void note_outer(self, uint32_t tag) noexcept
 
 cdef inline Tape tape_of(Head *h):

@@ -448,6 +448,13 @@ cdef class Tape:
         self.note_outer(tag)
         return 0
 
+    cdef int note_double(self, uint32_t id) except -1:
+        """Remember that a primal is a float64 of numpy's."""
+        if self.doubles is None:
+            self.doubles = set()
+        self.doubles.add(id)
+        return 0
+
     cdef void note_outer(self, uint32_t tag) noexcept:
         if tag > self.outer_tag:
             self.outer_tag = tag

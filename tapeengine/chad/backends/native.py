@@ -17,7 +17,17 @@ from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Array, Bool, Float, Int, Product, Type, is_discrete
 
-__all__ = ["form", "is_stepwise", "native", "native_tangent", "on_leaves", "same", "tangent_forms", "tangent_of"]
+__all__ = [
+    "form",
+    "forms_of",
+    "is_stepwise",
+    "native",
+    "native_tangent",
+    "on_leaves",
+    "same",
+    "tangent_forms",
+    "tangent_of",
+]
 
 KINDS: Mapping[FormType, str] = MappingProxyType({REAL: "float", WHOLE: "int", TRUTH: "bool"})
 
@@ -40,25 +50,33 @@ def native(
     """
     if len(lowered.program.functions) > 2:
         return None
-    inward = [f for p in definition.params if (f := form(p.of, classes)) is not None]
-    outward = form(definition.result, classes)
-    if len(inward) < len(definition.params) or outward is None:
-        return None
     forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
     try:
-        params = [leaf(p.type) for p in forward.params]
-        results = [leaf(x.type) for x in forward.results]
-        cotangents = [leaf(x.type) for x in reverse.params]
-        if not same([x for f in inward for x in f.leaves()], params) or not same(outward.leaves(), results):
-            return None
-        if not same(results, cotangents):
+        forms = forms_of(lowered, definition, classes)
+        if forms is None:
             return None
         assert forward.kept is not None
         ahead = assemble(forward, forward.results, forward.kept.fields, may_raise=True)
         back = assemble(reverse, for_all_leaves(forward, reverse), forward.kept.fields, may_raise=False)
     except NotAssembled:
         return None
-    return Native(ahead, back, tuple(inward), outward, outward, again)
+    inward, outward = forms
+    return Native(ahead, back, inward, outward, outward, again)
+
+
+def forms_of(
+    lowered: Lowered, definition: Definition, classes: Mapping[str, type]
+) -> tuple[tuple[Form, ...], Form] | None:
+    """Give the forms of what both passes take and give; None where values have none, or other leaves than these."""
+    found = [form(of, classes) for of in (*(p.of for p in definition.params), definition.result)]
+    forms = [f for f in found if f is not None]
+    if len(forms) < len(found):
+        return None
+    *inward, outward = forms
+    forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
+    params, results = [leaf(p.type) for p in forward.params], [leaf(x.type) for x in forward.results]
+    fits = same([x for f in inward for x in f.leaves()], params) and same(outward.leaves(), results)
+    return (tuple(inward), outward) if fits and same(results, [leaf(x.type) for x in reverse.params]) else None
 
 
 def tangent_forms(

@@ -28,7 +28,7 @@ def one(E: Evaluation, t: T.One, env: Environment) -> Computation:
 
     def run() -> tuple[()]:
         E.step()
-        if isinstance(of, LReal):
+        if isinstance(of, LReal) and type(cotangent) is float:
             E.step()  # as much as `LinearValues.plus` counts for two reals
             E.slots.one(t.slot, cotangent)
         else:

@@ -9,7 +9,7 @@ from tapeengine.chad.backends.llvm.helpers import Helpers
 from tapeengine.chad.backends.llvm.layout import SCALARS, stride
 from tapeengine.chad.backends.llvm.values import Values
 from tapeengine.chad.backends.llvm.writer import NO_MEMORY, REFER
-from tapeengine.chad.intermediate.statements import ArrayOf, Const, Function, Operand, Scalar, Statement, Var
+from tapeengine.chad.intermediate.statements import ArrayOf, Const, Function, Load, Operand, Row, Scalar, Statement, Var
 
 __all__ = ["Body", "Rules"]
 
@@ -37,16 +37,22 @@ class Body(Values):
     def __init__(self, program: Helpers, function: Function, may_raise: bool, rules: Rules) -> None:
         super().__init__(function)
         self.program = program
+        self.of_arrays = program.of_arrays(function)
         self.may_raise = may_raise
         self.rules = rules
         self.checked: set[int] = set()
+        self.depth = 0
+        self.is_reverse = function.recalled is not None
+        self.hoisted: set[int] = set()
+        self.prepared: dict[tuple[int, int], str] = {}
         self.following: Sequence[Statement] = ()
 
     def block(self, statements: Sequence[Statement]) -> None:
         """Write statements."""
         for k, s in enumerate(statements):
-            self.following = statements[k + 1 :]
-            self.rules[type(s)](self, s)
+            if id(s) not in self.hoisted:
+                self.following = statements[k + 1 :]
+                self.rules[type(s)](self, s)
 
     # ------------------------------------------------------------ places in arrays
 
@@ -59,19 +65,37 @@ class Body(Values):
             if checked:
                 self.stop_if(self.op(f"icmp ule i64 {size}, {i}"), REFER, now=True)
             return i
-        from_end = self.op(f"icmp slt i64 {i}, 0")
-        i = self.op(f"select i1 {from_end}, i64 {self.op(f'add i64 {i}, {size}')}, i64 {i}")
+        if not self.is_index(x):
+            from_end = self.op(f"icmp slt i64 {i}, 0")
+            i = self.op(f"select i1 {from_end}, i64 {self.op(f'add i64 {i}, {size}')}, i64 {i}")
         if checked:
             self.stop_if(self.op(f"icmp uge i64 {i}, {size}"), REFER, now=True)
         return i
 
-    def element(self, array: Operand, indices: Sequence[Operand], checked: bool, may_be_negative: bool = True) -> str:
+    def read_at(self, s: Load | Row) -> str:
+        """Give the place that a statement reads.
+
+        What its loop has checked is not checked, nor what a reverse pass reads again.
+        """
+        checked = s.checked and id(s) not in self.checked
+        return self.element(s.array, s.indices, checked and not self.is_reverse, checked, id(s))
+
+    def element(
+        self,
+        array: Operand,
+        indices: Sequence[Operand],
+        checked: bool,
+        may_be_negative: bool = True,
+        reader: int | None = None,
+    ) -> str:
         """Give the place of an element, or of the first one of a row."""
         assert isinstance(array.type, ArrayOf)
         data, *sizes = self.value(array)
         place = "0"
         for k, x in enumerate(indices):
-            i = self.index(x, sizes[k], checked) if checked or may_be_negative else self.one(x)
+            i = "" if reader is None else self.prepared.get((reader, k), "")
+            if not i:
+                i = self.index(x, sizes[k], checked) if checked or may_be_negative else self.one(x)
             before = place if place == "0" else self.op(f"mul nsw i64 {place}, {sizes[k]}")
             place = i if before == "0" else self.op(f"add nsw i64 {before}, {i}")
         rest = sizes[len(indices) :]
@@ -86,7 +110,6 @@ class Body(Values):
         """Stop where an array would have more elements than there is memory."""
         if not n.isdigit():
             self.stop_if(self.op(f"icmp ugt i64 {n}, {TOO_MANY}"), NO_MEMORY, now=True)
-            self.line(f"call void @llvm.assume(i1 {self.op(f'icmp ule i64 {n}, {TOO_MANY}')})")
 
     def total(self, sizes: Sequence[str], size: int) -> str:
         """Give the bytes of an array; stops where these are too many."""
@@ -94,8 +117,7 @@ class Body(Values):
             self.check_size(n)
         found = sizes[0]
         for n in sizes[1:]:
-            both = self.op(f"call {{i64, i1}} @llvm.smul.with.overflow.i64(i64 {found}, i64 {n})")
-            self.stop_if(self.op(f"extractvalue {{i64, i1}} {both}, 1"), NO_MEMORY, now=True)
-            found = self.op(f"extractvalue {{i64, i1}} {both}, 0")
-            self.check_size(found)
+            found = self.op(f"call i64 @elements(i64 {found}, i64 {n})")
+        if len(sizes) > 1:
+            self.stop_if(self.op(f"icmp slt i64 {found}, 0"), NO_MEMORY, now=True)
         return self.product([found, size])

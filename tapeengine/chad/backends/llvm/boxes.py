@@ -37,7 +37,7 @@ def unpack(b: Body, s: Unpack) -> None:
     if s.box.type.linear:  # read a record of zeros instead
         is_null = b.op(f"icmp eq ptr {box}, null")
         box = b.op(f"select i1 {is_null}, ptr {b.program.zeros(8 * (1 + len(types)))}, ptr {box}")
-    found = b.read_words(types, b.at(box, 8), FRAME)
+    found = b.read_values([v.type for v in s.outs], b.at(box, 8), FRAME)
     for v in s.outs:
         n = len(words(v.type))
         b.give(v, found[:n])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tapeengine._core.programs.machine import Code
@@ -12,14 +12,14 @@ from tapeengine.chad.backends.llvm.forms import Forms
 from tapeengine.chad.backends.llvm.layout import linear
 from tapeengine.chad.backends.llvm.module import Entry, Pass, module
 from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.backends.native import form, leaf, same, tangent_forms, tangent_of
+from tapeengine.chad.backends.native import form, forms_of, leaf, same, tangent_forms, tangent_of
 from tapeengine.chad.intermediate.operations import WHOLE
-from tapeengine.chad.intermediate.statements import Const, Function, Operand
+from tapeengine.chad.intermediate.statements import Const, Function, Operand, Program
 from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Sum
 
-__all__ = ["code", "native", "native_references", "native_tangent", "passes", "text_of"]
+__all__ = ["code", "codes", "native", "native_references", "native_tangent", "passes", "text_of"]
 
 
 def code(entry: Entry, made: Compiled) -> Code:
@@ -44,21 +44,18 @@ def native(
     again : callable
         The longer way, for what compiled code refers to Python.
     """
-    inward = [f for p in definition.params if (f := form(p.of, classes)) is not None]
-    outward = form(definition.result, classes)
-    if len(inward) < len(definition.params) or outward is None:
+    forms = forms_of(lowered, definition, classes)
+    if forms is None:
         return None
-    forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
-    params, results = [leaf(p.type) for p in forward.params], [leaf(x.type) for x in forward.results]
-    cotangents = [leaf(x.type) for x in reverse.params]
-    if not same([x for f in inward for x in f.leaves()], params) or not same(outward.leaves(), results):
-        return None
-    if not same(results, cotangents):
-        return None
-    text, entries = module(lowered.program, passes(lowered))
+    ahead, back = codes(lowered.program, passes(lowered))
+    return Native(ahead, back, *forms, forms[1], again)
+
+
+def codes(program: Program, entries: Sequence[Pass]) -> list[Code]:
+    """Compile what the core calls of a program."""
+    text, found = module(program, entries)
     made = compiled(text)
-    ahead, back = (code(e, made) for e in entries)
-    return Native(ahead, back, tuple(inward), outward, outward, again)
+    return [code(e, made) for e in found]
 
 
 def text_of(lowered: Lowered) -> str:
@@ -81,9 +78,7 @@ def native_tangent(lowered: Lowered, definition: Definition, classes: Mapping[st
         return None
     function = lowered.program.functions[lowered.main]
     nothing = Pass(Function("nothing", [], [], []), [Const(0, WHOLE)] * len(function.params), [], may_raise=False)
-    text, entries = module(lowered.program, [Pass(function, function.results, [], may_raise=True), nothing])
-    made = compiled(text)
-    ahead, back = (code(e, made) for e in entries)
+    ahead, back = codes(lowered.program, [Pass(function, function.results, [], may_raise=True), nothing])
     return tangent_of(ahead, back, forms)
 
 
@@ -133,7 +128,5 @@ def native_references(
     results = [leaf(x.type) for x in forward.results]
     if not same(outward.leaves(), results) or not same(results, [leaf(x.type) for x in reverse.params]):
         return None
-    text, entries = module(lowered.program, passes(lowered))
-    made = compiled(text)
-    ahead, back = (code(e, made) for e in entries)
+    ahead, back = codes(lowered.program, passes(lowered))
     return Native(ahead, back, inward, outward, outward, again)

@@ -19,6 +19,11 @@ LOCK = threading.RLock()
 LAYOUT = f"1 {sorted(opcodes().items())}"
 
 
+#: Programs of at most so many lines are improved by all that LLVM has. In longer ones copies of loops, for several
+#: steps at once, and more rounds of simplification take as long as all else together, and make them hardly faster.
+SHORT = 500
+
+
 @functools.cache
 def binding() -> Any:
     """Give LLVM, with what compiled code calls made known to it."""
@@ -65,8 +70,10 @@ def improved(text: str, machine: Any) -> Any:
     llvm = binding()
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    is_short = text.count("\n") <= SHORT
+    options = llvm.create_pipeline_tuning_options(speed_level=2 if is_short else 1)
     options.loop_vectorization = options.slp_vectorization = True
+    options.loop_unrolling = options.loop_interleaving = is_short
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return module

@@ -1,9 +1,9 @@
 """Loops and branches, and what they keep.
 
 A loop with a known number of steps keeps a column for each word, behind the number of its steps; a loop that ends by a
-condition keeps a chain of records, the newest first; a branch or a call keeps one record. Innermost loops run in
-strips, between which interrupts are looked for, so that they have no other exit and vectorise; other loops look in
-each step.
+condition keeps a chain of records, the newest first; a branch or a call keeps one record. An innermost loop has no
+other exit than its end, so that it vectorises: it runs in strips, between which interrupts are looked for, but for one
+inside another loop that goes along an array; other loops look in each step.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from tapeengine.chad.backends.llvm.before import Before
 from tapeengine.chad.backends.llvm.body import Body
-from tapeengine.chad.backends.llvm.layout import size_of, stride, words
+from tapeengine.chad.backends.llvm.layout import in_memory, size_of, stride, words
 from tapeengine.chad.backends.llvm.order import is_orderless
 from tapeengine.chad.backends.llvm.writer import FRAME
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.intermediate.analysis import walk
 from tapeengine.chad.intermediate.statements import (
+    ArrayOf,
     Call,
     For,
     Function,
     If,
     Kept,
-    Load,
     Plus,
     Registered,
-    Row,
     Statement,
     Var,
     While,
@@ -89,7 +89,7 @@ def keep_record(b: Body, kept: Kept, before: str | None = None) -> str:
 
 def recall_record(b: Body, kept: Kept, record: str, skip: int = 0) -> None:
     """Read a record."""
-    give_fields(b, kept, b.read_words(field_words(kept), b.at(record, 8 * skip), FRAME))
+    give_fields(b, kept, b.read_values([f.type for f in kept.fields], b.at(record, 8 * skip), FRAME))
 
 
 # ------------------------------------------------------------ columns
@@ -103,11 +103,13 @@ class Columns:
         self.kept = kept if self.site is None else Kept(kept.frames, self.site.fields)
         self.types = field_words(self.kept)
         self.starts: dict[int, str] = {}
-        offset, wide = 0, [k for k, w in enumerate(self.types) if size_of(w) == 8]
+        wide = [k for k, w in enumerate(self.types) if size_of(w) == 8]
+        start, before = b.at(base, HEADER) if self.types else base, ""
         for k in (*wide, *(k for k in range(len(self.types)) if k not in wide)):
-            rows = "0" if offset == 0 else b.op(f"mul nsw i64 {count}, {offset}")
-            self.starts[k] = b.at(base, b.op(f"add nsw i64 {rows}, {HEADER}"))
-            offset += size_of(self.types[k])
+            if before:
+                start = b.op(f"getelementptr inbounds {before}, ptr {start}, i64 {count}")
+            self.starts[k] = start
+            before = in_memory(self.types[k])
 
     def at(self, b: Body, k: int, index: str) -> str:
         """Give the place of a word of one step."""
@@ -121,10 +123,10 @@ class Columns:
 
     def recall(self, b: Body, index: str) -> None:
         """Give the fields what the step had."""
-        rows = {k for k, w in enumerate(self.types) if w == "i64" and k and self.types[k - 1] != "i64"}
+        sizes = [isinstance(f.type, ArrayOf) and k > 0 for f in self.kept.fields for k, _ in enumerate(words(f.type))]
         found = [
-            b.read(w, self.at(b, k, index), FRAME, is_size=k in rows and self.types[k - 1] == "ptr")
-            for k, w in enumerate(self.types)
+            b.read(w, self.at(b, k, index), FRAME, is_size)
+            for k, (w, is_size) in enumerate(zip(self.types, sizes, strict=True))
         ]
         give_fields(b, self.kept, found)
         if self.site is not None:
@@ -138,6 +140,9 @@ def open_columns(b: Body, kept: Kept, count: str) -> Columns:
     site = b.program.recomputed.get(kept.frames.name)
     fields = kept if site is None else Kept(kept.frames, site.fields)
     size = sum(size_of(w) for w in field_words(fields))
+    if not size and kept.frames.name not in b.program.uncounted:
+        b.give(kept.frames, ["null"])
+        return Columns(b, kept, "null", count)
     b.check_size(count)
     room = b.op(f"mul nsw i64 {count}, {size}")
     base = b.take("%ctx", b.op(f"add nsw i64 {room}, {HEADER}"))
@@ -161,7 +166,7 @@ def weight(body: Sequence[Statement]) -> int:
 
 def charge(b: Body, cost: str | int) -> str:
     """Count the budget down; give what is left."""
-    budget = b.at("%ctx", BUDGET)
+    budget = b.state(BUDGET)
     left = b.op(f"sub i64 {b.op(f'load i64, ptr {budget}, !tbaa !17')}, {cost}")
     b.line(f"store i64 {left}, ptr {budget}, !tbaa !17")
     return left
@@ -173,8 +178,7 @@ def poll(b: Body, cost: str | int) -> None:
     look, go = b.label("look"), b.label("go")
     b.jump_if(b.op(f"icmp slt i64 {left}, 0"), look, go, unlikely=True)
     b.start(look)
-    b.check_status(b.op("call i32 @te_poll(ptr %ctx)"))
-    b.line(f"br label %{go}")
+    b.check_status(b.op("call i32 @te_poll(ptr %ctx)"), go)
     b.start(go)
 
 
@@ -189,16 +193,16 @@ class Scratch:
     def begin(self, b: Body) -> None:
         """Note how far the memory is used."""
         if self.is_used:
-            self.top = b.op(f"load ptr, ptr {b.at('%ctx', SCRATCH)}, !tbaa !17")
-            self.block = b.op(f"load ptr, ptr {b.at('%ctx', SCRATCH + 16)}, !tbaa !17")
+            self.top = b.op(f"load ptr, ptr {b.state(SCRATCH)}, !tbaa !17")
+            self.block = b.op(f"load ptr, ptr {b.state(SCRATCH + 16)}, !tbaa !17")
 
     def end(self, b: Body) -> None:
         """Give back what the step has used."""
         if self.is_used:
-            b.line(f"store ptr {self.top}, ptr {b.at('%ctx', SCRATCH)}, !tbaa !17")
-            b.line(f"store ptr {self.block}, ptr {b.at('%ctx', SCRATCH + 16)}, !tbaa !17")
+            b.line(f"store ptr {self.top}, ptr {b.state(SCRATCH)}, !tbaa !17")
+            b.line(f"store ptr {self.block}, ptr {b.state(SCRATCH + 16)}, !tbaa !17")
             end = b.op(f"load ptr, ptr {b.at(self.block, 16)}, !tbaa !17")
-            b.line(f"store ptr {end}, ptr {b.at('%ctx', SCRATCH + 8)}, !tbaa !17")
+            b.line(f"store ptr {end}, ptr {b.state(SCRATCH + 8)}, !tbaa !17")
 
 
 class Buffers:
@@ -250,7 +254,8 @@ class Recalled:
         for k in s.recalled:
             frames = b.one(k.frames)
             if b.program.sites.get(k.frames.name) == COLUMNS:
-                self.columns.append((k, frames, b.read("i64", frames, FRAME, is_size=True)))
+                count = b.read("i64", frames, FRAME, is_size=True) if s.count is None else ""
+                self.columns.append((k, frames, count))
             else:
                 place = b.place("ptr")
                 b.set(place, "ptr", frames)
@@ -259,9 +264,11 @@ class Recalled:
             raise NotAssembled("a chain of frames from the first to the last")
         self.count = self.columns[0][2] if self.columns else None
 
-    def open(self, b: Body) -> list[Columns]:
+    def open(self, b: Body, count: str) -> list[Columns]:
         """Give the columns of those frames that have some."""
-        return [Columns(b, k, base, count) for k, base, count in self.columns]
+        if any(k.fields for k, _, _ in self.columns):
+            b.sizes.add(count)
+        return [Columns(b, k, base, count) for k, base, _ in self.columns]
 
     def peel(self, b: Body) -> None:
         """Take the newest record of each chain."""
@@ -279,9 +286,9 @@ def for_(b: Body, s: For) -> None:
     if s.count is None and recalled.count is None:
         by_chain(b, s, recalled)
         return
-    count = b.not_negative(b.one(s.count)) if s.count is not None else str(recalled.count)
+    count = str(recalled.count) if s.count is None else b.not_negative(b.one(s.count))
     kept = None if s.kept is None else open_columns(b, s.kept, count)
-    columns = recalled.open(b)
+    columns = recalled.open(b, count)
     up = not s.down or (not recalled.chains and is_orderless(s))
     b.indices.add(s.index.name)
     counted(b, s, count, up, kept, columns, recalled)
@@ -292,19 +299,24 @@ def counted(
 ) -> None:
     """Write a counted loop."""
     scratch, innermost = Scratch(b, s), is_innermost(s.body)
+    in_strips = innermost and not (b.depth and (count.isdigit() or count in b.sizes))
     place = b.place("i64", "i")
     entered, strip, head, end, done = (b.label(x) for x in ("enter", "strip", "step", "end", "done"))
     b.set(place, "i64", "0")
     b.jump_if(b.op(f"icmp sgt i64 {count}, 0"), entered, done)
     b.start(entered)
-    checks(b, s, count)
-    if innermost:
+    before_loop = Before(b, s, [c.site for c in columns if c.site is not None])
+    before_loop.write(count)
+    top = steps = count
+    if in_strips:
         b.begin(strip)
         low = b.get(place, "i64")
         steps = b.least(b.op(f"sub nsw i64 {count}, {low}"), str(STRIP))
         top = b.op(f"add nsw i64 {low}, {steps}")
+    if innermost:
         outer, b.sticky = b.sticky, {}
         written = len(b.lines)
+    b.depth += 1
     b.begin(head)
     step = b.get(place, "i64")
     index = step if up else b.op(f"sub nsw i64 {b.op(f'sub nsw i64 {count}, 1')}, {step}")
@@ -319,6 +331,7 @@ def counted(
     end_of_step(b, s, scratch)
     following = b.op(f"add nuw nsw i64 {step}, 1")
     b.set(place, "i64", following)
+    b.depth -= 1
     if innermost:
         b.jump_if(b.op(f"icmp slt i64 {following}, {top}"), head, end)
         b.start(end)
@@ -327,30 +340,19 @@ def counted(
         for status, p in sticky.items():
             b.stop_if(b.get(p, "i1"), status, now=True)
         charge(b, b.product([steps, weight(s.body)]))
-        more = b.label("more")
-        b.jump_if(b.op(f"icmp slt i64 {top}, {count}"), more, done, unlikely=True)
-        b.start(more)
-        poll(b, 0)
-        b.line(f"br label %{strip}")
+        if in_strips:
+            more = b.label("more")
+            b.jump_if(b.op(f"icmp slt i64 {top}, {count}"), more, done, unlikely=True)
+            b.start(more)
+            poll(b, 0)
+            b.line(f"br label %{strip}")
+        else:
+            b.line(f"br label %{done}")
     else:
         poll(b, weight(s.body))
         b.jump_if(b.op(f"icmp slt i64 {following}, {count}"), head, done)
     b.start(done)
-    b.checked -= {id(x) for x in s.body}
-
-
-def checks(b: Body, s: For, count: str) -> None:
-    """Check before a loop that all its steps read inside arrays; where one does not, Python is asked which raises."""
-    for x in s.body:
-        if not isinstance(x, Load | Row) or not x.checked or not isinstance(x.array, Var):
-            continue
-        if x.array.name in b.changing or x.array.name not in b.known:
-            continue
-        if x.indices[:1] == (s.index,) and len(x.indices) == 1:
-            size = b.value(x.array)[1]
-            if size != count:
-                b.stop_if(b.op(f"icmp slt i64 {size}, {count}"), 3, now=True)
-            b.checked.add(id(x))
+    before_loop.leave()
 
 
 def by_chain(b: Body, s: For, recalled: Recalled) -> None:
@@ -364,7 +366,9 @@ def by_chain(b: Body, s: For, recalled: Recalled) -> None:
     b.start(body)
     scratch.begin(b)
     recalled.peel(b)
+    b.depth += 1
     b.block(s.body)
+    b.depth -= 1
     end_of_step(b, s, scratch)
     poll(b, weight(s.body))
     b.line(f"br label %{head}")
@@ -384,7 +388,9 @@ def while_(b: Body, s: While) -> None:
     b.block(s.test)
     b.jump_if(b.one(s.condition), body, done)
     b.start(body)
+    b.depth += 1
     b.block(s.body)
+    b.depth -= 1
     if s.kept is not None:
         b.give(s.kept.frames, [keep_record(b, s.kept, b.one(s.kept.frames))])
     end_of_step(b, s, scratch)

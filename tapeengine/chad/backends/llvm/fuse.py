@@ -1,4 +1,4 @@
-"""Loops that build an array only to be summed become loops that sum, in the same order."""
+"""Loops that build an array only to be summed, or added to another one, become loops that add, in the same order."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from tapeengine.chad.backends.llvm.accumulate import accumulated
 from tapeengine.chad.intermediate.analysis import outs, reads, walk
 from tapeengine.chad.intermediate.operations import REAL
 from tapeengine.chad.intermediate.statements import (
@@ -45,11 +46,17 @@ def fused(function: Function) -> Function:
     >>> [type(s).__name__ for s in fused(Function("f", [], body, [total])).body]
     ['Assign', 'For']
     """
+    times = occurrences(function)
+    return accumulated(replace(function, body=block(function.body, times)), times)
+
+
+def occurrences(function: Function) -> Counter[str]:
+    """Give how often each variable is named."""
     times = Counter(v.name for s, _ in walk(function.body) for v in named(s))
     times.update(x.name for x in function.results if isinstance(x, Var))
     for kept in (function.kept, function.recalled):
         times.update(() if kept is None else [f.name for f in kept.fields])
-    return replace(function, body=block(function.body, times))
+    return times
 
 
 def named(s: Statement) -> Iterator[Var]:

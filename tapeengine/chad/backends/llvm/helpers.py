@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from tapeengine.chad.backends.llvm.layout import linear_fields, name_of, stride, words
 from tapeengine.chad.backends.llvm.recompute import Site
 from tapeengine.chad.backends.llvm.writer import ELEMENT, FRAME, REFER, Writer
+from tapeengine.chad.intermediate.analysis import walk
 from tapeengine.chad.intermediate.operations import REAL
-from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Program, Scalar, Type
+from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, For, Function, Program, Scalar, Size, Type
 
 __all__ = ["Helpers", "guard"]
 
@@ -46,12 +47,19 @@ class Helpers:
         self.recomputed = recomputed
         self.written: dict[str, str] = {}
         self.most_zeros = 0
-        self.registered: list[object] = []
+        loops = [s for f in program.functions.values() for s, _ in walk(f.body) if isinstance(s, For)]
+        self.uncounted = frozenset(k.frames.name for s in loops if s.count is None for k in s.recalled)
 
     @property
     def functions(self) -> Mapping[str, Function]:
         """The program's functions."""
         return self.program.functions
+
+    def of_arrays(self, function: Function) -> frozenset[str]:
+        """Give the variables that are sizes of arrays, those among them that a reverse pass is handed."""
+        kept = function.recalled
+        pair = [f for f in self.functions.values() if kept is not None and f.kept == kept]
+        return frozenset(s.out.name for f in (function, *pair) for s, _ in walk(f.body) if isinstance(s, Size))
 
     def zeros(self, size: int) -> str:
         """Give a place where so many bytes are zero."""

@@ -34,8 +34,8 @@ DESCRIPTOR = DIMENSIONS + 8
 #: The kind of elements that are references.
 REFERENCE = 3
 
-#: Functions of the opcode table: what they compute depends on their arguments alone.
-PURE = "memory(none) nounwind willreturn"
+#: Functions of the opcode table: what they compute depends on their arguments alone, and a loop may compute it before.
+PURE = "memory(none) nounwind willreturn speculatable"
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def main(helpers: Helpers, p: Pass) -> tuple[str, Entry]:
     names = [f"%p{k}" for k in range(len(types))]
     taken = bool(p.function.recalled)
     if taken:
-        found = b.read_words(shared, "%r", FRAME)
+        found = b.read_values([v.type for v in p.shared], "%r", FRAME)
         for v in p.shared:
             n = len(words(v.type))
             b.give(v, found[:n])
@@ -297,6 +297,18 @@ there:
 }
 """
 
+ELEMENTS = """
+define internal i64 @elements(i64 %a, i64 %b) noinline memory(none) nounwind willreturn {
+  %both = call {i64, i1} @llvm.smul.with.overflow.i64(i64 %a, i64 %b)
+  %found = extractvalue {i64, i1} %both, 0
+  %over = extractvalue {i64, i1} %both, 1
+  %many = icmp ugt i64 %found, 17592186044416
+  %bad = or i1 %over, %many
+  %n = select i1 %bad, i64 -1, i64 %found
+  ret i64 %n
+}
+"""
+
 METADATA = """
 !7 = !{!"branch_weights", i32 1000, i32 1}
 !8 = !{!"branch_weights", i32 1, i32 1000}
@@ -338,13 +350,13 @@ def declarations(text: str) -> str:
     """Declare what a module calls."""
     found = []
     for name, of in INTRINSICS.items():
-        if f"@{name}(" in text or name == "te_more":
+        if f"@{name}(" in text + ELEMENTS or name == "te_more":
             result, params = of.rsplit(" (", 1) if not of.startswith("{") else of.split(" (")
             found.append(f"declare {result} @{name}({params}")
     for o in OPERATIONS_BY_NAME.values():
         if f"@te.{o.name}(" in text:
             found.append(f"declare double @te.{o.name}({', '.join(['double'] * len(o.takes))}) {PURE}")
-    return "\n".join(found) + "\n" + TAKE
+    return "\n".join(found) + "\n" + TAKE + (ELEMENTS if "@elements(" in text else "")
 
 
 def symbols() -> Mapping[str, int]:

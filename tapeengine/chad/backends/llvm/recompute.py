@@ -1,8 +1,8 @@
 """What a reverse pass computes again instead of reading it from frames: elements of arguments, sums and products.
 
-A field of a loop's frames is left out where it is an element of an array that was handed in, at the indices of the
-loops around, or a cheap operation on such values and on fields that stay. The same operations on the same numbers give
-the same bits.
+A field of a loop's frames is left out where it is an element of an array that was handed in, at indices that are known
+there, or a cheap operation on such values, on fields that stay, and on fields of the loops around. The same operations
+on the same numbers give the same bits.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ class Finder:
             p.name for p in forward.params if isinstance(p.type, ArrayOf) and isinstance(p.type.element, Scalar)
         }
         self.used: set[str] = set()
+        self.outer: set[str] = set()
         self.relied: set[str] = set()
         self.sites: dict[str, Site] = {}
         self.made: dict[str, Statement] = {}
@@ -75,29 +76,32 @@ class Finder:
         self.top = set() if forward.kept is None else {f.name for f in forward.kept.fields}
         for s, around in walk(forward.body):
             if isinstance(s, For) and s.kept is not None:
-                loops = [f for f in (*around, s) if isinstance(f, For)]
-                if all(isinstance(f, For) for f in around):
+                loops = [f for f in around if isinstance(f, For)]
+                if len(loops) == len(around):
                     self.sites[s.kept.frames.name] = self.site(s, loops)
 
-    def site(self, s: For, loops: list[For]) -> Site:
+    def site(self, s: For, around: list[For]) -> Site:
         """Decide what one loop keeps."""
         assert s.kept is not None
         inner = {v.name for x, _ in walk(s.body) for v in outs(x)}
         given = {f.name for f in s.kept.fields}
-        indices = {f.index.name for f in loops}
-        found = Site(s.index, [])
+        indices = {f.index.name for f in (*around, s)}
+        self.outer = {f.name for loop in around if loop.kept is not None for f in loop.kept.fields}
+        self.outer |= indices - {s.index.name} | self.top
+        found = Site(s.index, list(s.kept.fields))
         done: set[str] = set()
-        for f in s.kept.fields:
-            needed: list[Statement] = []
-            relied: set[str] = set()
-            again = f.name in inner and f.name not in self.relied
-            if again and self.gives(f, indices, given - {f.name}, needed, set(), relied):
-                self.relied |= relied
-                found.again += [x for x in needed if x.out.name not in done]  # type: ignore[union-attr]
-                done |= {x.out.name for x in needed}  # type: ignore[union-attr]
-                given -= {f.name}
-            else:
-                found.fields.append(f)
+        for relies in (False, True):  # on no other field first
+            for f in list(found.fields):
+                needed: list[Statement] = []
+                relied: set[str] = set()
+                again = f.name in inner and f.name not in self.relied
+                others = given - {f.name} if relies else set()
+                if again and self.gives(f, indices, others, needed, set(), relied):
+                    self.relied |= relied
+                    found.again += [x for x in needed if x.out.name not in done]  # type: ignore[union-attr]
+                    done |= {x.out.name for x in needed}  # type: ignore[union-attr]
+                    given -= {f.name}
+                    found.fields.remove(f)
         return found
 
     def gives(
@@ -106,14 +110,17 @@ class Finder:
         """Tell whether a value can be computed again; note how, and on which fields that stay it relies."""
         if isinstance(x, Const):
             return True
-        if x.name in indices or x.name in self.top or x.name in seen:
+        if x.name in indices or x.name in self.outer or x.name in seen:
             return True
         if x.name in given:
             relied.add(x.name)
             return True
         s = self.made.get(x.name)
         match s:
-            case Load() | Row() if isinstance(s.array, Var) and all(at_index(i, indices) for i in s.indices):
+            case Load() | Row() if isinstance(s.array, Var):
+                plain = all(at_index(i, indices) for i in s.indices)
+                if not plain and not all(self.gives(i, indices, given, needed, seen, relied) for i in s.indices):
+                    return False
                 if s.array.name in self.params:
                     self.used.add(s.array.name)
                 elif not (
@@ -121,8 +128,8 @@ class Finder:
                     and self.gives(s.array, indices, given, needed, seen, relied)
                 ):
                     return False
-                needed.append(replace(s, checked=False))
-            case Compute() if s.operation.name in CHEAP and len(seen) < 4:
+                needed.append(replace(s, checked=not plain))
+            case Compute() if self.is_cheap(s) and len(seen) < 4:
                 if not all(self.gives(a, indices, given, needed, seen, relied) for a in s.args):
                     return False
                 needed.append(s)
@@ -130,6 +137,12 @@ class Finder:
                 return False
         seen.add(x.name)
         return True
+
+    def is_cheap(self, s: Compute) -> bool:
+        """Tell whether to compute something takes no longer than to read it; a division does if all steps share it."""
+        if s.operation.name in ("ifloordiv", "imod"):
+            return all(isinstance(a, Const) or a.name in self.outer for a in s.args)
+        return s.operation.name in CHEAP
 
 
 def at_index(x: Operand, indices: set[str]) -> bool:

@@ -47,25 +47,30 @@ from tapeengine.chad.intermediate.statements import (
 __all__ = ["RULES"]
 
 
+#: Sums of indices, which fit where the arrays that they lead into do.
+FITTING = MappingProxyType({"iadd": "add", "isub": "sub"})
+
+
 def compute_(b: Body, s: Compute) -> None:
     args = [b.one(x) for x in s.args]
     args = [
         b.op(f"sitofp i64 {a} to double") if t == REAL and x.type != REAL else a
         for a, x, t in zip(args, s.args, s.operation.takes, strict=True)
     ]
-    b.give(s.out, [compute(b, s.operation, args, b.may_raise)])
+    if s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked):  # as in the forward pass, or checked
+        b.give(s.out, [b.op(f"{FITTING[s.operation.name]} nsw i64 {args[0]}, {args[1]}")])
+    else:
+        b.give(s.out, [compute(b, s.operation, args, b.may_raise)])
+    if s.operation.name == "iadd" and all(map(b.is_index, s.args)):
+        b.indices.add(s.out.name)
 
 
 def load(b: Body, s: Load) -> None:
-    checked = s.checked and id(s) not in b.checked
-    place = b.element(s.array, s.indices, checked, may_be_negative=s.checked and checked)
-    b.give(s.out, b.read_words(words(s.out.type), place, ELEMENT))
+    b.give(s.out, b.read_values([s.out.type], b.read_at(s), ELEMENT))
 
 
 def row(b: Body, s: Row) -> None:
-    checked = s.checked and id(s) not in b.checked
-    place = b.element(s.array, s.indices, checked, may_be_negative=s.checked and checked)
-    b.give(s.out, [place, *b.value(s.array)[1 + len(s.indices) :]])
+    b.give(s.out, [b.read_at(s), *b.value(s.array)[1 + len(s.indices) :]])
 
 
 def check(b: Body, s: Check) -> None:
@@ -90,7 +95,7 @@ def new(b: Body, s: New) -> None:
         room = str(few * bytes_each)
     else:
         room = b.total(sizes, bytes_each)
-        place = b.take(b.at("%ctx", control.SCRATCH) if b.lifetimes.is_scratch(s.out) else "%ctx", room)
+        place = b.take(b.state(control.SCRATCH) if b.lifetimes.is_scratch(s.out) else "%ctx", room)
     if not is_filled(s.out, s.sizes, after):
         b.clear(place, room)
     b.give(s.out, [place, *sizes])
@@ -103,7 +108,7 @@ def zeros_like(b: Body, s: ZerosLike) -> None:
         return
     sizes = b.value(s.array)[1:]
     room = b.total(sizes, stride(s.out.type.element))
-    place = b.take(b.at("%ctx", control.SCRATCH) if b.lifetimes.is_scratch(s.out) else "%ctx", room)
+    place = b.take(b.state(control.SCRATCH) if b.lifetimes.is_scratch(s.out) else "%ctx", room)
     b.clear(place, room)
     b.give(s.out, [place, *sizes])
 

@@ -35,6 +35,7 @@ class Values(Writer):
         self.known: dict[str, list[str]] = {}
         self.placed: dict[str, list[str]] = {}
         self.indices: set[str] = set()
+        self.of_arrays: frozenset[str] = frozenset()
         self.changing = set(self.lifetimes.grown)
         times: Counter[str] = Counter(p.name for p in function.params)
         for s, _ in walk(function.body):
@@ -42,6 +43,12 @@ class Values(Writer):
             if isinstance(s, For | While):
                 self.changing |= {v.name for v, _ in s.carried}
         self.changing |= {name for name, n in times.items() if n > 1}
+
+    def is_index(self, x: Operand) -> bool:
+        """Tell whether a whole number is known not to be negative."""
+        if isinstance(x, Const):
+            return isinstance(x.value, int) and x.value >= 0
+        return x.name in self.indices or (x.name in self.known and self.known[x.name][0] in self.naturals)
 
     def is_grown(self, x: Operand) -> bool:
         """Tell whether an array grows."""
@@ -74,6 +81,9 @@ class Values(Writer):
         """Give a variable its value."""
         if v.name not in self.changing:
             self.known[v.name] = list(values)
+            if v.name in self.of_arrays:
+                self.sizes.add(values[0])
+                self.naturals.add(values[0])
             return
         if self.is_grown(v) and len(values) < len(GROWN):
             values = [*values, values[1]]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tapeengine.chad.backends.llvm.layout import POINTER, in_memory
+from tapeengine.chad.backends.llvm.layout import POINTER, in_memory, words
+from tapeengine.chad.intermediate.statements import ArrayOf, Type
 
 __all__ = ["DEEP", "ELEMENT", "FRAME", "NO_MEMORY", "POLE", "REFER", "Writer"]
 
@@ -23,7 +24,11 @@ class Writer:
         self.lines: list[str] = []
         self.count = 0
         self.stops: set[int] = set()
+        self.handed = ""
         self.sticky: dict[int, str] | None = None
+        self.naturals: set[str] = set()
+        self.sizes: set[str] = set()
+        self.parts: dict[int, str] = {}
 
     # ------------------------------------------------------------ text
 
@@ -101,17 +106,28 @@ class Writer:
 
     def read_words(self, types: Iterable[str], pointer: str, kind: str) -> list[str]:
         """Read words that lie eight bytes apart."""
-        types = list(types)
-        sizes = len(types) > 1
-        return [self.read(w, self.at(pointer, 8 * k), kind, is_size=sizes and w == "i64") for k, w in enumerate(types)]
+        return [self.read(w, self.at(pointer, 8 * k), kind) for k, w in enumerate(types)]
+
+    def read_values(self, types: Iterable[Type], pointer: str, kind: str) -> list[str]:
+        """Read the words of values that lie eight bytes apart; those of an array behind the first are its sizes."""
+        each = [(w, isinstance(t, ArrayOf) and k > 0) for t in types for k, w in enumerate(words(t))]
+        return [self.read(w, self.at(pointer, 8 * k), kind, is_size) for k, (w, is_size) in enumerate(each)]
 
     def write_words(self, types: Iterable[str], values: Iterable[str], pointer: str, kind: str) -> None:
         """Write words eight bytes apart."""
         for k, (word, value) in enumerate(zip(types, values, strict=True)):
             self.write(word, value, self.at(pointer, 8 * k), kind)
 
+    def state(self, offset: int) -> str:
+        """Give the place of a part of the run's state, which is found once."""
+        found = self.parts.get(offset)
+        if found is None:
+            found = self.parts[offset] = self.fresh("state")
+            self.places.append(f"  {found} = getelementptr inbounds i8, ptr %ctx, i64 {offset}")
+        return found
+
     def take(self, arena: str, size: str) -> str:
-        """Give room for so many bytes from an arena."""
+        """Give room for so many bytes from an arena; there is none where the number is negative."""
         pointer = self.op(f"call noalias ptr @take(ptr {arena}, i64 {size})")
         self.stop_if(self.op(f"icmp eq ptr {pointer}, null"), NO_MEMORY, now=True)
         return pointer
@@ -141,13 +157,15 @@ class Writer:
         self.jump_if(condition, self.stop(status), go, unlikely=True)
         self.start(go)
 
-    def check_status(self, status: str) -> None:
-        """Hand on that a call has stopped."""
-        bad, go = self.label("bad"), self.label("go")
-        self.jump_if(self.op(f"icmp ne i32 {status}, 0"), bad, go, unlikely=True)
-        self.start(bad)
-        self.line(f"ret i32 {status}")
-        self.start(go)
+    def check_status(self, status: str, go: str = "") -> None:
+        """Hand on that a call has stopped; otherwise go on, at a block that is there already or at the next line."""
+        following = go or self.label("go")
+        if not self.handed:
+            self.handed = self.place("i32", "status")
+        self.line(f"store i32 {status}, ptr {self.handed}")
+        self.jump_if(self.op(f"icmp ne i32 {status}, 0"), "handed", following, unlikely=True)
+        if not go:
+            self.start(following)
 
     def least(self, a: str, b: str) -> str:
         """Give the smaller of two whole numbers."""
@@ -155,9 +173,11 @@ class Writer:
 
     def not_negative(self, n: str) -> str:
         """Give a number, or zero where it is negative."""
-        if n.isdigit():
+        if n.isdigit() or n in self.naturals:
             return n
-        return self.op(f"call i64 @llvm.smax.i64(i64 {n}, i64 0)")
+        found = self.op(f"call i64 @llvm.smax.i64(i64 {n}, i64 0)")
+        self.naturals.add(found)
+        return found
 
     def product(self, factors: Iterable[str | int]) -> str:
         """Give a product of sizes, which is known to fit."""
@@ -194,4 +214,6 @@ class Writer:
     def text(self, header: str) -> str:
         """Give the whole function."""
         ends = [line for status in sorted(self.stops) for line in (f"stop{status}:", f"  ret i32 {status}")]
+        if self.handed:
+            ends += ["handed:", f"  %handed.status = load i32, ptr {self.handed}", "  ret i32 %handed.status"]
         return "\n".join([header + " {", "entry:", *self.places, *self.lines, *ends, "}", ""])

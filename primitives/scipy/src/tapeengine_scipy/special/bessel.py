@@ -127,7 +127,7 @@ ive: Primitive = ufunc(
 )
 yn: Primitive = ufunc(
     "yn",
-    {"x": lambda n, x: (yn(n - 1, x) - yn(n + 1, x)) / 2},
+    {"x": lambda n, x: (yn(np.trunc(n) - 1, x) - yn(np.trunc(n) + 1, x)) / 2},  # SciPy cuts n to an integer
     {"n": (-1, 0, 1, 2), "x": _ARGUMENT},
     "yv of an integer order; d/dx = (yn(n-1, x) - yn(n+1, x))/2",
 )

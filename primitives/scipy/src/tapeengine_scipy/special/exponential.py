@@ -67,7 +67,8 @@ expi: Primitive = ufunc("expi", {"x": lambda x: np.divide(np.exp(x), x)}, {"x": 
 
 
 def _expn_slope(n: Any, x: Any) -> Any:
-    """-E_{n-1}(x), where E_{-1}(x) = exp(-x) (1/x + 1/x^2) is not among SciPy's."""
+    """-E_{n-1}(x), where E_{-1}(x) = exp(-x) (1/x + 1/x^2) is not among SciPy's, and n is cut to an integer there."""
+    n = np.trunc(n)
     lowest = np.asarray(n) == 0
     inverse = 1 / np.where(lowest, x, 1.0)
     return -np.where(lowest, np.exp(-x) * inverse * (1 + inverse), expn(np.where(lowest, 0, n - 1), x))

@@ -145,7 +145,7 @@ class _Uniform(Continuous):
     low, high = 0.0, 1.0
 
     def _logpdf(self, z: Any, *shapes: Any) -> Any:
-        return 0.0 * z
+        return np.where(z == z, 0.0, z)  # NaN stays NaN; no derivative, not even of an infinite cotangent
 
     def _cdf(self, z: Any, *shapes: Any) -> Any:
         return z

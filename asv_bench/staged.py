@@ -1,0 +1,132 @@
+"""What staging gains: replayed values and gradients over the plain program, lanes, threads, guards, memory.
+
+    python asv_bench/staged.py
+
+CPU time, the minimum of interleaved runs in one process. Lanes are told in nanoseconds for one record and one lane.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import tapeengine as te
+from asv_bench.programs import network, particles, quaternion, scalar_loop
+
+ROUNDS = 7
+
+
+def fastest(runs: dict[str, Callable[[], Any]], clock: Callable[[], float] = time.process_time) -> dict[str, float]:
+    """The least seconds of each run, interleaved; short ones are repeated."""
+    times = dict.fromkeys(runs, float("inf"))
+    for _ in range(ROUNDS):
+        for name, run in runs.items():
+            count, start = 0, clock()
+            while clock() - start < 0.02:
+                run()
+                count += 1
+            times[name] = min(times[name], (clock() - start) / count)
+    return times
+
+
+def replayed(name: str, program: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    """Value and gradient, replayed, over the value of plain Python and over an ordinary vjp."""
+    staged = te.stage(program)
+    first = {
+        "recording": lambda: te.stage(program)(*args),
+        "vjp": lambda: te.vjp(program, *args),
+    }
+    staged(*args)
+    times = fastest(
+        {
+            "plain": lambda: program(*args),
+            "unstaged": lambda: te.vjp(program, *args)[1](1.0),
+            "replayed": lambda: te.vjp(staged, *args)[1](1.0),
+            "value": lambda: staged(*args),
+            **first,
+        }
+    )
+    stats, plain = staged.stats(), times["plain"]
+    both, unstaged, value = (times[run] / plain for run in ("replayed", "unstaged", "value"))
+    print(
+        f"{name:24} plain {plain * 1e6:9.1f} us; over it value and gradient {both:.2f} (unstaged {unstaged:.2f}), "
+        f"value {value:.2f}; recording over vjp {times['recording'] / times['vjp']:.2f}; "
+        f"{stats.nbytes / stats.instructions:.0f} B a record"
+    )
+
+
+def in_lanes(name: str, program: Callable[[Any], Any], args: list[float], lanes: int) -> None:
+    """Nanoseconds for one record and one lane, value and gradient."""
+    staged = te.stage(program)
+    columns = [np.full(lanes, x) * (1.0 + 1e-9 * np.arange(lanes)) for x in args]
+    ones = np.ones(lanes)
+    staged(args)
+    records = staged.stats().instructions - staged.stats().guards
+    times = fastest({"lanes": lambda: te.vjp(staged.batch, columns)[1](ones)})
+    print(f"{name:24} {lanes} lanes: {times['lanes'] / records / lanes * 1e9:.2f} ns a record and lane")
+
+
+def option(market: Any, noise: Any) -> Any:
+    """A barrier option on one path: it is worth nothing once the price has fallen below the barrier."""
+    spot, volatility, rate = market
+    step = 1.0 / len(noise)
+    price = spot
+    for z in noise:
+        price = price * te.math.exp((rate - 0.5 * volatility * volatility) * step + volatility * step**0.5 * z)
+        if price < 80.0:
+            return price * 0.0
+    return (price - 100.0) * te.math.exp(-rate) if price > 100.0 else price * 0.0
+
+
+def threads() -> None:
+    """One thread and two, of the wall clock."""
+    noise = list(np.random.default_rng(0).normal(size=(16, 20_000)))
+    staged = te.stage(option)
+    weights = np.full(20_000, 1 / 20_000)
+
+    def run(n: int) -> None:
+        te.vjp(te.vmap(staged, (None, 0), threads=n), (105.0, 0.2, 0.03), noise)[1](weights)
+
+    run(1)
+    times = fastest({str(n): lambda n=n: run(n) for n in (1, 2)}, time.perf_counter)  # type: ignore[misc]
+    print(
+        f"{'option, 20,000 paths':24} {times['1'] * 1e3:.1f} ms; two threads {times['1'] / times['2']:.2f} times faster"
+    )
+
+
+def on_a_list(program: Callable[..., Any], *shapes: int) -> Callable[[Any], Any]:
+    """A program of lists as one of a flat list."""
+
+    def flat(xs: Any) -> Any:
+        parts, at = [], 0
+        for n in shapes:
+            parts.append(xs[at : at + n])
+            at += n
+        return program(*parts)
+
+    return flat
+
+
+def main() -> None:
+    """Print everything."""
+    replayed("scalar loop, 10^5", lambda xs: scalar_loop.scalar_loop(te.math, xs), scalar_loop.inputs(100_000))
+    *state, steps = particles.inputs(1000)
+    replayed("particles, 1000 steps", lambda *s: particles.particles(te.math, *s, steps), tuple(state))
+    replayed("network on lists", lambda p, x: network.network(te.math, p, x), network.network_inputs(1))
+    vector, rotation = [1.0, 2.0, 3.0], [0.5, 0.5, 0.5, 0.5]
+    replayed("quaternion", lambda v, q: sum(quaternion.rotate(te.math, v, q)), (vector, rotation))
+    replayed("ten records", lambda x: ((x * 2.0 + 1.0) * x - 3.0) * (x * x + x) * (x - 1.0) + x, (1.5,))
+    flat = [x for part in state for x in part]
+    sizes = [len(part) for part in state]
+    few = on_a_list(lambda *s: particles.particles(te.math, *s, 50), *sizes)
+    for lanes in (8, 16, 32, 1024):
+        in_lanes("particles, 50 steps", few, flat, lanes)
+    threads()
+
+
+if __name__ == "__main__":
+    main()

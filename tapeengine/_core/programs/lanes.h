@@ -1,0 +1,126 @@
+/* Recorded scalar programs for many arguments at a time: one dispatch for a block of lanes, loops that vectorise.
+
+   The instructions and their order are those of replay.h, and so are the bits of every lane. A lane whose guard does not
+   hold goes on with the others, and its numbers mean nothing from there on: `stop` tells where. */
+#ifndef TAPEENGINE_LANES_H
+#define TAPEENGINE_LANES_H
+
+#include <float.h>
+#include "compiler.h"
+#include "replay.h"
+
+#define TE_LANES 16
+typedef double te_row[TE_LANES];
+
+#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__linux__)
+#define TE_WIDE __attribute__((optimize("O2", "tree-vectorize"), target_clones("avx2", "default")))
+#else
+#define TE_WIDE __attribute__((optimize("O2", "tree-vectorize")))
+#endif
+#else
+#define TE_WIDE
+#endif
+
+/* Operations that are calls of C's library: one copy of them, which no loop around it makes wider. */
+#if defined(__GNUC__)
+#define TE_ONCE __attribute__((noinline))
+#else
+#define TE_ONCE
+#endif
+TE_ONCE static double te_value_once(int op, double a, double b) { return op_value(op, a, b); }
+TE_ONCE static double te_part_once(int op, int which, double c, double a, double b, double v) {
+    return te_times(te_selects(op, which), c, which ? op_db(op, a, b, v) : op_da(op, a, b, v));
+}
+
+#define TE_EACH for (int l = 0; l < TE_LANES; l++)
+#define TE_ROW(NAME, value) TE_FORMS(NAME) { const double *a = v[x.a], *b = v[x.b]; TE_EACH w[l] = value; break; }
+#define TE_ROW_GUARD(NAME, holds) \
+    case NAME: { const double *a = v[x.a]; int32_t out = 0; TE_EACH out |= fails[l] = !(holds); missed = out; break; }
+#define TE_B v[x.b][l]
+#define TE_K constants[x.b]
+
+/* Values of the instructions from i on, for a block of lanes; `stop` is lowered to the first that does not hold. */
+TE_WIDE static void te_lanes(const uint8_t *op, const te_operands *operands, const double *constants, te_row *v, uint32_t i,
+                             uint32_t end, uint32_t *stop) {
+    int32_t fails[TE_LANES] = {0};
+    for (; i < end; i++) {
+        const te_operands x = operands[i];
+        double *TE_RESTRICT w = v[i];
+        int32_t missed = 0;
+        switch (op[i]) {
+        TE_ROW(ADD, a[l] + b[l])
+        TE_ROW(SUB, a[l] - b[l])
+        TE_ROW(MUL, a[l] * b[l])
+        case OP_NEG: { const double *a = v[x.a]; TE_EACH w[l] = -a[l]; break; }
+        case TE_CONSTANT: { const double c = constants[x.a]; TE_EACH w[l] = c; break; }
+        TE_ROW_GUARD(TE_LT_TRUE, a[l] < TE_B)
+        TE_ROW_GUARD(TE_LT_FALSE, !(a[l] < TE_B))
+        TE_ROW_GUARD(TE_LE_TRUE, a[l] <= TE_B)
+        TE_ROW_GUARD(TE_LE_FALSE, !(a[l] <= TE_B))
+        TE_ROW_GUARD(TE_EQ_TRUE, a[l] == TE_B)
+        TE_ROW_GUARD(TE_EQ_FALSE, a[l] != TE_B)
+        TE_ROW_GUARD(TE_TRUNC, trunc(a[l]) == TE_K)
+        TE_ROW_GUARD(TE_FLOOR, floor(a[l]) == TE_K)
+        TE_ROW_GUARD(TE_CEIL, ceil(a[l]) == TE_K)
+        TE_ROW_GUARD(TE_ROUND, rint(a[l]) == TE_K)
+        TE_ROW_GUARD(TE_EXACT, te_same_bits(a[l], TE_K))
+        TE_ROW_GUARD(TE_FINITE, isfinite(a[l]))
+        TE_ROW_GUARD(TE_INFINITE, isinf(a[l]))
+        TE_ROW_GUARD(TE_NAN, isnan(a[l]))
+        default: {
+            const int code = op[i] & 0x3F, two = op_arities[code] == 2;
+            const double *a = v[x.a], *b = two ? v[x.b] : a;
+            if (code == OP_DIV) TE_EACH w[l] = a[l] / b[l];
+            else if (code == OP_SQRT) TE_EACH w[l] = sqrt(a[l]);
+            else TE_EACH w[l] = te_value_once(code, a[l], two ? b[l] : 0.0);
+            if (te_total(code)) break;
+            TE_EACH missed |= fails[l] = !(fabs(w[l]) <= DBL_MAX);
+        }
+        }
+        if (missed) TE_EACH if (fails[l] && stop[l] > i) stop[l] = i;
+    }
+}
+
+/* A contribution to a row of cotangents; exactly nothing where the cotangent is zero. */
+#define TE_GIVE(to, part) { double *TE_RESTRICT t = ct[to]; TE_EACH t[l] = c[l] == 0.0 ? t[l] : t[l] + (part); }
+#define TE_ROW_BACK(NAME, da, db)                                                                              \
+    case OP_##NAME: { const double *a = v[x.a], *b = v[x.b]; (void)a; (void)b; TE_GIVE(x.a, da) TE_GIVE(x.b, db) break; }        \
+    case OP_##NAME | TE_RIGHT: { const double *b = v[x.b]; (void)b; TE_GIVE(x.a, da) break; }                           \
+    case OP_##NAME | TE_LEFT: { const double *a = v[x.a]; (void)a; TE_GIVE(x.b, db) break; }
+
+/* Cotangents of the instructions from `last` down to `first`, in the order of te_replay_back. */
+TE_WIDE static void te_lanes_back(const uint8_t *op, const te_operands *operands, const te_row *v, te_row *ct, uint32_t last,
+                                  uint32_t first) {
+    for (uint32_t i = last; i >= first; i--) {
+        const te_operands x = operands[i];
+        double c[TE_LANES];
+        int32_t any = 0;
+        if (op[i] >= TE_CONSTANT) continue;
+        TE_EACH { c[l] = ct[i][l]; any |= c[l] != 0.0; }
+        if (!any) continue;
+        TE_EACH ct[i][l] = 0.0;
+        const double *w = v[i];
+        switch (op[i]) {
+        TE_ROW_BACK(ADD, c[l], c[l])
+        TE_ROW_BACK(SUB, c[l], -c[l])
+        TE_ROW_BACK(MUL, c[l] * b[l], c[l] * a[l])
+        TE_ROW_BACK(DIV, c[l] * (1.0 / b[l]), c[l] * -(w[l] / v[x.b][l]))
+        case OP_NEG: TE_GIVE(x.a, -c[l]) break;
+        case OP_SQRT: { TE_GIVE(x.a, c[l] * (0.5 / w[l])) break; }
+        case OP_SIN: { const double *a = v[x.a]; TE_GIVE(x.a, c[l] * cos(a[l])) break; }
+        case OP_EXP: { TE_GIVE(x.a, c[l] * w[l]) break; }
+        default: {
+            const int code = op[i] & 0x3F, form = op[i] & 0xC0, two = op_arities[code] == 2;
+            for (int l = 0; l < TE_LANES; l++) {
+                const double a = v[x.a][l], b = two ? v[x.b][l] : 0.0;
+                if (c[l] == 0.0) continue;
+                if (form != TE_LEFT) ct[x.a][l] += te_part_once(code, 0, c[l], a, b, w[l]);
+                if (two && form != TE_RIGHT) ct[x.b][l] += te_part_once(code, 1, c[l], a, b, w[l]);
+            }
+        }
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,170 @@
+# Paths run on many arguments at a time, in blocks of lanes.
+
+cdef enum:
+    BETWEEN = 64            # blocks between two looks for an interrupt
+    KEPT_BYTES = 1 << 27    # of registers that a forward run keeps for the reverse one
+
+
+@cython.final
+cdef class Lanes:
+    """Some rows of arguments that take a path: run forwards once, then backwards as often as wanted.
+
+    Parameters
+    ----------
+    path : Path
+    inputs : array (inputs, n) of float64
+        All arguments, a row for each input.
+    rows : array of intp
+        Which columns of `inputs` these lanes run.
+    """
+
+    cdef readonly Path path
+    cdef readonly object inputs, rows
+    cdef readonly object stops      # for each row the register at which it left the path; path.end where it did not
+    cdef te_row *kept               # registers of all blocks, NULL where they are computed again
+
+    def __init__(self, Path path, inputs, rows):
+        self.path, self.inputs, self.rows = path, inputs, rows
+        self.stops = numpy.full(len(rows) + TE_LANES, path.end, numpy.uint32)
+
+    def __dealloc__(self):
+        free(self.kept)
+
+    cdef te_row *registers(self, Py_ssize_t blocks) except NULL:
+        v = <te_row *> malloc(blocks * self.path.end * sizeof(te_row))
+        if v == NULL:
+            raise MemoryError(f"no memory for {blocks * self.path.end * TE_LANES:,} registers")
+        return v
+
+    def forward(self, registers, out, bint keep):
+        """Compute the values of `registers` into the columns of `out`; rows that leave the path stay as they are."""
+        cdef Path p = self.path
+        cdef Py_ssize_t n = len(self.rows), blocks = (n + TE_LANES - 1) // TE_LANES, k, b, start, first, count
+        cdef Py_ssize_t width = self.inputs.shape[1], out_width = out.shape[1], outs = len(registers)
+        cdef const double *x = <const double *> PyArray_DATA(<ndarray> self.inputs)
+        cdef double *y = <double *> PyArray_DATA(<ndarray> out)
+        cdef const Py_ssize_t *rows = <const Py_ssize_t *> PyArray_DATA(<ndarray> self.rows)
+        cdef const uint32_t *places = <const uint32_t *> PyArray_DATA(<ndarray> registers)
+        cdef uint32_t *stops = <uint32_t *> PyArray_DATA(<ndarray> self.stops)
+        cdef bint keeps = keep and blocks * p.end * sizeof(te_row) <= KEPT_BYTES
+        cdef te_row *v = self.registers(blocks if keeps else 1)
+        cdef te_row *at = v
+        cdef int l
+        try:
+            for start in range(0, blocks, BETWEEN):
+              with nogil:
+                for b in range(start, min(start + BETWEEN, blocks)):
+                    first, count = b * TE_LANES, min(<Py_ssize_t> TE_LANES, n - b * TE_LANES)
+                    if keeps:
+                        at = v + b * p.end
+                    load_rows(at, x, width, rows + first, count, p.first)
+                    te_lanes(p.op, p.operands, p.constants, at, p.first, p.end, stops + first)
+                    for k in range(outs):
+                        for l in range(count):
+                            if stops[first + l] == p.end:
+                                y[k * out_width + rows[first + l]] = at[places[k]][l]
+              PyErr_CheckSignals()
+        finally:
+            if keeps:
+                self.kept = v
+            else:
+                free(v)
+
+    def backward(self, registers, cotangents, out):
+        """Add the cotangents of the inputs to the columns of `out`, from those of the values of `registers`."""
+        cdef Path p = self.path
+        cdef Py_ssize_t n = len(self.rows), blocks = (n + TE_LANES - 1) // TE_LANES, k, b, start, first, count
+        cdef Py_ssize_t width = self.inputs.shape[1], ct_width = cotangents.shape[1], outs = len(registers)
+        cdef const double *x = <const double *> PyArray_DATA(<ndarray> self.inputs)
+        cdef const double *dy = <const double *> PyArray_DATA(<ndarray> cotangents)
+        cdef double *dx = <double *> PyArray_DATA(<ndarray> out)
+        cdef const Py_ssize_t *rows = <const Py_ssize_t *> PyArray_DATA(<ndarray> self.rows)
+        cdef const uint32_t *places = <const uint32_t *> PyArray_DATA(<ndarray> registers)
+        cdef uint32_t *stops = <uint32_t *> PyArray_DATA(<ndarray> self.stops)
+        cdef uint32_t again[TE_LANES]
+        cdef uint32_t top = 0
+        cdef te_row *v = self.kept
+        cdef te_row *ct = <te_row *> zeros(p.end, sizeof(te_row))
+        cdef int l
+        for k in range(outs):
+            top = max(top, places[k])
+        try:
+            if self.kept == NULL:
+                v = self.registers(1)
+            for start in range(0, blocks, BETWEEN):
+              with nogil:
+                for b in range(start, min(start + BETWEEN, blocks)):
+                    first, count = b * TE_LANES, min(<Py_ssize_t> TE_LANES, n - b * TE_LANES)
+                    if self.kept != NULL:
+                        v = self.kept + b * p.end
+                    else:
+                        load_rows(v, x, width, rows + first, count, p.first)
+                        te_lanes(p.op, p.operands, p.constants, v, p.first, p.end, again)
+                    for k in range(outs):
+                        for l in range(count):
+                            if stops[first + l] == p.end:
+                                ct[places[k]][l] += dy[k * ct_width + rows[first + l]]
+                    memset(ct, 0, sizeof(te_row))
+                    if top >= p.first:
+                        te_lanes_back(p.op, p.operands, v, ct, top, p.first)
+                    for k in range(1, p.first):
+                        for l in range(count):
+                            if stops[first + l] == p.end:
+                                dx[(k - 1) * width + rows[first + l]] = ct[k][l]
+                    memset(ct, 0, p.first * sizeof(te_row))
+              PyErr_CheckSignals()
+        finally:
+            free_zeros(ct)
+            if self.kept == NULL:
+                free(v)
+
+
+cdef void load_rows(te_row *v, const double *x, Py_ssize_t width, const Py_ssize_t *rows, Py_ssize_t count,
+                    uint32_t first) noexcept nogil:
+    """Load a block of arguments; the lanes that are over repeat the last one."""
+    cdef uint32_t k
+    cdef int l
+    for k in range(1, first):
+        for l in range(TE_LANES):
+            v[k][l] = x[(k - 1) * width + rows[min(<Py_ssize_t> l, count - 1)]]
+
+
+@cython.final
+cdef class Register:
+    """In the place of a number of a program's value: where a run has it."""
+
+    cdef readonly uint32_t number
+
+    def __init__(self, uint32_t number):
+        self.number = number
+
+
+@cython.final
+cdef class Places(Leaves):
+    """The leaves of a value: registers, and what was known beforehand."""
+
+    cdef tuple known
+    cdef Py_ssize_t taken
+
+    cdef object scalar(self, uint32_t id):
+        return Register(id) if id else self.discrete()
+
+    cdef object discrete(self):
+        self.taken += 1
+        return self.known[len(self.known) - self.taken]
+
+
+def registers_of_value(Path path):
+    """A path's value with a `Register` in the place of each number that is computed."""
+    cdef Places leaves = Places.__new__(Places)
+    leaves.known = path.known
+    return build(path.outputs, leaves)
+
+
+def registers_of_arguments(Plan plan, tuple primals):
+    """For each float of arguments, whose values are 1.0, 2.0, ..., the register that it is read into, from input 1 on."""
+    cdef Registers registers = plan.read(primals)
+    cdef uint32_t i
+    if registers is None:
+        return None
+    return [int(registers.v[i]) for i in range(1, plan.inputs + 1)]

@@ -1,0 +1,129 @@
+"""A loop that fills an array only for it to be added to another one adds there itself.
+
+Each element gets one contribution, so that the sums are the same to the bit: where an array begins as zeros, what is
+added to it is added to zero first, and no sum that began at zero is ``-0.0``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
+from tapeengine.chad.intermediate.analysis import outs, reads, walk
+from tapeengine.chad.intermediate.statements import (
+    AddAll,
+    AddAt,
+    ArrayOf,
+    Assign,
+    For,
+    Function,
+    If,
+    New,
+    Row,
+    Statement,
+    Var,
+    While,
+)
+
+__all__ = ["accumulated"]
+
+
+def accumulated(function: Function, times: Counter[str]) -> Function:
+    """Give a function that adds where its sums are.
+
+    Parameters
+    ----------
+    function : Function
+    times : Counter of str
+        How often each variable is named.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.intermediate.operations import REAL
+    >>> from tapeengine.chad.intermediate.statements import WHOLE, Const
+    >>> i, n, x, d = Var("i", WHOLE), Const(3, WHOLE), Const(1.0, REAL), Var("d", ArrayOf(REAL))
+    >>> a = Var("a", ArrayOf(REAL))
+    >>> body = [New(d, (n,)), New(a, (n,)), For(i, n, [AddAt(a, (i,), x)]), AddAll(d, a)]
+    >>> made = accumulated(Function("f", [], body, [d]), Counter(d=3, a=3, i=2))
+    >>> [type(s).__name__ for s in made.body], made.body[1].body[0].array.name
+    (['New', 'For'], 'd')
+    """
+    if not any(isinstance(s, AddAll) for s, _ in walk(function.body)):
+        return function
+    return replace(function, body=Places(function, times).block(function.body))
+
+
+class Places:
+    """Finds where arrays of contributions are added."""
+
+    def __init__(self, function: Function, times: Counter[str]) -> None:
+        self.times = times
+        self.lifetimes = Lifetimes(function)
+        self.params = {self.lifetimes.find(p.name) for p in function.params}
+
+    def block(self, statements: Sequence[Statement]) -> list[Statement]:
+        """Give statements that add where their sums are."""
+        found = list(map(self.inside, statements))
+        for s in list(found):
+            if isinstance(s, New) and self.times[s.out.name] == 3 and len(s.sizes) == 1:
+                self.move(found, s)
+        return found
+
+    def inside(self, s: Statement) -> Statement:
+        """Do so inside a statement."""
+        match s:
+            case For():
+                return replace(s, body=self.block(s.body))
+            case While():
+                return replace(s, test=self.block(s.test), body=self.block(s.body))
+            case If():
+                return replace(s, then=self.block(s.then), orelse=self.block(s.orelse))
+        return s
+
+    def move(self, statements: list[Statement], made: New) -> None:
+        """Let the loop that fills an array add to what the array is added to, if nobody else looks at either."""
+        start = statements.index(made)
+        after = statements[start + 1 :]
+        last = next((s for s in after if isinstance(s, AddAll) and s.value == made.out), None)
+        loop = next((s for s in after if isinstance(s, For) and filled(s, made.out)), None)
+        if last is None or loop is None or statements.index(loop) > statements.index(last):
+            return
+        row = next((s for s in after if isinstance(s, Row) and s.out == last.array), None)
+        between = statements[start + 1 : statements.index(last)]
+        if row is not None and (row not in between or not self.may_move(row, between)):
+            return
+        if row is None and last.array.name in {v.name for s in between for v in outs(s)}:
+            return
+        if not self.is_apart(last.array, made.out, [s for s in between if s is not row]):
+            return
+        body = [replace(s, array=last.array) if isinstance(s, AddAt) and s.array == made.out else s for s in loop.body]
+        statements[statements.index(loop)] = replace(loop, body=body)
+        statements.remove(last)
+        if row is not None:
+            statements.remove(row)
+        statements[start : start + 1] = [] if row is None else [row]
+
+    def may_move(self, row: Row, between: Sequence[Statement]) -> bool:
+        """Tell whether a row may be taken before some statements."""
+        given = {v.name for s, _ in walk(list(between)) for v in outs(s)}
+        return not any(isinstance(x, Var) and x.name in given for x in (row.array, *row.indices))
+
+    def is_apart(self, sums: Var, made: Var, between: Sequence[Statement]) -> bool:
+        """Tell whether statements do not touch the memory of some sums."""
+        memory = self.lifetimes.find(sums.name)
+        if memory in self.params:
+            return False
+        named = {x for s, _ in walk(list(between)) for x in (*reads(s), *outs(s)) if isinstance(x, Var)} - {made}
+        return not any(isinstance(x.type, ArrayOf) and self.lifetimes.find(x.name) == memory for x in named)
+
+
+def filled(loop: For, array: Var) -> bool:
+    """Tell whether each step of a loop adds to an element of its own, and that is all that is done with an array."""
+    index = {loop.index.name}
+    for s in loop.body:
+        if isinstance(s, Assign):
+            index |= {v.name for v, x in zip(s.outs, s.values, strict=True) if isinstance(x, Var) and x.name in index}
+    adds = [s for s in loop.body if isinstance(s, AddAt) and s.array == array]
+    return len(adds) == 1 and all(isinstance(i, Var) and i.name in index for i in adds[0].indices)

@@ -1,0 +1,131 @@
+"""What is done once before a loop: what all its steps have alike, and checks of indices.
+
+It runs only where the loop has a step. An index that is out of range refers the run to Python, which raises in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tapeengine.chad.backends.llvm.body import Body
+from tapeengine.chad.backends.llvm.recompute import Site
+from tapeengine.chad.backends.llvm.writer import REFER
+from tapeengine.chad.intermediate.analysis import changes, outs, walk
+from tapeengine.chad.intermediate.statements import (
+    ArrayOf,
+    Check,
+    Compute,
+    Const,
+    For,
+    Load,
+    Operand,
+    Row,
+    Scalar,
+    Size,
+    Statement,
+    Var,
+)
+
+__all__ = ["Before"]
+
+
+class Before:
+    """What is written before a loop.
+
+    Parameters
+    ----------
+    b : Body
+    loop : For
+    sites : sequence of Site
+        What its frames leave out, which each step begins with.
+    """
+
+    def __init__(self, b: Body, loop: For, sites: Sequence[Site]) -> None:
+        self.b = b
+        self.sums: dict[str, Compute] = {}
+        self.steps = [*(s for site in sites for s in site.again), *loop.body]
+        inside = [s for s, _ in walk(self.steps)]
+        self.indices = [loop.index, *(site.index for site in sites)]
+        self.inside = {v.name for v in self.indices} | {v.name for s in inside for v in outs(s)}
+        self.inside |= {f.name for k in loop.recalled for f in k.fields}
+        changed = {v.name for s in inside for v in changes(s)}
+        params = {p.name for p in b.function.params}
+        self.changed = {b.lifetimes.find(name) for name in changed | (params if changed & params else set())}
+
+    def is_fixed(self, x: Operand) -> bool:
+        """Tell whether a value is the same in all steps."""
+        if isinstance(x, Const):
+            return True
+        return x.name in self.b.known and x.name not in self.b.changing and x.name not in self.inside
+
+    def write(self, count: str) -> None:
+        """Write what can be done before the loop, of what all its steps do."""
+        for s in self.steps:
+            if self.may_go(s):
+                self.b.block([s])
+                self.b.hoisted.add(id(s))
+                self.inside -= {v.name for v in outs(s)}
+            elif isinstance(s, Compute) and self.sum_of(s) is not None:
+                self.sums[s.out.name] = s
+            elif isinstance(s, Load | Row) and s.checked and self.is_fixed(s.array):
+                self.check(s, count)
+
+    def may_go(self, s: Statement) -> bool:
+        """Tell whether a statement may be written before the loop."""
+        match s:
+            case Compute(out, _, args):
+                return out.name not in self.b.changing and all(map(self.is_fixed, args))
+            case Load(_, array, indices) | Row(_, array, indices):
+                if isinstance(array, Const) or not all(map(self.is_fixed, (array, *indices))):
+                    return False
+                return isinstance(s, Row) or self.is_unchanged(array)
+            case Check(index, size):
+                return self.is_fixed(index) and self.is_fixed(size)
+            case Size():
+                return self.is_fixed(s.array)
+        return False
+
+    def is_unchanged(self, array: Var) -> bool:
+        """Tell whether no step changes an array of numbers."""
+        assert isinstance(array.type, ArrayOf)
+        return isinstance(array.type.element, Scalar) and self.b.lifetimes.find(array.name) not in self.changed
+
+    def check(self, s: Load | Row, count: str) -> None:
+        """Check the indices of a statement that are alike in all steps, or the loop's."""
+        b = self.b
+        sizes = b.value(s.array)[1:]
+        for k, x in enumerate(s.indices):
+            if x in self.indices:
+                if sizes[k] != count and not b.is_reverse:
+                    b.stop_if(b.op(f"icmp slt i64 {sizes[k]}, {count}"), REFER, now=True)
+            elif isinstance(x, Var) and x.name in self.sums:
+                self.check_sum(self.sums[x.name], sizes[k], count)
+            elif self.is_fixed(x):
+                b.prepared[id(s), k] = b.index(x, sizes[k], checked=not b.is_reverse)
+            else:
+                return
+        b.checked.add(id(s))
+
+    def sum_of(self, s: Compute) -> Operand | None:
+        """Give what a statement adds to the loop's index, if that is not negative and the same in all steps."""
+        if s.operation.name != "iadd":
+            return None
+        first, second = s.args
+        other = second if first in self.indices else first if second in self.indices else None
+        return other if other is not None and self.is_fixed(other) and self.b.is_index(other) else None
+
+    def check_sum(self, s: Compute, size: str, count: str) -> None:
+        """Check an index that is the loop's and a number that is not negative: the last one is the largest."""
+        b, start = self.b, self.sum_of(s)
+        if not b.is_reverse:
+            assert start is not None
+            left = b.op(f"sub nsw i64 {size}, {count}")
+            b.stop_if(b.op(f"icmp slt i64 {left}, {b.one(start)}"), REFER, now=True)
+        b.checked.add(id(s))
+
+    def leave(self) -> None:
+        """Forget it after the loop."""
+        b, known = self.b, {id(s) for s in self.steps}
+        b.checked -= known
+        b.hoisted -= known
+        b.prepared = {key: i for key, i in b.prepared.items() if key[0] not in known}

@@ -1,0 +1,121 @@
+"""Arguments with a leading axis: taken apart into lanes, and the values of lanes put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import tapeengine.numpy as tnp
+from tapeengine.errors import StructureError
+from tapeengine.structure import Structures
+from tapeengine.transforms.forms import flatten, is_traced, unflatten
+
+__all__ = ["Mapped", "joined"]
+
+
+class Mapped:
+    """The arguments of a call, of which some leaves have an axis of lanes.
+
+    Parameters
+    ----------
+    structures : Structures
+    args : tuple
+    in_axes : int, None, or tuple of them for each argument
+        An entry may be a list, tuple or dict of them with the argument's structure.
+
+    Attributes
+    ----------
+    leaves : list
+        From left to right; those with lanes have them along their first axis.
+    mapped : list of bool
+        Which leaves have lanes.
+    lanes : int
+
+    Raises
+    ------
+    StructureError
+        Where axes do not fit, or their lengths differ.
+    """
+
+    def __init__(self, structures: Structures, args: tuple[Any, ...], in_axes: Any) -> None:
+        axes = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
+        if len(axes) != len(args):
+            raise StructureError(f"in_axes has {len(axes)} entries, and the call has {len(args)} arguments")
+        leaves, self.steps = flatten(structures, args)
+        spread = [axis for entry, arg in zip(axes, args, strict=True) for axis in _spread(structures, entry, arg)]
+        self.leaves: list[Any] = []
+        self.mapped: list[bool] = []
+        lengths = set()
+        for leaf, axis in zip(leaves, spread, strict=True):
+            has_axis = axis is not None and hasattr(leaf, "shape")
+            if axis is not None and not has_axis and isinstance(leaf, (float, complex)):
+                raise StructureError(f"in_axes gives an axis to {leaf!r}, which has none: give it None")
+            self.leaves.append(np.moveaxis(leaf, axis, 0) if has_axis and axis else leaf)
+            self.mapped.append(has_axis)
+            if has_axis:
+                if not self.leaves[-1].shape:
+                    raise StructureError("in_axes gives an axis to an array of shape (), which has none: give it None")
+                lengths.add(self.leaves[-1].shape[0])
+        if len(lengths) != 1 or 0 in lengths:
+            found = ", ".join(map(str, sorted(lengths))) or "none"
+            raise StructureError(f"the mapped axes must have one length that is not 0; theirs are: {found}")
+        (self.lanes,) = lengths
+
+    def lane(self, k: int) -> tuple[Any, ...]:
+        """The arguments of one lane; a float for a number of a float64 array."""
+        found = [_number(leaf[k]) if m else leaf for leaf, m in zip(self.leaves, self.mapped, strict=True)]
+        args: tuple[Any, ...] = unflatten(self.steps, found)
+        return args
+
+    def columns(self) -> list[Any] | None:
+        """For each leaf its numbers in all lanes, or the discrete leaf itself; None where lanes will not do."""
+        columns: list[Any] = []
+        for leaf, mapped in zip(self.leaves, self.mapped, strict=True):
+            if is_traced(leaf) or (mapped and not (leaf.ndim == 1 and leaf.dtype == np.float64)):
+                return None
+            columns.append(np.full(self.lanes, leaf) if type(leaf) is float else leaf)
+        return columns
+
+
+def _spread(structures: Structures, axes: Any, arg: Any) -> list[int | None]:
+    """The axis of each leaf of an argument."""
+    if axes is None or isinstance(axes, int):
+        return [axes] * len(flatten(structures, arg)[0])
+    if type(axes) is not type(arg) or len(axes) != len(arg):
+        raise StructureError(f"in_axes has {axes!r} for an argument of another structure")
+    if isinstance(axes, dict):
+        return [axis for key in arg for axis in _spread(structures, axes[key], arg[key])]
+    return [axis for entry, item in zip(axes, arg, strict=True) for axis in _spread(structures, entry, item)]
+
+
+def _number(value: Any) -> Any:
+    return float(value) if type(value) is np.float64 else value
+
+
+def joined(structures: Structures, values: Sequence[Any], out_axes: Any) -> Any:
+    """The values of all lanes as one structure, whose leaves have an axis of lanes."""
+    first, steps = flatten(structures, values[0])
+    axes = _spread(structures, out_axes, values[0])
+    rows = [first]
+    for value in values[1:]:
+        leaves, other = flatten(structures, value)
+        if [s and (s[0], s[3]) for s in other] != [s and (s[0], s[3]) for s in steps]:
+            raise StructureError("the lanes return values of different structures, which cannot be put together")
+        rows.append(leaves)
+    return unflatten(steps, [stacked([row[k] for row in rows], axis) for k, axis in enumerate(axes)])
+
+
+def stacked(leaves: list[Any], axis: int | None) -> Any:
+    """One leaf of all lanes; with None for the axis the one that they share."""
+    first = leaves[0]
+    if axis is None or first is None or isinstance(first, str) or (callable(first) and not hasattr(first, "shape")):
+        if any(leaf is not first and not np.array_equal(leaf, first) for leaf in leaves):
+            raise StructureError(
+                f"the lanes return different values, {first!r} among them, which cannot be put together"
+            )
+        return first
+    if any(map(is_traced, leaves)):
+        return tnp.stack(leaves, axis=axis) if hasattr(first, "shape") and first.shape else tnp.array(leaves)
+    return np.stack(leaves, axis=axis) if np.ndim(first) else np.array(leaves)

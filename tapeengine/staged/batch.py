@@ -1,0 +1,355 @@
+"""A program of many arguments at a time: in lanes where it is staged, one by one where it is not."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tapeengine._core.programs.replay import (
+    Lanes,
+    Path,
+    Plan,
+    Register,
+    registers_of_arguments,
+    registers_of_value,
+)
+from tapeengine._core.sweeps.inspection import open_tape
+from tapeengine.errors import CotangentError, StructureError
+from tapeengine.staged.axes import Mapped, joined
+from tapeengine.transforms.calls import call_with_rule
+from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unflatten
+
+if TYPE_CHECKING:
+    from tapeengine.transforms.contract import Engine
+
+__all__ = ["Batched"]
+
+#: So many arguments may be run one after the other, each on a way of its own, before the rest is.
+MOST_ALONE = 256
+#: Fewer lanes than that are not shared among threads.
+FEW = 64
+
+
+class Batched:
+    """A program mapped over axes of its arguments. Made by `Engine.vmap` and `Staged.batch`.
+
+    Parameters
+    ----------
+    engine : Engine
+    program : callable
+    in_axes, out_axes : int, None, or structures of them
+    threads : int
+        How many threads share the lanes of a staged program.
+    """
+
+    def __init__(
+        self, engine: Engine, program: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, threads: int = 1
+    ) -> None:
+        self.engine = engine
+        self.program: Any = program
+        self.in_axes = in_axes
+        self.out_axes = out_axes
+        self.threads = threads
+        functools.update_wrapper(self, program, updated=())
+        self.__name__ = getattr(program, "__name__", type(program).__name__)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        """Return the values of all lanes."""
+        if hasattr(type(self.program), "__tapeengine_plan__"):
+            if open_tape() is not None:
+                traced, found = call_with_rule(
+                    self.engine, args, lambda values: self._rule(values, keywords), self.__name__
+                )
+                if traced:
+                    return found
+            run = self._run(args, keywords, keep=False)
+            if run is not None:
+                return run.value()
+        return self._one_by_one(*args, **keywords)
+
+    def __tapeengine_vjp__(self, engine: Engine, *args: Any, **keywords: Any) -> tuple[Any, Any]:
+        """Return the values, and the backpropagator of all lanes."""
+        staged = (
+            engine is self.engine and engine.switches is None and hasattr(type(self.program), "__tapeengine_plan__")
+        )
+        run = self._run(args, keywords, keep=True) if staged else None
+        if run is not None:
+            return run.value(), run.backward
+        return engine.vjp(self._lambda(), *args, **keywords)
+
+    def __tapeengine_tape__(self, engine: Engine, *args: Any) -> tuple[Any, Any]:
+        """Return the values, and a backpropagator with a tape of second order."""
+        return engine.trace(self._lambda(), args, order=2)
+
+    def _lambda(self) -> Callable[..., Any]:
+        return lambda *args, **keywords: self._one_by_one(*args, **keywords)
+
+    def _one_by_one(self, *args: Any, **keywords: Any) -> Any:
+        mapped = Mapped(self.engine.structures, args, self.in_axes)
+        values = [self.program(*mapped.lane(k), **keywords) for k in range(mapped.lanes)]
+        return joined(self.engine.structures, values, self.out_axes)
+
+    def _rule(self, values: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
+        """The value at plain arguments with its derivative, for one record on the tape around it."""
+        if any(map(is_traced, flatten(self.engine.structures, values)[0])):
+            return self(*values, **keywords), Derivative(self, values, keywords, None)
+        value, back = self.engine.vjp(self, *values, **keywords)
+        return value, Derivative(self, values, keywords, back)
+
+    def _run(self, args: tuple[Any, ...], keywords: dict[str, Any], keep: bool) -> Run | None:
+        """All lanes, run; None where the program is not replayed or its arguments are no columns of numbers."""
+        if self.out_axes != 0:
+            return None
+        mapped = Mapped(self.engine.structures, args, self.in_axes)
+        columns = mapped.columns()
+        if columns is None:
+            return None
+        plan = self.program.__tapeengine_plan__(mapped.lane(0), keywords)
+        return None if plan is None else Run(self, mapped, columns, plan, keywords, keep)
+
+
+class Derivative:
+    """The derivative of a call in lanes, as a record's rule."""
+
+    def __init__(self, batched: Batched, args: tuple[Any, ...], keywords: dict[str, Any], back: Any) -> None:
+        self.batched, self.args, self.keywords, self.back = batched, args, keywords, back
+
+    def pull(self, cotangent: Any) -> Any:
+        """The cotangents of the arguments."""
+        engine = self.batched.engine
+        if self.back is not None and not any(map(is_traced, flatten(engine.structures, cotangent)[0])):
+            return self.back(cotangent)
+        return engine.vjp(self.batched._lambda(), *self.args, **self.keywords)[1](cotangent)
+
+    def push(self, tangents: tuple[Any, ...]) -> Any:
+        """The tangent of the values."""
+        keywords = self.keywords
+        return self.batched.engine.jvp(lambda *args: self.batched._one_by_one(*args, **keywords), self.args, tangents)[
+            1
+        ]
+
+
+class Run:
+    """The lanes of one call: those in blocks along a path, and those that ran alone.
+
+    A lane that leaves its path goes on along the paths that fork there; where none has been recorded, one lane is run,
+    which records its way for the others.
+    """
+
+    def __init__(
+        self, batched: Batched, mapped: Mapped, columns: list[Any], plan: Plan, keywords: dict[str, Any], keep: bool
+    ) -> None:
+        self.engine = batched.engine
+        self.staged: Any = batched.program  # a `Staged`
+        self.threads = batched.threads
+        self.mapped = mapped
+        self.plan = plan
+        self.keywords = keywords
+        self.keep = keep
+        self.numbers = [
+            k for k, column in enumerate(columns) if isinstance(column, np.ndarray) and column.dtype == float
+        ]
+        marks = [
+            float(self.numbers.index(k) + 1) if k in self.numbers else leaf for k, leaf in enumerate(mapped.leaves)
+        ]
+        places = registers_of_arguments(plan, unflatten(mapped.steps, marks))
+        if places is None:
+            raise StructureError("the lanes have arguments of another form than the first one")
+        self.places = [place - 1 for place in places]
+        self.inputs = np.array([columns[self.numbers[place]] for place in self.places]).reshape(
+            len(places), mapped.lanes
+        )
+        self.outputs = Outputs(self.engine, plan.paths[0], mapped.lanes)
+        self.pieces: list[tuple[Lanes, Any, list[int]]] = []
+        self.alone: list[tuple[int, Any]] = []
+        self._explore()
+
+    # -- forwards ------------------------------------------------------------------------------------------------------
+    def _explore(self) -> None:
+        pending = [(list(self.plan.paths[:1]), np.arange(self.mapped.lanes), 0)]
+        while pending:
+            paths, rows, at = pending.pop()
+            for path in paths:
+                if not len(rows):
+                    break
+                rows, deeper = self._along(path, rows, at)
+                pending += deeper
+            if len(rows):
+                rest = self._one_alone(rows)
+                if len(rest):
+                    pending.append((list(self.plan.paths[:1]), rest, 0))
+
+    def _along(self, path: Path, rows: Any, at: int) -> tuple[Any, list[tuple[list[Path], Any, int]]]:
+        """Run lanes along a path: those that got no further than register `at`, and those that go on elsewhere."""
+        registers, leaves = self.outputs.of(path)
+        parts = [Lanes(path, self.inputs, part) for part in self._shares(rows)]
+        _each(
+            self.threads,
+            [functools.partial(part.forward, registers, self.outputs.columns(leaves), self.keep) for part in parts],
+        )
+        self.pieces += [(part, registers, leaves) for part in parts]
+        self.outputs.settle(leaves)
+        stops = np.concatenate([part.stops[: len(part.rows)] for part in parts])
+        left = stops < path.end
+        deeper = [
+            (list(path.forks.get(int(s), ())), rows[stops == s], int(s)) for s in np.unique(stops[left & (stops > at)])
+        ]
+        self.outputs.note(path, rows[~left])
+        return rows[left & (stops <= at)], deeper
+
+    def _shares(self, rows: Any) -> Iterator[Any]:
+        """The rows in as many parts as there are threads, of whole blocks."""
+        if self.threads < 2 or len(rows) < FEW:
+            yield np.ascontiguousarray(rows)
+            return
+        size = -(-len(rows) // self.threads)
+        size += -size % 16
+        for start in range(0, len(rows), size):
+            yield np.ascontiguousarray(rows[start : start + size])
+
+    def _one_alone(self, rows: Any) -> Any:
+        """Run the program at one lane, or at all where each goes its own way; the rows that are left."""
+        now = rows[:1] if len(self.alone) < MOST_ALONE else rows
+        for row in now:
+            args = self.mapped.lane(int(row))
+            if self.keep:
+                value, back = self.engine.vjp(self.staged, *args, **self.keywords)
+                self.alone.append((int(row), back))
+            else:
+                value = self.staged(*args, **self.keywords)
+                self.alone.append((int(row), None))
+            self.outputs.put(int(row), value)
+        return rows[len(now) :]
+
+    def value(self) -> Any:
+        """The values of all lanes."""
+        return self.outputs.value()
+
+    # -- backwards -----------------------------------------------------------------------------------------------------
+    def backward(self, cotangent: Any) -> tuple[Any, ...]:
+        """Return one cotangent for each argument, from that of the values."""
+        given = self.outputs.taken(cotangent)
+        found = np.zeros_like(self.inputs)
+        for part, registers, leaves in self.pieces:
+            _each(1, [functools.partial(part.backward, registers, np.ascontiguousarray(given[leaves]), found)])
+        for row, back in self.alone:
+            parts = flatten(self.engine.structures, back(self.outputs.lane(cotangent, row)))[0]
+            for place, k in zip(range(len(self.places)), self.places, strict=True):
+                found[place, row] = parts[self.numbers[k]]
+        return self._by_argument(found)
+
+    def _by_argument(self, found: Any) -> tuple[Any, ...]:
+        leaves: list[Any] = [None] * len(self.mapped.leaves)
+        for place, k in enumerate(self.places):
+            number = self.numbers[k]
+            leaves[number] = found[place] if self.mapped.mapped[number] else float(np.sum(found[place]))
+        args: tuple[Any, ...] = unflatten(self.mapped.steps, leaves)
+        return args
+
+
+class Outputs:
+    """The values of all lanes, a row of an array for each number of the program's value."""
+
+    def __init__(self, engine: Engine, path: Path, lanes: int) -> None:
+        self.structures = engine.structures
+        self.lanes = lanes
+        leaves, self.steps = flatten(self.structures, registers_of_value(path))
+        self.form = _form(self.steps)
+        self.is_number = [isinstance(leaf, Register) or is_continuous(leaf) for leaf in leaves]
+        self.leaves: list[Any] = [None if number else leaf for leaf, number in zip(leaves, self.is_number, strict=True)]
+        self.array = np.empty((len(leaves), lanes))
+        self._found: Any = self.array
+
+    def of(self, path: Path) -> tuple[Any, list[int]]:
+        """The registers of a path's numbers, and which leaves of the value they are."""
+        leaves = self._checked(registers_of_value(path))
+        places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Register)]
+        return np.array([leaves[k].number for k in places], np.uint32), places
+
+    def columns(self, leaves: list[int]) -> Any:
+        """Where a run puts the numbers of these leaves."""
+        self._found = self.array if leaves == list(range(len(self.array))) else self.array[leaves]
+        return self._found
+
+    def settle(self, leaves: list[int]) -> None:
+        """Take over what a run has put there."""
+        if self._found is not self.array:
+            self.array[leaves] = self._found
+
+    def note(self, path: Path, rows: Any) -> None:
+        """Put what a path's value has beside computed numbers."""
+        for k, leaf in enumerate(self._checked(registers_of_value(path))):
+            if self.is_number[k] and not isinstance(leaf, Register):
+                self.array[k, rows] = leaf
+
+    def put(self, row: int, value: Any) -> None:
+        """Put the value of a lane that ran alone."""
+        for k, leaf in enumerate(self._checked(value)):
+            if self.is_number[k]:
+                self.array[k, row] = leaf
+
+    def _checked(self, value: Any) -> list[Any]:
+        leaves, steps = flatten(self.structures, value)
+        same = _form(steps) == self.form and all(
+            number == (isinstance(leaf, Register) or is_continuous(leaf)) and (number or np.array_equal(leaf, known))
+            for leaf, number, known in zip(leaves, self.is_number, self.leaves, strict=True)
+        )
+        if not same:
+            raise StructureError(
+                "the lanes return values of different structures or different discrete parts, which cannot be put "
+                "together: return numbers, or call the program for each argument"
+            )
+        return leaves
+
+    def value(self) -> Any:
+        """The program's value with an axis of lanes."""
+        leaves = [
+            self.array[k] if number else self._spread(leaf)
+            for k, (leaf, number) in enumerate(zip(self.leaves, self.is_number, strict=True))
+        ]
+        return unflatten(self.steps, leaves)
+
+    def _spread(self, leaf: Any) -> Any:
+        return np.stack([leaf] * self.lanes) if isinstance(leaf, (int, np.generic, np.ndarray)) else leaf
+
+    def taken(self, cotangent: Any) -> Any:
+        """The cotangents of the numbers, a row for each leaf."""
+        found = np.zeros_like(self.array)
+        for k, leaf in enumerate(self._leaves(cotangent)):
+            if self.is_number[k]:
+                found[k] = leaf
+        return found
+
+    def lane(self, cotangent: Any, row: int) -> Any:
+        """The cotangent of one lane's value."""
+        leaves = [
+            (float(leaf[row]) if np.ndim(leaf) else float(leaf)) if number else None
+            for leaf, number in zip(self._leaves(cotangent), self.is_number, strict=True)
+        ]
+        return unflatten(self.steps, leaves)
+
+    def _leaves(self, cotangent: Any) -> list[Any]:
+        leaves, steps = flatten(self.structures, cotangent)
+        fits = [np.shape(leaf) in ((), (self.lanes,)) for leaf in leaves]
+        if _form(steps) != self.form or not all(fits):
+            raise CotangentError(f"the cotangent must have the structure of the value, with {self.lanes} lanes")
+        return leaves
+
+
+def _form(steps: Sequence[Any]) -> list[Any]:
+    return [step and (step[0], step[3]) for step in steps]
+
+
+def _each(threads: int, calls: Sequence[Callable[[], None]]) -> None:
+    """Make calls, on threads where there are several."""
+    if threads < 2 or len(calls) < 2:
+        for call in calls:
+            call()
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for done in [pool.submit(call) for call in calls]:
+            done.result()

@@ -1,0 +1,178 @@
+"""Recordings as C source: a value and a gradient function, with the bits of a replay."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path as File
+from typing import Any
+
+from tapeengine._core.programs.replay import GUARDS, Path, Plan, Register, registers_of_value
+from tapeengine._core.tape import generate_ops
+from tapeengine._core.tape.table import OPS
+from tapeengine.errors import StagingError
+from tapeengine.structure import Structures
+from tapeengine.transforms.forms import flatten, is_continuous
+
+__all__ = ["c_source"]
+
+CONSTANT, FIRST_GUARD, TRUNC, EXACT = 0xC0, 0xC1, 0xC7, 0xCB
+RIGHT, LEFT, CODE = 0x40, 0x80, 0x3F
+#: Operations whose values may be infinite or NaN without an exception of Python.
+TOTAL = frozenset("add sub mul neg abs sign rint copysign maximum minimum choose relu step".split())
+CHECKS = {
+    "<": "v[{a}] < v[{b}]",
+    "not <": "!(v[{a}] < v[{b}])",
+    "<=": "v[{a}] <= v[{b}]",
+    "not <=": "!(v[{a}] <= v[{b}])",
+    "==": "v[{a}] == v[{b}]",
+    "!=": "v[{a}] != v[{b}]",
+    "trunc": "trunc(v[{a}]) == {k}",
+    "floor": "floor(v[{a}]) == {k}",
+    "ceil": "ceil(v[{a}]) == {k}",
+    "round": "rint(v[{a}]) == {k}",
+    "value": "te_same(v[{a}], {k})",
+    "finite": "isfinite(v[{a}])",
+    "infinite": "isinf(v[{a}])",
+    "nan": "isnan(v[{a}])",
+}
+HEAD = """\
+/* {name}: {inputs} inputs, {outputs} outputs, {paths} ways through its branches. Compile with -ffp-contract=off -lm.
+
+   int {name}_value(const double *x, double *y, double *work);
+   int {name}_gradient(const double *x, const double *dy, double *y, double *dx, double *work);
+
+   Both return 0, or 1 where the arguments take a way that was not recorded. `work` has {work} numbers. */
+#include <string.h>
+"""
+
+
+def c_source(name: str, structures: Structures, plan: Plan) -> str:
+    """See `Staged.to_c`."""
+    if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+        raise StagingError(f"{name!r} is no name of a function in C: to_c(name=...)")
+    paths = plan.paths
+    registers = max(path.end for path in paths)
+    outputs = [_outputs(structures, path) for path in paths]
+    if len({len(found) for found in outputs}) != 1:
+        raise StagingError(f"{name} returns different structures on different ways, and C has one array for them")
+    body = [
+        f"static int {name}_run(const double *x, double *v) {{",
+        f"    memcpy(v + 1, x, {plan.inputs} * sizeof(double));",
+        *_along(plan, paths[0], paths[0].first, "miss"),
+        "miss: return -1;",
+        "}",
+        f"static void {name}_take(int path, const double *v, double *y) {{",
+        "    switch (path) {",
+        *(f"    case {k}: {_taken(found)} break;" for k, found in enumerate(outputs)),
+        "    }",
+        "}",
+        f"int {name}_value(const double *x, double *y, double *work) {{",
+        f"    const int path = {name}_run(x, work);",
+        f"    if (path >= 0) {name}_take(path, work, y);",
+        "    return path < 0;",
+        "}",
+        f"int {name}_gradient(const double *x, const double *dy, double *y, double *dx, double *work) {{",
+        f"    double *v = work, *ct = work + {registers}, c;",
+        f"    const int path = {name}_run(x, v);",
+        "    if (path < 0) return 1;",
+        f"    {name}_take(path, v, y);",
+        f"    memset(ct, 0, {registers} * sizeof(double));",
+        "    switch (path) {",
+    ]
+    for k, path in enumerate(paths):
+        body += [f"    case {k}:", *_seeds(outputs[k]), *_backward(path), "        break;"]
+    body += ["    }", f"    memcpy(dx, ct + 1, {plan.inputs} * sizeof(double));", "    return 0;", "}", ""]
+    sizes = {"inputs": plan.inputs, "outputs": len(outputs[0]), "paths": len(paths), "work": 2 * registers}
+    return "\n".join([HEAD.format(name=name, **sizes), *_functions("\n".join(body)), *body])
+
+
+def _outputs(structures: Structures, path: Path) -> list[Any]:
+    """The numbers of a path's value: registers, and floats that are known."""
+    leaves = flatten(structures, registers_of_value(path))[0]
+    return [leaf for leaf in leaves if isinstance(leaf, Register) or is_continuous(leaf)]
+
+
+def _taken(outputs: list[Any]) -> str:
+    return " ".join(
+        f"y[{k}] = {f'v[{leaf.number}]' if isinstance(leaf, Register) else _number(leaf)};"
+        for k, leaf in enumerate(outputs)
+    )
+
+
+def _seeds(outputs: list[Any]) -> Iterator[str]:
+    for k, leaf in enumerate(outputs):
+        if isinstance(leaf, Register):
+            yield f"        ct[{leaf.number}] += dy[{k}];"
+
+
+def _number(value: float) -> str:
+    """A double to the last bit."""
+    value = float(value)
+    return {"inf": "INFINITY", "-inf": "-INFINITY", "nan": "NAN"}.get(repr(value)) or value.hex()
+
+
+def _along(plan: Plan, path: Path, start: int, otherwise: str) -> Iterator[str]:
+    """The values of a path from a register on; where its first check fails it goes to the label `otherwise`."""
+    constants = path.constant_values()
+    number = plan.paths.index(path)
+    for i, op, a, b in path.instructions():
+        if i < start:
+            continue
+        label = (
+            otherwise if i == start and start != path.first else f"fork_{number}_{i}_0" if path.forks.get(i) else "miss"
+        )
+        if op == CONSTANT:
+            yield f"    v[{i}] = {_number(constants[a])};"
+        elif op >= FIRST_GUARD:
+            known = _number(constants[b]) if TRUNC <= op <= EXACT else ""
+            yield f"    if (!({CHECKS[GUARDS[op - FIRST_GUARD]].format(a=a, b=b, k=known)})) goto {label};"
+        else:
+            row = OPS[op & CODE]
+            yield f"    v[{i}] = op_{row.name}(v[{a}]{f', v[{b}]' if row.arity == 2 else ''});"
+            if row.name not in TOTAL:
+                yield f"    if (!isfinite(v[{i}])) goto {label};"
+    yield f"    return {number};"
+    for i, others in path.forks.items():
+        for k, other in enumerate(others):
+            yield f"fork_{number}_{i}_{k}:;"
+            yield from _along(plan, other, i, f"fork_{number}_{i}_{k + 1}" if k + 1 < len(others) else "miss")
+
+
+def _backward(path: Path) -> Iterator[str]:
+    for i, op, a, b in reversed(list(path.instructions())):
+        if op >= CONSTANT:
+            continue
+        row, form = OPS[op & CODE], op & 0xC0
+        values = f"v[{a}], {f'v[{b}]' if row.arity == 2 else '0.0'}, v[{i}]"
+        gives = [] if form == LEFT else [_gives(row, 0, a, values)]
+        gives += [_gives(row, 1, b, values)] if row.arity == 2 and form != RIGHT else []
+        yield f"        if ((c = ct[{i}]) != 0.0) {{ {' '.join(gives)} }}"
+
+
+def _gives(row: Any, which: int, to: int, values: str) -> str:
+    return f"ct[{to}] += te_times({int(row.selects[which])}, c, {('da', 'db')[which]}_{row.name}({values}));"
+
+
+def _functions(body: str) -> Iterator[str]:
+    """The definitions of what a body calls, taken from the opcode table, each once and before its first use."""
+    yield (File(generate_ops.__file__).parent / "functions.h").read_text()
+    yield "static inline double te_times(int selects, double c, double partial) {"
+    yield "    return c == 0.0 || (selects && partial == 0.0) ? 0.0 : c * partial;"
+    yield "}"
+    yield "static inline int te_same(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }"
+    partials, wanted = [], set(re.findall(r"\bop_\w+", body))
+    for row in OPS:
+        for which in ("da", "db"):
+            if re.search(rf"\b{which}_{row.name}\(", body):
+                text = generate_ops.plain(generate_ops.parse(getattr(row, which)), generate_ops.by_value)
+                partials.append(
+                    f"static inline double {which}_{row.name}(double a, double b, double v) {{ return {text}; }}"
+                )
+    wanted |= set(re.findall(r"\bop_\w+", "\n".join(partials)))
+    for row in OPS:
+        if f"op_{row.name}" in wanted:
+            params = "double a, double b" if row.arity == 2 else "double a"
+            text = generate_ops.plain(generate_ops.parse(row.value), generate_ops.base)
+            yield f"static inline double op_{row.name}({params}) {{ return {text}; }}"
+    yield from partials

@@ -1,0 +1,130 @@
+"""Recordings in files: a documented, versioned format, without pickle and without code.
+
+A file is the line ``tapeengine staged program 1``, the BLAKE2b digest (32 bytes) of the rest, and the rest, which is
+one value. A value is a letter and what belongs to it; numbers of bytes and of items are 8 bytes, the lowest first:
+
+| letter | value |
+|---|---|
+| N, T, F | None, True, False |
+| I | an integer: length, decimal digits |
+| D | a float: 8 bytes |
+| S | a text: length, UTF-8 |
+| B | bytes: length, bytes |
+| L, U | a list, a tuple: count, values |
+| M | a dict: count, keys and values in turn |
+
+The value is a dict of the name and the plans; `tapeengine._core.programs.replay.plan_data` says what is in a plan.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any
+
+from tapeengine._core.programs.replay import DataError, NotReplayable, Plan, plan_data, plan_of_data
+from tapeengine.errors import StagingError
+from tapeengine.structure import Structures
+
+__all__ = ["missing", "read", "save"]
+
+MAGIC = b"tapeengine staged program "
+VERSION = 1
+DIGEST = 32
+DEEPEST = 100
+
+
+def save(path: Any, name: str, paths: int, plans: list[Plan]) -> None:
+    """Write plans to a file."""
+    try:
+        data = {"name": name, "paths": paths, "plans": [plan_data(plan) for plan in plans]}
+        rest = b"".join(_written(data))
+    except (NotReplayable, UnsupportedLeafError) as error:
+        raise StagingError(f"{name} cannot be saved: {error}") from error
+    with open(path, "wb") as file:
+        file.write(MAGIC + b"%d\n" % VERSION + blake2b(rest, digest_size=DIGEST).digest() + rest)
+
+
+def read(path: Any, structures: Structures) -> tuple[str, int, list[Plan]]:
+    """The name, the most paths and the plans of a saved program."""
+    with open(path, "rb") as file:
+        content = file.read()
+    head, _, body = content.partition(b"\n")
+    if not head.startswith(MAGIC):
+        raise StagingError(f"{path} is no file of a staged program")
+    if head != MAGIC + b"%d" % VERSION:
+        raise StagingError(
+            f"{path} has the format {head[len(MAGIC) :].decode(errors='replace')}, and this is {VERSION}"
+        )
+    digest, rest = body[:DIGEST], body[DIGEST:]
+    if blake2b(rest, digest_size=DIGEST).digest() != digest:
+        raise StagingError(f"{path} has been altered or cut off: its digest is another one")
+    try:
+        data, at = _read(rest, 0, 0)
+        if at != len(rest):
+            raise DataError("there is more than one value")
+        plans = [plan_of_data(plan, structures, max(int(data["paths"]), 2)) for plan in data["plans"]]
+        return str(data["name"]), int(data["paths"]), plans
+    except (DataError, KeyError, IndexError, TypeError, ValueError, OverflowError, struct.error) as error:
+        raise StagingError(f"{path} holds no staged program: {error}") from error
+
+
+def missing(name: str, path: Any) -> Callable[..., Any]:
+    """In the place of the program, which a file does not hold."""
+
+    def program(*primals: Any, **keywords: Any) -> Any:
+        raise StagingError(
+            f"{path} holds no recording of {name} for these arguments, or for the way that they take through its "
+            "branches. Record it there before it is saved, or give the program: te.load_staged(path, program)"
+        )
+
+    program.__name__ = name
+    return program
+
+
+class UnsupportedLeafError(TypeError):
+    """A value that the format has no letter for."""
+
+
+def _written(value: Any) -> list[bytes]:
+    kind = type(value)
+    if value is None or kind is bool:
+        return [b"N" if value is None else b"T" if value else b"F"]
+    if kind is float:
+        return [b"D", struct.pack("<d", value)]
+    if kind in (int, str, bytes):
+        letter = b"I" if kind is int else b"S" if kind is str else b"B"
+        content = value if kind is bytes else str(value).encode()
+        return [letter, struct.pack("<q", len(content)), content]
+    if kind in (list, tuple, dict):
+        letter = b"L" if kind is list else b"U" if kind is tuple else b"M"
+        items = [x for pair in value.items() for x in pair] if kind is dict else value
+        return [letter, struct.pack("<q", len(value)), *(part for item in items for part in _written(item))]
+    raise UnsupportedLeafError(f"it takes or returns a {kind.__name__}: only numbers and texts can be saved")
+
+
+def _read(data: bytes, at: int, depth: int) -> tuple[Any, int]:
+    """The value at a place, and where the next one is."""
+    letter = data[at : at + 1]
+    at += 1
+    if letter in (b"N", b"T", b"F"):
+        return {b"N": None, b"T": True, b"F": False}[letter], at
+    (count,) = struct.unpack_from("<d" if letter == b"D" else "<q", data, at)
+    at += 8
+    if letter == b"D":
+        return count, at
+    if not 0 <= count <= len(data) - at or depth > DEEPEST:
+        raise DataError("a length reaches beyond the end")
+    if letter in (b"I", b"S", b"B"):
+        content = data[at : at + count]
+        return int(content) if letter == b"I" else content.decode() if letter == b"S" else content, at + count
+    if letter not in (b"L", b"U", b"M"):
+        raise DataError(f"a value is of the kind {letter!r}, which is none")
+    items = []
+    for _ in range(2 * count if letter == b"M" else count):
+        item, at = _read(data, at, depth + 1)
+        items.append(item)
+    if letter == b"M":
+        return dict(zip(items[::2], items[1::2], strict=True)), at
+    return items if letter == b"L" else tuple(items), at

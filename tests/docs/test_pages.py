@@ -1,0 +1,56 @@
+"""Every code block of every page runs by itself and prints what the page says; every link leads somewhere."""
+
+import re
+from functools import cache
+
+import pytest
+from docs_blocks import PAGES, ROOT, Block, Outcome, all_blocks, run, words, written
+
+BLOCKS = [block for block in all_blocks() if block.language == "python"]
+LANGUAGES = {"python", "output", "text", "console", "toml", "svg", "{toctree}", "{eval-rst}", "{include}", "{image}"}
+LANGUAGES |= {"{figure}", "{literalinclude}", "{raw}", "{note}"}
+
+
+@cache
+def outcomes() -> dict[str, Outcome]:
+    return run(BLOCKS)
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.name)
+def test_a_block_runs_by_itself(block: Block) -> None:
+    code, printed, error = outcomes()[block.name]
+    if code == 77 and "tapeengine" not in error.replace("tapeengine_scipy", ""):
+        pytest.skip(error.strip())
+    assert code == 0, f"{block.name}\n{error}"
+    if block.output is not None:
+        assert words(printed) == words(block.output)
+    lines = iter(map(words, printed.splitlines()))
+    for expected in block.printed:
+        assert expected in lines, f"{block.name} prints\n{printed}\nand not {expected!r} at its place"
+
+
+def test_blocks_say_their_language() -> None:
+    """An indented block, or a fence without a language, would be code that nobody runs."""
+    others = [b for b in all_blocks() if b.language not in LANGUAGES and not b.text.startswith("$ ")]
+    assert {block.name: block.language for block in others} == {}
+    for page in filter(written, PAGES):
+        text = re.sub(r"^( *)```.*?^\1```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        assert re.findall(r"(?<!\S\n)\n(    [^ \n|*-].*)", text) == [], page.name
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if written(p)], ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page) -> None:
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not target.startswith(("http://", "https://", "#")):
+            name, _, anchor = target.partition("#")
+            there = page.parent / name
+            assert there.exists() or there.with_suffix(".py").exists(), f"{page.name}: {target}"
+            if anchor:
+                headings = re.findall(r"^#+ (.*)$", there.read_text(encoding="utf-8"), re.MULTILINE)
+                assert anchor in {slug(heading) for heading in headings}, f"{page.name}: {target}"
+
+
+def slug(heading: str) -> str:
+    """The anchor of a heading, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

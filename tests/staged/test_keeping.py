@@ -1,0 +1,189 @@
+"""Recordings in files and in C: the same bits, and nothing that was altered is run."""
+
+import ctypes
+import math
+import shutil
+import subprocess
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from branching_programs import EXPRESSION, evaluated
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import tapeengine as te
+from tapeengine.errors import StagingError
+
+XS = [[0.5, -1.0, 2.0], [-0.5, 1.5, 0.25], [2.5, 0.1, -3.0], [0.0, -0.0, 1.0]]
+
+
+def program(xs: Any) -> Any:
+    x, y, z = xs
+    total = te.math.sin(x) * y - z / (1.0 + y * y) + te.math.sqrt(x * x + 0.09) ** 1.5
+    for _ in range(int(abs(z))):
+        total = te.math.maximum(total * 0.5, te.math.atan2(x, z)) + te.math.exp(-y * y)
+    return [total if x > 0.25 else te.math.log1p(x * x) * y, total * z, 1.25]
+
+
+def recorded(f: Callable[..., Any], points: list[list[float]]) -> Any:
+    staged = te.stage(f)
+    for xs in points:
+        staged(xs)
+    return staged
+
+
+def test_a_loaded_program_is_the_saved_one(tmp_path: Path) -> None:
+    recorded(program, XS).save(tmp_path / "p.staged")
+    loaded = te.load_staged(tmp_path / "p.staged")
+    for xs in XS:
+        value, back = te.vjp(loaded, xs)
+        wanted, wanted_back = te.vjp(program, xs)
+        assert repr(value) == repr(wanted)
+        assert repr(back([1.0, -2.0, 0.5])) == repr(wanted_back([1.0, -2.0, 0.5]))
+        assert repr(te.jacobian(loaded)(xs)) == repr(te.jacobian(program)(xs))
+    assert repr(loaded.batch([np.array(c) for c in zip(*XS, strict=True)])[0].tolist()) == repr(
+        [program(xs)[0] for xs in XS]
+    )
+    assert loaded.__name__ == "program"
+    assert b"lambda" not in (tmp_path / "p.staged").read_bytes()
+
+
+def test_what_no_recording_fits(tmp_path: Path) -> None:
+    recorded(program, XS[:1]).save(tmp_path / "p.staged")
+    loaded = te.load_staged(tmp_path / "p.staged")
+    for argument in ([0.5, -1.0, 9.0], (0.5, -1.0, 2.0), [1.0]):
+        with pytest.raises(StagingError, match="holds no recording of program"):
+            loaded(argument)
+    assert repr(loaded(XS[0])) == repr(program(XS[0]))
+    own = te.load_staged(tmp_path / "p.staged", program)
+    assert repr(own([0.5, -1.0, 9.0])) == repr(program([0.5, -1.0, 9.0]))
+
+
+def test_discrete_leaves_are_kept(tmp_path: Path) -> None:
+    staged = te.stage(lambda d, n, t: {"a": d["x"] * n, "b": [None, t, True, (d["y"], 2.5)], "n": n, "z": math.nan})
+    arguments = {"x": 1.5, "y": -0.0}, 12345678901234567890, "text"
+    wanted = repr(staged(*arguments))
+    staged.save(tmp_path / "p.staged")
+    assert repr(te.load_staged(tmp_path / "p.staged")(*arguments)) == wanted
+
+
+def altered(content: bytes, k: int, by: int) -> bytes:
+    return content[:k] + bytes([content[k] ^ by]) + content[k + 1 :]
+
+
+def test_altered_truncated_and_newer_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.staged"
+    recorded(program, XS).save(path)
+    content = path.read_bytes()
+    for k in range(0, len(content), 7):
+        for wrong in (altered(content, k, 1), content[:k]):
+            path.write_bytes(wrong)
+            with pytest.raises(StagingError):
+                te.load_staged(path)
+    path.write_bytes(content.replace(b"program 1\n", b"program 2\n", 1))
+    with pytest.raises(StagingError, match="has the format 2, and this is 1"):
+        te.load_staged(path)
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 10**6), st.integers(1, 255), st.integers(0, 10**6), st.integers(1, 255))
+def test_a_file_with_a_digest_of_its_own_is_checked(tmp_path: Path, a: int, b: int, c: int, d: int) -> None:
+    """Whoever alters a file can compute its digest: what it holds may be wrong, and must not be unsafe."""
+    path = tmp_path / "p.staged"
+    if not path.exists():
+        recorded(program, XS).save(path)
+    content = path.read_bytes()
+    head = content.index(b"\n") + 1
+    rest = content[head + 32 :]
+    rest = altered(altered(rest, a % len(rest), b), c % len(rest), d)
+    forged = tmp_path / "forged.staged"
+    forged.write_bytes(content[:head] + blake2b(rest, digest_size=32).digest() + rest)
+    try:
+        loaded = te.load_staged(forged)
+        for xs in XS:
+            te.vjp(loaded, xs)
+            loaded.batch([np.array([x, x]) for x in xs])
+    except (te.errors.TapeEngineError, ValueError, TypeError, UnicodeError):
+        pass
+
+
+def test_what_cannot_be_saved_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StagingError, match="has no recording"):
+        te.stage(program).save(tmp_path / "p")
+    for f, argument in ((lambda n: n.real * 1.0, np.int64(3)), (lambda z: [z, np.array([1])], 2.0)):
+        staged = te.stage(f)
+        staged(argument)
+        with pytest.raises(StagingError, match="cannot be saved"):
+            staged.save(tmp_path / "p")
+
+
+# -- C -----------------------------------------------------------------------------------------------------------------
+COMPILER = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
+
+
+class InC:
+    """The functions of a staged program's C source, compiled."""
+
+    def __init__(self, staged: Any, folder: Path, outputs: int) -> None:
+        text = staged.to_c("f")
+        (folder / "f.c").write_text(text)
+        flags = ["-O2", "-ffp-contract=off", "-shared", "-fPIC", "-Wall", "-Werror", "-Wno-unused"]
+        subprocess.run([COMPILER, *flags, "f.c", "-o", "f.so", "-lm"], cwd=folder, check=True)  # type: ignore[list-item]
+        self.library = ctypes.CDLL(str(folder / "f.so"))
+        self.work = np.zeros(int(text.split("`work` has ")[1].split()[0]))
+        self.outputs = outputs
+
+    def __call__(self, xs: list[float], dy: list[float]) -> Any:
+        x, cotangent = np.array(xs), np.array(dy)
+        y, dx = np.zeros(self.outputs), np.zeros(len(xs))
+        pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (x, cotangent, y, dx, self.work)]
+        other = np.zeros_like(y)
+        status = self.library.f_gradient(*pointers)
+        again = self.library.f_value(pointers[0], other.ctypes.data_as(ctypes.c_void_p), pointers[4])
+        assert (status, y.tobytes()) == (again, other.tobytes())
+        return None if status else (y.tolist(), dx.tolist())
+
+
+@pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+def test_c_has_the_bits_of_the_program(tmp_path: Path) -> None:
+    in_c = InC(recorded(program, XS), tmp_path, 3)
+    dy = [1.0, -2.0, 0.5]
+    for xs in [*XS, [0.3, 2.0, -2.5], [-4.0, 0.7, 1.5]]:
+        value, back = te.vjp(program, xs)
+        assert repr(in_c(xs, dy)) == repr((value, back(dy)[0]))
+    assert in_c([0.5, -1.0, 9.0], dy) is None
+    assert in_c([0.5, -1.0, math.nan], dy) is None
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+@pytest.mark.filterwarnings("ignore::tapeengine.errors.StagingWarning")
+@settings(max_examples=12, deadline=None)
+@given(EXPRESSION)
+def test_random_branching_programs_in_c(tmp_path_factory: pytest.TempPathFactory, expression: Any) -> None:
+    def f(xs: Any) -> Any:
+        return evaluated(expression, xs) * xs[0]
+
+    try:
+        wanted = [te.value_and_grad(f)(xs) for xs in XS]
+        in_c = InC(recorded(f, XS), tmp_path_factory.mktemp("c"), 1)
+    except (ArithmeticError, ValueError, StagingError):
+        return
+    for xs, (value, gradient) in zip(XS, wanted, strict=True):
+        found = in_c(xs, [1.0])
+        assert found is None or repr(found) == repr(([value], gradient))
+
+
+def test_names_and_forms_in_c() -> None:
+    staged = te.stage(lambda x: x * 2.0)
+    staged(1.0)
+    with pytest.raises(StagingError, match="no name of a function in C"):
+        staged.to_c()
+    forms = te.stage(lambda x: x[0] * 2.0)
+    forms([1.0]), forms((1.0,))
+    with pytest.raises(StagingError, match="2 forms of arguments"):
+        forms.to_c("f")

@@ -1,0 +1,87 @@
+"""Progress: every pass that can be long counts its parts, to the end, and gives what it gives without."""
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+
+
+class Shown:
+    """Shows an iteration as tqdm does: (what, total, how many were done) of each pass."""
+
+    def __init__(self):
+        self.passes = []
+
+    def __call__(self, iterable, total, desc):
+        done = 0
+        for item in iterable:
+            yield item
+            done += 1
+        self.passes.append((desc, total, done))
+
+
+def of_numbers(xs):
+    return [x * x * xs[0] for x in xs]
+
+
+PROGRAMS = {
+    "numbers": (of_numbers, [float(k) for k in range(1, 21)]),
+    "few rows": (lambda x: np.sin(x[:2]) * x[0], np.arange(30.0)),
+    "many rows": (lambda x: np.tile(np.sin(x), 9) * x[0], np.arange(1.0, 8.0)),
+    "one row": (lambda x: np.sum(np.sin(x)), np.arange(5.0)),
+    "complex": (lambda x: np.abs(np.exp(1j * x)), np.arange(4.0)),
+}
+
+
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_jacobian_counts_its_rows_or_columns(name, mode):
+    program, x = PROGRAMS[name]
+    shown = Shown()
+    found = te.jacobian(program, mode=mode, progress=shown)(x)
+    assert np.array_equal(found, te.jacobian(program, mode=mode)(x))
+    rows, columns = np.size(program(x)), np.size(x)
+    [(what, total, done)] = shown.passes
+    assert done == total == {"jacobian: rows": rows, "jacobian: columns": columns}[what]
+    assert mode == "auto" or what == {"forward": "jacobian: columns", "reverse": "jacobian: rows"}[mode]
+
+
+def test_a_jacobian_within_a_trace_counts_too():
+    shown = Shown()
+    te.grad(lambda x: np.sum(te.jacobian(lambda y: np.sin(y), progress=shown)(x) ** 2))(np.arange(3.0))
+    assert shown.passes == [("jacobian: columns", 3, 3)] or shown.passes == [("jacobian: rows", 3, 3)]
+
+
+def test_each_pass_of_iterate_counts_its_steps():
+    def step(x):
+        return 1.5 * x
+
+    shown = Shown()
+    assert te.grad(lambda x: te.iterate(step, 10, x, checkpoints=3, progress=shown))(1.0) == 1.5**10
+    assert te.jvp(lambda x: te.iterate(step, 10, x, progress=shown), (1.0,), (1.0,)) == (1.5**10, 1.5**10)
+    assert te.iterate(step, 10, 1.0, progress=shown) == 1.5**10
+    passes = ["value", "cotangents", "value", "tangents", "value"]
+    assert shown.passes == [(f"iterate: {passed}", 10, 10) for passed in passes]
+
+
+def test_a_step_that_raises_leaves_the_engine_usable():
+    def step(x):
+        if x > 3.0:
+            raise ValueError("too far")
+        return 1.5 * x
+
+    with pytest.raises(ValueError, match="too far"):
+        te.grad(lambda x: te.iterate(step, 10, x, progress=Shown()))(1.0)
+    assert te.grad(lambda x: x * x)(3.0) == 6.0
+
+
+def test_a_long_sweep_tells_often():
+    def loop(x):
+        for _ in range(3000):
+            x = x * 1.001 + 0.1
+        return x
+
+    _, backpropagator = te.vjp(loop, 1.0)
+    told = []
+    te.backpropagate(backpropagator, 1.0, told.append, parts=50)
+    assert len(told) == 50 and sum(told) == len(backpropagator.tape)
