@@ -27,7 +27,7 @@ WINDOWS = ["/O2", "/fp:precise"]
 UNIX, TSAN = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"], ["-fsanitize=thread"]
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 LOOPS = ["-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"] if GCC else ["-O3"]
-VECTORS = "batch block elementwise machine math products row_rules rows scalar second sums sweep trace".split()
+VECTORS = "block elementwise machine math products rows scalar second sums sweep trace".split()
 RARE = "callables cmath column_sweep complex creation custom environment fields finite forward kernel inspection"
 RARE += " lifetimes linear nested poles recorded row_sweep slots storing tangents assignment"
 LEVELS = dict.fromkeys(VECTORS, LOOPS) | {name: ["-Os"] for name in RARE.split()}
@@ -38,13 +38,14 @@ mode = os.environ.get("TAPEENGINE_BUILD", "release")
 if mode not in DIRECTIVES:
     raise SystemExit(f"TAPEENGINE_BUILD={mode}: write one of {', '.join(DIRECTIVES)}")
 
-runpy.run_path(str(CORE / "tape" / "generate_ops.py"))["main"]()
+generator = runpy.run_path(str(CORE / "tape" / "generate_ops.py"))
+generator["main"]()
 extensions = [
     Extension(
         ".".join(path.with_suffix("").parts),
         [str(path)],
         include_dirs=[*ROOMS, numpy.get_include()],
-        depends=[str(header) for header in sorted(CORE.glob("*/*.h"))],
+        depends=generator["headers_of"](path),
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *(TRACE if mode == "trace" else [])],
         extra_compile_args=[*UNIX, *level, *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
         extra_link_args=LINK.get(mode, []) if os.name != "nt" else [],

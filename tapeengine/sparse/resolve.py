@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -97,81 +97,43 @@ class Sweep:
 
     def array(self, i: int, k: int) -> None:
         """Resolve a record of arrays, element by element."""
-        kind, primitive, _, output, detail = slots.described(self.tape, k)
-        name = kind if primitive is None else primitive.name
-        line = self.line(i)
-        made: list[tuple[int, Any]] = []
-        parts = list(self.parts(i, k))
-        kept = kind == "add"
-        gone: dict[int, Any] = {}
-        for number in {number for outputs, _, _ in parts for number in outputs} | self.overwritten(
-            kind, output, detail
-        ):
-            x = self.arrived.get(number) if kept else self.arrived.pop(number, None)
-            if x is not None:
-                gone[number] = x
-        for outputs, sources, partials in parts:
-            for out, source, partial in zip(outputs, sources, partials, strict=True):
-                if out in gone:
-                    made.append((source, self.monoid.through(Edge(name, float(partial), line), gone[out])))
-        for source, x in made:
-            self.add(source, x)
-
-    def overwritten(self, kind: str, output: Any, detail: Any) -> set[int]:
-        """The elements that a write has cleared, whatever was written."""
-        if kind != "write":
-            return set()
-        numbers = self.slots.numbered(output)
-        return set(np.ravel(numbers if detail[0] is None else numbers[detail[0]]).tolist())
-
-    def parts(self, i: int, k: int) -> Iterator[Part]:
-        """For each input of a record which elements of the output it has a part in, and how much."""
-        kind, primitive, inputs, output, detail = slots.described(self.tape, k)
-        kept = slots.kept_of(self.tape, k)
-        if kind == "custom":
+        name, *_ = slots.described(self.tape, k)
+        self.number = k
+        parts = slots.parts_of(self.tape, k, self, i)
+        if parts is None:
             raise UnsupportedError(
                 "a function with a derivative rule of its own says what it does to numbers only. "
                 "Use the function without its rule where the monoid is another one"
             )
-        if kind == "primitive":
-            yield from self.of_primitive(i, primitive, inputs, output, kept, detail)
-            return
-        for position, (argument, place) in enumerate(inputs):
-            source = self.slots.numbered(place)
-            if kind == "read" and detail is not None:
-                source = source[detail]
-            outputs, partials = self.of_core(i, kind, argument, source, output, kept, detail, position)
-            shape = np.broadcast_shapes(outputs.shape, source.shape)
-            yield tuple(np.broadcast_to(x, shape).ravel().tolist() for x in (outputs, source, partials))  # type: ignore[misc]
+        line = self.line(i)
+        written = {number for made, _, _ in parts for number in np.ravel(made).tolist()}
+        gone = self.leaving(written, slots.adds(self.tape, k))
+        found: list[tuple[int, Any]] = []
+        for made, read, partials in parts:
+            for out, source, partial in [] if read is None else elements(made, read, partials):
+                if out in gone:
+                    found.append((source, self.monoid.through(Edge(name, float(partial), line), gone[out])))
+        for source, x in found:
+            self.add(source, x)
 
-    def of_core(
-        self, i: int, kind: str, argument: int, source: Any, output: Any, kept: Any, detail: Any, position: int
-    ) -> tuple[Any, Any]:
-        """Elements of the output that broadcast against those of an input, and the partials."""
-        made = np.asarray(i) if output is None else self.slots.numbered(output)
-        if kind == "elementwise":
-            return made, kept[argument]
-        if kind == "sum":
-            return made if detail is None else np.expand_dims(made.reshape(-1), 1).reshape(
-                _kept(source.shape, detail)
-            ), kept
-        if kind == "product":
-            lines = made[:, None] if made.ndim else made
-            return lines, kept[1 - argument] if argument == 1 or made.ndim == 0 else kept[1][None, :]
-        if kind == "read":
-            return made.reshape(source.shape) if detail is None else made, 1.0
-        index, _ = detail
-        numbers = made if index is None else made[index]
-        return numbers, 1.0
+    def leaving(self, numbers: set[int], stays: bool) -> dict[int, Any]:
+        """What has arrived at some elements, which is taken away unless it `stays`."""
+        found = {number: self.arrived.get(number) if stays else self.arrived.pop(number, None) for number in numbers}
+        return {number: x for number, x in found.items() if x is not None}
 
-    def of_primitive(self, i: int, primitive: Any, inputs: Any, output: Any, kept: Any, detail: Any) -> Iterator[Part]:
+    def numbered(self, place: Any) -> Any:
+        """The numbers of a place's elements."""
+        return np.asarray(self.slots.numbered(place))
+
+    def of_primitive(self, i: int, primitive: Any, inputs: Any, output: Any, kept: Any) -> list[Part]:
         """The parts by the primitive's rules, on sums of outputs that share no input."""
         if isinstance(output, tuple):
             raise UnsupportedError(f"{primitive.name} has several results, whose parts are known for numbers only")
-        made = np.asarray(i if output is None or isinstance(output, int) else self.slots.numbered(output))
-        detail = detail or kept_by_rules(primitive, inputs, kept)
+        made = self.numbered(i if output is None else output)
+        detail = (self.tape.rules.wanted or {}).get(self.number) or kept_by_rules(primitive, inputs, kept)
+        parts: list[Part] = []
         for (argument, place), what in zip(inputs, kept, strict=True):
-            source = np.asarray(self.slots.numbered(place))
+            source = self.numbered(place)
             starts, columns = self.pattern(primitive, argument, source, made, detail)
             rows = np.repeat(np.arange(made.size), np.diff(starts))
             colours = colour_columns(transposed(Graph(starts, columns, source.size)))
@@ -183,7 +145,8 @@ class Sweep:
                 chosen = colours[rows] == colour
                 if found is not None:
                     partials[chosen] = np.broadcast_to(found, source.shape).ravel()[columns[chosen]]
-            yield made.ravel()[rows].tolist(), source.ravel()[columns].tolist(), partials.tolist()
+            parts.append((made.ravel()[rows], source.ravel()[columns], partials))
+        return parts
 
     def pattern(self, primitive: Any, argument: int, source: Any, made: Any, detail: Any) -> tuple[Any, Any]:
         """For each element of the output the elements of one input that it depends on."""
@@ -213,8 +176,9 @@ class Local(Structure):
     """What a pattern needs of a structure, for one record alone."""
 
     def __init__(self, back: Any, known: Any) -> None:
-        self.back, self.slots = back, known
+        self.back, self.slots, self.union = back, known, known.union
 
 
-def _kept(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
-    return (*shape[:axis], 1, *shape[axis + 1 :])
+def elements(*numbers: Any) -> Iterable[tuple[Any, ...]]:
+    """What stands in the same place of arrays that broadcast."""
+    return zip(*[x.ravel().tolist() for x in np.broadcast_arrays(*numbers)], strict=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +38,7 @@ class Recorded:
         self.spaces, self.static, self.values = kept
         self.primal = getattr(primitive, "primal", None)
         self.sets, self.shape = sets, shape
-        self.union = walk.slots.union
+        self.union = walk.union
         self.over, self.grouped = walk.over, walk.grouped
 
 
@@ -69,9 +69,12 @@ class Structure:
         arrays = {slots.storage_of(place) for _, _, place in self.places if not isinstance(place, int | None)}
         self.apart = arrays - slots.written(back.tape) if apart else set()
         self.slots = slots.Slots(back, self.apart)
+        self.get, self.put, self.union = self.slots.get, self.slots.put, self.slots.union
+        self.wanted = back.tape.rules.wanted or {}
+        self.number = 0  # of the record that the walk is at
         for start, count, place in self.places:
             self._begin(start, count, place)
-        self.slots.walk(self._record)
+        self.slots.walk(self)
 
     def _begin(self, start: int, count: int, place: Any) -> None:
         found = self.slots.inputs(np.arange(start, start + count))
@@ -103,80 +106,34 @@ class Structure:
         return found[np.argsort(self.slots.numbers(found), kind="stable")]
 
     # -- records ------------------------------------------------------------------------------------------------------
-    def _record(self, i: int, k: int) -> None:
-        """Give the output of one record of arrays its slots."""
-        kind, primitive, inputs, output, detail = slots.described(self.back.tape, k)
-        getattr(self, f"_{kind}", self._unknown)(i, k, primitive, inputs, output, detail)
-
-    def _sets(self, inputs: Iterable[tuple[int, Any]]) -> dict[int, Any]:
-        return {argument: np.asarray(self.slots.get(place)) for argument, place in inputs}
-
-    def _primitive(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, kept: Any) -> None:
-        kept = kept or kept_by_rules(primitive, inputs, slots.kept_of(self.back.tape, k))
+    def primitive(self, i: int, primitive: Any, inputs: Any, made: list[Any], kept: Any) -> None:
+        """Give a primitive's results their slots: by its pattern, or all of those of its arguments."""
+        kept = self.wanted.get(self.number) or kept_by_rules(primitive, inputs, kept)
         if primitive.pattern is None or kept is None:
-            self._all_of(i, inputs, output, primitive.name)
+            self.all_of(i, inputs, made, primitive.name)
             return
-        sets = self._sets(inputs)
-        for place in _leaves(output, i):
-            call = Recorded(self, primitive, kept, sets, () if isinstance(place, int) else place.shape)
-            self.slots.put(place, primitive.pattern(call))
+        sets = {argument: np.asarray(self.get(place)) for argument, place in inputs}
+        for place in made:
+            if place is not None:
+                call = Recorded(self, primitive, kept, sets, () if isinstance(place, int) else place.shape)
+                self.put(place, primitive.pattern(call))
 
-    def _elementwise(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, detail: Any) -> None:
-        found, *others = self._sets(inputs).values()
-        for other in others:
-            found = self.slots.union(found, other)
-        self.slots.put(output, found)
+    def separate(self, found: Any, output: Any) -> Any:
+        """Inputs of their own in the place of what one record reads out of an input."""
+        found = self.slots.inputs(self.slots.numbers(found.ravel()))
+        self.taken.append((found, output))
+        self.cut.append(self.number)
+        return found
 
-    def _sum(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, axis: int | None) -> None:
-        sets = self._sets(inputs)[0]
-        found = self.over(sets, None if axis is None else (axis,))
-        self.slots.put(i if output is None else output, found.reshape(() if output is None else output.shape))
-
-    def _product(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, detail: Any) -> None:
-        parts = []
-        for argument, sets in self._sets(inputs).items():
-            lines = sets.ndim == 2 and argument == 0
-            parts.append(self.over(sets, (1,))[:, 0] if lines else self.over(sets, None).reshape(()))
-        found = parts[0] if len(parts) == 1 else self.slots.union(*parts)
-        self.slots.put(i if output is None else output, found)
-
-    def _read(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, index: Any) -> None:
-        source = inputs[0][1]
-        sets = self.slots.get(source)
-        found = np.array(sets if index is None else sets[index])
-        if slots.storage_of(source) in self.apart:
-            found = self.slots.inputs(self.slots.numbers(found.ravel())).reshape(found.shape)
-            self.taken.append((found.ravel(), output))
-            self.cut.append(k)
-        self.slots.put(output, found.reshape(output.shape))
-
-    def _write(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, detail: Any) -> None:
-        index, shape = detail
-        sets = self._sets(inputs)
-        self.slots.put(output, sets[0].reshape(shape) if sets else np.uint32(0), index)
-
-    def _add(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, detail: Any) -> None:
-        index, shape = detail
-        every = self.slots.get(output)
-        numbers = np.arange(every.size).reshape(every.shape)[index]
-        value = np.broadcast_to(self._sets(inputs)[0].reshape(shape), numbers.shape)
-        added = self.grouped(value, numbers, every.size).reshape(every.shape)
-        self.slots.put(output, self.slots.union(every, added))
-
-    def _custom(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, captured: Any) -> None:
-        self._all_of(i, [*inputs, *captured], output, "a function with a rule of its own")
-
-    def _unknown(self, i: int, k: int, primitive: Any, inputs: Any, output: Any, detail: Any) -> None:
-        raise NotImplementedError(f"no structure of records of the kind {type(self.back.tape.arrays[k]).__name__}")
-
-    def _all_of(self, i: int, inputs: Any, output: Any, name: str) -> None:
-        """All of the output depends on all of the inputs."""
+    def all_of(self, i: int, inputs: Any, made: list[Any], name: str) -> None:
+        """All of the results depend on all of the inputs."""
         self.dense[name] += 1
         whole = np.zeros((), np.uint32)
         for _, place in inputs:
-            whole = self.slots.union(whole, self.over(np.asarray(self.slots.get(place)), None).reshape(()))
-        for place in _leaves(output, i):
-            self.slots.put(place, whole if isinstance(place, int) else np.broadcast_to(whole, place.shape))
+            whole = self.union(whole, self.over(np.asarray(self.get(place)), None).reshape(()))
+        for place in made:
+            if place is not None:
+                self.put(place, whole if isinstance(place, int) else np.broadcast_to(whole, place.shape))
 
     # -- unions -------------------------------------------------------------------------------------------------------
     def over(self, sets: Any, axes: tuple[int, ...] | None) -> Any:
@@ -191,7 +148,7 @@ class Structure:
             return np.zeros(shape, np.uint32)
         while len(found) > 1:
             half = len(found) // 2
-            joined = self.slots.union(found[:half], found[half : 2 * half])
+            joined = self.union(found[:half], found[half : 2 * half])
             found = joined if len(found) % 2 == 0 else np.concatenate([joined, found[-1:]])
         return found[0].reshape(shape)
 
@@ -207,7 +164,7 @@ class Structure:
             first = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]]))
             rank = np.arange(groups.size) - np.repeat(first, np.diff([*first, groups.size]))
             pairs = np.flatnonzero((rank % 2 == 0) & np.concatenate([groups[1:] == groups[:-1], [False]]))
-            sets[pairs] = self.slots.union(sets[pairs], sets[pairs + 1])
+            sets[pairs] = self.union(sets[pairs], sets[pairs + 1])
             keep = rank % 2 == 0
             sets, groups = sets[keep], groups[keep]
         found = np.zeros(count, np.uint32)
@@ -258,13 +215,6 @@ def kept_by_rules(primitive: Any, inputs: Any, kept: Any) -> Any:
     return ([spaces[k] for k in sorted(spaces)], static, {}) if whole and not missing else None
 
 
-def _leaves(output: Any, i: int) -> list[Any]:
-    """The places of a record's output; a scalar's is its id."""
-    if isinstance(output, tuple):
-        return [place for part in output[1] for place in _leaves(part, i)]
-    return [] if output is None else [output]
-
-
 # -- keys --------------------------------------------------------------------------------------------------------------
 def key_of(back: Any) -> Any:
     """Return what tells one structure from another: equal where the tapes have the same records.
@@ -273,17 +223,17 @@ def key_of(back: Any) -> Any:
     """
     tape = back.tape
     places = [*slots.numbers_of_primals(back), *slots.numbers_of_result(back)]
-    records = tuple(_record_key(*slots.described(tape, k)) for k in range(len(tape.arrays)))
+    wanted = tape.rules.wanted or {}
+    records = tuple(_record_key(*slots.described(tape, k), wanted.get(k)) for k in range(len(tape.arrays)))
     scalars = np.array([(n, m, place) for n, m, place in places if isinstance(place, int)], np.int64)
     others = tuple((n, m, slots.geometry_key(place)) for n, m, place in places if not isinstance(place, int))
     return slots.scalars_key(tape), scalars.tobytes(), others, records
 
 
-def _record_key(kind: str, primitive: Any, inputs: Any, output: Any, detail: Any) -> Any:
-    name = primitive if primitive is not None else kind
+def _record_key(name: str, primitive: Any, inputs: Any, outputs: Any, detail: Any, wanted: Any) -> Any:
     given = tuple((k, slots.geometry_key(place)) for k, place in inputs)
-    made = tuple(slots.geometry_key(place) for place in _leaves(output, 0))
-    return name, given, made, _digest(detail)
+    made = tuple(slots.geometry_key(place) for place in outputs)
+    return name if primitive is None else primitive, given, made, _digest(detail), _digest(wanted)
 
 
 def _digest(x: Any) -> Any:

@@ -30,7 +30,21 @@ def arrays(x: Any) -> Any:
     )
 
 
-@pytest.mark.parametrize(("program", "primals"), [(scalars, (0.7, 1.3)), (arrays, (np.linspace(0.5, 2.0, 4),))])
+def accesses(x: Any) -> Any:
+    """Elements that are written twice, added to, cleared, and assigned with a unit axis in front."""
+    y = x * 2.0
+    y[np.array([0, 0, 1])] = x[np.array([1, 2, 3])] * x[0]
+    np.add.at(y, np.array([2, 2]), x[:2] * x[3])
+    y[3] = 1.0
+    z = tnp.zeros(4)
+    z[1:3] = np.reshape(x[2:] * 3.0, (1, 2))
+    return np.concatenate([y, z, np.reshape(np.mean(np.reshape(y, (2, 2)), axis=0), (2,)), y * np.dot(y, z)])
+
+
+@pytest.mark.parametrize(
+    ("program", "primals"),
+    [(scalars, (0.7, 1.3)), (arrays, (np.linspace(0.5, 2.0, 4),)), (accesses, (np.linspace(0.5, 2.0, 4),))],
+)
 def test_over_the_reals_it_is_the_backpropagator(program: Any, primals: Any) -> None:
     _, back = te.vjp(program, *primals)
     size = np.size(program(*primals))

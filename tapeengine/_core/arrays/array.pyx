@@ -18,7 +18,7 @@ from tapeengine._core.arrays.assignment cimport put
 from tapeengine._core.arrays.calls cimport apply
 from tapeengine._core.arrays.indexing cimport get, read_number, read_part, viewed
 from tapeengine._core.arrays.operators cimport compared, in_place, operate, ufunc_call
-from tapeengine._core.tape.records cimport strided, view_of
+from tapeengine._core.tape.accumulation cimport strided, view_of
 from tapeengine._core.arrays.storing cimport need_rules, numbers_of, plain, view_by
 from tapeengine._core.tape.tape cimport OP_ADD, OP_DIV, OP_MUL, OP_NEG, OP_POW, OP_SUB
 

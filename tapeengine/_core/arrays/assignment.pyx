@@ -13,7 +13,8 @@ from tapeengine._core.arrays.calls cimport outward, stripped
 from tapeengine._core.arrays.indexing cimport (
     GATHERED, VIEWED, element_offset, get, names_element, normalised, outer_offset, viewed,
 )
-from tapeengine._core.tape.records cimport AddRecord, View, WriteRecord, repeats, strided
+from tapeengine._core.arrays.accesses cimport AddRecord, WriteRecord
+from tapeengine._core.tape.accumulation cimport View, repeats, strided
 from tapeengine._core.scalars.scalar cimport Dual, as_double, head_of_dual
 from tapeengine._core.arrays.storing cimport (
     array_over, everything, geometry, head_of_array, is_traced, make_writable, new_array, plain, view_by,

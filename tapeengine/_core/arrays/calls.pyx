@@ -14,7 +14,7 @@ from numpy cimport (
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.tape.nested cimport copied_id
-from tapeengine._core.tape.records cimport PrimitiveRecord
+from tapeengine._core.arrays.primitives cimport PrimitiveRecord
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
 from tapeengine._core.arrays.storing cimport (
     constant, differentiable, geometry, held, head_of_array, is_traced, keep, new_array, plain, snapshot,

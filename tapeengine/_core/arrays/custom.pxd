@@ -1,6 +1,7 @@
 # Records of functions with derivative rules of their own.
 from libc.stdint cimport uint32_t
-from tapeengine._core.tape.records cimport ArrayRecord, Reverse
+from tapeengine._core.tape.accumulation cimport Reverse
+from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.tape.tape cimport Head
 
 cdef class CustomRecord(ArrayRecord):

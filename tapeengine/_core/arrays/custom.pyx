@@ -11,7 +11,8 @@ cimport cython
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.calls cimport innermost_tag, scalar_value, stripped, wrapped, wrapped_parts
-from tapeengine._core.tape.records cimport ArrayRecord, Reverse, View
+from tapeengine._core.tape.accumulation cimport Reverse, View
+from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual
 from tapeengine._core.arrays.storing cimport geometry, head_of_array
 from tapeengine._core.tape.tape cimport ARRAY, Head, Tape, head_of, record_special, tape_of
@@ -21,38 +22,19 @@ import numpy
 cdef object array_class = numpy.ndarray
 
 
-cdef object staged(Reverse r, object place):
-    """The cotangent or tangent of a place; None where it is zero."""
-    if place is None:
-        return None
-    if type(place) is View:
-        return r.part(<View> place)
-    c = r.scalar(<uint32_t> place)
-    return None if type(c) is float and c == 0.0 else c
-
-
-cdef int stage(Reverse r, object place, object value) except -1:
-    """Add a contribution to a place."""
-    if place is None or value is None:
-        return 0
-    if type(place) is View:
-        return r.add(<View> place, value)
-    return r.add_scalar(<uint32_t> place, value)
-
-
 cdef class CustomRecord(ArrayRecord):
     """One call: where its arguments and results are, and the rule."""
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
-        cotangents = [staged(r, place) for place in self.outputs]
+        cotangents = [r.of(place) for place in self.outputs]
         if all(c is None for c in cotangents):
             return 0
         for k, place in self.captured:
-            stage(r, place, cotangents[k])
+            r.stage(place, cotangents[k])
         if self.inputs:
             found = self.within(r, self.rule.pull, cotangents)
             for k, place in self.inputs:
-                stage(r, place, found[k])
+                r.stage(place, found[k])
         for place in self.outputs:
             if type(place) is View:
                 r.drop((<View> place).storage)
@@ -61,12 +43,25 @@ cdef class CustomRecord(ArrayRecord):
     cdef int forward(self, Reverse r, uint32_t id) except -1:
         tangents = [None] * self.count
         for k, place in self.inputs:
-            tangents[k] = staged(r, place)
+            tangents[k] = r.of(place)
         if any(t is not None for t in tangents):
             for place, t in zip(self.outputs, self.within(r, self.rule.push, tangents)):
-                stage(r, place, t)
+                r.stage(place, t)
         for k, place in self.captured:
-            stage(r, self.outputs[k], staged(r, place))
+            r.stage(self.outputs[k], r.of(place))
+        return 0
+
+    cdef list reads(self):
+        return self.inputs + self.captured
+
+    cdef list writes(self):
+        return self.outputs
+
+    cdef object name(self):
+        return "custom"
+
+    cdef int depend(self, object walk, uint32_t id) except -1:
+        walk.all_of(id, self.reads(), self.outputs, "a function with a rule of its own")
         return 0
 
     cdef object within(self, Reverse r, object function, list values):

@@ -1,6 +1,9 @@
 # Kernels of small operations on float64 arrays.
 from libc.stdint cimport uint32_t
-from tapeengine._core.tape.records cimport ArrayRecord, Reverse, View
+from tapeengine._core.tape.accumulation cimport Reverse, View
+from tapeengine._core.tape.records cimport ArrayRecord
+from tapeengine._core.tape.rows cimport Rows
+from tapeengine._core.tape.tangents cimport Tangents
 
 cdef extern from "kernels.h" nogil:
     ctypedef struct te_operand:
@@ -39,6 +42,11 @@ cdef class ElementwiseRecord(ArrayRecord):
     cdef double *find_partial(self, int which, te_operand *found) except? NULL
     cdef int reverse_recorded(self, Reverse r) except -1
     cdef object times(self, int which)
+    cdef int add_rows(self, Rows rows, Operand *operand, int which) except -1
+    cdef double *dense_partial(self, int which) except NULL
+    cdef object block_for(self, Tangents many, uint32_t id)
+    cdef int push_columns(self, Tangents many, int which, Operand *operand, object block, bint assign) except -1
+    cdef object place(self, Operand *operand)
     cdef object tangent(self, Reverse r, Operand *operand)
     cdef int contribute_recorded(self, Reverse r, Operand *operand, int which, object ct) except -1
 

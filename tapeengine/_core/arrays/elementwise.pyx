@@ -7,7 +7,7 @@ kernels do not cover returns NotImplemented and takes the way of any primitive.
 """
 
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport labs, malloc
+from libc.stdlib cimport free, labs, malloc
 from libc.string cimport memset
 cimport cython
 cimport numpy as cnp
@@ -17,10 +17,12 @@ from numpy cimport (
 )
 
 from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.tape.records cimport Reverse, View, fitted, view_of
+from tapeengine._core.tape.accumulation cimport Reverse, View, fitted, view_of
+from tapeengine._core.tape.rows cimport Rows, te_rows_scale
+from tapeengine._core.tape.tangents cimport Tangents
 from tapeengine._core.arrays.storing cimport keep, kernels, new_array
 from tapeengine._core.scalars.scalar cimport Dual, as_double, new_dual
-from tapeengine._core.tape.tape cimport ARRAY, OP_MUL, OP_NEG, OP_SUB, Head, Tape, head_of, record_special, tape_of
+from tapeengine._core.tape.tape cimport ARRAY, OP_MUL, OP_NEG, OP_SUB, Head, Tape, head_of, op_names, record_special, tape_of
 
 import numpy
 
@@ -32,6 +34,11 @@ cdef enum:
     AXES = 4
 cdef double ONE = 1.0, MINUS_ONE = -1.0
 
+
+cdef extern from "tangents.h" nogil:
+    void te_push(Py_ssize_t width, int axes, const Py_ssize_t *dims, const char *t, Py_ssize_t row_t,
+                 const Py_ssize_t *st, const char *p, const Py_ssize_t *sp, char *out, Py_ssize_t row_out, int assign,
+                 int selects)
 
 cdef extern from "numpy/ufuncobject.h":
     ctypedef void (*Loop)(char **args, const npy_intp *dimensions, const npy_intp *strides, void *data)
@@ -56,6 +63,13 @@ cdef int loop_of(ufunc *f, int arguments) noexcept:
         else:
             return i
     return -1
+
+
+cdef bint is_active(Tangents many, Operand *operand) noexcept:
+    """Whether an operand has tangents that are not zero."""
+    if operand.source == ARRAY_VIEW:
+        return many.blocks[operand.place] is not None
+    return operand.source == SCALAR and not many.scalar_is_zero(operand.place)
 
 
 @cython.final
@@ -93,6 +107,130 @@ cdef class ElementwiseRecord(ArrayRecord):
         te_accumulate(self.op, which, self.axes, self.dims, <double *> r.data[self.result], &self.a.values,
                       &self.b.values, self.v, acc, strides, assign)
         return 0
+
+    # -- many at once -----------------------------------------------------------------------------------------------
+    cdef bint reverse_rows(self, Rows rows, uint32_t id) except -1:
+        if rows.blocks[self.result] is not None:
+            self.add_rows(rows, &self.a, 0)
+            self.add_rows(rows, &self.b, 1)
+            rows.drop(self.result)
+        return True
+
+    cdef int add_rows(self, Rows rows, Operand *operand, int which) except -1:
+        """Add cotangent * partial into one operand's cotangents, for each row."""
+        cdef bint assign = False
+        cdef char *acc
+        cdef Py_ssize_t step = sizeof(double)
+        cdef Py_ssize_t strides[4]
+        cdef double *partial
+        cdef double *ct = <double *> rows.data(self.result)
+        if operand.source == CONSTANT:
+            return 0
+        if operand.source == SCALAR:
+            memset(strides, 0, sizeof(strides))
+            acc = <char *> (rows.scalars + <size_t> operand.place * rows.width)
+        else:
+            strides = operand.strides
+            if rows.blocks[operand.place] is None:
+                assign = operand.whole
+                rows.allocate(operand.place, not assign)
+            acc = rows.data(operand.place) + operand.offset
+            step *= rows.tape.places[operand.place].size
+        partial = self.dense_partial(which)
+        with nogil:
+            te_rows_scale(rows.width, self.axes, self.dims, ct, partial, acc, step, strides, assign,
+                          te_selects(self.op, which))
+        free(partial)
+        return 0
+
+    cdef double *dense_partial(self, int which) except NULL:
+        """The partial with respect to an operand, in the result's geometry; to be freed."""
+        cdef Py_ssize_t size = 1, k
+        cdef Py_ssize_t strides[4]
+        cdef int axis
+        cdef double *found
+        for axis in range(self.axes - 1, -1, -1):
+            strides[axis] = size * sizeof(double)
+            size *= self.dims[axis]
+        found = <double *> malloc((2 * size + 1) * sizeof(double))
+        if found == NULL:
+            raise MemoryError(f"no memory for {size:,} partials")
+        for k in range(size):
+            found[size + k] = 1.0
+        te_accumulate(self.op, which, self.axes, self.dims, found + size, &self.a.values, &self.b.values, self.v,
+                      <char *> found, strides, True)
+        return found
+
+    cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
+        """The operands' tangents times the partials, added up in the block of the result."""
+        cdef bint first = is_active(many, &self.a), second = is_active(many, &self.b)
+        if not first and not second:
+            return True
+        block = self.block_for(many, id)
+        if first:
+            self.push_columns(many, 0, &self.a, block, True)
+        if second:
+            self.push_columns(many, 1, &self.b, block, not first)
+        if self.a.source == ARRAY_VIEW and many.blocks[self.a.place] is block:
+            many.blocks[self.a.place] = None
+        many.blocks[self.result] = block
+        return True
+
+    cdef object block_for(self, Tangents many, uint32_t id):
+        """The block for a result: that of the first operand where nothing else needs it any more."""
+        cdef Operand *a = &self.a
+        if (a.source == ARRAY_VIEW and a.whole and many.lifetimes.ends_at(a.place, id) and many.blocks[a.place] is not None
+                and many.row(a.place) == many.row(self.result)
+                and not (self.b.source == ARRAY_VIEW and self.b.place == a.place)):
+            return many.blocks[a.place]
+        return many.fresh(self.result)
+
+    cdef int push_columns(self, Tangents many, int which, Operand *operand, object block, bint assign) except -1:
+        """Add one operand's tangents times their partial into a block."""
+        cdef te_operand partial
+        cdef double *numbers = NULL
+        cdef Py_ssize_t none[4]
+        cdef Py_ssize_t *strides = operand.strides
+        cdef Py_ssize_t row
+        cdef char *t
+        none[0] = none[1] = none[2] = none[3] = 0
+        if operand.source == SCALAR:
+            t, row, strides = <char *> (many.scalars + operand.place), many.records * 8, none
+        else:
+            t, row = many.data(operand.place) + operand.offset, many.row(operand.place)
+        numbers = self.find_partial(which, &partial)
+        te_push(many.width, self.axes, self.dims, t, row, strides, partial.data, partial.strides,
+                <char *> PyArray_DATA(<ndarray> block), many.row(self.result), assign,
+                te_selects(self.op, which))
+        free(numbers)
+        return 0
+
+    # -- what it touches --------------------------------------------------------------------------------------------
+    cdef list reads(self):
+        return [(k, place) for k, place in enumerate((self.place(&self.a), self.place(&self.b))) if place is not None]
+
+    cdef object place(self, Operand *operand):
+        if operand.source == CONSTANT:
+            return None
+        return self.view(operand) if operand.source == ARRAY_VIEW else <object> operand.place
+
+    cdef list writes(self):
+        return [self.view(NULL)]
+
+    cdef object keeps(self):
+        return self.a_owner, self.b_owner, self.v_owner
+
+    cdef object name(self):
+        return op_names[self.op].decode() + " of arrays"
+
+    cdef int depend(self, object walk, uint32_t id) except -1:
+        cdef list sets = [walk.get(place) for _, place in self.reads()]
+        walk.put(self.view(NULL), walk.union(*sets) if len(sets) > 1 else sets[0])
+        return 0
+
+    cdef object parts(self, object walk, uint32_t id):
+        made = walk.numbered(self.view(NULL))
+        return [(made, walk.numbered(place), self.partial(k)) for k, place in self.reads()]
 
     cdef View view(self, Operand *operand):
         """The geometry of an operand, in the shape of the result where it was not broadcast."""

@@ -9,7 +9,7 @@ from numpy cimport (
 )
 
 from tapeengine._core.arrays.array cimport Array, Storage
-from tapeengine._core.tape.records cimport ReadRecord
+from tapeengine._core.arrays.accesses cimport ReadRecord
 from tapeengine._core.scalars.scalar cimport Dual, new_dual
 from tapeengine._core.arrays.storing cimport array_over, geometry, head_of_array, new_array, plain
 from tapeengine._core.tape.tape cimport ARRAY, READ, Head, innermost_here, record_special, tape_of, traces

@@ -1,5 +1,6 @@
 # Kernels of matrix times vector and of dot products on float64 arrays.
-from tapeengine._core.tape.records cimport ArrayRecord, Reverse, View
+from tapeengine._core.tape.accumulation cimport Reverse, View
+from tapeengine._core.tape.records cimport ArrayRecord
 
 cdef class ProductRecord(ArrayRecord):
     cdef View left, right, result   # left, right: None where constant; result: None for a dot product

@@ -7,7 +7,10 @@ from numpy cimport NPY_DOUBLE, PyArray_DATA, PyArray_IS_C_CONTIGUOUS, PyArray_ND
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.elementwise cimport plain_double
-from tapeengine._core.tape.records cimport ArrayRecord, Reverse, View, view_of
+from tapeengine._core.tape.accumulation cimport Reverse, View, view_of
+from tapeengine._core.tape.records cimport ArrayRecord
+from tapeengine._core.tape.rows cimport Rows
+from tapeengine._core.tape.tangents cimport Tangents
 from tapeengine._core.scalars.scalar cimport new_dual
 from tapeengine._core.arrays.storing cimport keep, new_array
 from tapeengine._core.tape.tape cimport ARRAY, Head, head_of, record_special, tape_of
@@ -55,6 +58,65 @@ cdef class ProductRecord(ArrayRecord):
             return 0
         return r.add_scalar(id, total) if self.result is None else r.add(self.result, total)
 
+    cdef bint reverse_rows(self, Rows rows, uint32_t id) except -1:
+        ct = rows.scalar(id) if self.result is None else rows.part(self.result)
+        if ct is None:
+            return True
+        if self.left is not None:
+            rows.add(self.left, scaled(ct[..., None], self.right_values))
+        if self.right is not None:
+            rows.add(self.right, scaled(ct[:, None], self.left_values) if self.result is None
+                     else times(ct, self.left_values))
+        if self.result is not None:
+            rows.drop(self.result.storage)
+        return True
+
+    cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
+        """A matrix or a vector times a vector: x' @ y + x @ y'."""
+        left = many.of(self.left)
+        right = many.of(self.right)
+        total = None if left is None else left @ self.right_values
+        if right is not None:
+            part = right @ self.left_values.T
+            total = part if total is None else total + part
+            part = None
+        if total is None:
+            return True
+        if self.result is None:
+            many.put_scalar(id, total)
+        else:
+            many.put(self.result, total)
+        return True
+
+    cdef list reads(self):
+        return [(k, place) for k, place in enumerate((self.left, self.right)) if place is not None]
+
+    cdef list writes(self):
+        return [self.result]
+
+    cdef object keeps(self):
+        return self.left_values, self.right_values
+
+    cdef int depend(self, object walk, uint32_t id) except -1:
+        cdef list sets = []
+        if self.left is not None:
+            left = walk.get(self.left)
+            sets.append(walk.over(left, (1,))[:, 0] if left.ndim == 2 else walk.over(left, None).reshape(()))
+        if self.right is not None:
+            sets.append(walk.over(walk.get(self.right), None).reshape(()))
+        walk.put(id if self.result is None else self.result, walk.union(*sets) if len(sets) > 1 else sets[0])
+        return 0
+
+    cdef object parts(self, object walk, uint32_t id):
+        cdef list found = []
+        made = walk.numbered(id if self.result is None else self.result)
+        made = made[:, None] if made.ndim else made
+        if self.left is not None:
+            found.append((made, walk.numbered(self.left), self.right_values[None, :] if made.ndim else self.right_values))
+        if self.right is not None:
+            found.append((made, walk.numbered(self.right), self.left_values))
+        return found
+
     cdef int add_outer(self, Reverse r, object ct) except -1:
         """Add the outer product of the cotangent and the vector into the matrix's cotangents."""
         cdef double *acc
@@ -82,6 +144,21 @@ cdef class ProductRecord(ArrayRecord):
                 for j in range(columns):
                     acc[i * columns + j] += f * x[j]
         return 0
+
+
+cdef object scaled(object cotangents, object values):
+    """cotangents * values, zero where the cotangent is."""
+    with numpy.errstate(invalid="ignore", over="ignore"):
+        found = cotangents * values
+        return found if numpy.isfinite(found).all() else numpy.where(cotangents == 0.0, 0.0, found)
+
+
+cdef object times(object cotangents, object matrix):
+    """cotangents @ matrix; rows of zeros stay zero."""
+    found = cotangents @ matrix
+    if not numpy.isfinite(found).all():
+        found[~cotangents.any(axis=1)] = 0.0
+    return found
 
 
 cdef object values_of(object x, uint32_t *tag):

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint32_t
 from numpy cimport ndarray
 from tapeengine._core.arrays.array cimport Array, Storage
-from tapeengine._core.tape.records cimport View
+from tapeengine._core.tape.accumulation cimport View
 from tapeengine._core.tape.tape cimport Head
 
 cdef ndarray plain(object value)

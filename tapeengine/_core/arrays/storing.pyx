@@ -13,7 +13,8 @@ from numpy cimport (
 )
 
 from tapeengine._core.arrays.array cimport Array, Storage
-from tapeengine._core.tape.records cimport ReadRecord, View, strided, view_of
+from tapeengine._core.arrays.accesses cimport ReadRecord
+from tapeengine._core.tape.accumulation cimport View, strided, view_of
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual
 from tapeengine._core.tape.tape cimport ARRAY, Head, head_of, innermost_here, record_special, tape_of
 

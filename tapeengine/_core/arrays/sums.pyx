@@ -10,7 +10,10 @@ from numpy cimport (
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.elementwise cimport plain_double, te_pairwise
-from tapeengine._core.tape.records cimport ArrayRecord, Reverse, View, view_of
+from tapeengine._core.tape.accumulation cimport Reverse, View, view_of
+from tapeengine._core.tape.records cimport ArrayRecord
+from tapeengine._core.tape.rows cimport Rows
+from tapeengine._core.tape.tangents cimport Tangents
 from tapeengine._core.scalars.scalar cimport Dual, new_dual
 from tapeengine._core.arrays.storing cimport head_of_array, new_array
 from tapeengine._core.tape.tape cimport ARRAY, Head, record_special, tape_of
@@ -55,6 +58,61 @@ cdef class SumRecord(ArrayRecord):
         if self.result is None:
             return r.add_scalar(id, t)
         return r.add(self.result, numpy.reshape(t, self.result.shape))
+
+    cdef bint reverse_rows(self, Rows rows, uint32_t id) except -1:
+        cdef Py_ssize_t axes = self.source.ndim
+        ct = rows.scalar(id) if self.result is None else rows.part(self.result)
+        if ct is None:
+            return True
+        if self.divisor != 1.0:
+            ct = ct / self.divisor
+        spread = ct.reshape((rows.width,) + (1,) * axes) if self.result is None else numpy.expand_dims(ct, self.axis + 1)
+        rows.add(self.source, spread)
+        if self.result is not None:
+            rows.drop(self.result.storage)
+        return True
+
+    cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
+        """A sum over all axes or over one: what is summed is C-contiguous in its storage."""
+        cdef Py_ssize_t outer, n, inner, k, row = many.row(self.source.storage), to
+        cdef char *t = many.data(self.source.storage)
+        cdef char *out
+        if t == NULL:
+            return True
+        if self.result is None:
+            out, to = <char *> (many.scalars + id), many.records * 8
+        else:
+            block = many.blocks[self.result.storage] = many.fresh(self.result.storage)
+            out, to = <char *> PyArray_DATA(<ndarray> block), many.row(self.result.storage)
+        self.extents(&outer, &n, &inner)
+        for k in range(many.width):
+            te_sum(outer, n, inner, <double *> (t + self.source.offset + k * row), <double *> (out + k * to),
+                   self.divisor)
+        return True
+
+    cdef list reads(self):
+        return [(0, self.source)]
+
+    cdef list writes(self):
+        return [self.result]
+
+    cdef object detail(self):
+        return None if self.result is None else self.axis
+
+    cdef int depend(self, object walk, uint32_t id) except -1:
+        if self.result is None:
+            walk.put(id, walk.over(walk.get(self.source), None).reshape(()))
+        else:
+            walk.put(self.result, walk.over(walk.get(self.source), (self.axis,)).reshape(self.result.shape))
+        return 0
+
+    cdef object parts(self, object walk, uint32_t id):
+        source = walk.numbered(self.source)
+        made = walk.numbered(id if self.result is None else self.result)
+        if self.result is not None:
+            shape = source.shape
+            made = made.reshape((*shape[:self.axis], 1, *shape[self.axis + 1:]))
+        return [(made, source, 1.0 / self.divisor)]
 
     cdef void extents(self, Py_ssize_t *outer, Py_ssize_t *n, Py_ssize_t *inner) noexcept:
         """The extents of the axes before, along and after the sum; a sum over all axes is one along all."""

@@ -27,7 +27,8 @@ from tapeengine._core.tape.tape cimport (
     Guard, Head, Record, Tape, op_arities, op_names, op_at, op_da, op_db, op_selects, record1, record2, record_at,
     record_selection, reserve, value_at,
 )
-from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds, free_zeros, zeros
+from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds
+from tapeengine._core.tape.accumulation cimport free_zeros, zeros
 
 import enum
 import fractions

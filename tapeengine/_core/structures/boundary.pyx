@@ -13,7 +13,7 @@ from tapeengine._core.arrays.calls cimport is_foreign, of_numbers
 from tapeengine._core.scalars.complex cimport ComplexDual, from_array
 from tapeengine._core.structures.interleave cimport ARRAY, DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Walk
 from tapeengine._core.tape.nested cimport Copies, copy_out
-from tapeengine._core.tape.records cimport View, view_of
+from tapeengine._core.tape.accumulation cimport View, view_of
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
 from tapeengine._core.arrays.storing cimport (
     dense, geometry, head_of_array, held, make_writable, new_array, plain, snapshot, view_by,

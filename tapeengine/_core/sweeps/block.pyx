@@ -9,7 +9,8 @@ from libc.string cimport memset
 from numpy cimport PyArray_DATA, ndarray
 
 from tapeengine._core.tape.tape cimport FORM_MASK, SPECIAL, Head, Record, Tape, op_at, record_at
-from tapeengine._core.sweeps.trace cimport Backpropagator, free_zeros, zeros
+from tapeengine._core.sweeps.trace cimport Backpropagator
+from tapeengine._core.tape.accumulation cimport free_zeros, zeros
 
 import numpy
 

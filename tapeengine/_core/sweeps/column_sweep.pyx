@@ -6,8 +6,8 @@ the cache.
 
 from libc.stdint cimport uint32_t
 
-from tapeengine._core.sweeps.batch cimport Batch
-from tapeengine._core.tape.records cimport View
+from tapeengine._core.sweeps.batch cimport Batch, lifetimes_of
+from tapeengine._core.tape.accumulation cimport View
 from tapeengine._core.sweeps.row_sweep cimport fair, largest, places_of
 from tapeengine._core.sweeps.trace cimport Backpropagator
 
@@ -89,7 +89,7 @@ def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype, told
     width = fair(columns, most)
     for first in range(0, columns, width):
         batch = Batch.__new__(Batch)
-        batch.begin(back.tape, min(width, columns - first), lasting)
+        batch.begin(back.tape, min(width, columns - first), lifetimes_of(back.tape, lasting))
         seed(batch, inputs, first)
         batch.sweep()
         take_out(batch, outputs, found[:, first:first + batch.width])

@@ -9,15 +9,15 @@ from collections import namedtuple
 from libc.math cimport isfinite
 from libc.stdint cimport uint32_t
 
-from tapeengine._core.arrays.custom cimport CustomRecord
 from tapeengine._core.sweeps.forward cimport push_special
 from tapeengine._core.sweeps.inspection cimport PartialSweep
 from tapeengine._core.sweeps.linear cimport staged
-from tapeengine._core.tape.records cimport AddRecord, PrimitiveRecord, ReadRecord, Reverse, View, WriteRecord
+from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
+from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.tape.tape cimport (
     ARRAY, FORM_MASK, READ, SPECIAL, WRITE, Head, Record, Tape, op_at, record_at, value_at,
 )
-from tapeengine._core.sweeps.trace cimport Backpropagator, Seeds, free_zeros, zeros
+from tapeengine._core.sweeps.trace cimport Backpropagator, Seeds
 
 import numpy
 
@@ -40,25 +40,14 @@ def primitive_of(Tape tape, uint32_t i):
     """The primitive that an array record calls; None for other records."""
     if op_at(&tape.head, i) != ARRAY:
         return None
-    entry = tape.arrays[record_at(&tape.head, i).p2]
-    return (<PrimitiveRecord> entry).primitive if type(entry) is PrimitiveRecord else None
+    return (<ArrayRecord> tape.arrays[record_at(&tape.head, i).p2]).called()
 
 
 def operands_of(Tape tape, uint32_t i):
     """The values of a primitive's arguments that its record keeps, by the argument's number."""
-    cdef PrimitiveRecord record
-    found = {}
-    if primitive_of(tape, i) is None:
-        return found
-    record = <PrimitiveRecord> tape.arrays[record_at(&tape.head, i).p2]
-    for rules, every in ((record.primitive.vjp_rules, record.kept), (record.primitive.jvp_rules, record.tangent_kept)):
-        for (argument, _), kept in zip(record.inputs, every or ()):
-            for (kind, key), value in zip(rules[0 if record.primitive.variadic else argument].needs, kept):
-                if kind == "arg":
-                    found[key] = value
-                elif kind == "all":
-                    found.update(enumerate(value))
-    return found
+    if op_at(&tape.head, i) != ARRAY:
+        return {}
+    return (<ArrayRecord> tape.arrays[record_at(&tape.head, i).p2]).operands()
 
 
 def first_not_finite(Tape tape, uint32_t first, uint32_t last):
@@ -78,41 +67,6 @@ def first_not_finite(Tape tape, uint32_t first, uint32_t last):
         if not isfinite(r.d1) or (r.p2 != i and not isfinite(r.d2)):
             return i, "partial"
     return None
-
-
-# -- what a record reads and makes -------------------------------------------------------------------------------------
-cdef list inputs_of(object entry):
-    """The places that a record's reverse rule adds to, as (argument, place)."""
-    if type(entry) is PrimitiveRecord:
-        return (<PrimitiveRecord> entry).inputs
-    if type(entry) is ReadRecord:
-        return [(0, (<ReadRecord> entry).source)]
-    if type(entry) is WriteRecord:
-        return [(0, (<WriteRecord> entry).value)]
-    if type(entry) is AddRecord:
-        return [(0, (<AddRecord> entry).value)]
-    if type(entry) is CustomRecord:
-        return (<CustomRecord> entry).inputs + (<CustomRecord> entry).captured
-    return []
-
-
-cdef list outputs_of(object entry, uint32_t id):
-    """The places that a record makes or writes into."""
-    if type(entry) is PrimitiveRecord:
-        return leaves_of((<PrimitiveRecord> entry).output)
-    if type(entry) is ReadRecord:
-        return [(<ReadRecord> entry).result]
-    if type(entry) is WriteRecord:
-        return [(<WriteRecord> entry).target]
-    if type(entry) is AddRecord:
-        return [(<AddRecord> entry).target]
-    if type(entry) is CustomRecord:
-        return (<CustomRecord> entry).outputs
-    return []
-
-
-cdef list leaves_of(object output):
-    return [place for part in output[1] for place in leaves_of(part)] if type(output) is tuple else [output]
 
 
 cdef object held(Reverse r, object place):
@@ -159,15 +113,15 @@ cdef object scalar_cotangent(PartialSweep sweep, uint32_t i):
 cdef object special_cotangent(PartialSweep sweep, uint32_t i):
     """Resolve an array record; what it was made of is still held, as a resolved storage only lets go of its buffer."""
     cdef Tape tape = sweep.back.tape
+    cdef ArrayRecord entry
     if op_at(&tape.head, i) != ARRAY:
         sweep.down_to(i)
         return None
-    entry = tape.arrays[record_at(&tape.head, i).p2]
-    incoming = [held(sweep.r, place) for place in outputs_of(entry, i)]
-    if type(entry) is WriteRecord:
-        incoming = [None if part is None else part.copy() for part in incoming]
+    entry = <ArrayRecord> tape.arrays[record_at(&tape.head, i).p2]
+    incoming = [held(sweep.r, place) for place in entry.writes()]
+    incoming = [part.copy() if isinstance(part, numpy.ndarray) else part for part in incoming]  # a write clears its own
     sweep.down_to(i)
-    for argument, place in inputs_of(entry):
+    for argument, place in entry.reads():
         found = held(sweep.r, place)
         if not finite(found):
             return Fault(i, argument, found, incoming)
@@ -213,12 +167,13 @@ cdef object scalar_tangent(Head *h, double *array, uint32_t i):
 
 cdef object special_tangent(Tape tape, Reverse r, uint32_t i):
     cdef int kind = op_at(&tape.head, i)
+    cdef ArrayRecord entry
     push_special(tape, r, i)
     if kind != ARRAY:
         return None
-    entry = tape.arrays[record_at(&tape.head, i).p2]
-    for place in outputs_of(entry, i):
+    entry = <ArrayRecord> tape.arrays[record_at(&tape.head, i).p2]
+    for place in entry.writes():
         found = held(r, place)
         if not finite(found):
-            return Fault(i, None, found, [held(r, parent) for _, parent in inputs_of(entry)])
+            return Fault(i, None, found, [held(r, parent) for _, parent in entry.reads()])
     return None

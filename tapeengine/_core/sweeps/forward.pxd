@@ -2,10 +2,9 @@
 from libc.stdint cimport uint32_t
 from tapeengine._core.tape.nested cimport Copies
 from tapeengine._core.sweeps.recorded cimport RecordedReverse
-from tapeengine._core.tape.records cimport Reverse
+from tapeengine._core.tape.accumulation cimport Reverse
 from tapeengine._core.tape.tape cimport Tape
 
-cdef object tangent_of(Reverse r, object place)
 cdef uint32_t push_scalars(Tape tape, double *tangent, uint32_t i, uint32_t end) except? 0
 cdef int push_special(Tape tape, Reverse r, uint32_t i) except -1
 cdef int push(Tape tape, Reverse r) except -1

@@ -1,6 +1,6 @@
 # Sweeps in parts, for looking into them.
 from libc.stdint cimport uint32_t
-from tapeengine._core.tape.records cimport Reverse
+from tapeengine._core.tape.accumulation cimport Reverse
 from tapeengine._core.sweeps.trace cimport Backpropagator
 
 cdef class PartialSweep:

@@ -4,17 +4,14 @@ from libc.stdint cimport uint32_t
 from time import perf_counter
 
 from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.arrays.custom cimport CustomRecord
-from tapeengine._core.arrays.elementwise cimport ElementwiseRecord
-from tapeengine._core.tape.records cimport AddRecord, PrimitiveRecord, ReadRecord, Reverse, View, WriteRecord
-from tapeengine._core.arrays.products cimport ProductRecord
-from tapeengine._core.arrays.sums cimport SumRecord
+from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
+from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.sweeps.sweep cimport resolve
 from tapeengine._core.tape.tape cimport (
-    ARRAY, FORM_MASK, READ, SPECIAL, WRITE, Head, Record, Tape, innermost_here, op_at, op_names, record_at, tape_of,
+    ARRAY, FORM_MASK, READ, SPECIAL, WRITE, Head, Record, Tape, innermost_here, op_at, record_at, tape_of,
     value_at,
 )
-from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds, free_zeros, zeros
+from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds
 
 import numpy
 
@@ -49,19 +46,14 @@ def operation(Tape tape, uint32_t i):
     """The name of a record's operation, also of one on arrays."""
     if op_at(&tape.head, i) != ARRAY:
         return tape.record(i)[1]
-    entry = tape.arrays[record_at(&tape.head, i).p2]
-    if type(entry) is PrimitiveRecord:
-        return (<PrimitiveRecord> entry).primitive.name
-    if type(entry) is ElementwiseRecord:
-        return op_names[(<ElementwiseRecord> entry).op].decode() + " of arrays"
-    name = type(entry).__name__.removesuffix("Record").lower()
-    return name if name == "custom" else name + " of arrays"
+    return (<ArrayRecord> tape.arrays[record_at(&tape.head, i).p2]).name()
 
 
 def array_parents(Tape tape):
     """For each record that reads arrays, the records that made or last wrote what it reads; {id: ids}."""
     cdef Head *h = &tape.head
     cdef Record *r
+    cdef ArrayRecord record
     cdef uint32_t i
     writers, found = {}, {}
     for i in range(h.inputs + 1, h.count):
@@ -73,52 +65,18 @@ def array_parents(Tape tape):
             if kind == WRITE:
                 writers[r.p2] = i
         elif kind == ARRAY:
-            reads, writes = places(tape.arrays[r.p2])
-            found[i] = tuple([place if type(place) is int else writers[place[0]]
-                              for place in reads if type(place) is int or place[0] in writers])
-            for storage in writes:
+            record = <ArrayRecord> tape.arrays[r.p2]
+            written = [(<View> place).storage for place in record.writes() if type(place) is View]
+            parents = [writers[storage] for storage in written if storage in writers]   # what is written into, in part
+            for _, place in record.reads():
+                if type(place) is not View and place is not None:
+                    parents.append(int(place))
+                elif place is not None and (<View> place).storage in writers:
+                    parents.append(writers[(<View> place).storage])
+            found[i] = tuple(parents)
+            for storage in written:
                 writers[storage] = i
     return found
-
-
-cdef tuple places(object entry):
-    """What a record reads, ids of scalars and (storage,), and the storages that it writes."""
-    cdef ElementwiseRecord e
-    if type(entry) is PrimitiveRecord:
-        return [place_of(p) for _, p in (<PrimitiveRecord> entry).inputs], outputs((<PrimitiveRecord> entry).output)
-    if type(entry) is ReadRecord:
-        return [((<ReadRecord> entry).source.storage,)], [(<ReadRecord> entry).result.storage]
-    if type(entry) is WriteRecord:
-        target = (<WriteRecord> entry).target.storage
-        value = (<WriteRecord> entry).value
-        return [(target,)] + ([] if value is None else [place_of(value)]), [target]
-    if type(entry) is AddRecord:
-        target = (<AddRecord> entry).target.storage
-        return [(target,), place_of((<AddRecord> entry).value)], [target]
-    if type(entry) is ElementwiseRecord:
-        e = <ElementwiseRecord> entry
-        reads = [(e.a.place,)] if e.a.source == 2 else [e.a.place] if e.a.source == 1 else []
-        reads += [(e.b.place,)] if e.b.source == 2 else [e.b.place] if e.b.source == 1 else []
-        return [int(x) if type(x) is not tuple else x for x in reads], [e.result]
-    if type(entry) is SumRecord:
-        return [((<SumRecord> entry).source.storage,)], outputs((<SumRecord> entry).result)
-    if type(entry) is ProductRecord:
-        reads = [place_of(p) for p in ((<ProductRecord> entry).left, (<ProductRecord> entry).right) if p is not None]
-        return reads, outputs((<ProductRecord> entry).result)
-    if type(entry) is CustomRecord:
-        reads = [place_of(p) for _, p in (<CustomRecord> entry).inputs + (<CustomRecord> entry).captured]
-        return reads, [(<View> p).storage for p in (<CustomRecord> entry).outputs if type(p) is View]
-    return [], []
-
-
-cdef object place_of(object place):
-    return ((<View> place).storage,) if type(place) is View else int(place)
-
-
-cdef list outputs(object output):
-    if type(output) is View:
-        return [(<View> output).storage]
-    return [s for part in output[1] for s in outputs(part)] if type(output) is tuple else []
 
 
 def kept_bytes(Tape tape):
@@ -130,7 +88,7 @@ def kept_bytes(Tape tape):
         if op_at(h, i) != ARRAY:
             continue
         total = 0
-        for value in arrays_in(kept_by(tape.arrays[record_at(h, i).p2])):
+        for value in arrays_in((<ArrayRecord> tape.arrays[record_at(h, i).p2]).keeps()):
             while type(value.base) is numpy.ndarray:    # a view keeps all that it is a view of
                 value = value.base
             if id(value) not in seen:
@@ -139,23 +97,6 @@ def kept_bytes(Tape tape):
         if total:
             found[i] = total
     return found
-
-
-cdef object kept_by(object entry):
-    """What a record holds on to beside places on the tape."""
-    if type(entry) is PrimitiveRecord:
-        return (<PrimitiveRecord> entry).kept, (<PrimitiveRecord> entry).tangent_kept
-    if type(entry) is ElementwiseRecord:
-        return (<ElementwiseRecord> entry).a_owner, (<ElementwiseRecord> entry).b_owner, (<ElementwiseRecord> entry).v_owner
-    if type(entry) is ProductRecord:
-        return (<ProductRecord> entry).left_values, (<ProductRecord> entry).right_values
-    if type(entry) is ReadRecord:
-        return (<ReadRecord> entry).index
-    if type(entry) is WriteRecord:
-        return (<WriteRecord> entry).index
-    if type(entry) is AddRecord:
-        return (<AddRecord> entry).index
-    return None
 
 
 def arrays_in(value):

@@ -10,10 +10,10 @@ from tapeengine._core.sweeps.forward cimport push, push_recorded
 from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, FLOATS, NUMPY, Layout, build
 from tapeengine._core.tape.nested cimport lifted, outer_of, te_scalar
 from tapeengine._core.sweeps.recorded cimport RecordedReverse
-from tapeengine._core.tape.records cimport Reverse
+from tapeengine._core.tape.accumulation cimport Reverse, free_zeros, zeros
 from tapeengine._core.sweeps.second cimport resolve_second
 from tapeengine._core.tape.tape cimport Head, Tape, innermost_here
-from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Recorded, Seeds, begin_seeds, free_zeros, zeros
+from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Recorded, Seeds, begin_seeds
 
 from tapeengine.errors import CotangentError
 

@@ -1,7 +1,7 @@
 # The reverse sweep with every step recorded on an outer tape.
 from libc.stdint cimport uint32_t
 from tapeengine._core.tape.nested cimport Copies, te_scalar
-from tapeengine._core.tape.records cimport Reverse
+from tapeengine._core.tape.accumulation cimport Reverse
 from tapeengine._core.tape.tape cimport Head, Tape
 
 cdef class RecordedReverse(Reverse):

@@ -10,7 +10,8 @@ cimport numpy as cnp
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.tape.nested cimport Copies, add_recorded, carried, pass_on, te_scalar
-from tapeengine._core.tape.records cimport ArrayRecord, Reverse, View, fitted, of_type, once, repeats
+from tapeengine._core.tape.accumulation cimport Reverse, View, fitted, of_type, once, repeats
+from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.arrays.storing cimport new_array, view_by
 from tapeengine._core.scalars.scalar cimport Dual, new_dual
 from tapeengine._core.tape.tape cimport (
@@ -19,6 +20,7 @@ from tapeengine._core.tape.tape cimport (
 
 import numpy
 
+from tapeengine._core.arrays.assignment import add_at
 from tapeengine._core.arrays.calls import zero_dim
 from tapeengine.errors import TraceError
 
@@ -99,6 +101,10 @@ cdef class RecordedReverse(Reverse):
 
     cdef int add_to(self, object target, object contribution) except -1:
         target[...] = target + contribution
+        return 0
+
+    cdef int add_at(self, object target, object index, object contribution) except -1:
+        add_at(target, index, contribution)
         return 0
 
     cdef object take(self, View view, object index):

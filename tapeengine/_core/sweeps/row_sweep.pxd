@@ -1,6 +1,6 @@
 # Both ends of a Jacobian's sweeps, and how it is cut into blocks.
 from libc.stdint cimport uint32_t
-from tapeengine._core.sweeps.rows cimport Rows
+from tapeengine._core.tape.rows cimport Rows
 from tapeengine._core.tape.tape cimport Tape
 
 cdef list places_of(list layouts)

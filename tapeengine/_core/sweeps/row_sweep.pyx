@@ -7,10 +7,10 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t
 
 from tapeengine._core.structures.interleave cimport ARRAY as ARRAY_LEAF, DICT, FLOAT, FLOATS, NUMPY, Layout
-from tapeengine._core.tape.records cimport View
-from tapeengine._core.sweeps.row_rules cimport resolve_array
-from tapeengine._core.sweeps.rows cimport (
-    Rows, te_rows_add, te_rows_clear, te_rows_gather, te_rows_scatter, te_rows_zero,
+from tapeengine._core.tape.accumulation cimport View
+from tapeengine._core.tape.records cimport ArrayRecord
+from tapeengine._core.tape.rows cimport (
+    Row, Rows, te_rows_add, te_rows_clear, te_rows_gather, te_rows_scatter, te_rows_zero,
 )
 from tapeengine._core.tape.tape cimport ARRAY, READ, WRITE, Head, Record, Tape, op_at, record_at
 from tapeengine._core.sweeps.trace cimport Backpropagator
@@ -66,10 +66,27 @@ cdef int resolve_element(Rows rows, Record *record, int kind, uint32_t i) except
     return 0
 
 
+cdef int one_by_one(Rows rows, ArrayRecord record, uint32_t id) except -1:
+    """Resolve a record for one cotangent after the other."""
+    cdef Row row = Row.__new__(Row)
+    cdef Py_ssize_t k
+    row.tape = rows.tape
+    row.recorded = True     # the record uses nothing but the methods of `row`
+    row.rows = rows
+    row.dropped = []
+    for k in range(rows.width):
+        row.k = k
+        record.reverse(row, id)
+    for storage in set(row.dropped):
+        rows.drop(storage)
+    return 0
+
+
 cdef int resolve_rows(Rows rows, uint32_t top) except -1:
     """Resolve the ids from top down to the last input for all rows."""
     cdef Head *h = &rows.tape.head
     cdef uint32_t i = top, lowest, look = LOOK // rows.width + 1
+    cdef ArrayRecord record
     cdef int kind
     while i > h.inputs:
         lowest = i - look if i > h.inputs + look else h.inputs + 1
@@ -80,7 +97,9 @@ cdef int resolve_rows(Rows rows, uint32_t top) except -1:
                 break
             kind = op_at(h, i)
             if kind == ARRAY:
-                resolve_array(rows, rows.tape.arrays[record_at(h, i).p2], i)
+                record = <ArrayRecord> rows.tape.arrays[record_at(h, i).p2]
+                if not record.reverse_rows(rows, i):
+                    one_by_one(rows, record, i)
             elif kind == READ or kind == WRITE:
                 resolve_element(rows, record_at(h, i), kind, i)
             i -= 1

@@ -12,16 +12,11 @@ cimport cython
 cimport numpy as cnp
 from numpy cimport PyArray_DATA, PyArray_SIZE, ndarray
 
-from tapeengine._core.sweeps.batch cimport Batch
-from tapeengine._core.arrays.custom cimport CustomRecord
-from tapeengine._core.arrays.elementwise cimport ARRAY_VIEW, SCALAR, ElementwiseRecord, Operand
-from tapeengine._core.arrays.products cimport ProductRecord
-from tapeengine._core.tape.records cimport (
-    AddRecord, ArrayRecord, PrimitiveRecord, ReadRecord, Reverse, View, WriteRecord,
-)
+from tapeengine._core.sweeps.batch cimport Batch, lifetimes_of
+from tapeengine._core.tape.accumulation cimport Reverse, View
+from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.sweeps.row_sweep cimport fair, places_of, resolve_rows, widest
-from tapeengine._core.sweeps.rows cimport Rows
-from tapeengine._core.arrays.sums cimport SumRecord
+from tapeengine._core.tape.rows cimport Rows
 from tapeengine._core.tape.tape cimport ARRAY, READ, SPECIAL, WRITE, Head, Record, Tape, op_at, record_at
 from tapeengine._core.sweeps.trace cimport Backpropagator
 
@@ -203,8 +198,8 @@ cdef class Slots:
         else:
             self.shown(view, every)[index] = slots
 
-    def walk(self, interpret):
-        """Walk the tape upwards: scalars here, records of arrays by ``interpret(id, number of the record)``."""
+    def walk(self, structure):
+        """Walk the tape upwards: scalars here, records of arrays by their own methods, which ask the `structure`."""
         cdef Head *h = &self.tape.head
         cdef uint32_t i = h.inputs + 1, n = h.count
         cdef uint32_t *slot = slots_in(self.scalars)
@@ -223,7 +218,8 @@ cdef class Slots:
                 break
             kind = op_at(h, i)
             if kind == ARRAY:
-                interpret(i, r.p2)
+                structure.number = r.p2
+                (<ArrayRecord> self.tape.arrays[r.p2]).depend(structure, i)
             elif kind == READ or kind == WRITE:
                 self.element(r, kind, slot, i)
             i += 1
@@ -420,68 +416,25 @@ def array_ids(Tape tape):
     return [i for i in range(tape.head.inputs + 1, tape.head.count) if op_at(&tape.head, i) == ARRAY]
 
 
-def kept_of(Tape tape, uint32_t k):
-    """What the partials of a record of arrays are made of."""
-    entry = tape.arrays[k]
-    if type(entry) is PrimitiveRecord:
-        return (<PrimitiveRecord> entry).kept
-    if type(entry) is ElementwiseRecord:
-        return [(<ElementwiseRecord> entry).partial(0), (<ElementwiseRecord> entry).partial(1)]
-    if type(entry) is SumRecord:
-        return 1.0 / (<SumRecord> entry).divisor
-    if type(entry) is ProductRecord:
-        return (<ProductRecord> entry).left_values, (<ProductRecord> entry).right_values
-    return None
-
-
 def storage_of(View view):
     """The storage that a view shows."""
     return view.storage
 
 
 def described(Tape tape, uint32_t k):
-    """A record of arrays: (kind, primitive, [(argument, place)], output, what its pattern needs beside)."""
-    cdef ElementwiseRecord e
-    cdef list inputs = []
-    entry = tape.arrays[k]
-    if type(entry) is PrimitiveRecord:
-        wanted = getattr(tape.rules, "wanted", None) or {}
-        return ("primitive", (<PrimitiveRecord> entry).primitive, (<PrimitiveRecord> entry).inputs,
-                (<PrimitiveRecord> entry).output, wanted.get(k))
-    if type(entry) is ElementwiseRecord:
-        e = <ElementwiseRecord> entry
-        add_operand(inputs, e, &e.a, 0)
-        add_operand(inputs, e, &e.b, 1)
-        return "elementwise", None, inputs, e.view(NULL), None
-    if type(entry) is SumRecord:
-        axis = None if (<SumRecord> entry).result is None else (<SumRecord> entry).axis
-        return "sum", None, [(0, (<SumRecord> entry).source)], (<SumRecord> entry).result, axis
-    if type(entry) is ProductRecord:
-        if (<ProductRecord> entry).left is not None:
-            inputs.append((0, (<ProductRecord> entry).left))
-        if (<ProductRecord> entry).right is not None:
-            inputs.append((1, (<ProductRecord> entry).right))
-        return "product", None, inputs, (<ProductRecord> entry).result, None
-    if type(entry) is ReadRecord:
-        return "read", None, [(0, (<ReadRecord> entry).source)], (<ReadRecord> entry).result, (<ReadRecord> entry).index
-    if type(entry) is WriteRecord:
-        value = (<WriteRecord> entry).value
-        return "write", None, [] if value is None else [(0, value)], (<WriteRecord> entry).target, (
-            (<WriteRecord> entry).index, (<WriteRecord> entry).shape)
-    if type(entry) is AddRecord:
-        return "add", None, [(0, (<AddRecord> entry).value)], (<AddRecord> entry).target, (
-            (<AddRecord> entry).index, (<AddRecord> entry).shape)
-    if type(entry) is CustomRecord:
-        return "custom", None, (<CustomRecord> entry).inputs, (tuple, (<CustomRecord> entry).outputs), (<CustomRecord> entry).captured
-    return type(entry).__name__, None, [], None, None
+    """A record of arrays: (name, primitive, [(argument, place)], places of results, what its structure needs beside)."""
+    cdef ArrayRecord record = <ArrayRecord> tape.arrays[k]
+    return record.name(), record.called(), record.reads(), record.writes(), record.detail()
 
 
-cdef int add_operand(list inputs, ElementwiseRecord e, Operand *operand, int which) except -1:
-    if operand.source == ARRAY_VIEW:
-        inputs.append((which, e.view(operand)))
-    elif operand.source == SCALAR:
-        inputs.append((which, int(operand.place)))
-    return 0
+def parts_of(Tape tape, uint32_t k, walk, uint32_t id):
+    """The partial derivatives of a record of arrays one by one; see `ArrayRecord.parts`."""
+    return (<ArrayRecord> tape.arrays[k]).parts(walk, id)
+
+
+def adds(Tape tape, uint32_t k):
+    """Whether what was there before stays, beside what a record of arrays writes."""
+    return (<ArrayRecord> tape.arrays[k]).adds()
 
 
 def geometry_key(place):
@@ -529,15 +482,12 @@ cdef class Cut(ArrayRecord):
 
 
 def written(Tape tape):
-    """The storages that are written to."""
+    """The storages that are made by a record or written to."""
     cdef Head *h = &tape.head
     cdef uint32_t i
     found = set()
     for entry in tape.arrays:
-        if type(entry) is WriteRecord:
-            found.add((<WriteRecord> entry).target.storage)
-        elif type(entry) is AddRecord:
-            found.add((<AddRecord> entry).target.storage)
+        found.update([(<View> place).storage for place in (<ArrayRecord> entry).writes() if type(place) is View])
     for i in range(h.inputs + 1, h.count):
         if op_at(h, i) == WRITE:
             found.add(record_at(h, i).p2)
@@ -680,7 +630,7 @@ def compressed_columns(Backpropagator back, colours, Py_ssize_t count, Py_ssize_
     step = fair(count, max(<Py_ssize_t> (LARGEST // largest_block), <Py_ssize_t> LEAST)) if count else 1
     for first in range(0, count, step):
         batch = Batch.__new__(Batch)
-        batch.begin(back.tape, min(step, count - first), lasting)
+        batch.begin(back.tape, min(step, count - first), lifetimes_of(back.tape, lasting))
         stage_directions(batch, inputs, colours, first, weights)
         batch.sweep()
         part = found[first:first + batch.width]

@@ -1,6 +1,6 @@
 # The reverse sweep over plain numbers (DN Fig. 9, resolve).
 from libc.stdint cimport uint32_t
-from tapeengine._core.tape.records cimport Reverse
+from tapeengine._core.tape.accumulation cimport Reverse
 from tapeengine._core.tape.tape cimport Tape
 
 cdef struct Counts:

@@ -8,7 +8,8 @@ a linear map sends zero to zero, whatever the partials are.
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t
 
-from tapeengine._core.tape.records cimport ArrayRecord, Reverse
+from tapeengine._core.tape.accumulation cimport Reverse
+from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.tape.tape cimport (
     ARRAY, CHUNK_LAST, CHUNK_SHIFT, INPUT, READ, WRITE, Chunk, Head, Record, Tape, op_at, record_at,
 )

@@ -1,7 +1,7 @@
 # The backpropagator, and the two ends of a sweep: what is staged and how results are put together.
 from libc.stdint cimport uint32_t
 from tapeengine._core.structures.interleave cimport Layout, Leaves, Matcher
-from tapeengine._core.tape.records cimport Reverse
+from tapeengine._core.tape.accumulation cimport Reverse
 from tapeengine._core.sweeps.recorded cimport RecordedReverse
 from tapeengine._core.sweeps.sweep cimport Counts
 from tapeengine._core.tape.tape cimport Head, Tape
@@ -30,6 +30,4 @@ cdef class Backpropagator:
     cdef Head *outer(self, Seeds seeds) noexcept
     cdef object run_recorded(self, Seeds seeds, Head *outer)
 
-cdef void free_zeros(void *block) noexcept
-cdef void *zeros(size_t count, size_t size) except NULL
 cdef Seeds begin_seeds(Layout layout, object structures, object root, double *array)

@@ -13,7 +13,7 @@ from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, Inputs, Output
 from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, NUMPY, Layout, Leaves, Matcher, build, summary
 from tapeengine._core.tape.nested cimport lifted, outer_of, te_scalar
 from tapeengine._core.sweeps.recorded cimport RecordedReverse, resolve_recorded
-from tapeengine._core.tape.records cimport Reverse, View
+from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
 from tapeengine._core.scalars.scalar cimport Dual, as_double, head_of_dual, value_seen
 from tapeengine._core.sweeps.sweep cimport Counts, resolve
 from tapeengine._core.tape.tape cimport Head, Tape, head_of, traces
@@ -24,10 +24,6 @@ import tapeengine._core.arrays.functions  # sets the kernels of arrays
 from tapeengine._core.arrays.calls import zero_dim
 from tapeengine.dropped import note_objects
 from tapeengine.errors import ResultError
-
-cdef extern from "memory.h":
-    void *te_zeros(size_t count, size_t size)
-    void te_free(void *data)
 
 cdef object array_class = numpy.ndarray
 
@@ -130,17 +126,6 @@ cdef class Recorded(Leaves):
             return zero_like(view)
         part = self.sweep.part(<View> view)
         return self.sweep.zeros(<View> view) if part is None else part
-
-
-cdef void free_zeros(void *block) noexcept:
-    te_free(block)
-
-
-cdef void *zeros(size_t count, size_t size) except NULL:
-    cdef void *block = te_zeros(count, size)
-    if block == NULL:
-        raise MemoryError(f"no memory for the accumulation array of {count:,} records ({count * size:,} bytes)")
-    return block
 
 
 cdef Seeds begin_seeds(Layout layout, object structures, object root, double *array):

@@ -1,6 +1,7 @@
 """Writes the opcode table in C from the rows of `table`: `ops_table.h` and its like. Run by `setup.py`."""
 
 import ast
+import re
 import runpy
 from collections.abc import Callable
 from pathlib import Path
@@ -138,6 +139,23 @@ def write(name: str, lines: list[str]) -> None:
     text, path = "\n".join([*lines, "#endif", ""]), HERE / name
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
+
+
+def headers_of(source: Path) -> list[str]:
+    """List the headers that the C code of a module includes, also by way of the declarations that it cimports."""
+    core, seen, pending = source.parents[1], set[Path](), [source, source.with_suffix(".pxd")]
+    while pending:
+        path = pending.pop()
+        if path in seen or not path.exists():
+            continue
+        seen.add(path)
+        text = path.read_text()
+        for name in re.findall(r'(?:extern from|#include) "(\w+\.h)"', text):
+            pending += core.glob(f"*/{name}")
+        pending += [path.parent / name for name in re.findall(r'include "(\w+\.pxi)"', text)]
+        for room, name in re.findall(r"from tapeengine\._core\.(\w+)\.(\w+) cimport", text):
+            pending.append(core / room / f"{name}.pxd")
+    return sorted(str(path) for path in seen if path.suffix == ".h")
 
 
 def main() -> None:

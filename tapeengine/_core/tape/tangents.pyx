@@ -14,10 +14,9 @@ from numpy cimport (
     PyArray_SetBaseObject, PyArray_TYPE, ndarray, npy_intp,
 )
 
-from tapeengine._core.sweeps.lifetimes cimport Lifetimes
-from tapeengine._core.tape.records cimport View
+from tapeengine._core.tape.lifetimes cimport Lifetimes
+from tapeengine._core.tape.accumulation cimport View, free_zeros, zeros
 from tapeengine._core.tape.tape cimport Place, Tape
-from tapeengine._core.sweeps.trace cimport free_zeros, zeros
 
 import numpy
 
@@ -35,14 +34,22 @@ cdef enum:
     MOST_SPARE = 4      # blocks of one size; the results of rules come from elsewhere, and go back there
 
 
+cdef object aligned(object tangents, Py_ssize_t axes):
+    """A block with unit axes after its first, so that what follows broadcasts as without the block."""
+    cdef Py_ssize_t missing = axes + 1 - tangents.ndim
+    if missing <= 0:
+        return tangents
+    return tangents.reshape((tangents.shape[0],) + (1,) * missing + tangents.shape[1:])
+
+
 cdef class Tangents:
     """The accumulation of a forward sweep along many directions."""
 
     def __dealloc__(self):
         free_zeros(self.scalars)
 
-    cdef int begin(self, Tape tape, Py_ssize_t width, list lasting) except -1:
-        """Begin with zeros everywhere; the storages `lasting` are read after the sweep."""
+    cdef int begin(self, Tape tape, Py_ssize_t width, Lifetimes lifetimes) except -1:
+        """Begin with zeros everywhere."""
         tape.check_watched()
         self.tape = tape
         self.width = width
@@ -51,8 +58,9 @@ cdef class Tangents:
         self.scalars = <double *> zeros(<size_t> self.records * width, sizeof(double))
         self.blocks = [None] * self.storages
         self.spare = {}
-        self.lifetimes = Lifetimes.__new__(Lifetimes)
-        return self.lifetimes.begin(tape, lasting)
+        self.lifetimes = lifetimes
+        self.weights = numpy.random.default_rng(1).uniform(0.5, 1.5, width)
+        return 0
 
     # -- memory -------------------------------------------------------------------------------------------------------
     cdef object fresh(self, uint32_t storage):

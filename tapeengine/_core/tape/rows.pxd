@@ -2,7 +2,7 @@
 from libc.stdint cimport uint32_t
 from numpy cimport ndarray
 
-from tapeengine._core.tape.records cimport ArrayRecord, Reverse, View
+from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.tape cimport Tape
 
 cdef extern from "rows.h" nogil:
@@ -32,7 +32,6 @@ cdef class Rows:
     cdef object part(self, View view)
     cdef int add(self, View view, object contribution) except -1
     cdef int stage(self, object place, object contribution) except -1
-    cdef int one_by_one(self, ArrayRecord record, uint32_t id) except -1
 
 cdef class Row(Reverse):        # one cotangent of a block
     cdef Rows rows

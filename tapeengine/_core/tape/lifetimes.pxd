@@ -1,15 +1,12 @@
-# Which storages a record touches, and how long a sweep needs what it has of them.
+# How long a sweep needs what it has of storages.
 from libc.stdint cimport uint32_t
-from tapeengine._core.tape.tape cimport Tape
-
-cdef list touched(object entry)
 
 cdef class Lifetimes:
     cdef uint32_t *last         # by storage: the last record that touches it, UNENDING for what the result reads
     cdef uint32_t *order        # the storages in the order in which they end
     cdef uint32_t count, ended  # storages, and how many of them have ended
-    cdef int begin(self, Tape tape, list lasting) except -1
-    cdef int note(self, Tape tape) except -1
+    cdef int begin(self, uint32_t count) except -1
+    cdef int finish(self, list lasting) except -1
     cdef int sort(self) except -1
     cdef bint ends_at(self, uint32_t storage, uint32_t id) noexcept
     cdef bint next(self, uint32_t id, uint32_t *storage) noexcept

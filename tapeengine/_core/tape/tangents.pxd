@@ -1,7 +1,7 @@
 # The tangents of a tape's ids and storages along many directions at once.
 from libc.stdint cimport uint32_t
-from tapeengine._core.sweeps.lifetimes cimport Lifetimes
-from tapeengine._core.tape.records cimport View
+from tapeengine._core.tape.lifetimes cimport Lifetimes
+from tapeengine._core.tape.accumulation cimport View
 from tapeengine._core.tape.tape cimport Tape
 
 cdef class Tangents:
@@ -12,7 +12,8 @@ cdef class Tangents:
     cdef list blocks                    # by storage: an array of shape (width, size), or None for zeros
     cdef dict spare                     # (size, type): blocks that no storage needs any more
     cdef Lifetimes lifetimes
-    cdef int begin(self, Tape tape, Py_ssize_t width, list lasting) except -1
+    cdef object weights                 # of the random combination that a rule is tried with
+    cdef int begin(self, Tape tape, Py_ssize_t width, Lifetimes lifetimes) except -1
     cdef object fresh(self, uint32_t storage)
     cdef int allocate(self, uint32_t storage) except -1
     cdef int release(self, uint32_t id) except -1
@@ -25,3 +26,5 @@ cdef class Tangents:
     cdef object of(self, object place)
     cdef int put(self, View output, object total) except -1
     cdef int put_scalar(self, uint32_t id, object total) except -1
+
+cdef object aligned(object tangents, Py_ssize_t axes)

@@ -11,9 +11,8 @@ cimport cython
 cimport numpy as cnp
 from numpy cimport PyArray_DATA, PyArray_NBYTES, ndarray
 
-from tapeengine._core.tape.records cimport ArrayRecord, Reverse, View, fitted, of_type, once, repeats
+from tapeengine._core.tape.accumulation cimport Reverse, View, fitted, free_zeros, of_type, once, repeats, zeros
 from tapeengine._core.tape.tape cimport Place, Tape
-from tapeengine._core.sweeps.trace cimport free_zeros, zeros
 
 import numpy
 
@@ -152,22 +151,6 @@ cdef class Rows:
         if type(place) is View:
             return self.add(<View> place, contribution)
         return self.add_scalar(<uint32_t> place, contribution)
-
-    # -- row by row ---------------------------------------------------------------------------------------------------
-    cdef int one_by_one(self, ArrayRecord record, uint32_t id) except -1:
-        """Resolve a record for one cotangent after the other."""
-        cdef Row row = Row.__new__(Row)
-        cdef Py_ssize_t k
-        row.tape = self.tape
-        row.recorded = True     # the record uses nothing but the methods of `row`
-        row.rows = self
-        row.dropped = []
-        for k in range(self.width):
-            row.k = k
-            record.reverse(row, id)
-        for storage in set(row.dropped):
-            self.drop(storage)
-        return 0
 
 
 @cython.final

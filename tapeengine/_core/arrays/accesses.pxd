@@ -1,0 +1,19 @@
+# Records of reads that copy, of writes, and of additions into elements.
+from tapeengine._core.tape.accumulation cimport View
+from tapeengine._core.tape.records cimport ArrayRecord
+
+cdef class ReadRecord(ArrayRecord):
+    cdef View source, result
+    cdef tuple index
+
+cdef class WriteRecord(ArrayRecord):
+    cdef View target
+    cdef tuple index        # normalised; None: all of the target
+    cdef object value       # a View, the id of a scalar, or None for a constant
+    cdef tuple shape        # of the value
+
+cdef class AddRecord(ArrayRecord):
+    cdef View target
+    cdef tuple index
+    cdef object value       # a View or the id of a scalar
+    cdef tuple shape

@@ -1,0 +1,333 @@
+"""Records of reads that copy, of writes, and of additions into elements.
+
+The cotangent of a read is added where it was read; that of what a write overwrites goes to the assigned value and is
+cleared. Nothing is ever blown up to the size of the whole array (EC 4.1 and 7).
+"""
+
+from libc.stdint cimport uint32_t
+cimport cython
+from numpy cimport NPY_BOOL, PyArray_TYPE, ndarray
+
+from tapeengine._core.tape.accumulation cimport Reverse, View, fitted, repeats
+from tapeengine._core.tape.records cimport ArrayRecord
+from tapeengine._core.tape.rows cimport Rows, fitted_rows
+from tapeengine._core.tape.tangents cimport Tangents, aligned
+
+import numpy
+
+
+cdef bint may_repeat(tuple index) except -1:
+    """Whether a normalised index may name one element twice."""
+    for item in index:
+        if type(item) is ndarray and PyArray_TYPE(<ndarray> item) != NPY_BOOL:
+            return True
+    return False
+
+
+cdef object writable(Reverse r, View view):
+    """The tangents of a view, to write into."""
+    t = r.part(view)
+    if t is None:
+        r.allocate(view.storage, True)
+        t = r.part(view)
+    return t
+
+
+# -- many at once --------------------------------------------------------------------------------------------------------
+cdef object beside_rows(tuple index):
+    """An index into one array as an index into many of them along a last axis, which no index can move."""
+    for item in index:
+        if item is Ellipsis:
+            return (*index, slice(None))
+    return index
+
+
+cdef object read_rows(object parts, tuple index):
+    """A copy of the indexed places of each row."""
+    return numpy.array(numpy.moveaxis(numpy.moveaxis(parts, 0, -1)[beside_rows(index)], -1, 0))
+
+
+cdef tuple along_block(object index):
+    """An index into one array as an index into a block of them."""
+    return (slice(None), *(index if type(index) is tuple else (index,)))
+
+
+cdef bint splits(object index) except -1:
+    """Whether numpy puts the axes that arrays of indices leave in front of all others: then the block's is not first."""
+    if type(index) is not tuple:
+        return False
+    chosen = [not (item is None or item is Ellipsis or isinstance(item, slice)) for item in index]
+    return True in chosen and False in chosen[chosen.index(True):len(chosen) - chosen[::-1].index(True)]
+
+
+# -- records -------------------------------------------------------------------------------------------------------------
+@cython.final
+@cython.no_gc
+cdef class ReadRecord(ArrayRecord):
+    """A read that numpy answers with a copy: by arrays of indices or masks, or (index None) of all elements."""
+
+    cdef int reverse(self, Reverse r, uint32_t id) except -1:
+        ct = r.part(self.result)
+        if ct is None:
+            return 0
+        if self.index is None:
+            r.add(self.source, ct)
+        else:
+            if r.owners[self.source.storage] is None:
+                r.allocate(self.source.storage, True)
+            self.scatter(r, ct)
+        r.drop(self.result.storage)
+        return 0
+
+    def scatter(self, Reverse r, ct):
+        """Add into the places that were read, as often as each was."""
+        target = r.part(self.source)
+        ct = r.signed(self.source, ct)
+        if not may_repeat(self.index) and not repeats(self.source):
+            target[self.index] += ct
+        else:
+            r.add_at(target, self.index, ct)
+
+    cdef int forward(self, Reverse r, uint32_t id) except -1:
+        t = r.part(self.source)
+        if t is not None:
+            r.add(self.result, t if self.index is None else t[self.index])
+        return 0
+
+    cdef bint reverse_rows(self, Rows rows, uint32_t id) except -1:
+        ct = rows.part(self.result)
+        if ct is None:
+            return True
+        if self.index is None:
+            rows.add(self.source, ct)
+        else:
+            if rows.blocks[self.source.storage] is None:
+                rows.allocate(self.source.storage, True)
+            self.scatter_rows(rows, ct)
+        rows.drop(self.result.storage)
+        return True
+
+    def scatter_rows(self, Rows rows, ct):
+        """Add into the places that were read, as often as each was."""
+        target = rows.part(self.source)
+        ct = -ct if self.source.imaginary else ct
+        if may_repeat(self.index) or repeats(self.source):
+            for one, part in zip(target, ct):
+                numpy.add.at(one, self.index, part)
+        else:
+            numpy.moveaxis(target, 0, -1)[beside_rows(self.index)] += numpy.moveaxis(ct, 0, -1)
+
+    cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
+        """A read that copies; False where numpy would put the tangents' axis elsewhere."""
+        t = many.part(self.source)
+        if t is None:
+            return True
+        if self.index is None:
+            block = many.blocks[self.result.storage] = many.fresh(self.result.storage)
+            many.part(self.result)[...] = t
+            return True
+        if splits(self.index):
+            return False
+        found = t[along_block(self.index)]
+        t = None
+        many.put(self.result, found if found.base is None else found.copy())
+        return True
+
+    cdef list reads(self):
+        return [(0, self.source)]
+
+    cdef list writes(self):
+        return [self.result]
+
+    cdef object keeps(self):
+        return self.index
+
+    cdef object detail(self):
+        return self.index
+
+    cdef int depend(self, object walk, uint32_t id) except -1:
+        sets = walk.get(self.source)
+        found = numpy.array(sets if self.index is None else sets[self.index])
+        if self.source.storage in walk.apart:
+            found = walk.separate(found, self.result)
+        walk.put(self.result, found.reshape(self.result.shape))
+        return 0
+
+    cdef object parts(self, object walk, uint32_t id):
+        source, made = walk.numbered(self.source), walk.numbered(self.result)
+        return [(made.reshape(source.shape), source, 1.0) if self.index is None else (made, source[self.index], 1.0)]
+
+
+@cython.final
+@cython.no_gc
+cdef class AddRecord(ArrayRecord):
+    """An addition into elements, as often as each is named (`ufunc.at`): the value's cotangent is a read."""
+
+    cdef int reverse(self, Reverse r, uint32_t id) except -1:
+        target = r.part(self.target)
+        if target is None:
+            return 0
+        ct = r.signed(self.target, fitted(target[self.index], self.shape))
+        if type(self.value) is View:
+            r.add(<View> self.value, ct)
+        else:
+            r.add_scalar(self.value, ct)
+        return 0
+
+    cdef int forward(self, Reverse r, uint32_t id) except -1:
+        t = r.of(self.value)
+        if t is None:
+            return 0
+        return r.add_at(writable(r, self.target), self.index, t)
+
+    cdef bint reverse_rows(self, Rows rows, uint32_t id) except -1:
+        target = rows.part(self.target)
+        if target is None:
+            return True
+        ct = read_rows(target, self.index)
+        rows.stage(self.value, fitted_rows(-ct if self.target.imaginary else ct, self.shape))
+        return True
+
+    cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
+        """An addition into elements; False where numpy would put the tangents' axis elsewhere."""
+        t = many.of(self.value)
+        if t is None:
+            return True
+        if splits(self.index):
+            return False
+        if many.blocks[self.target.storage] is None:
+            many.allocate(self.target.storage)
+        axes = numpy.broadcast_to(0.0, self.target.shape)[self.index].ndim
+        numpy.add.at(many.part(self.target), along_block(self.index), aligned(t, axes))
+        return True
+
+    cdef list reads(self):
+        return [(0, self.value)]
+
+    cdef list writes(self):
+        return [self.target]
+
+    cdef object keeps(self):
+        return self.index
+
+    cdef object detail(self):
+        return self.index, self.shape
+
+    cdef int depend(self, object walk, uint32_t id) except -1:
+        every = walk.get(self.target)
+        numbers = numpy.arange(every.size).reshape(every.shape)[self.index]
+        value = numpy.broadcast_to(walk.get(self.value).reshape(self.shape), numbers.shape)
+        walk.put(self.target, walk.union(every, walk.grouped(value, numbers, every.size).reshape(every.shape)))
+        return 0
+
+    cdef object parts(self, object walk, uint32_t id):
+        return [(walk.numbered(self.target)[self.index], walk.numbered(self.value), 1.0)]
+
+    cdef bint adds(self):
+        return True
+
+
+@cython.final
+@cython.no_gc
+cdef class WriteRecord(ArrayRecord):
+    """A write: the cotangent of the overwritten part goes to the value and is cleared."""
+
+    cdef int reverse(self, Reverse r, uint32_t id) except -1:
+        ct = r.take(self.target, self.index)
+        if ct is None or self.value is None:
+            return 0
+        if self.index is not None and may_repeat(self.index):
+            ct = numpy.where(self.last_writes(ct.shape), ct, 0)
+        ct = fitted(ct, self.shape)
+        if type(self.value) is View:
+            r.add(<View> self.value, ct)
+        else:
+            r.add_scalar(self.value, ct)
+        return 0
+
+    def last_writes(self, tuple shape):
+        """Which of the written values stayed: where one place is written twice, the last one does."""
+        order = numpy.empty(self.target.shape, numpy.intp)
+        number = numpy.arange(numpy.prod(shape, dtype=numpy.intp)).reshape(shape)
+        order[self.index] = number
+        return order[self.index] == number
+
+    cdef int forward(self, Reverse r, uint32_t id) except -1:
+        t = r.of(self.value)
+        if t is None and r.part(self.target) is None:
+            return 0
+        target = writable(r, self.target)
+        target[Ellipsis if self.index is None else self.index] = 0.0 if t is None else t
+        return 0
+
+    cdef bint reverse_rows(self, Rows rows, uint32_t id) except -1:
+        target = rows.part(self.target)
+        if target is None:
+            return True
+        index = (Ellipsis,) if self.index is None else self.index
+        ct = read_rows(target, index)
+        numpy.moveaxis(target, 0, -1)[beside_rows(index)] = 0
+        if self.value is None:
+            return True
+        ct = -ct if self.target.imaginary else ct
+        if self.index is not None and may_repeat(self.index):
+            ct = numpy.where(self.last_writes(ct.shape[1:]), ct, 0)
+        rows.stage(self.value, fitted_rows(ct, self.shape))
+        return True
+
+    cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
+        """A write; False where numpy would put the tangents' axis elsewhere."""
+        t = many.of(self.value)
+        if t is None and many.blocks[self.target.storage] is None:
+            return True
+        if self.index is not None and splits(self.index):
+            return False
+        if many.blocks[self.target.storage] is None:
+            many.allocate(self.target.storage)
+        index = Ellipsis if self.index is None else along_block(self.index)
+        many.part(self.target)[index] = 0.0 if t is None else self.shaped(t)
+        return True
+
+    def shaped(self, t):
+        """The tangents of a value with as many axes as the place that it is written to has."""
+        cdef Py_ssize_t axes = self.target.ndim, extra
+        if self.index is not None:
+            axes = numpy.broadcast_to(0.0, self.target.shape)[self.index].ndim
+        extra = t.ndim - 1 - axes
+        if extra > 0:       # ones in front that the assignment dropped
+            return t.reshape(t.shape[:1] + t.shape[1 + extra:])
+        return aligned(t, axes)
+
+    cdef list reads(self):
+        return [(0, self.value)]
+
+    cdef list writes(self):
+        return [self.target]
+
+    cdef object keeps(self):
+        return self.index
+
+    cdef object detail(self):
+        return self.index, self.shape
+
+    cdef int depend(self, object walk, uint32_t id) except -1:
+        sets = numpy.uint32(0) if self.value is None else walk.get(self.value).reshape(self.shape)
+        walk.put(self.target, sets, self.index)
+        return 0
+
+    cdef object parts(self, object walk, uint32_t id):
+        """The value's part in the elements that it stayed in; no part of anything in the others that were written."""
+        made = walk.numbered(self.target)
+        made = made if self.index is None else made[self.index]
+        if self.value is None:
+            return [(made, None, 0.0)]
+        source = numpy.broadcast_to(fitting(walk.numbered(self.value), made.ndim), made.shape)
+        if self.index is not None and may_repeat(self.index):
+            stays = self.last_writes(made.shape)
+            made, source = made[stays], source[stays]
+        return [(made, source, 1.0)]
+
+
+cdef object fitting(object source, Py_ssize_t axes):
+    """The numbers of a value without the unit axes in front that an assignment drops."""
+    return source.reshape(source.shape[max(0, source.ndim - axes):]) if source.ndim > axes else source

@@ -1,0 +1,481 @@
+"""The record of a primitive's call: its rules, for one cotangent or tangent and for many at once.
+
+A record holds geometry, ids and what its rules keep; no values beyond that. A rule is a Python function of one cotangent
+or tangent. It may come with a form of its own for many (`Rule.block`). Otherwise it is tried once on all of them, along
+a new first axis or a new last one. As rules are linear, a random combination of the cotangents must give the same
+combination of the results; where it does not, they are taken one by one.
+"""
+
+from libc.stdint cimport uint32_t
+from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE
+from cpython.object cimport PyObject, visitproc
+from cpython.ref cimport Py_REFCNT
+cimport cython
+
+from tapeengine._core.tape.accumulation cimport Reverse, View
+from tapeengine._core.tape.records cimport ArrayRecord
+from tapeengine._core.tape.rows cimport Rows
+from tapeengine._core.tape.tangents cimport Tangents, aligned
+from tapeengine._core.tape.tape cimport Tape
+
+cdef extern from *:
+    """
+    static traverseproc te_traverse_itself;
+    static int (*te_visit_kept)(PyObject *, visitproc, void *);
+    static int te_traverse_tape(PyObject *tape, visitproc visit, void *arg) {
+        int stop = te_traverse_itself(tape, visit, arg);
+        return stop ? stop : te_visit_kept(tape, visit, arg);
+    }
+    static void te_traverse_with(PyObject *tape_type, int (*visit_kept)(PyObject *, visitproc, void *)) {
+        PyTypeObject *type = (PyTypeObject *)tape_type;
+        te_traverse_itself = type->tp_traverse;
+        te_visit_kept = visit_kept;
+        type->tp_traverse = te_traverse_tape;
+    }
+    """
+    void te_traverse_with(object tape_type, int (*visit_kept)(PyObject *, visitproc, void *) noexcept)
+
+import numpy
+
+from tapeengine.primitive.rule_checks import CheckedRule
+from tapeengine.primitive.spaces import Space
+
+cdef object float64 = numpy.dtype(float)
+cdef object checked_rule = CheckedRule
+cdef object array_class = numpy.ndarray
+
+cdef enum:
+    FIRST   # the rows are the first axis
+    LAST    # ... the last axis
+    ONE     # a random combination of the rows
+cdef int ROUNDING = 4096    # units in the last place, for each row, that a rule's two results may differ by
+cdef double TOLERANCE = 1e-12
+
+
+@cython.final
+@cython.no_gc
+cdef class PrimitiveRecord(ArrayRecord):
+    """A call of a primitive: its inputs on the tape, and what each one's rules keep."""
+
+    cdef int reverse(self, Reverse r, uint32_t id) except -1:
+        cdef bint any = False
+        ct = self.cotangent(r, self.output, id)
+        if ct is None:
+            return 0
+        rules = self.primitive.vjp_rules
+        variadic = self.primitive.variadic
+        for (argument, place), kept in zip(self.inputs, self.kept):
+            function = rules[0 if variadic else argument].function
+            contribution = function(ct, *kept)
+            if contribution is None:
+                continue
+            if type(function) is checked_rule:
+                function.check(contribution, form_of(place))
+            if type(place) is View:
+                r.add(<View> place, contribution)
+            else:
+                r.add_scalar(place, contribution)
+            contribution = None
+        self.forget(r, self.output)
+        return 0
+
+    cdef object cotangent(self, Reverse r, object output, uint32_t id):
+        """The cotangent of the output in its structure; None where all of it is zero."""
+        if type(output) is View:
+            return r.part(<View> output)
+        if type(output) is not tuple:
+            return None if output is None else r.scalar(<uint32_t> output)
+        parts = [self.cotangent(r, part, id) for part in output[1]]
+        if all(part is None for part in parts):
+            return None
+        parts = [
+            r.zeros(<View> place) if part is None and type(place) is View else part
+            for part, place in zip(parts, output[1])
+        ]
+        return rebuilt(output[0], parts)
+
+    def forget(self, Reverse r, output):
+        if type(output) is View:
+            r.drop((<View> output).storage)
+        elif type(output) is tuple:
+            for part in output[1]:
+                self.forget(r, part)
+
+    cdef int forward(self, Reverse r, uint32_t id) except -1:
+        """The jvp rules of the arguments, added up."""
+        rules = self.primitive.jvp_rules
+        total = None
+        if self.primitive.variadic and hasattr(rules[0].function, "joint"):
+            tangents = {argument: r.of(place) for argument, place in self.inputs}
+            tangents = {argument: t for argument, t in tangents.items() if t is not None}
+            if tangents:    # what is kept begins with the index of one argument
+                total = rules[0].function.joint(tangents, *self.tangent_kept[0][1:])
+            return put_tangent(r, self.output, total)
+        for (argument, place), kept in zip(self.inputs, self.tangent_kept):
+            t = r.of(place)
+            if t is None:
+                continue
+            function = rules[0 if self.primitive.variadic else argument].function
+            part = function(t, *kept)
+            if type(function) is checked_rule:
+                function.check(part, form_of(self.output))
+            total = part if total is None else sum_of(total, part)
+            part = t = None
+        put_tangent(r, self.output, total)
+        return 0
+
+    cdef bint reverse_rows(self, Rows rows, uint32_t id) except -1:
+        cdef list found = [], axes = [FIRST, LAST]
+        cdef dict spaces = {}
+        first = cotangents_of(rows, self.output, id, FIRST)
+        if first is None:
+            return True
+        one, last = cotangents_of(rows, self.output, id, ONE), cotangents_of(rows, self.output, id, LAST)
+        rules = self.primitive.vjp_rules
+        variadic = self.primitive.variadic
+        for (argument, place), kept in zip(self.inputs, self.kept):
+            rule = rules[0 if variadic else argument].function
+            expected = rule(one, *kept)
+            if expected is None:
+                continue
+            if type(rule) is checked_rule:
+                rule.check(expected, form_of(place))
+            shape = (<View> place).shape if type(place) is View else ()
+            contribution = by_rule(rows, rule, kept, (first, last), shape, expected, axes, spaces)
+            if contribution is None:
+                return False
+            found.append((place, contribution))
+            contribution = None
+        while found:
+            place, contribution = found.pop(0)
+            rows.stage(place, contribution)
+            contribution = None
+        forget(rows, self.output)
+        return True
+
+    cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
+        if self.output is None:
+            return True
+        if type(self.output) is tuple:
+            return False
+        rules = self.primitive.jvp_rules
+        variadic = self.primitive.variadic
+        if variadic and (rules[0].block is not None or hasattr(rules[0].function, "joint")):
+            return self.joint_columns(many, rules[0])
+        total = None
+        for (argument, place), kept in zip(self.inputs, self.tangent_kept):
+            t = many.of(place)
+            if t is None:
+                continue
+            part = ruled(many, rules[0 if variadic else argument], kept, t, shape_of(self.output))
+            if part is None:
+                return False
+            total = part if total is None else total + part
+            part = None
+        return put_output(many, self.output, total)
+
+    cdef bint joint_columns(self, Tangents many, object rule) except -1:
+        """An operation on any number of arguments, whose tangents go in together."""
+        spaces, statics = self.tangent_kept[0][1], self.tangent_kept[0][2:]
+        found = {argument: many.of(place) for argument, place in self.inputs}
+        found = {argument: t for argument, t in found.items() if t is not None}
+        if not found:
+            return True
+        tangents = [found[k] if k in found else numpy.zeros((many.width, *space.shape), space.dtype)
+                    for k, space in enumerate(spaces)]
+        if rule.block is not None:
+            total = rule.block(tangents, spaces, *statics)
+        else:
+            total = by_trial(many, Joint(rule.function.joint, spaces), statics, tangents, shape_of(self.output))
+        return total is not None and put_output(many, self.output, total)
+
+    cdef list reads(self):
+        return self.inputs
+
+    cdef list writes(self):
+        return leaves(self.output)
+
+    cdef object keeps(self):
+        return self.kept, self.tangent_kept
+
+    cdef object called(self):
+        return self.primitive
+
+    cdef dict operands(self):
+        cdef dict found = {}
+        for rules, every in ((self.primitive.vjp_rules, self.kept), (self.primitive.jvp_rules, self.tangent_kept)):
+            for (argument, _), kept in zip(self.inputs, every or ()):
+                for (kind, key), value in zip(rules[0 if self.primitive.variadic else argument].needs, kept):
+                    if kind == "arg":
+                        found[key] = value
+                    elif kind == "all":
+                        found.update(enumerate(value))
+        return found
+
+    cdef object name(self):
+        return self.primitive.name
+
+    cdef int depend(self, object walk, uint32_t id) except -1:
+        walk.primitive(id, self.primitive, self.inputs, self.writes(), self.kept)
+        return 0
+
+    cdef object parts(self, object walk, uint32_t id):
+        return walk.of_primitive(id, self.primitive, self.inputs, self.output, self.kept)
+
+
+cdef list leaves(object output):
+    """The places of a primitive's outputs."""
+    return [leaf for part in output[1] for leaf in leaves(part)] if type(output) is tuple else [output]
+
+
+cdef object form_of(object place):
+    """What fits a place, as `CheckedRule.check` wants it."""
+    if type(place) is View:
+        return place.shape, place.dtype
+    if type(place) is tuple:
+        return place[0], [form_of(part) for part in place[1]]
+    return None if place is None else ((), float64)
+
+
+cdef object rebuilt(cls, list parts):
+    """A structure of outputs around other leaves."""
+    if cls is list:
+        return parts
+    if type(cls) is tuple:      # a dict, by its keys
+        return dict(zip(cls, parts))
+    return tuple(parts) if cls is tuple else cls(*parts)
+
+
+cdef object sum_of(object a, object b):
+    """The sum of two tangents of one structure."""
+    if b is None:
+        return a
+    if isinstance(b, dict):
+        return {key: sum_of(a[key], b[key]) for key in b}
+    if isinstance(b, (tuple, list)):
+        parts = [sum_of(x, y) for x, y in zip(a, b)]
+        return type(b)(*parts) if hasattr(b, "_fields") else type(b)(parts)
+    return a + b
+
+
+cdef int put_tangent(Reverse r, object place, object tangent) except -1:
+    """Stage the tangent of an output, which may be a structure."""
+    if place is None or tangent is None:
+        return 0
+    if type(place) is View:
+        r.add(<View> place, tangent)
+    elif type(place) is tuple:
+        cls = place[0]
+        for k, part in enumerate(place[1]):
+            put_tangent(r, part, tangent[cls[k] if type(cls) is tuple else k])
+    else:
+        r.add_scalar(<uint32_t> place, tangent)
+    return 0
+
+
+# -- many cotangents at once ---------------------------------------------------------------------------------------------
+cdef object by_rule(Rows rows, object rule, tuple kept, tuple cotangents, tuple shape, object expected, list axes,
+                    dict spaces):
+    """A rule's results along a first axis, from all cotangents at once; None where it does not take them.
+
+    The check is of this very result: what a rule keeps may hide a wrong axis in one record and not in the next.
+    """
+    expected = numpy.asarray(expected)
+    for axis in list(axes):
+        found = along(rows, rule, kept, cotangents[axis], shape, axis, spaces)
+        if found is None:
+            continue
+        if found.ndim > 1 and not shape:    # a scalar's cotangent may come as an array that sums up to it
+            found, expected = found.reshape(rows.width, -1).sum(axis=1), expected.sum()
+        error = numpy.abs(combined(rows, found) - expected).max(initial=0.0)
+        if error <= ROUNDING * numpy.finfo(found.dtype).eps * rows.width * numpy.abs(found).max(initial=0.0):
+            if axes[0] != axis:
+                axes.reverse()      # the rules of one operation are mostly alike
+            return found
+    return None
+
+
+cdef object along(Rows rows, object rule, tuple kept, object cotangents, tuple shape, int axis, dict spaces):
+    """A rule's results on all cotangents along one axis, with the rows as the first axis; None where it refuses."""
+    axes = cotangents.ndim - 1 if type(cotangents) is array_class else 0
+    if axis == FIRST and axes == 0 and type(cotangents) is array_class:
+        cotangents = cotangents.reshape((rows.width,) + (1,) * len(shape))
+    try:
+        with numpy.errstate(all="ignore"):
+            found = rule(cotangents, *[wider(rows.width, x, axes, axis, spaces) for x in kept])
+    except Exception:       # whatever a rule makes of a shape that is not its own
+        return None
+    if type(found) is not array_class or not found.ndim or found.dtype.kind not in "fc":
+        return None
+    found = found if axis == FIRST else numpy.moveaxis(found, -1, 0)
+    if found.shape[0] != rows.width:
+        return None
+    if shape and found.shape[1:] != shape:
+        return found.reshape((rows.width, *shape)) if found.shape[1:] == ones(found.ndim - 1, shape) else None
+    return found
+
+
+cdef tuple ones(Py_ssize_t axes, tuple shape):
+    """A shape with ones in front."""
+    return (1,) * (axes - len(shape)) + shape
+
+
+cdef object wider(Py_ssize_t width, object kept, Py_ssize_t axes, int axis, dict spaces):
+    """What a rule keeps, with spaces of all rows in the place of one row's: a rule fits its result into such a space."""
+    if type(kept) is Space:
+        return Space((width, *ones(axes, kept.shape)) if axis == FIRST else (*kept.shape, width), kept.dtype)
+    if type(kept) is tuple and kept and type(kept[0]) is Space:     # of all arguments: one tuple for all rules
+        key = id(kept), axis
+        if key not in spaces:
+            spaces[key] = tuple([wider(width, space, axes, axis, spaces) for space in kept])
+        return spaces[key]
+    return kept
+
+
+cdef object cotangents_of(Rows rows, object output, uint32_t id, int how):
+    """The cotangents of an output in its structure, as `how` says; None where all of them are zero."""
+    if type(output) is View:
+        return arranged(rows, rows.part(<View> output), how)
+    if type(output) is not tuple:
+        return None if output is None else arranged(rows, rows.scalar(<uint32_t> output), how)
+    parts = [cotangents_of(rows, part, id, how) for part in output[1]]
+    if all(part is None for part in parts):
+        return None
+    parts = [
+        arranged(rows, numpy.zeros((rows.width, *(<View> place).shape), (<View> place).dtype), how)
+        if part is None and type(place) is View else part for part, place in zip(parts, output[1])
+    ]
+    return rebuilt(output[0], parts)
+
+
+cdef object arranged(Rows rows, object cotangents, int how):
+    if cotangents is None or how == FIRST:
+        return cotangents
+    if how == LAST:
+        return numpy.moveaxis(cotangents, 0, -1)
+    return combined(rows, cotangents).astype(cotangents.dtype, copy=False)[()]
+
+
+cdef object combined(Rows rows, object cotangents):
+    """A random combination of the rows."""
+    return (rows.weights @ cotangents.reshape(rows.width, -1)).reshape(cotangents.shape[1:])
+
+
+cdef int forget(Rows rows, object output) except -1:
+    if type(output) is View:
+        return rows.drop((<View> output).storage)
+    if type(output) is tuple:
+        for part in output[1]:
+            forget(rows, part)
+    return 0
+
+
+# -- many tangents at once -----------------------------------------------------------------------------------------------
+cdef tuple shape_of(object output):
+    """The shape of a record's output, an array or a scalar."""
+    return (<View> output).shape if type(output) is View else ()
+
+
+cdef class Joint:
+    """The joint rule of an operation on any number of arguments, as a function of the tangents of all of them."""
+
+    cdef object function, spaces
+
+    def __init__(self, function, spaces):
+        self.function = function
+        self.spaces = spaces
+
+    def __call__(self, *tangents):
+        count = len(self.spaces)
+        return self.function(dict(enumerate(tangents[:count])), self.spaces, *tangents[count:])
+
+
+cdef object weighted(object weights, object tangents):
+    """One tangent: a random combination of all of them."""
+    return numpy.tensordot(weights, tangents, 1).astype(tangents.dtype, copy=False)[()]
+
+
+cdef bint put_output(Tangents many, object output, object total) except -1:
+    if total is None:
+        return True
+    if type(output) is View:
+        many.put(<View> output, total)
+    else:
+        many.put_scalar(<uint32_t> output, total)
+    return True
+
+
+cdef object ruled(Tangents many, object rule, tuple kept, object t, tuple shape):
+    """What a rule makes of a block of tangents; None where it takes none."""
+    if rule.block is not None:
+        return rule.block(t, *kept)
+    return by_trial(many, rule.function, kept, [t], shape)
+
+
+cdef object by_trial(Tangents many, object function, tuple kept, list tangents, tuple shape):
+    """A rule on all tangents at once, along a new first or a new last axis; None where it takes neither.
+
+    The check is of this very result: what a rule keeps may hide a wrong axis in one record and not in the next.
+    """
+    one = None
+    if many.weights is None:
+        many.weights = numpy.random.default_rng(1).uniform(0.5, 1.5, many.width)
+    for axis in (0, -1):
+        found = along_columns(many, axis, function, kept, tangents, shape)
+        if found is not None:
+            if one is None:
+                one = function(*[weighted(many.weights, t) for t in tangents], *kept)
+            error = numpy.abs(weighted(many.weights, found) - one).max(initial=0.0)
+            if error <= TOLERANCE * many.width * numpy.abs(found).max(initial=0.0):
+                return found
+    return None
+
+
+cdef object along_columns(Tangents many, int axis, object function, tuple kept, list tangents, tuple shape):
+    if axis:
+        tangents = [numpy.moveaxis(t, 0, -1) for t in tangents]
+    else:       # a rule that spreads its result over the output's space spreads it over all of them
+        tangents = [aligned(t, len(shape)) for t in tangents]
+        kept = tuple([Space((many.width, *shape), x.dtype) if type(x) is Space and x.shape == shape else x
+                      for x in kept])
+    try:
+        found = function(*tangents, *kept)
+    except Exception:       # whatever a rule makes of a shape that is not its own
+        return None
+    if type(found) is not array_class:
+        return None
+    found = found if axis == 0 else numpy.moveaxis(found, -1, 0)
+    return found if found.shape == (many.width, *shape) else None
+
+
+# -- garbage -----------------------------------------------------------------------------------------------------------
+cdef int visit_kept(PyObject *tape, visitproc visit, void *arg) noexcept:
+    """Show the garbage collector what the records of a tape keep, as if the tape held it itself.
+
+    Records are not tracked, since there is one for each operation. What they keep may be any object, also one that
+    holds the tape's backpropagator; only what nobody else can reach through a record or the list of records is shown.
+    """
+    cdef list arrays = (<Tape> tape).arrays
+    cdef PrimitiveRecord record
+    cdef PyObject *entry
+    cdef Py_ssize_t k
+    cdef int stop = 0
+    if arrays is None or Py_REFCNT(arrays) > 2:     # that of the tape, and the one here
+        return 0
+    for k in range(PyList_GET_SIZE(arrays)):
+        entry = <PyObject *> PyList_GET_ITEM(arrays, k)
+        if entry.ob_refcnt > 1 or type(<object> entry) is not PrimitiveRecord:
+            continue
+        record = <PrimitiveRecord> entry
+        if record.kept is not None:
+            stop = visit(<PyObject *> record.kept, arg)
+        if stop == 0 and record.tangent_kept is not None:
+            stop = visit(<PyObject *> record.tangent_kept, arg)
+        if stop == 0 and record.primitive is not None:
+            stop = visit(<PyObject *> record.primitive, arg)
+        if stop:
+            return stop
+    return 0
+
+
+te_traverse_with(Tape, visit_kept)

@@ -1,0 +1,274 @@
+"""The accumulation that a reverse sweep adds into, and the geometry of the arrays that it adds through.
+
+The cotangent of a storage is one flat buffer of the storage's size. It is allocated at the first contribution and can be
+freed once the record that made the storage has been resolved. Views add into it through their own geometry, so aliases
+meet in one place (EC 4.1 and 7: the cotangent of a part is never blown up to the size of the whole).
+"""
+
+from libc.stdint cimport uint32_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy
+from cpython.ref cimport Py_INCREF, Py_REFCNT
+cimport cython
+cimport numpy as cnp
+from numpy cimport (
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_DOUBLE, NPY_FLOAT, PyArray_ISCOMPLEX, PyArray_CHKFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS,
+    PyArray_NDIM, PyArray_SetBaseObject, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
+)
+
+from tapeengine._core.tape.tape cimport Place, Tape
+
+import numpy
+
+cnp.import_array()
+
+cdef extern from "memory.h":
+    void *te_zeros(size_t count, size_t size)
+    void te_free(void *data)
+
+cdef extern from "numpy/arrayobject.h":
+    ctypedef struct PyTypeObject:
+        pass
+    PyTypeObject PyArray_Type
+    object PyArray_New(PyTypeObject *subtype, int nd, npy_intp *dims, int type, npy_intp *strides, void *data,
+                       int itemsize, int flags, void *owner)
+
+
+cdef void free_zeros(void *block) noexcept:
+    te_free(block)
+
+
+cdef void *zeros(size_t count, size_t size) except NULL:
+    cdef void *block = te_zeros(count, size)
+    if block == NULL:
+        raise MemoryError(f"no memory for the accumulation array of {count:,} records ({count * size:,} bytes)")
+    return block
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(256)
+cdef class View:
+    """Where an array lies within its storage: offset, shape and strides in bytes."""
+
+    def __cinit__(self):
+        self.dims = self.few
+
+    def __dealloc__(self):
+        if self.dims != self.few:
+            free(self.dims)
+
+    @property
+    def shape(self):
+        """The shape, as numpy has it."""
+        cdef int i
+        return tuple([self.dims[i] for i in range(self.ndim)])
+
+    @property
+    def dtype(self):
+        """The dtype, as numpy has it."""
+        return cnp.PyArray_DescrFromType(self.type)
+
+
+cdef View view_of(ndarray value, uint32_t storage, Py_ssize_t offset, Py_ssize_t size):
+    cdef View v = View.__new__(View)
+    cdef int n = PyArray_NDIM(value)
+    v.storage = storage
+    v.ndim = n
+    v.type = PyArray_TYPE(value)
+    v.offset = offset
+    v.whole = offset == 0 and PyArray_SIZE(value) == size and PyArray_IS_C_CONTIGUOUS(value)
+    if n > 4:
+        v.dims = <Py_ssize_t *> malloc(2 * n * sizeof(Py_ssize_t))
+        if v.dims == NULL:
+            v.dims = v.few
+            raise MemoryError("no memory for the geometry of an array")
+    if n:
+        memcpy(v.dims, PyArray_DIMS(value), n * sizeof(Py_ssize_t))
+        memcpy(v.dims + n, PyArray_STRIDES(value), n * sizeof(Py_ssize_t))
+    return v
+
+
+cdef ndarray strided(char *data, View view, object owner):
+    """An array over memory that `owner` keeps alive."""
+    cdef ndarray result = PyArray_New(
+        &PyArray_Type, view.ndim, <npy_intp *> view.dims, view.type, <npy_intp *> (view.dims + view.ndim),
+        data + view.offset, 0, NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE, NULL)
+    Py_INCREF(owner)
+    PyArray_SetBaseObject(result, owner)
+    return result
+
+
+cdef object fitted(object cotangent, tuple shape):
+    """The cotangent of a value that was broadcast: summed over the axes that it was spread over."""
+    cdef tuple spread = cotangent.shape
+    if spread == shape:
+        return cotangent
+    cdef Py_ssize_t extra = len(spread) - len(shape)
+    if extra < 0:   # ones in front that an assignment dropped
+        return cotangent.reshape(shape) if len(spread) == 0 else fitted(cotangent, shape[-extra:]).reshape(shape)
+    axes = tuple([i for i in range(len(spread)) if i < extra or (shape[i - extra] == 1 and spread[i] != 1)])
+    return cotangent.sum(axis=axes).reshape(shape)
+
+
+cdef object of_type(View view, object contribution):
+    """A contribution to real numbers that were stored among complex ones: its real part."""
+    if view.type != NPY_DOUBLE and view.type != NPY_FLOAT:
+        return contribution
+    if type(contribution) is ndarray:
+        return contribution.real if PyArray_ISCOMPLEX(<ndarray> contribution) else contribution
+    if type(contribution) is float:
+        return contribution
+    return contribution.real if contribution.dtype.kind == "c" else contribution
+
+
+cdef bint repeats(View view) noexcept:
+    """Whether a view shows elements more than once: a broadcast axis."""
+    cdef int i
+    for i in range(view.ndim):
+        if view.dims[view.ndim + i] == 0 and view.dims[i] > 1:
+            return True
+    return False
+
+
+cdef View once(View view):
+    """The same view with each broadcast axis of extent 1; a sign is left to the caller."""
+    cdef View v = View.__new__(View)
+    cdef int i
+    v.storage, v.ndim, v.type, v.offset = view.storage, view.ndim, view.type, view.offset
+    if v.ndim > 4:
+        v.dims = <Py_ssize_t *> malloc(2 * v.ndim * sizeof(Py_ssize_t))
+        if v.dims == NULL:
+            v.dims = v.few
+            raise MemoryError("no memory for the geometry of an array")
+    memcpy(v.dims, view.dims, 2 * v.ndim * sizeof(Py_ssize_t))
+    for i in range(v.ndim):
+        if v.dims[v.ndim + i] == 0:
+            v.dims[i] = min(v.dims[i], 1)
+    return v
+
+
+cdef class Reverse:
+    """The accumulation of one reverse sweep over plain numbers."""
+
+    def __dealloc__(self):
+        free(self.data)
+
+    cdef int begin(self, Tape tape, double *cotangent) except -1:
+        self.tape = tape
+        self.cotangent = cotangent
+        if tape.place_count:
+            self.owners = [None] * tape.place_count
+            self.data = <char **> calloc(tape.place_count, sizeof(char *))
+            if self.data == NULL:
+                raise MemoryError(f"no memory for the table of {tape.place_count:,} traced arrays")
+        return 0
+
+    cdef int allocate(self, uint32_t storage, bint zero) except -1:
+        """Give a storage its buffer of cotangents."""
+        cdef Place *place = &self.tape.places[storage]
+        cdef npy_intp size = place.size
+        cdef ndarray owner = cnp.PyArray_ZEROS(1, &size, place.type, 0) if zero else cnp.PyArray_EMPTY(
+            1, &size, place.type, 0)
+        self.owners[storage] = owner
+        self.data[storage] = <char *> PyArray_DATA(owner)
+        return 0
+
+    cdef object scalar(self, uint32_t id):
+        return self.cotangent[id]
+
+    cdef int add_scalar(self, uint32_t id, object value) except -1:
+        if type(value) is ndarray:
+            value = value.real.sum() if value.dtype.kind == "c" else value.sum()
+        elif isinstance(value, complex):
+            value = value.real
+        self.cotangent[id] += <double> value
+        return 0
+
+    cdef object part(self, View view):
+        """The cotangents of a view, as an array over the buffer; None where nothing has been added."""
+        if self.data[view.storage] == NULL:
+            return None
+        return strided(self.data[view.storage], view, self.owners[view.storage])
+
+    cdef object zeros(self, View view):
+        return numpy.zeros(view.shape, view.dtype)
+
+    cdef int add_to(self, object target, object contribution) except -1:
+        """Add into cotangents, in place."""
+        numpy.add(target, contribution, out=target, casting="same_kind")
+        return 0
+
+    cdef int add(self, View view, object contribution) except -1:
+        """Accumulate into the cotangents of a view. A fresh array becomes the buffer of an untouched storage."""
+        cdef uint32_t s = view.storage
+        cdef ndarray array
+        cdef bint first = self.data[s] == NULL
+        if view.imaginary:
+            contribution = self.signed(view, contribution)
+        contribution = of_type(view, contribution)
+        if repeats(view):
+            view = once(view)
+            return self.add(view, fitted(numpy.asarray(contribution), view.shape))
+        if first:
+            if view.whole and type(contribution) is ndarray:
+                array = <ndarray> contribution  # the second reference, after the caller's: nobody else holds it
+                if (Py_REFCNT(contribution) <= 2 and contribution.base is None and PyArray_TYPE(array) == view.type
+                        and PyArray_IS_C_CONTIGUOUS(array) and PyArray_SIZE(array) == self.tape.places[s].size
+                        and PyArray_CHKFLAGS(array, NPY_ARRAY_WRITEABLE)):
+                    self.owners[s] = array
+                    self.data[s] = <char *> PyArray_DATA(array)
+                    return 0
+            self.allocate(s, not view.whole)
+        target = strided(self.data[s], view, self.owners[s])
+        if first and view.whole:
+            numpy.copyto(target, contribution, casting="same_kind")
+        else:
+            self.add_to(target, contribution)
+        return 0
+
+    cdef object take(self, View view, object index):
+        """The cotangents of the written part of a view, which are cleared; None where there are none."""
+        target = self.part(view)
+        if target is None:
+            return None
+        if index is None:
+            result = target.copy()
+            target[...] = 0
+        else:
+            result = numpy.array(target[index])
+            target[index] = 0
+        return self.signed(view, result)
+
+    cdef object signed(self, View view, object cotangent):
+        """A cotangent of a view's values as what lies in the buffer, and back: a complex cotangent pairs with a tangent
+        by the real part of their product, so that the one of an imaginary part lies there as its negative."""
+        return -cotangent if view.imaginary and not self.forward else cotangent
+
+    cdef int add_at(self, object target, object index, object contribution) except -1:
+        """Add into elements of cotangents, as often as each is named."""
+        numpy.add.at(target, index, contribution)
+        return 0
+
+    cdef object of(self, object place):
+        """What a place has: a View's array or a scalar's number; None where that is zero."""
+        if type(place) is View:
+            return self.part(<View> place)
+        if place is None:
+            return None
+        found = self.scalar(<uint32_t> place)
+        return None if type(found) is float and <double> found == 0.0 else found
+
+    cdef int stage(self, object place, object contribution) except -1:
+        """Add a contribution to a place."""
+        if place is None or contribution is None:
+            return 0
+        if type(place) is View:
+            return self.add(<View> place, contribution)
+        return self.add_scalar(<uint32_t> place, contribution)
+
+    cdef int drop(self, uint32_t storage) except -1:
+        """Let go of a storage whose record has been resolved."""
+        self.data[storage] = NULL
+        self.owners[storage] = None
+        return 0
