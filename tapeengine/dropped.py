@@ -18,11 +18,13 @@ OBJECTS = re.compile(
     r"loop of ufunc does not support argument|ufunc '\w+' not supported for the input types|dtype\('O'\)|"
     r"'(?:float|int|complex)' object has no attribute '(\w+)'|must be compatible with input `\w+` under the `same_kind`"
 )
+#: What a class of arrays says, or whoever else reads memory, that is made of a traced array.
+MEMORY = re.compile(r"a bytes-like object is required, not 'tapeengine\.")
 
 #: The arguments of the instruction BINARY_OP for % and %=.
 REMAINDERS = tuple(i for i, (name, _) in enumerate(vars(opcode)["_nb_ops"]) if "REMAINDER" in name)
-#: Libraries whose functions lifted code has stand-ins of: what one of them drops was dropped by whoever called it.
-REPLACED = ("numpy", "scipy", "statistics")
+#: Libraries that are not lifted, or have stand-ins: what one of them drops was dropped by whoever called it.
+LIBRARIES = ("numpy", "scipy", "pandas", "xarray", "statistics")
 #: What the name of a lifted module begins with; the names of its world and of the original follow.
 TWINS = "tapeengine.lift.twins."
 
@@ -71,8 +73,8 @@ def is_ours(frame: FrameType) -> bool:
 
 
 def is_of_program(frame: FrameType) -> bool:
-    """Whether a frame is neither the engine's own nor inside a library that has stand-ins."""
-    return not is_ours(frame) and (frame.f_globals.get("__name__") or "").partition(".")[0] not in REPLACED
+    """Whether a frame is neither the engine's own nor inside a library that nobody lifts."""
+    return not is_ours(frame) and (frame.f_globals.get("__name__") or "").partition(".")[0] not in LIBRARIES
 
 
 def frame_of_program(frame: FrameType) -> FrameType:
@@ -114,7 +116,13 @@ def is_formatting() -> bool:
 
 
 def note_objects(error: BaseException) -> None:
-    """Say what to write where numpy has made an array of objects of a list with traced numbers, and failed with it."""
+    """Say what to write where numpy has made objects of a list with traced numbers, or read a traced array."""
+    if MEMORY.search(str(error)):
+        note(
+            error,
+            "Classes derived from numpy.ndarray hold plain numbers, and so does whatever else reads memory: keep "
+            "traced ones in arrays of tapeengine.numpy; tapeengine.value(x) drops the derivative on purpose",
+        )
     found = OBJECTS.search(str(error))
     if found is not None and (found[1] is None or is_of_numpy(found[1])):
         note(
