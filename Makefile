@@ -15,7 +15,7 @@ DEMO = $(VENV)/.demo
 STUBS = $(wildcard tapeengine/_core/*/*.pyi)
 SOURCES = pyproject.toml setup.py $(foreach kind,py pyx pxd h,$(wildcard tapeengine/_core/*/*.$(kind)))
 
-.PHONY: help install demo test doctest check tsan test-scipy test-lift lint format types stubtest mutants bench bench-agree bench-quick bench-compare bench-native peers page docs dist clean
+.PHONY: help install demo test doctest check tsan wheel test-scipy test-lift lint format types stubtest mutants bench bench-agree bench-quick bench-compare bench-native peers page docs dist clean
 
 help:
 	@echo "make demo | test | doctest | check (tests on a build with all checks) | tsan (threads) | test-scipy | test-lift | lint | format | types | stubtest | mutants"
@@ -66,17 +66,22 @@ tsan: $(INSTALLED)
 		TSAN_OPTIONS="suppressions=$(CURDIR)/tests/tsan.supp halt_on_error=0 exitcode=66 report_signal_unsafe=0 log_path=build/tsan-report" \
 		build/tsan-venv/bin/pytest -p no:cacheprovider $(TSAN_TESTS) $(PYTEST_ARGS)
 
+# A wheel by the tools of the development environment: compiled once, without a download, for the targets below.
+wheel: $(INSTALLED)
+	rm -rf build/wheel build/lib* # modules that are gone would stay in the wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel .
+
 # The SciPy plugin as its users install it: two wheels in a fresh environment.
-test-scipy: $(INSTALLED)
+test-scipy: wheel
 	$(PYTHON) -m venv --clear build/scipy-venv
-	build/scipy-venv/bin/python -m pip install --quiet . './primitives/scipy[test]'
+	build/scipy-venv/bin/python -m pip install --quiet build/wheel/*.whl './primitives/scipy[test]'
 	cd primitives/scipy && ../../build/scipy-venv/bin/python -m pytest $(PYTEST_ARGS)
 	build/scipy-venv/bin/python -m pytest tests/docs -k "scipy or ode" $(PYTEST_ARGS)
 
 # Code that was written without the engine, in an environment of its own with the SciPy plugin.
-test-lift: $(INSTALLED)
+test-lift: wheel
 	$(PYTHON) -m venv --clear build/lift-venv
-	build/lift-venv/bin/python -m pip install --quiet '.[lift,test]' ./primitives/scipy
+	build/lift-venv/bin/python -m pip install --quiet "$$(echo build/wheel/*.whl)[lift]" ./primitives/scipy
 	build/lift-venv/bin/pytest tests/lift $(PYTEST_ARGS)
 
 lint: $(INSTALLED)

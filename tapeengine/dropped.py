@@ -20,6 +20,8 @@ OBJECTS = re.compile(
     r"'(?:float|int|complex)' object has no attribute '(\w+)'|must be compatible with input `\w+` under the `same_kind`"
     r"|No numeric types to aggregate|dtype->object"
 )
+#: What a class of arrays says, or whoever else reads memory, that is made of a traced array.
+MEMORY = re.compile(r"a bytes-like object is required, not 'tapeengine\.")
 
 #: The arguments of the instruction BINARY_OP for % and %=.
 REMAINDERS = tuple(i for i, (name, _) in enumerate(vars(opcode)["_nb_ops"]) if "REMAINDER" in name)
@@ -138,6 +140,12 @@ def note_objects(error: BaseException) -> None:
     """Say what to write where numpy or pandas failed with its own error on traced numbers that it holds as objects."""
     if isinstance(error, TapeEngineError):
         return
+    if MEMORY.search(str(error)):
+        note(
+            error,
+            "Classes derived from numpy.ndarray hold plain numbers, and so does whatever else reads memory: keep "
+            "traced ones in arrays of tapeengine.numpy; tapeengine.value(x) drops the derivative on purpose",
+        )
     ours = behind(error)
     if ours is not None:
         note(error, str(ours))

@@ -206,7 +206,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
     """Broadcast arrays against each other; see `numpy.broadcast_arrays`."""
-    parts = [as_array(one) for one in args]
+    parts = [np.asarray(one) for one in args]  # numbers are arrays without axes in the result
     shape = numpy.broadcast_shapes(*map(shape_of, parts))
     if all(shape_of(one) == shape for one in parts):
         return tuple(parts)

@@ -21,6 +21,7 @@ from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.duals.creation import CREATION, asarray, at, plain, spread
 from tapeengine.duals.foreign import as_plain, replaced
+from tapeengine.duals.labelled import holder_among
 from tapeengine.duals.views import VIEWS
 from tapeengine.errors import TapeEngineError, UnsupportedError
 from tapeengine.primitive import Primitive
@@ -157,6 +158,9 @@ class Rules:
             result = own(function, *args)
             if result is not NotImplemented:
                 return result
+        holder = holder_among(args) if isinstance(function, numpy.ufunc) else None
+        if holder is not None:
+            return holder.__array_ufunc__(function, "__call__", *args, **options)
         rule = self.find(function)
         if isinstance(rule, Primitive) and not any(rule.vjp_rules):
             result = function(*replaced(value_of, args), **replaced(value_of, dict(options)))

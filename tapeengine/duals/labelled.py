@@ -16,7 +16,19 @@ import numpy
 from tapeengine._core.arrays.creation import from_values
 from tapeengine.structure import Container
 
-__all__ = ["LABELLED"]
+__all__ = ["LABELLED", "holder_among"]
+
+#: Libraries whose arrays hold a traced array as they hold numpy's, so that they may answer for it.
+HOLDING = {"xarray"}
+
+
+def holder_among(args: Sequence[Any]) -> Any:
+    """The operand of a class that holds traced arrays and answers for numpy's ufuncs; None where there is none."""
+    for x in args:
+        cls = type(x)
+        if cls.__module__.partition(".")[0] in HOLDING and hasattr(cls, "__array_ufunc__"):
+            return x
+    return None
 
 
 def elements(values: Any) -> Any:

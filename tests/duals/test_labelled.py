@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -74,3 +75,29 @@ def test_data_arrays(name: str) -> None:
         up[index], down[index] = a[index] + 1e-5, a[index] - 1e-5
         expected = (float(ARRAYS[name](up)) - float(ARRAYS[name](down))) / 2e-5
         assert float(found[index]) == pytest.approx(expected, rel=1e-7, abs=1e-9)
+
+
+PAIRS: dict[str, Callable[[Any, Any], Any]] = {
+    **{name: getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "pow")},
+    **{f"numpy.{name}": getattr(numpy, name) for name in ("multiply", "hypot", "maximum", "arctan2", "logaddexp")},
+}
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("x", [0.6, numpy.array([0.6, 1.2, 2.9])], ids=["number", "array"])
+@pytest.mark.parametrize("name", PAIRS)
+def test_plain_data_arrays_as_operands(name: str, x: Any, side: str) -> None:
+    """The class holds traced arrays, so that it answers for itself, with its labels, on either side."""
+    xarray = pytest.importorskip("xarray")
+    a = xarray.DataArray(numpy.array([1.0, 2.0, 3.0]), dims="t", coords={"t": [5, 6, 7]}, name="u")
+
+    def program(x: Any) -> Any:
+        found = PAIRS[name](x, a) if side == "left" else PAIRS[name](a, x)
+        assert type(found) is xarray.DataArray and found.coords["t"].values.tolist() == [5, 6, 7]
+        return (found * found.sel(t=6)).sum().item()
+
+    value, found = te.value_and_grad(program)(x)
+    assert value == program(x)
+    h = 1e-6 * numpy.ones_like(x)
+    expected = (program(x + h) - program(x - h)) / 2e-6
+    assert numpy.sum(found) == pytest.approx(expected, rel=1e-8)

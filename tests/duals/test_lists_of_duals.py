@@ -48,3 +48,17 @@ def test_other_errors_have_no_note() -> None:
     with pytest.raises(AttributeError) as caught:
         te.grad(lambda x: (1.0).nothing)(0.7)  # type: ignore[attr-defined]
     assert not getattr(caught.value, "__notes__", ())
+
+
+class Marked(np.ndarray):
+    """An array class that is made of another array's memory."""
+
+    def __new__(cls, values: object) -> Marked:
+        return super().__new__(cls, np.shape(values), float, values)  # type: ignore[call-overload, no-any-return]
+
+
+@pytest.mark.parametrize("read", [Marked, memoryview, np.frombuffer])
+def test_what_reads_memory_says_the_way_out(read: object) -> None:
+    with pytest.raises(TypeError) as caught:
+        te.grad(lambda x: read(x * 2.0)[0])(np.ones(3))  # type: ignore[operator]
+    assert "tapeengine.numpy" in "".join((str(caught.value), *getattr(caught.value, "__notes__", ())))

@@ -61,7 +61,8 @@ np.column_stack([x, c]).sum() | np.block([[A, A], [A, C]]).sum() | np.append(x, 
 np.insert(x, 1, s).sum() | np.delete(x, 1).sum() | np.pad(x, 2)[3] | np.pad(x, 1, mode='edge').sum()
 np.pad(A, 1, mode='reflect').sum() | np.pad(x, 2, mode='wrap').sum() | np.split(x, 2)[0].sum()
 np.array_split(x, 3)[0].sum() | np.hsplit(A, 2)[0].sum() | np.squeeze(x[None]).sum() | np.expand_dims(x, 0).sum()
-np.broadcast_to(x, (3, 4)).sum() | np.broadcast_arrays(x, A)[0].sum() | np.atleast_2d(x).sum()
+np.broadcast_to(x, (3, 4)).sum() | np.broadcast_arrays(x, A)[0].sum() | np.broadcast_arrays(s, 2.0)[1][()] * s
+np.broadcast_arrays(s, 2.0)[0].ravel().sum() | np.atleast_2d(x).sum()
 np.ravel(A) @ np.ravel(C) | A.flatten()[3] | A.ravel()[3] | np.diag(x)[1, 1] | np.diag(A).prod()
 np.diagonal(A).prod() | np.diagflat(x).sum() | np.tril(A).sum() | np.triu(A, 1).sum() | np.vander(x)[0] @ c
 np.meshgrid(x, c)[0].sum() | np.fliplr(A)[0] @ c | np.flipud(A)[0] @ c | np.resize(x, 6)[5] | np.trim_zeros(x).sum()

@@ -6,8 +6,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-
-from users import keeper
+from users.kept import keeper
 
 PROGRAMS = {}
 program = keeper(PROGRAMS)

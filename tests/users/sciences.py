@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
-
-from users import keeper
+from users.kept import keeper
 
 PROGRAMS = {}
 program = keeper(PROGRAMS)

@@ -9,8 +9,7 @@ from enum import Enum
 from functools import partial, reduce
 
 import numpy as np
-
-from users import keeper
+from users.kept import keeper
 
 PROGRAMS = {}
 program = keeper(PROGRAMS)

@@ -4,8 +4,7 @@ import numpy as np
 from scipy import integrate, interpolate, linalg, optimize, signal, sparse, special, stats
 from scipy.sparse.linalg import spsolve
 from scipy.spatial.distance import cdist
-
-from users import keeper
+from users.kept import keeper
 
 PROGRAMS = {}
 program = keeper(PROGRAMS)

@@ -14,7 +14,7 @@ Examples
 """
 
 from tapeengine_scipy._passing import names_of
-from tapeengine_scipy.optimize.equations import fsolve, root, root_scalar
+from tapeengine_scipy.optimize.equations import fsolve, newton, root, root_scalar
 from tapeengine_scipy.optimize.fits import curve_fit, least_squares
 from tapeengine_scipy.optimize.intervals import bisect, brenth, brentq, ridder, toms748
 from tapeengine_scipy.optimize.linear import linprog
@@ -22,7 +22,7 @@ from tapeengine_scipy.optimize.minima import minimize, minimize_scalar
 
 __all__ = [
     "bisect", "brenth", "brentq", "curve_fit", "fsolve", "least_squares", "linprog", "minimize", "minimize_scalar",
-    "ridder", "root", "root_scalar", "toms748",
+    "newton", "ridder", "root", "root_scalar", "toms748",
 ]  # fmt: skip
 
 __getattr__, __dir__ = names_of("scipy.optimize")

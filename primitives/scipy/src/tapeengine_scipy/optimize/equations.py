@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy
 import scipy
 
 from tapeengine.errors import UnsupportedError
@@ -129,3 +130,43 @@ def root_scalar(
     x = solution(closed, solve, lambda x, f, args, _: f(x[0], *args))[0]
     found["result"].root = x
     return found["result"]
+
+
+@beside("scipy.optimize.newton", runs_callables=True)
+def newton(
+    func: Callable[..., Any],
+    x0: Any,
+    fprime: Any = None,
+    args: Any = (),
+    tol: float = 1.48e-8,
+    maxiter: int = 50,
+    fprime2: Any = None,
+    x1: Any = None,
+    rtol: float = 0.0,
+    full_output: bool = False,
+    disp: bool = True,
+) -> Any:
+    """Find a root by Newton's, Halley's or the secant method, of each element alone; see `scipy.optimize.newton`.
+
+    Examples
+    --------
+    >>> round(float(newton(lambda x: x**2 - 4.0, 1.0)), 9)
+    2.0
+    """
+    closed, (start, second) = Closed((func, as_tuple(args), (fprime, fprime2)), "newton"), plain_values((x0, x1))
+    if not closed.is_traced:
+        options = (tol, maxiter, fprime2, second, rtol, full_output, disp)
+        return scipy.optimize.newton(func, start, fprime, args, *options)
+    found: list[Any] = []
+
+    def solve(func: Any, args: Any, slopes: Any) -> Any:
+        slope, second_slope = (plain(f, "newton") if callable(f) else f for f in slopes)
+        options = (tol, maxiter, second_slope, second, rtol, True, disp)
+        found[:] = scipy.optimize.newton(plain(func, "newton"), start, slope, args, *options)
+        check_converged(numpy.all(getattr(found[1], "converged", found[1])), "newton", "too many iterations")
+        return numpy.reshape(found[0], shape)
+
+    shape = numpy.shape(start) or (1,)
+    x = solution(closed, solve, lambda x, func, args, _: func(x if numpy.ndim(start) else x[0], *args))
+    x = x if numpy.ndim(start) else x[0]
+    return (x, *found[1:]) if full_output else x
