@@ -17,7 +17,7 @@ import numpy
 
 from tapeengine._core.structures.fields import Fields
 
-__all__ = ["Container", "Structures", "of_object"]
+__all__ = ["Container", "Structures", "of_object", "slots_of"]
 
 #: Leaves that are not differentiated and pass through untouched.
 DISCRETE: tuple[type, ...] = (
@@ -74,7 +74,7 @@ def of_object(cls: Any, static: Sequence[str] = ()) -> Container:
 
     Attributes that `static` names, and those whose names Python reserves, come along as they are.
     """
-    slots = [name for base in cls.__mro__ for name in _slots(base)]
+    slots = [name for base in cls.__mro__ for name in slots_of(base)]
 
     def take(value: Any) -> tuple[Sequence[Any], Any]:
         names = [*(name for name in slots if hasattr(value, name)), *getattr(value, "__dict__", ())]
@@ -91,7 +91,7 @@ def of_object(cls: Any, static: Sequence[str] = ()) -> Container:
     return Container(take, make, lambda aux: [f".{name}" for name in aux[0]])
 
 
-def _slots(cls: type) -> list[str]:
+def slots_of(cls: type) -> list[str]:
     """The slots of one class, as attributes of an instance are called: a private name carries the class's."""
     found = cls.__dict__.get("__slots__", ())
     names = [found] if isinstance(found, str) else list(found)
@@ -114,21 +114,16 @@ def of_mapping(make_empty: Callable[[Any], Any]) -> Container:
     return Container(take, make, lambda aux: [f"[{key!r}]" for key in aux[0]])
 
 
-def of_sequence(make: Callable[[Any], Any]) -> Container:
-    """The container of a class that is made from an iterable of its items."""
-    return Container(
-        lambda value: (list(value), len(value)),
-        lambda aux, children: make(children),
-        lambda aux: [f"[{i}]" for i in range(aux)],
-    )
-
-
 def builtin_containers() -> dict[type, Container]:
     """The containers of the standard library beyond list, tuple and dict."""
     return {
         collections.OrderedDict: of_mapping(lambda value: collections.OrderedDict()),
         collections.defaultdict: of_mapping(lambda value: collections.defaultdict(value.default_factory)),
-        collections.deque: of_sequence(collections.deque),
+        collections.deque: Container(
+            lambda value: (list(value), (len(value), value.maxlen)),
+            lambda aux, children: collections.deque(children, aux[1]),
+            lambda aux: [f"[{i}]" for i in range(aux[0])],
+        ),
         types.SimpleNamespace: Container(
             lambda value: (list(vars(value).values()), list(vars(value))),
             lambda aux, children: types.SimpleNamespace(**dict(zip(aux, children, strict=True))),

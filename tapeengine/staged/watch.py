@@ -56,6 +56,8 @@ class Watch:
         self._sets: list[tuple[Any, Any]] = []
         for node in snapshot.nodes:
             original = node.original
+            if node.make is None:  # an object that is not copied, such as a class, is not compared
+                continue
             if node.held is not None:
                 self._arrays.append((original, node.held))
             elif isinstance(original, (set, bytearray)):

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeengine._core.arrays import custom
 from tapeengine.errors import CotangentError, StructureError
-from tapeengine.transforms.forms import Form, flatten, form_of, is_continuous, is_plain, unflatten
+from tapeengine.transforms.forms import Form, flatten, form_around, is_continuous, is_plain, unflatten
 
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
@@ -77,6 +77,8 @@ def parts_by_argument(form: Form, found: Any, what: str) -> list[Any]:
 
 def split_tuple(form: Form) -> list[Form]:
     """The forms of a tuple's entries."""
+    if form.steps[-1] is not None and form.steps[-1][3] == 1:
+        return [Form(form.structures, form.spaces, form.steps[:-1])]
     ends: list[int] = []  # of each finished structure among the steps, from the stack of open ones
     starts: list[int] = []
     for position, step in enumerate(form.steps[:-1]):
@@ -136,11 +138,11 @@ def call_with_rule(
     def on_leaves(values: list[Any]) -> tuple[list[Any], FlatRule]:
         plain = unflatten(steps, values)
         result, derivative = run(plain)
-        results, form = flatten(engine.structures, result)
+        results, out = flatten(engine.structures, result)
         check_leaves(engine, results, name)
-        made.append(form)
-        rule = FlatRule(derivative, form_of(engine.structures, plain), form_of(engine.structures, result), name)
-        return results, rule
+        made.append(out)
+        arguments = form_around(engine.structures, values, steps)
+        return results, FlatRule(derivative, arguments, form_around(engine.structures, results, out), name)
 
     results = custom.call(on_leaves, leaves)
     if results is None:

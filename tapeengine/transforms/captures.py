@@ -17,22 +17,22 @@ import random
 import sys
 import types
 import weakref
+from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import is_dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from tapeengine._core.scalars.complex import ComplexDual, of_numbers
-from tapeengine.structure import Structures
+from tapeengine.structure import Structures, slots_of
 from tapeengine.transforms.forms import is_traced
 
-__all__ = ["ArrayCopies", "Snapshot", "same_bits"]
+__all__ = ["ArrayCopies", "Node", "Snapshot", "is_plain", "keys_of", "parts_of", "same_bits", "set_parts"]
 
 #: Classes of values that never change.
 ATOMS = frozenset(
     (
-        *(float, int, str, bool, type(None), complex, bytes, range, slice, type, type(...), types.ModuleType),
+        *(float, int, str, bool, type(None), complex, bytes, range, slice, type(...)),
         *(np.float64, np.float32, np.int64, np.bool_, np.ufunc),
     )
 )
@@ -76,7 +76,8 @@ def same_bits(a: Any, b: Any) -> bool:
         return False
     a, b = np.asarray(a), np.asarray(b)
     if a.flags.c_contiguous and b.flags.c_contiguous:
-        return bool(np.array_equal(a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8)))
+        word = np.uint8 if a.nbytes % 8 else np.uint64
+        return bool((a.reshape(-1).view(word) == b.reshape(-1).view(word)).all())
     return bool(a.tobytes() == b.tobytes())
 
 
@@ -94,18 +95,31 @@ class Node:
         Makes the empty object, of a kind that may hold itself.
     lifted, changes : bool
         Whether a traced value is inside, and whether something inside can change.
+    keys : list or None
+        The indices, keys or names of the last objects inside, of an object that can be written to (`effects`).
+    names : list of str
+        Of a namespace, all names that its functions look up.
+    held : numpy.ndarray or None
+        The numbers of an array.
     """
 
-    __slots__ = ("changes", "held", "inside", "lifted", "make", "names", "original", "shell")
+    __slots__ = ("changes", "held", "inside", "keys", "lifted", "make", "names", "original", "shell")
 
     def __init__(
-        self, original: Any, inside: list[Any], make: Any, shell: Callable[[], Any] | None = None, changes: bool = False
+        self,
+        original: Any,
+        inside: list[Any],
+        make: Any,
+        shell: Callable[[], Any] | None = None,
+        changes: bool = False,
+        keys: Sequence[Any] | None = None,
     ) -> None:
         self.original = original
         self.inside = inside
         self.make = make
         self.shell = shell
-        self.held: Any = None  # the numbers of an array
+        self.keys: Any = keys
+        self.held: Any = None
         self.names: list[str] = []
         self.lifted = False
         self.changes = changes
@@ -180,33 +194,6 @@ class Snapshot:
         """
         return self._made(values, lambda node: node.lifted, {}, done)
 
-    def written(self, done: dict[int, Any]) -> list[Any]:
-        """What a run of ``around(values, done)`` or ``again(values, done=done)`` has written into captured objects."""
-        found: list[Any] = []
-        for node in self._order:
-            value = done.get(id(node), node.original)
-            if isinstance(value, np.ndarray):
-                found += [] if node.held is None or same_bits(node.held, value) else [value]
-            else:
-                found += self._fresh(node, done)
-        return found
-
-    def write_on(self, done: dict[int, Any]) -> None:
-        """Write what a run has written into objects that were made anew for it into the program's own."""
-        own = {id(done.get(id(node), node.original)): node.original for node in self._order}
-        for node in self._order:
-            if done.get(id(node), node.original) is not node.original and self._fresh(node, done):
-                contents = _contents(node, done[id(node)]) or {}
-                _write(node.original, {key: own.get(id(value), value) for key, value in contents.items()})
-
-    def _fresh(self, node: Node, done: dict[int, Any]) -> list[Any]:
-        """What a captured object holds after a run and did not hold before; nothing of what was lifted out."""
-        if type(node.make) is int:
-            return []
-        contents = _contents(node, done.get(id(node), node.original))
-        before = {id(done.get(id(i), i.original) if type(i) is Node else i) for i in node.inside}
-        return [] if contents is None else [value for value in contents.values() if id(value) not in before]
-
     def again(
         self, values: Sequence[Any], made: dict[int, Any] | None = None, done: dict[int, Any] | None = None
     ) -> Any:
@@ -271,16 +258,18 @@ class Snapshot:
     def _look(self, value: Any) -> Any:
         """Look through an object, without recursion; nodes come into their order from the inside out."""
         root, is_new = self._entered(value)
-        pending = [(root, 0)] if is_new else []
+        pending = [(root, 0)] if is_new and root.make is not None else []
         while pending:
             node, k = pending.pop()
             while k < len(node.inside):
                 found, is_new = self._entered(node.inside[k])
                 node.inside[k] = found
                 k += 1
-                if is_new:
+                if is_new and found.make is not None:
                     pending += [(node, k), (found, 0)]
                     break
+                if is_new:
+                    self._order.append(found)
             else:
                 self._order.append(node)
         return root
@@ -339,10 +328,10 @@ class Snapshot:
         if kind is types.CellType:
             return _cell(value)
         if kind is list:
-            return Node(value, list(value), lambda inside, made: made.extend(inside), list, changes=True)
+            return Node(value, list(value), lambda inside, made: made.extend(inside), list, True, range(len(value)))
         if kind is dict:
             keys = list(value)
-            return Node(value, list(value.values()), lambda i, made: made.update(zip(keys, i)), dict, changes=True)
+            return Node(value, list(value.values()), lambda i, made: made.update(zip(keys, i)), dict, True, keys)
         if isinstance(value, np.ndarray):
             return _objects(value) if value.dtype == object else self._array(value)
         if isinstance(value, _GENERATORS):
@@ -359,33 +348,37 @@ class Snapshot:
 
     def _container(self, value: Any, kind: type) -> Node | None:
         container = self._structures.find(kind)
-        if container is not None:
+        if container is not None and container.fields is None:
             children, aux = container.take(value)
             make = container.make
-            return Node(value, list(children), lambda i: make(aux, i), changes=not issubclass(kind, tuple))
-        if not _is_plain(kind) or not vars(value):
-            return self._of_library(value)
-        names = list(vars(value))
-        return Node(
-            value,
-            list(vars(value).values()),
-            lambda inside, made: made.__dict__.update(zip(names, inside)),
-            lambda: object.__new__(kind),
-            changes=True,
-        )
+            keys = None if issubclass(kind, tuple) else keys_of(container.names(aux), value)
+            return Node(value, list(children), lambda i: make(aux, i), changes=keys is not None, keys=keys)
+        if is_plain(kind):
+            return _of_parts(value, vars(value), lambda made, found: made.__dict__.update(found))
+        if container is not None or _is_made_by_parts(kind):
+            return _of_parts(value, parts_of(value), lambda made, found: set_parts(made, found, ()))
+        return self._of_library(value)
 
     def _of_library(self, value: Any) -> Node | None:
-        """An object of a library's class, which is looked into where it holds what is wanted, such as a spline."""
-        held = getattr(value, "__dict__", None)
-        if type(held) is not dict or isinstance(value, type) or not any(map(self._wanted, held.values())):
+        """An object of a class that is not known, which is looked into where it holds what is wanted, such as a spline.
+
+        Any other one of a program's class, also a class or a module, is watched: what is written to it is an effect.
+        """
+        is_space = isinstance(value, (type, types.ModuleType))
+        is_fixed = _is_fixed(value if is_space else type(value))
+        held = getattr(value, "__dict__", None) if is_fixed else parts_of(value)
+        if type(held) is not dict or (is_fixed and is_space):
             return None
+        if is_space or not any(map(self._wanted, held.values())):
+            return None if is_fixed else Node(value, list(held.values()), None, keys=list(held))
+        held = parts_of(value)
 
         def make(inside: list[Any]) -> Any:
             made = copy.copy(value)
-            made.__dict__.update(zip(held, inside))
+            set_parts(made, dict(zip(held, inside)), ())
             return made
 
-        return Node(value, list(held.values()), make)
+        return Node(value, list(held.values()), make, keys=list(held))
 
     def _array(self, value: Any) -> Node | None:
         base = value
@@ -402,36 +395,41 @@ class Snapshot:
         """A function: the cells of its closure, its default arguments, and the global data that it reads."""
         cells = list(f.__closure__ or ())
         space, data = self._global_data(f)
-        if not cells and not f.__defaults__ and not f.__kwdefaults__ and not data:
+        own = vars(f)
+        if not cells and not f.__defaults__ and not f.__kwdefaults__ and not data and not own:
             return None
+        names_of_own = list(own)
 
         def make(inside: list[Any]) -> Any:
             closure = tuple(inside[1 : 1 + len(cells)])
             names = f.__globals__ if inside[0] is None else inside[0]
             made = types.FunctionType(f.__code__, names, f.__name__, inside[1 + len(cells)], closure)
             made.__kwdefaults__ = inside[2 + len(cells)]
-            made.__dict__.update(f.__dict__)
+            made.__dict__.update(zip(names_of_own, inside[len(inside) - len(names_of_own) :]))
             made.__module__, made.__qualname__ = f.__module__, f.__qualname__
             return made
 
-        return Node(f, [space, *cells, f.__defaults__, f.__kwdefaults__, *data], make)
+        inside = [space, *cells, f.__defaults__, f.__kwdefaults__, *data, *own.values()]
+        return Node(f, inside, make, changes=bool(own), keys=names_of_own)
 
     def _global_data(self, f: types.FunctionType) -> tuple[Node | None, list[Any]]:
         """The namespace that a function reads, and the data in it: what is no module, class or library function."""
         names = f.__globals__
         if not self._with_globals or _is_library(names.get("__name__"), f.__code__.co_filename):
             return None, []
-        read = [name for name in _global_names(f.__code__) if name in names and not _is_fixed(names[name])]
+        looked_up = _global_names(f.__code__)
+        read = [name for name in looked_up if name in names and not _is_fixed(names[name])]
         if not read:
             return None, []
         space = self._spaces.get(id(names))
         if space is None:
             keys: list[str] = []
-            space = Node(names, [], lambda inside, made: made.update(zip(keys, inside)), lambda: dict(names))
+            space = Node(names, [], lambda inside, made: made.update(zip(keys, inside)), lambda: dict(names), keys=keys)
             self._spaces[id(names)] = self._nodes[id(names)] = space
-            space.names = keys
+        space.names += [name for name in looked_up if name not in names]
         for name in read:
-            if name not in space.names:
+            if name not in space.keys:
+                space.keys.append(name)
                 space.names.append(name)
                 space.inside.append(names[name])
                 space.changes = space.changes or type(names[name]) is not types.FunctionType
@@ -443,30 +441,40 @@ def holds_atoms(value: tuple[Any, ...]) -> bool:
     return ATOMS.issuperset(map(type, value))
 
 
-def _contents(node: Node, value: Any) -> dict[Any, Any] | None:
-    """What a captured object holds now, by index, key or name; None for one that cannot be written to."""
-    if node.names:
-        return {name: value[name] for name in node.names if name in value}
-    if type(value) is list:
-        return dict(enumerate(value))
-    if type(value) is dict:
-        return dict(value)
-    if type(value) is types.CellType:
-        return {"cell_contents": value.cell_contents}
-    holds_attributes = node.shell is not None or is_dataclass(value)
-    return dict(vars(value)) if holds_attributes and hasattr(value, "__dict__") else None
+def parts_of(value: Any) -> dict[Any, Any]:
+    """All that an object holds: attributes by name; items, of a subclass of a list or a dict, by (index or key,)."""
+    found = dict(getattr(value, "__dict__", ()))
+    for name in (name for base in type(value).__mro__ for name in slots_of(base)):
+        if hasattr(value, name):
+            found[name] = getattr(value, name)
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, deque)) else ()
+    found.update({(key,): item for key, item in items})
+    return found
 
 
-def _write(value: Any, contents: dict[Any, Any]) -> None:
-    """Make a captured object hold what `_contents` told of another one."""
-    if type(value) is list:
-        value[:] = contents.values()
-    elif type(value) is dict:
-        value.update(contents)
-    elif type(value) is types.CellType:
-        value.cell_contents = contents["cell_contents"]
-    else:
-        vars(value).update(contents)
+def set_parts(value: Any, parts: dict[Any, Any], known: Sequence[Any]) -> None:
+    """Make an object hold what `parts_of` told of another one, which held what is `known` before."""
+    for name in [name for name in known if name not in parts and type(name) is str]:
+        object.__delattr__(value, name)
+    for name, item in parts.items():
+        if type(name) is str:
+            object.__setattr__(value, name, item)
+    items = {key[0]: item for key, item in parts.items() if type(key) is tuple}
+    if isinstance(value, dict):
+        dict.clear(value)
+        dict.update(value, items)
+    elif isinstance(value, (list, deque)):
+        value.clear()
+        value.extend(items.values())
+
+
+def keys_of(names: Sequence[str], value: Any = None) -> Sequence[Any]:
+    """What a container's children are found by, from how they are written after it: keys, or names of attributes."""
+    if isinstance(value, dict):
+        return list(value)
+    if type(value) is deque:
+        return range(len(value))
+    return [name[1:] if name.startswith(".") else name for name in names]
 
 
 def _cell(cell: types.CellType) -> Node | None:
@@ -474,11 +482,21 @@ def _cell(cell: types.CellType) -> Node | None:
         content = cell.cell_contents
     except ValueError:  # a name that is not bound yet
         return None
-    return Node(cell, [content], _fill_cell, types.CellType, changes=True)
+    return Node(cell, [content], _fill_cell, types.CellType, True, ("cell_contents",))
 
 
 def _fill_cell(inside: list[Any], cell: types.CellType) -> None:
     cell.cell_contents = inside[0]
+
+
+def _of_parts(value: Any, held: dict[Any, Any], fill: Callable[[Any, dict[Any, Any]], None]) -> Node:
+    """An object that is nothing but what it holds."""
+    kind, keys = type(value), list(held)
+
+    def make(inside: list[Any], made: Any) -> None:
+        fill(made, dict(zip(keys, inside)))
+
+    return Node(value, list(held.values()), make, lambda: cast(Any, kind).__new__(kind), True, keys)
 
 
 def _partial(value: functools.partial[Any]) -> Node:
@@ -497,7 +515,7 @@ def _objects(array: Any) -> Node:
     def make(inside: list[Any], made: Any) -> None:
         made.flat = inside
 
-    return Node(array, list(array.flat), make, lambda: np.empty(array.shape, object), changes=True)
+    return Node(array, list(array.flat), make, lambda: np.empty(array.shape, object), True, range(array.size))
 
 
 def _generator(value: Any) -> Node | None:
@@ -525,12 +543,20 @@ def _global_names(code: types.CodeType) -> tuple[str, ...]:
 
 def _is_fixed(value: Any) -> bool:
     """Whether a global value is what programs do not change: a module, a class, a function of a library."""
-    if isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType, np.ufunc)):
+    if isinstance(value, type):
+        return _is_library(value.__module__, _file_of(value.__module__))
+    if type(value) is types.ModuleType:
+        return _is_library(value.__name__, getattr(value, "__file__", None))
+    if isinstance(value, (types.BuiltinFunctionType, np.ufunc)):
         return True
     if type(value) is types.FunctionType:
         closed = value.__closure__ is None
         return closed and _is_library(value.__globals__.get("__name__"), value.__code__.co_filename)
     return False
+
+
+def _file_of(module: str) -> str | None:
+    return getattr(sys.modules.get(module), "__file__", None)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -543,16 +569,25 @@ def _is_library(module: str | None, file: str | None) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _is_plain(kind: Any) -> bool:
+def is_plain(kind: Any) -> bool:
     """Whether the instances of a class are their attributes and nothing else, in a class of a program."""
-    base: Any = object
-    module = sys.modules.get(kind.__module__)
-    if _is_library(kind.__module__, getattr(module, "__file__", None)) or kind.__new__ is not base.__new__:
-        return False
-    of_their_own = ("__copy__", "__deepcopy__", "__del__", "__slots__", "__setstate__", "__getattribute__")
-    reduces = kind.__reduce_ex__ is not base.__reduce_ex__ or kind.__reduce__ is not base.__reduce__
     return (
-        not reduces
+        kind.__new__ is object.__new__
         and kind.__dictoffset__ != 0
-        and not any(name in vars(cls) for cls in kind.__mro__[:-1] for name in of_their_own)
+        and not any("__slots__" in vars(cls) for cls in kind.__mro__[:-1])
+        and _is_made_by_parts(kind)
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_made_by_parts(kind: Any) -> bool:
+    """Whether the instances of a program's class are their attributes and items: no more is done to make one."""
+    base: Any = next((base for base in (list, dict, deque) if issubclass(kind, base)), object)
+    of_their_own = ("__copy__", "__deepcopy__", "__del__", "__setstate__", "__getattribute__")
+    return (
+        not _is_library(kind.__module__, _file_of(kind.__module__))
+        and kind.__new__ is base.__new__
+        and kind.__reduce_ex__ is base.__reduce_ex__
+        and kind.__reduce__ is base.__reduce__
+        and not any(name in vars(cls) for cls in kind.__mro__[: kind.__mro__.index(base)] for name in of_their_own)
     )

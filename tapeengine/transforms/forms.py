@@ -17,8 +17,12 @@ from tapeengine.errors import CotangentError
 from tapeengine.primitive.spaces import Space, space_of
 from tapeengine.structure import Container, Structures
 
-__all__ = ["Form", "add", "flatten", "form_of", "is_plain", "is_traced", "map_leaves", "ones", "unflatten"]
+__all__ = [
+    *("Form", "add", "flatten", "form_around", "form_of", "is_plain", "is_traced", "map_leaves", "ones", "unflatten"),
+]
 
+#: Classes of leaves that are found without a look into the known containers.
+NUMBERS = frozenset((float, Dual, Array, np.ndarray))
 #: A step of a form: a container of n children with its name and what `make` needs, or None for a leaf.
 Step = tuple[str, Callable[[Any, Sequence[Any]], Any], Any, int] | None
 
@@ -55,7 +59,7 @@ def _dict_of(keys: Any, children: Sequence[Any]) -> Any:
 def _opened(structures: Structures, value: Any) -> tuple[Sequence[Any], Step] | None:
     """The children of a container and its step; None for a leaf."""
     kind = type(value)
-    if kind is float or kind is Dual:
+    if kind in NUMBERS:
         return None
     if kind is list:
         return value, ("list", _list_of, None, len(value))
@@ -82,6 +86,8 @@ def flatten(structures: Structures, value: Any) -> tuple[list[Any], list[Step]]:
     opened = _opened(structures, value)
     if opened is None:
         return [value], [None]
+    if NUMBERS.issuperset(map(type, opened[0])):
+        return list(opened[0]), [None] * len(opened[0]) + [opened[1]]
     leaves: list[Any] = []
     steps: list[Step] = []
     pending: list[tuple[Any, Step, bool]] = [(value, None, False)]
@@ -284,7 +290,11 @@ def _fits(space: Space | None, leaf: Any) -> bool:
 
 def form_of(structures: Structures, value: Any) -> Form:
     """Return the form of a structure's tangents."""
-    leaves, steps = flatten(structures, value)
+    return form_around(structures, *flatten(structures, value))
+
+
+def form_around(structures: Structures, leaves: Sequence[Any], steps: Sequence[Step]) -> Form:
+    """Return the form of the tangents of what `flatten` has taken apart."""
     return Form(structures, [_space(leaf) for leaf in leaves], steps)
 
 

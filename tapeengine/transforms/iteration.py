@@ -111,10 +111,10 @@ class Steps:
         """What runs the steps once more, each on a tape of its own, in which it is traced in all its values."""
 
         def again(values: Sequence[Any], done: dict[int, Any]) -> None:
-            made: dict[int, Any] = {}
+            step = self.snapshot.again(values, done=done)
             state = start
             for _ in range(self.n):
-                state = self.engine.vjp(lambda s: self.snapshot.again(values, made, done)(s), state)[0]
+                state = self.engine.vjp(lambda s: step(s), state)[0]
 
         return again
 

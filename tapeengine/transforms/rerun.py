@@ -16,9 +16,10 @@ import numpy as np
 
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.sweeps.trace import value_of
-from tapeengine.errors import DroppedDerivativeError, RepeatError
+from tapeengine.errors import DroppedDerivativeError, RepeatError, TraceError
 from tapeengine.structure import Structures
 from tapeengine.transforms.captures import Snapshot, same_bits
+from tapeengine.transforms.effects import Effects
 from tapeengine.transforms.forms import flatten, is_traced, unflatten
 from tapeengine.transforms.generators import States, generator_states, same_states, set_generators
 
@@ -303,22 +304,42 @@ class FirstRun:
             Where it wrote into an array that it was given, or what depends on the values into what it captures.
         """
         self._given.check(self._name)
-        left = self.snapshot.written(self._done)
+        left = self._left(self._done)
+        if not left:
+            return
+        for shared in left.shared():
+            raise not_repeatable(self._name, f"it writes into {shared!r}, of which later runs have no copy")
+        sources = left.sources()
         is_discrete = self.engine.structures.is_discrete
-        if self._seen and not all(is_discrete(value) and not callable(value) for value in left):
+        written = left.values()
+        if self._seen and not all(is_discrete(value) and not callable(value) for value in written):
             self._look(left)
             if not any(map(is_traced, self._seen)):
-                self.engine.vjp(lambda own: self._again(again, own, states), list(self.values))
-        self.snapshot.write_on(self._done)
+                # Plain numbers do not say where they come from; traced ones do.
+                found: list[Any] = []
+                self.engine.vjp(lambda own: found.append(self._again(again, own, states)), list(self.values))
+                if [list(places) for places in sources] != [list(places) for places in found[0]]:
+                    raise not_repeatable(self._name, "a later run writes into other places of what it captures")
+                sources = found[0]
+        if not left.write_on(sources):
+            raise _lost(self._name)
 
-    def _again(self, again: Callable[..., Any], own: Sequence[Any], states: States | None) -> None:
+    def _left(self, done: dict[int, Any]) -> Effects:
+        return Effects(self.engine.structures, self.snapshot, done)
+
+    def _again(self, again: Callable[..., Any], own: Sequence[Any], states: States | None) -> Any:
         done: dict[int, Any] = {}
-        with restored(states):
-            again(list(map(frozen, own)), done)
-        self._look(self.snapshot.written(done))
+        try:
+            with restored(states):
+                again(list(map(frozen, own)), done)
+        except TraceError as error:  # a step reads what an earlier one has left, which depends on the values
+            raise _lost(self._name) from error
+        left = self._left(done)
+        self._look(left)
+        return left.sources()
 
-    def _look(self, left: list[Any]) -> None:
-        if Snapshot(self.engine.structures, left, self.engine.copies, with_globals=False).captured:
+    def _look(self, left: Effects) -> None:
+        if Snapshot(self.engine.structures, left.fresh(), self.engine.copies, with_globals=False).captured:
             raise _lost(self._name)
 
 

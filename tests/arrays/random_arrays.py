@@ -403,7 +403,7 @@ class Program(Indices):
 
     def walked(self) -> None:
         """A loop over an array that is written to meanwhile."""
-        name = self.array(lambda v: v.ndim > 0 and v.shape[0] > 1 and v.flags.writeable)
+        name = self.array(lambda v: v.ndim > 0 and v.shape[0] > 1 and v.flags.writeable and all(v.strides))
         v, c = self.live[name], self.fresh()
         loops = (
             f"{c} = 0.0\nfor e in {name}:\n    {c} = {c} + e * 0.5\n    {name}[-1] = {name}[0] * 0.5",
