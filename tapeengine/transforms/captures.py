@@ -358,9 +358,9 @@ class Snapshot:
         return self._container(value, kind)
 
     def _container(self, value: Any, kind: type) -> Node | None:
-        container = self._structures.find(kind)
-        if container is not None:
-            children, aux = container.take(value)
+        opened = self._structures.opened(value)
+        if opened is not None:
+            children, container, aux = opened
             make = container.make
             return Node(value, list(children), lambda i: make(aux, i), changes=not issubclass(kind, tuple))
         if not _is_plain(kind) or not vars(value):
