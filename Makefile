@@ -26,7 +26,8 @@ $(VENV)/pyvenv.cfg:
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "tapeengine needs Python 3.11 or later: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 
-BUILT_OF = $(filter-out %/ops_table.h %/ops_recorded.h,$(SOURCES))
+GENERATED = $(addprefix tapeengine/_core/,tape/ops_table.h tape/ops_recorded.h tape/ops_names.pxi scalars/elementary.pxi scalars/math.pyi)
+BUILT_OF = $(filter-out $(GENERATED),$(SOURCES))
 
 $(DEMO): $(VENV)/pyvenv.cfg $(BUILT_OF)
 	$(BIN)/python -m pip install --quiet --editable '.[demo]'
@@ -138,4 +139,4 @@ docs: $(INSTALLED)
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -j 2 docs docs/_build/html
 
 clean:
-	rm -rf build dist docs/_build docs/reference/api *.egg-info tapeengine/_core/*/*.so tapeengine/_core/tape/ops_table.h tapeengine/_core/tape/ops_recorded.h
+	rm -rf build dist docs/_build docs/reference/api *.egg-info tapeengine/_core/*/*.so $(GENERATED)

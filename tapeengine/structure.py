@@ -114,6 +114,29 @@ def of_mapping(make_empty: Callable[[Any], Any]) -> Container:
     return Container(take, make, lambda aux: [f"[{key!r}]" for key in aux[0]])
 
 
+def of_sequence(make: Callable[[Any], Any]) -> Container:
+    """The container of a class that is made from an iterable of its items."""
+    return Container(
+        lambda value: (list(value), len(value)),
+        lambda aux, children: make(children),
+        lambda aux: [f"[{i}]" for i in range(aux)],
+    )
+
+
+#: The containers that the core knows by itself.
+PLAIN: Mapping[type, Container] = types.MappingProxyType(
+    {
+        list: of_sequence(list),
+        tuple: of_sequence(tuple),
+        dict: Container(
+            lambda value: (list(value.values()), list(value)),
+            lambda keys, children: dict(zip(keys, children, strict=True)),
+            lambda keys: [f"[{key!r}]" for key in keys],
+        ),
+    }
+)
+
+
 def builtin_containers() -> dict[type, Container]:
     """The containers of the standard library beyond list, tuple and dict."""
     return {
@@ -170,6 +193,30 @@ class Structures:
         except KeyError:
             found = self.known[cls] = self._look(cls)
             return found
+
+    def opened(self, value: Any) -> tuple[Sequence[Any], Container, Any] | None:
+        """The children of a container, how it is taken apart, and what its `make` and `names` need; None for a leaf.
+
+        Examples
+        --------
+        >>> children, container, aux = Structures().opened({"a": 1.0, "b": 2.0})
+        >>> children, container.names(aux), container.make(aux, [3.0, 4.0])
+        ([1.0, 2.0], ["['a']", "['b']"], {'a': 3.0, 'b': 4.0})
+        """
+        kind = type(value)
+        container = None if kind is float else PLAIN.get(kind) or self.find(kind)
+        if container is None:
+            return None
+        children, aux = container.take(value)
+        return children, container, aux
+
+    def named(self, value: Any) -> list[tuple[str, Any]] | None:
+        """The children of a container, each with how it is written after the value; None for a leaf."""
+        opened = self.opened(value)
+        if opened is None:
+            return None
+        children, container, aux = opened
+        return list(zip(container.names(aux), children, strict=True))
 
     def register(self, cls: type, container: Container) -> None:
         """Make a class known, also where values of it have been met as leaves."""

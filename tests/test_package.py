@@ -1,6 +1,7 @@
 """The package as it is built: what its distributions hold, its metadata, and the switch of build modes."""
 
 import os
+import runpy
 import subprocess
 import sys
 import tarfile
@@ -57,8 +58,11 @@ def test_the_source_distribution_is_complete(tmp_path: Path) -> None:
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     core = ROOT / "tapeengine" / "_core"
-    sources = [path for kind in ("*.py", "*.pyx", "*.pxd", "*.pyi", "*.h") for path in core.rglob(kind)]
-    generated = {"tapeengine/_core/tape/ops_table.h", "tapeengine/_core/tape/ops_recorded.h"}
+    sources = [
+        path for kind in ("*.py", "*.pyx", "*.pxd", "*.pyi", "*.pyi.in", "*.pxi", "*.h") for path in core.rglob(kind)
+    ]
+    generator = runpy.run_path(str(core / "tape" / "generate_ops.py"))
+    generated = {f"tapeengine/_core/{name}" for name in generator["GENERATED"]}
     wanted = {path.relative_to(ROOT).as_posix() for path in sources} - generated
     assert wanted <= names
     assert {"LICENSE", "README.md", "Makefile", "setup.py", "tapeengine/py.typed", "examples/demo.py"} <= names

@@ -9,7 +9,7 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine_primitives.joining import along, order_of
-from tapeengine_primitives.values import as_array, dtype_of, in_order, ndim_of, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, in_order, is_traced, ndim_of, shape_of
 
 __all__ = ["RULES"]
 
@@ -89,7 +89,7 @@ def _ends(mode: Any, keywords: dict[str, Any], ndim: int) -> Ends:
 def _layers(x: Any, axis: int, width: int, value: Any) -> Any:
     shape = list(shape_of(x))
     shape[axis] = width
-    if ndim_of(value) == 0 and not hasattr(type(value), "__tapeengine_trace__"):
+    if ndim_of(value) == 0 and not is_traced(value):
         return numpy.full(tuple(shape), value, dtype=dtype_of(x))
     return np.broadcast_to(np.astype(value, dtype_of(x)), tuple(shape))
 

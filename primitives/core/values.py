@@ -8,17 +8,13 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.primitive.spaces import is_traced as is_traced
 from tapeengine.primitive.spaces import space_of
 
 __all__ = [
     *("as_array", "dtype_of", "in_order", "in_order_of", "is_complex", "is_traced", "ndim_of"),
     *("normal_axes", "normal_axis", "real_dtype", "shape_of"),
 ]
-
-
-def is_traced(value: Any) -> bool:
-    """Tell whether a value belongs to a trace."""
-    return hasattr(type(value), "__tapeengine_trace__")
 
 
 def as_array(value: Any) -> Any:

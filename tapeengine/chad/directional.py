@@ -19,6 +19,7 @@ from tapeengine.chad.terms import Definition, Let, Literal, Map, Module, Op, Pro
 from tapeengine.chad.traverse import Names, all_names, rebuild
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Float, Function, Named, Product, Sum, Type, is_discrete
 from tapeengine.errors import UnsupportedError
+from tapeengine.primitive import is_traced
 
 __all__ = ["directional", "filled", "without_discrete"]
 
@@ -61,7 +62,7 @@ def filled(of: Type, primal: Any, tangent: Any) -> Any:
                 return numpy.zeros(primal.shape)
             if isinstance(tangent, numpy.ndarray) and tangent.dtype != object:
                 return tangent
-            if hasattr(type(tangent), "__tapeengine_trace__"):
+            if is_traced(tangent):
                 return tangent
             rest = [None] * len(primal) if tangent is None else tangent
             return [filled(element, x, t) for x, t in zip(primal, rest, strict=True)]

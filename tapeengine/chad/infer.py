@@ -8,6 +8,7 @@ import numpy
 
 from tapeengine.chad.annotations import Array
 from tapeengine.errors import UnsupportedError
+from tapeengine.primitive import is_traced
 
 __all__ = ["annotation_of", "key_of"]
 
@@ -36,7 +37,7 @@ def annotation_of(value: Any, name: str) -> Any:
     dtype = getattr(value, "dtype", None)
     if dtype is not None and dtype.kind in KINDS:
         return _nested(KINDS[dtype.kind], value.ndim)
-    if hasattr(type(value), "__tapeengine_trace__"):
+    if is_traced(value):
         return float
     if isinstance(value, list):
         return _of_list(value, name)

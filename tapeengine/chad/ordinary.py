@@ -19,8 +19,9 @@ import numpy
 
 import tapeengine.math as traced_math
 import tapeengine.numpy as traced_numpy
+from tapeengine.primitive import is_traced
 
-__all__ = ["is_traced", "on_duals"]
+__all__ = ["holds_traced", "on_duals"]
 
 _MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
     (math, traced_math),
@@ -67,19 +68,19 @@ def on_duals(function: Callable[..., Any]) -> Callable[..., Any] | None:
     return functools.update_wrapper(made, function)
 
 
-def is_traced(value: Any) -> bool:
+def holds_traced(value: Any) -> bool:
     """Whether a value, or a part of it, belongs to a trace.
 
     Examples
     --------
-    >>> is_traced((1.0, [2.0]))
+    >>> holds_traced((1.0, [2.0]))
     False
     """
-    if hasattr(type(value), "__tapeengine_trace__"):
+    if is_traced(value):
         return True
     if dataclasses.is_dataclass(value):
-        return any(is_traced(getattr(value, field.name)) for field in dataclasses.fields(value))
-    return isinstance(value, (tuple, list)) and any(map(is_traced, value))
+        return any(holds_traced(getattr(value, field.name)) for field in dataclasses.fields(value))
+    return isinstance(value, (tuple, list)) and any(map(holds_traced, value))
 
 
 def _names(code: CodeType) -> Iterator[str]:

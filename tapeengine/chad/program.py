@@ -24,7 +24,7 @@ from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import text
 from tapeengine.chad.link import link
 from tapeengine.chad.lowering.values import NotLowered
-from tapeengine.chad.ordinary import is_traced, on_duals
+from tapeengine.chad.ordinary import holds_traced, on_duals
 from tapeengine.chad.parse import Unresolved, parse_function
 from tapeengine.chad.parse.parser import ProgramParser
 from tapeengine.chad.parse.state import Parsed
@@ -100,7 +100,7 @@ class Program(Enterable):
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
-        if any(map(is_traced, args)) or any(map(is_traced, named.values())):
+        if any(map(holds_traced, args)) or any(map(holds_traced, named.values())):
             whole = self.positional(args, named)[1]
             if self.inferred:
                 return self.for_values(whole)(*whole)
@@ -231,7 +231,7 @@ class Program(Enterable):
         kept = tuple([x.copy() if type(x) is numpy.ndarray and x.nbytes <= COPIED else x for x in primals])
 
         def on_duals() -> Any:
-            if is_traced((kept, others)) and self.is_twice_differentiable:
+            if holds_traced((kept, others)) and self.is_twice_differentiable:
                 value, back = engine.vjp_of_traced(self, (*kept, *others))
                 return value, lambda cotangent: back(cotangent)[: len(kept)]
             return engine.vjp(self.python, *kept, **named)
@@ -259,7 +259,7 @@ class Program(Enterable):
         run = functools.partial(self.executable.jvp, (*primals, *others), whole)
 
         def on_duals() -> tuple[Any, Any]:
-            if is_traced((primals, tangents)) and self.is_twice_differentiable:
+            if holds_traced((primals, tangents)) and self.is_twice_differentiable:
                 return engine.jvp_of_traced(self, (*primals, *others), whole)  # type: ignore[no-any-return]
             return engine.jvp(self.python, primals, tangents)  # type: ignore[no-any-return]
 
@@ -339,7 +339,7 @@ class Program(Enterable):
             if not has_infinity(found[0]) or has_infinity(self._as_python(given)):
                 return found
         except TapeEngineError as error:
-            if not (isinstance(error, StructureError) and is_traced(given)):
+            if not (isinstance(error, StructureError) and holds_traced(given)):
                 raise
         except ERRORS:
             if self._as_python(given) is NOT_TAKEN:

@@ -11,14 +11,12 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tapeengine._core.arrays.array import Array
 from tapeengine._core.programs.standins import stand_in, stand_ins
-from tapeengine._core.scalars.complex import ComplexDual
-from tapeengine._core.scalars.scalar import Dual
 from tapeengine.dropped import place_of_call
 from tapeengine.errors import DroppedDerivativeError
+from tapeengine.numpy._creation import holds_traced
 
-__all__ = ["is_traced", "refusing"]
+__all__ = ["refusing"]
 
 NAMES = {
     "struct": ("pack", "pack_into", "Struct"),
@@ -28,19 +26,12 @@ NAMES = {
 }
 
 
-def is_traced(value: Any) -> bool:
-    """Whether a value, or an item of lists of values, is traced."""
-    if isinstance(value, (list, tuple)):
-        return any(map(is_traced, value))
-    return type(value) in (Dual, Array, ComplexDual)
-
-
 def refused(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """A function that takes plain numbers only."""
 
     def checked(*args: Any, **options: Any) -> Any:
         args = tuple(list(x) if isinstance(x, Iterable) and hasattr(x, "__next__") else x for x in args)
-        if any(map(is_traced, args)):
+        if any(map(holds_traced, args)):
             call, place = place_of_call(sys._getframe(1))
             raise DroppedDerivativeError(
                 f"{call or name} would lose the derivative of a traced number ({place}): {name} holds plain numbers "

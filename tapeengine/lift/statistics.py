@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeengine._core.scalars import math
-from tapeengine._core.scalars.math import with_value
+from tapeengine._core.scalars.scalar import with_value
 from tapeengine._core.sweeps.trace import value_of
-from tapeengine.lift.refused import is_traced
+from tapeengine.numpy._creation import holds_traced
 
 __all__ = ["functions"]
 
@@ -105,7 +105,7 @@ def of(function: Callable[..., Any], formula: Callable[..., Any]) -> Callable[..
     def on_numbers(*args: Any, **options: Any) -> Any:
         args = tuple(list(x) if hasattr(x, "__iter__") else x for x in args)
         options = {name: list(x) if hasattr(x, "__iter__") else x for name, x in options.items()}
-        if not any(map(is_traced, (*args, *options.values()))):
+        if not any(map(holds_traced, (*args, *options.values()))):
             return function(*args, **options)
         value = function(*map(plain, args), **{name: plain(x) for name, x in options.items()})
         return exact(value, formula(*args, **options))

@@ -7,5 +7,6 @@ rules act on, `local` the decorator `te.primitive`, and `registry` what an engin
 
 from tapeengine.primitive.record import NotDifferentiable, Primitive, Rule
 from tapeengine.primitive.samples import Sample, Uniform, uniform
+from tapeengine.primitive.spaces import is_traced
 
-__all__ = ["NotDifferentiable", "Primitive", "Rule", "Sample", "Uniform", "uniform"]
+__all__ = ["NotDifferentiable", "Primitive", "Rule", "Sample", "Uniform", "is_traced", "uniform"]

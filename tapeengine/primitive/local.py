@@ -12,7 +12,7 @@ from tapeengine.errors import DroppedDerivativeError, PrimitiveError, Unsupporte
 from tapeengine.primitive import Primitive, Rule
 from tapeengine.primitive.rule_checks import CheckedRule, place_of
 from tapeengine.primitive.signatures import parameter_names, read_signature
-from tapeengine.primitive.spaces import VectorSpace
+from tapeengine.primitive.spaces import VectorSpace, is_traced
 
 __all__ = ["LocalPrimitive", "primitive"]
 
@@ -64,7 +64,7 @@ class LocalPrimitive:
             Where the function wrote into a traced array that it was given; that is looked at in the first call, the
             second, the fourth, and so on.
         """
-        if not (self._vjp or self._jvp) and any(hasattr(type(arg), "__tapeengine_trace__") for arg in args):
+        if not (self._vjp or self._jvp) and any(map(is_traced, args)):
             raise UnsupportedError(
                 f"{self._name} has no rules; give them with {self._name.rpartition('.')[2]}.def_vjp(x=...)"
             )
@@ -114,8 +114,8 @@ def _bits_of_traced(args: tuple[Any, ...]) -> list[bytes]:
     """What the traced arrays among some arguments hold."""
     found = []
     for x in args:
-        if hasattr(type(x), "__tapeengine_trace__") and hasattr(type(x), "__setitem__"):
-            while hasattr(type(x), "__tapeengine_trace__"):
+        if is_traced(x) and hasattr(type(x), "__setitem__"):
+            while is_traced(x):
                 x = x.value
             found.append(x.tobytes())
     return found

@@ -39,7 +39,7 @@ from tapeengine.primitive.patterns import Pattern
 from tapeengine.primitive.rule_checks import CheckedRule, is_first_party
 from tapeengine.primitive.samples import Sample, Uniform, uniform
 from tapeengine.primitive.signatures import Signature, parameter_names, read_signature
-from tapeengine.primitive.spaces import space_of
+from tapeengine.primitive.spaces import is_traced, space_of
 
 __all__ = ["NotDifferentiable", "Primitive", "Rule", "Sample", "Uniform", "uniform"]
 
@@ -338,7 +338,7 @@ class Primitive:
         refusals = self.refusals or ()
         for position, arg in enumerate(args):
             reason = refusals[0 if self.variadic else position]
-            if reason is not None and hasattr(type(arg), "__tapeengine_trace__"):
+            if reason is not None and is_traced(arg):
                 raise UnsupportedError(_refusal_text(self.name, self.args[0 if self.variadic else position], reason))
 
 

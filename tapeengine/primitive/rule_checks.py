@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine.errors import CotangentError, note
-from tapeengine.primitive.spaces import Space, VectorSpace
+from tapeengine.primitive.spaces import Space, VectorSpace, is_traced
 
 __all__ = ["CheckedRule", "is_first_party", "place_of"]
 
@@ -114,7 +114,7 @@ def _is_foreign(found: Any) -> bool:
         return type(found) not in (np.ndarray, np.memmap)
     cls = type(found)
     is_array = hasattr(cls, "__array__") or hasattr(cls, "__array_ufunc__")
-    return is_array and not isinstance(found, np.generic) and not hasattr(cls, "__tapeengine_trace__")
+    return is_array and not isinstance(found, np.generic) and not is_traced(found)
 
 
 def _fits(found: Any, shape: tuple[int, ...], dtype: Any) -> bool:
@@ -124,7 +124,7 @@ def _fits(found: Any, shape: tuple[int, ...], dtype: Any) -> bool:
     if kind is None:
         if isinstance(getattr(found, "value", found), complex):  # a traced one has its value
             return not shape and dtype.kind == "c"
-        return not shape and (isinstance(found, (float, int)) or hasattr(type(found), "__tapeengine_trace__"))
+        return not shape and (isinstance(found, (float, int)) or is_traced(found))
     return bool(found.shape == shape and kind.kind in ("fiubc" if dtype.kind == "c" else "fiub"))
 
 

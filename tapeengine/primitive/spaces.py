@@ -8,21 +8,21 @@ only element is None.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from tapeengine.structure import Container, of_dataclass, of_namedtuple
+from tapeengine.structure import Structures
 
-__all__ = ["ProductSpace", "Space", "VectorSpace", "children", "leaves", "space_of"]
+__all__ = ["ProductSpace", "Space", "VectorSpace", "children", "is_traced", "leaves", "space_of"]
 
 _FLOAT64 = np.dtype(np.float64)
 _COMPLEX128 = np.dtype(np.complex128)
 _OBJECT = np.dtype(object)
 _BOOL = np.dtype(bool)
 _INT64 = np.dtype(np.int64)
+_STRUCTURES = Structures()
 
 
 class Space:
@@ -269,6 +269,17 @@ def space_of(value: Any) -> VectorSpace:
     return Space((), _scalar_dtype(value))
 
 
+def is_traced(value: Any) -> bool:
+    """Tell whether a value belongs to a trace that is open.
+
+    Examples
+    --------
+    >>> is_traced(1.0)
+    False
+    """
+    return hasattr(type(value), "__tapeengine_trace__")
+
+
 def _scalar_dtype(value: Any) -> np.dtype[Any]:
     if isinstance(value, bool):
         return _BOOL
@@ -276,27 +287,15 @@ def _scalar_dtype(value: Any) -> np.dtype[Any]:
         return _INT64
     if isinstance(value, complex):
         return _COMPLEX128
-    return _FLOAT64 if hasattr(type(value), "__tapeengine_trace__") else _OBJECT
+    return _FLOAT64 if is_traced(value) else _OBJECT
 
 
 def children(value: Any) -> tuple[tuple[str, ...], list[Any], Callable[[list[Any]], Any]] | None:
     """Take one structure apart: the paths of its children, they, and how to build the like; None for a leaf."""
-    kind = type(value)
-    if isinstance(value, tuple) and hasattr(kind, "_fields"):
-        return _taken(of_namedtuple(kind), value)
-    if isinstance(value, (tuple, list)):
-        return tuple(f"[{position}]" for position in range(len(value))), list(value), kind
-    if isinstance(value, dict):
-        keys = list(value)
-        paths = tuple(f"[{key!r}]" for key in keys)
-        return paths, list(value.values()), lambda parts: dict(zip(keys, parts, strict=True))
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _taken(of_dataclass(kind), value)
-    return None
-
-
-def _taken(container: Container, value: Any) -> tuple[tuple[str, ...], list[Any], Callable[[list[Any]], Any]]:
-    parts, aux = container.take(value)
+    opened = _STRUCTURES.opened(value)
+    if opened is None:
+        return None
+    parts, container, aux = opened
     return tuple(container.names(aux)), list(parts), lambda others: container.make(aux, others)
 
 

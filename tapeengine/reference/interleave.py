@@ -54,32 +54,13 @@ class Frame(NamedTuple):
         return str(self.branch.container.names(self.branch.aux)[len(self.done)])
 
 
-def indices(n: int) -> list[str]:
-    """How the items of a sequence are written."""
-    return [f"[{i}]" for i in range(n)]
-
-
-def of_builtins(cls: type) -> Container | None:
-    """The containers that every engine knows."""
-    if cls is list or cls is tuple:
-        return Container(lambda value: (value, len(value)), lambda aux, children: cls(children), indices)
-    if cls is dict:
-        return Container(
-            lambda value: (list(value.values()), list(value)),
-            lambda keys, children: dict(zip(keys, children, strict=True)),
-            lambda keys: [f"[{key!r}]" for key in keys],
-        )
-    return None
-
-
 def open_frame(value: Any, structures: Structures) -> Frame | None:
     """The frame of a container; None for a leaf."""
-    cls = type(value)
-    container = of_builtins(cls) or structures.find(cls)
-    if container is None:
+    opened = structures.opened(value)
+    if opened is None:
         return None
-    children, aux = container.take(value)
-    return Frame(value, Branch(cls, container, aux, len(children)), children, [])
+    children, container, aux = opened
+    return Frame(value, Branch(type(value), container, aux, len(children)), children, [])
 
 
 def take_apart(value: Any, structures: Structures, root: str, leaf: LeafRule) -> tuple[Any, Layout]:

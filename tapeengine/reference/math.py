@@ -3,84 +3,17 @@
 import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from math import ceil, comb, e, factorial, floor, gcd, inf, isqrt, lcm, nan, perm, pi, tau, trunc
-from typing import Any
+from math import ceil, comb, e, factorial, floor, gcd, inf, isqrt, lcm, nan, perm, pi, tau, trunc  # noqa: F401
+from typing import TYPE_CHECKING, Any
 
+from tapeengine._core.tape.table import FUNCTIONS
 from tapeengine.reference import ops
 from tapeengine.reference.dual import Dual, as_float, operate, value_of
 
-__all__ = [
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "cbrt",
-    "ceil",
-    "comb",
-    "copysign",
-    "cos",
-    "cosh",
-    "degrees",
-    "digamma",
-    "dist",
-    "e",
-    "erf",
-    "erfc",
-    "exp",
-    "exp2",
-    "expit",
-    "expm1",
-    "fabs",
-    "factorial",
-    "floor",
-    "fma",
-    "fmod",
-    "frexp",
-    "fsum",
-    "gamma",
-    "gcd",
-    "hypot",
-    "inf",
-    "isclose",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "isqrt",
-    "lcm",
-    "ldexp",
-    "lgamma",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
-    "logaddexp",
-    "maximum",
-    "minimum",
-    "modf",
-    "nan",
-    "nextafter",
-    "perm",
-    "pi",
-    "pow",
-    "prod",
-    "radians",
-    "relu",
-    "remainder",
-    "sin",
-    "sinh",
-    "softplus",
-    "sqrt",
-    "sumprod",
-    "tan",
-    "tanh",
-    "tau",
-    "trunc",
-    "ulp",
-    "xlogy",
-]
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Callable[..., Any]:
+        """The functions that rows of the opcode table give."""
 
 
 def any_dual(xs: Iterable[Any]) -> bool:
@@ -112,20 +45,9 @@ def real(x: Any) -> float:
     return number
 
 
-acos, asin, atan = recorded("acos", math.acos), recorded("asin", math.asin), recorded("atan", math.atan)
-cos, sin, tan = recorded("cos", math.cos), recorded("sin", math.sin), recorded("tan", math.tan)
-cosh, sinh, tanh = recorded("cosh", math.cosh), recorded("sinh", math.sinh), recorded("tanh", math.tanh)
-acosh, asinh, atanh = recorded("acosh", math.acosh), recorded("asinh", math.asinh), recorded("atanh", math.atanh)
-exp, exp2, expm1 = recorded("exp", math.exp), recorded("exp2", math.exp2), recorded("expm1", math.expm1)
-log1p, log2, log10 = recorded("log1p", math.log1p), recorded("log2", math.log2), recorded("log10", math.log10)
-sqrt, cbrt, fabs = recorded("sqrt", math.sqrt), recorded("cbrt", math.cbrt), recorded("abs", math.fabs)
-erf, erfc = recorded("erf", math.erf), recorded("erfc", math.erfc)
-gamma, lgamma = recorded("gamma", math.gamma), recorded("lgamma", math.lgamma)
-atan2, copysign = recorded("atan2", math.atan2), recorded("copysign", math.copysign)
-fmod, remainder, pow = recorded("fmod", math.fmod), recorded("remainder", math.remainder), recorded("pow", math.pow)
-expit, softplus, relu = by_table("expit"), by_table("softplus"), by_table("relu")
-xlogy, logaddexp = by_table("xlogy"), by_table("logaddexp")
-maximum, minimum = by_table("maximum"), by_table("minimum")
+for _op in FUNCTIONS:
+    _name, _ = _op.signature
+    globals()[_name] = recorded(_op.name, getattr(math, _name)) if hasattr(math, _name) else by_table(_op.name)
 
 
 def digamma(x: Any) -> Any:

@@ -73,7 +73,7 @@ class Side:
     @property
     def is_bare(self) -> bool:
         """Whether it is a number or an array, and no structure of them."""
-        return _children(self.engine, self.value) is None
+        return self.engine.structures.named(self.value) is None
 
     def paths(self) -> list[tuple[str, int, int]]:
         """For each leaf with numbers its path, its first number and how many it has; a bare leaf has the path ""."""
@@ -82,7 +82,7 @@ class Side:
         spaces, start = iter(form_of(self.engine.structures, self.value).spaces), 0
         while pending:
             path, item = pending.pop()
-            children = _children(self.engine, item)
+            children = self.engine.structures.named(item)
             if children is not None:
                 pending.extend((path + name, child) for name, child in reversed(children))
                 continue
@@ -91,17 +91,3 @@ class Side:
                 leaves.append((path, start, space.size))
                 start += space.size
         return leaves
-
-
-def _children(engine: Engine, value: Any) -> list[tuple[str, Any]] | None:
-    """The children of a container with their names; None for a leaf."""
-    kind = type(value)
-    if kind is list or kind is tuple:
-        return [(f"[{k}]", child) for k, child in enumerate(value)]
-    if kind is dict:
-        return [(f"[{key!r}]", child) for key, child in value.items()]
-    container = None if kind is float else engine.structures.find(kind)
-    if container is None:
-        return None
-    children, aux = container.take(value)
-    return list(zip(container.names(aux), children, strict=True))

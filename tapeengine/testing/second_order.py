@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine.engine import Engine
-from tapeengine.primitive import Rule
+from tapeengine.primitive import Rule, is_traced
 from tapeengine.primitive.spaces import leaves, space_of
 from tapeengine.testing.case import Case
 from tapeengine.testing.programs import report_vjp
@@ -62,7 +62,7 @@ def _needs_out(rule: Rule) -> bool:
 def _is_traced(engine: Engine, leaf: Any) -> bool:
     seen = []
     try:
-        engine.vjp(lambda x: seen.append(type(x)), leaf)
+        engine.vjp(lambda x: seen.append(is_traced(x)), leaf)
     except Exception:  # an engine without arrays refuses the leaf in its own way
         return False
-    return hasattr(seen[0], "__tapeengine_trace__")
+    return bool(seen[0])

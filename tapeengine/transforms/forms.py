@@ -15,7 +15,7 @@ from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import CotangentError
 from tapeengine.primitive.spaces import Space, space_of
-from tapeengine.structure import Container, Structures
+from tapeengine.structure import Structures
 
 __all__ = [
     *("Form", "add", "flatten", "form_around", "form_of", "is_plain", "is_traced", "map_leaves", "ones", "unflatten"),
@@ -44,34 +44,15 @@ def is_plain(leaf: Any) -> bool:
     return not isinstance(leaf, np.ndarray) or type(leaf) in (np.ndarray, np.memmap)
 
 
-def _list_of(aux: Any, children: Sequence[Any]) -> Any:
-    return list(children)
-
-
-def _tuple_of(aux: Any, children: Sequence[Any]) -> Any:
-    return tuple(children)
-
-
-def _dict_of(keys: Any, children: Sequence[Any]) -> Any:
-    return dict(zip(keys, children, strict=True))
-
-
 def _opened(structures: Structures, value: Any) -> tuple[Sequence[Any], Step] | None:
     """The children of a container and its step; None for a leaf."""
-    kind = type(value)
-    if kind in NUMBERS:
+    if type(value) in NUMBERS:
         return None
-    if kind is list:
-        return value, ("list", _list_of, None, len(value))
-    if kind is tuple:
-        return value, ("tuple", _tuple_of, None, len(value))
-    if kind is dict:
-        return list(value.values()), ("dict", _dict_of, list(value), len(value))
-    container: Container | None = structures.find(kind)
-    if container is None:
+    opened = structures.opened(value)
+    if opened is None:
         return None
-    children, aux = container.take(value)
-    return children, (kind.__name__, container.make, aux, len(children))
+    children, container, aux = opened
+    return children, (type(value).__name__, container.make, aux, len(children))
 
 
 def flatten(structures: Structures, value: Any) -> tuple[list[Any], list[Step]]:

@@ -188,19 +188,11 @@ def paths(structures: Structures, root: str, value: Any) -> list[str]:
     pending: list[tuple[str, Any]] = [(root, value)]
     while pending:
         path, item = pending.pop()
-        kind = type(item)
-        if kind in (list, tuple):
-            parts = [(f"{path}[{k}]", child) for k, child in enumerate(item)]
-        elif kind is dict:
-            parts = [(f"{path}[{key!r}]", child) for key, child in item.items()]
+        children = structures.named(item)
+        if children is None:
+            found.append(path)
         else:
-            container = structures.find(kind)
-            if container is None:
-                found.append(path)
-                continue
-            children, aux = container.take(item)
-            parts = [(path + name, child) for name, child in zip(container.names(aux), children, strict=True)]
-        pending.extend(reversed(parts))
+            pending.extend((path + name, child) for name, child in reversed(children))
     return found
 
 

@@ -17,7 +17,7 @@ from tapeengine._core.tape.tape cimport (
 
 import numpy
 
-from tapeengine._core.scalars.math import with_value
+from tapeengine._core.scalars.scalar import with_value
 from tapeengine.dropped import told
 from tapeengine.errors import DroppedDerivativeError
 

@@ -13,24 +13,13 @@ from libc.stdint cimport uint32_t
 
 from tapeengine._core.scalars.scalar cimport Dual, as_double, binary_of, head_of_dual, look, new_dual, unary_of, value_seen
 from tapeengine._core.tape.tape cimport (
-    Head, head_of, op_da, op_value, record1, traces,
-    OP_ABS, OP_ACOS, OP_ACOSH, OP_ADD, OP_ASIN, OP_ASINH, OP_ATAN, OP_ATAN2, OP_ATANH, OP_CBRT, OP_COPYSIGN, OP_COS,
-    OP_COSH, OP_ERF, OP_ERFC, OP_EXP, OP_EXP2, OP_EXPIT, OP_EXPM1, OP_FMOD, OP_GAMMA, OP_HYPOT, OP_LGAMMA, OP_LOG,
-    OP_LOG10, OP_LOG1P, OP_LOG2, OP_LOGADDEXP, OP_MAXIMUM, OP_MINIMUM, OP_MUL, OP_POLYGAMMA, OP_POW, OP_RELU,
-    OP_REMAINDER, OP_SIN, OP_SINH, OP_SOFTPLUS, OP_SQRT, OP_SUB, OP_TAN, OP_TANH, OP_XLOGY,
-    TE_FINITE, TE_INFINITE, TE_NAN,
+    Head, head_of, op_da, op_value, record1, traces, OP_ADD, OP_GAMMA, OP_HYPOT, OP_LGAMMA, OP_LOG, OP_MUL, OP_POLYGAMMA,
+    OP_SUB, TE_FINITE, TE_INFINITE, TE_NAN,
 )
 
+from tapeengine._core.scalars.scalar import with_value
 from tapeengine.errors import UnsupportedError
 
-__all__ = [
-    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "comb", "copysign", "cos", "cosh",
-    "degrees", "digamma", "dist", "e", "erf", "erfc", "exp", "exp2", "expit", "expm1", "fabs", "factorial", "floor",
-    "fma", "fmod", "frexp", "fsum", "gamma", "gcd", "hypot", "inf", "isclose", "isfinite", "isinf", "isnan", "isqrt",
-    "lcm", "ldexp", "lgamma", "log", "log10", "log1p", "log2", "logaddexp", "maximum", "minimum", "modf", "nan",
-    "nextafter", "perm", "pi", "pow", "prod", "radians", "relu", "remainder", "sin", "sinh", "softplus", "sqrt",
-    "sumprod", "tan", "tanh", "tau", "trunc", "ulp", "xlogy",
-]
 
 pi, e, tau, inf, nan = python_math.pi, python_math.e, python_math.tau, python_math.inf, python_math.nan
 comb, factorial, gcd, isqrt, lcm, perm = (
@@ -72,6 +61,11 @@ cdef inline object unary(object x, const int op, object fallback):
     return fallback(x)
 
 
+cdef inline object unary_of_table(object x, const int op, object fallback):
+    """A function of one real that `math` lacks, and that raises nothing."""
+    return unary_of(<Dual> x, op, op_value(op, (<Dual> x).v, 0.0)) if type(x) is Dual else unary(x, op, fallback)
+
+
 cdef inline object unary_of_python(object x, const int op, object function):
     """A function of one real that CPython computes in its own way."""
     if type(x) is Dual:
@@ -99,120 +93,37 @@ cdef inline object binary_of_python(object x, object y, const int op, object fun
     return binary_of(x, y, op, value)
 
 
-cdef object replaced(object d, double value):
-    """A dual of the same derivative, with the value that the whole operation has."""
-    if type(d) is not Dual:
-        return value
-    cdef Head *h = head_of_dual(<Dual> d)
-    return new_dual(value, record1(h, OP_ADD | 0x40, (<Dual> d).id, 1.0, value - (<Dual> d).v, value), (<Dual> d).tag)
-
-
-def with_value(d, double value):
-    """A number of the same derivative with the value that another way to compute it gives."""
-    return replaced(d, value)
-
-
 cdef object own(str name, int op):
-    """What to do with the arguments that `unary` leaves: errors, infinities and NaNs, for a function `math` lacks."""
-    def function(x):
-        cdef double a = 0.0
-        if not as_double(x, &a):
-            if hasattr(x, "__array_ufunc__"):
-                raise UnsupportedError(f"tapeengine.math.{name} takes real numbers; for arrays use tapeengine.numpy")
-            raise TypeError(f"must be real number, not {type(x).__name__}")
-        return op_value(op, a, 0.0)
+    """What a function that `math` lacks does with plain numbers, and with what is none."""
+    def function(x, y=0.0):
+        cdef double a = 0.0, b = 0.0
+        for z in (x, y):
+            if not as_double(z, &b):
+                if hasattr(z, "__array_ufunc__"):
+                    raise UnsupportedError(f"tapeengine.math.{name} takes real numbers; for arrays use tapeengine.numpy")
+                raise TypeError(f"must be real number, not {type(z).__name__}")
+        as_double(x, &a)
+        return op_value(op, a, b)
     return function
 
 
-cdef object m_sin = python_math.sin, m_cos = python_math.cos, m_tan = python_math.tan
-cdef object m_asin = python_math.asin, m_acos = python_math.acos, m_atan = python_math.atan
-cdef object m_sinh = python_math.sinh, m_cosh = python_math.cosh, m_tanh = python_math.tanh
-cdef object m_asinh = python_math.asinh, m_acosh = python_math.acosh, m_atanh = python_math.atanh
-cdef object m_exp = python_math.exp, m_exp2 = python_math.exp2, m_expm1 = python_math.expm1
-cdef object m_log = python_math.log, m_log1p = python_math.log1p
-cdef object m_log2 = python_math.log2, m_log10 = python_math.log10
-cdef object m_sqrt = python_math.sqrt, m_cbrt = python_math.cbrt, m_fabs = python_math.fabs
-cdef object m_erf = python_math.erf, m_erfc = python_math.erfc
-cdef object m_gamma = python_math.gamma, m_lgamma = python_math.lgamma
-cdef object m_atan2 = python_math.atan2, m_fmod = python_math.fmod, m_copysign = python_math.copysign
-cdef object m_remainder = python_math.remainder, m_pow = python_math.pow, m_hypot = python_math.hypot
+cdef object given(str name, int op):
+    """A function of plain numbers: that of `math`, or the opcode table's."""
+    return getattr(python_math, name, None) or own(name, op)
+
+
+cdef object m_log = python_math.log, m_hypot = python_math.hypot, o_polygamma = own("digamma", OP_POLYGAMMA)
 cdef object in_degrees = 180.0 / python_math.pi, in_radians = python_math.pi / 180.0
-cdef object o_expit = own("expit", OP_EXPIT), o_softplus = own("softplus", OP_SOFTPLUS), o_relu = own("relu", OP_RELU)
 
 
-def sin(x, /):
-    """Sine of x (radians)."""
-    return unary(x, OP_SIN, m_sin)
+include "elementary.pxi"     # the functions that rows of the opcode table give
 
-
-def cos(x, /):
-    """Cosine of x (radians)."""
-    return unary(x, OP_COS, m_cos)
-
-
-def tan(x, /):
-    """Tangent of x (radians)."""
-    return unary(x, OP_TAN, m_tan)
-
-
-def asin(x, /):
-    """Arc sine of x, in radians."""
-    return unary(x, OP_ASIN, m_asin)
-
-
-def acos(x, /):
-    """Arc cosine of x, in radians."""
-    return unary(x, OP_ACOS, m_acos)
-
-
-def atan(x, /):
-    """Arc tangent of x, in radians."""
-    return unary(x, OP_ATAN, m_atan)
-
-
-def sinh(x, /):
-    """Hyperbolic sine of x."""
-    return unary(x, OP_SINH, m_sinh)
-
-
-def cosh(x, /):
-    """Hyperbolic cosine of x."""
-    return unary(x, OP_COSH, m_cosh)
-
-
-def tanh(x, /):
-    """Hyperbolic tangent of x."""
-    return unary(x, OP_TANH, m_tanh)
-
-
-def asinh(x, /):
-    """Inverse hyperbolic sine of x."""
-    return unary(x, OP_ASINH, m_asinh)
-
-
-def acosh(x, /):
-    """Inverse hyperbolic cosine of x."""
-    return unary(x, OP_ACOSH, m_acosh)
-
-
-def atanh(x, /):
-    """Inverse hyperbolic tangent of x."""
-    return unary(x, OP_ATANH, m_atanh)
-
-
-def exp(x, /):
-    """e to the power of x."""
-    return unary(x, OP_EXP, m_exp)
-
-
-def exp2(x, /):
-    """2 to the power of x."""
-    return unary(x, OP_EXP2, m_exp2)
-
-
-def expm1(x, /):
-    """exp(x) - 1, accurate near 0."""
-    return unary(x, OP_EXPM1, m_expm1)
+__all__ = sorted([
+    *ELEMENTARY,
+    "ceil", "comb", "degrees", "digamma", "dist", "e", "factorial", "floor", "fma", "frexp", "fsum", "gcd", "hypot",
+    "inf", "isclose", "isfinite", "isinf", "isnan", "isqrt", "lcm", "ldexp", "log", "modf", "nan", "nextafter",
+    "perm", "pi", "prod", "radians", "sumprod", "tau", "trunc", "ulp",
+])
 
 
 def log(x, base=None, /):
@@ -221,135 +132,12 @@ def log(x, base=None, /):
         return unary(x, OP_LOG, m_log)
     if type(x) is not Dual and type(base) is not Dual:
         return m_log(x, base)
-    return replaced(log(x) / log(base), m_log(plain(x), plain(base)))
-
-
-def log1p(x, /):
-    """log(1 + x), accurate near 0."""
-    return unary(x, OP_LOG1P, m_log1p)
-
-
-def log2(x, /):
-    """Logarithm of x to base 2."""
-    return unary_of_python(x, OP_LOG2, m_log2)
-
-
-def log10(x, /):
-    """Logarithm of x to base 10."""
-    return unary(x, OP_LOG10, m_log10)
-
-
-def sqrt(x, /):
-    """Square root of x."""
-    return unary(x, OP_SQRT, m_sqrt)
-
-
-def cbrt(x, /):
-    """Cube root of x."""
-    return unary(x, OP_CBRT, m_cbrt)
-
-
-def fabs(x, /):
-    """Absolute value of x; its derivative at 0 is 0."""
-    return unary(x, OP_ABS, m_fabs)
-
-
-def erf(x, /):
-    """Error function at x."""
-    return unary(x, OP_ERF, m_erf)
-
-
-def erfc(x, /):
-    """Complementary error function at x."""
-    return unary(x, OP_ERFC, m_erfc)
-
-
-def gamma(x, /):
-    """Gamma function at x."""
-    return unary_of_python(x, OP_GAMMA, m_gamma)
-
-
-def lgamma(x, /):
-    """Logarithm of the absolute value of the gamma function at x."""
-    return unary_of_python(x, OP_LGAMMA, m_lgamma)
-
-
-def expit(x, /):
-    """Logistic function, 1 / (1 + exp(-x))."""
-    return unary(x, OP_EXPIT, o_expit)
-
-
-def softplus(x, /):
-    """log(1 + exp(x)), without overflow."""
-    return unary(x, OP_SOFTPLUS, o_softplus)
-
-
-def relu(x, /):
-    """The larger of x and 0; its derivative at 0 is 0."""
-    return unary_of(<Dual> x, OP_RELU, op_value(OP_RELU, (<Dual> x).v, 0.0)) if type(x) is Dual else unary(x, OP_RELU, o_relu)
-
-
-cdef object two(int op):
-    def function(x, y):
-        cdef double a = 0.0, b = 0.0
-        if not as_double(x, &a) or not as_double(y, &b):
-            raise TypeError("must be real numbers")
-        return op_value(op, a, b)
-    return function
-
-
-cdef object o_xlogy = two(OP_XLOGY), o_logaddexp = two(OP_LOGADDEXP)
-cdef object o_maximum = two(OP_MAXIMUM), o_minimum = two(OP_MINIMUM), o_polygamma = two(OP_POLYGAMMA)
-
-
-def xlogy(x, y, /):
-    """x * log(y), and 0 where x is 0."""
-    return binary_of_python(x, y, OP_XLOGY, o_xlogy)
-
-
-def logaddexp(x, y, /):
-    """log(exp(x) + exp(y)), without overflow."""
-    return binary_of_python(x, y, OP_LOGADDEXP, o_logaddexp)
-
-
-def maximum(x, y, /):
-    """The larger of two numbers; a tie shares the cotangent equally. (Python's max gives all to the first.)"""
-    return binary_of_python(x, y, OP_MAXIMUM, o_maximum)
-
-
-def minimum(x, y, /):
-    """The smaller of two numbers; a tie shares the cotangent equally. (Python's min gives all to the first.)"""
-    return binary_of_python(x, y, OP_MINIMUM, o_minimum)
+    return with_value(log(x) / log(base), m_log(plain(x), plain(base)))
 
 
 def digamma(x, /):
     """Derivative of lgamma at x."""
     return binary_of_python(0, x, OP_POLYGAMMA, o_polygamma)
-
-
-def atan2(y, x, /):
-    """The angle of the point (x, y), in radians."""
-    return binary_of_python(y, x, OP_ATAN2, m_atan2)
-
-
-def fmod(x, y, /):
-    """Remainder of x / y with the sign of x."""
-    return binary_of_python(x, y, OP_FMOD, m_fmod)
-
-
-def remainder(x, y, /):
-    """IEEE 754 remainder of x with respect to y."""
-    return binary_of_python(x, y, OP_REMAINDER, m_remainder)
-
-
-def copysign(x, y, /):
-    """The magnitude of x with the sign of y."""
-    return binary_of_python(x, y, OP_COPYSIGN, m_copysign)
-
-
-def pow(x, y, /):
-    """x to the power of y, with the errors of math.pow."""
-    return binary_of_python(x, y, OP_POW, m_pow)
 
 
 def degrees(x, /):
@@ -527,4 +315,4 @@ def fma(x, y, z, /):
     else:
         a, b, c = float(plain(x)), float(plain(y)), float(plain(z))
         value = c_fma(a, b, c)
-    return replaced(x * y + z, value) if any_dual((x, y, z)) else value
+    return with_value(x * y + z, value) if any_dual((x, y, z)) else value

@@ -20,11 +20,9 @@ cimport cython
 
 from tapeengine._core.tape.nested cimport carried
 from tapeengine._core.tape.tape cimport (
-    BOTH, CONSTANT_LEFT, CONSTANT_RIGHT, Head, head_of, op_da, op_db, op_selects, op_value, record1,
+    BOTH, CONSTANT_LEFT, CONSTANT_RIGHT, Head, head_of, op_da, op_db, op_selects, op_ufuncs, op_value, record1,
     record2, record_selection, tape_of, traces,
-    OP_ABS, OP_ACOS, OP_ACOSH, OP_ADD, OP_ASIN, OP_ASINH, OP_ATAN, OP_ATAN2, OP_ATANH, OP_CBRT, OP_COPYSIGN, OP_COS,
-    OP_COSH, OP_DIV, OP_EXP, OP_EXP2, OP_EXPM1, OP_FMOD, OP_HYPOT, OP_LOG, OP_LOG10, OP_LOG1P, OP_LOG2, OP_LOGADDEXP,
-    OP_MAXIMUM, OP_MINIMUM, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SIN, OP_SINH, OP_SQRT, OP_SUB, OP_TAN, OP_TANH,
+    OP_ABS, OP_ADD, OP_COUNT, OP_DIV, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SUB,
     TE_CEIL, TE_EQ_FALSE, TE_EQ_TRUE, TE_EXACT, TE_FLOOR, TE_LE_FALSE, TE_LE_TRUE, TE_LT_FALSE, TE_LT_TRUE, TE_ROUND,
     TE_TRUNC, guard,
 )
@@ -266,19 +264,20 @@ cdef double power_value(object x, object y, double a, double b) except? -1.0:
     return result
 
 
+def with_value(d, double value):
+    """A number of the same derivative with the value that another way to compute it gives."""
+    if type(d) is not Dual:
+        return value
+    cdef Head *h = head_of_dual(<Dual> d)
+    cdef uint32_t id = record1(h, OP_ADD | CONSTANT_RIGHT, (<Dual> d).id, 1.0, value - (<Dual> d).v, value)
+    return new_dual(value, id, (<Dual> d).tag)
+
+
 cdef object drop(Dual x, str how):
     return DroppedDerivativeError(how.format(value=repr(x.v)))
 
 
-cdef dict ufunc_opcodes = {getattr(numpy, name): op for name, op in {
-    "add": OP_ADD, "subtract": OP_SUB, "multiply": OP_MUL, "divide": OP_DIV, "negative": OP_NEG, "absolute": OP_ABS,
-    "fabs": OP_ABS, "power": OP_POW, "float_power": OP_POW, "remainder": OP_MOD, "fmod": OP_FMOD,
-    "maximum": OP_MAXIMUM, "minimum": OP_MINIMUM, "hypot": OP_HYPOT, "arctan2": OP_ATAN2, "copysign": OP_COPYSIGN,
-    "logaddexp": OP_LOGADDEXP, "sqrt": OP_SQRT, "cbrt": OP_CBRT, "exp": OP_EXP, "exp2": OP_EXP2, "expm1": OP_EXPM1,
-    "log": OP_LOG, "log1p": OP_LOG1P, "log2": OP_LOG2, "log10": OP_LOG10, "sin": OP_SIN, "cos": OP_COS, "tan": OP_TAN,
-    "arcsin": OP_ASIN, "arccos": OP_ACOS, "arctan": OP_ATAN, "sinh": OP_SINH, "cosh": OP_COSH, "tanh": OP_TANH,
-    "arcsinh": OP_ASINH, "arccosh": OP_ACOSH, "arctanh": OP_ATANH,
-}.items()}
+cdef dict ufunc_opcodes = {getattr(numpy, name): op for op in range(OP_COUNT) for name in op_ufuncs[op].decode().split()}
 cdef set ufunc_comparisons = {
     numpy.less, numpy.greater, numpy.less_equal, numpy.greater_equal, numpy.equal, numpy.not_equal,
 }

@@ -1,6 +1,10 @@
-"""Writes the opcode table in C from the rows of `table`: `ops_table.h` and its like. Run by `setup.py`."""
+"""Writes what the rows of `table` say: values and partials in C, the functions of `tapeengine.math` and their stub.
+
+Run by `setup.py`. What it writes is kept in no repository and no source distribution: `GENERATED`.
+"""
 
 import ast
+import math
 import re
 import runpy
 from collections.abc import Callable
@@ -8,6 +12,14 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+SCALARS = HERE.parent / "scalars"
+GENERATED = (
+    "tape/ops_table.h",
+    "tape/ops_recorded.h",
+    "tape/ops_names.pxi",
+    "scalars/elementary.pxi",
+    "scalars/math.pyi",
+)
 OPERATORS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 RECORDED: dict[type, str] = {ast.Add: "ADD", ast.Sub: "SUB", ast.Mult: "MUL", ast.Div: "DIV"}
 
@@ -82,6 +94,7 @@ def partials(ops: Any, which: str, write: Callable[[ast.expr], str]) -> list[tup
 def constants(ops: Any) -> list[str]:
     """The opcodes, their names and what the core looks up by them."""
     names = ", ".join(f'"{op.name}"' for op in ops)
+    quoted = [f'"{op.ufuncs}"' for op in ops]
     discrete = [op.da == "0" and op.db in ("", "0") for op in ops]
     return [
         "enum {",
@@ -92,6 +105,7 @@ def constants(ops: Any) -> list[str]:
         f"static const unsigned char op_arities[] = {{{', '.join(str(op.arity) for op in ops)}}};",
         f"static const unsigned char op_discrete[] = {{{', '.join(str(int(d)) for d in discrete)}}};",
         f"static const unsigned char op_selects[] = {{{', '.join(str(bits(op.selects)) for op in ops)}}};",
+        f"static const char *const op_ufuncs[] = {{{', '.join(quoted)}}};",
         "",
     ]
 
@@ -132,11 +146,78 @@ def recorded_header(ops: Any) -> list[str]:
     return lines
 
 
-def write(name: str, lines: list[str]) -> None:
-    """Write a header beside this file, if it changes."""
+def names(ops: Any) -> list[str]:
+    """The opcodes for Cython."""
+    opcodes = ", ".join(f"OP_{op.name.upper()}" for op in (*ops,))
+    return [
+        "# Generated from table.py by generate_ops.py.",
+        'cdef extern from "ops_table.h" nogil:',
+        "    enum:",
+        f"        {opcodes}, OP_COUNT",
+        "",
+    ]
+
+
+def functions(ops: Any) -> list[str]:
+    """The functions of `tapeengine.math` that rows describe, for `math.pyx`."""
+    offered = [op for op in ops if op.doc]
+    lines = ["# Generated from table.py by generate_ops.py."]
+    lines += [f"from tapeengine._core.tape.tape cimport OP_{op.name.upper()}" for op in offered]
+    lines += [f"cdef tuple ELEMENTARY = {tuple(op.signature[0] for op in offered)}"]
+    for op in offered:
+        name, params = op.signature
+        lines += [
+            "",
+            f'cdef object plain_{name} = given("{name}", OP_{op.name.upper()})',
+            f"def {name}({', '.join(params)}, /):",
+            f'    """{op.doc}"""',
+            f"    return {way(op)}({', '.join(params)}, OP_{op.name.upper()}, plain_{name})",
+        ]
+    return [*lines, ""]
+
+
+def way(op: Any) -> str:
+    """The function of `math.pyx` that computes a row's function."""
+    if op.arity == 2:
+        return "binary_of_python"
+    if op.python:
+        return "unary_of_python"
+    return "unary" if hasattr(math, op.signature[0]) else "unary_of_table"
+
+
+def stub(ops: Any) -> list[str]:
+    """The stub of `math.pyx`: what is written by hand, and the functions that rows describe."""
+    lines = (SCALARS / "math.pyi.in").read_text().splitlines()
+    for name, params in (op.signature for op in ops if op.doc):
+        one = f"def {name}(x: _Number, /) -> _Number: ..."
+        two = f"def {name}({', '.join(f'{param}: _Real' for param in params)}, /) -> Any: ..."
+        lines.append(one if len(params) == 1 else two)
+    exported = sorted(name for name in map(exports, ast.parse("\n".join(lines)).body) if name)
+    return [*lines, "", f"__all__ = {exported}", ""]
+
+
+def exports(line: ast.stmt) -> str | None:
+    """The name that a line of the stub offers, None where it offers none."""
+    match line:
+        case ast.FunctionDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
+            return name
+        case ast.ImportFrom(names=[ast.alias(asname=str(name))]):
+            return name
+    return None
+
+
+def header(name: str, lines: list[str]) -> list[str]:
+    """A header that may be included more than once."""
     guard = f"TAPEENGINE_{name.upper().replace('.', '_')}"
-    lines = ["/* Generated from table.py by generate_ops.py. */", f"#ifndef {guard}", f"#define {guard}", *lines]
-    text, path = "\n".join([*lines, "#endif", ""]), HERE / name
+    return [
+        *("/* Generated from table.py by generate_ops.py. */", f"#ifndef {guard}", f"#define {guard}"),
+        *(*lines, "#endif", ""),
+    ]
+
+
+def write(path: Path, lines: list[str]) -> None:
+    """Write a file, if it changes."""
+    text = "\n".join(lines)
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
 
@@ -159,10 +240,13 @@ def headers_of(source: Path) -> list[str]:
 
 
 def main() -> None:
-    """Write both headers."""
+    """Write all files of `GENERATED`."""
     ops = runpy.run_path(str(HERE / "table.py"))["OPS"]
-    write("ops_table.h", plain_header(ops))
-    write("ops_recorded.h", recorded_header(ops))
+    write(HERE / "ops_table.h", header("ops_table.h", plain_header(ops)))
+    write(HERE / "ops_recorded.h", header("ops_recorded.h", recorded_header(ops)))
+    write(HERE / "ops_names.pxi", names(ops))
+    write(SCALARS / "elementary.pxi", functions(ops))
+    write(SCALARS / "math.pyi", stub(ops))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ A row gives an operation's name, its value and its partial derivatives, each an 
 
 The partials use nothing but opcodes, so the table is closed under differentiation: a partial can be recorded on an
 outer tape like any other computation (nesting), and swept again (second order). ``generate_ops`` turns the rows
-into C for the core; ``tapeengine.reference`` interprets the same rows.
+into C for the core, and into the functions of ``tapeengine.math`` with their stub; ``tapeengine.reference`` interprets
+the same rows.
 
 A value expression may also call the base functions of `BASE`: those of C's ``math.h`` and of ``functions.h``.
 A partial must be accurate wherever it can be represented, and its own partials too: no difference that cancels, no
@@ -20,9 +21,10 @@ equally, and what they leave out gets exactly 0, also from an infinite cotangent
 respect to ``a`` where ``b`` is 0, and with respect to ``b`` where ``a`` is 0.
 """
 
+import re
 from typing import NamedTuple
 
-__all__ = ["BASE", "OPS", "Op"]
+__all__ = ["BASE", "FUNCTIONS", "OPS", "Op"]
 
 
 #: How a partial begins that is 1 for the operand that an operation passes on and 0 for the others.
@@ -41,12 +43,24 @@ class Op(NamedTuple):
     da, db : str
         The partials with respect to the first and the second parent; ``"0"`` marks a discrete dependence.
         ``db`` is empty for an operation of one parent.
+    doc : str
+        What its function in ``tapeengine.math`` does; empty where there is none, or where it is written by hand.
+    called : str
+        How that function is called, where it is not ``name(x)`` or ``name(x, y)``.
+    python : bool
+        Whether Python's own ``math`` computes the value in another way than C.
+    ufuncs : str
+        The ufuncs of numpy that it is the operation of.
     """
 
     name: str
     value: str
     da: str
     db: str = ""
+    doc: str = ""
+    called: str = ""
+    python: bool = False
+    ufuncs: str = ""
 
     @property
     def selects(self) -> tuple[bool, ...]:
@@ -70,27 +84,80 @@ class Op(NamedTuple):
         """
         return 2 if self.db else 1
 
+    @property
+    def signature(self) -> tuple[str, tuple[str, ...]]:
+        """The name and the parameters of its function in ``tapeengine.math``.
+
+        Examples
+        --------
+        >>> [op.signature for op in OPS if op.name in ("abs", "atan2")]
+        [('fabs', ('x',)), ('atan2', ('y', 'x'))]
+        """
+        name, _, params = self.called.rstrip(")").partition("(")
+        return name or self.name, tuple(params.split(", ")) if params else ("x", "y")[: self.arity]
+
 
 OPS: tuple[Op, ...] = (
     # arithmetic
-    Op("add", "a + b", "1", "1"),
-    Op("sub", "a - b", "1", "-1"),
-    Op("mul", "a * b", "b", "a"),
-    Op("div", "a / b", "1 / b", "-(v / b)"),
-    Op("neg", "-a", "-1"),
-    Op("abs", "fabs(a)", "sign(a)"),
+    Op("add", "a + b", "1", "1", ufuncs="add"),
+    Op("sub", "a - b", "1", "-1", ufuncs="subtract"),
+    Op("mul", "a * b", "b", "a", ufuncs="multiply"),
+    Op("div", "a / b", "1 / b", "-(v / b)", ufuncs="divide"),
+    Op("neg", "-a", "-1", ufuncs="negative"),
+    Op(
+        "abs",
+        "fabs(a)",
+        "sign(a)",
+        doc="Absolute value of x; its derivative at 0 is 0.",
+        called="fabs(x)",
+        ufuncs="absolute fabs",
+    ),
     Op("sign", "base_sign(a)", "0"),
     Op("rint", "rint(a)", "0"),
-    Op("mod", "base_mod(a, b)", "1", "-rint(a / b - v / b)"),
-    Op("fmod", "fmod(a, b)", "1", "-rint(a / b - v / b)"),
-    Op("remainder", "base_remainder(a, b)", "1", "-rint(a / b - v / b)"),
-    Op("copysign", "copysign(a, b)", "sign(a) * copysign(1, b)", "0"),
-    Op("maximum", "base_maximum(a, b)", "choose(a, b)", "choose(b, a)"),
-    Op("minimum", "base_minimum(a, b)", "choose(b, a)", "choose(a, b)"),
+    Op("mod", "base_mod(a, b)", "1", "-rint(a / b - v / b)", ufuncs="remainder"),
+    Op("fmod", "fmod(a, b)", "1", "-rint(a / b - v / b)", doc="Remainder of x / y with the sign of x.", ufuncs="fmod"),
+    Op(
+        "remainder",
+        "base_remainder(a, b)",
+        "1",
+        "-rint(a / b - v / b)",
+        doc="IEEE 754 remainder of x with respect to y.",
+    ),
+    Op(
+        "copysign",
+        "copysign(a, b)",
+        "sign(a) * copysign(1, b)",
+        "0",
+        doc="The magnitude of x with the sign of y.",
+        ufuncs="copysign",
+    ),
+    Op(
+        "maximum",
+        "base_maximum(a, b)",
+        "choose(a, b)",
+        "choose(b, a)",
+        doc="The larger of two numbers; a tie shares the cotangent equally. (Python's max gives all to the first.)",
+        ufuncs="maximum",
+    ),
+    Op(
+        "minimum",
+        "base_minimum(a, b)",
+        "choose(b, a)",
+        "choose(a, b)",
+        doc="The smaller of two numbers; a tie shares the cotangent equally. (Python's min gives all to the first.)",
+        ufuncs="minimum",
+    ),
     Op("choose", "base_choose(a, b)", "0", "0"),
     # powers; powda and powdb are the partials of pow, log0 is the logarithm with 0 at 0,
     # prod0 the product with 0 where a is 0, whatever b is
-    Op("pow", "pow(a, b)", "powda(a, b)", "powdb(a, b)"),
+    Op(
+        "pow",
+        "pow(a, b)",
+        "powda(a, b)",
+        "powdb(a, b)",
+        doc="x to the power of y, with the errors of math.pow.",
+        ufuncs="power float_power",
+    ),
     Op("powda", "base_powda(a, b)", "powdaa(a, b)", "pow(a, b - 1) + powda(a, b) * log0(a)"),
     Op(
         "powdaa",
@@ -101,9 +168,9 @@ OPS: tuple[Op, ...] = (
     Op("powdb", "base_powdb(a, b)", "pow(a, b - 1) + powda(a, b) * log0(a)", "powdb(a, b) * log0(a)"),
     Op("prod0", "base_prod0(a, b)", "b", "a"),
     Op("log0", "base_log0(a)", "1 / a"),
-    Op("sqrt", "sqrt(a)", "0.5 / v"),
-    Op("cbrt", "cbrt(a)", "1 / (3 * v * v)"),
-    Op("hypot", "hypot(a, b)", "cosine(a, b)", "cosine(b, a)"),
+    Op("sqrt", "sqrt(a)", "0.5 / v", doc="Square root of x.", ufuncs="sqrt"),
+    Op("cbrt", "cbrt(a)", "1 / (3 * v * v)", doc="Cube root of x.", ufuncs="cbrt"),
+    Op("hypot", "hypot(a, b)", "cosine(a, b)", "cosine(b, a)", ufuncs="hypot"),
     # a / hypot(a, b), the cosine of the angle at the origin, and 0 there
     Op(
         "cosine",
@@ -112,24 +179,39 @@ OPS: tuple[Op, ...] = (
         "-(cosine(a, b) * xdivy(cosine(b, a), hypot(a, b)))",
     ),
     # exponentials and logarithms
-    Op("exp", "exp(a)", "v"),
-    Op("exp2", "exp2(a)", "0.6931471805599453 * v"),
-    Op("expm1", "expm1(a)", "exp(a)"),
-    Op("log", "log(a)", "1 / a"),
-    Op("log1p", "log1p(a)", "1 / (1 + a)"),
-    Op("log2", "log2(a)", "1.4426950408889634 / a"),
-    Op("log10", "log10(a)", "0.4342944819032518 / a"),
-    Op("logaddexp", "base_logaddexp(a, b)", "expit(gap(a, b))", "expit(gap(b, a))"),
+    Op("exp", "exp(a)", "v", doc="e to the power of x.", ufuncs="exp"),
+    Op("exp2", "exp2(a)", "0.6931471805599453 * v", doc="2 to the power of x.", ufuncs="exp2"),
+    Op("expm1", "expm1(a)", "exp(a)", doc="exp(x) - 1, accurate near 0.", ufuncs="expm1"),
+    Op("log", "log(a)", "1 / a", ufuncs="log"),
+    Op("log1p", "log1p(a)", "1 / (1 + a)", doc="log(1 + x), accurate near 0.", ufuncs="log1p"),
+    Op("log2", "log2(a)", "1.4426950408889634 / a", doc="Logarithm of x to base 2.", python=True, ufuncs="log2"),
+    Op("log10", "log10(a)", "0.4342944819032518 / a", doc="Logarithm of x to base 10.", ufuncs="log10"),
+    Op(
+        "logaddexp",
+        "base_logaddexp(a, b)",
+        "expit(gap(a, b))",
+        "expit(gap(b, a))",
+        doc="log(exp(x) + exp(y)), without overflow.",
+        ufuncs="logaddexp",
+    ),
     # a - b, and 0 where both are the same infinity
     Op("gap", "base_gap(a, b)", "1", "-1"),
     # trigonometric and hyperbolic functions
-    Op("sin", "sin(a)", "cos(a)"),
-    Op("cos", "cos(a)", "-sin(a)"),
-    Op("tan", "tan(a)", "1 + v * v"),
-    Op("asin", "asin(a)", "1 / sqrt(rest2(a))"),
-    Op("acos", "acos(a)", "-1 / sqrt(rest2(a))"),
-    Op("atan", "atan(a)", "lorentz(a)"),
-    Op("atan2", "atan2(a, b)", "turn(a, b)", "-turn(b, a)"),
+    Op("sin", "sin(a)", "cos(a)", doc="Sine of x (radians).", ufuncs="sin"),
+    Op("cos", "cos(a)", "-sin(a)", doc="Cosine of x (radians).", ufuncs="cos"),
+    Op("tan", "tan(a)", "1 + v * v", doc="Tangent of x (radians).", ufuncs="tan"),
+    Op("asin", "asin(a)", "1 / sqrt(rest2(a))", doc="Arc sine of x, in radians.", ufuncs="arcsin"),
+    Op("acos", "acos(a)", "-1 / sqrt(rest2(a))", doc="Arc cosine of x, in radians.", ufuncs="arccos"),
+    Op("atan", "atan(a)", "lorentz(a)", doc="Arc tangent of x, in radians.", ufuncs="arctan"),
+    Op(
+        "atan2",
+        "atan2(a, b)",
+        "turn(a, b)",
+        "-turn(b, a)",
+        doc="The angle of the point (x, y), in radians.",
+        called="atan2(y, x)",
+        ufuncs="arctan2",
+    ),
     # b / (a*a + b*b)
     Op(
         "turn",
@@ -137,55 +219,41 @@ OPS: tuple[Op, ...] = (
         "-2 * (cosine(a, b) / hypot(a, b)) * (cosine(b, a) / hypot(a, b))",
         "(cosine(a, b) - cosine(b, a)) / hypot(a, b) * ((cosine(a, b) + cosine(b, a)) / hypot(a, b))",
     ),
-    Op("sinh", "sinh(a)", "cosh(a)"),
-    Op("cosh", "cosh(a)", "sinh(a)"),
-    Op("tanh", "tanh(a)", "sech2(a, v)"),
-    Op("asinh", "asinh(a)", "1 / hypot(a, 1)"),
-    Op("acosh", "acosh(a)", "1 / (sqrt(a - 1) * sqrt(a + 1))"),
-    Op("atanh", "atanh(a)", "1 / rest2(a)"),
+    Op("sinh", "sinh(a)", "cosh(a)", doc="Hyperbolic sine of x.", ufuncs="sinh"),
+    Op("cosh", "cosh(a)", "sinh(a)", doc="Hyperbolic cosine of x.", ufuncs="cosh"),
+    Op("tanh", "tanh(a)", "sech2(a, v)", doc="Hyperbolic tangent of x.", ufuncs="tanh"),
+    Op("asinh", "asinh(a)", "1 / hypot(a, 1)", doc="Inverse hyperbolic sine of x.", ufuncs="arcsinh"),
+    Op("acosh", "acosh(a)", "1 / (sqrt(a - 1) * sqrt(a + 1))", doc="Inverse hyperbolic cosine of x.", ufuncs="arccosh"),
+    Op("atanh", "atanh(a)", "1 / rest2(a)", doc="Inverse hyperbolic tangent of x.", ufuncs="arctanh"),
     Op("rest2", "(1 - a) * (1 + a)", "-2 * a"),
     Op("lorentz", "1 / (1 + a * a)", "-2 * prod0(v, prod0(v, a))"),
     # 1 / cosh(a)**2, given b = tanh(a): no discrete dependence on b, but the partial in a has all of it
     Op("sech2", "base_sech2(a, b)", "-2 * (b * v)", "0.0"),
     # special functions
-    Op("erf", "erf(a)", "1.1283791670955126 * gauss(a)"),
-    Op("erfc", "erfc(a)", "-1.1283791670955126 * gauss(a)"),
+    Op("erf", "erf(a)", "1.1283791670955126 * gauss(a)", doc="Error function at x."),
+    Op("erfc", "erfc(a)", "-1.1283791670955126 * gauss(a)", doc="Complementary error function at x."),
     Op("gauss", "exp(-(a * a))", "-2 * prod0(v, a)"),
-    Op("gamma", "tgamma(a)", "v * polygamma(0, a)"),
-    Op("lgamma", "lgamma(a)", "polygamma(0, a)"),
+    Op("gamma", "tgamma(a)", "v * polygamma(0, a)", doc="Gamma function at x.", python=True),
+    Op(
+        "lgamma",
+        "lgamma(a)",
+        "polygamma(0, a)",
+        doc="Logarithm of the absolute value of the gamma function at x.",
+        python=True,
+    ),
     Op("polygamma", "base_polygamma(a, b)", "0", "polygamma(a + 1, b)"),
     # functions of statistics and learning
-    Op("expit", "base_expit(a)", "dexpit(a)"),
+    Op("expit", "base_expit(a)", "dexpit(a)", doc="Logistic function, 1 / (1 + exp(-x))."),
     Op("dexpit", "base_expit(a) * base_expit(-a)", "-(v * tanh(0.5 * a))"),
-    Op("softplus", "base_softplus(a)", "expit(a)"),
-    Op("relu", "base_relu(a)", "step(a)"),
+    Op("softplus", "base_softplus(a)", "expit(a)", doc="log(1 + exp(x)), without overflow."),
+    Op("relu", "base_relu(a)", "step(a)", doc="The larger of x and 0; its derivative at 0 is 0."),
     Op("step", "base_step(a)", "0"),
-    Op("xlogy", "base_xlogy(a, b)", "log(b)", "xdivy(a, b)"),
+    Op("xlogy", "base_xlogy(a, b)", "log(b)", "xdivy(a, b)", doc="x * log(y), and 0 where x is 0."),
     Op("xdivy", "base_xdivy(a, b)", "1 / b", "-xdivy(xdivy(a, b), b)"),
 )
 
+#: The rows that functions of ``tapeengine.math`` are made of.
+FUNCTIONS: tuple[Op, ...] = tuple(op for op in OPS if op.doc)
+
 #: Base functions beside those of ``math.h``: what ``functions.h`` and ``tapeengine.reference.functions`` both define.
-BASE: tuple[str, ...] = (
-    "base_choose",
-    "base_cosine",
-    "base_expit",
-    "base_gap",
-    "base_log0",
-    "base_logaddexp",
-    "base_maximum",
-    "base_minimum",
-    "base_mod",
-    "base_polygamma",
-    "base_powda",
-    "base_powdaa",
-    "base_powdb",
-    "base_prod0",
-    "base_relu",
-    "base_remainder",
-    "base_sech2",
-    "base_sign",
-    "base_softplus",
-    "base_step",
-    "base_xdivy",
-    "base_xlogy",
-)
+BASE: tuple[str, ...] = tuple(sorted({name for op in OPS for name in re.findall(r"\bbase_\w+", op.value)}))

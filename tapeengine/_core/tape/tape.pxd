@@ -7,16 +7,12 @@ cdef extern from "ops_table.h" nogil:
     const unsigned char op_arities[]
     const unsigned char op_discrete[]
     const unsigned char op_selects[]
+    const char *const op_ufuncs[]
     double op_value(int op, double a, double b)
     double op_da(int op, double a, double b, double v)
     double op_db(int op, double a, double b, double v)
-    enum:
-        OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_NEG, OP_ABS, OP_SIGN, OP_RINT, OP_MOD, OP_FMOD, OP_REMAINDER, OP_COPYSIGN
-        OP_MAXIMUM, OP_MINIMUM, OP_CHOOSE, OP_POW, OP_POWDA, OP_POWDAA, OP_POWDB, OP_PROD0, OP_LOG0, OP_SQRT, OP_CBRT, OP_HYPOT, OP_COSINE
-        OP_EXP, OP_EXP2, OP_EXPM1, OP_LOG, OP_LOG1P, OP_LOG2, OP_LOG10, OP_LOGADDEXP, OP_GAP
-        OP_SIN, OP_COS, OP_TAN, OP_ASIN, OP_ACOS, OP_ATAN, OP_ATAN2, OP_TURN, OP_SINH, OP_COSH, OP_TANH
-        OP_ASINH, OP_ACOSH, OP_ATANH, OP_REST2, OP_LORENTZ, OP_SECH2, OP_ERF, OP_ERFC, OP_GAUSS, OP_GAMMA, OP_LGAMMA, OP_POLYGAMMA
-        OP_EXPIT, OP_DEXPIT, OP_SOFTPLUS, OP_RELU, OP_STEP, OP_XLOGY, OP_XDIVY, OP_COUNT
+
+include "ops_names.pxi"     # the numbers of the opcodes
 
 cdef extern from "guards.h" nogil:
     enum:
@@ -117,23 +113,6 @@ cdef inline Head *head_of(uint32_t tag) noexcept:
         return traces.current
     return find(tag)
 
-cdef inline uint32_t record1(Head *h, int op, uint32_t p1, double d1, double constant, double value) except 0:
-    """Record an operation with one parent; `constant` is its other operand, if it has one."""
-    cdef uint32_t i = h.count
-    cdef Record *r
-    if i == h.limit:
-        grow(h)
-    r = &h.last.rec[i & CHUNK_LAST]
-    r.d1 = d1
-    r.d2 = constant
-    r.p1 = p1
-    r.p2 = i
-    h.last.op[i & CHUNK_LAST] = <uint8_t> op
-    if h.last_values != NULL:
-        h.last_values[i & CHUNK_LAST] = value
-    h.count = i + 1
-    return i
-
 cdef inline uint32_t record2(Head *h, int op, uint32_t p1, uint32_t p2, double d1, double d2, double value) except 0:
     """Record an operation with two parents."""
     cdef uint32_t i = h.count
@@ -150,6 +129,10 @@ cdef inline uint32_t record2(Head *h, int op, uint32_t p1, uint32_t p2, double d
         h.last_values[i & CHUNK_LAST] = value
     h.count = i + 1
     return i
+
+cdef inline uint32_t record1(Head *h, int op, uint32_t p1, double d1, double constant, double value) except 0:
+    """Record an operation with one parent; `constant` is its other operand, if it has one."""
+    return record2(h, op, p1, h.count, d1, constant, value)
 
 cdef inline uint32_t record_special(Head *h, int kind, uint32_t p2, double d1, double d2, double value) except 0:
     """Record an input, an element access or an array operation."""

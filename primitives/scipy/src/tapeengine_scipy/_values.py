@@ -5,11 +5,9 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.primitive import is_traced
 
-
-def is_traced(value: Any) -> bool:
-    """Whether a value belongs to a trace."""
-    return hasattr(type(value), "__tapeengine_trace__")
+__all__ = ["floating", "is_complex", "is_traced"]
 
 
 def is_complex(value: Any) -> bool:
