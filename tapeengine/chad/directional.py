@@ -122,7 +122,7 @@ class Directional:
         body = Let(result, call, Tuple((self.part(main.result, result, 0), self.part(main.result, result, 1))))
         name = f"{main.name}_directional"
         definitions[name] = Definition(name, (*main.params, *tangents), body.type, body)
-        return Module(name, definitions, {})
+        return Module(name, definitions, {}, self.module.by_numpy)
 
     def definition(self, d: Definition) -> Definition:
         """Transform a definition."""

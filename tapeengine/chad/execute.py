@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.native import COPIED, Native
+from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Native, has_many
 from tapeengine.chad.backends.native import form, is_stepwise
 from tapeengine.chad.backends.plain import DEPTH, PlainPasses, PlainTangent
-from tapeengine.chad.backends.tiers import References, native, native_tangent
+from tapeengine.chad.backends.tiers import References, is_installed, native, native_tangent
 from tapeengine.chad.backends.whole.boundary import Boundary
-from tapeengine.chad.backends.whole.passes import FEW, POLES, WholePasses, WholeTangent
+from tapeengine.chad.backends.whole.passes import POLES, WholePasses, WholeTangent
 from tapeengine.chad.backends.whole.running import DifferentSizes
 from tapeengine.chad.backends.whole.values import NotWhole
 from tapeengine.chad.close import close
@@ -139,9 +139,22 @@ class Executable:
             return None
         return native(self.lowered, self.definition, self.classes, self.general_vjp, is_few=True)
 
+    @functools.cached_property
+    def compiled(self) -> Native | None:
+        """The way for many numbers where numpy could run the program in another order than the program's own.
+
+        A program that is written with numpy's operations means numpy's order, and products of matrices are BLAS's.
+        """
+        if self.backend or not is_installed() or self.module.by_numpy or not self.is_whole:
+            return None
+        assert self.lowered is not None and self.whole is not None
+        if self.whole.made.matrix_products:
+            return None
+        return native(self.lowered, self.definition, self.classes, self.general_vjp)
+
     @property
     def is_whole(self) -> bool:
-        """Whether numpy runs the program as operations on whole arrays, which may add in another order."""
+        """Whether numpy can run the program as operations on whole arrays, which may add in another order."""
         if self.lowered is None or self.closed.types or len(self.lowered.program.functions) > 2:  # recursion
             return False
         is_stepped = is_stepwise(self.lowered.program.functions["forward"].body)
@@ -194,7 +207,9 @@ class Executable:
 
     def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program; give its value and its backpropagator."""
-        entry = self.small if self.entry is None and is_small(primals) else self.entry
+        entry = self.entry
+        if entry is None:
+            entry = self.small if is_small(primals) else self.compiled if has_many(primals) else None
         made: tuple[Any, Any] | None = None if entry is None else entry.vjp(*primals)
         return self.general_vjp(primals) if made is None else made
 
@@ -391,7 +406,7 @@ class Executable:
 
 def is_small(primals: Sequence[Any]) -> bool:
     """Tell whether arguments are numbers and arrays of few numbers."""
-    return all(isinstance(x, float | int) or (type(x) is np.ndarray and x.size <= FEW) for x in primals)
+    return all(isinstance(x, float | int) or (type(x) is np.ndarray and x.size <= FEW_NUMBERS) for x in primals)
 
 
 def kept(x: Any) -> Any:

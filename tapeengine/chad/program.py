@@ -12,7 +12,7 @@ from typing import Any, overload
 
 import numpy
 
-from tapeengine._core.programs.native import COPIED, Enterable, enter
+from tapeengine._core.programs.native import COPIED, Enterable, enter, has_many
 from tapeengine._core.programs.poles import is_finite
 from tapeengine.chad.backends.tiers import BACKENDS, is_installed, native_text
 from tapeengine.chad.depth import deep
@@ -224,9 +224,13 @@ class Program(Enterable):
         executable = self.executable
         executable.engine = engine
         # An engine has tried the short way already, once it knows it, with just these primals.
-        run = executable.vjp if others or self.native is None else executable.general_vjp
+        are_many = has_many(primals)
+        is_tried = self.native is not None or (are_many and self.many is not None)
+        run = executable.general_vjp if is_tried and not others else executable.vjp
         assert self.wanted is not None  # before the short way: it says which lists are left to this one
         self.native = executable.entry
+        if are_many and not self.native:
+            self.many = executable.compiled
 
         kept = tuple([x.copy() if type(x) is numpy.ndarray and x.nbytes <= COPIED else x for x in primals])
 
@@ -481,7 +485,8 @@ def program(
     backend : {"machine", "native"}, optional
         What alone is to run loops: the register machine, or native code, which the extra ``tapeengine[native]``
         brings. By default the machine runs at once, and native code once the program has done as much work as
-        compiling it is. The choice never changes a bit of a result.
+        compiling it is; both give the same bits. Loops over many numbers are native at once; operations of numpy
+        on whole arrays, and products of matrices, are numpy's.
 
     Returns
     -------

@@ -451,11 +451,14 @@ class Module:
     definitions : mapping of str to Definition
     types : mapping of str to Sum
         What each `Named` type stands for.
+    by_numpy : bool
+        Whether it is written with numpy's operations on whole arrays, which have an order and functions of their own.
     """
 
     main: str
     definitions: Mapping[str, Definition]
     types: Mapping[str, Sum] = field(default_factory=dict)
+    by_numpy: bool = False
 
 
 def lit(value: float | int | bool) -> Literal:

@@ -6,6 +6,7 @@ from typing_extensions import disjoint_base
 from tapeengine._core.programs.machine import Code
 
 COPIED: int
+FEW_NUMBERS: int
 
 @final
 class Form:
@@ -62,11 +63,13 @@ class Native:
 @disjoint_base
 class Enterable:
     native: Native | None
+    many: Native | None
     arrays: tuple[int, ...] | None
 
 def enter(
     program: Any, primals: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None: ...
+def has_many(primals: Sequence[Any]) -> bool: ...
 def only_stores(cls: type) -> bool: ...
 def leaves(forms: tuple[Form, ...], primals: tuple[Any, ...]) -> list[Any] | None: ...
 def owned(found: Sequence[Any], given: list[Any]) -> list[Any]: ...

@@ -7,7 +7,7 @@ refers to Python, is answered with None, or by the function `again`.
 cimport cython
 cimport numpy as cnp
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.list cimport PyList_CheckExact
+from cpython.list cimport PyList_CheckExact, PyList_GET_SIZE
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from cpython.ref cimport Py_INCREF
 from cpython.object cimport PyObject_GenericSetAttr
@@ -55,6 +55,9 @@ cdef enum:
 #: Arguments of at most this many bytes are copied, since the caller may change them between the passes.
 COPIED = 32 * 1024
 cdef Py_ssize_t most_copied = COPIED
+#: Arrays of as many numbers the machine has done before numpy would have begun.
+FEW_NUMBERS = 128
+cdef Py_ssize_t most_few = FEW_NUMBERS
 
 cdef int[3] types = [NPY_DOUBLE, NPY_INT64, NPY_BOOL]
 
@@ -883,9 +886,12 @@ cdef class Native:
 
 
 cdef class Enterable:
-    """A program that an engine may enter without a detour: `native` is its passes on the machine, once they are known."""
+    """A program that an engine may enter without a detour: `native` is its passes, once they are known.
 
-    cdef public Native native
+    `many` is the passes where an argument has many numbers, if these are others.
+    """
+
+    cdef public Native native, many
     cdef public tuple arrays  # the arguments that must not be lists
 
 
@@ -895,6 +901,8 @@ def enter(program, tuple primals, dict keywords):
     if not isinstance(program, Enterable) or keywords:
         return None
     native = (<Enterable> program).native
+    if native is None and (<Enterable> program).many is not None and has_many(primals):
+        native = (<Enterable> program).many
     if native is None:
         return None
     if (<Enterable> program).arrays is not None:
@@ -902,6 +910,14 @@ def enter(program, tuple primals, dict keywords):
             if i < len(primals) and PyList_CheckExact(primals[i]):
                 return None
     return native.ahead(primals)
+
+
+def has_many(primals):
+    """Whether an argument is an array of more than `FEW_NUMBERS` numbers, or a list of more than so many numbers or rows."""
+    for x in primals:
+        if (PyArray_SIZE(<ndarray> x) if PyArray_CheckExact(x) else PyList_GET_SIZE(x) if PyList_CheckExact(x) else 0) > most_few:
+            return True
+    return False
 
 
 def leaves(tuple forms, tuple primals):

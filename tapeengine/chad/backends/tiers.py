@@ -31,8 +31,6 @@ BACKENDS = (None, "machine", "native")
 COMPILING, EACH = 2_000_000, 100_000
 #: The seconds that the longer way may take before a program is compiled.
 WORTH = 0.15
-#: What LLVM and its binding raise.
-FAULTS = (RuntimeError, OSError, ImportError, AttributeError)
 
 
 @functools.cache
@@ -114,7 +112,7 @@ def compiled(definition: Definition, run: Callable[[], Native | None]) -> Native
         return run()
     except NotAssembled:
         return None
-    except FAULTS as error:
+    except calling.FAULTS as error:
         warn(definition.name, error)
         return None
 

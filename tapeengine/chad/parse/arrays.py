@@ -123,6 +123,7 @@ def dot(p: Parser, left: Term, right: Term) -> Term:
 
 def matmul(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
     """``left @ right`` of vectors and matrices."""
+    p.by_numpy = True
     matrix, vector = Array(Array(FLOAT)), Array(FLOAT)
     left, right = (
         p.convert(t, matrix if rank(t.type) == 2 else vector) or p.error(node, f"@ on {show(t.type)}", "use floats")

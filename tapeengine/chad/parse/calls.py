@@ -194,6 +194,8 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         p.operands.append((node, tuple(args)))
     if name.startswith("math.") and name not in OF_ARRAYS and any(isinstance(a.type, Array) for a in args):
         p.error(node, f"{name} takes numbers, not arrays", f"write np.{name[5:]}, or a comprehension")
+    if name.startswith("numpy.") and any(isinstance(a.type, Array) for a in args):
+        p.by_numpy = True
     function = library.FUNCTIONS.get(name)
     if function is not None:
         return of_all(p, node, args, lambda given: function(p, node, given))

@@ -87,6 +87,7 @@ def reduction(combine: Callable[[Parser, ast.AST, Term, int | None], Term]) -> C
 
 def reduced(p: Parser, node: ast.Call, combine: Callable[..., Term], xs: Term, position: int) -> Term:
     """Reduce an array along the axis that a call names, and keep the axis if it says so."""
+    p.by_numpy = True
     axis = _whole(p, keyword(node, "axis", position))
     made = combine(p, node, xs, axis)
     keeps = keyword(node, "keepdims")

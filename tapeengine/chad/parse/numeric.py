@@ -71,6 +71,7 @@ def broadcast(
     p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term], singles: Sequence[frozenset[int]], top: int
 ) -> Term:
     """Map over the arguments of the highest rank; those of lower rank are the same for all elements."""
+    p.by_numpy = True
     inner: list[Term] = []
     variables: list[Var] = []
     arrays: list[Term] = []

@@ -50,7 +50,8 @@ class ProgramParser(Parser):
         term = body(self, self.tree, env, result)
         self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term)
         wanted = wanted_arrays(params, term, self.operands, self.first)
-        return Parsed(self.definitions, self.table.named, self.table.classes, self.programs, self.primitives, wanted)
+        of = (self.table.named, self.table.classes, self.programs, self.primitives)
+        return Parsed(self.definitions, *of, wanted, self.by_numpy)
 
 
 @keeping

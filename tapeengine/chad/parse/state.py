@@ -45,6 +45,8 @@ class Parsed:
         The registry primitives that it calls.
     arrays : tuple of Wanted
         Where it uses arguments as whole arrays.
+    by_numpy : bool
+        Whether it calls numpy's operations on whole arrays, which have an order and functions of their own.
     """
 
     definitions: dict[str, Definition]
@@ -53,6 +55,7 @@ class Parsed:
     programs: dict[str, Any]
     primitives: dict[str, Any]
     arrays: tuple[Wanted, ...]
+    by_numpy: bool
 
 
 class Decided(Exception):
@@ -135,6 +138,7 @@ class Parser:
         self.undecided: set[str] = set()
         self.single_axes: dict[str, frozenset[int]] = {}
         self.operands: list[tuple[ast.AST, tuple[Term, ...]]] = []
+        self.by_numpy = False
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"

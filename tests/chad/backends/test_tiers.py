@@ -46,6 +46,38 @@ def test_a_program_is_compiled_after_some_work_and_gives_the_same_bits():
 
 
 @needs_llvm
+def test_compiled_code_is_improved_after_a_long_run_and_gives_the_same_bits(monkeypatch):
+    from tapeengine.chad.backends.llvm import calling
+
+    monkeypatch.setattr(calling, "EACH_LINE", 100)
+    program = te.program(oscillator, backend="native")
+    wanted = run(program, 0.7, 10)
+    assert program.native.better is None
+    long = run(program, 0.7, 50_000)
+    assert program.native.better is not None and program.native.better.better is None
+    assert run(program, 0.7, 10) == wanted
+    assert run(program, 0.7, 50_000) == long
+
+
+@needs_llvm
+def test_code_runs_on_where_it_cannot_be_improved(monkeypatch):
+    from tapeengine.chad.backends.llvm import calling
+
+    def broken(text, is_full):
+        if is_full:
+            raise RuntimeError("LLVM says no")
+        return compiled(text, is_full)
+
+    compiled = calling.compiled
+    monkeypatch.setattr(calling, "EACH_LINE", 100)
+    monkeypatch.setattr(calling, "compiled", broken)
+    program = te.program(oscillator, backend="native")
+    wanted = run(program, 0.7, 50_000)
+    assert program.native.better is None
+    assert run(program, 0.7, 50_000) == wanted
+
+
+@needs_llvm
 def test_tangents_are_compiled_and_have_the_same_bits():
     slow, fast = te.program(oscillator, backend="machine"), te.program(oscillator, backend="native")
     assert te.jvp(fast, (0.7, 5000), (0.3, None)) == te.jvp(slow, (0.7, 5000), (0.3, None))
@@ -71,7 +103,7 @@ def test_another_back_end_is_refused():
 def test_an_error_of_llvm_is_a_warning_with_a_reason(monkeypatch):
     from tapeengine.chad.backends.llvm import calling
 
-    def broken(text):
+    def broken(text, is_full):
         raise RuntimeError("LLVM says no\nand much more")
 
     monkeypatch.setattr(calling, "compiled", broken)

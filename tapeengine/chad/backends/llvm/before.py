@@ -50,7 +50,9 @@ class Before:
         self.inside |= {f.name for k in loop.recalled for f in k.fields}
         changed = {v.name for s in inside for v in changes(s)}
         params = {p.name for p in b.function.params}
-        self.changed = {b.lifetimes.find(name) for name in changed | (params if changed & params else set())}
+        self.changed: dict[str, list[str]] = {}
+        for name in changed | (params if changed & params else set()):
+            self.changed.setdefault(b.lifetimes.find(name), []).append(name)
 
     def is_fixed(self, x: Operand) -> bool:
         """Tell whether a value is the same in all steps."""
@@ -88,7 +90,9 @@ class Before:
     def is_unchanged(self, array: Var) -> bool:
         """Tell whether no step changes an array of numbers."""
         assert isinstance(array.type, ArrayOf)
-        return isinstance(array.type.element, Scalar) and self.b.lifetimes.find(array.name) not in self.changed
+        lifetimes = self.b.lifetimes
+        changed = self.changed.get(lifetimes.find(array.name), ())
+        return isinstance(array.type.element, Scalar) and all(lifetimes.is_before(array.name, x) for x in changed)
 
     def check(self, s: Load | Row, count: str) -> None:
         """Check the indices of a statement that are alike in all steps, or the loop's."""

@@ -9,7 +9,18 @@ from tapeengine.chad.backends.llvm.helpers import Helpers
 from tapeengine.chad.backends.llvm.layout import SCALARS, stride
 from tapeengine.chad.backends.llvm.values import Values
 from tapeengine.chad.backends.llvm.writer import NO_MEMORY, REFER
-from tapeengine.chad.intermediate.statements import ArrayOf, Const, Function, Load, Operand, Row, Scalar, Statement, Var
+from tapeengine.chad.intermediate.statements import (
+    ArrayOf,
+    Const,
+    Frames,
+    Function,
+    Load,
+    Operand,
+    Row,
+    Scalar,
+    Statement,
+    Var,
+)
 
 __all__ = ["Body", "Rules"]
 
@@ -46,6 +57,7 @@ class Body(Values):
         self.hoisted: set[int] = set()
         self.prepared: dict[tuple[int, int], str] = {}
         self.following: Sequence[Statement] = ()
+        self.copied: list[Statement] = []
 
     def block(self, statements: Sequence[Statement]) -> None:
         """Write statements."""
@@ -53,6 +65,34 @@ class Body(Values):
             if id(s) not in self.hoisted:
                 self.following = statements[k + 1 :]
                 self.rules[type(s)](self, s)
+
+    def copies(self, statements: Sequence[Statement], copy: Callable[[Statement], Statement]) -> list[Statement]:
+        """Give copies of statements, without those that have been done before; what has been checked stays so."""
+        found = []
+        for s in statements:
+            if id(s) in self.hoisted:
+                continue
+            found.append(copy(s))
+            if id(s) in self.checked:
+                self.checked.add(id(found[-1]))
+            for k in range(len(s.indices)) if isinstance(s, Load | Row) else ():
+                if (id(s), k) in self.prepared:
+                    self.prepared[id(found[-1]), k] = self.prepared[id(s), k]
+        self.copied += found  # their identities are not used again
+        return found
+
+    def lane(self, own: Mapping[str, Var], k: int) -> Mapping[str, Var]:
+        """Give names of their own to the variables of one of several steps."""
+        names = {name: Var(f"{name}.{k}", v.type) for name, v in own.items()}
+        for name, v in names.items():
+            if name in self.changing:
+                self.changing.add(v.name)
+            if name in self.of_arrays:
+                self.of_arrays |= {v.name}
+            if isinstance(v.type, Frames):
+                self.program.lane(v.name, name, names)
+            self.lifetimes.add(v.name, name)
+        return names
 
     # ------------------------------------------------------------ places in arrays
 

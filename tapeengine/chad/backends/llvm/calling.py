@@ -19,7 +19,13 @@ from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Sum
 
-__all__ = ["code", "codes", "native", "native_references", "native_tangent", "passes", "text_of"]
+__all__ = ["FAULTS", "code", "in_turn", "native", "native_references", "native_tangent", "passes", "text_of"]
+
+
+#: What LLVM and its binding raise.
+FAULTS = (RuntimeError, OSError, ImportError, AttributeError)
+#: About the nanoseconds of work after which a program is compiled once more, for each line: twice what that takes.
+EACH_LINE = 400_000
 
 
 def code(entry: Entry, made: Compiled) -> Code:
@@ -47,15 +53,27 @@ def native(
     forms = forms_of(lowered, definition, classes)
     if forms is None:
         return None
-    ahead, back = codes(lowered.program, passes(lowered))
-    return Native(ahead, back, *forms, forms[1], again)
+    return in_turn(lowered.program, passes(lowered), lambda ahead, back: Native(ahead, back, *forms, forms[1], again))
 
 
-def codes(program: Program, entries: Sequence[Pass]) -> list[Code]:
-    """Compile what the core calls of a program."""
+def in_turn(program: Program, entries: Sequence[Pass], made: Callable[[Code, Code], Native]) -> Native:
+    """Compile a program's two passes as fast as can be, and once more by all that LLVM has after as long a run."""
     text, found = module(program, entries)
-    made = compiled(text)
-    return [code(e, made) for e in found]
+
+    def by_level(is_full: bool) -> Native:
+        code_of = compiled(text, is_full)
+        ahead, back = (code(e, code_of) for e in found)
+        return made(ahead, back)
+
+    def full() -> Native | None:
+        try:
+            return by_level(True)
+        except FAULTS:  # the code that there is runs on
+            return None
+
+    first = by_level(False)
+    first.promote_after(EACH_LINE * text.count("\n"), full)
+    return first
 
 
 def text_of(lowered: Lowered) -> str:
@@ -78,8 +96,8 @@ def native_tangent(lowered: Lowered, definition: Definition, classes: Mapping[st
         return None
     function = lowered.program.functions[lowered.main]
     nothing = Pass(Function("nothing", [], [], []), [Const(0, WHOLE)] * len(function.params), [], may_raise=False)
-    ahead, back = codes(lowered.program, [Pass(function, function.results, [], may_raise=True), nothing])
-    return tangent_of(ahead, back, forms)
+    entries = [Pass(function, function.results, [], may_raise=True), nothing]
+    return in_turn(lowered.program, entries, lambda ahead, back: tangent_of(ahead, back, forms))
 
 
 def passes(lowered: Lowered) -> list[Pass]:
@@ -128,5 +146,7 @@ def native_references(
     results = [leaf(x.type) for x in forward.results]
     if not same(outward.leaves(), results) or not same(results, [leaf(x.type) for x in reverse.params]):
         return None
-    ahead, back = codes(lowered.program, passes(lowered))
-    return Native(ahead, back, inward, outward, outward, again)
+    given, gives = inward, outward
+    return in_turn(
+        lowered.program, passes(lowered), lambda ahead, back: Native(ahead, back, given, gives, gives, again)
+    )

@@ -62,43 +62,60 @@ class Compiled:
             return int(self.engine.get_function_address(name))
 
 
-MADE: WeakValueDictionary[str, Compiled] = WeakValueDictionary()
+MADE: WeakValueDictionary[tuple[str, bool], Compiled] = WeakValueDictionary()
 
 
-def improved(text: str, machine: Any) -> Any:
-    """Parse a module and let LLVM improve it; nothing has the flags that contraction and reassociation need."""
+def improved(text: str, machine: Any, is_full: bool) -> Any:
+    """Parse a module and let LLVM improve it; nothing has the flags that contraction and reassociation need.
+
+    One round over each function takes a third of the time; all that LLVM has makes vectors of loops along arrays, too.
+    """
     llvm = binding()
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     is_short = text.count("\n") <= SHORT
-    options = llvm.create_pipeline_tuning_options(speed_level=2 if is_short else 1)
-    options.loop_vectorization = options.slp_vectorization = True
+    options = llvm.create_pipeline_tuning_options(speed_level=2 if is_full and is_short else 1)
+    options.loop_vectorization, options.slp_vectorization = True, False
     options.loop_unrolling = options.loop_interleaving = is_short
     builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    if is_full:
+        builder.getModulePassManager().run(module, builder)
+        return module
+    once = builder.getFunctionPassManager()
+    for function in module.functions:
+        if not function.is_declaration:
+            once.run(function, builder)
     return module
 
 
-def object_code(text: str, target: Any) -> bytes:
+def object_code(text: str, target: Any, is_full: bool) -> bytes:
     """Compile a module, or find it on disk."""
     llvm = binding()
     versions = (*map(str, llvm.llvm_version_info), importlib.import_module("llvmlite").__version__, LAYOUT)
-    parts = (text, *versions, target.triple, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    features = llvm.get_host_cpu_features().flatten()
+    parts = (text, str(is_full), *versions, target.triple, llvm.get_host_cpu_name(), features)
     code = disk.read(parts)
     if code is None:
-        code = bytes(target.emit_object(improved(text, target)))
+        code = bytes(target.emit_object(improved(text, target, is_full)))
         disk.write(parts, code)
     return code
 
 
-def compiled(text: str) -> Compiled:
-    """Give the code of a module."""
+def compiled(text: str, is_full: bool = True) -> Compiled:
+    """Give the code of a module.
+
+    Parameters
+    ----------
+    text : str
+    is_full : bool
+        Whether to improve it by all that LLVM has; the bits are the same without.
+    """
     with LOCK:
-        made = MADE.get(text)
+        made = MADE.get((text, is_full))
         if made is None:
             llvm, target = binding(), machine()
             engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
-            engine.add_object_file(llvm.ObjectFileRef.from_data(object_code(text, target)))
+            engine.add_object_file(llvm.ObjectFileRef.from_data(object_code(text, target, is_full)))
             engine.finalize_object()
-            made = MADE[text] = Compiled(engine, text)
+            made = MADE[text, is_full] = Compiled(engine, text)
         return made

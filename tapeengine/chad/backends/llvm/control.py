@@ -9,12 +9,18 @@ inside another loop that goes along an array; other loops look in each step.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 
+from tapeengine.chad.backends.llvm.abreast import LANES, Abreast, abreast, side_by_side
 from tapeengine.chad.backends.llvm.before import Before
 from tapeengine.chad.backends.llvm.body import Body
+from tapeengine.chad.backends.llvm.helpers import CHAIN, COLUMNS, RECORD
 from tapeengine.chad.backends.llvm.layout import in_memory, size_of, stride, words
 from tapeengine.chad.backends.llvm.order import is_orderless
+from tapeengine.chad.backends.llvm.recompute import Site, renamed
 from tapeengine.chad.backends.llvm.writer import FRAME
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.intermediate.analysis import walk
@@ -32,9 +38,8 @@ from tapeengine.chad.intermediate.statements import (
     While,
 )
 
-__all__ = ["CHAIN", "COLUMNS", "RECORD", "sites"]
+__all__ = ["sites"]
 
-COLUMNS, CHAIN, RECORD = "columns", "chain", "record"
 #: Steps of an innermost loop between two looks for interrupts.
 STRIP = 1 << 14
 #: Bytes before the first column: the number of steps.
@@ -133,6 +138,15 @@ class Columns:
             b.give(self.site.index, [index])
             b.indices.add(self.site.index.name)
             b.block(self.site.again)
+
+    def of_lane(self, b: Body, names: Mapping[str, Var]) -> Columns:
+        """Give the same columns for a step with variables of its own."""
+        found = copy(self)
+        found.kept = renamed(self.kept, names)
+        if self.site is not None:
+            again = b.copies(self.site.again, lambda s: renamed(s, names))
+            found.site = Site(names.get(self.site.index.name, self.site.index), found.kept.fields, again)
+        return found
 
 
 def open_columns(b: Body, kept: Kept, count: str) -> Columns:
@@ -287,7 +301,12 @@ def for_(b: Body, s: For) -> None:
         by_chain(b, s, recalled)
         return
     count = str(recalled.count) if s.count is None else b.not_negative(b.one(s.count))
-    kept = None if s.kept is None else open_columns(b, s.kept, count)
+    kept = [] if s.kept is None else [open_columns(b, s.kept, count)]
+    steps_of(b, s, count, kept, recalled)
+
+
+def steps_of(b: Body, s: For, count: str, kept: Sequence[Columns], recalled: Recalled) -> None:
+    """Write a counted loop with its frames."""
     columns = recalled.open(b, count)
     up = not s.down or (not recalled.chains and is_orderless(s, b.placed.keys()))
     b.indices.add(s.index.name)
@@ -295,7 +314,7 @@ def for_(b: Body, s: For) -> None:
 
 
 def counted(
-    b: Body, s: For, count: str, up: bool, kept: Columns | None, columns: Sequence[Columns], recalled: Recalled
+    b: Body, s: For, count: str, up: bool, kept: Sequence[Columns], columns: Sequence[Columns], recalled: Recalled
 ) -> None:
     """Write a counted loop."""
     scratch, innermost = Scratch(b, s), is_innermost(s.body)
@@ -307,6 +326,11 @@ def counted(
     b.start(entered)
     before_loop = Before(b, s, [c.site for c in columns if c.site is not None])
     before_loop.write(count)
+    given = Steps(count, up, place, kept, columns, scratch)
+    if not innermost and not recalled.chains and not (count.isdigit() and int(count) < LANES):
+        plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
+        if plan is not None:
+            wide(b, s, given, plan, done)
     top = steps = count
     if in_strips:
         b.begin(strip)
@@ -319,15 +343,15 @@ def counted(
     b.depth += 1
     b.begin(head)
     step = b.get(place, "i64")
-    index = step if up else b.op(f"sub nsw i64 {b.op(f'sub nsw i64 {count}, 1')}, {step}")
+    index = given.index(b, step)
     scratch.begin(b)
     b.give(s.index, [index])
     for c in columns:
         c.recall(b, index)
     recalled.peel(b)
     b.block(s.body)
-    if kept is not None:
-        kept.keep(b, step)
+    for k in kept:
+        k.keep(b, step)
     end_of_step(b, s, scratch)
     following = b.op(f"add nuw nsw i64 {step}, 1")
     b.set(place, "i64", following)
@@ -353,6 +377,83 @@ def counted(
         b.jump_if(b.op(f"icmp slt i64 {following}, {count}"), head, done)
     b.start(done)
     before_loop.leave()
+
+
+@dataclass
+class Steps:
+    """The steps of a counted loop: their number and order, where the number of those done is, and what they keep."""
+
+    count: str
+    up: bool
+    place: str
+    kept: Sequence[Columns]
+    columns: Sequence[Columns]
+    scratch: Scratch
+
+    def index(self, b: Body, step: str) -> str:
+        """Give the index of a step."""
+        return step if self.up else b.op(f"sub nsw i64 {b.op(f'sub nsw i64 {self.count}, 1')}, {step}")
+
+
+def wide(b: Body, s: For, steps: Steps, plan: Abreast, done: str) -> None:
+    """Write a loop of several steps at once; the steps that are left are for the loop behind it."""
+    head, body, after, rest = (b.label(x) for x in ("wide", "steps", "after", "rest"))
+    b.begin(head)
+    step = b.get(steps.place, "i64")
+    following = b.op(f"add nuw nsw i64 {step}, {LANES}")
+    b.jump_if(b.op(f"icmp sle i64 {following}, {steps.count}"), body, after)
+    b.start(body)
+    b.depth += 1
+    steps.scratch.begin(b)
+    at = [b.op(f"add nuw nsw i64 {step}, {k}") for k in range(LANES)]
+    lanes(b, s, steps, plan, at)
+    steps.scratch.end(b)
+    b.set(steps.place, "i64", following)
+    b.depth -= 1
+    poll(b, LANES * weight(s.body))
+    b.line(f"br label %{head}")
+    b.start(after)
+    b.jump_if(b.op(f"icmp slt i64 {step}, {steps.count}"), rest, done)
+    b.start(rest)
+
+
+def lanes(b: Body, s: For, steps: Steps, plan: Abreast, at: Sequence[str]) -> None:
+    """Write several steps: their sums side by side, and then what else they do, one after the other."""
+    names = [begin_lane(b, s, steps, plan, k, step) for k, step in enumerate(at)]
+    for t in plan.first:
+        copies = [x for own in names for x in b.copies([t], partial(renamed, names=own))]
+        loops = [x for x in copies if isinstance(x, For)]
+        if loops:
+            sums(b, loops)
+        else:
+            b.block(copies)
+    for own, step in zip(names, at, strict=True):
+        b.block(b.copies(plan.rest, partial(renamed, names=own)))
+        for c in steps.kept:
+            c.of_lane(b, own).keep(b, step)
+        for v, value in [(v, b.value(renamed(x, own))) for v, x in s.carried]:
+            b.give(v, value)
+
+
+def sums(b: Body, loops: Sequence[For]) -> None:
+    """Write the inner loops of several steps as one."""
+    s = side_by_side(loops)
+    assert s.count is not None
+    count = b.not_negative(b.one(s.count))
+    kept = [open_columns(b, x.kept, count) for x in loops if x.kept is not None]
+    b.indices.add(s.index.name)
+    steps_of(b, s, count, kept, Recalled(b, s))
+
+
+def begin_lane(b: Body, s: For, steps: Steps, plan: Abreast, k: int, step: str) -> Mapping[str, Var]:
+    """Give one of several steps variables of its own, its index, and what it takes up."""
+    own = b.lane(plan.own, k)
+    index = steps.index(b, step)
+    b.give(own[s.index.name], [index])
+    b.indices.add(own[s.index.name].name)
+    for c in steps.columns:
+        c.of_lane(b, own).recall(b, index)
+    return own
 
 
 def by_chain(b: Body, s: For, recalled: Recalled) -> None:

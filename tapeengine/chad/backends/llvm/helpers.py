@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tapeengine.chad.backends.llvm.layout import linear_fields, name_of, stride, words
-from tapeengine.chad.backends.llvm.recompute import Site
+from tapeengine.chad.backends.llvm.recompute import Site, renamed
 from tapeengine.chad.backends.llvm.writer import ELEMENT, FRAME, REFER, Writer
 from tapeengine.chad.intermediate.analysis import walk
 from tapeengine.chad.intermediate.operations import REAL
-from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, For, Function, Program, Scalar, Size, Type
+from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, For, Function, Program, Scalar, Size, Type, Var
 
-__all__ = ["Helpers", "guard"]
+__all__ = ["CHAIN", "COLUMNS", "RECORD", "Helpers", "guard"]
+
+#: How frames lie: a column for each word of a step, a chain of records, or one record.
+COLUMNS, CHAIN, RECORD = "columns", "chain", "record"
 
 #: Where `te_native` says how far the stack may grow; see `machine.h`.
 LIMIT = 64
@@ -43,12 +46,21 @@ class Helpers:
 
     def __init__(self, program: Program, sites: Mapping[str, str], recomputed: Mapping[str, Site]) -> None:
         self.program = program
-        self.sites = sites
-        self.recomputed = recomputed
+        self.sites = dict(sites)
+        self.recomputed = dict(recomputed)
         self.written: dict[str, str] = {}
         self.most_zeros = 0
         loops = [s for f in program.functions.values() for s, _ in walk(f.body) if isinstance(s, For)]
-        self.uncounted = frozenset(k.frames.name for s in loops if s.count is None for k in s.recalled)
+        self.uncounted = {k.frames.name for s in loops if s.count is None for k in s.recalled}
+
+    def lane(self, frames: str, like: str, names: Mapping[str, Var]) -> None:
+        """Let frames of one of several steps be laid out as those of each."""
+        if like in self.sites:
+            self.sites[frames] = self.sites[like]
+        if like in self.recomputed:
+            self.recomputed[frames] = renamed(self.recomputed[like], names)
+        if like in self.uncounted:
+            self.uncounted.add(frames)
 
     @property
     def functions(self) -> Mapping[str, Function]:

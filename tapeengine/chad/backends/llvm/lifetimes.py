@@ -53,7 +53,9 @@ class Lifetimes:
         self.parent: dict[str, str] = {}
         self.lasting: set[str] = set()
         self.grown: set[str] = set()
+        self.params = {p.name for p in function.params}
         self.loops: dict[str, tuple[Flow, ...]] = {}
+        self.carriers: dict[str, list[Flow]] = {}
         kept = [] if function.kept is None else function.kept.fields
         self.escape([*function.results, *kept])
         for s, around in walk(function.body):
@@ -83,6 +85,12 @@ class Lifetimes:
                 if first != second:
                     self.parent[first] = second
 
+    def add(self, name: str, like: str) -> None:
+        """Note that a name is the same memory as another one."""
+        self.parent[name] = self.find(like)
+        if like in self.grown:
+            self.grown.add(name)
+
     def escape(self, xs: Iterable[Operand]) -> None:
         """Note that arrays outlive the step that makes them."""
         self.lasting.update(x.name for x in xs if isinstance(x, Var) and not isinstance(x.type, Scalar))
@@ -106,6 +114,8 @@ class Lifetimes:
                 self.escape([*(s.args if isinstance(s, Call) else s.values), *([] if isinstance(s, Pack) else s.outs)])
             case For() | While():
                 self.join(s.carried)
+                for v, _ in s.carried:
+                    self.carriers.setdefault(v.name, []).append(s)
                 self.escape([] if s.kept is None else s.kept.fields)
             case If():
                 self.escape([f for k in s.kept or () for f in k.fields])
@@ -124,6 +134,13 @@ class Lifetimes:
                 return 0
             count *= max(n.value, 0)
         return count if s.sizes and count <= FEW and self.is_scratch(s.out) else 0
+
+    def is_before(self, given: str, made: str) -> bool:
+        """Tell whether a function or each step of a loop is handed one array and makes the other one: other memory."""
+        if given in self.params:
+            return made in self.loops
+        loops = self.carriers.get(given, [])
+        return len(loops) == 1 and any(loop is loops[0] for loop in self.loops.get(made, ()))
 
     def takes_back(self, loop: Flow) -> bool:
         """Tell whether a loop takes scratch memory back at the end of each step."""

@@ -16,7 +16,7 @@ from tapeengine.chad.backends.llvm.control import keep_record, poll, recall_reco
 from tapeengine.chad.backends.llvm.fuse import fused
 from tapeengine.chad.backends.llvm.helpers import Helpers, guard, typed
 from tapeengine.chad.backends.llvm.layout import KIND, in_memory, size_of, words
-from tapeengine.chad.backends.llvm.recompute import recomputed
+from tapeengine.chad.backends.llvm.recompute import holding, recomputed
 from tapeengine.chad.backends.llvm.statements import RULES
 from tapeengine.chad.backends.llvm.writer import FRAME, REFER, Writer
 from tapeengine.chad.backends.machine import NotAssembled
@@ -94,7 +94,10 @@ def module(program: Program, passes: Sequence[Pass]) -> tuple[str, list[Entry]]:
     program = replace(program, functions={name: fused(f) for name, f in program.functions.items()})
     passes = [replace(p, function=program.functions.get(p.function.name, p.function)) for p in passes]
     forward = next((p.function for p in passes if p.function.kept is not None), None)
-    again, arrays = ({}, []) if forward is None else recomputed(forward)
+    again, arrays, held = ({}, [], {}) if forward is None else recomputed(forward, len(program.functions) <= 2)
+    if held:
+        program = replace(program, functions={name: holding(f, held) for name, f in program.functions.items()})
+        passes = [replace(p, function=program.functions[p.function.name]) for p in passes]
     passes = [replace(p, shared=[*p.shared, *arrays]) if p.shared or forward is not None else p for p in passes]
     helpers = Helpers(program, sites(list(program.functions.values())), again)
     mains = {p.function.name for p in passes}

@@ -2,34 +2,61 @@
 
 A field of a loop's frames is left out where it is an element of an array that was handed in, at indices that are known
 there, or a cheap operation on such values, on fields that stay, and on fields of the loops around. The same operations
-on the same numbers give the same bits.
+on the same numbers give the same bits. An element of an array that the program has made is read again, too, where the
+loop is inside another one that reads the same array: the loop around both keeps the array itself, once for all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
+from typing import Any
 
+from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
 from tapeengine.chad.intermediate.analysis import outs, walk
 from tapeengine.chad.intermediate.statements import (
     ArrayOf,
     Compute,
     Const,
+    Flow,
     For,
     Function,
+    If,
+    Kept,
     Load,
     Operand,
     Row,
     Scalar,
     Statement,
     Var,
+    While,
 )
 
-__all__ = ["Site", "recomputed"]
+__all__ = ["Site", "holding", "recomputed", "renamed"]
 
 CHEAP = frozenset(("add", "sub", "mul", "neg", "real", "lt", "le", "gt", "ge", "eq", "ne", "not", "and"))
 CHEAP |= {"iadd", "isub", "ilt", "ile", "igt", "ige", "ieq", "ine", "imin", "imax"}
+
+
+def renamed(x: Any, names: Mapping[str, Var]) -> Any:
+    """Give a statement, or a part of one, with other variables.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.intermediate.operations import REAL
+    >>> from tapeengine.chad.intermediate.statements import Add
+    >>> a, b = Var("a", REAL), Var("b", REAL)
+    >>> renamed(Add(a, a), {"a": b})
+    Add(out=Var(name='b', type=Scalar(name='real')), value=Var(name='b', type=Scalar(name='real')))
+    """
+    if isinstance(x, Var):
+        return names.get(x.name, x)
+    if isinstance(x, list | tuple):
+        return type(x)(renamed(y, names) for y in x)
+    if isinstance(x, Statement | Site | Kept):
+        return replace(x, **{f.name: renamed(getattr(x, f.name), names) for f in fields(x)})
+    return x
 
 
 @dataclass
@@ -54,7 +81,8 @@ class Site:
 class Finder:
     """Finds what need not be kept in a forward pass."""
 
-    def __init__(self, forward: Function) -> None:
+    def __init__(self, forward: Function, is_alone: bool) -> None:
+        self.kept = forward.kept if is_alone else None
         self.params = {
             p.name for p in forward.params if isinstance(p.type, ArrayOf) and isinstance(p.type.element, Scalar)
         }
@@ -63,22 +91,38 @@ class Finder:
         self.relied: set[str] = set()
         self.sites: dict[str, Site] = {}
         self.made: dict[str, Statement] = {}
+        self.within: dict[str, tuple[Flow, ...]] = {}
+        self.held: dict[str, dict[str, Var]] = {}
+        self.loops: list[For] = []
+        lifetimes = Lifetimes(forward)
         changed: set[str] = set()
-        for s, _ in walk(forward.body):
+        own = set(lifetimes.grown)
+        for s, around in walk(forward.body):
             for v in outs(s):
                 if v.name in self.made:
                     changed.add(v.name)
-                self.made[v.name] = s
-            if isinstance(s, For):
+                self.made[v.name], self.within[v.name] = s, around
+            if isinstance(s, For | While):
                 changed |= {v.name for v, _ in s.carried}
+                own |= {v.name for v, x in s.carried if v == x}
         for name in changed:
             self.made.pop(name, None)
+            self.within.pop(name, None)
+        for s, around in walk(forward.body):
+            if isinstance(s, For):
+                self.within |= {v.name: (*around, s) for v, _ in s.carried}
+        growing = {lifetimes.find(name) for name in own}
+        self.within = {name: x for name, x in self.within.items() if lifetimes.find(name) not in growing}
         self.top = set() if forward.kept is None else {f.name for f in forward.kept.fields}
         for s, around in walk(forward.body):
             if isinstance(s, For) and s.kept is not None:
                 loops = [f for f in around if isinstance(f, For)]
                 if len(loops) == len(around):
+                    self.loops = loops
                     self.sites[s.kept.frames.name] = self.site(s, loops)
+        for frames, arrays in self.held.items():
+            kept = self.sites[frames].fields if frames in self.sites else []
+            kept += [v for v in arrays.values() if v not in kept]
 
     def site(self, s: For, around: list[For]) -> Site:
         """Decide what one loop keeps."""
@@ -98,6 +142,7 @@ class Finder:
                 others = given - {f.name} if relies else set()
                 if again and self.gives(f, indices, others, needed, set(), relied):
                     self.relied |= relied
+                    self.hold(needed)
                     found.again += [x for x in needed if x.out.name not in done]  # type: ignore[union-attr]
                     done |= {x.out.name for x in needed}  # type: ignore[union-attr]
                     given -= {f.name}
@@ -123,7 +168,7 @@ class Finder:
                     return False
                 if s.array.name in self.params:
                     self.used.add(s.array.name)
-                elif not (
+                elif self.holder(s.array) is None and not (
                     isinstance(self.made.get(s.array.name), Row)
                     and self.gives(s.array, indices, given, needed, seen, relied)
                 ):
@@ -137,6 +182,26 @@ class Finder:
                 return False
         seen.add(x.name)
         return True
+
+    def holder(self, array: Var) -> str | None:
+        """Give the frames of the loop that may keep an array, with at least one loop between it and its reader."""
+        within = self.within.get(array.name)
+        if within is None or len(within) >= len(self.loops):
+            return None
+        if not isinstance(array.type, ArrayOf) or not isinstance(array.type.element, Scalar):
+            return None
+        if any(a is not b for a, b in zip(within, self.loops, strict=False)):
+            return None
+        kept = self.loops[len(within) - 1].kept if within else self.kept
+        return None if kept is None else kept.frames.name
+
+    def hold(self, needed: Iterable[Statement]) -> None:
+        """Note the arrays that have to be kept for what is read again."""
+        for s in needed:
+            frames = self.holder(s.array) if isinstance(s, Load | Row) and isinstance(s.array, Var) else None
+            if frames is not None:
+                assert isinstance(s, Load | Row) and isinstance(s.array, Var)
+                self.held.setdefault(frames, {})[s.array.name] = s.array
 
     def is_cheap(self, s: Compute) -> bool:
         """Tell whether to compute something takes no longer than to read it; a division does if all steps share it."""
@@ -152,9 +217,39 @@ def at_index(x: Operand, indices: set[str]) -> bool:
     return x.name in indices
 
 
-def recomputed(forward: Function) -> tuple[Mapping[str, Site], list[Var]]:
-    """Give what each site of a forward pass keeps, and the arguments that the reverse pass reads again."""
-    finder = Finder(forward)
+def recomputed(
+    forward: Function, is_alone: bool = True
+) -> tuple[Mapping[str, Site], list[Var], Mapping[str, Sequence[Var]]]:
+    """Give what each site of a forward pass keeps, the arrays that the reverse pass reads again, and who keeps some.
+
+    Parameters
+    ----------
+    forward : Function
+    is_alone : bool
+        Whether no other function calls it, so that it may keep arrays itself.
+    """
+    finder = Finder(forward, is_alone)
+    held = {name: list(arrays.values()) for name, arrays in finder.held.items()}
     kept = set() if forward.kept is None else {f.name for f in forward.kept.fields}
-    more = [p for p in forward.params if p.name in finder.used and p.name not in kept]
-    return MappingProxyType(finder.sites), more
+    own = [] if forward.kept is None else held.get(forward.kept.frames.name, [])
+    more = [p for p in (*(p for p in forward.params if p.name in finder.used), *own) if p.name not in kept]
+    return MappingProxyType(finder.sites), more, held
+
+
+def holding(x: Any, held: Mapping[str, Sequence[Var]]) -> Any:
+    """Give a function, or statements, where loops also keep some arrays, and take them up."""
+    if isinstance(x, Kept):
+        return Kept(x.frames, [*x.fields, *(v for v in held.get(x.frames.name, ()) if v not in x.fields)])
+    if isinstance(x, list):
+        return [holding(y, held) for y in x]
+    if isinstance(x, For):
+        kept = None if x.kept is None else holding(x.kept, held)
+        return replace(x, body=holding(x.body, held), kept=kept, recalled=holding(x.recalled, held))
+    if isinstance(x, While):
+        return replace(x, test=holding(x.test, held), body=holding(x.body, held))
+    if isinstance(x, If):
+        return replace(x, then=holding(x.then, held), orelse=holding(x.orelse, held))
+    if isinstance(x, Function):
+        kept, recalled = (None if k is None else holding(k, held) for k in (x.kept, x.recalled))
+        return replace(x, body=holding(x.body, held), kept=kept, recalled=recalled)
+    return x

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.native import COPIED, Form, owned
+from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Form, owned
 from tapeengine._core.programs.native import leaves as plain_leaves
 from tapeengine._core.programs.poles import is_finite
 from tapeengine.chad.backends.native import on_leaves
@@ -53,11 +53,13 @@ class Functions:
     text : str
     stepwise : int
         How many loops are done step by step.
+    matrix_products : int
+        How many sums are products of two matrices.
     """
 
     def __init__(self, text: str, writer: Writer, primitives: Mapping[str, Primitive]) -> None:
         self.text = text
-        self.stepwise = writer.steps_one_by_one
+        self.stepwise, self.matrix_products = writer.steps_one_by_one, writer.matrix_products
         called = writer.called
         self.namespace: dict[str, Any] = {**SCALAR_FUNCTIONS, "np": np, "ops": Running(), "__name__": "whole"}
         self.namespace["registered"] = lambda k, leaves: called_on_arrays(primitives, called[k], leaves)
@@ -327,13 +329,11 @@ class WholePasses:
 
 #: What a forward pass gives: its results, what it keeps, and the reverse pass.
 Ran = tuple[Sequence[Any], Sequence[Any], Callable[[list[Any]], list[Any] | None]]
-#: Arrays of as many numbers the machine has done before numpy would have begun.
-FEW = 128
 
 
 def is_few(leaves: Sequence[Any]) -> bool:
     """Tell whether leaves are few numbers each."""
-    return all(x.size <= FEW for x in leaves if type(x) is np.ndarray)
+    return all(x.size <= FEW_NUMBERS for x in leaves if type(x) is np.ndarray)
 
 
 class WholeTangent:

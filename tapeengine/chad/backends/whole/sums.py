@@ -147,6 +147,7 @@ def matrix_product(
         return windows
     if right and (not left or is_later(w, left[0], right[0])):
         a, b, left, right = b, a, right, left
+    w.matrix_products += bool(left and right)
     axes = (*left, *right)
     if not axes:
         if len(over) == 1:
@@ -185,6 +186,7 @@ def correlated(
 
 def batched(w: Writer, a: Number, b: Number, axes: tuple[Axis, Axis, Axis, Axis]) -> Number:
     """Write products of matrices one by one."""
+    w.matrix_products += 1
     both, left, right, over = axes
     first, second = w.aligned(a, (both, left, over)), w.aligned(b, (both, over, right))
     result = union((both, left, right))

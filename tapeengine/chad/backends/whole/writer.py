@@ -127,6 +127,7 @@ class Writer:
         self.windowed: dict[str, tuple[str, str]] = {}
         self.primitives: Mapping[str, Primitive] = {}
         self.steps_one_by_one = 0
+        self.matrix_products = 0
         self.write: Mapping[type[object], Callable[[Writer, Any], None]] = {}
 
     # ------------------------------------------------------------ lines

@@ -1,0 +1,150 @@
+"""Several steps of a loop abreast, where each adds up numbers in loops inside it.
+
+A sum in the order of the program waits for each addition before the next. Sums of different steps do not wait for one
+another: their inner loops become one that adds to all of them in turn. Each sum keeps its own order, and all else that
+a step does runs after these loops in the order of the steps, so that no bit changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from tapeengine.chad.backends.llvm.helpers import COLUMNS, Helpers
+from tapeengine.chad.backends.llvm.recompute import Site
+from tapeengine.chad.intermediate.analysis import outs, reads, walk
+from tapeengine.chad.intermediate.statements import (
+    Add,
+    Assign,
+    Check,
+    Compute,
+    For,
+    Load,
+    Operand,
+    Row,
+    Scalar,
+    Size,
+    Statement,
+    Var,
+    While,
+)
+
+__all__ = ["LANES", "Abreast", "abreast", "side_by_side"]
+
+#: So many steps at once: as many additions as the processor has under way.
+LANES = 4
+
+
+@dataclass
+class Abreast:
+    """What steps do side by side, and what they do one after the other.
+
+    Attributes
+    ----------
+    first : list of Statement
+        Loops in it are run for all steps at once, what is between them for one step after the other.
+    rest : list of Statement
+    own : dict of str to Var
+        The variables that each step has for itself.
+    """
+
+    first: list[Statement]
+    rest: list[Statement]
+    own: Mapping[str, Var]
+
+
+class Around(Protocol):
+    """What is known of a loop."""
+
+    def is_fixed(self, x: Operand) -> bool:
+        """Tell whether a value is the same in all steps."""
+        ...
+
+    def is_unchanged(self, array: Var) -> bool:
+        """Tell whether no step changes an array."""
+        ...
+
+
+def abreast(s: For, given: Collection[str], around: Around, program: Helpers) -> Abreast | None:
+    """Find out how the steps of a loop can run side by side; None where they cannot, or have nothing to sum.
+
+    Parameters
+    ----------
+    s : For
+    given : collection of str
+        Names that have values before the loop.
+    around : Around
+    program : Helpers
+    """
+    if not all(isinstance(v.type, Scalar) for v, _ in s.carried):
+        return None
+    finder = Finder({v.name for v, _ in s.carried}, given, around, program)
+    found = 0
+    for k, t in enumerate(s.body):
+        if not (finder.is_sum(t) if isinstance(t, For) else finder.is_own(t)):
+            break
+        if isinstance(t, For):
+            found = k + 1
+    first, rest = s.body[:found], s.body[found:]
+    if not any(isinstance(x, Add) or (isinstance(x, For) and x.carried) for x, _ in walk(first)):
+        return None
+    if any(isinstance(x, For | While) for x, _ in walk(rest)):  # there would be many copies
+        return None
+    shared = {t.index.name for t in first if isinstance(t, For)}
+    own = {v.name: v for v in own_variables(s, program.recomputed) if v.name not in shared and v.name not in given}
+    return Abreast(first, rest, own)
+
+
+def own_variables(s: For, sites: Mapping[str, Site]) -> Iterator[Var]:
+    """Go through the variables that a step gives a value."""
+    yield s.index
+    for x in (s, *(x for x, _ in walk(s.body))):
+        yield from outs(x) if x is not s else ()
+        for k in x.recalled if isinstance(x, For) else ():
+            yield from k.fields
+            site = sites.get(k.frames.name)
+            if site is not None:
+                yield site.index
+                yield from (v for t in site.again for v in outs(t))
+
+
+class Finder:
+    """Finds statements that do nothing but compute values of their own."""
+
+    def __init__(self, carried: Collection[str], given: Collection[str], around: Around, program: Helpers) -> None:
+        self.carried, self.given, self.around, self.program = carried, given, around, program
+
+    def is_own(self, s: Statement) -> bool:
+        """Tell whether a statement reads what no step changes, and gives numbers that no other step sees."""
+        if any(isinstance(x, Var) and x.name in self.carried for x in reads(s)):
+            return False
+        match s:
+            case Load() | Row():
+                plain = isinstance(s.array, Var) and (isinstance(s, Row) or isinstance(s.out.type, Scalar))
+                return plain and (isinstance(s, Row) or self.around.is_unchanged(s.array))  # type: ignore[arg-type]
+            case Size():
+                return isinstance(s.array, Var) and self.around.is_unchanged(s.array)
+            case Compute() | Check():
+                return True
+            case Add() | Assign():
+                return all(isinstance(v.type, Scalar) and v.name not in self.given for v in outs(s))
+        return False
+
+    def is_sum(self, s: For) -> bool:
+        """Tell whether an inner loop has as many steps as in all other steps, and does nothing but add."""
+        if s.count is None or not self.around.is_fixed(s.count):
+            return False
+        if any(self.program.sites.get(k.frames.name) != COLUMNS for k in s.recalled):
+            return False
+        sites = (self.program.recomputed.get(k.frames.name) for k in s.recalled)
+        again = [t for site in sites if site is not None for t in site.again]
+        own = all(isinstance(v.type, Scalar) and v.name not in self.given for v, _ in s.carried)
+        own = own and not any(isinstance(x, Var) and x.name in self.carried for x in reads(s))
+        return own and all(map(self.is_own, (*again, *s.body)))
+
+
+def side_by_side(loops: Sequence[For]) -> For:
+    """Give one loop that does in each step what several of as many steps do in theirs, but for the frames they keep."""
+    body, carried = [t for s in loops for t in s.body], [pair for s in loops for pair in s.carried]
+    return replace(loops[0], body=body, carried=carried, recalled=[k for s in loops for k in s.recalled], kept=None)
