@@ -1,7 +1,9 @@
 """`te.primitive`: rules given by name, and the missing one by transposing the other."""
 
+import ctypes
 import functools
 import importlib
+import itertools
 from typing import Any
 
 import numpy as np
@@ -116,6 +118,7 @@ WRITES: dict[str, Any] = {
     "out": lambda x: np.exp(x, out=x),
     "a view": lambda x: x.T.__iadd__(1.0),
     "sorted": lambda x: x.sort(),
+    "foreign code": lambda x: ctypes.memset(x.ctypes.data, 0, 8),
 }
 
 
@@ -145,3 +148,45 @@ def test_a_function_that_writes_into_what_it_is_given_is_refused(write: str, n: 
     gradient(copied)
     with pytest.raises(te.errors.DroppedDerivativeError, match="written"):
         gradient(written)
+
+
+@pytest.mark.parametrize("write", [name for name in WRITES if name != "foreign code"])
+@pytest.mark.parametrize("call", [2, 3, 6])
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_write_in_any_call_is_refused_and_in_none_allowed(write: str, call: int, whole: bool) -> None:
+    calls = itertools.count(1)
+
+    @primitive
+    def written(x: Any, y: Any) -> Any:
+        memory = np.frombuffer(memoryview(y).cast("B").toreadonly() if not whole else needs_writable(y))
+        if next(calls) >= call:
+            WRITES[write](y)
+        return x * np.sum(memory)
+
+    written.def_vjp(x=lambda ct, y: np.sum(ct) * np.sum(y), y=lambda ct, x, y: ct * x * np.ones(y.shape))
+    y = np.random.default_rng(1).normal(size=(3, 4))
+    gradient = te.grad(lambda x, y: written(x, y * 1.0), (0, 1))
+    for _ in range(call - 1):
+        np.testing.assert_allclose(gradient(2.0, y)[0], y.sum(), rtol=1e-13)
+    with pytest.raises(te.errors.DroppedDerivativeError, match="written"):
+        gradient(2.0, y)
+
+
+def needs_writable(y: Any) -> Any:
+    """As compiled code does that asks for memory that it may write to."""
+    if not y.flags.writeable:
+        raise ValueError("buffer source array is read-only")
+    return memoryview(y).cast("B")
+
+
+@pytest.mark.parametrize("result", [lambda y: y, lambda y: y[::-1], lambda y: (y.T, [y])])
+def test_a_result_that_is_a_view_of_what_is_given_can_be_written_to(result: Any) -> None:
+    operation = primitive(lambda y: result(y), name="local.same")
+    operation.def_vjp(y=lambda ct, y: np.zeros(y.shape))
+    y = np.ones((2, 3))
+    for _ in range(3):
+        assert te.grad(lambda y: np.sum(first(operation(y * 1.0)).__imul__(2.0) * 0.0 + y))(y).tolist() == y.tolist()
+
+
+def first(x: Any) -> Any:
+    return first(x[0]) if isinstance(x, tuple | list) else x

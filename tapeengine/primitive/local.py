@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
@@ -29,10 +30,11 @@ class LocalPrimitive:
     def __init__(self, function: Callable[..., Any], name: str, options: dict[str, Any]) -> None:
         static, variadic = options.get("static", ()), options.get("variadic", False)
         self._signature = read_signature(name, function, None, static, variadic)
-        self._name, self._function, self._options = name, function, options
+        self._name, self._options = name, options
         self._vjp: dict[str, Any] = {}
         self._jvp: dict[str, Any] = {}
-        self._calls = 0
+        self._unwritten = Unwritten(function, name)
+        self._plain = Primitive(name, function, {}, {}, **options)
         self.record = self._build()
         self.__doc__ = function.__doc__
 
@@ -61,24 +63,15 @@ class LocalPrimitive:
         Raises
         ------
         DroppedDerivativeError
-            Where the function wrote into a traced array that it was given; that is looked at in the first call, the
-            second, the fourth, and so on.
+            Where the function writes into an array that it is given; see `Unwritten`.
         """
-        if not (self._vjp or self._jvp) and any(map(is_traced, args)):
+        if not any(map(is_traced, args)):
+            return self._plain(*args, **static)
+        if not (self._vjp or self._jvp):
             raise UnsupportedError(
                 f"{self._name} has no rules; give them with {self._name.rpartition('.')[2]}.def_vjp(x=...)"
             )
-        self._calls += 1
-        before = None if self._calls & (self._calls - 1) else _bits_of_traced(args)
-        if not before:
-            return self.record(*args, **static)
-        value = self.record(*args, **static)
-        if _bits_of_traced(args) != before:
-            raise DroppedDerivativeError(
-                f"{self._name} writes into an array that it is given, and the trace computes derivatives with what was "
-                "there before. Let the function copy the array first (x = x.copy()), or return what it writes"
-            )
-        return value
+        return self.record(*args, **static)
 
     def __repr__(self) -> str:
         return f"<te.primitive {self._name}({', '.join(self.record.args + self.record.static_names)})>"
@@ -89,7 +82,7 @@ class LocalPrimitive:
             jvp[arg] = self._transposed(arg, vjp[arg], "vjp", "out_space")
         for arg in self._jvp.keys() - self._vjp.keys():
             vjp[arg] = self._transposed(arg, jvp[arg], "jvp", f"{arg}_space")
-        return Primitive(self._name, self._function, vjp, jvp, **self._options)
+        return Primitive(self._name, self._unwritten, vjp, jvp, **self._options)
 
     def _transposed(self, arg: str, rule: Callable[..., Any], kind: str, domain: str) -> Any:
         """Transpose a rule: it is linear, so the vjp of it, anywhere, is its transpose everywhere."""
@@ -110,15 +103,60 @@ class LocalPrimitive:
         return Rule(transposed, (domain, codomain, *names))
 
 
-def _bits_of_traced(args: tuple[Any, ...]) -> list[bytes]:
-    """What the traced arrays among some arguments hold."""
-    found = []
-    for x in args:
-        if is_traced(x) and hasattr(type(x), "__setitem__"):
-            while is_traced(x):
-                x = x.value
-            found.append(x.tobytes())
-    return found
+class Unwritten:
+    """A function that must not write into its arrays, since derivatives are computed with what was there before.
+
+    Its first call works on copies, which are compared with the arrays afterwards, so that also a write by foreign code
+    is found. Later calls are given read-only views, where numpy raises at the write. Compiled code that takes
+    none is given copies each time.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        functools.update_wrapper(self, function)
+        self._function, self._name = function, name
+        self._on_copies = True
+        self._takes_views = True
+
+    def __call__(self, *args: Any, **static: Any) -> Any:
+        if not any(type(x) is np.ndarray for x in args):
+            return self._function(*args, **static)
+        if self._on_copies:
+            return self._compared(args, static)
+        try:
+            return _owned(self._function(*map(_read_only, args), **static))
+        except (ValueError, TypeError) as error:
+            if "read-only" not in str(error) and "readonly" not in str(error):
+                raise
+        self._takes_views = False
+        return self._compared(args, static)
+
+    def _compared(self, args: tuple[Any, ...], static: dict[str, Any]) -> Any:
+        given = [x.copy(order="K") if type(x) is np.ndarray else x for x in args]
+        value = self._function(*given, **static)
+        if any(type(x) is np.ndarray and x.tobytes() != y.tobytes() for x, y in zip(args, given, strict=True)):
+            raise DroppedDerivativeError(
+                f"{self._name} writes into an array that it is given, and the trace computes derivatives with what was "
+                "there before. Let the function copy the array first (x = x.copy()), or return what it writes; give it "
+                "an array to work in as a static parameter"
+            )
+        self._on_copies = not self._takes_views
+        return value
+
+
+def _read_only(x: Any) -> Any:
+    """A view that cannot be written to, of an array."""
+    if type(x) is not np.ndarray:
+        return x
+    view = x.view()
+    view.flags.writeable = False
+    return view
+
+
+def _owned(value: Any) -> Any:
+    """A result that can be written to: a function may return the view that it was given."""
+    if type(value) is np.ndarray:
+        return value if value.flags.writeable else value.copy()
+    return type(value)(map(_owned, value)) if type(value) in (tuple, list) else value
 
 
 def _ones(space: VectorSpace) -> Any:
