@@ -87,7 +87,7 @@ class Whole(Lower):
         for p in definition.params:
             env[p.name], leaves = self.declared(p.of, p.name, dense)
             params += leaves
-        result = self.completed(self.entered(definition, env, name), definition.result)
+        result = self.laid(self.completed(self.entered(definition, env, name), definition.result))
         dense = dense and is_dense(result)
         self.is_dense = dense if is_main else self.is_dense
         results = self.flat(result, definition.result, dense)
@@ -117,7 +117,7 @@ class Whole(Lower):
             values.append(env[p.name])
             params += leaves
         found = self.entered(self.module.definitions[name], env, name)
-        primal = part(found, 0)
+        primal = self.laid(part(found, 0))
         dense_result = dense and is_dense(primal)
         if is_main:
             self.is_dense = dense_result

@@ -62,6 +62,49 @@ def written_where(x: te.Vec) -> float:
     return sum(a * a for a in ys)
 
 
+def written_on_even(x: te.Vec) -> float:
+    ys = [1.0 for _ in x]
+    for i in range(len(x)):
+        if i % 2 == 0:
+            ys[i] = ys[i - 1] * x[i] + ys[i]
+    return sum(y * y for y in ys)
+
+
+def written_in_one_of_three(x: te.Vec) -> float:
+    ys = [1.0 for _ in x]
+    total = 0.0
+    for i in range(len(x)):
+        if i % 2 == 0:
+            if i % 4 == 0:
+                ys[i] = ys[i - 1] * x[i]
+            else:
+                ys[0] += x[i] * ys[i]
+                ys[i] = 2.0 * ys[0]
+        else:
+            total += ys[i - 1] * x[i]
+    return total * sum(ys)
+
+
+def appended_on_even(x: te.Vec) -> float:
+    ys = [x[0]]
+    for i in range(len(x)):
+        if i % 2 == 0:
+            ys.append(ys[-1] * x[i] + 0.5)
+    return ys[-1] * ys[1]
+
+
+def written_in_both(x: te.Vec) -> float:
+    ys = list(x)
+    zs = list(x)
+    for i in range(len(x)):
+        if x[i] < 0.3:
+            ys[i] = x[i] * zs[0]
+            zs[i] = ys[i] + zs[i]
+        elif i > 3:
+            zs[0] = zs[0] + ys[i - 1] * x[i]
+    return sum(ys[i] * zs[i] for i in range(len(x)))
+
+
 def accumulated(x: te.Vec) -> float:
     ys = [0.0] * 3
     for i in range(len(x)):
@@ -143,6 +186,7 @@ def inner(x: te.Vec) -> float:
 
 PROGRAMS = [
     appended, appended_to_items, appended_where, written, written_from_the_end, written_where, accumulated, swapped,
+    written_on_even, written_in_one_of_three, written_in_both, appended_on_even,
     read_whole, kept_before, rows_of_lists, until, of_pairs, by_comprehension, inner,
 ]  # fmt: skip
 BACKENDS = [None, "machine", *(["native"] if is_installed() else [])]
@@ -242,11 +286,21 @@ def lines_run(function, n):
 
 @pytest.mark.parametrize(
     "function",
-    [appended, appended_to_items, written, written_from_the_end, accumulated, of_pairs],
+    [
+        appended,
+        appended_to_items,
+        written,
+        written_from_the_end,
+        written_on_even,
+        written_in_one_of_three,
+        appended_on_even,
+        accumulated,
+        of_pairs,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_writes_take_as_long_as_their_elements(function):
-    few, some, many = (lines_run(function, n) for n in (10, 20, 40))
+    few, some, many = (lines_run(function, n) for n in (12, 24, 48))
     assert many - some == 2 * (some - few)
 
 
