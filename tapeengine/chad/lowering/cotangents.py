@@ -14,7 +14,7 @@ from tapeengine.chad.intermediate.statements import (
     Store,
     Var,
 )
-from tapeengine.chad.lowering.patterns import has_leaves, is_pair, leaf_types, part, stored
+from tapeengine.chad.lowering.patterns import has_leaves, leaf_types, part, stored, tangent_type
 from tapeengine.chad.lowering.slots import Accumulation
 from tapeengine.chad.lowering.values import (
     ARRAYS,
@@ -142,8 +142,9 @@ class Cotangents(Accumulation):
         if not isinstance(of, Product) or not any(isinstance(t, Linear | Product) for t in of.items):
             return value
         found = [self.completed(part(value, k), t) for k, t in enumerate(of.items) if not isinstance(t, Linear)]
-        if is_pair(of):
-            return Tup((found[0], self.full(part(value, 1), of.items[1], found[0])))
+        d = tangent_type(of)
+        if d is not None:
+            return Tup((found[0], self.full(part(value, 1), d, found[0])))
         return Tup(tuple(self.completed(part(value, k), t) for k, t in enumerate(of.items)))
 
     def in_box(self, value: Value, of: Linear) -> Value:

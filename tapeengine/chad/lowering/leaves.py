@@ -151,10 +151,10 @@ class Leaves(Arrays):
         inner: Value = rows.element
         while len(found) < count:
             row = first_rows(inner)
-            if row is not None and row.size is None:
+            if row is None or row.size is None:
                 raise NotLowered("rows of unknown sizes")
-            found.append(ZERO_SIZE if row is None or row.size is None else row.size)
-            inner = ZERO if row is None else row.element
+            found.append(row.size)
+            inner = row.element
         return tuple(found)
 
     def write(self, arrays: list[Var], at: tuple[Operand, ...], value: Value, of: Type, dense: bool) -> None:

@@ -22,7 +22,7 @@ from tapeengine.chad.intermediate.statements import (
 from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.builder import Builder
 from tapeengine.chad.lowering.cotangents import Cotangents
-from tapeengine.chad.lowering.patterns import first_rows, is_dense, is_pair, leaf_types, part, stored
+from tapeengine.chad.lowering.patterns import first_rows, is_dense, leaf_types, part, stored, tangent_type
 from tapeengine.chad.lowering.slots import ArraySlot, Slot
 from tapeengine.chad.lowering.values import (
     FUNCTIONS,
@@ -263,8 +263,9 @@ class Lower(Cotangents):
         if isinstance(of, Product | LProduct | LSum):
             types = of.options if isinstance(of, LSum) else of.items
             each = [self.joined(condition, blocks, (part(a, k), part(b, k)), t) for k, t in enumerate(types)]
-            if is_pair(of):
-                each[1] = self.beside(each[1], of.items[1], each[0])
+            d = tangent_type(of)
+            if d is not None:
+                each[1] = self.beside(each[1], d, each[0])
             return Tup(tuple(each))
         if isinstance(a, Var | Const) and a == b:
             return a

@@ -46,7 +46,7 @@ from tapeengine.chad.types import (
 
 __all__ = [
     "all_parts", "array_types", "first_part", "first_rows", "has_leaves", "holds_boxes", "is_changeable", "is_dense",
-    "is_pair", "is_zero", "leaf_type", "leaf_types", "part", "parts", "replaced_parts", "stored", "variables",
+    "is_zero", "leaf_type", "leaf_types", "part", "parts", "replaced_parts", "stored", "tangent_type", "variables",
 ]  # fmt: skip
 
 
@@ -118,10 +118,12 @@ def is_zero(value: Value) -> bool:
     return isinstance(value, Zero)
 
 
-def is_pair(of: Type) -> bool:
-    """Tell whether a type is that of a value and its tangent."""
-    items = of.items if isinstance(of, Product) else ()
-    return len(items) == 2 and isinstance(items[1], Linear) and not isinstance(items[0], Linear)
+def tangent_type(of: Type) -> Linear | None:
+    """Give the type of the tangent in the type of a value and its tangent; None for another type."""
+    match of:
+        case Product((value, Linear() as d)) if not isinstance(value, Linear):
+            return d
+    return None
 
 
 def variables(value: Value | None) -> Iterator[Var | None]:

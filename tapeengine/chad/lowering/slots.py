@@ -149,7 +149,8 @@ class ArraySlot(Slot):
         rows = self.values.pop()
         assert isinstance(rows, Rows)
         old = self.lower.index(rows, value.index)
-        self.buffer = self.lower.replaced(rows, value.index, True, self.lower.plus(old, value.value, self.of.element))
+        total = self.lower.b.compute("add", self.lower.operand(old), self.lower.operand(value.value))
+        self.buffer = self.lower.replaced(rows, value.index, True, total)
 
     def add(self, value: Value) -> None:
         if isinstance(value, Zero):
@@ -250,7 +251,7 @@ class Accumulation(Leaves):
                 return Tup(())
             case LArray(element) if like is None:
                 return Rows(ZERO_SIZE, self.zero_elements(element, None, (*dims, ZERO_SIZE)))
-            case LArray(element):
+            case LArray(element) if like is not None:
                 inner = self.rows(like) if isinstance(like, Items) else like
                 if isinstance(inner, Rows) and (inner.size is None or not is_dense(inner)):
                     return Rows(None, self.zeros_alike(element, inner.element))

@@ -22,10 +22,10 @@ from tapeengine.chad.lowering.lower import ONE, Lower, Rule
 from tapeengine.chad.lowering.patterns import (
     array_types,
     is_changeable,
-    is_pair,
     leaf_type,
     leaf_types,
     part,
+    tangent_type,
 )
 from tapeengine.chad.lowering.values import (
     Closure,
@@ -64,8 +64,9 @@ def primitive(L: Lower, t: S.Primitive, env: Env) -> Value:
 
 def tuple_(L: Lower, t: S.Tuple, env: Env) -> Value:
     items = [L(x, env) for x in t.items]
-    if is_pair(t.type):
-        items[1] = L.beside(items[1], t.items[1].type, items[0])  # type: ignore[arg-type]
+    d = tangent_type(t.type)
+    if d is not None:
+        items[1] = L.beside(items[1], d, items[0])
     return Tup(tuple(items))
 
 

@@ -101,7 +101,7 @@ def replaced(D: Reverse, t: Build, change: written.Written, context: Context) ->
     return D.let("k", D.primal(change.place, context), bound)
 
 
-def firsts(D: Reverse, n: Term, pairs: Var) -> Term:
+def firsts(D: Reverse, n: Term, pairs: Term) -> Term:
     """Give the array of first components."""
     j = D.fresh("j", INT)
     return Build(n, j, Proj(Index(pairs, j), 0))
