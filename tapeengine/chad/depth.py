@@ -5,50 +5,55 @@ Terms nest as deeply as programs have statements, and data as deeply as they are
 
 from __future__ import annotations
 
-import functools
 import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import ParamSpec, TypeVar
 
-__all__ = ["deep", "keeping"]
+__all__ = ["deep"]
 
 
-class RecursionLimit:
-    """The interpreter's recursion limit, which all threads share: raised with the first that needs more, and put back
-    with the last.
+class Room:
+    """The interpreter's recursion limit and its collector of cycles, which all threads share.
+
+    The limit is raised and the collector stopped with the first that needs it; the last puts both back.
     """
 
     def __init__(self) -> None:
         self.lock = Lock()
         self.users = 0
         self.before = 0
+        self.collects = True
 
     def enter(self, limit: int) -> None:
-        """Raise the limit."""
+        """Raise the limit; stop the collector."""
         with self.lock:
             now = sys.getrecursionlimit()
             if self.users == 0:
-                self.before = now
+                self.before, self.collects = now, gc.isenabled()
+                gc.disable()
             self.users += 1
             sys.setrecursionlimit(max(now, limit))
 
     def leave(self) -> None:
-        """Put the limit back if nobody else needs it."""
+        """Put both back if nobody else needs them."""
         with self.lock:
             self.users -= 1
             if self.users == 0:
                 sys.setrecursionlimit(self.before)
+                if self.collects:
+                    gc.enable()
 
 
-_LIMIT = RecursionLimit()
+_ROOM = Room()
 
 
 @contextmanager
 def deep(limit: int = 100_000) -> Iterator[None]:
-    """Allow deep recursion for a while, in any number of threads.
+    """Allow deep recursion for a while, in any number of threads; a decorator as well.
+
+    What is made meanwhile, terms and deep data, all stays: the collector of cycles would go through it again and again.
 
     Parameters
     ----------
@@ -63,35 +68,11 @@ def deep(limit: int = 100_000) -> Iterator[None]:
     True
     >>> sys.getrecursionlimit() == before
     True
+    >>> deep()(gc.isenabled)(), gc.isenabled()
+    (False, True)
     """
-    _LIMIT.enter(limit)
+    _ROOM.enter(limit)
     try:
         yield
     finally:
-        _LIMIT.leave()
-
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def keeping(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function run without the collector of cycles: of the many terms that it makes none is garbage yet.
-
-    Examples
-    --------
-    >>> keeping(gc.isenabled)(), gc.isenabled()
-    (False, True)
-    """
-
-    @functools.wraps(function)
-    def kept(*args: P.args, **named: P.kwargs) -> R:
-        was_enabled = gc.isenabled()
-        gc.disable()
-        try:
-            return function(*args, **named)
-        finally:
-            if was_enabled:
-                gc.enable()
-
-    return kept
+        _ROOM.leave()

@@ -164,7 +164,7 @@ def case(D: Tangents, t: S.Case) -> Term:
         if is_discrete(b.var.of):
             return S.Branch(b.var, D(b.body))
         dx = D.of[b.var.name] = D.fresh(f"t_{b.var.name}", tangent(b.var.of))
-        return S.Branch(b.var, S.Let(dx, T.LCast(i, d, tangent(b.var.of)), D(b.body)))
+        return S.Branch(b.var, S.Let(dx, T.LCast(i, d, tangent(b.var.of), (b.var,)), D(b.body)))
 
     return D.bind(t.term, lambda x, d: S.Case(x, tuple(branch(i, b, d) for i, b in enumerate(t.branches))))
 

@@ -140,11 +140,15 @@ class LInject(Term):
 
 @dataclass(frozen=True)
 class LCast(Term):
-    """The payload of a cotangent of a sum known to be of option ``index``, of type ``of`` (EC's lcastl and lcastr)."""
+    """The payload of a cotangent of a sum known to be of option ``index``, of type ``of`` (EC's lcastl and lcastr).
+
+    ``like`` is what the payload is a tangent of, where its sizes are wanted.
+    """
 
     index: int
     term: Term
     of: Linear
+    like: tuple[Term, ...] = ()
 
     def _type(self) -> Type:
         return self.of
@@ -429,7 +433,7 @@ class Descend(Term):
     """Runs ``body`` for ``index`` from ``size - 1`` down to 0, threading ``state`` from ``init``.
 
     ``body`` gives a pair: the next state, and something for position ``index`` of an array. The computation gives the
-    pair of the last state and that array.
+    pair of the last state and that array. ``like`` is what the first state is a cotangent of, where it has sizes.
     """
 
     BINDS: ClassVar[Binds] = {"body": ("index", "state")}
@@ -438,6 +442,7 @@ class Descend(Term):
     state: Var
     init: Term
     body: Term
+    like: tuple[Term, ...] = ()
 
     def _type(self) -> Type:
         assert isinstance(self.body.type, EVM)

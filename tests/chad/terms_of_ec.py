@@ -1,6 +1,6 @@
 """Random well-typed terms of EC's language (EC Fig. 1): reals, pairs, binary sums, let, case, sign, operations."""
 
-from hypothesis import strategies as st
+from chad import drawing as st
 
 from tapeengine.chad.terms import Branch, Case, If, Inject, Let, Op, Proj, Tuple, Var, lit
 from tapeengine.chad.traverse import Names
@@ -10,7 +10,6 @@ from tapeengine.chad.values import Tagged
 types = st.recursive(
     st.sampled_from([FLOAT, FLOAT, UNIT]),
     lambda inner: st.tuples(inner, inner).flatmap(lambda p: st.sampled_from([Product(p), Sum(p)])),
-    max_leaves=4,
 )
 OPS = {"add": 2, "mul": 2, "neg": 1, "sin": 1}
 
@@ -22,20 +21,24 @@ def values(of):
             return st.tuples(*map(values, items))
         case Sum(options):
             return st.integers(0, len(options) - 1).flatmap(lambda k: values(options[k]).map(lambda v: Tagged(k, v)))
-    return st.floats(-2, 2).map(lambda x: round(x, 3))
+    return st.floats(-2, 2)
 
 
 def cotangents(of, value):
     """Sparse cotangents of a value of a type; zero at any place."""
+    return st.seeded(cotangent(of, value))
+
+
+def cotangent(of, value):
     match of:
         case Product(()):
             return st.just(())
         case Product(items):
-            return st.none() | st.tuples(*map(cotangents, items, value))
+            return st.none() | st.tuples(*map(cotangent, items, value))
         case Sum(options):
             k, payload = value
-            return st.none() | cotangents(options[k], payload).map(lambda d: Tagged(k, d))
-    return st.floats(-2, 2).map(lambda x: round(x, 3))
+            return st.none() | cotangent(options[k], payload).map(lambda d: Tagged(k, d))
+    return st.floats(-2, 2)
 
 
 @st.composite
@@ -90,12 +93,16 @@ def leaf(draw, of, fitting, env, names):
         case Sum(options):
             k = draw(st.integers(0, len(options) - 1))
             return Inject(k, draw(terms(options[k], env, names, 0)), of)
-    return lit(draw(st.floats(-2, 2).map(lambda x: round(x, 3))))
+    return lit(draw(st.floats(-2, 2)))
+
+
+def programs(depth=5):
+    """A context of variables, their values, and a term."""
+    return st.seeded(program(depth))
 
 
 @st.composite
-def programs(draw, depth=5):
-    """A context of variables, their values, a term, and its type."""
+def program(draw, depth):
     names = Names(["x0", "x1", "x2"])
     env = tuple(Var(f"x{i}", t) for i, t in enumerate(draw(st.lists(types, min_size=1, max_size=3))))
     term = draw(terms(draw(types), env, names, draw(st.integers(1, depth))))

@@ -1,7 +1,7 @@
 """Random well-typed terms of the whole language: those of EC's, arrays, iteration and functions."""
 
+from chad import drawing as st
 from chad.terms_of_ec import OPS
-from hypothesis import strategies as st
 
 from tapeengine.chad.terms import (
     Apply,
@@ -36,11 +36,10 @@ from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Product, Sum
 from tapeengine.chad.values import Tagged
 
-numbers = st.floats(-1.5, 1.5).map(lambda x: round(x, 3))
+numbers = st.floats(-1.5, 1.5)
 first_order = st.recursive(
     st.sampled_from([FLOAT, FLOAT, FLOAT, UNIT, Array(FLOAT), Product((FLOAT, INT))]),
     lambda inner: st.one_of(st.tuples(inner, inner).map(Product), st.tuples(inner, inner).map(Sum), inner.map(Array)),
-    max_leaves=3,
 )
 
 
@@ -58,16 +57,20 @@ def values(of):
 
 def cotangents(of, value):
     """Sparse cotangents of a value."""
+    return st.seeded(cotangent(of, value))
+
+
+def cotangent(of, value):
     match of:
         case Product(()):
             return st.just(())
         case Product(items):
-            return st.none() | st.tuples(*map(cotangents, items, value))
+            return st.none() | st.tuples(*map(cotangent, items, value))
         case Sum(options):
             k, payload = value
-            return st.none() | cotangents(options[k], payload).map(lambda d: Tagged(k, d))
+            return st.none() | cotangent(options[k], payload).map(lambda d: Tagged(k, d))
         case Array(element):
-            each = st.tuples(*(cotangents(element, v) for v in value))
+            each = st.tuples(*(cotangent(element, v) for v in value))
             return st.none() | each.map(lambda ds: ("entries", list(enumerate(ds))))
     return numbers if of == FLOAT else st.just(())
 
@@ -249,9 +252,13 @@ class Draw:
         return Concatenate(self.term(of, env, depth), self.term(of, env, depth))
 
 
-@st.composite
-def programs(draw, depth=3, functions=True):
+def programs(depth=3, functions=True):
     """A context of first-order variables, their values, and a term of first-order type."""
+    return st.seeded(program(depth, functions))
+
+
+@st.composite
+def program(draw, depth, functions):
     env = tuple(Var(f"x{i}", t) for i, t in enumerate(draw(st.lists(first_order, min_size=1, max_size=3))))
     maker = Draw(draw, functions)
     term = maker.term(draw(first_order), env, draw(st.integers(1, depth)))

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tapeengine.chad.depth import deep, keeping
+from tapeengine.chad.depth import deep
 
 
 def test_one_that_leaves_does_not_lower_the_limit_of_another() -> None:
@@ -27,7 +27,7 @@ def test_an_error_inside_puts_the_limit_back() -> None:
 
 
 def test_the_collector_of_cycles_comes_back() -> None:
-    @keeping
+    @deep()
     def failing() -> None:
         assert not gc.isenabled()
         raise ValueError

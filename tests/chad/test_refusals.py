@@ -294,7 +294,7 @@ REFUSED = {
     kept_and_bound_again: ("captured y, which has been given another value", "as an argument"),
     returned_and_bound_again: ("g has captured y", "pass y as an argument"),
     mutual: ("calls itself by way of another local function", "te.program"),
-    two_names_for_one_array: ("b = a may be the same array", "te.scatter"),
+    two_names_for_one_array: ("a is the same array", "te.scatter"),
     changed_while_it_is_run_over: ("the loop around runs over it", "start with a copy"),
     changed_by_a_local_function: ("a local function changes it", "start with a copy"),
     calls_unknown: ("nextafter is not a function", "te.program"),

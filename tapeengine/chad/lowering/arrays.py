@@ -8,7 +8,6 @@ from tapeengine.chad.intermediate.operations import REAL, WHOLE
 from tapeengine.chad.intermediate.statements import (
     ArrayOf,
     Assign,
-    BoxOf,
     Changed,
     Check,
     Compute,
@@ -28,12 +27,13 @@ from tapeengine.chad.lowering.patterns import (
     first_part,
     holds_boxes,
     is_dense,
+    is_zero,
     part,
-    parts,
-    replaced_parts,
+    variables,
 )
 from tapeengine.chad.lowering.values import (
     FUNCTIONS,
+    ZERO,
     Items,
     Member,
     NotLowered,
@@ -96,7 +96,7 @@ class Arrays:
         if isinstance(value, Items) and isinstance(i, Const) and -len(value.items) <= i.value < len(value.items):  # type: ignore[operator]
             return value.items[i.value]  # type: ignore[index]
         if isinstance(value, Items):
-            value = self.rows(value, None)
+            value = self.rows(value)
         within = self.is_within(i, self.size(value))
         if isinstance(value, Pull):
             return value.at(self.checked(i, value.size, within))
@@ -165,11 +165,14 @@ class Arrays:
                 kept = tuple(None if x is None else self.kept_element(x, size, body) for x in options)
                 return Member(self.kept_element(tag, size, body), kept)
             case Rows() | Pull() | Items():
-                return self.kept_rows(self.rows(value, None), size, body)
+                rows = self.rows(value)
+                return ZERO if is_zero(rows) else self.kept_rows(rows, size, body)
         if isinstance(value, FUNCTIONS):
             return Steps(body, value)
         if isinstance(value, Zero):
-            return value
+            outside = list(body.chain())[1:]
+            known = all(v is not None and self.b.homes[v.name] in outside for v in variables(value))
+            return value if known else ZERO
         raise NotLowered(f"an array of {type(value).__name__}")
 
     def before(self, body: Block, of: ArrayOf, sizes: tuple[Operand, ...]) -> Var:
@@ -323,77 +326,30 @@ class Arrays:
                 return self.stored_build(self.size(row), lambda i: self.index(row, i))
         return value
 
-    def rows(self, value: Value, element: Type | None) -> Rows:
+    def rows(self, value: Value) -> Rows:
         """Give an array as it lies in memory."""
         match value:
             case Rows():
                 return value
             case Pull(size, at):
                 return self.build(size, at)
-            case Items(items) if items:
-                return self.stacked(items)
-            case Items():
-                if element is None:
-                    raise NotLowered("an empty array of unknown elements")
-                return self.empty(element)
+            case Items(items, of):
+                return self.stacked(items, of)
         raise NotLowered(f"a {type(value).__name__} where an array is wanted")
 
-    def stacked(self, items: tuple[Value, ...]) -> Rows:
-        """Store items side by side."""
-        size = Const(len(items), WHOLE)
-        first = next((x for x in items if not isinstance(x, Zero)), items[0])
-        match first:
-            case Var() | Const():
-                array = self.b.new(ArrayOf(first.type), (size,))
-                zero = Const(None, first.type) if isinstance(first.type, BoxOf) else Const(0.0, REAL)
-                for k, x in enumerate(items):
-                    self.b.add(Store(array, (Const(k, WHOLE),), zero if isinstance(x, Zero) else self.operand(x)))
-                return Rows(size, Part(array))
-            case Tup(parts):
-                columns = [self.stacked(tuple(part(x, j) for x in items)).element for j in range(len(parts))]
-                return Rows(size, Tup(tuple(columns)))
-            case Zero():
-                return Rows(size, first)
-            case Member(_, options):
-                tags = self.stacked(tuple(self.as_member(x).tag for x in items)).element
-                columns_: list[Value | None] = []
-                for k in range(len(options)):
-                    given = [self.as_member(x).options[k] for x in items]
-                    like = next((x for x in given if x is not None), None)
-                    if like is None:
-                        columns_.append(None)
-                    else:
-                        full = tuple(self.default(like) if x is None else x for x in given)
-                        columns_.append(self.stacked(full).element)
-                return Rows(size, Member(tags, tuple(columns_)))
-        rows = [self.spread(self.rows(x, None)) for x in items]
-        return Rows(size, self.stacked_rows(rows))
-
-    def as_member(self, value: Value) -> Member:
-        """Give a member of a sum."""
-        if not isinstance(value, Member):
-            raise NotLowered("a sum of unknown options")
+    def laid(self, value: Value) -> Value:
+        """Give a value whose arrays lie in memory, so that it is known whether their rows have one size."""
+        match value:
+            case Pull(size, at):
+                return self.build(size, at)
+            case Tup(items):
+                return Tup(tuple(map(self.laid, items)))
+            case Member(tag, options):
+                return Member(tag, tuple(None if x is None else self.laid(x) for x in options))
         return value
 
-    def stacked_rows(self, rows: list[Rows]) -> Value:
-        """Store references to rows side by side, leaf by leaf."""
-        columns = []
-        found = [list(parts(r.element)) for r in rows]
-        if len({len(each) for each in found}) > 1:
-            raise NotLowered("rows of different kinds")
-        for leaves in zip(*found, strict=True):
-            wholes = [self.whole(p) for p in leaves]
-            if any(w.type != wholes[0].type for w in wholes):
-                raise NotLowered("rows of different kinds")
-            columns.append(self.stacked(tuple(wholes)).element)
-        return Rows(None, replaced_parts(rows[0].element, iter(columns)))
-
-    def empty(self, element: Type) -> Rows:
-        """Make an array without elements; see `Leaves`."""
-        raise NotImplementedError
-
-    def default(self, like: Value) -> Value:
-        """Give a value that looks like another and that nobody looks at; see `Leaves`."""
+    def stacked(self, items: tuple[Value, ...], of: Type) -> Rows:
+        """Store items side by side; see `Cotangents`."""
         raise NotImplementedError
 
     def whole(self, of: Part) -> Var:

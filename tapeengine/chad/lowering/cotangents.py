@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from tapeengine.chad.intermediate.operations import REAL
+from tapeengine.chad.intermediate.operations import REAL, WHOLE
 from tapeengine.chad.intermediate.statements import (
+    ArrayOf,
     BoxOf,
     Const,
+    Operand,
     Plus,
+    Store,
     Var,
 )
-from tapeengine.chad.lowering.patterns import part, stored
+from tapeengine.chad.lowering.patterns import has_leaves, leaf_types, part, stored, tangent_type
 from tapeengine.chad.lowering.slots import Accumulation
 from tapeengine.chad.lowering.values import (
     ARRAYS,
+    ZERO,
     Bag,
+    Items,
     Member,
     Nullable,
     Owed,
+    Part,
+    Pull,
     Rows,
     Scattered,
     Single,
@@ -27,6 +34,7 @@ from tapeengine.chad.lowering.values import (
     Zero,
 )
 from tapeengine.chad.types import (
+    INT,
     Array,
     LArray,
     Linear,
@@ -36,6 +44,7 @@ from tapeengine.chad.types import (
     LSum,
     LUnit,
     Product,
+    Sum,
     Type,
 )
 
@@ -80,8 +89,7 @@ class Cotangents(Accumulation):
                 likes = like.items if isinstance(like, Tup) else (None,) * len(items)
                 return Tup(tuple(self.full(part(value, k), t, likes[k]) for k, t in enumerate(items)))
             case LSum(options):
-                of_options = like.options if isinstance(like, Member) else (None,) * len(options)
-                return Tup(tuple(self.full(part(value, k), t, of_options[k]) for k, t in enumerate(options)))
+                return Tup(tuple(self.full_option(part(value, k), t, like, k) for k, t in enumerate(options)))
             case LUnit():
                 return Tup(())
             case LNamed(name):
@@ -90,7 +98,7 @@ class Cotangents(Accumulation):
                 return Tup(())
             case LArray():
                 if isinstance(value, ARRAYS):
-                    return value
+                    return self.full_elements(value, of, like)
                 if isinstance(value, Bag | Zero) and value.like is not None:
                     like = value.like
                 if isinstance(value, Owed):
@@ -100,6 +108,33 @@ class Cotangents(Accumulation):
                 return made
         return value
 
+    def full_elements(self, value: Rows | Pull | Items, of: LArray, like: Value | None) -> Value:
+        """Give an array of cotangents without zeros where there are rows."""
+        elements = (value.element,) if isinstance(value, Rows) else getattr(value, "items", ())
+        if not isinstance(like, ARRAYS) or not any(lacks_rows(x, of.element) for x in elements):
+            return value
+        return Pull(self.size(value), lambda i: self.full(self.index(value, i), of.element, self.index(like, i)))
+
+    def full_option(self, value: Value, of: Linear, like: Value | None, k: int) -> Value:
+        """Give the cotangent of an option of a sum; nobody looks at that of an option that does not occur."""
+        if isinstance(like, Member) and like.options[k] is None and isinstance(value, Zero):
+            leaves = iter([self.nothing(t) for t in leaf_types(stored(of), True)])
+            return self.restored(stored(of), leaves, True)  # type: ignore[arg-type]
+        return self.full(value, of, like.options[k] if isinstance(like, Member) else None)
+
+    def beside(self, d: Value, of: Linear, value: Value) -> Value:
+        """Give a tangent beside its value: arrays are whole, and zeros know what they are like."""
+        if isinstance(d, Zero):
+            return Zero(value)
+        if isinstance(d, Single | Scattered | Bag | Nullable | Owed):
+            return self.full(d, of, value)
+        types = of.items if isinstance(of, LProduct) else of.options if isinstance(of, LSum) else ()
+        values = value.items if isinstance(value, Tup) else value.options if isinstance(value, Member) else ()
+        if not types or len(types) != len(values):
+            return d
+        each = enumerate(zip(types, values, strict=True))
+        return Tup(tuple(part(d, k) if x is None else self.beside(part(d, k), t, x) for k, (t, x) in each))
+
     def completed(self, value: Value, of: Type) -> Value:
         """Give a value whose tangents have all their leaves; a tangent stands beside the value that it belongs to."""
         if isinstance(of, Linear):
@@ -107,8 +142,9 @@ class Cotangents(Accumulation):
         if not isinstance(of, Product) or not any(isinstance(t, Linear | Product) for t in of.items):
             return value
         found = [self.completed(part(value, k), t) for k, t in enumerate(of.items) if not isinstance(t, Linear)]
-        if len(of.items) == 2 and isinstance(of.items[1], Linear) and not isinstance(of.items[0], Linear):
-            return Tup((found[0], self.full(part(value, 1), of.items[1], found[0])))
+        d = tangent_type(of)
+        if d is not None:
+            return Tup((found[0], self.full(part(value, 1), d, found[0])))
         return Tup(tuple(self.completed(part(value, k), t) for k, t in enumerate(of.items)))
 
     def in_box(self, value: Value, of: Linear) -> Value:
@@ -132,3 +168,60 @@ class Cotangents(Accumulation):
             case Array(element):
                 return Nullable(self.pattern(element, leaves, False, 1))
         return next(leaves)
+
+    # ------------------------------------------------------------ items written out
+
+    def stacked(self, items: tuple[Value, ...], of: Type) -> Rows:
+        """Store items side by side."""
+        if not items:
+            return self.empty(stored(of))
+        size = Const(len(items), WHOLE)
+        if all(isinstance(x, Zero) for x in items):
+            return Rows(size, ZERO)
+        if not has_leaves(stored(of)):
+            return Rows(size, Tup(()))
+        match of:
+            case Product(types) | LProduct(types) | LSum(types):
+                columns = [self.stacked(tuple(part(x, k) for x in items), t).element for k, t in enumerate(types)]
+                return Rows(size, Tup(tuple(columns)))
+            case Sum(options):
+                return Rows(size, self.stacked_members(items, options))
+            case Array() | LArray():
+                return Rows(size, self.stacked_rows(items, of))
+        return Rows(size, self.stacked_scalars([self.flat(x, of, True)[0] for x in items]))
+
+    def stacked_scalars(self, items: Sequence[Operand]) -> Part:
+        """Store operands of one type in an array."""
+        array = self.b.new(ArrayOf(items[0].type), (Const(len(items), WHOLE),))
+        for k, x in enumerate(items):
+            self.b.add(Store(array, (Const(k, WHOLE),), x))
+        return Part(array)
+
+    def stacked_members(self, items: Sequence[Value], options: Sequence[Type]) -> Member:
+        """Store members of a sum option by option; what an item has not is something that nobody looks at."""
+        members = [x for x in items if isinstance(x, Member)]
+        assert len(members) == len(items)
+        columns: list[Value | None] = []
+        for k, t in enumerate(options):
+            given = [x.options[k] for x in members]
+            like = next((x for x in given if x is not None), None)
+            full = [like and self.default(like) if x is None else x for x in given]
+            columns.append(None if like is None else self.stacked(tuple(full), t).element)  # type: ignore[arg-type]
+        return Member(self.stacked(tuple(x.tag for x in members), INT).element, tuple(columns))
+
+    def stacked_rows(self, items: Sequence[Value], of: Array | LArray) -> Rows:
+        """Store references to the arrays that rows consist of, leaf by leaf."""
+        full = [self.full(x, of, None) if isinstance(of, Linear) else x for x in items]
+        leaves = zip(*(self.flat(x, stored(of), False) for x in full), strict=True)
+        columns = iter([self.stacked_scalars(column).array for column in leaves])
+        return Rows(None, self.pattern(stored(of).element, columns, False, 2))  # type: ignore[attr-defined]
+
+
+def lacks_rows(value: Value, of: Linear) -> bool:
+    """Tell whether there is a zero in an element where there are rows."""
+    match of:
+        case LArray(element):
+            return isinstance(value, Zero) or (isinstance(value, Rows) and lacks_rows(value.element, element))
+        case LProduct(types) | LSum(types):
+            return any(lacks_rows(part(value, k), t) for k, t in enumerate(types))
+    return False

@@ -50,7 +50,7 @@ from tapeengine.chad.types import (
     Type,
 )
 
-__all__ = ["Leaves"]
+__all__ = ["ZERO_SIZE", "Leaves"]
 
 ZERO_SIZE = Const(0, WHOLE)
 
@@ -97,7 +97,7 @@ class Leaves(Arrays):
                     return Rows(ZERO_SIZE, like.element)
                 return Rows(ZERO_SIZE, self.default_rows(like.element, 1))
             case Pull() | Items():
-                return self.default(self.rows(like, None))
+                return self.default(self.rows(like))
         return like
 
     def default_rows(self, of: Value, depth: int) -> Value:
@@ -122,7 +122,7 @@ class Leaves(Arrays):
         """Give the arrays that an array consists of."""
         if isinstance(value, Zero):
             return [Const(None, t) for t in array_types(of, dense)]
-        rows = self.rows(value, of.element)
+        rows = self.rows(value)
         wanted = array_types(of, dense)
         if not wanted:
             return [self.size(rows)]
@@ -161,7 +161,7 @@ class Leaves(Arrays):
         """Store an element's leaves."""
         of = stored(of)
         if isinstance(of, Array) and dense:
-            rows = self.rows(value, of.element)
+            rows = self.rows(value)
             with self.b.loop(self.size(rows), hint="j") as body:
                 assert body.index is not None
                 self.write(arrays, (*at, body.index), self.index(rows, body.index), of.element, dense)
@@ -242,15 +242,15 @@ class Leaves(Arrays):
     def copy(self, array: Value, of: Type) -> Rows:
         """Copy an array, so that it can be added to in place."""
         assert isinstance(of, Array)
-        rows = self.rows(array, of.element)
+        rows = self.rows(array)
         return self.stored_build(self.size(rows), lambda i: self.index(rows, i))
 
     def concatenated(self, first: Value, second: Value, of: Array) -> Value:
         """Write two arrays one after the other."""
-        parts_ = [self.rows(x, of.element) for x in (first, second)]
+        parts_ = [self.rows(x) for x in (first, second)]
         sizes = [self.size(x) for x in parts_]
         if isinstance(first, Items) and isinstance(second, Items):
-            return Items((*first.items, *second.items))
+            return Items((*first.items, *second.items), first.of)
         dense = all(map(is_dense, parts_)) and not any(first_rows(r.element) for r in parts_)
         types = array_types(of, dense)
         if not types:

@@ -9,7 +9,7 @@ from tapeengine.chad import target as T
 from tapeengine.chad import terms as S
 from tapeengine.chad.intermediate.statements import BoxOf, Const, Operand, Pack, Unpack
 from tapeengine.chad.lowering.lower import Lower, Rule
-from tapeengine.chad.lowering.patterns import leaf_types, part, stored
+from tapeengine.chad.lowering.patterns import is_zero, leaf_types, part, stored
 from tapeengine.chad.lowering.source import changed
 from tapeengine.chad.lowering.values import (
     ARRAYS,
@@ -66,7 +66,8 @@ def cast(L: Lower, t: T.LCast, env: Env) -> Value:
     of = stored(t.of)
     outs = [L.b.fresh("d", x) for x in leaf_types(of, dense=False)]
     L.b.add(Unpack(tuple(outs), L.operand(value), t.index))
-    return L.from_box(of, iter(outs))
+    found = L.from_box(of, iter(outs))
+    return L.full(found, t.of, L(t.like[0], env)) if t.like else found
 
 
 def scale(L: Lower, t: T.LScale, env: Env) -> Value:
@@ -89,7 +90,8 @@ def dense(L: Lower, t: T.LDense, env: Env) -> Value:
         found = changed(L, t.array, env)
         if isinstance(found, Rows):
             return Owed(ZERO, lambda _: found)
-    return L(t.array, env)
+    made = L(t.array, env)
+    return ZERO if is_zero(made) else made
 
 
 def scattered(L: Lower, t: T.LScatter, env: Env) -> Value:
@@ -165,7 +167,6 @@ def map_accum(L: Lower, t: T.MapAccum, env: Env) -> Value:
         return part(found, 0)
 
     last = L.iterate(n, init, t.init.type, step, t.state.name)
-    L.finals[t.state.name] = last
     return Tup((last, Rows(n, kept[0])))
 
 
@@ -183,7 +184,6 @@ def while_accum(L: Lower, t: T.WhileAccum, env: Env) -> Value:
         return part(found, 0)
 
     last, n = L.repeat(init, t.init.type, test, step, t.state.name)
-    L.finals[t.state.name] = last
     return Tup((last, Rows(n, kept[0])))
 
 
@@ -241,7 +241,7 @@ def descend(L: Lower, t: T.Descend, env: Env) -> Value:
     init = L(t.init, env)
     of = t.init.type
     if isinstance(of, Linear):
-        init = L.full(init, of, L.finals.get(state_slot(t)))
+        init = L.full(init, of, L(t.like[0], env) if t.like else None)
     kept: list[Value] = []
     each = t.body.type.result.items[1]  # type: ignore[attr-defined]
 
@@ -254,19 +254,6 @@ def descend(L: Lower, t: T.Descend, env: Env) -> Value:
 
     last = L.iterate(n, init, of, step, t.state.name, down=True)
     return Tup((last, Rows(n, kept[0])))
-
-
-def state_slot(t: T.Descend) -> str:
-    """Give the name of the state whose cotangent a computation carries: the first slot that a step opens."""
-    pending: list[S.Term] = [t.body]
-    while pending:
-        term = pending.pop()
-        if isinstance(term, T.Scope) and term.of == t.init.type:
-            return term.slot
-        from tapeengine.chad.traverse import children
-
-        pending += [child for child, _ in reversed(children(term))]
-    return ""
 
 
 RULES: Mapping[type[S.Term], Rule] = MappingProxyType(

@@ -22,8 +22,8 @@ from tapeengine.chad.intermediate.statements import (
 from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.builder import Builder
 from tapeengine.chad.lowering.cotangents import Cotangents
-from tapeengine.chad.lowering.patterns import first_rows, is_dense, leaf_types, part, stored
-from tapeengine.chad.lowering.slots import Slot
+from tapeengine.chad.lowering.patterns import first_rows, is_dense, leaf_types, part, stored, tangent_type
+from tapeengine.chad.lowering.slots import ArraySlot, Slot
 from tapeengine.chad.lowering.values import (
     FUNCTIONS,
     ZERO,
@@ -55,6 +55,7 @@ from tapeengine.chad.types import (
     LArray,
     Linear,
     LProduct,
+    LReal,
     LSum,
     Product,
     Sum,
@@ -83,8 +84,6 @@ class Lower(Cotangents):
         Whether loops and branches are those of a forward pass, which keep frames.
     slots : dict of str to list of Slot
         The open slots of each name, the innermost last.
-    finals : dict of str to Value
-        The last value of each state of a loop.
     preset : dict of str to Slot
         Slots that are parameters of a reverse pass.
     uneven : frozenset of str
@@ -98,7 +97,6 @@ class Lower(Cotangents):
         self.made = 0
         self.keeps = True
         self.slots: dict[str, list[Slot]] = {}
-        self.finals: dict[str, Value] = {}
         self.preset: dict[str, Slot] = {}
 
     def __call__(self, term: S.Term, env: Env) -> Value:
@@ -261,10 +259,13 @@ class Lower(Cotangents):
         if isinstance(a, FUNCTIONS) or isinstance(b, FUNCTIONS):
             return Either(condition, Taken(blocks[0], a), Taken(blocks[1], b))
         if isinstance(a, Zero) and isinstance(b, Zero):
-            return a
+            return a if a == b else ZERO
         if isinstance(of, Product | LProduct | LSum):
             types = of.options if isinstance(of, LSum) else of.items
             each = [self.joined(condition, blocks, (part(a, k), part(b, k)), t) for k, t in enumerate(types)]
+            d = tangent_type(of)
+            if d is not None:
+                each[1] = self.beside(each[1], d, each[0])
             return Tup(tuple(each))
         if isinstance(a, Var | Const) and a == b:
             return a
@@ -272,6 +273,7 @@ class Lower(Cotangents):
             return self.joined_members(condition, blocks, (a, b), of)
         if isinstance(of, Linear):
             a, b = (self.full_in(block, x, of) for block, x in zip(blocks, (a, b), strict=True))
+        a, b = (self.laid_in(block, x) for block, x in zip(blocks, (a, b), strict=True))
         of = stored(of)
         dense = is_dense(a) and is_dense(b)
         found: list[list[Operand]] = []
@@ -283,6 +285,11 @@ class Lower(Cotangents):
             with self.b.inside(block):
                 self.b.add(Assign(tuple(outs), tuple(operands)))
         return self.restored(of, iter(outs), dense)
+
+    def laid_in(self, block: Block, value: Value) -> Value:
+        """Let the arrays of a value lie in memory, in a block."""
+        with self.b.inside(block):
+            return self.laid(value)
 
     def full_in(self, block: Block, value: Value, of: Linear) -> Value:
         """Give a cotangent with all its leaves, in a block."""
@@ -395,12 +402,57 @@ class Lower(Cotangents):
     ) -> Value:
         """Apply the function of the branch that was taken."""
         blocks = self.b.branch(condition, keeps=False)
-        values = []
+        names = [n for n, slots in self.slots.items() if slots and self.is_open_here(slots[-1])]
+        values, inner, sums = [], [], []
         for block, function in zip(blocks, functions, strict=True):
             block.mirrors.append(function.block)
             with self.b.inside(block):
-                values.append(self.applied(function.value, args, of))
-        return self.finished(condition, blocks, (values[0], values[1]), of)
+                slots = self.inner_slots(names)
+                result, closed = self.with_slots(names, list(slots), lambda f=function: self.applied(f.value, args, of))  # type: ignore[misc]
+                values.append(result)
+                inner.append(slots)
+                sums.append(closed)
+        found = self.finished(condition, blocks, (values[0], values[1]), of)
+        for k, slot in enumerate(self.arrays(names)):
+            self.add_either(slot, condition, blocks, (inner[0][k], inner[1][k]), (part(sums[0], k), part(sums[1], k)))
+        return found
+
+    def is_open_here(self, slot: Slot) -> bool:
+        """Tell whether a slot for an array of numbers is open here and is no array in memory yet."""
+        is_numbers = isinstance(slot, ArraySlot) and isinstance(slot.of.element, LReal) and slot.like is not None
+        return is_numbers and slot.block is self.b.block and slot.buffer is None  # type: ignore[attr-defined]
+
+    def arrays(self, names: list[str]) -> list[ArraySlot]:
+        """Give the innermost slots of names, which are slots for arrays."""
+        return [s for n in names if isinstance(s := self.slots[n][-1], ArraySlot)]
+
+    def inner_slots(self, names: list[str]) -> list[ArraySlot]:
+        """Open slots for arrays once more, in a branch."""
+        found = []
+        for slot in self.arrays(names):
+            made = ArraySlot(self, slot.of, slot.like)
+            made.goes_on = True
+            found.append(made)
+        return found
+
+    def add_either(
+        self,
+        slot: ArraySlot,
+        condition: Operand,
+        blocks: tuple[Block, Block],
+        inner: tuple[ArraySlot, ArraySlot],
+        sums: tuple[Value, Value],
+    ) -> None:
+        """Add what two branches contribute: one array of either if a branch goes on with an array, else in place."""
+        if any(s.took_over for s in inner):
+            a, b = (Zero(slot.like) if isinstance(d, Zero) else d for d in sums)
+            rows = self.joined(condition, blocks, (a, b), slot.of)
+            assert isinstance(rows, Rows)
+            slot.go_on(rows)
+            return
+        for block, d in zip(blocks, sums, strict=True):
+            with self.b.inside(block):
+                slot.add(d)
 
 
 def group_of(of: Type) -> Group:
@@ -414,7 +466,7 @@ class Carried:
 
     def __init__(self, lower: Lower, init: Value, of: Type, hint: str) -> None:
         self.lower, self.of, self.type, self.hint = lower, stored(of), of, hint
-        init = lower.completed(init, of)
+        init = lower.laid(lower.completed(init, of))
         self.dense = is_dense(init) and hint not in lower.uneven
         operands = lower.flat(init, self.of, self.dense)
         self.variables = [lower.b.fresh(hint, t) for t in leaf_types(self.of, self.dense)]
@@ -432,7 +484,7 @@ class Carried:
 
     def pairs(self, value: Value) -> list[tuple[Var, Operand]]:
         """Give the variables with what they become at the end of a step."""
-        value = self.lower.completed(value, self.type)
+        value = self.lower.laid(self.lower.completed(value, self.type))
         if self.dense and not is_dense(value):
             raise Uneven(self.hint)
         return list(zip(self.variables, self.lower.flat(value, self.of, self.dense), strict=True))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tapeengine.chad import terms as S
-from tapeengine.chad.depth import deep, keeping
+from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent
 from tapeengine.chad.intermediate.analysis import flatten, needed
 from tapeengine.chad.intermediate.statements import (
@@ -87,7 +87,7 @@ class Whole(Lower):
         for p in definition.params:
             env[p.name], leaves = self.declared(p.of, p.name, dense)
             params += leaves
-        result = self.completed(self.entered(definition, env, name), definition.result)
+        result = self.laid(self.completed(self.entered(definition, env, name), definition.result))
         dense = dense and is_dense(result)
         self.is_dense = dense if is_main else self.is_dense
         results = self.flat(result, definition.result, dense)
@@ -117,7 +117,7 @@ class Whole(Lower):
             values.append(env[p.name])
             params += leaves
         found = self.entered(self.module.definitions[name], env, name)
-        primal = part(found, 0)
+        primal = self.laid(part(found, 0))
         dense_result = dense and is_dense(primal)
         if is_main:
             self.is_dense = dense_result
@@ -288,7 +288,7 @@ def real(of: Type) -> bool:
     return bool(leaf_types(of, True)) if not isinstance(of, Array) else bool(array_types(of, True))
 
 
-@keeping
+@deep()
 def lower_value(module: S.Module, dense: bool = True) -> Lowered:
     """Write a program that computes the value of a module's main definition.
 
@@ -332,7 +332,7 @@ def attempted(write: Callable[[frozenset[str]], Lowered]) -> Lowered:
                 uneven |= {error.state}
 
 
-@keeping
+@deep()
 def lower_reverse(module: S.Module, derivative: S.Module, dense: bool = True) -> Lowered:
     """Write the forward and the reverse pass of a module's main definition.
 

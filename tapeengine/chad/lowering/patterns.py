@@ -10,7 +10,9 @@ from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import (
     ArrayOf,
     BoxOf,
+    Const,
     Scalar,
+    Var,
 )
 from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.lowering.values import (
@@ -30,6 +32,7 @@ from tapeengine.chad.types import (
     Float,
     Int,
     LArray,
+    Linear,
     LNamed,
     LProduct,
     LReal,
@@ -43,7 +46,7 @@ from tapeengine.chad.types import (
 
 __all__ = [
     "all_parts", "array_types", "first_part", "first_rows", "has_leaves", "holds_boxes", "is_changeable", "is_dense",
-    "leaf_type", "leaf_types", "part", "parts", "replaced_parts", "stored",
+    "is_zero", "leaf_type", "leaf_types", "part", "parts", "replaced_parts", "stored", "tangent_type", "variables",
 ]  # fmt: skip
 
 
@@ -103,6 +106,49 @@ def part(value: Value, k: int) -> Value:
     if isinstance(value, Tup):
         return value.items[k]
     raise NotLowered(f"a component of a {type(value).__name__}")
+
+
+def is_zero(value: Value) -> bool:
+    """Tell whether all of a cotangent is known to be zero."""
+    match value:
+        case Tup(items) | Items(items, _):
+            return bool(items) and all(map(is_zero, items))
+        case Rows(_, element):
+            return is_zero(element)
+    return isinstance(value, Zero)
+
+
+def tangent_type(of: Type) -> Linear | None:
+    """Give the type of the tangent in the type of a value and its tangent; None for another type."""
+    match of:
+        case Product((value, Linear() as d)) if not isinstance(value, Linear):
+            return d
+    return None
+
+
+def variables(value: Value | None) -> Iterator[Var | None]:
+    """Go through the variables that a value consists of; None stands for some that are not known."""
+    match value:
+        case Var():
+            yield value
+        case Part(array, indices):
+            yield array
+            yield from (i for i in indices if isinstance(i, Var))
+        case Rows(size, element):
+            yield from variables(size)
+            yield from variables(element)
+        case Tup(items) | Items(items, _):
+            for x in items:
+                yield from variables(x)
+        case Member(tag, options):
+            for y in (tag, *options):
+                yield from variables(y)
+        case Zero(like):
+            yield from variables(like)
+        case Const() | None:
+            return
+        case _:
+            yield None
 
 
 def parts(of: Value) -> Iterator[Part]:
@@ -202,7 +248,7 @@ def holds_boxes(value: Value) -> bool:
             return isinstance(array.type, ArrayOf) and isinstance(array.type.element, ArrayOf | BoxOf)
         case Rows(_, element):
             return holds_boxes(element)
-        case Tup(items) | Items(items):
+        case Tup(items) | Items(items, _):
             return any(map(holds_boxes, items))
         case Member(_, options):
             return any(x is not None and holds_boxes(x) for x in options)

@@ -22,8 +22,8 @@ from tapeengine.chad.intermediate.statements import (
 )
 from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.lowering.blocks import Block
-from tapeengine.chad.lowering.leaves import Leaves
-from tapeengine.chad.lowering.patterns import is_dense, part, parts, stored
+from tapeengine.chad.lowering.leaves import ZERO_SIZE, Leaves
+from tapeengine.chad.lowering.patterns import is_changeable, is_dense, part, parts, stored
 from tapeengine.chad.lowering.values import (
     ARRAYS,
     ZERO,
@@ -121,7 +121,11 @@ class NumberSlot(Slot):
 
 
 class ArraySlot(Slot):
-    """A slot for an array."""
+    """A slot for an array.
+
+    It goes on with an array that a contribution hands over, which costs nothing where that is changed in place;
+    ``goes_on`` says whether with any array, ``took_over`` whether it has.
+    """
 
     def __init__(self, lower: Accumulation, of: LArray, like: Value | None) -> None:
         self.lower = lower
@@ -130,13 +134,38 @@ class ArraySlot(Slot):
         self.block = lower.b.block
         self.values: list[Value] = []
         self.buffer: Rows | None = None
+        self.goes_on = False
+        self.took_over = False
+
+    def go_on(self, rows: Rows) -> None:
+        """Go on with an array."""
+        known, self.values = self.values, [rows]
+        self.goes_on = self.took_over = True
+        for value in known:
+            self.add(value)
+
+    def add_one(self, value: Single) -> None:
+        """Add to one element of the array that the slot goes on with."""
+        rows = self.values.pop()
+        assert isinstance(rows, Rows)
+        old = self.lower.index(rows, value.index)
+        total = self.lower.b.compute("add", self.lower.operand(old), self.lower.operand(value.value))
+        self.buffer = self.lower.replaced(rows, value.index, True, total)
 
     def add(self, value: Value) -> None:
         if isinstance(value, Zero):
             return
         b = self.lower.b
+        if self.goes_on and self.buffer is None and b.block is self.block:
+            if isinstance(value, Single) and len(self.values) == 1 and is_changeable(self.values[0]):
+                self.add_one(value)
+                return
+            if is_changeable(value) and self.values and all(isinstance(x, Single) for x in self.values):
+                self.go_on(value)
+                return
         if isinstance(value, Owed) and self.buffer is None and b.block is self.block and self.like is not None:
             self.buffer = value.settle(None)
+            self.took_over = True
             for known in self.values:
                 self.lower.add_rows(self.buffer, known)
             return
@@ -199,12 +228,12 @@ class Accumulation(Leaves):
         """Make an array of zeros of the shape of another array."""
         if like is None:
             raise NotLowered("an array of zeros of unknown size")
-        rows = self.rows(like, None) if isinstance(like, Items) else like
+        rows = self.rows(like) if isinstance(like, Items) else like
         size = self.size(rows)
         return Rows(size, self.zero_elements(of.element, element_of(rows), (size,)))
 
-    def zero_elements(self, of: Linear, like: Value, dims: tuple[Operand, ...]) -> Value:
-        """Give the elements of an array of zeros."""
+    def zero_elements(self, of: Linear, like: Value | None, dims: tuple[Operand, ...]) -> Value:
+        """Give the elements of an array of zeros; nobody looks at those that are like nothing."""
         match of:
             case LUnit():
                 return Tup(())
@@ -213,15 +242,17 @@ class Accumulation(Leaves):
             case LNamed(name):
                 return Part(self.b.new(ArrayOf(BoxOf(name, linear=True)), dims))
             case LProduct(items):
-                return Tup(tuple(self.zero_elements(t, part(like, k), dims) for k, t in enumerate(items)))
+                return Tup(tuple(self.zero_elements(t, like and part(like, k), dims) for k, t in enumerate(items)))
             case LSum(options):
-                assert isinstance(like, Member)
-                each = zip(options, like.options, strict=True)
-                return Tup(tuple(ZERO if x is None else self.zero_elements(t, x, dims) for t, x in each))
+                assert like is None or isinstance(like, Member)
+                each = zip(options, like.options if like else (None,) * len(options), strict=True)
+                return Tup(tuple(self.zero_elements(t, x, dims) for t, x in each))
             case LArray() if stored(of) == Product(()):
                 return Tup(())
-            case LArray(element):
-                inner = self.rows(like, None) if isinstance(like, Items) else like
+            case LArray(element) if like is None:
+                return Rows(ZERO_SIZE, self.zero_elements(element, None, (*dims, ZERO_SIZE)))
+            case LArray(element) if like is not None:
+                inner = self.rows(like) if isinstance(like, Items) else like
                 if isinstance(inner, Rows) and (inner.size is None or not is_dense(inner)):
                     return Rows(None, self.zeros_alike(element, inner.element))
                 return Rows(self.size(inner), self.zero_elements(element, element_of(inner), (*dims, self.size(inner))))

@@ -19,7 +19,14 @@ from tapeengine.chad.intermediate.statements import (
 )
 from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.lowering.lower import ONE, Lower, Rule
-from tapeengine.chad.lowering.patterns import array_types, is_changeable, is_dense, leaf_type, leaf_types, part
+from tapeengine.chad.lowering.patterns import (
+    array_types,
+    is_changeable,
+    leaf_type,
+    leaf_types,
+    part,
+    tangent_type,
+)
 from tapeengine.chad.lowering.values import (
     Closure,
     Env,
@@ -56,7 +63,11 @@ def primitive(L: Lower, t: S.Primitive, env: Env) -> Value:
 
 
 def tuple_(L: Lower, t: S.Tuple, env: Env) -> Value:
-    return Tup(tuple(L(x, env) for x in t.items))
+    items = [L(x, env) for x in t.items]
+    d = tangent_type(t.type)
+    if d is not None:
+        items[1] = L.beside(items[1], d, items[0])
+    return Tup(tuple(items))
 
 
 def proj(L: Lower, t: S.Proj, env: Env) -> Value:
@@ -185,12 +196,10 @@ def component(L: Lower, t: S.Build, size: Operand, env: Env) -> Value | None:
 
 
 def elements(L: Lower, t: S.Elements, env: Env) -> Value:
-    if not t.items:
-        return L.empty(t.of)
     items = tuple(L(x, env) for x in t.items)
     if isinstance(t.of, Float):
         items = tuple(L.flat(x, t.of, True)[0] for x in items)
-    return Items(items)
+    return Items(items, t.of)
 
 
 def index(L: Lower, t: S.Index, env: Env) -> Value:
@@ -219,7 +228,7 @@ def total(L: Lower, t: S.Total, env: Env) -> Value:
 def gather(L: Lower, t: S.Gather, env: Env) -> Value:
     array, indices = L(t.array, env), L(t.indices, env)
     if isinstance(array, Items):
-        array = L.rows(array, None)
+        array = L.rows(array)
     return L.build(L.size(indices), lambda k: L.index(array, L.operand(L.index(indices, k))))
 
 
@@ -234,7 +243,7 @@ def scatter(L: Lower, t: S.Scatter, env: Env) -> Value:
 
 
 def filter_(L: Lower, t: S.Filter, env: Env) -> Value:
-    array = L.rows(L(t.array, env), t.var.of)
+    array = L.rows(L(t.array, env))
     of = Array(t.var.of)
     found = [L.b.new(a, ()) for a in array_types(of, dense=False)]
     if not found:
@@ -244,9 +253,7 @@ def filter_(L: Lower, t: S.Filter, env: Env) -> Value:
         x = env[t.var.name] = L.index(array, body.index, t.var.name)
         then, _ = L.b.branch(L.number(t.condition, env))
         with L.b.inside(then):
-            if isinstance(t.var.of, Array) and not is_dense(x):
-                raise NotLowered("a selection among rows of rows")
-            for a, leaf in zip(found, L.flat(x, t.var.of, dense=True), strict=True):
+            for a, leaf in zip(found, L.flat(x, t.var.of, dense=False), strict=True):
                 L.b.add(Append(a, leaf))
         assert then.flow is not None
         L.b.add(then.flow)
@@ -287,7 +294,7 @@ def while_(L: Lower, t: S.While, env: Env) -> Value:
 
 
 def fold(L: Lower, t: S.Fold, env: Env) -> Value:
-    array = L.rows(L(t.array, env), t.right.of)
+    array = L.rows(L(t.array, env))
     first = L.index(array, Const(0, WHOLE))
     n = L.b.compute("isub", L.size(array), ONE)
 
@@ -303,7 +310,7 @@ def fold(L: Lower, t: S.Fold, env: Env) -> Value:
 def scan(L: Lower, t: S.Scan, env: Env) -> Value:
     init = L(t.init, env)
     array = L(t.array, env)
-    array = L.rows(array, t.var.of) if isinstance(array, Items) else array
+    array = L.rows(array) if isinstance(array, Items) else array
     kept: list[Value] = []
     n = L.size(array)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tapeengine.chad.intermediate.statements import Const, Operand, Var
 from tapeengine.chad.terms import Term
+from tapeengine.chad.types import Type
 from tapeengine.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -86,9 +87,10 @@ class Pull:
 
 @dataclass(frozen=True)
 class Items:
-    """An array of items written out."""
+    """An array of items written out, of a type."""
 
     items: tuple[Value, ...]
+    of: Type
 
 
 @dataclass(frozen=True)

@@ -121,8 +121,10 @@ def own_or_refuse(
 ) -> None:
     """Refuse to change an array that something else may hold."""
     reason = p.shared.get(name, "the program has not made it")
-    if reason is None:
+    other = p.aliases.get((name, node.lineno))  # type: ignore[attr-defined]
+    if reason is None and other is None:
         return
+    reason = reason or f"{other} is the same array"
     message = f"{name} is changed in place here, and {reason}"
     if target is None:
         p.error(node, message, f"start with a copy under another name: mine = list({name})")

@@ -84,3 +84,19 @@ def uses(statements: Sequence[ast.AST]) -> list[str]:
     """Give the names that statements read, in order, also those read inside functions."""
     nodes = (node for statement in statements for node in ast.walk(statement))
     return list(dict.fromkeys(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)))
+
+
+def renaming(statement: ast.stmt) -> tuple[str, str] | None:
+    """Give both names of ``a = b``; None for another statement.
+
+    Examples
+    --------
+    >>> renaming(ast.parse("a = b").body[0]), renaming(ast.parse("a = b + 1").body[0])
+    (('a', 'b'), None)
+    """
+    match statement:
+        case ast.Assign(targets=[ast.Name(target)], value=ast.Name(value)):
+            return target, value
+        case ast.AnnAssign(target=ast.Name(target), value=ast.Name(value)):
+            return target, value
+    return None

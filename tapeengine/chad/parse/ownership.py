@@ -1,7 +1,8 @@
 """Which arrays a program holds alone, so that changing them in place is binding another array to the name.
 
 An array is held alone if every assignment to its variable makes it anew, and if no use of the variable hands it on: its
-elements may be read, it may be iterated over, measured, summed, returned.
+elements may be read, it may be iterated over, measured, summed, returned. It may have another name,
+``row = following``, as long as neither is changed before the other is assigned again (`tapeengine.chad.parse.aliases`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from tapeengine.chad.parse.names import assigned
+from tapeengine.chad.parse.aliases import changes
+from tapeengine.chad.parse.names import assigned, renaming
 
 __all__ = ["changed_in", "shared"]
 
@@ -34,7 +36,7 @@ def shared(function: ast.FunctionDef) -> Mapping[str, str | None]:
     >>> source = "def f(xs):\n    a = [1.0]\n    b = xs\n    c = [2.0]\n    d = c\n    a[0] = 3.0\n    return a"
     >>> found = shared(ast.parse(source).body[0])
     >>> found["a"], found["b"], found["c"]
-    (None, 'b = xs may be the same array', 'd = c may be the same array')
+    (None, 'b = xs may be the same array', None)
     """
     reasons: dict[str, str | None] = {}
     for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
@@ -42,7 +44,19 @@ def shared(function: ast.FunctionDef) -> Mapping[str, str | None]:
         reasons.update(dict.fromkeys(n for n in assigned(scope.body) if n not in parameters))
         for statement in scope.body:
             _statement(statement, reasons)
+    _spread(function, reasons)
     return reasons
+
+
+def _spread(function: ast.FunctionDef, reasons: dict[str, str | None]) -> None:
+    """Let variables that are assigned to one another share the reasons why they may be shared."""
+    renamed = [(s, names) for s in ast.walk(function) if isinstance(s, ast.stmt) and (names := renaming(s))]
+    for _ in renamed:
+        for statement, (target, value) in renamed:
+            if value not in reasons:
+                reasons[target] = f"{ast.unparse(statement)} may be the same array"
+            elif target in reasons:
+                reasons[target] = reasons[value] = reasons[target] or reasons[value]
 
 
 def _statement(statement: ast.stmt, reasons: dict[str, str | None]) -> None:
@@ -65,7 +79,8 @@ def _statement(statement: ast.stmt, reasons: dict[str, str | None]) -> None:
                 reasons[name] = "it is an element of what a loop runs over"
             for name in set(_names(over)).intersection(changed_in(inside)):
                 reasons[name] = "the loop around runs over it"
-    _uses(statement, reasons, keeps=isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr))
+    if not renaming(statement):
+        _uses(statement, reasons, keeps=isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr))
     blocks = [getattr(statement, "body", []), getattr(statement, "orelse", [])]
     for block in (*blocks, *(case.body for case in getattr(statement, "cases", []))):
         for inner in block:
@@ -73,7 +88,7 @@ def _statement(statement: ast.stmt, reasons: dict[str, str | None]) -> None:
 
 
 def _assignment(statement: ast.stmt, target: ast.expr, value: ast.expr | None, reasons: dict[str, str | None]) -> None:
-    if isinstance(target, ast.Name) and value is not None and not _makes(value):
+    if isinstance(target, ast.Name) and value is not None and not _makes(value) and not renaming(statement):
         reasons[target.id] = f"{ast.unparse(statement)} may be the same array"
     if isinstance(target, ast.Tuple | ast.List):
         for name in _names(target):
@@ -98,15 +113,7 @@ def changed_in(statements: Sequence[ast.stmt]) -> list[str]:
     >>> changed_in(ast.parse("x = 1\nys[0] = x\nzs.append(x)").body)
     ['ys', 'zs']
     """
-    found = []
-    for statement in statements:
-        for node in ast.walk(statement):
-            match node:
-                case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
-                    found.append(name)
-                case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
-                    found.append(name)
-    return found
+    return [name for statement in statements for name, _ in changes(statement)]
 
 
 def _names(node: ast.AST) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tapeengine.chad.depth import keeping
+from tapeengine.chad.depth import deep
 from tapeengine.chad.parse import arrays, calls, closures, loops, statements, subscripts
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.parameters import own_parameters, parameter_names
@@ -54,7 +54,7 @@ class ProgramParser(Parser):
         return Parsed(self.definitions, *of, wanted, self.by_numpy)
 
 
-@keeping
+@deep()
 def parse_function(function: Callable[..., Any], symbol: str, given: Mapping[str, Any] | None = None) -> Parsed:
     """Parse a Python function into definitions.
 

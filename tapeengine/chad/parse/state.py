@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.parse.aliases import aliases
 from tapeengine.chad.parse.functions import Env, Held, Parameters
 from tapeengine.chad.parse.ownership import shared
 from tapeengine.chad.parse.scopes import original, separated
@@ -144,6 +145,7 @@ class Parser:
         self.filename = inspect.getsourcefile(function) or "<unknown>"
         self.tree, self.local_names = separated(self._read())
         self.shared = shared(self.tree)
+        self.aliases = aliases(self.tree)
         self.outer: dict[str, Any] = {**vars(builtins), **function.__globals__, **_captured(function)}
         if function.__qualname__ == function.__name__:
             self.outer[function.__name__] = function

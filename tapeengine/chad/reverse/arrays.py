@@ -14,6 +14,7 @@ from tapeengine.chad import target as T
 from tapeengine.chad import written
 from tapeengine.chad.derivative_types import cotangent, reverse_primal
 from tapeengine.chad.reverse.environment import Context
+from tapeengine.chad.reverse.loops import sized
 from tapeengine.chad.reverse.transform import Reverse
 from tapeengine.chad.sugar import equals, is_extreme, lower_map
 from tapeengine.chad.terms import (
@@ -100,7 +101,7 @@ def replaced(D: Reverse, t: Build, change: written.Written, context: Context) ->
     return D.let("k", D.primal(change.place, context), bound)
 
 
-def firsts(D: Reverse, n: Term, pairs: Var) -> Term:
+def firsts(D: Reverse, n: Term, pairs: Term) -> Term:
     """Give the array of first components."""
     j = D.fresh("j", INT)
     return Build(n, j, Proj(Index(pairs, j), 0))
@@ -270,7 +271,7 @@ def fold(D: Reverse, t: Fold, context: Context) -> Term:
                 first = Replicate(lit(1), Proj(got, 0))
                 return D.back(p, T.LDense(Concatenate(first, Proj(got, 1))))
 
-            return D.form.descend(n, k, state, d, step, context, finish)
+            return D.form.descend(n, k, state, d, step, (), context, finish)
 
         return D.result(Proj(r, 0), back, of)
 
@@ -325,9 +326,9 @@ def scan(D: Reverse, t: Scan, context: Context) -> Term:
 
         step = Let(Var(t.var.name, reverse_primal(t.var.of)), Index(xs, k), D.let("y", D(t.body, inner), keep))
         loop = T.MapAccum(Size(xs), k, state, Proj(p, 0), step)
-        return D.let("r", Proj(loop, 1), lambda r: paired(p, q, r))
+        return D.let("r", loop, lambda r: paired(p, q, Proj(r, 1), sized(of, Proj(r, 0))))
 
-    def paired(p: Var, q: Var, r: Var) -> Term:
+    def paired(p: Var, q: Var, r: Term, like: tuple[Term, ...]) -> Term:
         def down(n: Var, d: Var, ds: Var) -> Term:
             k, state = D.fresh("k", INT), D.fresh("d", of)
             effect = D.back(Index(r, k), T.Plus(state, Index(ds, k)))
@@ -338,7 +339,7 @@ def scan(D: Reverse, t: Scan, context: Context) -> Term:
                     carried(D, [(p, t.init, Proj(got, 0)), (q, t.array, T.LDense(Proj(got, 1)))]), context
                 )
 
-            return D.form.descend(n, k, state, T.Zero(of), step, context, finish)
+            return D.form.descend(n, k, state, T.Zero(of), step, like, context, finish)
 
         def back(d: Var) -> Term:
             return D.let("n", Size(r), lambda n: D.let("ds", T.Collect(d, n), lambda ds: down(n, d, ds)))

@@ -85,7 +85,15 @@ class Form(ABC):
 
     @abstractmethod
     def descend(
-        self, size: Term, index: Var, state: Var, init: Term, step: Term, context: Context, rest: Callable[[Term], Term]
+        self,
+        size: Term,
+        index: Var,
+        state: Var,
+        init: Term,
+        step: Term,
+        like: tuple[Term, ...],
+        context: Context,
+        rest: Callable[[Term], Term],
     ) -> Term:
         """Run a computation from the last index to the first (see `target.Descend`), then an effect of its result."""
 
@@ -140,9 +148,17 @@ class Accumulating(Form):
         return T.ForEach(size, index, effect)
 
     def descend(
-        self, size: Term, index: Var, state: Var, init: Term, step: Term, context: Context, rest: Callable[[Term], Term]
+        self,
+        size: Term,
+        index: Var,
+        state: Var,
+        init: Term,
+        step: Term,
+        like: tuple[Term, ...],
+        context: Context,
+        rest: Callable[[Term], Term],
     ) -> Term:
-        loop = T.Descend(size, index, state, init, step)
+        loop = T.Descend(size, index, state, init, step, like)
         assert isinstance(loop.type, EVM)
         got = Var(self.names("r"), loop.type.result)
         return T.Bind(got, loop, rest(got))

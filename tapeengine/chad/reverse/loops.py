@@ -15,9 +15,9 @@ from tapeengine.chad.derivative_types import cotangent, reverse_primal
 from tapeengine.chad.reverse.environment import Context
 from tapeengine.chad.reverse.transform import Reverse
 from tapeengine.chad.terms import Apply, For, Index, Proj, Size, Term, Tuple, Var, While
-from tapeengine.chad.types import INT, UNIT
+from tapeengine.chad.types import INT, UNIT, Linear
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "sized"]
 
 
 # D[for n (i s. t) s0]  :=  let <x, x'> = D[s0] in let n = D[n]1 in let <y, fs> = mapAccum n (i s. D[t]) x in
@@ -54,13 +54,19 @@ def unwound(D: Reverse, state: Var, init: Var, loop: Var, n: Term, context: Cont
         k, ds = D.fresh("k", INT), D.fresh("d", of)
         effect = Apply(Index(Proj(loop, 1), k), (ds,))
         step = D.form.scopes(D.extend((), state), effect, lambda got: Tuple((got[0], Tuple((), UNIT))))
+        like = sized(of, Proj(loop, 0))
         return D.let(
             "n",
             n,
-            lambda n: D.form.descend(n, k, ds, d, step, context, lambda got: D.back(init, Proj(got, 0))),
+            lambda n: D.form.descend(n, k, ds, d, step, like, context, lambda got: D.back(init, Proj(got, 0))),
         )
 
     return D.result(Proj(loop, 0), back, of)
+
+
+def sized(of: Linear, like: Term) -> tuple[Term, ...]:
+    """Give what a cotangent is like if it has sizes."""
+    return (like,) if "LArray" in repr(of) else ()
 
 
 RULES: Mapping[type[Term], Any] = MappingProxyType({For: for_, While: while_})

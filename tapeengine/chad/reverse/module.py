@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from tapeengine.chad.depth import keeping
+from tapeengine.chad.depth import deep
 from tapeengine.chad.reverse import arrays, core, loops
 from tapeengine.chad.reverse.environment import Accumulating, Form
 from tapeengine.chad.reverse.transform import Reverse, Rule
@@ -18,7 +18,7 @@ __all__ = ["RULES", "reverse"]
 RULES: Mapping[type[Term], Rule] = MappingProxyType({**core.RULES, **arrays.RULES, **loops.RULES})
 
 
-@keeping
+@deep()
 def reverse(module: Module, form: type[Form] = Accumulating, rules: Mapping[type[Term], Rule] = RULES) -> Module:
     """Differentiate every definition of a module.
 

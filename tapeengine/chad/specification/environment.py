@@ -66,7 +66,15 @@ class _Writer(Form):
         return For(size, index, state, self.nothing(context), T.Plus(state, effect))
 
     def descend(
-        self, size: Term, index: Var, state: Var, init: Term, step: Term, context: Context, rest: Callable[[Term], Term]
+        self,
+        size: Term,
+        index: Var,
+        state: Var,
+        init: Term,
+        step: Term,
+        like: tuple[Term, ...],
+        context: Context,
+        rest: Callable[[Term], Term],
     ) -> Term:
         both = Var(self.names("s"), Tuple((self.nothing(context), init)).type)
         upward = Var(self.names("j"), INT)

@@ -62,6 +62,49 @@ def written_where(x: te.Vec) -> float:
     return sum(a * a for a in ys)
 
 
+def written_on_even(x: te.Vec) -> float:
+    ys = [1.0 for _ in x]
+    for i in range(len(x)):
+        if i % 2 == 0:
+            ys[i] = ys[i - 1] * x[i] + ys[i]
+    return sum(y * y for y in ys)
+
+
+def written_in_one_of_three(x: te.Vec) -> float:
+    ys = [1.0 for _ in x]
+    total = 0.0
+    for i in range(len(x)):
+        if i % 2 == 0:
+            if i % 4 == 0:
+                ys[i] = ys[i - 1] * x[i]
+            else:
+                ys[0] += x[i] * ys[i]
+                ys[i] = 2.0 * ys[0]
+        else:
+            total += ys[i - 1] * x[i]
+    return total * sum(ys)
+
+
+def appended_on_even(x: te.Vec) -> float:
+    ys = [x[0]]
+    for i in range(len(x)):
+        if i % 2 == 0:
+            ys.append(ys[-1] * x[i] + 0.5)
+    return ys[-1] * ys[1]
+
+
+def written_in_both(x: te.Vec) -> float:
+    ys = list(x)
+    zs = list(x)
+    for i in range(len(x)):
+        if x[i] < 0.3:
+            ys[i] = x[i] * zs[0]
+            zs[i] = ys[i] + zs[i]
+        elif i > 3:
+            zs[0] = zs[0] + ys[i - 1] * x[i]
+    return sum(ys[i] * zs[i] for i in range(len(x)))
+
+
 def accumulated(x: te.Vec) -> float:
     ys = [0.0] * 3
     for i in range(len(x)):
@@ -110,6 +153,28 @@ def rows_of_lists(x: te.Vec) -> float:
     return row[len(x)]
 
 
+def rows_that_follow(x: te.Vec) -> float:
+    row = [0.7 * j for j in range(len(x) + 1)]
+    for a in x:
+        following = [row[0] + 0.7]
+        for j in range(len(x)):
+            following.append(min(row[j] + (a - x[j]) ** 2, following[j] + 0.7 * a))
+        row = following
+    return row[len(x)]
+
+
+def taken_in_turn(x: te.Vec) -> float:
+    old = [1.0 * a for a in x]
+    spare = [0.0 for _ in x]
+    for k in range(3):
+        for i in range(len(x)):
+            spare[i] = old[i] * x[i] + old[i - 1] * k
+        taken = spare
+        spare = [0.0 for _ in x]
+        old = taken
+    return sum(a * a for a in old)
+
+
 def until(x: te.Vec) -> float:
     ys = [x[0]]
     while ys[-1] * ys[-1] < 50.0:
@@ -143,7 +208,8 @@ def inner(x: te.Vec) -> float:
 
 PROGRAMS = [
     appended, appended_to_items, appended_where, written, written_from_the_end, written_where, accumulated, swapped,
-    read_whole, kept_before, rows_of_lists, until, of_pairs, by_comprehension, inner,
+    written_on_even, written_in_one_of_three, written_in_both, appended_on_even,
+    read_whole, kept_before, rows_of_lists, rows_that_follow, taken_in_turn, until, of_pairs, by_comprehension, inner,
 ]  # fmt: skip
 BACKENDS = [None, "machine", *(["native"] if is_installed() else [])]
 
@@ -242,11 +308,21 @@ def lines_run(function, n):
 
 @pytest.mark.parametrize(
     "function",
-    [appended, appended_to_items, written, written_from_the_end, accumulated, of_pairs],
+    [
+        appended,
+        appended_to_items,
+        written,
+        written_from_the_end,
+        written_on_even,
+        written_in_one_of_three,
+        appended_on_even,
+        accumulated,
+        of_pairs,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_writes_take_as_long_as_their_elements(function):
-    few, some, many = (lines_run(function, n) for n in (10, 20, 40))
+    few, some, many = (lines_run(function, n) for n in (12, 24, 48))
     assert many - some == 2 * (some - few)
 
 
@@ -259,3 +335,59 @@ def test_a_write_out_of_range_raises():
 
     with pytest.raises(IndexError):
         te.vjp(chad.Program(late), XS)
+
+
+def changed_under_another_name(x: te.Vec) -> float:
+    a = [1.0 * y for y in x]
+    b = a
+    b[0] = 3.0
+    return a[0]
+
+
+def changed_in_the_next_step(x: te.Vec) -> float:
+    row = []
+    following = [1.0]
+    for y in x:
+        following.append(y)
+        row = following
+    return sum(row)
+
+
+def renamed_argument(x: te.Vec) -> float:
+    row = x
+    row[0] = 1.0
+    return x[0]
+
+
+def held_by_a_list(x: te.Vec) -> float:
+    rows = [[1.0]]
+    a = [x[0]]
+    b = a
+    rows.append(b)
+    b = [2.0]
+    a[0] = 5.0
+    return rows[1][0] + b[0]
+
+
+def renamed_before_continue(x: te.Vec) -> float:
+    a = [1.0, 2.0]
+    b = [3.0]
+    for i in range(len(x)):
+        if x[i] > 0.0:
+            b = a
+            continue
+        a.append(x[i])
+    return sum(b)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        changed_under_another_name, changed_in_the_next_step, renamed_argument, held_by_a_list,
+        renamed_before_continue,
+    ],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
+def test_an_array_with_another_name_is_not_changed(function):
+    with pytest.raises(chad.ProgramError, match="the same array"):
+        te.vjp(chad.Program(function), XS)

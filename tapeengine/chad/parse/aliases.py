@@ -1,0 +1,107 @@
+"""Which names are the same array where one of them is changed, statement by statement."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+
+from tapeengine.chad.parse.names import assigned, renaming
+
+__all__ = ["aliases", "changes"]
+
+#: The pairs of names that may be one array.
+Pairs = frozenset[frozenset[str]]
+NONE: Pairs = frozenset()
+
+
+def aliases(function: ast.FunctionDef) -> Mapping[tuple[str, int], str]:
+    r"""Give for each change of an array in place that has another name there, by name and line, that other name.
+
+    Examples
+    --------
+    >>> source = "def f(n):\n    a = [1.0]\n    b = a\n    a[0] = 2.0\n    a = [3.0]\n    a[0] = 4.0\n    return b"
+    >>> aliases(ast.parse(source).body[0])
+    {('a', 4): 'b'}
+    """
+    walk = Walk()
+    for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
+        walk.block(scope.body, NONE)
+    return walk.found
+
+
+def changes(statement: ast.stmt) -> Iterator[tuple[str, int]]:
+    """Go through the names that a statement changes in place, with their lines."""
+    for node in ast.walk(statement):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+                yield name, node.lineno
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
+                yield name, node.lineno
+
+
+class Walk:
+    """Goes through statements with the pairs of names that may be one array before each."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, int], str] = {}
+        self.left: list[Pairs] = []
+
+    def block(self, statements: Sequence[ast.stmt], pairs: Pairs) -> Pairs:
+        """Give the pairs after statements."""
+        for s in statements:
+            pairs = self.statement(s, pairs)
+        return pairs
+
+    def statement(self, s: ast.stmt, pairs: Pairs) -> Pairs:
+        """Give the pairs after a statement."""
+        match s:
+            case ast.For(target=target, body=body, orelse=orelse):
+                return self.loop([n.id for n in ast.walk(target) if isinstance(n, ast.Name)], body, orelse, pairs)
+            case ast.While(body=body, orelse=orelse):
+                return self.loop([], body, orelse, pairs)
+            case ast.If(body=body, orelse=orelse):
+                return self.block(body, pairs) | self.block(orelse, pairs)
+            case ast.Match(cases=cases):
+                return pairs.union(*(self.block(case.body, pairs) for case in cases))
+            case ast.Break() | ast.Continue() if self.left:
+                self.left[-1] |= pairs
+                return NONE
+            case ast.Return() | ast.Raise():
+                return NONE
+            case ast.FunctionDef():
+                return pairs
+        return self.simple(s, pairs)
+
+    def loop(self, names: Sequence[str], body: list[ast.stmt], orelse: list[ast.stmt], pairs: Pairs) -> Pairs:
+        """Give the pairs after a loop, whose body runs with those of any number of steps."""
+        self.left.append(NONE)
+        while True:
+            before = pairs
+            pairs |= self.block(body, without(pairs, names)) | self.left[-1]
+            if pairs == before:
+                break
+        self.left.pop()
+        return self.block(orelse, pairs) | pairs
+
+    def simple(self, s: ast.stmt, pairs: Pairs) -> Pairs:
+        """Note what a statement changes; give the pairs after it."""
+        for name, line in changes(s):
+            for pair in pairs:
+                if name in pair:
+                    (self.found[name, line],) = pair - {name}
+        names = renaming(s)
+        kept = without(pairs, assigned([s]))
+        if names is None or names[0] == names[1]:
+            return pairs if names else kept
+        target, value = names
+        return kept | {frozenset({target, x}) for x in (value, *others(kept, value))}
+
+
+def without(pairs: Pairs, names: Sequence[str]) -> Pairs:
+    """Leave names out that are other arrays now."""
+    return frozenset(pair for pair in pairs if not pair.intersection(names))
+
+
+def others(pairs: Pairs, name: str) -> list[str]:
+    """Give the names that may be the same array as one."""
+    return [x for pair in pairs if name in pair for x in pair if x != name]
