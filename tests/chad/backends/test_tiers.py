@@ -49,7 +49,7 @@ def test_a_program_is_compiled_after_some_work_and_gives_the_same_bits():
 def test_compiled_code_is_improved_after_a_long_run_and_gives_the_same_bits(monkeypatch):
     from tapeengine.chad.backends.llvm import calling
 
-    monkeypatch.setattr(calling, "EACH_LINE", 100)
+    monkeypatch.setattr(calling, "EACH_STATEMENT", 1000)
     program = te.program(oscillator, backend="native")
     wanted = run(program, 0.7, 10)
     assert program.native.better is None
@@ -69,7 +69,7 @@ def test_code_runs_on_where_it_cannot_be_improved(monkeypatch):
         return compiled(text, is_full)
 
     compiled = calling.compiled
-    monkeypatch.setattr(calling, "EACH_LINE", 100)
+    monkeypatch.setattr(calling, "EACH_STATEMENT", 1000)
     monkeypatch.setattr(calling, "compiled", broken)
     program = te.program(oscillator, backend="native")
     wanted = run(program, 0.7, 50_000)

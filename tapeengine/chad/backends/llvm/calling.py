@@ -13,6 +13,7 @@ from tapeengine.chad.backends.llvm.layout import linear
 from tapeengine.chad.backends.llvm.module import Entry, Pass, module
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.backends.native import form, forms_of, leaf, same, tangent_forms, tangent_of
+from tapeengine.chad.intermediate.analysis import walk
 from tapeengine.chad.intermediate.operations import WHOLE
 from tapeengine.chad.intermediate.statements import Const, Function, Operand, Program
 from tapeengine.chad.lowering.passes import Lowered
@@ -24,8 +25,8 @@ __all__ = ["FAULTS", "code", "in_turn", "native", "native_references", "native_t
 
 #: What LLVM and its binding raise.
 FAULTS = (RuntimeError, OSError, ImportError, AttributeError)
-#: About the nanoseconds of work after which a program is compiled once more, for each line: twice what that takes.
-EACH_LINE = 400_000
+#: About the nanoseconds of work after which a program is compiled once more, for each statement: twice what that takes.
+EACH_STATEMENT = 4_000_000
 
 
 def code(entry: Entry, made: Compiled) -> Code:
@@ -58,9 +59,9 @@ def native(
 
 def in_turn(program: Program, entries: Sequence[Pass], made: Callable[[Code, Code], Native]) -> Native:
     """Compile a program's two passes as fast as can be, and once more by all that LLVM has after as long a run."""
-    text, found = module(program, entries)
 
     def by_level(is_full: bool) -> Native:
+        text, found = module(program, entries, is_full)
         code_of = compiled(text, is_full)
         ahead, back = (code(e, code_of) for e in found)
         return made(ahead, back)
@@ -72,7 +73,7 @@ def in_turn(program: Program, entries: Sequence[Pass], made: Callable[[Code, Cod
             return None
 
     first = by_level(False)
-    first.promote_after(EACH_LINE * text.count("\n"), full)
+    first.promote_after(EACH_STATEMENT * sum(1 for f in program.functions.values() for _ in walk(f.body)), full)
     return first
 
 
