@@ -1,8 +1,9 @@
 """Several steps of a loop abreast, where each adds up numbers in loops inside it.
 
 A sum in the order of the program waits for each addition before the next. Sums of different steps do not wait for one
-another: their inner loops become one that adds to all of them in turn. Each sum keeps its own order, and all else that
-a step does runs after these loops in the order of the steps, so that no bit changes.
+another: their inner loops become one that adds to all of them in turn. Each sum keeps its own order. So do elements of
+arrays that all steps add to, where each step of the inner loop has elements of its own. All else that a step does runs
+after these loops in the order of the steps, so that no bit changes.
 """
 
 from __future__ import annotations
@@ -169,7 +170,10 @@ class Finder:
     def in_any_order(self, s: For) -> bool:
         """Tell whether the steps of a loop add to different elements of the arrays that all steps around it share."""
         body: list[Statement] = [x for x in self.steps(s) if not isinstance(x, Add) and not self.is_local(x)]
-        return not any(isinstance(x, AddAt) for x in body) or is_orderless(replace(s, body=body, carried=[]))
+        arrays = {v.name for x in body for v in self.added(x)}
+        if len(set(map(self.around.memory, arrays))) < len(arrays):  # one memory under two names
+            return False
+        return not arrays or is_orderless(replace(s, body=body, carried=[]))
 
     def is_local(self, s: Statement) -> bool:
         """Tell whether a statement adds to an array of its own step."""
