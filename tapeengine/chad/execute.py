@@ -48,7 +48,7 @@ class Executable:
         The registry primitives that the program calls.
     python : callable, optional
         The program as ordinary Python, which is asked where a run meets an infinity or a NaN.
-    backend : {"machine", "native"}, optional
+    backend : {"machine", "native", "fastmath"}, optional
         What alone is to run the intermediate form.
 
     Attributes

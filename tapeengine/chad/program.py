@@ -59,7 +59,7 @@ class Program(Enterable):
         Types of parameters without annotations.
     symbol : str, optional
         The name of its definition.
-    backend : {"machine", "native"}, optional
+    backend : {"machine", "native", "fastmath"}, optional
         What alone is to run loops; see `program`.
 
     Attributes
@@ -482,11 +482,12 @@ def program(
         A Python function within the language, its parameters annotated with float, int, bool, `Vec`, `Array`, tuples,
         frozen dataclasses, NamedTuples, unions of dataclasses or Callable; or without annotations: then the arguments
         of a call say the types.
-    backend : {"machine", "native"}, optional
+    backend : {"machine", "native", "fastmath"}, optional
         What alone is to run loops: the register machine, or native code, which the extra ``tapeengine[native]``
         brings. By default the machine runs at once, and native code once the program has done as much work as
         compiling it is; both give the same bits. Loops over many numbers are native at once; operations of numpy
-        on whole arrays, and products of matrices, are numpy's.
+        on whole arrays, and products of matrices, are numpy's. ``"fastmath"`` is native code that takes sums and
+        products in any order, which is faster and rounds otherwise.
 
     Returns
     -------
@@ -505,10 +506,10 @@ def program(
     >>> import tapeengine as te
     >>> te.program(backend="interpreter")
     Traceback (most recent call last):
-    ValueError: 'interpreter' is no back end: choose 'machine', 'native' or None
+    ValueError: 'interpreter' is no back end: choose 'machine', 'native', 'fastmath' or None
     """
     if backend not in BACKENDS:
-        raise ValueError(f"{backend!r} is no back end: choose 'machine', 'native' or None")
+        raise ValueError(f"{backend!r} is no back end: choose 'machine', 'native', 'fastmath' or None")
     if function is None:
         return lambda f: Program(f, backend=backend)
     return Program(function, backend=backend)

@@ -26,7 +26,9 @@ from tapeengine.chad.types import Sum
 __all__ = ["BACKENDS", "References", "is_installed", "native", "native_tangent", "native_text"]
 
 #: What `te.program(backend=...)` takes; None leaves the choice to the measured cost.
-BACKENDS = (None, "machine", "native")
+BACKENDS = (None, "machine", "native", "fastmath")
+#: Those that are native code at once.
+COMPILED = ("native", "fastmath")
 #: What compiling costs, in instructions of the machine: so much, and for each statement.
 COMPILING, EACH = 2_000_000, 100_000
 #: The seconds that the longer way may take before a program is compiled.
@@ -59,18 +61,19 @@ def native(
         The classes that named products stand for.
     again : callable
         The longer way, for what is referred to Python.
-    backend : {"machine", "native"}, optional
+    backend : {"machine", "native", "fastmath"}, optional
         What alone is to run.
     is_few : bool
         Whether arguments have few numbers; what the machine does not run then is not compiled either.
     """
 
-    slow = None if backend == "native" else machine.native(lowered, definition, classes, again, is_few)
+    is_loose = backend == "fastmath"
+    slow = None if backend in COMPILED else machine.native(lowered, definition, classes, again, is_few)
     if slow is None and is_few:
         return None
     return tiered(
         slow,
-        lambda: compiled(definition, lambda: calling.native(lowered, definition, classes, again)),
+        lambda: compiled(definition, lambda: calling.native(lowered, definition, classes, again, is_loose)),
         lowered,
         backend,
     )
@@ -80,10 +83,11 @@ def native_tangent(
     lowered: Lowered, definition: Definition, classes: Mapping[str, type], backend: str | None = None
 ) -> Native | None:
     """Give a tangent function on the register machine, which native code replaces; None where there is neither."""
-    slow = None if backend == "native" else machine.native_tangent(lowered, definition, classes)
+    is_loose = backend == "fastmath"
+    slow = None if backend in COMPILED else machine.native_tangent(lowered, definition, classes)
     return tiered(
         slow,
-        lambda: compiled(definition, lambda: calling.native_tangent(lowered, definition, classes)),
+        lambda: compiled(definition, lambda: calling.native_tangent(lowered, definition, classes, is_loose)),
         lowered,
         backend,
     )
@@ -140,7 +144,7 @@ class References:
     classes : mapping of str to type
     again : callable
         The longer way.
-    backend : {"machine", "native"}, optional
+    backend : {"machine", "native", "fastmath"}, optional
     """
 
     def __init__(
@@ -153,7 +157,8 @@ class References:
         backend: str | None,
     ) -> None:
         self.lower, self.definition, self.types, self.classes, self.again = lower, definition, types, classes, again
-        self.spent = WORTH if backend == "native" else 0.0
+        self.spent = WORTH if backend in COMPILED else 0.0
+        self.is_loose = backend == "fastmath"
         self.is_ready = backend == "machine" or not is_installed()
         self.native: Native | None = None
 
@@ -191,7 +196,8 @@ class References:
             lowered = self.lower()
         except NotLowered:
             return None
-        return compiled(of, lambda: calling.native_references(lowered, of, self.types, self.classes, self.again))
+        given = (lowered, of, self.types, self.classes, self.again, self.is_loose)
+        return compiled(of, lambda: calling.native_references(*given))
 
 
 def warn(name: str, error: Exception) -> None:

@@ -9,7 +9,7 @@ import tapeengine as te
 
 pytest.importorskip("llvmlite", reason="native code needs llvmlite")
 
-from tapeengine.chad.backends.llvm import control
+from tapeengine.chad.backends.llvm import calling, control
 from tapeengine.chad.backends.llvm.abreast import LANES
 
 Matrix = te.Array[te.Vec]
@@ -54,15 +54,27 @@ def chains(a: Matrix, w: te.Vec) -> float:
     return total
 
 
+def same_rows(a: Matrix, w: te.Vec) -> te.Vec:
+    """Several steps add to one row of the cotangent."""
+    return [sum(a[i // 3][j] * w[j] for j in range(len(w))) for i in range(len(a))]
+
+
 def windows(a: Matrix, w: te.Vec) -> te.Vec:
     flat = [x for row in a for x in row]
     return [sum(flat[i + j] * w[j] for j in range(len(w))) for i in range(len(flat) - len(w) + 1)]
 
 
-PROGRAMS = (scores, two_sums, into_one, by_layers, chains, windows)
+PROGRAMS = (scores, two_sums, into_one, by_layers, chains, same_rows, windows)
+
+
+@pytest.fixture(autouse=True)
+def improved(monkeypatch):
+    """Let code be improved after the first call."""
+    monkeypatch.setattr(calling, "EACH_STATEMENT", -1)
 
 
 def run(program, args, ones):
+    te.vjp(program, *args)
     value, back = te.vjp(program, *args)
     return [np.asarray(x).tobytes() for x in (value, *back(ones(value)))]
 
@@ -80,6 +92,7 @@ def in_turn(monkeypatch):
             patch.setattr(control, "abreast", lambda *_: None)
             program = te.program(function, backend="native")
             te.vjp(program, *args)
+            assert program.native is None or program.native.better is not None
         return program
 
     return compiled

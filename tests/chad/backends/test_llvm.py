@@ -103,6 +103,10 @@ def agree(module, args, seed, dense):
     given_cts = tuple(on_leaves.given(cts, backward.params))
     reals = [k for k, p in enumerate(function.params) if "real" in repr(p.type)]
     found = got[1](given_cts)
+    if found is None:  # the inner sizes of an array without rows are not those of its cotangent
+        assert any(np.size(x) == 0 for x in got[0])
+        event("no rows")
+        return
     close_to([found[k] for k in reals], wanted)
     if machine is not None and (again := other[1](given_cts)) is not None:
         assert bits(found) == bits(again)

@@ -9,6 +9,7 @@ import threading
 import time
 import warnings
 
+import numpy as np
 import pytest
 
 import tapeengine as te
@@ -49,7 +50,7 @@ def test_a_program_is_compiled_after_some_work_and_gives_the_same_bits():
 def test_compiled_code_is_improved_after_a_long_run_and_gives_the_same_bits(monkeypatch):
     from tapeengine.chad.backends.llvm import calling
 
-    monkeypatch.setattr(calling, "EACH_LINE", 100)
+    monkeypatch.setattr(calling, "EACH_STATEMENT", 1000)
     program = te.program(oscillator, backend="native")
     wanted = run(program, 0.7, 10)
     assert program.native.better is None
@@ -57,6 +58,15 @@ def test_compiled_code_is_improved_after_a_long_run_and_gives_the_same_bits(monk
     assert program.native.better is not None and program.native.better.better is None
     assert run(program, 0.7, 10) == wanted
     assert run(program, 0.7, 50_000) == long
+
+
+@needs_llvm
+def test_a_program_takes_up_its_fastest_code_when_it_is_told_to():
+    program = te.program(oscillator)
+    wanted = run(program, 0.7, 10)
+    program.native.promote()
+    assert program.native.better.better is not None and program.native.better.better.better is None
+    assert run(program, 0.7, 10) == wanted
 
 
 @needs_llvm
@@ -69,7 +79,7 @@ def test_code_runs_on_where_it_cannot_be_improved(monkeypatch):
         return compiled(text, is_full)
 
     compiled = calling.compiled
-    monkeypatch.setattr(calling, "EACH_LINE", 100)
+    monkeypatch.setattr(calling, "EACH_STATEMENT", 1000)
     monkeypatch.setattr(calling, "compiled", broken)
     program = te.program(oscillator, backend="native")
     wanted = run(program, 0.7, 50_000)
@@ -94,8 +104,26 @@ def test_a_backpropagator_outlives_the_change_of_its_program():
     assert before(1.0) == wanted
 
 
+def dot(x: te.Vec, y: te.Vec) -> float:
+    return sum(x[i] * y[i] for i in range(len(x)))
+
+
+@needs_llvm
+def test_sums_may_be_taken_in_any_order_by_name():
+    """Numbers of which most cancel: both orders are near the sum, and they round otherwise."""
+    x, y = (np.random.default_rng(k).standard_normal(10_001) for k in (1, 2))
+    fast, plain = te.program(dot, backend="fastmath"), te.program(dot, backend="native")
+    value, (dx, dy) = run(fast, x, y)
+    assert value == pytest.approx(run(plain, x, y)[0], rel=1e-9)
+    assert value != run(plain, x, y)[0]
+    np.testing.assert_array_equal((dx, dy), (y, x))
+    assert fast.native.better is None
+    with pytest.raises(ZeroDivisionError):
+        te.vjp(te.program(decay, backend="fastmath"), [1.0, 0.0], 2)
+
+
 def test_another_back_end_is_refused():
-    with pytest.raises(ValueError, match="choose 'machine', 'native' or None"):
+    with pytest.raises(ValueError, match="choose 'machine', 'native', 'fastmath' or None"):
         te.program(oscillator, backend="jit")
 
 

@@ -1,8 +1,9 @@
 """Several steps of a loop abreast, where each adds up numbers in loops inside it.
 
 A sum in the order of the program waits for each addition before the next. Sums of different steps do not wait for one
-another: their inner loops become one that adds to all of them in turn. Each sum keeps its own order, and all else that
-a step does runs after these loops in the order of the steps, so that no bit changes.
+another: their inner loops become one that adds to all of them in turn. Each sum keeps its own order. So do elements of
+arrays that all steps add to, where each step of the inner loop has elements of its own. All else that a step does runs
+after these loops in the order of the steps, so that no bit changes.
 """
 
 from __future__ import annotations
@@ -12,15 +13,19 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from tapeengine.chad.backends.llvm.helpers import COLUMNS, Helpers
+from tapeengine.chad.backends.llvm.order import is_orderless
 from tapeengine.chad.backends.llvm.recompute import Site
-from tapeengine.chad.intermediate.analysis import outs, reads, walk
+from tapeengine.chad.intermediate.analysis import changes, outs, reads, walk
 from tapeengine.chad.intermediate.statements import (
     Add,
+    AddAt,
+    ArrayOf,
     Assign,
     Check,
     Compute,
     For,
     Load,
+    New,
     Operand,
     Row,
     Scalar,
@@ -65,6 +70,10 @@ class Around(Protocol):
         """Tell whether no step changes an array."""
         ...
 
+    def memory(self, name: str) -> str:
+        """Give the class of arrays that may be the same memory."""
+        ...
+
 
 def abreast(s: For, given: Collection[str], around: Around, program: Helpers) -> Abreast | None:
     """Find out how the steps of a loop can run side by side; None where they cannot, or have nothing to sum.
@@ -87,9 +96,11 @@ def abreast(s: For, given: Collection[str], around: Around, program: Helpers) ->
         if isinstance(t, For):
             found = k + 1
     first, rest = s.body[:found], s.body[found:]
-    if not any(isinstance(x, Add) or (isinstance(x, For) and x.carried) for x, _ in walk(first)):
+    if not any(isinstance(x, Add | AddAt) or (isinstance(x, For) and x.carried) for x, _ in walk(first)):
         return None
     if any(isinstance(x, For | While) for x, _ in walk(rest)):  # there would be many copies
+        return None
+    if not finder.are_apart(first, rest):
         return None
     shared = {t.index.name for t in first if isinstance(t, For)}
     own = {v.name: v for v in own_variables(s, program.recomputed) if v.name not in shared and v.name not in given}
@@ -114,6 +125,7 @@ class Finder:
 
     def __init__(self, carried: Collection[str], given: Collection[str], around: Around, program: Helpers) -> None:
         self.carried, self.given, self.around, self.program = carried, given, around, program
+        self.made: set[str] = set()
 
     def is_own(self, s: Statement) -> bool:
         """Tell whether a statement reads what no step changes, and gives numbers that no other step sees."""
@@ -127,6 +139,9 @@ class Finder:
                 return isinstance(s.array, Var) and self.around.is_unchanged(s.array)
             case Compute() | Check():
                 return True
+            case New():
+                self.made.add(s.out.name)
+                return bool(s.sizes) and all(map(self.around.is_fixed, s.sizes))
             case Add() | Assign():
                 return all(isinstance(v.type, Scalar) and v.name not in self.given for v in outs(s))
         return False
@@ -137,11 +152,52 @@ class Finder:
             return False
         if any(self.program.sites.get(k.frames.name) != COLUMNS for k in s.recalled):
             return False
-        sites = (self.program.recomputed.get(k.frames.name) for k in s.recalled)
-        again = [t for site in sites if site is not None for t in site.again]
         own = all(isinstance(v.type, Scalar) and v.name not in self.given for v, _ in s.carried)
         own = own and not any(isinstance(x, Var) and x.name in self.carried for x in reads(s))
-        return own and all(map(self.is_own, (*again, *s.body)))
+        return own and all(self.is_added(x) or self.is_own(x) for x in self.steps(s)) and self.in_any_order(s)
+
+    def steps(self, s: For) -> list[Statement]:
+        """Give the statements of a loop, with those that give again what its frames leave out."""
+        sites = (self.program.recomputed.get(k.frames.name) for k in s.recalled)
+        return [*(t for site in sites if site is not None for t in site.again), *s.body]
+
+    def is_added(self, s: Statement) -> bool:
+        """Tell whether a statement adds a number of its own to an element."""
+        if not isinstance(s, AddAt) or not isinstance(s.value.type, Scalar):
+            return False
+        return not any(isinstance(x, Var) and x.name in self.carried for x in reads(s))
+
+    def in_any_order(self, s: For) -> bool:
+        """Tell whether the steps of a loop add to different elements of the arrays that all steps around it share."""
+        body: list[Statement] = [x for x in self.steps(s) if not isinstance(x, Add) and not self.is_local(x)]
+        arrays = {v.name for x in body for v in self.added(x)}
+        if len(set(map(self.around.memory, arrays))) < len(arrays):  # one memory under two names
+            return False
+        return not arrays or is_orderless(replace(s, body=body, carried=[]))
+
+    def is_local(self, s: Statement) -> bool:
+        """Tell whether a statement adds to an array of its own step."""
+        return isinstance(s, AddAt) and s.array.name in self.made
+
+    def are_apart(self, first: Sequence[Statement], rest: Sequence[Statement]) -> bool:
+        """Tell whether nothing else touches what the loops add to."""
+        loops = [{self.memory(v) for x in s.body for v in self.added(x)} for s in first if isinstance(s, For)]
+        touched = [self.memory(v) for x, _ in walk(list(rest)) for v in (*reads(x), *changes(x)) if is_array(v)]
+        each = [name for memory in loops for name in memory]
+        return len(set(each)) == len(each) and set(each).isdisjoint(touched)
+
+    def added(self, s: Statement) -> tuple[Var, ...]:
+        """Give the array that a statement adds to, if all steps share it."""
+        return (s.array,) if isinstance(s, AddAt) and not self.is_local(s) else ()
+
+    def memory(self, x: Operand) -> str:
+        """Give the class of an array."""
+        return self.around.memory(x.name) if isinstance(x, Var) else ""
+
+
+def is_array(x: Operand) -> bool:
+    """Tell whether an operand is an array."""
+    return isinstance(x, Var) and isinstance(x.type, ArrayOf)
 
 
 def side_by_side(loops: Sequence[For]) -> For:

@@ -94,6 +94,10 @@ class Before:
         changed = self.changed.get(lifetimes.find(array.name), ())
         return isinstance(array.type.element, Scalar) and all(lifetimes.is_before(array.name, x) for x in changed)
 
+    def memory(self, name: str) -> str:
+        """Give the class of arrays that may be the same memory."""
+        return self.b.lifetimes.find(name)
+
     def check(self, s: Load | Row, count: str) -> None:
         """Check the indices of a statement that are alike in all steps, or the loop's."""
         b = self.b

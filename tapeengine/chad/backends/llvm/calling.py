@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from tapeengine.chad.backends.llvm.layout import linear
 from tapeengine.chad.backends.llvm.module import Entry, Pass, module
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.backends.native import form, forms_of, leaf, same, tangent_forms, tangent_of
+from tapeengine.chad.intermediate.analysis import walk
 from tapeengine.chad.intermediate.operations import WHOLE
 from tapeengine.chad.intermediate.statements import Const, Function, Operand, Program
 from tapeengine.chad.lowering.passes import Lowered
@@ -24,8 +26,8 @@ __all__ = ["FAULTS", "code", "in_turn", "native", "native_references", "native_t
 
 #: What LLVM and its binding raise.
 FAULTS = (RuntimeError, OSError, ImportError, AttributeError)
-#: About the nanoseconds of work after which a program is compiled once more, for each line: twice what that takes.
-EACH_LINE = 400_000
+#: About the nanoseconds of work after which a program is compiled once more, for each statement: twice what that takes.
+EACH_STATEMENT = 4_000_000
 
 
 def code(entry: Entry, made: Compiled) -> Code:
@@ -35,7 +37,11 @@ def code(entry: Entry, made: Compiled) -> Code:
 
 
 def native(
-    lowered: Lowered, definition: Definition, classes: Mapping[str, type], again: Callable[..., Any]
+    lowered: Lowered,
+    definition: Definition,
+    classes: Mapping[str, type],
+    again: Callable[..., Any],
+    is_loose: bool = False,
 ) -> Native | None:
     """Compile a forward and a reverse pass; None for types whose values the core does not take.
 
@@ -49,19 +55,28 @@ def native(
         The classes that named products stand for.
     again : callable
         The longer way, for what compiled code refers to Python.
+    is_loose : bool
+        Whether sums and products may be taken in any order.
     """
     forms = forms_of(lowered, definition, classes)
     if forms is None:
         return None
-    return in_turn(lowered.program, passes(lowered), lambda ahead, back: Native(ahead, back, *forms, forms[1], again))
+
+    def made(ahead: Code, back: Code) -> Native:
+        return Native(ahead, back, *forms, forms[1], again)
+
+    return in_turn(lowered.program, passes(lowered), made, is_loose)
 
 
-def in_turn(program: Program, entries: Sequence[Pass], made: Callable[[Code, Code], Native]) -> Native:
-    """Compile a program's two passes as fast as can be, and once more by all that LLVM has after as long a run."""
-    text, found = module(program, entries)
+def in_turn(program: Program, entries: Sequence[Pass], made: Callable[[Code, Code], Native], is_loose: bool) -> Native:
+    """Compile a program's two passes as fast as can be, and once more by all that LLVM has after as long a run.
+
+    Where sums may be taken in any order both would give different bits, and the first is left out.
+    """
 
     def by_level(is_full: bool) -> Native:
-        code_of = compiled(text, is_full)
+        text, found = module(program, entries, is_full)
+        code_of = compiled(loosened(text) if is_loose else text, is_full)
         ahead, back = (code(e, code_of) for e in found)
         return made(ahead, back)
 
@@ -71,9 +86,16 @@ def in_turn(program: Program, entries: Sequence[Pass], made: Callable[[Code, Cod
         except FAULTS:  # the code that there is runs on
             return None
 
+    if is_loose:
+        return by_level(True)
     first = by_level(False)
-    first.promote_after(EACH_LINE * text.count("\n"), full)
+    first.promote_after(EACH_STATEMENT * sum(1 for f in program.functions.values() for _ in walk(f.body)), full)
     return first
+
+
+def loosened(text: str) -> str:
+    """Let LLVM take sums and products in any order, and in one rounding."""
+    return re.sub(r"= (fadd|fsub|fmul|fdiv) double", r"= \1 reassoc contract nsz arcp double", text)
 
 
 def text_of(lowered: Lowered) -> str:
@@ -81,7 +103,9 @@ def text_of(lowered: Lowered) -> str:
     return module(lowered.program, passes(lowered))[0]
 
 
-def native_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Native | None:
+def native_tangent(
+    lowered: Lowered, definition: Definition, classes: Mapping[str, type], is_loose: bool = False
+) -> Native | None:
     """Compile a tangent function: ``vjp(*primals, *tangents)`` gives the pair of value and tangent.
 
     Parameters
@@ -97,7 +121,7 @@ def native_tangent(lowered: Lowered, definition: Definition, classes: Mapping[st
     function = lowered.program.functions[lowered.main]
     nothing = Pass(Function("nothing", [], [], []), [Const(0, WHOLE)] * len(function.params), [], may_raise=False)
     entries = [Pass(function, function.results, [], may_raise=True), nothing]
-    return in_turn(lowered.program, entries, lambda ahead, back: tangent_of(ahead, back, forms))
+    return in_turn(lowered.program, entries, lambda ahead, back: tangent_of(ahead, back, forms), is_loose)
 
 
 def passes(lowered: Lowered) -> list[Pass]:
@@ -125,6 +149,7 @@ def native_references(
     types: Mapping[str, Sum],
     classes: Mapping[str, type],
     again: Callable[..., Any],
+    is_loose: bool = False,
 ) -> Native | None:
     """Compile both passes for arguments with references: rows of any sizes, records, members of recursive sums.
 
@@ -146,7 +171,9 @@ def native_references(
     results = [leaf(x.type) for x in forward.results]
     if not same(outward.leaves(), results) or not same(results, [leaf(x.type) for x in reverse.params]):
         return None
-    given, gives = inward, outward
-    return in_turn(
-        lowered.program, passes(lowered), lambda ahead, back: Native(ahead, back, given, gives, gives, again)
-    )
+    gives = outward
+
+    def made(ahead: Code, back: Code) -> Native:
+        return Native(ahead, back, inward, gives, gives, again)
+
+    return in_turn(lowered.program, passes(lowered), made, is_loose)

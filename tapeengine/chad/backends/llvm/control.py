@@ -327,7 +327,7 @@ def counted(
     before_loop = Before(b, s, [c.site for c in columns if c.site is not None])
     before_loop.write(count)
     given = Steps(count, up, place, kept, columns, scratch)
-    if not innermost and not recalled.chains and not (count.isdigit() and int(count) < LANES):
+    if b.program.is_full and not innermost and not recalled.chains and not (count.isdigit() and int(count) < LANES):
         plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
         if plan is not None:
             wide(b, s, given, plan, done)

@@ -42,9 +42,14 @@ class Helpers:
         How each site's frames lie.
     recomputed : mapping of str to Site
         What sites need not keep.
+    is_full : bool
+        Whether the code may be longer to be faster.
     """
 
-    def __init__(self, program: Program, sites: Mapping[str, str], recomputed: Mapping[str, Site]) -> None:
+    def __init__(
+        self, program: Program, sites: Mapping[str, str], recomputed: Mapping[str, Site], is_full: bool = True
+    ) -> None:
+        self.is_full = is_full
         self.program = program
         self.sites = dict(sites)
         self.recomputed = dict(recomputed)

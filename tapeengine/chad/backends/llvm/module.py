@@ -77,7 +77,7 @@ class Entry:
     results: tuple[int, ...]
 
 
-def module(program: Program, passes: Sequence[Pass]) -> tuple[str, list[Entry]]:
+def module(program: Program, passes: Sequence[Pass], is_full: bool = True) -> tuple[str, list[Entry]]:
     """Write a program.
 
     Parameters
@@ -85,6 +85,8 @@ def module(program: Program, passes: Sequence[Pass]) -> tuple[str, list[Entry]]:
     program : Program
     passes : sequence of Pass
         What the core calls; other functions are called by these.
+    is_full : bool
+        Whether the code may be longer to be faster.
 
     Raises
     ------
@@ -99,7 +101,7 @@ def module(program: Program, passes: Sequence[Pass]) -> tuple[str, list[Entry]]:
         program = replace(program, functions={name: holding(f, held) for name, f in program.functions.items()})
         passes = [replace(p, function=program.functions[p.function.name]) for p in passes]
     passes = [replace(p, shared=[*p.shared, *arrays]) if p.shared or forward is not None else p for p in passes]
-    helpers = Helpers(program, sites(list(program.functions.values())), again)
+    helpers = Helpers(program, sites(list(program.functions.values())), again, is_full)
     mains = {p.function.name for p in passes}
     texts, entries = [], []
     for f in program.functions.values():
