@@ -103,7 +103,6 @@ stubtest: types
 
 # Sampled mutations of the Python rooms against their tests; minutes to hours, by MUTANTS_ARGS='--each 30 --room spaces'.
 mutants: $(INSTALLED)
-	$(BIN)/python -m pip install --quiet 'cosmic-ray>=8.3'
 	$(BIN)/python tests/mutants.py $(MUTANTS_ARGS)
 
 bench: $(INSTALLED)

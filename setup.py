@@ -29,7 +29,7 @@ GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 LOOPS = ["-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"] if GCC else ["-O3"]
 VECTORS = "block elementwise machine math products rows scalar second sums sweep trace".split()
 RARE = "callables cmath column_sweep complex creation custom environment fields finite forward kernel inspection"
-RARE += " lifetimes linear nested poles recorded row_sweep slots storing tangents assignment"
+RARE += " accesses lifetimes linear nested poles primitives recorded row_sweep slots storing tangents assignment"
 LEVELS = dict.fromkeys(VECTORS, LOOPS) | {name: ["-Os"] for name in RARE.split()}
 COMPILE = {"release": ["-g0", "-fno-asynchronous-unwind-tables"], "tsan": TSAN}
 LINK = {"release": ["-Wl,--strip-all"] if sys.platform == "linux" else [], "tsan": TSAN}

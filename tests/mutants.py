@@ -2,18 +2,20 @@
 
     python tests/mutants.py [--each 8] [--seed 1] [--room spaces]
 
-Runs in a copy of the tree, so that nothing here is ever changed. Needs cosmic-ray; `make mutants` brings it.
+Runs in a copy of the tree, so that nothing here is ever changed.
 """
 
 import argparse
+import ast
 import random
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 from cosmic_ray.work_db import use_db
-from cosmic_ray.work_item import WorkerOutcome, WorkResult
+from cosmic_ray.work_item import MutationSpec, WorkerOutcome, WorkResult
 
 ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "build" / "mutants"
@@ -42,11 +44,26 @@ def cosmic_ray(*arguments: str) -> None:
     subprocess.run([sys.executable, "-m", "cosmic_ray.cli", *arguments], cwd=COPY, check=True)
 
 
+@cache
+def annotations(path: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Where the annotations of a module begin and end; nothing runs there, so no test can see a mutation."""
+    found: list[ast.expr | None] = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        found += [getattr(node, "annotation", None), getattr(node, "returns", None)]
+    return [((x.lineno, x.col_offset), (x.end_lineno or 0, x.end_col_offset or 0)) for x in found if x is not None]
+
+
+def is_run(mutation: MutationSpec) -> bool:
+    """Whether what is mutated is code and no annotation."""
+    return not any(first <= mutation.start_pos < last for first, last in annotations(COPY / mutation.module_path))
+
+
 def sample(session: Path, count: int, seed: int) -> None:
     """Skip all mutants of a session but some."""
     with use_db(str(session)) as db:
         jobs = sorted(item.job_id for item in db.work_items)
         items = sorted(db.work_items, key=lambda item: str(item.mutations))
+        items = [item for item in items if all(map(is_run, item.mutations))]
         chosen = {item.job_id for item in random.Random(seed).sample(items, min(count, len(items)))}
         db.set_multiple_results([job for job in jobs if job not in chosen], WorkResult(WorkerOutcome.SKIPPED))
 

@@ -2,8 +2,9 @@
 
 import copy
 import re
-from collections import namedtuple
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapeengine.primitive.spaces import Space, leaves, space_of
+from tapeengine.primitive.spaces import Space, children, leaves, space_of
 from tapeengine.testing.derivative import is_exactly_zero, same_bits
 
 Pair = namedtuple("Pair", "left right")
@@ -116,3 +117,25 @@ def test_discrete_spaces() -> None:
     assert space.is_discrete
     assert space.zeros() == (None,) * 6
     assert space.inner(space.zeros(), space.zeros()) == 0.0
+
+
+@pytest.mark.parametrize(("shape", "size"), [((), 1), ((3,), 3), ((2, 3), 6), ((0, 2), 0)])
+def test_a_space_has_as_many_elements_as_its_arrays(shape: tuple[int, ...], size: int) -> None:
+    assert Space(shape).size == size == np.size(Space(shape).zeros())
+
+
+def test_what_is_a_container_for_an_engine_is_one_for_spaces() -> None:
+    """Containers of the standard library are taken apart and put together; other classes are leaves."""
+    for value in (
+        {"a": 1.0, "b": (2.0, [3.0])},
+        deque([1.0, 2.0]),
+        OrderedDict(b=1.0, a=2.0),
+        defaultdict(list, a=1.0),
+        SimpleNamespace(a=1.0, b=2.0),
+    ):
+        split = children(value)
+        assert split is not None
+        paths, parts, rebuild = split
+        made = rebuild(parts)
+        assert made == value and type(made) is type(value) and len(paths) == len(parts)
+    assert children(object()) is None

@@ -7,6 +7,8 @@ of the other elements, so that zeros among them need no special case.
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -193,32 +195,23 @@ def masked(x: Any, where: Any, fill: Any) -> Any:
     return as_array(x) if where is True or where is None else np.where(where, as_array(x), fill)
 
 
-def sum_rule(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
-    """Sum over axes; see `numpy.sum`."""
-    value = SUM(masked(a, where, 0.0), axis=axis, keepdims=bool(keepdims), dtype=dtype)
-    return value if initial is None else value + initial
+def _total_rule(primitive: Primitive, identity: float, combine: Callable[[Any, Any], Any]) -> Any:
+    def rule(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        value = primitive(masked(a, where, identity), axis=axis, keepdims=bool(keepdims), dtype=dtype)
+        return value if initial is None else combine(value, initial)
+
+    return rule
 
 
-def prod_rule(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
-    """Multiply over axes; see `numpy.prod`."""
-    value = PROD(masked(a, where, 1.0), axis=axis, keepdims=bool(keepdims), dtype=dtype)
-    return value if initial is None else value * initial
+sum_rule, prod_rule = _total_rule(SUM, 0.0, operator.add), _total_rule(PROD, 1.0, operator.mul)
 
 
 def _extreme_rule(primitive: Primitive) -> Any:

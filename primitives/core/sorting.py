@@ -201,74 +201,28 @@ def _between(low: Any, high: Any, fraction: Any) -> Any:
     return np.where((fraction == 0) & np.isfinite(step), low, value)
 
 
-def quantile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    out: None = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: bool = False,
-    *,
-    weights: Any = None,
-    interpolation: Any = None,
-) -> Any:
-    """Return quantiles; see `numpy.quantile`. Differentiable in the values, and in `q` where the method is continuous.
+def _quantile_rule(scale: float, ignores_nan: bool) -> Any:
+    """Return the rule of a function of numpy that gives quantiles, whose `q` goes up to `scale`.
 
-    Examples
-    --------
-    >>> float(quantile(numpy.array([1.0, 2.0, 4.0]), 0.75))
-    3.0
+    It is differentiable in the values, and in `q` where the method is continuous.
     """
-    return _quantile(a, q, axis, method, keepdims, weights, False)
 
+    def rule(
+        a: Any,
+        q: Any,
+        axis: Any = None,
+        out: None = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: bool = False,
+        *,
+        weights: Any = None,
+        interpolation: Any = None,
+    ) -> Any:
+        part = q if scale == 1.0 else as_array(q) / scale
+        return _quantile(a, part, axis, method, keepdims, weights, ignores_nan)
 
-def percentile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    out: None = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: bool = False,
-    *,
-    weights: Any = None,
-    interpolation: Any = None,
-) -> Any:
-    """Return percentiles; see `numpy.percentile`."""
-    return _quantile(a, as_array(q) / 100.0, axis, method, keepdims, weights, False)
-
-
-def nanquantile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    out: None = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: bool = False,
-    *,
-    weights: Any = None,
-    interpolation: Any = None,
-) -> Any:
-    """Return quantiles without NaN; see `numpy.nanquantile`."""
-    return _quantile(a, q, axis, method, keepdims, weights, True)
-
-
-def nanpercentile(
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    out: None = None,
-    overwrite_input: bool = False,
-    method: str = "linear",
-    keepdims: bool = False,
-    *,
-    weights: Any = None,
-    interpolation: Any = None,
-) -> Any:
-    """Return percentiles without NaN; see `numpy.nanpercentile`."""
-    return _quantile(a, as_array(q) / 100.0, axis, method, keepdims, weights, True)
+    return rule
 
 
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
@@ -282,8 +236,8 @@ RULES = {
     numpy.partition: partition,
     numpy.median: median,
     numpy.nanmedian: nanmedian,
-    numpy.nanquantile: nanquantile,
-    numpy.nanpercentile: nanpercentile,
-    numpy.quantile: quantile,
-    numpy.percentile: percentile,
+    numpy.nanquantile: _quantile_rule(1.0, True),
+    numpy.nanpercentile: _quantile_rule(100.0, True),
+    numpy.quantile: _quantile_rule(1.0, False),
+    numpy.percentile: _quantile_rule(100.0, False),
 }

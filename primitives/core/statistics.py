@@ -176,34 +176,22 @@ def _numbers(a: Any) -> Any:
     return ~np.isnan(a)
 
 
-def nansum(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
-    """Sum over axes with 0 in place of NaN; see `numpy.nansum`."""
-    return np.sum(
-        np.where(np.isnan(a), 0.0, a), axis=axis, dtype=dtype, keepdims=bool(keepdims), **_given(initial, where)
-    )
+def _nan_total(function: Callable[..., Any], fill: float) -> Any:
+    """Return the rule of a sum or product in which `fill` takes the place of NaN."""
 
+    def rule(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        filled = np.where(np.isnan(a), fill, a)
+        return function(filled, axis=axis, dtype=dtype, keepdims=bool(keepdims), **_given(initial, where))
 
-def nanprod(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
-    """Multiply over axes with 1 in place of NaN; see `numpy.nanprod`."""
-    return np.prod(
-        np.where(np.isnan(a), 1.0, a), axis=axis, dtype=dtype, keepdims=bool(keepdims), **_given(initial, where)
-    )
+    return rule
 
 
 def _given(initial: Any, where: Any) -> dict[str, Any]:
@@ -307,8 +295,8 @@ RULES = {
     numpy.var: var,
     numpy.std: std,
     numpy.average: average,
-    numpy.nansum: nansum,
-    numpy.nanprod: nanprod,
+    numpy.nansum: _nan_total(np.sum, 0.0),
+    numpy.nanprod: _nan_total(np.prod, 1.0),
     numpy.nanmean: nanmean,
     numpy.nanvar: nanvar,
     numpy.nanstd: nanstd,

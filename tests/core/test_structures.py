@@ -16,7 +16,7 @@ import pytest
 import tapeengine
 from tapeengine._core.structures.fields import Fields
 from tapeengine.errors import CotangentError, StructureError, TapeEngineError
-from tapeengine.structure import Container, Structures
+from tapeengine.structure import Container, Structures, of_object
 
 
 class Point(NamedTuple):
@@ -481,3 +481,37 @@ def test_a_dict_class_with_a_constructor_of_its_own_is_refused() -> None:
         tapeengine.grad(lambda d: d["x"] * 2.0)(Counted("n", x=1.5))
     gradient = tapeengine.grad(lambda d: d["x"] * 2.0)(Plain(x=1.5))
     assert gradient == {"x": 2.0}
+
+
+class Body:
+    """A class with a slot, a private slot, and attributes of its own."""
+
+    __slots__ = ("__dict__", "__hidden", "mass")
+
+    def __init__(self, mass: float, hidden: float, name: str) -> None:
+        self.mass, self.__hidden, self.name = mass, hidden, name
+
+    def hidden(self) -> float:
+        return self.__hidden
+
+
+def test_objects_are_rebuilt_from_their_attributes() -> None:
+    """What is inside is exchanged, in slots and in the dict; what is static comes along; no constructor runs."""
+    container = of_object(Body, static=("name",))
+    children, aux = container.take(Body(1.0, 2.0, "moon"))
+    assert (list(children), container.names(aux)) == ([2.0, 1.0], ["._Body__hidden", ".mass"])
+    made = container.make(aux, [10 * x for x in children])
+    assert (made.mass, made.hidden(), made.name) == (10.0, 20.0, "moon")
+
+
+def test_containers_are_opened_in_one_way() -> None:
+    structures = Structures()
+    for value in ([1.0, 2.0], (1.0,), {"a": 1.0}, collections.deque([1.0]), SimpleNamespace(a=1.0)):
+        opened = structures.opened(value)
+        assert opened is not None
+        children, container, aux = opened
+        assert container.make(aux, children) == value and type(container.make(aux, children)) is type(value)
+        named = structures.named(value)
+        assert named is not None and [child for _, child in named] == list(children)
+        assert [name for name, _ in named] == list(container.names(aux))
+    assert [structures.opened(leaf) for leaf in (1.0, 2, "text", np.ones(2), None)] == [None] * 5

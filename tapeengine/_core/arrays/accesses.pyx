@@ -1,7 +1,7 @@
 """Records of reads that copy, of writes, and of additions into elements.
 
-The cotangent of a read is added where it was read; that of what a write overwrites goes to the assigned value and is
-cleared. Nothing is ever blown up to the size of the whole array (EC 4.1 and 7).
+The cotangent of a read is added to the elements that were read. A write passes the cotangent of the elements that it
+overwrites on to the assigned value, and clears it. No record allocates an array of the storage's size (EC 4.1 and 7).
 """
 
 from libc.stdint cimport uint32_t
@@ -35,7 +35,7 @@ cdef object writable(Reverse r, View view):
 
 # -- many at once --------------------------------------------------------------------------------------------------------
 cdef object beside_rows(tuple index):
-    """An index into one array as an index into many of them along a last axis, which no index can move."""
+    """Extend an index into one array to select the same places of many arrays, stacked along a new last axis."""
     for item in index:
         if item is Ellipsis:
             return (*index, slice(None))
@@ -53,7 +53,7 @@ cdef tuple along_block(object index):
 
 
 cdef bint splits(object index) except -1:
-    """Whether numpy puts the axes that arrays of indices leave in front of all others: then the block's is not first."""
+    """Whether numpy moves the axes that advanced indices make to the front, so that the block's axis is not first."""
     if type(index) is not tuple:
         return False
     chosen = [not (item is None or item is Ellipsis or isinstance(item, slice)) for item in index]
@@ -118,7 +118,7 @@ cdef class ReadRecord(ArrayRecord):
             numpy.moveaxis(target, 0, -1)[beside_rows(self.index)] += numpy.moveaxis(ct, 0, -1)
 
     cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
-        """A read that copies; False where numpy would put the tangents' axis elsewhere."""
+        """Read the tangents of all directions; False where numpy would not keep their axis first."""
         t = many.part(self.source)
         if t is None:
             return True
@@ -189,7 +189,7 @@ cdef class AddRecord(ArrayRecord):
         return True
 
     cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
-        """An addition into elements; False where numpy would put the tangents' axis elsewhere."""
+        """Add the tangents of all directions; False where numpy would not keep their axis first."""
         t = many.of(self.value)
         if t is None:
             return True
@@ -246,7 +246,7 @@ cdef class WriteRecord(ArrayRecord):
         return 0
 
     def last_writes(self, tuple shape):
-        """Which of the written values stayed: where one place is written twice, the last one does."""
+        """A mask of the written values that remain: the last one wins where an element is written twice."""
         order = numpy.empty(self.target.shape, numpy.intp)
         number = numpy.arange(numpy.prod(shape, dtype=numpy.intp)).reshape(shape)
         order[self.index] = number
@@ -276,7 +276,7 @@ cdef class WriteRecord(ArrayRecord):
         return True
 
     cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
-        """A write; False where numpy would put the tangents' axis elsewhere."""
+        """Write the tangents of all directions; False where numpy would not keep their axis first."""
         t = many.of(self.value)
         if t is None and many.blocks[self.target.storage] is None:
             return True
@@ -289,7 +289,7 @@ cdef class WriteRecord(ArrayRecord):
         return True
 
     def shaped(self, t):
-        """The tangents of a value with as many axes as the place that it is written to has."""
+        """Give the tangents of a value as many axes as the elements that it is written to."""
         cdef Py_ssize_t axes = self.target.ndim, extra
         if self.index is not None:
             axes = numpy.broadcast_to(0.0, self.target.shape)[self.index].ndim

@@ -169,7 +169,7 @@ cdef class Array:
 
     @property
     def imag(self):
-        """The imaginary part: a view of complex numbers, zeros of a real array."""
+        """The imaginary part: a view of a complex array, zeros for a real one."""
         return part_of(self, "imag") if is_complex(self) else plain(self.values).imag
 
     @imag.setter
@@ -295,7 +295,7 @@ cdef class Array:
         return int(plain(self.current()))
 
     def __round__(self, ndigits=None):
-        """A number as Python rounds it, which is discrete; arrays have no such method, as numpy's have none."""
+        """Round a number as Python does; the result is discrete. Like numpy's arrays, others have no such method."""
         if not self.storage.number:
             raise TypeError("type numpy.ndarray doesn't define __round__ method: use numpy.round(x, decimals)")
         return round(plain(self.current())[()], ndigits)

@@ -1,4 +1,4 @@
-"""Calls of primitives on traced values: stripped of their trace, computed, and recorded on the innermost one.
+"""Calls of primitives on traced values: computed on the values, and recorded on the innermost trace among the arguments.
 
 What each argument's rule asks for by name is what the record keeps. Within an inner trace the values of an array may
 themselves be arrays of an outer trace: the call is then recorded there as well, as it runs.
@@ -6,10 +6,7 @@ themselves be arrays of an outer trace: the call is then recorded there as well,
 
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
-from numpy cimport (
-    NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, NPY_OBJECT, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS,
-    PyArray_ISNOTSWAPPED, PyArray_ISWRITEABLE, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
-)
+from numpy cimport NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, NPY_OBJECT, PyArray_ISNOTSWAPPED, PyArray_TYPE, ndarray
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.scalars.complex cimport ComplexDual

@@ -1,10 +1,6 @@
 """Making arrays inside a program: of nested lists that may hold traced numbers, and of fresh values to be written to."""
 
 cimport numpy as cnp
-from numpy cimport (
-    NPY_DOUBLE, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISWRITEABLE,
-    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
-)
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.scalars.complex cimport ComplexDual
@@ -17,8 +13,6 @@ import numpy
 from tapeengine.errors import UnsupportedError
 
 cnp.import_array()
-
-cdef object array_class = numpy.ndarray
 
 
 cdef object stripped_list(object value):

@@ -17,12 +17,12 @@ from numpy cimport (
 )
 
 from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.tape.accumulation cimport Reverse, View, fitted, view_of
+from tapeengine._core.tape.accumulation cimport Reverse, View, fitted
 from tapeengine._core.tape.rows cimport Rows, te_rows_scale
 from tapeengine._core.tape.tangents cimport Tangents
 from tapeengine._core.arrays.storing cimport keep, kernels, new_array
-from tapeengine._core.scalars.scalar cimport Dual, as_double, new_dual
-from tapeengine._core.tape.tape cimport ARRAY, OP_MUL, OP_NEG, OP_SUB, Head, Tape, head_of, op_names, record_special, tape_of
+from tapeengine._core.scalars.scalar cimport Dual, as_double
+from tapeengine._core.tape.tape cimport ARRAY, OP_MUL, OP_NEG, OP_SUB, Head, head_of, op_names, record_special, tape_of
 
 import numpy
 

@@ -3,7 +3,6 @@
 They reach a traced argument without numpy's protocols, which cost more than a small operation does.
 """
 
-cimport cython
 from cpython.long cimport PyLong_CheckExact
 
 from tapeengine._core.arrays.array cimport Array

@@ -6,7 +6,6 @@ cimport numpy as cnp
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.assignment cimport put
 from tapeengine._core.arrays.calls cimport is_foreign
-from tapeengine._core.scalars.scalar cimport Dual
 from tapeengine._core.arrays.storing cimport kernels, need_rules, numbers_of
 
 import numpy

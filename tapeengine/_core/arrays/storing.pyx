@@ -7,9 +7,8 @@ copies of the parts that they need. A snapshot is what an inner trace keeps of a
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 from numpy cimport (
-    NPY_ARRAY_WRITEABLE, NPY_KEEPORDER, PyArray_CLEARFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS,
-    PyArray_IS_F_CONTIGUOUS, PyArray_ISWRITEABLE, PyArray_ITEMSIZE, PyArray_NBYTES, PyArray_NDIM, PyArray_NewCopy,
-    PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
+    NPY_KEEPORDER, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ITEMSIZE,
+    PyArray_NBYTES, PyArray_NDIM, PyArray_NewCopy, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )
 
 from tapeengine._core.arrays.array cimport Array, Storage

@@ -3,7 +3,6 @@
 from types import MethodType
 
 from cpython.dict cimport PyDict_GetItem
-from cpython.object cimport PyObject
 cimport cython
 
 from tapeengine._core.arrays.array cimport Array

@@ -5,7 +5,6 @@ without, and comes back now and then to look for interrupts. It never recurses.
 """
 
 cimport cython
-cimport numpy as cnp
 from numpy cimport (
     NPY_DOUBLE, PyArray_DATA, PyArray_ISBEHAVED_RO, PyArray_ISWRITEABLE, PyArray_IS_C_CONTIGUOUS, PyArray_SIZE, PyArray_TYPE,
     ndarray,
@@ -13,7 +12,7 @@ from numpy cimport (
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 cdef extern from "Python.h":
     void *PyEval_SaveThread() noexcept nogil

@@ -8,7 +8,7 @@ rules can be differentiated again.
 
 cimport cython
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from libc.stdint cimport uint32_t, uintptr_t
+from libc.stdint cimport uintptr_t
 
 from tapeengine._core.scalars.scalar cimport Dual, as_double, head_of_dual, new_dual
 from tapeengine._core.tape.tape cimport CONSTANT_RIGHT, OP_MUL, Head, record1, record2, tape_of, traces

@@ -7,14 +7,12 @@ error to `math`) is handed to `math` itself. A dual takes the same value and is 
 import math as python_math
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.long cimport PyLong_Check
 from libc.math cimport isfinite as is_finite, isinf as is_infinite, isnan as is_nan
-from libc.stdint cimport uint32_t
 
 from tapeengine._core.scalars.scalar cimport Dual, as_double, binary_of, head_of_dual, look, new_dual, unary_of, value_seen
 from tapeengine._core.tape.tape cimport (
-    Head, head_of, op_da, op_value, record1, traces, OP_ADD, OP_GAMMA, OP_HYPOT, OP_LGAMMA, OP_LOG, OP_MUL, OP_POLYGAMMA,
-    OP_SUB, TE_FINITE, TE_INFINITE, TE_NAN,
+    Head, op_da, op_value, record1, traces, OP_ADD, OP_GAMMA, OP_HYPOT, OP_LGAMMA, OP_LOG, OP_MUL, OP_POLYGAMMA, OP_SUB,
+    TE_FINITE, TE_INFINITE, TE_NAN,
 )
 
 from tapeengine._core.scalars.scalar import with_value

@@ -12,8 +12,8 @@ from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.calls cimport is_foreign, of_numbers
 from tapeengine._core.scalars.complex cimport ComplexDual, from_array
 from tapeengine._core.structures.interleave cimport ARRAY, DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Walk
-from tapeengine._core.tape.nested cimport Copies, copy_out
-from tapeengine._core.tape.accumulation cimport View, view_of
+from tapeengine._core.tape.nested cimport copy_out
+from tapeengine._core.tape.accumulation cimport view_of
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
 from tapeengine._core.arrays.storing cimport (
     dense, geometry, head_of_array, held, make_writable, new_array, plain, snapshot, view_by,
@@ -112,7 +112,7 @@ cdef int protect_shared(list arrays) except -1:
 
 
 cdef bint overlap(object a, object b) except -1:
-    """Whether two arrays have an element in common; where that is too hard to tell, they are taken to."""
+    """Whether two arrays share an element; True where numpy gives up the search."""
     try:
         return numpy.shares_memory(a, b, max_work=100_000)
     except numpy.exceptions.TooHardError:

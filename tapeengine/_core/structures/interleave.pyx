@@ -5,7 +5,6 @@ rebuild a structure of the same form (DN Fig. 10 keeps a rebuild function; a fla
 recursion, so that depth is no limit). `build` runs the steps; `Matcher` runs them backwards against a cotangent.
 """
 
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from libc.stdint cimport uint32_t
 from cpython.list cimport PyList_AsTuple, PyList_New, PyList_SET_ITEM
 from cpython.ref cimport Py_INCREF

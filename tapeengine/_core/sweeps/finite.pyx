@@ -14,9 +14,7 @@ from tapeengine._core.sweeps.inspection cimport PartialSweep
 from tapeengine._core.sweeps.linear cimport staged
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
 from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.tape.tape cimport (
-    ARRAY, FORM_MASK, READ, SPECIAL, WRITE, Head, Record, Tape, op_at, record_at, value_at,
-)
+from tapeengine._core.tape.tape cimport ARRAY, FORM_MASK, SPECIAL, Head, Record, Tape, op_at, record_at, value_at
 from tapeengine._core.sweeps.trace cimport Backpropagator, Seeds
 
 import numpy

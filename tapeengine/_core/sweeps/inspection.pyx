@@ -8,8 +8,7 @@ from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
 from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.sweeps.sweep cimport resolve
 from tapeengine._core.tape.tape cimport (
-    ARRAY, FORM_MASK, READ, SPECIAL, WRITE, Head, Record, Tape, innermost_here, op_at, record_at, tape_of,
-    value_at,
+    ARRAY, READ, WRITE, Head, Record, Tape, innermost_here, op_at, record_at, tape_of, value_at,
 )
 from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds
 

@@ -9,8 +9,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t
 
 from tapeengine._core.tape.tape cimport (
-    CHUNK_LAST, CONSTANT_LEFT, FORM_MASK, OP_ADD, OP_MASK, OP_MUL, OP_NEG, OP_SUB, Head, Record, Tape, op_at,
-    record_at, value_at,
+    CONSTANT_LEFT, FORM_MASK, OP_ADD, OP_MASK, OP_MUL, OP_NEG, OP_SUB, Head, Record, Tape, op_at, record_at, value_at,
 )
 
 cdef extern from "ops_second.h" nogil:

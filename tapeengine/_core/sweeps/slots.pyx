@@ -475,7 +475,7 @@ cdef inline uint64_t mixed(uint64_t key, uint64_t more) noexcept nogil:
 # -- compressed sweeps --------------------------------------------------------------------------------------------------
 @cython.final
 cdef class Cut(ArrayRecord):
-    """Stands in for a read whose result is taken for an input: the cotangents stay there."""
+    """Replaces a read whose result counts as an input: it does not pass the cotangents on."""
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         return 0

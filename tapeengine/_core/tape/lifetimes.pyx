@@ -1,7 +1,6 @@
-"""After which record a forward sweep needs no more of a storage, so that its memory can serve the next one.
+"""The last record that uses each storage in a forward sweep: after it, the storage's memory can be reused.
 
-What a sweep holds at a time is then what is still to be read, not all that was ever made; and memory that comes free is
-used again while it is still in the cache.
+A sweep then holds only what later records still read, and it reuses freed memory while that is still in the cache.
 """
 
 from libc.stdint cimport uint32_t
@@ -22,7 +21,7 @@ cdef class Lifetimes:
         free(self.order)
 
     cdef int begin(self, uint32_t count) except -1:
-        """Begin with so many storages, which nothing touches."""
+        """Begin with `count` storages that no record uses yet."""
         self.count = count
         self.last = <uint32_t *> calloc(count + 1, sizeof(uint32_t))
         self.order = <uint32_t *> calloc(count + 1, sizeof(uint32_t))
@@ -31,13 +30,13 @@ cdef class Lifetimes:
         return 0
 
     cdef int finish(self, list lasting) except -1:
-        """After all has been noted in `last`: the storages `lasting` never end."""
+        """Sort the storages once `last` is complete; those in `lasting` are kept until the sweep ends."""
         for storage in lasting:
             self.last[<uint32_t> storage] = UNENDING
         return self.sort()
 
     cdef int sort(self) except -1:
-        """Put the storages in order by their last records; those that never end are left out."""
+        """Sort the storages by their last records, without those that are kept until the sweep ends."""
         cdef uint32_t s, k = 0
         ending = sorted([(self.last[s], s) for s in range(self.count) if self.last[s] != UNENDING])
         self.count = <uint32_t> len(ending)
@@ -50,7 +49,7 @@ cdef class Lifetimes:
         return self.last[storage] == id
 
     cdef bint next(self, uint32_t id, uint32_t *storage) noexcept:
-        """The next storage that no record after `id` touches; False where there is none."""
+        """Find the next storage that no record after `id` uses; False where there is none."""
         if self.ended == self.count or self.last[self.order[self.ended]] > id:
             return False
         storage[0] = self.order[self.ended]

@@ -1,4 +1,4 @@
-/* Zeroed memory in large blocks: on Linux in huge pages, of which one page fault gives 512 times as much. Large blocks are
+/* Zeroed memory in large blocks. Linux gives it in huge pages: one page fault maps 512 times as much memory. Large blocks are
    mappings of their own, so that the advice about pages never touches memory that malloc hands to others. */
 #ifndef TAPEENGINE_MEMORY_H
 #define TAPEENGINE_MEMORY_H

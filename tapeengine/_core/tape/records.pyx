@@ -56,7 +56,7 @@ cdef class ArrayRecord:
 
     # -- structure ----------------------------------------------------------------------------------------------------
     cdef object detail(self):
-        """What decides, beside places, which elements depend on which: an index, an axis."""
+        """What determines the dependence of elements beside the places: an index, an axis."""
         return None
 
     cdef int depend(self, object walk, uint32_t id) except -1:

@@ -7,10 +7,9 @@ for every 4 KiB, which is more than most rules cost.
 
 from cpython.ref cimport Py_INCREF, Py_REFCNT
 from libc.stdint cimport uint32_t
-cimport cython
 cimport numpy as cnp
 from numpy cimport (
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_DOUBLE, PyArray_CHKFLAGS, PyArray_DATA, PyArray_IS_C_CONTIGUOUS,
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, PyArray_CHKFLAGS, PyArray_DATA, PyArray_IS_C_CONTIGUOUS,
     PyArray_SetBaseObject, PyArray_TYPE, ndarray, npy_intp,
 )
 
@@ -35,7 +34,7 @@ cdef enum:
 
 
 cdef object aligned(object tangents, Py_ssize_t axes):
-    """A block with unit axes after its first, so that what follows broadcasts as without the block."""
+    """Insert unit axes after the block's axis, so that the other axes broadcast as those of one tangent do."""
     cdef Py_ssize_t missing = axes + 1 - tangents.ndim
     if missing <= 0:
         return tangents
