@@ -2,74 +2,47 @@
 
     python asv_bench/compare.py BASE [--bench REGEX]
 
-Times vary from run to run, so the noise is measured first: `asv continuous` compares HEAD with a commit of the same
-content, rounds interleaved, which gives each benchmark its band. Then `asv continuous` compares BASE with HEAD. What is
-slower by more than its band is measured once more, and counts as a regression where it is so again: then the exit code
-is 1. Of the single primitives every twelfth is measured; `--bench time_` measures all.
+Both commits are built, each once for all comparisons. A process for BASE and two for HEAD run the benchmarks of this
+checkout in turns, some ten milliseconds each, and the smallest sample of each counts; how far the two of HEAD differ is
+a benchmark's noise. What seems slower is measured again at greater length in processes of its own, and is a regression
+where it is so again: then the exit code is 1. Of the single primitives every twelfth is measured; `--bench time_`
+measures all.
 """
 
 import argparse
+import json
+import math
+import os
 import re
 import shutil
+import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from time import perf_counter
+from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import tapeengine as te
-from asv_bench.commands import BUILD, HERE, asv, commit_of, configuration, git, notes
-from asv_bench.gate import Results, bands, noise_band, regressions, results_of
+from asv_bench.commands import BUILD, HERE, commit_of, git, notes, single_threads
+from asv_bench.gate import factor
+from asv_bench.quick import found
 
 #: Of how many single primitives one is compared by default: they share their machinery, and are most of the benchmarks.
 STEP = 12
-REPOSITORY = BUILD / "repository"
-IDENTITY = ("-c", "user.name=bench", "-c", "user.email=bench@localhost")
+#: No benchmark is trusted to less than the first factor; a slow-down by more than the second is never called noise.
+SURE, PLAIN = 1.1, 1.25
+#: The seconds that each benchmark gets, and those of one that seems slower.
+FIRST, AGAIN = 0.5, 2.0
+FEWEST, MOST = 3, 30
+
+Times = dict[str, list[float]]
+Ask = Any
 
 
-def repository_with_twin(head: str, source: Path = HERE, repository: Path = REPOSITORY) -> str:
-    """Make a repository that borrows the objects of `source`; give `head` a child of the same content there.
-
-    Borrowing needs no branch that leads to a commit, so a detached HEAD and a shallow clone serve as well.
-    """
-    shutil.rmtree(repository, ignore_errors=True)
-    git("init", "--quiet", str(repository), folder=source)
-    common = (source / git("rev-parse", "--git-common-dir", folder=source)).resolve()
-    (repository / ".git" / "objects" / "info" / "alternates").write_text(f"{common / 'objects'}\n")
-    if (common / "shallow").exists():
-        shutil.copy(common / "shallow", repository / ".git" / "shallow")
-    same = ("commit-tree", f"{head}^{{tree}}", "-p", head, "-m", "The same content")
-    twin = git(*IDENTITY, *same, folder=repository)
-    git("update-ref", "refs/heads/twin", twin, folder=repository)
-    return twin
-
-
-def continuous(config: Path, base: str, head: str, pattern: str) -> None:
-    """Let asv measure two commits in interleaved rounds; what counts as slower is decided here."""
-    code = asv(config, "continuous", "--interleave-rounds", "--record-samples", "--bench", pattern, base, head)
-    if code not in (0, 1, 2):
-        raise SystemExit(code)
-
-
-def pattern_of(names: Results) -> str:
-    """Return the regular expression of benchmarks, given as ``name[number]``; asv shows it ``name(parameters)``."""
-    return "^(" + "|".join(sorted({re.escape(name.rsplit("[", 1)[0]) for name in names})) + r")(\(|$)"
-
-
-def again(config: Path, base: str, head: str, slower: Results, limits: Results) -> Results:
-    """Measure the benchmarks that seem slower once more, and return those that are so again."""
-    results = config.parent / "results"
-    continuous(config, base, head, pattern_of(slower))
-    confirmed = regressions(results_of(results, base), results_of(results, head), limits)
-    return {name: found for name, found in confirmed.items() if name in slower}
-
-
-def usual(names: Iterable[str]) -> str:
-    """Return the regular expression of what is compared by default: every STEP-th single primitive, and all others."""
-    sampled = "|".join(re.escape(repr(name)) for name in sorted(names)[::STEP])
-    return rf"(?<!\.Primitives)\.time_|\.Primitives\.time_derivative\(({sampled})\)"
-
-
+# -- commits ----------------------------------------------------------------------------------------------------------
 def commits(base: str) -> tuple[str, str]:
     """Return the hashes of HEAD and of the commit to compare with."""
     head, other = commit_of(), commit_of(base)
@@ -80,6 +53,115 @@ def commits(base: str) -> tuple[str, str]:
     if other == head:
         raise SystemExit(f"{base} is HEAD itself: name another commit with BASE=...")
     return head, other
+
+
+def built(commit: str, folder: Path = BUILD / "commits") -> Path:
+    """Return the folder that a commit's packages are installed in; it is made once."""
+    site = folder / commit[:12]
+    if not site.exists():
+        source, fresh = folder / "source", folder / "fresh"
+        for path in (source, fresh):
+            shutil.rmtree(path, ignore_errors=True)
+        source.mkdir(parents=True)
+        archive = folder / "source.tar"
+        git("archive", "--output", str(archive), commit, folder=HERE.parent)
+        shutil.unpack_archive(archive, source)
+        install = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation")
+        packages = (str(source), str(source / "primitives" / "scipy"))
+        subprocess.run([*install, "--target", str(fresh), *packages], check=True)
+        fresh.rename(site)
+    return site
+
+
+# -- times ------------------------------------------------------------------------------------------------------------
+@contextmanager
+def worker(*paths: Path) -> Iterator[Ask]:
+    """Start a process that finds the packages in some folders; give the function that asks it for a sample."""
+    environment = single_threads() | {"PYTHONPATH": os.pathsep.join(map(str, paths)), "PYTHONHASHSEED": "0"}
+    command = [sys.executable, str(HERE / "worker.py")]
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+
+        def ask(name: str, calls: int = 0) -> Any:
+            assert process.stdin is not None and process.stdout is not None
+            print(json.dumps([name, calls]), file=process.stdin, flush=True)
+            return json.loads(process.stdout.readline())
+
+        try:
+            yield ask
+        finally:
+            process.kill()
+
+
+def turns(ask: Sequence[Ask], name: str, seconds: float) -> list[float] | str:
+    """Return the smallest sample of each process, which take turns; or why there is none."""
+    least, calls = [math.inf for _ in ask], []
+    for one in ask:
+        prepared = one(name)
+        if isinstance(prepared, str):
+            return prepared
+        calls.append(prepared[1])
+    started, rounds = perf_counter(), 0
+    while rounds < FEWEST or (rounds < MOST and perf_counter() - started < seconds):
+        for k in sorted(range(len(ask)), key=lambda k: (k + rounds) % len(ask)):
+            least[k] = min(least[k], one_sample(ask[k], name, max(calls)))
+        rounds += 1
+    return least
+
+
+def one_sample(ask: Ask, name: str, calls: int) -> float:
+    """Return the seconds of one call; a benchmark that has run once runs again."""
+    return float(ask(name, calls)[0])
+
+
+def measured(names: Iterable[str], sites: Sequence[Sequence[Path]], seconds: float) -> Times:
+    """Return the times of benchmarks in processes of each of the sites."""
+    times: Times = {}
+    with ExitStack() as stack:
+        ask = [stack.enter_context(worker(*paths)) for paths in sites]
+        for name in names:
+            found = turns(ask, name, seconds)
+            if isinstance(found, str):
+                print(f"{name} is not compared: {found}", flush=True)
+            else:
+                times[name] = found
+    return times
+
+
+# -- verdicts ---------------------------------------------------------------------------------------------------------
+def limit(times: Sequence[float]) -> float:
+    """Return by what factor a benchmark may differ: the square of its noise, as one may be as odd as the other."""
+    _, head, twin = times
+    return max(SURE, min(PLAIN, factor(head, twin) ** 2))
+
+
+def slow_down(times: Sequence[float]) -> float:
+    """Return the time of HEAD over that of BASE."""
+    base, head, twin = times
+    return min(head, twin) / base
+
+
+def slower(times: Times) -> list[str]:
+    """Return the benchmarks that are slower than their noise explains."""
+    return [name for name, row in times.items() if slow_down(row) > limit(row)]
+
+
+def regressions(names: Iterable[str], sites: Sequence[Sequence[Path]]) -> dict[str, float]:
+    """Return by how much benchmarks are slower, each of those that are so in two measurements."""
+    first = measured(names, sites, FIRST)
+    if not first:
+        raise SystemExit("no benchmark runs on both commits")
+    suspects = [name for name, row in first.items() if slow_down(row) > SURE]
+    print(f"{len(first)} benchmarks, {len(suspects)} of them again", flush=True)
+    again = measured(suspects, sites, AGAIN) if suspects else {}
+    return {name: min(slow_down(first[name]), slow_down(again[name])) for name in slower(again)}
+
+
+def usual(names: Iterable[str]) -> str:
+    """Return the regular expression of what is compared by default: every STEP-th single primitive, and all others."""
+    sampled = "|".join(re.escape(repr(name)) for name in sorted(names)[::STEP])
+    return rf"(?<!\.Primitives)\.time_|\.Primitives\.time_derivative\(({sampled}),"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -93,21 +175,11 @@ def main(arguments: list[str] | None = None) -> int:
     head, base = commits(options.base)
     pattern = options.bench or usual(te.default_engine().registry)
     print("\n".join(notes()), flush=True)
-    twin = repository_with_twin(head)
-    settings = {"repo": str(REPOSITORY), "branches": ["twin"], "env_dir": str(BUILD / "environments")}
-    config = configuration("compare", BUILD / "compare", **settings)
-    results = BUILD / "compare" / "results"
-    asv(config, "machine", "--yes")
-    continuous(config, head, twin, pattern)
-    one, other = results_of(results, head), results_of(results, twin)
-    limits = bands(one, other)
-    print(f"the same code differs by up to {noise_band(one, other):.2f} times")
-    continuous(config, base, head, pattern)
-    slower = regressions(results_of(results, base), results_of(results, head), limits)
-    slower = again(config, base, head, slower, limits) if slower else slower
-    lines = [f"{name} takes {found:.2f} times as long (noise {limits[name]:.2f})" for name, found in slower.items()]
-    print("\n".join(lines) or f"none of {len(limits)} benchmarks is slower")
-    return bool(slower)
+    names = [row[0] for row in found() if row[2].startswith("time_") and re.search(pattern, row[0])]
+    ours, theirs = (built(head),), (built(base),)
+    worse = regressions(names, [theirs, ours, ours])
+    print("\n".join(f"{name} takes {times:.2f} times as long" for name, times in worse.items()) or "nothing is slower")
+    return bool(worse)
 
 
 if __name__ == "__main__":

@@ -3,26 +3,64 @@
 The classes stand here and not among the benchmarks because asv takes every class that it finds there for a benchmark.
 """
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from time import process_time
 from typing import Any
 
 import tapeengine as te
-from asv_bench.measure import first_time, interleaved
+from asv_bench.measure import first_time, interleaved, quick
 from asv_bench.programs.catalogue import PROGRAMS
 from asv_bench.targets.ratios import engine_module, ones_like, thunks
 
-__all__ = ["Counts", "First", "Ratios", "Timed", "Times", "cases", "names"]
+__all__ = ["Counts", "First", "Ratios", "Timed", "Times", "cases", "names", "preparation"]
+
+
+class Clock:
+    """CPU seconds, which stand still while others have the core, and while benchmarks prepare what they time."""
+
+    def __init__(self) -> None:
+        self.spent, self.depth = 0.0, 0
+
+    def __call__(self) -> float:
+        """Return the seconds so far, without those of preparations."""
+        return process_time() - self.spent
+
+    def stopped(self, make: Callable[..., Any], *args: Any) -> Any:
+        """Run a preparation, or one inside another, while the clock stands still."""
+        started, self.depth = process_time(), self.depth + 1
+        try:
+            return make(*args)
+        finally:
+            self.depth -= 1
+            self.spent += 0.0 if self.depth else process_time() - started
+
+
+CLOCK = Clock()
+
+
+def preparation(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep what a benchmark needs from its first call on; making it, and a first run of a program, are not timed."""
+
+    def made(*args: Any) -> Any:
+        found = make(*args)
+        for thunk in found.values() if isinstance(found, dict) else (found,):
+            if callable(thunk) and not quick():
+                thunk()
+        return found
+
+    return lru_cache(maxsize=1)(partial(CLOCK.stopped, made))
 
 
 class Timed:
-    """How ``time_*`` benchmarks take their times: in CPU seconds, which stand still while others have the core.
+    """How ``time_*`` benchmarks take their times.
 
     Such a class has no ``setup``: asv runs that before every call that it times, and would then time single calls on
-    cold caches. What a benchmark needs is prepared at its first call, which only warms up.
+    cold caches. What a benchmark needs is made by a `preparation` at its first call, during which the clock stands
+    still, so that ``asv run --quick``, which makes no second call, times the operation as well.
     """
 
-    timer = process_time
+    timer = CLOCK
     timeout = 300
     rounds = 2
     repeat = (2, 5, 1.0)
@@ -40,7 +78,7 @@ def cases(flavour: str) -> list[str]:
     return [f"{name} {size}" for name in names(flavour) for size in PROGRAMS[name].sizes]
 
 
-@lru_cache(maxsize=1)
+@preparation
 def prepared(name: str, size: int) -> dict[str, Any]:
     """Return the plain program and its derivative as thunks."""
     return thunks(PROGRAMS[name], size)

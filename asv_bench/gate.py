@@ -1,4 +1,4 @@
-"""Read what asv measured, and tell a regression from noise."""
+"""Read what asv measured."""
 
 import json
 import math
@@ -6,14 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Results", "bands", "factor", "noise_band", "regressions", "results_in", "results_of"]
+__all__ = ["Results", "factor", "results_in"]
 
 Results = dict[str, float]
-
-#: No benchmark is trusted to less than this factor.
-NARROWEST = 1.05
-#: The part of the benchmarks whose own noise every benchmark is granted.
-USUAL = 0.9
 
 
 def flattened(name: str, values: Any) -> Results:
@@ -42,24 +37,6 @@ def read(paths: Iterable[Path], kind: str) -> Results:
     return found
 
 
-def results_of(folder: Path, commit: str, kind: str = "time_") -> Results:
-    """Return the results of one commit, by benchmark and number of the parameter.
-
-    Parameters
-    ----------
-    folder
-        asv's folder of results.
-    commit
-        The hash, or its beginning.
-    kind
-        How the last part of the benchmarks' names begins.
-    """
-    found = read(folder.glob(f"*/{commit[:8]}*.json"), kind)
-    if not found:
-        raise LookupError(f"no results of commit {commit[:8]} in {folder}")
-    return found
-
-
 def results_in(folder: Path) -> Results:
     """Return all results of a run that was kept in a folder of its own."""
     beside = {"benchmarks.json", "figures.json", "machine.json"}
@@ -70,29 +47,3 @@ def factor(one: float, other: float) -> float:
     """Return how many times the larger of two measurements is the smaller."""
     low, high = sorted((abs(one), abs(other)))
     return 1.0 if high == low else high / low if low else math.inf
-
-
-def noise_band(one: Results, other: Results) -> float:
-    """Return the largest factor between two measurements of the same code."""
-    return max(factor(one[name], other[name]) for name in one.keys() & other.keys())
-
-
-def bands(one: Results, other: Results) -> Results:
-    """Return the band of each benchmark, from two measurements of the same code.
-
-    A benchmark may differ by the square of its own factor, as one measurement is as likely to be the odd one as the
-    other, and by what nine in ten benchmarks stay within.
-    """
-    found = {name: factor(one[name], other[name]) for name in one.keys() & other.keys()}
-    usual = sorted(found.values())[int(USUAL * (len(found) - 1))]
-    return {name: max(NARROWEST, usual, own * own) for name, own in found.items()}
-
-
-def regressions(base: Results, head: Results, band: float | Results) -> Results:
-    """Return the benchmarks that are slower than on the base by more than the band, with the factor."""
-    found: Results = {}
-    for name in sorted(base.keys() & head.keys()):
-        limit = band if isinstance(band, float) else band.get(name, NARROWEST)
-        if head[name] > limit * base[name]:
-            found[name] = head[name] / base[name] if base[name] else math.inf
-    return found

@@ -44,14 +44,26 @@ def parameters(cls: type) -> list[tuple[Any, ...]]:
     return list(itertools.product(*getattr(cls, "params", ())))
 
 
-def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Return the name of each benchmark, and a call that sets it up and runs it."""
+def found(skip_failing: bool = False) -> Iterator[tuple[str, type, str, tuple[Any, ...]]]:
+    """Return each benchmark with each of its parameters: its name, its class, its method, and the parameters."""
     for info in pkgutil.iter_modules(benchmarks.__path__):
-        module = importlib.import_module(f"asv_bench.benchmarks.{info.name}")
+        try:
+            module = importlib.import_module(f"asv_bench.benchmarks.{info.name}")
+        except Exception as error:
+            if not skip_failing:
+                raise
+            print(f"{info.name} is left out: {type(error).__name__}: {error}", file=sys.stderr)
+            continue
         for class_name, cls in classes(module):
             for values in parameters(cls):
                 for name in methods(cls):
-                    yield f"{info.name}.{class_name}.{name}{values}", partial(run, cls, name, values)
+                    yield f"{info.name}.{class_name}.{name}{values}", cls, name, values
+
+
+def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Return the name of each benchmark, and a call that sets it up and runs it."""
+    for name, *benchmark in found():
+        yield name, partial(run, *benchmark)
 
 
 def run(cls: type, name: str, values: tuple[Any, ...]) -> Any:

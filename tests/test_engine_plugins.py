@@ -1,5 +1,7 @@
 """An engine and its plugins: what it is given, what it registers, and what it is configured by."""
 
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -74,3 +76,27 @@ def test_no_hook_is_called_while_a_program_runs() -> None:
     assert calls == ["primitives", "configure"]
     assert engine.vjp(lambda x: x * x, 3.0)[1](1.0) == (6.0,)
     assert len(calls) == 2
+
+
+@dataclass
+class Compared(Plugin):
+    """Equal by its fields, and so without a hash."""
+
+    tag: int = 0
+
+
+@pytest.mark.parametrize("plugin", [Compared(), SimpleNamespace(tapeengine_primitives=Plugin().tapeengine_primitives)])
+def test_a_plugin_needs_no_hash(plugin: Any) -> None:
+    assert list(te.Engine(plugins=[plugin]).registry) == ["test.cube"]
+
+
+@pytest.mark.parametrize("given", ["core", Plugin(), SimpleNamespace()])
+def test_one_plugin_is_given_in_a_list(given: Any) -> None:
+    with pytest.raises(RegistryError, match=r"write plugins=\["):
+        te.Engine(plugins=given)
+
+
+@pytest.mark.parametrize("given", [SimpleNamespace(), {}, [], None, 3])
+def test_what_is_no_plugin_is_told_so(given: Any) -> None:
+    with pytest.raises(RegistryError, match="implements no hook"):
+        te.Engine(plugins=[given])

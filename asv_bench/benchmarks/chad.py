@@ -11,8 +11,8 @@ Figures = limits.figures(targets.TARGETS)
 
 NAMES = list(CASES)
 
-reverse = lru_cache(maxsize=1)(lambda name: typed_cases.reverse(CASES[name], CASES[name].size))
-forward = lru_cache(maxsize=1)(lambda name: typed_cases.forward(CASES[name], CASES[name].small))
+reverse = derivatives.preparation(lambda name: typed_cases.reverse(CASES[name], CASES[name].size))
+forward = derivatives.preparation(lambda name: typed_cases.forward(CASES[name], CASES[name].small))
 counts = lru_cache(maxsize=1)(lambda name: typed_cases.counts(CASES[name]))
 theorem = lru_cache(maxsize=1)(lambda name: typed_cases.theorem(*SCALARS[name]))
 

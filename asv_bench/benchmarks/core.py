@@ -1,6 +1,5 @@
 """The core: recording, resolving, and how both grow."""
 
-from functools import lru_cache
 from typing import Any
 
 import tapeengine as te
@@ -13,7 +12,7 @@ from asv_bench.targets.ratios import thunks
 SIZES = (100, 10_000, 1_000_000)
 
 
-@lru_cache(maxsize=1)
+@derivatives.preparation
 def recorded(name: str, size: int) -> tuple[Any, Any, Any]:
     """Return a program, its primals and the backpropagator of one run."""
     run, primals = PROGRAMS[name].problem(size, tapeengine.math)

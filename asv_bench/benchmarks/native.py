@@ -1,14 +1,14 @@
 """Native code: gradients of programs as users write them, and what compiling them costs."""
 
-from functools import cache
 from typing import Any
 
+from asv_bench import derivatives
 from asv_bench.programs.native import PROGRAMS, inputs
 from tapeengine import chad, vjp
 from tapeengine.chad.backends.tiers import is_installed
 
 
-@cache
+@derivatives.preparation
 def prepared(name: str, backend: str) -> tuple[Any, Any]:
     """Return a program that has run once, and its arguments: asv times no call of this."""
     if backend == "native" and not is_installed():
@@ -18,7 +18,7 @@ def prepared(name: str, backend: str) -> tuple[Any, Any]:
     return program, args
 
 
-class Gradients:
+class Gradients(derivatives.Timed):
     """Value and gradient, compiled, and by what runs without it."""
 
     params = (list(PROGRAMS), ["native", "machine"])
@@ -35,6 +35,7 @@ class First:
     params = (list(PROGRAMS),)
     param_names = ("program",)
     number, repeat, warmup_time = 1, 3, 0
+    timer = derivatives.CLOCK
 
     def time_first_gradient(self, name: str) -> None:
         _, args = prepared(name, "native")

@@ -4,7 +4,6 @@ The cases are made at import, so a primitive that cannot be benchmarked makes th
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 import tapeengine as te
@@ -46,7 +45,7 @@ REGISTRY = te.default_engine().registry
 CASES = cases(REGISTRY)
 
 
-@lru_cache(maxsize=1)
+@derivatives.preparation
 def prepared(name: str) -> tuple[Any, tuple[Any, ...], Any]:
     """Return a program of one primitive, its primals, and ones as a cotangent."""
     program, args = problem(REGISTRY[name], CASES[name])

@@ -1,15 +1,13 @@
 """The transforms: along one direction, whole matrices, checkpoints, and how often programs and rules run."""
 
-from functools import lru_cache
-
 from asv_bench import derivatives, limits, transformed
 from asv_bench.measure import ratio
 from asv_bench.targets import transforms
 
 Figures = limits.figures(transforms.TARGETS)
 
-along = lru_cache(maxsize=1)(transformed.along)
-jacobian_of = lru_cache(maxsize=1)(transformed.jacobian_of)
+along = derivatives.preparation(transformed.along)
+jacobian_of = derivatives.preparation(transformed.jacobian_of)
 
 
 class Along(derivatives.Timed):

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
 from typing import Any
 
 import pluggy
@@ -133,6 +134,8 @@ def load_plugins(plugins: Sequence[Any] | None = None) -> LoadedPlugins:
     manager.add_hookspecs(hookspecs)
     if plugins is None:
         return LoadedPlugins(manager, _first_wins(_installed(manager)))
+    if isinstance(plugins, str) or not isinstance(plugins, Iterable):
+        raise RegistryError(f"plugins= takes a list: write plugins=[{plugins!r}]")
     records = [_explicit(manager, plugin) for plugin in plugins]
     for record in records:
         if record.error:
@@ -164,7 +167,8 @@ def _origin(point: EntryPoint) -> Origin:
     return Origin(point.name, point.dist.name, point.dist.version)
 
 
-def _explicit(manager: pluggy.PluginManager, plugin: Any) -> PluginRecord:
+def _explicit(manager: pluggy.PluginManager, given: Any) -> PluginRecord:
+    plugin = given
     if isinstance(plugin, str):
         points = [point for point in entry_points(group=GROUP) if point.name == plugin]
         if not points:
@@ -172,6 +176,9 @@ def _explicit(manager: pluggy.PluginManager, plugin: Any) -> PluginRecord:
             raise RegistryError(f"there is no installed plugin {plugin!r}; installed are: {there}")
         return _record(manager, _origin(points[0]), points[0].load)
     name = getattr(plugin, "__name__", type(plugin).__name__)
+    if type(plugin).__hash__ is None:  # pluggy keeps plugins in dicts
+        plugin = ModuleType(name)
+        plugin.__dict__.update({key: getattr(given, key) for key in dir(given) if not key.startswith("__")})
     return _record(manager, Origin(name), lambda: plugin)
 
 
