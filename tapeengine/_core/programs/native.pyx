@@ -19,7 +19,7 @@ from libc.string cimport memcpy, memset
 from numpy cimport (
     NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_BOOL, NPY_DOUBLE, NPY_INT64, PyArray_CheckExact, PyArray_NBYTES,
     PyArray_CHKFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_EMPTY, PyArray_ISALIGNED, PyArray_ISNOTSWAPPED, PyArray_NDIM,
-    PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
+    PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
 )
 
 from tapeengine._core.programs.machine cimport (
