@@ -5,10 +5,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 # After what is installed: an installed core is tested, not this folder's.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+# A loaded machine takes longer; tests count, they do not time.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -139,3 +139,10 @@ def test_what_is_a_container_for_an_engine_is_one_for_spaces() -> None:
         made = rebuild(parts)
         assert made == value and type(made) is type(value) and len(paths) == len(parts)
     assert children(object()) is None
+
+
+def test_a_structure_of_another_class_does_not_fit() -> None:
+    space = space_of((1.0, 2.0))
+    assert space.mismatch((3.0, 4.0)) is None
+    for wrong in ([3.0, 4.0], (3.0,), 3.0):
+        assert "must be a tuple with [0], [1]" in str(space.mismatch(wrong))

@@ -515,3 +515,14 @@ def test_containers_are_opened_in_one_way() -> None:
         assert named is not None and [child for _, child in named] == list(children)
         assert [name for name, _ in named] == list(container.names(aux))
     assert [structures.opened(leaf) for leaf in (1.0, 2, "text", np.ones(2), None)] == [None] * 5
+
+
+def test_only_tuples_with_names_are_namedtuples() -> None:
+    class Row(tuple[float, ...]):
+        pass
+
+    class Named:
+        _fields = ("a",)
+
+    structures = Structures()
+    assert structures.find(Row) is None and structures.find(Named) is None
