@@ -91,7 +91,7 @@ def sliding_window_view(
 ) -> Any:
     """Return windows along axes; see `numpy.lib.stride_tricks.sliding_window_view`.
 
-    What is returned is a copy: later assignments to `x` do not show in it.
+    What is returned is a copy, which cannot be written to: later assignments to `x` do not show in it.
 
     Examples
     --------
@@ -104,7 +104,8 @@ def sliding_window_view(
     window = tuple(window_shape) if isinstance(window_shape, Sequence) else (window_shape,)
     axes = tuple(axis) if isinstance(axis, Sequence) else axis
     numpy.lib.stride_tricks.sliding_window_view(numpy.broadcast_to(0.0, shape_of(x)), window, axes)  # numpy's errors
-    return WINDOWS(np.asarray(x), window=window, axes=normal_axes(axes, len(shape_of(x))))
+    windows = WINDOWS(np.asarray(x), window=window, axes=normal_axes(axes, len(shape_of(x))))
+    return np.broadcast_to(windows, windows.shape)
 
 
 RULES = {numpy.lib.stride_tricks.sliding_window_view: sliding_window_view}

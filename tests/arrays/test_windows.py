@@ -92,3 +92,19 @@ def test_the_bessel_function_against_mpmath() -> None:
                 f = te.grad(f)
             expected = mpmath.diff(lambda t: mpmath.besseli(0, t), mpmath.mpf(x), order)
             assert float(f(x)) == pytest.approx(float(expected), rel=2e-14, abs=1e-15)
+
+
+@pytest.mark.parametrize("write", [lambda w: w.__setitem__(0, 3.0), lambda w: w.__imul__(2.0), lambda w: w.fill(1.0)])
+@pytest.mark.parametrize("nested", [False, True])
+def test_windows_cannot_be_written_to(write: Callable[[Any], Any], nested: bool) -> None:
+    def program(x: Any, windows: Callable[[Any], Any]) -> Any:
+        y = x * 1.0
+        write(windows(y))
+        return np.sum(y)
+
+    strided = np.lib.stride_tricks.as_strided
+    for windows in (lambda y: sliding_window_view(y, 2), lambda y: strided(y, (4, 2), (8, 8))):
+        with pytest.raises(ValueError, match="read-only"):
+            te.grad(lambda x, windows=windows: te.grad(program)(x, windows).sum() if nested else program(x, windows))(
+                numpy.arange(5.0)
+            )

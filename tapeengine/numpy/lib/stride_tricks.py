@@ -17,7 +17,7 @@ sliding_window_view = offered(_theirs.sliding_window_view)
 
 
 def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True) -> Any:
-    """`numpy.lib.stride_tricks.as_strided`; of a traced array a copy, to be read.
+    """`numpy.lib.stride_tricks.as_strided`; of a traced array a copy, which cannot be written to.
 
     Elements that are shown several times get the sum of their cotangents.
 
@@ -45,7 +45,7 @@ def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = Fal
             f"as_strided of a traced array of shape {x.shape} would read memory outside of its elements. Give it the "
             "whole array and strides of its own layout, or use sliding_window_view"
         )
-    return x.reshape(-1)[found.reshape(shape)]
+    return numpy.broadcast_to(x.reshape(-1)[found.reshape(shape)], shape)
 
 
 def offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
