@@ -9,7 +9,7 @@ tool that runs a rewritten program. Tools of one family share a colour; marks an
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -246,22 +246,50 @@ def native(found: dict[str, dict[str, float]]) -> Figure:
     axes.set(xscale="log", yscale="log", xlabel="microseconds for value and gradient, compiled (log axis)")
     axes.set_ylabel("CPU seconds to the first gradient (log axis)")
     axes.minorticks_off()
-    name_points(axes, dict(zip(found, ends["native"], strict=True)))
+    name_points(axes, dict(zip(found, ends["native"], strict=True)), [*ends["native"], *ends["jax"]])
     axes.legend(loc="upper left")
     return figure
 
 
-def name_points(axes: Axes, points: dict[str, tuple[float, float]]) -> None:
-    """Write names below points, where they fit from the left to the right."""
-    taken: list[tuple[float, float]] = []
+def name_points(axes: Axes, points: dict[str, tuple[float, float]], marks: list[tuple[float, float]]) -> None:
+    """Write names beside points, each where it is nearest to its own and touches no mark and no other name."""
     axes.figure.canvas.draw()
+    to_pixels = axes.transData.transform
+    taken = [(*to_pixels(mark), 7.0, 7.0) for mark in marks]
     for name, point in sorted(points.items(), key=lambda item: item[1][1]):
-        x, y = axes.transData.transform(point)
-        y -= 14
-        while any(abs(x - a) < 62 and abs(y - b) < 11 for a, b in taken):
-            y -= 11
-        taken.append((x, y))
-        axes.annotate(name, point, xytext=axes.transData.inverted().transform((x, y)), ha="center", fontsize=8)
+        x, y = to_pixels(point)
+        half = 3.4 * len(name)
+        box = next(b for b in boxes(x, y, half) if is_inside(axes, b) and not any(touches(b, t) for t in taken))
+        taken.append(box)
+        line = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.6} if abs(box[1] - y) > 20 else None
+        where = axes.transData.inverted().transform(box[:2])
+        axes.annotate(name, point, xytext=where, ha="center", va="center", fontsize=8, arrowprops=line)
+
+
+#: The middle of a name or a mark, and half of its width and of its height, in pixels.
+Box = tuple[float, float, float, float]
+
+
+def boxes(x: float, y: float, half: float) -> Iterator[Box]:
+    """Go through the places for a name beside a point, the nearest first."""
+    for far in range(14, 400, 6):
+        for side in (0.0, half + 7.0, -half - 7.0):
+            yield x + side, y - far, half, 6.0
+            yield x + side, y + far, half, 6.0
+        if far == 14:
+            yield x + half + 8.0, y, half, 6.0
+            yield x - half - 8.0, y, half, 6.0
+
+
+def touches(a: Box, b: Box) -> bool:
+    """Tell whether two boxes have a point in common."""
+    return abs(a[0] - b[0]) < a[2] + b[2] and abs(a[1] - b[1]) < a[3] + b[3]
+
+
+def is_inside(axes: Axes, box: Box) -> bool:
+    """Tell whether a box lies between the axes."""
+    around = axes.bbox
+    return around.x0 < box[0] - box[2] and box[0] + box[2] < around.x1 and around.y0 < box[1] - box[3]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -103,8 +103,8 @@ def agree(module, args, seed, dense):
     given_cts = tuple(on_leaves.given(cts, backward.params))
     reals = [k for k, p in enumerate(function.params) if "real" in repr(p.type)]
     found = got[1](given_cts)
-    if found is None:  # the inner sizes of an array without rows are not those of its cotangent
-        assert any(np.size(x) == 0 for x in got[0])
+    if found is None:  # there is nothing to give, or an array without rows has other inner sizes than its cotangent
+        assert not wanted or any(np.size(x) == 0 for x in got[0])
         event("no rows")
         return
     close_to([found[k] for k in reals], wanted)

@@ -58,7 +58,7 @@ def test_the_passes_that_are_written_later_see_what_was_given():
 def test_large_arguments_are_not_copied():
     @te.program
     def squares(xs: te.Vec) -> float:
-        return sum(x * x for x in xs)
+        return np.sum(xs * xs)
 
     for size, is_kept in ((COPIED // 8, False), (COPIED // 8 + 1, True)):
         xs = np.ones(size)
