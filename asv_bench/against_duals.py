@@ -1,27 +1,39 @@
 """Times value and gradient of every typed program against the same function on dual numbers, and by hand.
 
-Run as a script it prints a row for each program; the targets take the largest figures.
+``python asv_bench/against_duals.py [programs]`` prints a row for each program; the targets take the largest figures.
 """
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
 
 import numpy as np
 
 import tapeengine as te
 from asv_bench.measure import interleaved
-from asv_bench.peers.leaves import flat, leaves
+from asv_bench.native import CASES as USERS
+from asv_bench.native import numbers
+from asv_bench.peers.native_hand import BY_HAND
 from asv_bench.programs.catalogue import PROGRAMS
-from asv_bench.programs.kinds import BY_HAND, KINDS
+from asv_bench.programs.records import RECORDS
 from asv_bench.programs.typed_twins import TWINS
 from asv_bench.targets.ratios import ones_like
+from tapeengine import chad
 
-__all__ = ["BY_HAND", "CASES", "by_hand", "duals", "main", "over_duals"]
+__all__ = ["CASES", "FACTORS", "by_hand", "duals", "main", "over_duals"]
 
 Inputs = Callable[[], tuple[Any, ...]]
 
+#: The programs whose gradients by hand in numpy are looked at.
+FACTORS = ("k_means", "mixture", "factors")
 #: The sizes of the benchmark programs that take longer than some milliseconds on dual numbers in their smallest size.
 SIZES: Mapping[str, int] = MappingProxyType({"matmul": 100, "gmm": 100, "particles": 100, "tree": 100, "lstm": 16})
 
@@ -34,8 +46,8 @@ def twin_inputs(name: str) -> tuple[Any, ...]:
 
 def cases() -> Iterator[tuple[str, Any, Inputs]]:
     """Go through all typed programs with their arguments."""
-    for name, kind in KINDS.items():
-        yield name, kind.program, kind.inputs
+    for name, (function, inputs) in {**USERS, **RECORDS}.items():
+        yield name, chad.Program(function), inputs
     for name, twin in TWINS.items():
         yield f"{name} (twin)", twin.program, lambda name=name: twin_inputs(name)  # type: ignore[misc]
 
@@ -69,7 +81,7 @@ def by_hand(name: str, rounds: int = 9) -> tuple[float, dict[str, float]]:
     primals = inputs()
     typed = gradient(program, primals)
     _, expected = BY_HAND[name](*primals)
-    np.testing.assert_allclose(flat(leaves(list(typed()))), flat(list(expected)), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose([*numbers(typed())], [*numbers(expected)], rtol=1e-9, atol=1e-9)
     times = interleaved({"typed": typed, "hand": lambda: BY_HAND[name](*primals)}, rounds)
     return times["typed"] / times["hand"], times
 
@@ -78,7 +90,7 @@ def main(*names: str) -> None:
     """Print the figures of some programs, or of all."""
     for name in names or CASES:
         figure, times = over_duals(name)
-        hand = f"{by_hand(name)[0]:8.2f} x by hand" if name in BY_HAND else ""
+        hand = f"{by_hand(name)[0]:8.2f} x by hand" if name in FACTORS else ""
         print(f"{name:28}{figure:8.3f} x duals{1e3 * times['typed']:10.3f} ms{hand}", flush=True)
 
 

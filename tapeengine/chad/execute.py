@@ -33,7 +33,7 @@ from tapeengine.chad.types import Array, Float, is_discrete
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive
 
-__all__ = ["Executable"]
+__all__ = ["Executable", "kept"]
 
 
 class Executable:
@@ -207,11 +207,15 @@ class Executable:
 
     def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program; give its value and its backpropagator."""
+        return self.vjp_of_kept(tuple(map(kept, primals)))
+
+    def vjp_of_kept(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Do what `vjp` does, on arguments that nobody changes afterwards."""
         entry = self.entry
         if entry is None:
             entry = self.small if is_small(primals) else self.compiled if has_many(primals) else None
         made: tuple[Any, Any] | None = None if entry is None else entry.vjp(*primals)
-        return self.general_vjp(primals) if made is None else made
+        return self.general_vjp_of_kept(primals) if made is None else made
 
     @functools.cached_property
     def references(self) -> References | None:
@@ -230,13 +234,16 @@ class Executable:
 
     def general_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Do what `vjp` does, for all primals of the program."""
+        return self.general_vjp_of_kept(tuple(map(kept, primals)))
+
+    def general_vjp_of_kept(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Do what `general_vjp` does, on arguments that nobody changes afterwards."""
         if self.references is not None and len(primals) == len(self.definition.params):
             return self.references.vjp(primals)
         return self.longer_vjp(primals)
 
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run both passes on numpy's arrays; the longer way where there are none, or Python may raise."""
-        primals = [kept(x) for x in primals]
         try:
             made = None if self.whole is None else self.whole.vjp(primals)
         except DifferentSizes:

@@ -12,13 +12,13 @@ from typing import Any, overload
 
 import numpy
 
-from tapeengine._core.programs.native import COPIED, Enterable, enter, has_many
+from tapeengine._core.programs.native import Enterable, enter, has_many
 from tapeengine._core.programs.poles import is_finite
 from tapeengine.chad.backends.tiers import BACKENDS, is_installed, native_text
 from tapeengine.chad.depth import deep
 from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
-from tapeengine.chad.execute import Executable
+from tapeengine.chad.execute import Executable, kept
 from tapeengine.chad.infer import annotation_of, key_of
 from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import text
@@ -226,21 +226,21 @@ class Program(Enterable):
         # An engine has tried the short way already, once it knows it, with just these primals.
         are_many = has_many(primals)
         is_tried = self.native is not None or (are_many and self.many is not None)
-        run = executable.general_vjp if is_tried and not others else executable.vjp
+        run = executable.general_vjp_of_kept if is_tried and not others else executable.vjp_of_kept
         assert self.wanted is not None  # before the short way: it says which lists are left to this one
         self.native = executable.entry
         if are_many and not self.native:
             self.many = executable.compiled
 
-        kept = tuple([x.copy() if type(x) is numpy.ndarray and x.nbytes <= COPIED else x for x in primals])
+        own = tuple(map(kept, primals))
 
         def on_duals() -> Any:
-            if holds_traced((kept, others)) and self.is_twice_differentiable:
-                value, back = engine.vjp_of_traced(self, (*kept, *others))
-                return value, lambda cotangent: back(cotangent)[: len(kept)]
-            return engine.vjp(self.python, *kept, **named)
+            if holds_traced((own, others)) and self.is_twice_differentiable:
+                value, back = engine.vjp_of_traced(self, (*own, *others))
+                return value, lambda cotangent: back(cotangent)[: len(own)]
+            return engine.vjp(self.python, *own, **named)
 
-        value, backpropagator = self._run(lambda: run((*primals, *others)), on_duals, (*primals, *others))
+        value, backpropagator = self._run(lambda: run((*own, *others)), on_duals, (*own, *others))
 
         def without_nan(cotangent: Any) -> tuple[Any, ...]:
             found: tuple[Any, ...] = backpropagator(cotangent)[: len(primals)]

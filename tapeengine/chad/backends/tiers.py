@@ -10,7 +10,7 @@ import functools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
-from time import perf_counter
+from time import thread_time
 from typing import Any
 
 from tapeengine._core.programs.native import Native
@@ -31,7 +31,7 @@ BACKENDS = (None, "machine", "native", "fastmath")
 COMPILED = ("native", "fastmath")
 #: What compiling costs, in instructions of the machine: so much, and for each statement.
 COMPILING, EACH = 2_000_000, 100_000
-#: The seconds that the longer way may take before a program is compiled.
+#: The seconds of its thread that the longer way may take before a program is compiled.
 WORTH = 0.15
 
 
@@ -177,14 +177,14 @@ class References:
 
     def timed(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the longer way and note how long it takes."""
-        start = perf_counter()
+        start = thread_time()
         value, back = self.again(primals)
-        self.spent += perf_counter() - start
+        self.spent += thread_time() - start
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
-            start = perf_counter()
+            start = thread_time()
             found: tuple[Any, ...] = back(cotangent)
-            self.spent += perf_counter() - start
+            self.spent += thread_time() - start
             return found
 
         return value, backpropagator

@@ -16,6 +16,9 @@ from typing import Any
 from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
 from tapeengine.chad.intermediate.analysis import outs, walk
 from tapeengine.chad.intermediate.statements import (
+    AddAll,
+    AddAt,
+    Append,
     ArrayOf,
     Compute,
     Const,
@@ -29,6 +32,7 @@ from tapeengine.chad.intermediate.statements import (
     Row,
     Scalar,
     Statement,
+    Store,
     Var,
     While,
 )
@@ -111,7 +115,7 @@ class Finder:
         for s, around in walk(forward.body):
             if isinstance(s, For):
                 self.within |= {v.name: (*around, s) for v, _ in s.carried}
-        growing = {lifetimes.find(name) for name in own}
+        growing = {lifetimes.find(name) for name in own} | self.changing(forward, lifetimes)
         self.within = {name: x for name, x in self.within.items() if lifetimes.find(name) not in growing}
         self.top = set() if forward.kept is None else {f.name for f in forward.kept.fields}
         for s, around in walk(forward.body):
@@ -123,6 +127,25 @@ class Finder:
         for frames, arrays in self.held.items():
             kept = self.sites[frames].fields if frames in self.sites else []
             kept += [v for v in arrays.values() if v not in kept]
+
+    def changing(self, forward: Function, lifetimes: Lifetimes) -> set[str]:
+        """Give the arrays that are written after somebody has read them: a reference does not keep what they were."""
+        sites = [(s, {id(f) for f in around if isinstance(f, For | While)}) for s, around in walk(forward.body)]
+        looked: dict[str, set[int]] = {}
+        for s, loops in sites:
+            if isinstance(s, Load | Row) and isinstance(s.array, Var):
+                looked.setdefault(lifetimes.find(s.array.name), set()).update(loops)
+        found: set[str] = set()
+        seen: set[str] = set()
+        for s, loops in sites:
+            if isinstance(s, Load | Row) and isinstance(s.array, Var):
+                seen.add(lifetimes.find(s.array.name))
+            elif isinstance(s, Store | AddAt | AddAll | Append):
+                root = lifetimes.find(s.array.name)
+                inside = loops - {id(f) for f in self.within.get(s.array.name, ())}
+                if root in seen or looked.get(root, set()) & inside:
+                    found.add(root)
+        return found
 
     def site(self, s: For, around: list[For]) -> Site:
         """Decide what one loop keeps."""
