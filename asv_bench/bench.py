@@ -5,7 +5,8 @@
 asv builds a wheel of HEAD in an environment of its own and measures that; `--here`, and an environment that cannot be
 made (no network), measure the package that is installed where this runs. Then the targets are held to their limits.
 Each run is kept in build/asv/runs, and compared with the one before it of the same commit. The exit code is 1 where a
-benchmark fails or a limit is missed.
+benchmark fails or a limit is missed. The results of all commits are one page that needs no network,
+build/asv/history.html.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from time import time
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from asv_bench import agree
+from asv_bench import agree, history
 from asv_bench.commands import BUILD, HERE, asv, commit_of, configuration, notes, single_threads
 
 
@@ -72,6 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
     folder = keep(commit, figures, started)
     print(f"kept in {folder}; {missed} limits missed")
     agree.with_the_run_before(folder)
+    history.main()
     return bool(wrong or missed)
 
 

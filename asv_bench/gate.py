@@ -2,11 +2,10 @@
 
 import json
 import math
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Results", "factor", "results_in"]
+__all__ = ["Results", "factor", "results_in", "results_of_file"]
 
 Results = dict[str, float]
 
@@ -25,22 +24,24 @@ def smallest(row: dict[str, Any]) -> Any:
     return [min(taken) if taken and value is not None else value for value, taken in zip(result, samples)]
 
 
-def read(paths: Iterable[Path], kind: str) -> Results:
-    """Return the results in asv's files, of the benchmarks whose last name begins with `kind`."""
-    found: Results = {}
-    for path in sorted(paths):
-        data = json.loads(path.read_text())
-        for name, row in data.get("results", {}).items():
-            values = smallest(dict(zip(data["result_columns"], row)))
-            if name.rsplit(".", 1)[-1].startswith(kind) and values is not None:
-                found |= flattened(name, values)
+def results_of_file(path: Path) -> Results:
+    """Return the results in one of asv's files, by benchmark and number of the parameter."""
+    data, found = json.loads(path.read_text()), {}
+    for name, row in data.get("results", {}).items():
+        values = smallest(dict(zip(data["result_columns"], row)))
+        if values is not None:
+            found |= flattened(name, values)
     return found
 
 
 def results_in(folder: Path) -> Results:
     """Return all results of a run that was kept in a folder of its own."""
     beside = {"benchmarks.json", "figures.json", "machine.json"}
-    return read((path for path in folder.glob("*.json") if path.name not in beside), "")
+    found: Results = {}
+    for path in sorted(folder.glob("*.json")):
+        if path.name not in beside:
+            found |= results_of_file(path)
+    return found
 
 
 def factor(one: float, other: float) -> float:

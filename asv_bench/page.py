@@ -351,7 +351,7 @@ REPEAT = """\
 ## How to repeat it
 
 ```console
-$ make bench  # all benchmarks under asv, and the limits above
+$ make bench  # all benchmarks under asv, and the limits above; build/asv/history.html shows them by commit, offline
 $ make bench-agree  # do the last two full runs agree within the noise above?
 $ make bench-quick  # the counts exactly, and every benchmark once
 $ make bench-compare BASE=commit  # is this commit slower than another, beyond the noise of two equal ones?

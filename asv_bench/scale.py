@@ -193,6 +193,7 @@ def main(names: list[str]) -> None:
     numbers, w = [RNG.normal(size=(100_000, 50)) for _ in range(8)], 0.1 * RNG.normal(size=50)
     lists = [RNG.normal(size=100_000).tolist() for _ in range(8)]
     began = time.perf_counter()
+    sent = sent_bytes(numbers, w)  # before others: messages also tell which data of theirs is to be forgotten
     print("| engine | a task, ms | a fork of one, ms | a MB there and back, ms | a MB shared, ms |")
     for name in names:
         with started(name) as executor:
@@ -204,9 +205,7 @@ def main(names: list[str]) -> None:
             found = (*gain(logistic, executor, numbers, w), *gain(recurrence, executor, lists, 0.3))
         print(f"| {name} | " + " | ".join(f"{x:.2f}" for x in found) + " |", flush=True)
     parts = sum(part.nbytes for part in numbers)
-    print(
-        f"data {parts} bytes, parameters {w.nbytes}; bytes there and back in each iteration: {sent_bytes(numbers, w)}"
-    )
+    print(f"data {parts} bytes, parameters {w.nbytes}; bytes there and back in each iteration: {sent}")
     print(f"{time.perf_counter() - began:.0f} s, load {os.getloadavg()}")
 
 
