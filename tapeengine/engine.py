@@ -572,8 +572,8 @@ class Engine(Parallel):
         The result is the program's to the last bit. What the program looks at (comparisons, conversions to integers,
         values) is checked on the way; where it comes out otherwise, the program runs and is recorded on that way too.
         Discrete arguments, keyword arguments, structure and what the program captures belong to a recording. A program
-        that cannot be replayed is run each time, with one warning: one that works on arrays, draws random numbers,
-        differentiates a part of itself, or writes into what it captures. See ``docs/staging.md``.
+        that cannot be replayed is run each time, with one warning: one that draws random numbers, differentiates a part
+        of itself, or writes into what it captures. See ``docs/staging.md``.
 
         Parameters
         ----------

@@ -10,7 +10,8 @@ import numpy
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.assignment import add_at, put_overlapping
 from tapeengine._core.arrays.creation import fresh, from_values
-from tapeengine._core.arrays.storing import numbers_of
+from tapeengine._core.arrays.storing import form_of, numbers_of
+from tapeengine._core.scalars.scalar import Dual
 
 __all__ = ["CREATION", "asarray", "copy", "plain"]
 
@@ -34,14 +35,14 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
     """numpy.copy."""
     if type(a) is Array:
         return a.copy(order)
-    return from_values(a, None) if plain(a) is not a else fresh(numpy.copy(a, order))
+    return from_values(a, None) if type(a) is Dual or plain(a) is not a else fresh(numpy.copy(a, order))
 
 
 def like(function: Callable[..., Any]) -> Callable[..., Any]:
     """zeros_like and its kind: fresh values of the shape and dtype of another array."""
 
     def made(a: Any, *args: Any, **options: Any) -> Any:
-        return fresh(function(plain(a), *args, **options))
+        return fresh(function(form_of(a), *args, **options))
 
     made.__name__, made.__doc__ = function.__name__, f"numpy.{function.__name__}."
     return made
@@ -49,7 +50,7 @@ def like(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     """numpy.full_like, with a fill value that may be traced."""
-    result = fresh(numpy.empty_like(plain(a), dtype=dtype, **options))
+    result = fresh(numpy.empty_like(form_of(a), dtype=dtype, **options))
     result[...] = fill_value
     return result
 

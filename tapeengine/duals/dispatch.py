@@ -16,7 +16,7 @@ import numpy
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.calls import holds_foreign, widened
 from tapeengine._core.arrays.creation import fresh
-from tapeengine._core.arrays.storing import numbers_of
+from tapeengine._core.arrays.storing import form_of, numbers_of
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.duals.creation import CREATION, asarray, at, plain, spread
@@ -28,12 +28,15 @@ from tapeengine.primitive import Primitive
 
 __all__ = ["Rules"]
 
-#: Functions of the shape, type and order of arrays alone, and those that write: numpy's own answer on the values is it.
-OF_VALUES: tuple[Any, ...] = (
+#: Functions of the shape, type and order of arrays alone: numpy's own answer on the values is it.
+OF_FORM: tuple[Any, ...] = (
     *(numpy.shape, numpy.ndim, numpy.size, numpy.result_type, numpy.can_cast, numpy.iscomplexobj, numpy.isrealobj),
-    *(numpy.array_repr, numpy.array_str, numpy.array2string, numpy.may_share_memory, numpy.shares_memory),
-    *(numpy.min_scalar_type, numpy.common_type, numpy.einsum_path, numpy.lexsort),
+    *(numpy.may_share_memory, numpy.shares_memory, numpy.common_type, numpy.einsum_path),
     *(numpy.diag_indices_from, numpy.tril_indices_from, numpy.triu_indices_from),
+)
+#: Functions that write, and those whose answer has no derivative.
+OF_VALUES: tuple[Any, ...] = (
+    *(numpy.array_repr, numpy.array_str, numpy.array2string, numpy.min_scalar_type, numpy.lexsort),
     *(numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt),
 )
 #: Functions that change their first argument, which has to be an array.
@@ -68,7 +71,9 @@ class Rules:
         self.later = {key: rules for key, rules in numpy_rules.items() if isinstance(key, str)}
         self.table: dict[Any, Callable[..., Any]] = {**VIEWS, **CREATION, **now}
         for function in OF_VALUES:
-            self.table[function] = on_values(function)
+            self.table[function] = on_values(function, as_number)
+        for function in OF_FORM:
+            self.table[function] = on_values(function, of_its_form)
 
     def knows(self, function: Any) -> bool:
         """Whether there is a rule for a function."""
@@ -233,16 +238,21 @@ def as_number(x: Any) -> Any:
     return numpy.float64(x.value) if type(x) is Dual else numbers_of(x)
 
 
+def of_its_form(x: Any) -> Any:
+    """The same, for what looks at its shape and type alone."""
+    return numpy.float64(form_of(x)) if type(x) is Dual else form_of(x)
+
+
 def into_first(ufunc: Any, a: Any, y: Any) -> Any:
     """What a plain array holds after an operation in place."""
     return ufunc(a, y, out=a)
 
 
-def on_values(function: Any) -> Callable[..., Any]:
-    """A function whose answer does not depend on derivatives."""
+def on_values(function: Any, seen: Callable[[Any], Any]) -> Callable[..., Any]:
+    """A function whose answer does not depend on derivatives, on what it sees of traced values."""
 
     def answered(*args: Any, **options: Any) -> Any:
-        return function(*replaced(as_number, args), **replaced(as_number, options))
+        return function(*replaced(seen, args), **replaced(seen, options))
 
     return answered
 
@@ -271,7 +281,7 @@ def check_traced(out: Any) -> None:
 
 def check_fits(result: Any, out: Any) -> None:
     """Raise numpy's errors where a result cannot be stored in `out`."""
-    values = numpy.asarray(numbers_of(result))
+    values = numpy.asarray(form_of(result))
     if not numpy.can_cast(values.dtype, out.dtype, "same_kind"):
         raise TypeError(f"the result is of {values.dtype!r}, which out= of {out.dtype!r} cannot hold")
     if numpy.broadcast_shapes(values.shape, out.shape) != out.shape:

@@ -10,6 +10,7 @@ import numpy
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.calls import zero_dim
 from tapeengine._core.arrays.indexing import view
+from tapeengine._core.arrays.storing import numbers_of
 from tapeengine._core.scalars.scalar import Dual
 
 __all__ = ["VIEWS"]
@@ -17,7 +18,7 @@ __all__ = ["VIEWS"]
 #: Functions of one array (and what says how to rearrange it) that return a view of it, or a list of views.
 NAMES = (
     "array_split atleast_1d atleast_2d atleast_3d broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit "
-    "matrix_transpose moveaxis permute_dims rollaxis rot90 split squeeze swapaxes transpose trim_zeros unstack vsplit"
+    "matrix_transpose moveaxis permute_dims rollaxis rot90 split squeeze swapaxes transpose unstack vsplit"
 ).split()
 
 
@@ -48,6 +49,12 @@ def several(function: Callable[..., Any]) -> Callable[..., Any]:
     return all_of_them
 
 
+def trim_zeros(a: Any, *args: Any, **options: Any) -> Any:
+    """numpy.trim_zeros, which looks at the values."""
+    numbers_of(a)
+    return on_views(numpy.trim_zeros)(a, *args, **options)
+
+
 def ravel(a: Any, order: Any = "C") -> Any:
     """numpy.ravel."""
     a = zero_dim(a) if type(a) is Dual else a
@@ -69,7 +76,7 @@ def views() -> dict[Callable[..., Any], Callable[..., Any]]:
     table = {getattr(numpy, name): on_views(getattr(numpy, name)) for name in NAMES if hasattr(numpy, name)}
     for name in ("atleast_1d", "atleast_2d", "atleast_3d"):
         table[getattr(numpy, name)] = several(getattr(numpy, name))
-    table[numpy.ravel], table[numpy.reshape] = ravel, reshape
+    table[numpy.ravel], table[numpy.reshape], table[numpy.trim_zeros] = ravel, reshape, trim_zeros
     for name in ("diagonal", "matrix_transpose"):
         if hasattr(numpy.linalg, name):
             table[getattr(numpy.linalg, name)] = on_views(getattr(numpy.linalg, name))

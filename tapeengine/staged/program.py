@@ -154,8 +154,12 @@ class Staged:
                 found = plan.trace(primals)
                 if found is not MISS:
                     return found  # type: ignore[no-any-return]
+            if any(plan.has_arrays for plan in family.plans):
+                return engine.trace(self._unstaged(), primals, order=2)
         if self._may_record(engine):
-            return self._recorded(primals, {})
+            recorded = self._recorded(primals, {})
+            if not array_parents(recorded[1].tape):
+                return recorded
         return engine.trace(self._unstaged(), primals, order=2)
 
     def __tapeengine_chosen__(self, places: tuple[int, ...], args: tuple[Any, ...], keywords: dict[str, Any]) -> Chosen:
@@ -170,7 +174,7 @@ class Staged:
             family = self._family(keywords)
             plan = family.plan_for(primals) if family is not None else None
             if plan is not None or is_recorded:
-                return plan
+                return None if plan is None or plan.has_arrays else plan
             self._recorded(primals, keywords)
             if self.refused is not None:
                 return None
@@ -264,6 +268,8 @@ class Staged:
         True
         """
         plans = self.kept_plans()
+        if plans[0].has_arrays:
+            raise StagingError(f"{self.__name__} works on arrays, and C source is written of scalars alone")
         if len(plans) > 1:
             raise StagingError(
                 f"{self.__name__} is recorded for {len(plans)} forms of arguments: stage it once for each"
@@ -380,7 +386,7 @@ class Staged:
             self._hold(self.families)
             return
         evicted = plan.evicted
-        plan.add(back, value)
+        plan.add(back, value, primals)
         if evicted == 0 and plan.evicted:
             self._warn(
                 f"takes more than {self.paths} ways through its branches, each of which is recorded by running it; "

@@ -19,7 +19,7 @@ from tapeengine._core.arrays.calls cimport apply
 from tapeengine._core.arrays.indexing cimport get, read_number, read_part, viewed
 from tapeengine._core.arrays.operators cimport compared, in_place, operate, ufunc_call
 from tapeengine._core.tape.accumulation cimport strided, view_of
-from tapeengine._core.arrays.storing cimport need_rules, numbers_of, plain, view_by
+from tapeengine._core.arrays.storing cimport need_rules, numbers_of, plain, seen, view_by
 from tapeengine._core.tape.tape cimport OP_ADD, OP_DIV, OP_MUL, OP_NEG, OP_POW, OP_SUB
 
 from types import GenericAlias
@@ -98,7 +98,7 @@ cdef class Array:
     @property
     def value(self):
         """The values as a plain array, without the derivative; a copy."""
-        return plain(self.current()).copy()
+        return seen(self).copy()
 
     @property
     def shape(self):
@@ -289,19 +289,19 @@ cdef class Array:
         return compared(x, y, kind)
 
     def __bool__(self):
-        return bool(plain(self.current()))
+        return bool(seen(self))
 
     def __int__(self):
-        return int(plain(self.current()))
+        return int(seen(self))
 
     def __round__(self, ndigits=None):
         """Round a number as Python does; the result is discrete. Like numpy's arrays, others have no such method."""
         if not self.storage.number:
             raise TypeError("type numpy.ndarray doesn't define __round__ method: use numpy.round(x, decimals)")
-        return round(plain(self.current())[()], ndigits)
+        return round(seen(self)[()], ndigits)
 
     def __contains__(self, x):
-        return numbers_of(x) in plain(self.current())
+        return numbers_of(x) in seen(self)
 
     def __hash__(self):
         raise DroppedDerivativeError(
@@ -309,13 +309,13 @@ cdef class Array:
             "number as the key where the value alone matters")
 
     def __repr__(self):
-        return repr(plain(self.current()))
+        return repr(seen(self))
 
     def __str__(self):
-        return str(plain(self.current()))
+        return str(seen(self))
 
     def __format__(self, spec):
-        return format(plain(self.current()), spec)
+        return format(seen(self), spec)
 
     # -- numpy's protocols --------------------------------------------------------------------------------------------
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
@@ -335,18 +335,18 @@ cdef class Array:
             if unread is not None:
                 return unread
             raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "array"))
-        return numpy.array(plain(self.current()), dtype=dtype)
+        return numpy.array(seen(self), dtype=dtype)
 
     def __float__(self):
         if self.storage.active:
             hint = "Index it (a[()] or a[0]) to get a scalar that is still traced. "
             raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "float", hint))
-        return float(plain(self.current()))
+        return float(seen(self))
 
     def __complex__(self):
         if self.storage.active:
             raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "complex number"))
-        return complex(plain(self.current()))
+        return complex(seen(self))
 
     def __reduce__(self):
         raise DroppedDerivativeError(

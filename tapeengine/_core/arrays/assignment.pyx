@@ -17,7 +17,8 @@ from tapeengine._core.arrays.accesses cimport AddRecord, WriteRecord
 from tapeengine._core.tape.accumulation cimport View, repeats, strided
 from tapeengine._core.scalars.scalar cimport Dual, as_double, head_of_dual
 from tapeengine._core.arrays.storing cimport (
-    array_over, everything, geometry, head_of_array, is_traced, make_writable, new_array, plain, view_by,
+    ADDED, POKED, WRITTEN, array_over, everything, geometry, head_of_array, is_recording, is_traced, make_writable,
+    new_array, note, operand, plain, view_by,
 )
 from tapeengine._core.tape.tape cimport ARRAY, WRITE, Head, head_of, record_special, tape_of
 
@@ -83,6 +84,9 @@ cdef int write_element(Array a, Py_ssize_t offset, object value) except -1:
         write_element(<Array> s.base, outer_offset(<Array> s.base, offset), value)
     else:
         (<double *> (s.data + offset))[0] = v
+        if not s.active and is_recording(head_of(s.tag)):
+            h = head_of(s.tag)
+            note(h, h.count, (POKED, s.index, s.epoch, offset >> 3, v))
     if s.active:
         h = head_of_array(a)
         record_special(h, WRITE, s.index, <double> id, <double> (offset >> 3), v)
@@ -135,6 +139,7 @@ cdef int put(Array a, object index, object value) except -1:
         source = outward(h, <Dual> value)
     if is_traced(source):
         lift(s, head_of_dual(<Dual> source) if type(source) is Dual else head_of_array(<Array> source))
+    noted = operand(h, value) if is_recording(h) else None
     make_writable(s)
     if place is not None:
         s.active = True
@@ -148,9 +153,11 @@ cdef int put(Array a, object index, object value) except -1:
             assign(part, Ellipsis, source)
     else:
         assign(a.current(), index, source)
+    record = WriteRecord.__new__(WriteRecord)
+    if noted is not None:
+        note(h, h.count, (WRITTEN, operand(h, a), index, kind == GATHERED, noted, record if s.active else None))
     if not s.active:
         return 0
-    record = WriteRecord.__new__(WriteRecord)
     record.target = geometry(target)
     record.index = index if kind == GATHERED else None
     record.value = place
@@ -253,6 +260,8 @@ def add_at(Array a, index, value):
             return add_at(a.current(), index, value)
         make_writable(s)
         numpy.add.at(a.current(), index, value)
+        if is_recording(h):
+            note(h, h.count, (ADDED, operand(h, a), index, operand(h, value), None))
         return None
     if type(value) is Array and value.ndim == 1 and a.ndim == 1 and getattr(index[0], "ndim", 1) > 1:
         raise UnsupportedError("ufunc.at would spread a vector over an index of several axes, which numpy does wrongly. "
@@ -262,6 +271,7 @@ def add_at(Array a, index, value):
     source = stripped(h, s.tag, value)
     if is_traced(source):
         lift(s, head_of_dual(<Dual> source) if type(source) is Dual else head_of_array(<Array> source))
+    noted = operand(h, value) if is_recording(h) else None
     make_writable(s)
     if type(a.current()) is Array:
         add_at(a.current(), index, source)
@@ -275,6 +285,8 @@ def add_at(Array a, index, value):
     record.index = index
     record.value = geometry(<Array> value) if type(value) is Array else (<Dual> value).id
     record.shape = value.shape if type(value) is Array else ()
+    if noted is not None:
+        note(h, h.count, (ADDED, operand(h, a), index, noted, record))
     record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
     tape_of(h).arrays.append(record)
     return None

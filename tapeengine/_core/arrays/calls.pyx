@@ -14,7 +14,8 @@ from tapeengine._core.tape.nested cimport copied_id
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
 from tapeengine._core.arrays.storing cimport (
-    constant, differentiable, geometry, held, head_of_array, is_traced, keep, new_array, plain, snapshot,
+    CALLED, constant, copied_once, differentiable, geometry, held, head_of_array, is_recording, is_traced, keep, new_array,
+    note, note_outcome, operand, plain, snapshot,
 )
 from tapeengine._core.tape.tape cimport (
     ARRAY, FORM_MASK, INPUT, SPECIAL, Head, Record, Tape, first_id, head_of, op_at, record_at, record_special, tape_of,
@@ -171,6 +172,8 @@ cdef object record_call(Head *h, object primitive, tuple args, list values, dict
         elif type(x) is Dual and (<Dual> x).tag == tag:
             inputs.append((i, (<Dual> x).id))
     if not inputs:
+        if is_recording(h):
+            note_outcome(h, primitive.primal, args, static, out)
         return out
     out = unshared(out, values)
     record = PrimitiveRecord.__new__(PrimitiveRecord)
@@ -178,7 +181,10 @@ cdef object record_call(Head *h, object primitive, tuple args, list values, dict
     record.inputs = inputs
     id = record_special(h, ARRAY, <uint32_t> len(tape.arrays), 0.0, 0.0, scalar_value(out))
     tape.arrays.append(record)
+    operands = [operand(h, x) for x in args] if is_recording(h) else None
     result, record.output = wrapped(h, out, id)
+    if operands is not None:
+        note(h, id, (CALLED, primitive, operands, copied_once(h, static), discrete_parts(h, record.output, out), record))
     kept_values = Kept.__new__(Kept, args, values)
     kept_values.head = h
     record.kept = [
@@ -195,6 +201,16 @@ cdef object record_call(Head *h, object primitive, tuple args, list values, dict
         if tape.watcher is not None:    # a tape that is watched keeps values
             tape.watcher.recorded(primitive, values, out, record.inputs, record.kept)
     return result
+
+
+cdef list discrete_parts(Head *h, object place, object out):
+    """The parts of an output that have no derivative, from the first to the last."""
+    if place is None:
+        return [copied_once(h, out)]
+    if type(place) is not tuple:
+        return []
+    parts = out.values() if isinstance(out, dict) else out
+    return [found for inner, part in zip(place[1], parts) for found in discrete_parts(h, inner, part)]
 
 
 cdef double scalar_value(object out) noexcept:
@@ -362,7 +378,7 @@ cdef tuple wrapped_parts(Head *h, object out):
 
 cdef Array array_of_dual(Dual x):
     """A 0-d array of x's trace that holds x."""
-    cdef Array a = new_array(head_of_dual(x), numpy.zeros(()), True)
+    cdef Array a = new_array(head_of_dual(x), numpy.zeros(()), False)
     a[()] = x
     return a
 

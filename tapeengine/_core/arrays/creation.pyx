@@ -5,8 +5,8 @@ cimport numpy as cnp
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.scalars.scalar cimport Dual
-from tapeengine._core.arrays.storing cimport constant, differentiable, plain
-from tapeengine._core.tape.tape cimport innermost_here
+from tapeengine._core.arrays.storing cimport constant, differentiable, is_recording, plain
+from tapeengine._core.tape.tape cimport Head, innermost_here
 
 import numpy
 
@@ -54,6 +54,7 @@ def from_values(value, dtype=None, **options):
 
     An array (traced or not) is copied.
     """
+    cdef Head *h
     if type(value) is Array:
         copy = value.copy()
         return copy if dtype is None or copy.dtype == dtype else copy.astype(dtype)
@@ -61,6 +62,9 @@ def from_values(value, dtype=None, **options):
     if innermost_here() == NULL or not differentiable(numbers):
         if numbers.dtype == object and holds_traced(value):
             raise UnsupportedError("an array of traced numbers needs a rectangular list of them")
+        h = innermost_here()
+        if is_recording(h) and holds_traced(value):
+            h.guards.lost = b"it makes an array of integers or objects of traced numbers"
         return numbers
     result = constant(numbers)
     if holds_traced(value):

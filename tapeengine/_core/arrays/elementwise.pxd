@@ -52,4 +52,7 @@ cdef class ElementwiseRecord(ArrayRecord):
 
 cdef object elementwise(int op, object ufunc, object x, object y)
 cdef bint plain_double(object x) noexcept
+cdef int loop_of_doubles(object function, int arguments) noexcept
+cdef int compute_doubles(object function, int loop, int arguments, int axes, Py_ssize_t *dims, te_operand *a,
+                         te_operand *b, double *out) noexcept
 cdef bint one_value(object function, double a, double b, int arguments, double *out) except -1

@@ -20,7 +20,9 @@ from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.tape.accumulation cimport Reverse, View, fitted
 from tapeengine._core.tape.rows cimport Rows, te_rows_scale
 from tapeengine._core.tape.tangents cimport Tangents
-from tapeengine._core.arrays.storing cimport keep, kernels, new_array
+from tapeengine._core.arrays.storing cimport (
+    COMPUTED, is_recording, keep, keeps_values, kernels, new_array, note, operand,
+)
 from tapeengine._core.scalars.scalar cimport Dual, as_double
 from tapeengine._core.tape.tape cimport ARRAY, OP_MUL, OP_NEG, OP_SUB, Head, head_of, op_names, record_special, tape_of
 
@@ -480,6 +482,17 @@ cdef int compute(ufunc *f, int loop, int arguments, int axes, Py_ssize_t *dims, 
     return 0
 
 
+cdef int loop_of_doubles(object function, int arguments) noexcept:
+    """The index of a ufunc's inner loop over doubles."""
+    return loop_of(<ufunc *> function, arguments)
+
+
+cdef int compute_doubles(object function, int loop, int arguments, int axes, Py_ssize_t *dims, te_operand *a,
+                         te_operand *b, double *out) noexcept:
+    """Run a ufunc's inner loop as `elementwise` does."""
+    return compute(<ufunc *> function, loop, arguments, axes, dims, a, b, out)
+
+
 cdef bint one_value(object function, double a, double b, int arguments, double *out) except -1:
     """The value of a ufunc at one place, by its inner loop; False where it has none over doubles."""
     cdef int loop = loop_of(<ufunc *> function, arguments)
@@ -518,7 +531,7 @@ cdef object elementwise(int op, object function, object x, object y):
     if tag == 0:
         return NotImplemented
     h = head_of(tag)
-    if h == NULL or tape_of(h).keeps_values or tape_of(h).link_sources is not None:
+    if h == NULL or keeps_values(h) or tape_of(h).link_sources is not None:
         return NotImplemented
     if not broadcast(xv, &axes, dims) or not broadcast(yv, &axes, dims):
         return NotImplemented
@@ -564,6 +577,9 @@ cdef object elementwise(int op, object function, object x, object y):
         result.storage.kept = True
         record.v_owner = out
         record.v = <double *> PyArray_DATA(out)
+    if is_recording(h):
+        operands = [operand(h, x)] if y is None else [operand(h, x), operand(h, y)]
+        note(h, h.count, (COMPUTED, function, operands, record))
     record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
     tape_of(h).arrays.append(record)
     return result

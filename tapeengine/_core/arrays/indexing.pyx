@@ -11,7 +11,9 @@ from numpy cimport (
 from tapeengine._core.arrays.array cimport Array, Storage
 from tapeengine._core.arrays.accesses cimport ReadRecord
 from tapeengine._core.scalars.scalar cimport Dual, new_dual
-from tapeengine._core.arrays.storing cimport array_over, geometry, head_of_array, new_array, plain
+from tapeengine._core.arrays.storing cimport (
+    COPIED_PART, array_over, geometry, head_of_array, is_recording, new_array, note, operand, plain,
+)
 from tapeengine._core.tape.tape cimport ARRAY, READ, Head, innermost_here, record_special, tape_of, traces
 
 from operator import index as whole_number
@@ -178,6 +180,8 @@ cdef Array read_part(Array a, object index, object order="K"):
     record.source = geometry(a)
     record.result = geometry(result)
     record.index = index
+    if is_recording(h):
+        note(h, h.count, (COPIED_PART, operand(h, a), index, record))
     record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
     tape_of(h).arrays.append(record)
     return result

@@ -6,13 +6,21 @@ cimport numpy as cnp
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.assignment cimport put
 from tapeengine._core.arrays.calls cimport is_foreign
-from tapeengine._core.arrays.storing cimport kernels, need_rules, numbers_of
+from tapeengine._core.scalars.scalar cimport Dual
+from tapeengine._core.arrays.storing cimport kernels, look_at, need_rules, plain
+from tapeengine._core.tape.tape cimport traces
+
+import operator
 
 import numpy
 
 from tapeengine._core.scalars.scalar import opcode_of
 
 cnp.import_array()
+
+#: By Python's numbers of comparisons.
+cdef tuple COMPARISONS = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
+
 
 cdef object operate(object ufunc, object x, object y, int op=-1):
     """A binary operator, one of whose operands is a traced array."""
@@ -61,4 +69,12 @@ cdef object in_place(Array a, object ufunc, object y, int op=-1):
 
 cdef object compared(object x, object y, int kind):
     """A comparison: that of the values."""
-    return PyObject_RichCompare(numbers_of(x), numbers_of(y), kind)
+    outcome = PyObject_RichCompare(unseen(x), unseen(y), kind)
+    if traces.recordings:
+        look_at(COMPARISONS[kind], (x, y), outcome)
+    return outcome
+
+
+cdef object unseen(object x):
+    """The values of an operand of which the program learns no more than how they compare."""
+    return plain((<Array> x).current()) if type(x) is Array else (<Dual> x).v if type(x) is Dual else x

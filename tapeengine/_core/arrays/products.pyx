@@ -12,7 +12,7 @@ from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.tape.rows cimport Rows
 from tapeengine._core.tape.tangents cimport Tangents
 from tapeengine._core.scalars.scalar cimport new_dual
-from tapeengine._core.arrays.storing cimport keep, new_array
+from tapeengine._core.arrays.storing cimport MULTIPLIED, is_recording, keep, keeps_values, new_array, note, operand
 from tapeengine._core.tape.tape cimport ARRAY, Head, head_of, record_special, tape_of
 
 import numpy
@@ -197,7 +197,7 @@ cdef object product(object x, object y):
         return NotImplemented
     h = head_of(tag)
     rows = PyArray_NDIM(<ndarray> xv)
-    if (h == NULL or tape_of(h).keeps_values or tape_of(h).link_sources is not None or rows < 1 or rows > 2
+    if (h == NULL or keeps_values(h) or tape_of(h).link_sources is not None or rows < 1 or rows > 2
             or PyArray_NDIM(<ndarray> yv) != 1):
         return NotImplemented
     out = cnp.PyArray_MatrixProduct(xv, yv)
@@ -208,6 +208,8 @@ cdef object product(object x, object y):
         record.right_values = keep(h, y)
     if record.right is not None:
         record.left_values = keep(h, x)
+    if is_recording(h):
+        note(h, h.count, (MULTIPLIED, [operand(h, x), operand(h, y)], record))
     if rows == 1:
         id = record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, <double> out)
         tape_of(h).arrays.append(record)

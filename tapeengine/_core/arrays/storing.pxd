@@ -3,7 +3,7 @@ from libc.stdint cimport uint32_t
 from numpy cimport ndarray
 from tapeengine._core.arrays.array cimport Array, Storage
 from tapeengine._core.tape.accumulation cimport View
-from tapeengine._core.tape.tape cimport Head
+from tapeengine._core.tape.tape cimport Head, tape_of
 
 cdef ndarray plain(object value)
 cpdef object numbers_of(object x)
@@ -22,6 +22,41 @@ cdef bint is_traced(object x) noexcept
 cdef object differentiable(ndarray value)
 cdef object constant(object out)
 cdef object need_rules(Array a, object name)
+
+# What a recording notes of arrays. Each is a tuple that begins with one of these.
+cdef enum Noting:
+    MADE        # storage, values: an array that depends on nothing
+    MOVED       # storage, epoch: its values were copied to the next epoch
+    CALLED      # primitive, operands, static arguments, discrete parts of the output, record
+    COMPUTED    # ufunc, operands, record: an elementwise kernel
+    MULTIPLIED  # operands, record
+    SUMMED      # operand, record
+    COPIED_PART # operand, index, record
+    WRITTEN     # target, index, whether it gathers, value, record or None
+    POKED       # storage, epoch, element, number
+    ADDED       # target, index, value, record or None
+    LOOKED      # function, operands, options, outcome: what the program learned
+
+cdef class Operand:         # a value that an operation reads, as a recording notes it
+    cdef View view          # of an array
+    cdef uint32_t epoch     # of its storage
+    cdef bint written       # its storage, before: what keeps it copies it
+    cdef uint32_t id        # of a scalar
+    cdef object constant    # of what depends on nothing
+
+cdef inline bint is_recording(Head *h) noexcept:
+    return h != NULL and h.guards != NULL
+
+cdef inline bint keeps_values(Head *h) noexcept:
+    """Whether a tape is for sweeps of second order, which know no kernels; a recording is swept once."""
+    return tape_of(h).keeps_values and h.guards == NULL
+
+cdef Operand operand(Head *h, object x)
+cdef int note(Head *h, uint32_t at, tuple what) except -1
+cdef int look_at(object function, tuple operands, object outcome) except -1
+cdef int note_outcome(Head *h, object function, tuple operands, dict options, object outcome) except -1
+cdef object copied_once(Head *h, object x)
+cdef ndarray seen(Array a)
 
 # What layers above compute faster: set when they are imported, since they cannot be imported from here.
 ctypedef object (*Elementwise)(int op, object ufunc, object x, object y)

@@ -5,7 +5,9 @@ copies of the parts that they need. A snapshot is what an inner trace keeps of a
 """
 
 from libc.stdint cimport uint32_t
+cimport cython
 cimport numpy as cnp
+from libc.string cimport memcpy
 from numpy cimport (
     NPY_KEEPORDER, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ITEMSIZE,
     PyArray_NBYTES, PyArray_NDIM, PyArray_NewCopy, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
@@ -14,10 +16,11 @@ from numpy cimport (
 from tapeengine._core.arrays.array cimport Array, Storage
 from tapeengine._core.arrays.accesses cimport ReadRecord
 from tapeengine._core.tape.accumulation cimport View, strided, view_of
-from tapeengine._core.scalars.scalar cimport Dual, head_of_dual
-from tapeengine._core.tape.tape cimport ARRAY, Head, head_of, innermost_here, record_special, tape_of
+from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, value_seen
+from tapeengine._core.tape.tape cimport ARRAY, Head, Tape, head_of, innermost_here, record_special, tape_of, traces
 
 import numpy
+from numpy.lib.array_utils import byte_bounds
 
 from tapeengine.errors import TraceError, UnsupportedError
 
@@ -80,6 +83,8 @@ cdef Array new_array(Head *h, object value, bint active):
     s.tag = h.tag
     s.active = active
     s.index = tape_of(h).add_place(s.size, s.type, <int> PyArray_ITEMSIZE(numbers))
+    if not active and is_recording(h):
+        note(h, h.count, (MADE, s.index, alike(numbers)))
     return array_over(s, value, 0)
 
 
@@ -114,9 +119,13 @@ cdef Array view_by(Array a, View view):
 
 cdef int make_writable(Storage s) except -1:
     """Before a write: leave what others keep untouched, and have them copy from now on."""
+    cdef Head *h
     if s.frozen is not None:
         detach(s)
     if s.kept:
+        h = head_of(s.tag)
+        if is_recording(h):
+            note(h, h.count, (MOVED, s.index, s.epoch))
         s.base = s.base.copy("K")
         s.data = <char *> PyArray_DATA(plain(s.base))
         s.epoch += 1
@@ -205,6 +214,11 @@ cdef object copied(ndarray x):
     return numpy.broadcast_to(once.copy("K"), (<object> x).shape)
 
 
+def form_of(x):
+    """The values of a traced array or scalar, for functions that look at shape and type alone; others as they are."""
+    return plain((<Array> x).current()) if type(x) is Array else (<Dual> x).v if type(x) is Dual else x
+
+
 cdef bint is_traced(object x) noexcept:
     return type(x) is Dual or type(x) is Array
 
@@ -225,8 +239,8 @@ cdef object constant(object out):
 cpdef object numbers_of(object x):
     """The values that a traced array shows, in its own memory; a traced scalar's value, and x itself if it is plain."""
     if type(x) is Array:
-        return plain((<Array> x).current())
-    return (<Dual> x).v if type(x) is Dual else x
+        return seen(<Array> x)
+    return value_seen(<Dual> x) if type(x) is Dual else x
 
 
 def rules_of(x):
@@ -247,3 +261,6 @@ cdef object need_rules(Array a, object name):
     if rules is None:
         raise UnsupportedError(f"{name} needs an engine with numpy rules; install the primitives of tapeengine")
     return rules
+
+
+include "noting.pxi"

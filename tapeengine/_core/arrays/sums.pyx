@@ -15,7 +15,7 @@ from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.tape.rows cimport Rows
 from tapeengine._core.tape.tangents cimport Tangents
 from tapeengine._core.scalars.scalar cimport Dual, new_dual
-from tapeengine._core.arrays.storing cimport head_of_array, new_array
+from tapeengine._core.arrays.storing cimport SUMMED, head_of_array, is_recording, keeps_values, new_array, note, operand
 from tapeengine._core.tape.tape cimport ARRAY, Head, record_special, tape_of
 
 import numpy
@@ -180,7 +180,7 @@ cdef object total(object x, int axis, bint keepdims, bint mean):
         return NotImplemented
     current = a.current()
     h = head_of_array(a)
-    if not plain_double(current) or tape_of(h).keeps_values or tape_of(h).link_sources is not None:
+    if not plain_double(current) or keeps_values(h) or tape_of(h).link_sources is not None:
         return NotImplemented
     values = <ndarray> current
     if PyArray_SIZE(values) == 0 or PyArray_NDIM(values) == 0:
@@ -196,6 +196,8 @@ cdef object total(object x, int axis, bint keepdims, bint mean):
     record.divisor = divisor
     if axis >= PyArray_NDIM(values):
         return NotImplemented
+    if is_recording(h):
+        note(h, h.count, (SUMMED, operand(h, a), record))
     if axis < 0 or PyArray_NDIM(values) == 1:
         v = te_pairwise(p, PyArray_SIZE(values))
         v = v if divisor == 1.0 else v / divisor

@@ -52,6 +52,8 @@ cdef Layout layout_of(object data, uint32_t first, uint32_t end):
 def plan_data(Plan plan):
     """A plan as a dict of numbers, texts, bytes and discrete leaves."""
     cdef Path path
+    if plan.has_arrays:
+        raise NotReplayable("it works on arrays")
     numbers = {path: k for k, path in enumerate(plan.paths)}
     return {
         "inputs": plan.inputs,

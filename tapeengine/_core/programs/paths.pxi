@@ -14,6 +14,7 @@ cdef class Numbering:
     cdef uint32_t *places       # of constants, by hash: 1 + their number
     cdef uint32_t *constant_at  # register of each constant
     cdef uint32_t mask
+    cdef double **values        # of the tape
 
     def __dealloc__(self):
         free(self.registers)
@@ -23,6 +24,7 @@ cdef class Numbering:
     cdef int begin(self, Tape tape, Py_ssize_t most) except -1:
         cdef uint32_t i
         self.mask = 64
+        self.values = tape.head.values
         while self.mask < 2 * most:
             self.mask *= 2
         self.registers = <uint32_t *> calloc(tape.head.count, sizeof(uint32_t))
@@ -69,7 +71,7 @@ cdef class Numbering:
         cdef int form = op & FORM_MASK
         cdef uint32_t a = self.registers[r.p1], b
         if form == SPECIAL:
-            raise NotReplayable("it works on arrays, or on values of a trace around it")
+            return self.special(i, op, r)
         if form == CONSTANT_RIGHT:
             b = self.register_of(r.d2)
         elif form == CONSTANT_LEFT:
@@ -78,6 +80,41 @@ cdef class Numbering:
             b = 0 if r.p2 == i else self.registers[r.p2]
         self.registers[i] = self.path.end
         self.emit(op, a, b)
+        return 0
+
+    cdef int special(self, uint32_t i, int op, Record *r) except -1:
+        """An access to an element; array operations are emitted from what was noted of them."""
+        cdef ArrayPart part = self.path.part
+        cdef bint constant = op == WRITE and r.d1 == 0.0
+        cdef uint32_t value
+        if op == ARRAY_OPERATION and self.registers[i]:
+            return 0
+        if op != READ and op != WRITE:
+            raise NotReplayable("it calls a function with a derivative of its own" if op == ARRAY_OPERATION
+                                else "it works on values of a trace around it")
+        if op == READ:
+            self.registers[i] = value = self.path.end
+        elif constant:
+            value = self.register_of(self.values[i >> CHUNK_SHIFT][i & CHUNK_LAST])
+        else:
+            value = self.registers[<uint32_t> r.d1]
+        part.access(r.p2, <Py_ssize_t> r.d2, value, op == WRITE, constant)
+        self.emit(TE_ACCESS, <uint32_t> part.access_count - 1, 0)
+        return 0
+
+    cdef int noted(self, uint32_t at, tuple what, uint32_t next) except -1:
+        """An array operation, or something else that was noted of arrays."""
+        cdef ArrayPart part = self.path.part
+        if what[0] == POKED:
+            part.slot(what[1], what[2])
+            part.access(what[1], what[3], self.register_of(what[4]), True, True)
+            self.emit(TE_ACCESS, <uint32_t> part.access_count - 1, 0)
+            return 0
+        if at == next and what[0] != LOOKED and what[0] != MADE and what[0] != MOVED:
+            self.registers[at] = self.path.end
+        add_note(part, what, self.registers, self.path.end)
+        self.path.guards += what[0] == LOOKED
+        self.emit(TE_STEP, <uint32_t> len(part.steps) - 1, 0)
         return 0
 
     cdef void selection(self, uint32_t i, Guard *g) noexcept:
@@ -170,27 +207,105 @@ cdef class Path:
             PyErr_CheckSignals()
         return 0
 
-    cdef bint same(self, Path other, uint32_t i) noexcept:
+    cdef bint same(self, Path other, uint32_t i) except -1:
         """Whether two paths have the same instruction at a register."""
+        cdef Access *a
+        cdef Access *b
         if self.op[i] != other.op[i] or self.operands[i].a != other.operands[i].a:
             return False
+        if self.op[i] == TE_STEP:
+            return same_note(self.part.steps[self.operands[i].a][0], other.part.steps[self.operands[i].a][0], True)
+        if self.op[i] == TE_ACCESS:
+            a, b = &self.part.accesses[self.operands[i].a], &other.part.accesses[self.operands[i].a]
+            return a.slot == b.slot and a.value == b.value and a.writes == b.writes and a.element == b.element
         if self.op[i] == TE_CONSTANT:
             return same_bits(self.constants[self.operands[i].a], other.constants[other.operands[i].a])
         if TE_TRUNC <= self.op[i] <= TE_EXACT:
             return same_bits(self.constants[self.operands[i].b], other.constants[other.operands[i].b])
         return self.operands[i].b == other.operands[i].b
 
-    cdef uint32_t parting(self, Path other, uint32_t i) noexcept:
+    cdef bint may_part(self, Path other, uint32_t i) except -1:
+        """Whether two paths may go different ways at an instruction: they looked at the same there."""
+        if self.op[i] == TE_STEP and other.op[i] == TE_STEP:
+            return same_note(self.part.steps[self.operands[i].a][0], other.part.steps[other.operands[i].a][0], False)
+        if self.op[i] == TE_EXACT or other.op[i] == TE_EXACT:   # one of them may have raised here
+            return True
+        return (TE_CONSTANT < self.op[i] <= TE_NAN and TE_CONSTANT < other.op[i] <= TE_NAN
+                and self.operands[i].a == other.operands[i].a)
+
+    cdef uint32_t parting(self, Path other, uint32_t i) except? 0:
         """The first register from i on at which two paths part; the end of the shorter one where they do not."""
         cdef uint32_t end = min(self.end, other.end)
         while i < end and self.same(other, i):
             i += 1
         return i
 
-    cdef object value(self, double *v):
+    cdef uint32_t run_arrays(self, Arena arena) except? 0:
+        """Run from the first instruction on; the register at which the run stopped."""
+        cdef uint32_t i = self.first, k
+        cdef Access *access
+        cdef double *element
+        while True:
+            i = te_replay(self.op, self.operands, self.constants, arena.v, i, self.end)
+            if i == self.end or self.op[i] < TE_ACCESS:
+                return i
+            k = self.operands[i].a
+            if self.op[i] == TE_ACCESS:
+                access = &self.part.accesses[k]
+                element = <double *> arena.data[access.slot] + access.element
+                if access.writes:
+                    element[0] = arena.v[access.value]
+                else:
+                    arena.v[i] = element[0]
+            elif not (<Action> PyList_GET_ITEM(arena.steps, k)).run(arena.v):
+                return i
+            i += 1
+
+    cdef int sweep_arrays(self, Arena arena, Reverse r, uint32_t top) except -1:
+        """Sweep back from a register on."""
+        cdef ArrayPart part = self.part
+        cdef Py_ssize_t k
+        cdef uint32_t i
+        cdef Action step
+        for k in range(part.special_count):
+            i = part.specials[k]
+            if i > top:
+                continue
+            if i < top:
+                te_replay_back(self.op, self.operands, arena.v, r.cotangent, top, i + 1)
+            if self.op[i] == TE_ACCESS:
+                self.sweep_access(&part.accesses[self.operands[i].a], r, i)
+            else:
+                step = <Action> PyList_GET_ITEM(arena.steps, self.operands[i].a)
+                if step.record is not None:
+                    step.record.reverse(r, i)
+                r.cotangent[i] = 0.0
+            top = i - 1
+        if top >= self.first:
+            te_replay_back(self.op, self.operands, arena.v, r.cotangent, top, self.first)
+        return 0
+
+    cdef int sweep_access(self, Access *access, Reverse r, uint32_t i) except -1:
+        """Resolve an access to an element, as `sweep.element` does."""
+        cdef double *place
+        if r.data[access.storage] == NULL:
+            if access.writes or r.cotangent[i] == 0.0:
+                return 0
+            r.allocate(access.storage, True)
+        place = <double *> r.data[access.storage] + access.element
+        if not access.writes:
+            place[0] += r.cotangent[i]
+            r.cotangent[i] = 0.0
+        else:
+            if not access.constant:
+                r.cotangent[access.value] += place[0]
+            place[0] = 0.0
+        return 0
+
+    cdef object value(self, double *v, Arena arena=None):
         """The program's value, from the registers after a run."""
         cdef Found leaves = Found.__new__(Found)
-        leaves.v = v
+        leaves.v, leaves.arena = v, arena
         leaves.known = self.known
         return build(self.outputs, leaves)
 
@@ -208,7 +323,7 @@ cdef inline bint same_bits(double a, double b) noexcept:
     return memcmp(&a, &b, sizeof(double)) == 0
 
 
-cdef Path path_of(Backpropagator back, object value, object structures):
+cdef Path path_of(Backpropagator back, object value, object structures, tuple primals):
     """The path that a recording took.
 
     Raises
@@ -217,19 +332,20 @@ cdef Path path_of(Backpropagator back, object value, object structures):
         Where the recording does not say all that the program did.
     """
     cdef Head *h = &back.tape.head
-    cdef Py_ssize_t most = 2 * (h.count + h.guards.count) + 1
+    cdef list noted = back.tape.noted
+    cdef Py_ssize_t most = 2 * (h.count + h.guards.count + len(noted)) + 1, n = 0
     cdef Numbering numbering = Numbering.__new__(Numbering)
     cdef Path path = Path.__new__(Path)
     cdef uint32_t i
     cdef Py_ssize_t g = 0
     cdef bint selected
-    if back.tape.place_count:
-        raise NotReplayable("it works on arrays")
     if h.guards.lost != NULL:
         raise NotReplayable((<bytes> h.guards.lost).decode())
     path.first = path.end = h.inputs + 1
     path.forks = {}
     path.room(path.end + most, most)
+    if back.tape.place_count:
+        path.part = array_part(back.tape, back.primals)
     numbering.path = path
     numbering.begin(back.tape, most)
     for i in range(h.inputs + 1, h.count + 1):
@@ -241,13 +357,33 @@ cdef Path path_of(Backpropagator back, object value, object structures):
             else:
                 numbering.guard(&h.guards.each[g])
             g += 1
+        while n < len(noted) and noted[n][0] <= i:
+            numbering.noted(noted[n][0], noted[n][1], i)
+            n += 1
         if i < h.count and not selected:
             numbering.operation(i, op_at(h, i), record_at(h, i))
     path.fit()
     path.outputs = kept_layout(back.result, numbering.registers)
     path.known = known_leaves(back.result, value, structures)
-    check_values(path, h, numbering.registers)
+    if path.part is None:
+        check_values(path, h, numbering.registers)
+    else:
+        list_specials(path)
     return path
+
+
+cdef int list_specials(Path path) except -1:
+    """Where a path's array operations and accesses to elements are, from the last one on."""
+    cdef ArrayPart part = path.part
+    cdef uint32_t i
+    part.specials = <uint32_t *> malloc((path.end + 1) * sizeof(uint32_t))
+    if part.specials == NULL:
+        raise MemoryError(f"no memory for the {path.end:,} instructions of a recording")
+    for i in range(path.end - 1, path.first - 1, -1):
+        if path.op[i] == TE_ACCESS or path.op[i] == TE_STEP:
+            part.specials[part.special_count] = i
+            part.special_count += 1
+    return 0
 
 
 cdef int check_values(Path path, Head *h, uint32_t *registers) except -1:
@@ -318,6 +454,8 @@ cdef class Found(Leaves):
     cdef double *v
     cdef tuple known
     cdef Py_ssize_t taken
+    cdef Arena arena
+    cdef dict arrays        # copies of whole storages: results that are views of one stay views of one
     cdef Tape tape          # where the ids are those of a tape whose records are copied to an outer one
     cdef Copies copies
 
@@ -333,3 +471,15 @@ cdef class Found(Leaves):
         self.taken += 1
         value = self.known[len(self.known) - self.taken]
         return value.copy() if type(value) is array_class else value
+
+    cdef object array(self, uint32_t storage, object view):
+        cdef ArrayPart part
+        if storage == CONSTANT_ARRAY:
+            return view.copy("K")
+        part = self.arena.part
+        if self.arrays is None:
+            self.arrays = {}
+        whole = self.arrays.get(storage)
+        if whole is None:
+            whole = self.arrays[storage] = self.arena.owners[part.slot(storage, part.epochs[storage])].copy()
+        return strided(<char *> PyArray_DATA(<ndarray> whole), <View> view, whole)

@@ -30,7 +30,7 @@ cdef class Reader:
                 if not self.floats(s, value):
                     return False
             elif s.kind < LIST:
-                if not self.fits(s.kind, aux, value) or not self.leaf(s.kind, s.id, value):
+                if not self.fits(s.kind, aux, value) or not self.leaf(s.kind, s.n if s.kind == ARRAY else s.id, value):
                     return False
             else:
                 children = self.children(s.kind, s.n, aux, value)
@@ -47,7 +47,7 @@ cdef class Reader:
         if s.kind >= LIST:      # an empty container
             return self.children(s.kind, 0, layout.aux[0] if s.kind >= DICT else None, value) is not None
         return self.fits(s.kind, layout.aux[0] if s.kind == NUMPY or s.kind == ARRAY else None, value) and self.leaf(
-            s.kind, s.id, value)
+            s.kind, s.n if s.kind == ARRAY else s.id, value)
 
     cdef bint floats(self, Step s, object values) except -1:
         cdef uint32_t k
@@ -63,7 +63,12 @@ cdef class Reader:
             return PyFloat_CheckExact(value) or (self.duals is not None and type(value) is Dual)
         if kind == NUMPY:
             return type(value) is aux
-        return kind == DISCRETE and type(value) is not Dual
+        if kind == ARRAY:
+            return self.fits_array(value)
+        return kind == DISCRETE and type(value) is not Dual and type(value) is not Array
+
+    cdef bint fits_array(self, object value) except -1:
+        return True
 
     cdef object children(self, int kind, uint32_t n, object aux, object value):
         """The children of a container; None where it is another one."""
@@ -92,18 +97,40 @@ cdef class Arguments(Reader):
         if kind == NUMPY:
             self.v[id] = value
             return True
+        if kind == ARRAY:
+            self.arrays.append((id, value))
+            return True
         self.at += 1
         return same_leaf(value, self.known[self.at - 1])
+
+    cdef bint fits_array(self, object value) except -1:
+        """Whether an array has the shape, the type and the strides of the recorded one."""
+        self.array_at += 1
+        return type(value) is array_class and form_of_array(value) == self.forms[self.array_at - 1]
+
+
+cdef tuple form_of_array(object value):
+    """What a recording depends on of an array beside its numbers."""
+    return value.shape, value.dtype, value.strides, value.flags.writeable, value.flags.aligned
 
 
 @cython.final
 cdef class Known(Reader):
     """Collects what is no register: discrete leaves, and of a result the numbers that depend on nothing."""
 
-    cdef list found
+    cdef list found, forms
+    cdef bint everything    # also what is in registers and arrays
 
     cdef bint leaf(self, int kind, uint32_t id, object value) except -1:
-        if kind == DISCRETE or id == 0:
+        if self.everything:
+            self.found.append(value)
+            return True
+        if kind == ARRAY:
+            if self.forms is not None:
+                if type(value) is not array_class:
+                    raise NotThisRun("it takes a numpy number or an array of another class")
+                self.forms.append(form_of_array(value))
+        elif kind == DISCRETE or id == 0:
             self.found.append(kept(value))
         return True
 
@@ -115,7 +142,7 @@ cdef bint same_leaf(object value, object known) except -1:
         return False
     if type(value) is float:
         return same_bits(value, known)
-    if type(value) is list or type(value) is tuple:
+    if isinstance(value, (list, tuple)):
         if len(value) != len(known):
             return False
         for i in range(len(value)):
@@ -167,8 +194,6 @@ cdef Layout kept_layout(Layout layout, uint32_t *registers):
     cdef list aux = []
     for i in range(layout.count):
         s = layout.steps[i]
-        if s.kind == ARRAY:
-            raise NotReplayable("it takes or returns arrays of floats")
         result.add(s.kind, s.n, registers[s.id] if registers != NULL and (s.kind == FLOAT or s.kind == NUMPY) else s.id)
     for item in layout.aux or ():
         if type(item) is tuple:     # of an object: (class, container, what else it holds)
@@ -176,16 +201,25 @@ cdef Layout kept_layout(Layout layout, uint32_t *registers):
                 raise NotReplayable(f"it returns a {item[0].__name__} that holds what may change")
             aux.append((item[0], item[1], kept(item[2])))
         else:
-            aux.append(kept(item) if type(item) is list else item)
+            aux.append(kept(item) if type(item) is list or type(item) is array_class else item)
     result.aux = aux if aux else None
     return result
 
 
-cdef tuple known_leaves(Layout layout, object value, object structures):
-    """What is no register, in the order in which `Reader` meets it."""
+cdef tuple known_leaves(Layout layout, object value, object structures, list forms=None):
+    """What is no register, in the order in which `Reader` meets it; the forms of arrays are added to `forms`."""
     cdef Known reader = Known.__new__(Known)
     reader.structures = structures
-    reader.found = []
+    reader.found, reader.forms = [], forms
     reader.duals = []   # numbers of a trace around it are numbers
     reader.read(layout, value)
     return tuple(reader.found)
+
+
+cdef list all_leaves(Layout layout, object value, object structures):
+    """The leaves of a structure, in the order in which `Reader` meets them."""
+    cdef Known reader = Known.__new__(Known)
+    reader.structures, reader.everything = structures, True
+    reader.found, reader.duals = [], []
+    reader.read(layout, value)
+    return reader.found

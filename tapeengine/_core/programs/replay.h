@@ -66,6 +66,7 @@ TE_HOT static uint32_t te_replay(const uint8_t *op, const te_operands *operands,
         TE_GUARD(TE_FINITE, isfinite(v[x.a]))
         TE_GUARD(TE_INFINITE, isinf(v[x.a]))
         TE_GUARD(TE_NAN, isnan(v[x.a]))
+        case TE_ACCESS: case TE_STEP: return i;
         }
     }
     return end;

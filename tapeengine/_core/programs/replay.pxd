@@ -2,6 +2,10 @@
 from libc.stdint cimport uint8_t, uint32_t
 from tapeengine._core.structures.interleave cimport Layout, Step
 from tapeengine._core.sweeps.trace cimport Backpropagator
+from tapeengine._core.tape.accumulation cimport Reverse, View
+from tapeengine._core.tape.tape cimport Tape
+from tapeengine._core.arrays.storing cimport Operand
+from numpy cimport ndarray
 
 cdef extern from "replay.h" nogil:
     ctypedef struct te_operands:
@@ -20,6 +24,42 @@ cdef extern from "lanes.h" nogil:
     void te_lanes_back(const uint8_t *op, const te_operands *operands, const te_row *v, te_row *ct, uint32_t last,
                        uint32_t first)
 
+cdef struct Access:         # of one element
+    uint32_t slot, storage
+    uint32_t value          # the register that is read into, or written from
+    bint writes, constant
+    Py_ssize_t element
+
+cdef class ArrayPart:
+    cdef Tape places            # the sizes of the storages
+    cdef dict numbers           # (storage, epoch) -> slot
+    cdef list storages          # of each slot
+    cdef list steps             # (what was noted, register)
+    cdef Access *accesses
+    cdef Py_ssize_t access_count, access_room
+    cdef uint32_t *specials     # registers of steps and accesses, the last one first
+    cdef Py_ssize_t special_count
+    cdef dict inputs            # storage -> View
+    cdef dict epochs            # of each storage, at the end
+    cdef list spare             # buffers of runs that are over
+    cdef bint writes_inputs
+    cdef uint32_t slot(self, uint32_t storage, uint32_t epoch) except? 0xFFFFFFFF
+    cdef int make(self, uint32_t storage, uint32_t epoch) except -1
+    cdef int access(self, uint32_t storage, Py_ssize_t element, uint32_t value, bint writes, bint constant) except -1
+    cdef Arena arena(self, Path path)
+
+cdef class Arena:
+    cdef ArrayPart part
+    cdef double *v
+    cdef char **data        # of each slot
+    cdef list owners
+    cdef list steps
+    cdef dict inputs        # storage -> array
+    cdef Path path
+    cdef int release(self) except -1
+    cdef ndarray shown(self, View view, uint32_t epoch)
+    cdef object operand(self, Operand o)
+
 cdef class Path:            # one way through a program: a straight line of instructions
     cdef uint8_t *op
     cdef te_operands *operands
@@ -31,13 +71,18 @@ cdef class Path:            # one way through a program: a straight line of inst
     cdef Layout outputs     # ids are registers
     cdef tuple known        # of the value: what is no register
     cdef readonly dict forks    # register of a guard -> paths that go another way there
+    cdef ArrayPart part         # None: there are only scalars
     cdef int room(self, Py_ssize_t registers, Py_ssize_t constants) except -1
     cdef void fit(self) noexcept
     cdef uint32_t run(self, double *v, uint32_t i) except? 0
     cdef int sweep(self, double *v, double *ct, uint32_t top) except -1
-    cdef bint same(self, Path other, uint32_t i) noexcept
-    cdef uint32_t parting(self, Path other, uint32_t i) noexcept
-    cdef object value(self, double *v)
+    cdef bint same(self, Path other, uint32_t i) except -1
+    cdef uint32_t parting(self, Path other, uint32_t i) except? 0
+    cdef uint32_t run_arrays(self, Arena arena) except? 0
+    cdef int sweep_arrays(self, Arena arena, Reverse r, uint32_t top) except -1
+    cdef int sweep_access(self, Access *access, Reverse r, uint32_t i) except -1
+    cdef bint may_part(self, Path other, uint32_t i) except -1
+    cdef object value(self, double *v, Arena arena=*)
     cdef object traced_value(self, double *v, Backpropagator back)
 
 cdef class Reader:
@@ -47,18 +92,22 @@ cdef class Reader:
     cdef bint read(self, Layout layout, object value) except -1
     cdef bint single(self, Layout layout, object value) except -1
     cdef bint floats(self, Step s, object values) except -1
+    cdef bint fits_array(self, object value) except -1
     cdef bint fits(self, int kind, object aux, object value) except -1
     cdef object children(self, int kind, uint32_t n, object aux, object value)
 
 cdef class Arguments(Reader):
     cdef double *v
     cdef tuple known
-    cdef Py_ssize_t at
+    cdef Py_ssize_t at, array_at
+    cdef list forms         # of the arrays
+    cdef list arrays        # [(storage, array)]
 
 cdef class Registers:       # the values of one run
     cdef Plan plan
     cdef double *v
     cdef uint32_t room
+    cdef list arrays        # [(storage, array)] of the arguments
     cdef int reserve(self, uint32_t room) except -1
 
 cdef class Plan:            # all paths for arguments of one form
@@ -68,6 +117,7 @@ cdef class Plan:            # all paths for arguments of one form
     cdef object structures
     cdef list primals       # a layout for each argument
     cdef tuple known        # discrete leaves
+    cdef list forms         # of the arrays, see `form_of_array`
     cdef readonly list paths
     cdef readonly uint32_t inputs
     cdef readonly long long replays
@@ -80,5 +130,7 @@ cdef class Plan:            # all paths for arguments of one form
     cdef void give_back(self, double *ct, uint32_t room, bint clean) noexcept
     cdef void grown(self, Path path) noexcept
     cdef Path run(self, Registers registers)
+    cdef Arena run_arrays(self, Registers registers)
+    cdef object vjp_of_arrays(self, Registers registers)
     cdef int evict(self) except -1
     cdef int fork(self, Path path, Path made, uint32_t i) except -1

@@ -8,21 +8,40 @@ to be recorded once more.
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.list cimport PyList_GET_SIZE
+from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.sequence cimport PySequence_Fast_GET_ITEM
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 cimport cython
-from numpy cimport PyArray_DATA, ndarray
+cimport numpy as cnp
+from numpy cimport (
+    PyArray_CopyInto, PyArray_DATA, PyArray_DescrFromType, PyArray_DIMS, PyArray_MatrixProduct, PyArray_NDIM, PyArray_SIZE,
+    PyArray_STRIDES, PyArray_TYPE, ndarray,
+)
 
+from tapeengine._core.arrays.accesses cimport AddRecord, ReadRecord, WriteRecord
+from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.arrays.elementwise cimport (
+    ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, te_operand, te_pairwise,
+)
+from tapeengine._core.arrays.primitives cimport PrimitiveRecord
+from tapeengine._core.arrays.products cimport ProductRecord
+from tapeengine._core.arrays.storing cimport (
+    ADDED, CALLED, COMPUTED, COPIED_PART, LOOKED, MADE, MOVED, MULTIPLIED, POKED, SUMMED, WRITTEN, Operand, dense,
+)
+from tapeengine._core.arrays.sums cimport SumRecord, te_sum
+from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY
 from tapeengine._core.structures.interleave cimport (
     ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, TUPLE, Layout, Leaves, Step, build,
 )
 from tapeengine._core.tape.nested cimport Copies, copy_out
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
+from tapeengine._core.tape.accumulation cimport Reverse, View, strided
+from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.tape.tape cimport (
-    CHUNK_LAST, CHUNK_SHIFT, CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, OP_MASK, SPECIAL, OP_COUNT, TE_CONSTANT, TE_EXACT, TE_NAN,
+    ARRAY as ARRAY_OPERATION, CHUNK_LAST, CHUNK_SHIFT, CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, OP_MASK, SPECIAL, OP_COUNT, READ, TE_ACCESS, TE_CONSTANT,
+    TE_EXACT, TE_NAN, TE_STEP, WRITE, Place,
     TE_SELECTION, TE_TRUNC,
     Guard, Head, Record, Tape, op_arities, op_names, op_at, op_da, op_db, op_selects, record1, record2, record_at,
     record_selection, reserve, value_at,
@@ -35,6 +54,11 @@ import fractions
 import types
 
 import numpy
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    object PyArray_MatrixProduct2(object left, object right, object out)
 
 #: The answer where no path fits.
 MISS = object()
@@ -58,6 +82,7 @@ class NotThisRun(NotReplayable):
     """A run that cannot be replayed, of a program whose other runs may be."""
 
 include "reading.pxi"
+include "arrays.pxi"
 include "paths.pxi"
 
 
@@ -105,9 +130,11 @@ cdef class Plan:
         self.structures = structures
         self.primals = [kept_layout(<Layout> layout, NULL) for layout in back.primals]
         self.inputs = back.tape.head.inputs
-        self.known = known_of_all(self.primals, primals, structures)
-        self.paths = [path_of(back, value, structures)]
+        self.forms = []
+        self.known = known_of_all(self.primals, primals, structures, self.forms)
+        self.paths = [path_of(back, value, structures, primals)]
         self.grown(self.paths[0])
+        self.check_arrays(self.paths[0], primals, value)
 
     cdef Registers read(self, tuple primals, list duals=None):
         """The registers of a run on these arguments; None where they have another form. Duals are added to `duals`."""
@@ -122,9 +149,11 @@ cdef class Plan:
         reader.v = registers.v
         reader.known = self.known
         reader.duals = duals
+        reader.forms, reader.arrays = self.forms, []
         for i in range(PyList_GET_SIZE(self.primals)):
             if not reader.read(<Layout> self.primals[i], primals[i]):
                 return None
+        registers.arrays = reader.arrays
         return registers
 
     cdef Registers take(self):
@@ -193,22 +222,86 @@ cdef class Plan:
         path.last = self.clock
         return path
 
+    cdef Arena run_arrays(self, Registers registers):
+        """Run along the path that the arguments take, each time from the start; None where none has been recorded."""
+        cdef Path path = self.paths[0], other
+        cdef Arena arena
+        cdef uint32_t i = 0, reached
+        if path.part.writes_inputs and share_memory(registers.arrays):
+            return None
+        arena = run_path(path, registers, &i)
+        while i < path.end:
+            for other in path.forks.get(i, ()):
+                arena = run_path(other, registers, &reached)
+                if reached > i:
+                    path, i = other, reached
+                    break
+            else:
+                return None
+        self.replays += 1
+        self.clock += 1
+        path.last = self.clock
+        return arena
+
+    def check_arrays(self, Path path, tuple primals, value):
+        """Refuse a recording of arrays that does not give the value that the program had, to the last bit."""
+        cdef Registers registers
+        cdef Arena arena
+        cdef uint32_t i = 0
+        if path.part is None:
+            return
+        registers = self.read(primals)
+        if registers is None:
+            raise NotThisRun("its arguments changed while it ran")
+        arena = run_path(path, registers, &i)
+        if i < path.end:
+            raise NotThisRun("it has a value that is not finite")
+        found = all_leaves(path.outputs, path.value(arena.v, arena), self.structures)
+        if not same_leaf(found, all_leaves(path.outputs, value, self.structures)):
+            raise NotReplayable("it computes values that no recorded operation stands for")
+
+    @property
+    def has_arrays(self):
+        """Whether arrays are among what is computed."""
+        return (<Path> self.paths[0]).part is not None
+
     def value(self, tuple primals):
         """The program's value by replay; MISS where the program has to run."""
         cdef Registers registers = self.read(primals)
-        cdef Path path = None if registers is None else self.run(registers)
+        cdef Arena arena
+        cdef Path path
+        if registers is not None and (<Path> self.paths[0]).part is not None:
+            arena = self.run_arrays(registers)
+            if arena is None:
+                return miss
+            value = arena.path.value(arena.v, arena)
+            arena.release()
+            return value
+        path = None if registers is None else self.run(registers)
         return miss if path is None else path.value(registers.v)
 
     def vjp(self, tuple primals):
         """Value and backpropagator by replay; MISS where the program has to run."""
         cdef Registers registers = self.read(primals)
-        cdef Path path = None if registers is None else self.run(registers)
+        cdef Path path
         cdef ReplayedBackpropagator back
+        if registers is not None and (<Path> self.paths[0]).part is not None:
+            return self.vjp_of_arrays(registers)
+        path = None if registers is None else self.run(registers)
         if path is None:
             return miss
         back = ReplayedBackpropagator.__new__(ReplayedBackpropagator)
         back.plan, back.path, back.registers = self, path, registers
         return path.value(registers.v), back
+
+    cdef object vjp_of_arrays(self, Registers registers):
+        cdef Arena arena = self.run_arrays(registers)
+        cdef ArrayBackpropagator back
+        if arena is None:
+            return miss
+        back = ArrayBackpropagator.__new__(ArrayBackpropagator)
+        back.plan, back.path, back.run = self, arena.path, Run(arena)
+        return back.path.value(arena.v, arena), back
 
     def trace(self, tuple primals):
         """Value and backpropagator with a tape of order 2, written by replay; MISS where the program has to run.
@@ -216,7 +309,7 @@ cdef class Plan:
         Duals of an outer trace among the primals are linked to the tape, and those of the value are copied out of it.
         """
         cdef list duals = []
-        cdef Registers registers = self.read(primals, duals)
+        cdef Registers registers = None if (<Path> self.paths[0]).part is not None else self.read(primals, duals)
         cdef Path path = None if registers is None else self.run(registers)
         cdef Backpropagator back
         if path is None:
@@ -230,7 +323,7 @@ cdef class Plan:
         """Whether these arguments have the form of the plan."""
         return self.read(primals) is not None
 
-    def add(self, Backpropagator back, object value):
+    def add(self, Backpropagator back, object value, tuple primals):
         """Add the path of another recording.
 
         Raises
@@ -238,9 +331,11 @@ cdef class Plan:
         NotReplayable
             Where the program did something else although it had seen the same.
         """
-        cdef Path made = path_of(back, value, self.structures)
+        cdef Path made = path_of(back, value, self.structures, primals)
         cdef Path path = self.paths[0], other
-        cdef uint32_t i = path.parting(made, path.first)
+        cdef uint32_t i
+        self.check_arrays(made, primals, value)
+        i = path.parting(made, path.first)
         while i < path.end and i < made.end:
             for other in path.forks.get(i, ()):
                 if other.same(made, i):
@@ -253,9 +348,7 @@ cdef class Plan:
             raise NotReplayable("it did not do the same again although all that it looked at was the same")
 
     cdef int fork(self, Path path, Path made, uint32_t i) except -1:
-        cdef bint looks = path.op[i] > TE_CONSTANT and made.op[i] > TE_CONSTANT
-        cdef bint raises = path.op[i] == TE_EXACT or made.op[i] == TE_EXACT    # one of them may have raised here
-        if not raises and not (looks and path.operands[i].a == made.operands[i].a):
+        if not path.may_part(made, i):
             raise NotReplayable("it did not do the same again although all that it looked at was the same")
         path.forks.setdefault(i, []).append(made)
         self.clock += 1
@@ -297,11 +390,13 @@ def spelled(Path path, uint32_t register, int op, uint32_t a, uint32_t b):
     cdef int code = op & OP_MASK
     if op == TE_CONSTANT:
         return f"%{register} = {path.constants[a]!r}"
-    if op > TE_CONSTANT:
+    if TE_CONSTANT < op < TE_ACCESS:
         kind = GUARDS[op - TE_CONSTANT - 1]
         if op < TE_TRUNC:
             return f"check %{a} {kind} %{b}"
         return f"check {kind} of %{a} is {path.constants[b]!r}" if op <= TE_EXACT else f"check %{a} is {kind}"
+    if op >= TE_ACCESS:
+        return spelled_access(path, register, a) if op == TE_ACCESS else spelled_step(path, register, a)
     name = (<bytes> op_names[code]).decode()
     return f"%{register} = {name} %{a}" + (f" %{b}" if op_arities[code] == 2 else "")
 
@@ -311,10 +406,23 @@ def age(Path path):
     return path.last
 
 
-cdef tuple known_of_all(list layouts, tuple values, object structures):
+cdef object spelled_access(Path path, uint32_t register, uint32_t k):
+    cdef Access *access = &path.part.accesses[k]
+    element = f"@{access.slot}[{access.element}]"
+    return f"{element} = %{access.value}" if access.writes else f"%{register} = {element}"
+
+
+cdef object spelled_step(Path path, uint32_t register, uint32_t k):
+    what = path.part.steps[k][0]
+    names = ("array", "copy", "call", "compute", "multiply", "sum", "copy part", "write", "poke", "add", "check")
+    function = what[1] if what[0] in (CALLED, COMPUTED, LOOKED) else ""
+    return f"%{register}: {names[what[0]]} {getattr(function, '__name__', getattr(function, 'name', ''))}".rstrip()
+
+
+cdef tuple known_of_all(list layouts, tuple values, object structures, list forms):
     cdef list found = []
     for layout, value in zip(layouts, values):
-        found.extend(known_leaves(<Layout> layout, value, structures))
+        found.extend(known_leaves(<Layout> layout, value, structures, forms))
     return tuple(found)
 
 
@@ -351,6 +459,88 @@ cdef class ReplayedBackpropagator:
         """Whether the value is one real number."""
         return self.path.outputs.count == 1 and (
             self.path.outputs.steps[0].kind == FLOAT or self.path.outputs.steps[0].kind == NUMPY)
+
+
+@cython.final
+@cython.freelist(16)
+cdef class Run:
+    """A run whose buffers a backpropagator holds; afterwards the next run may have them."""
+
+    cdef Arena arena
+
+    def __init__(self, Arena arena):
+        self.arena = arena
+
+    def __dealloc__(self):
+        if self.arena is not None:
+            self.arena.release()
+
+
+@cython.final
+cdef class ArrayBackpropagator:
+    """`ReplayedBackpropagator` of a program of arrays."""
+
+    cdef Plan plan
+    cdef Path path
+    cdef Run run
+
+    def __call__(self, cotangent):
+        """Return a tuple with one cotangent for each primal, in the primal's structure."""
+        cdef double *ct = <double *> zeros(self.path.end, sizeof(double))
+        cdef Arena arena = self.run.arena
+        cdef Reverse r = Reverse.__new__(Reverse)
+        cdef Numbers numbers = Numbers.__new__(Numbers)
+        cdef Seeds seeds
+        try:
+            seeds = begin_seeds(self.path.outputs, self.plan.structures, "cotangent", ct)
+            seeds.match(cotangent)
+            ct[0] = 0.0
+            r.begin(arena.part.places, ct)
+            while seeds.arrays:
+                view, value = seeds.arrays.pop()
+                r.add(<View> view, value)
+                seeds.top = self.path.end - 1
+            self.path.sweep_arrays(arena, r, seeds.top)
+            numbers.cotangent, numbers.sweep = ct, r
+            return tuple([build(<Layout> layout, numbers) for layout in self.plan.primals])
+        finally:
+            free_zeros(ct)
+
+    @property
+    def is_scalar(self):
+        """Whether the value is one real number."""
+        cdef Layout outputs = self.path.outputs
+        if outputs.count != 1:
+            return False
+        if outputs.steps[0].kind == ARRAY:
+            return outputs.aux[0].shape == () and outputs.aux[0].dtype.kind == "f"
+        return outputs.steps[0].kind == FLOAT or outputs.steps[0].kind == NUMPY
+
+
+cdef Arena run_path(Path path, Registers registers, uint32_t *reached):
+    """Run along a path on buffers of its own; where the run stopped."""
+    cdef Arena arena = path.part.arena(path)
+    memcpy(arena.v, registers.v, path.first * sizeof(double))
+    for storage, values in registers.arrays:
+        PyArray_CopyInto(<ndarray> arena.inputs[storage], <ndarray> values)
+    try:
+        reached[0] = path.run_arrays(arena)
+    except Exception:       # the program raises as well, or knows what to do
+        reached[0] = path.first
+    if reached[0] < path.end:
+        arena.release()
+        return None
+    return arena
+
+
+cdef bint share_memory(list arrays) except -1:
+    """Whether two arguments overlap: a program that writes to one of them is then refused."""
+    cdef Py_ssize_t i, k
+    for i in range(len(arrays)):
+        for k in range(i):
+            if numpy.may_share_memory(arrays[i][1], arrays[k][1]):
+                return True
+    return False
 
 
 include "lanes.pxi"

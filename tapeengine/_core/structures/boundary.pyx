@@ -16,7 +16,7 @@ from tapeengine._core.tape.nested cimport copy_out
 from tapeengine._core.tape.accumulation cimport view_of
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
 from tapeengine._core.arrays.storing cimport (
-    dense, geometry, head_of_array, held, make_writable, new_array, plain, snapshot, view_by,
+    dense, geometry, head_of_array, held, is_recording, make_writable, new_array, plain, snapshot, view_by,
 )
 from tapeengine._core.tape.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, head_of, reserve
 
@@ -42,7 +42,7 @@ cdef Array array_input(Head *h, object value):
         if not value.dtype.isnative or not value.flags.aligned:
             value = value.astype(value.dtype.newbyteorder("="))
     if dense(plain(value)):
-        own = held(h, value)
+        own = value.copy("K") if is_recording(h) else held(h, value)
         a = new_array(h, own, True)
         a.storage.kept = own is value
     else:

@@ -8,6 +8,7 @@ enum {
     TE_TRUNC, TE_FLOOR, TE_CEIL, TE_ROUND, /* the integer that a comes to is constant number b */
     TE_EXACT,                              /* a has the bits of constant number b */
     TE_FINITE, TE_INFINITE, TE_NAN,        /* a is such a number; b is not used */
+    TE_ACCESS, TE_STEP,                    /* no guards: number a of the accesses to elements, of the array operations */
     TE_SELECTION = 0x100                   /* no guard: the next record is this opcode of a and b; see record_selection */
 };
 

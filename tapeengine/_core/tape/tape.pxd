@@ -17,7 +17,7 @@ include "ops_names.pxi"     # the numbers of the opcodes
 cdef extern from "guards.h" nogil:
     enum:
         TE_CONSTANT, TE_LT_TRUE, TE_LT_FALSE, TE_LE_TRUE, TE_LE_FALSE, TE_EQ_TRUE, TE_EQ_FALSE
-        TE_TRUNC, TE_FLOOR, TE_CEIL, TE_ROUND, TE_EXACT, TE_FINITE, TE_INFINITE, TE_NAN,
+        TE_TRUNC, TE_FLOOR, TE_CEIL, TE_ROUND, TE_EXACT, TE_FINITE, TE_INFINITE, TE_NAN, TE_ACCESS, TE_STEP
         TE_SELECTION
 
 # The two high bits of an opcode byte: which operands of a binary operation are on the tape. A constant operand of a
@@ -165,6 +165,8 @@ cdef class Tape:
     cdef object watcher      # of the debug switch: told of array operations as they are recorded, and of sweeps
     cdef Tape continued     # the tape that this one continues, for one call of a rule
     cdef uint32_t mark      # ids below it have been taken by continuations of this tape; 0 before the first one
+    cdef list noted          # what a recording notes of arrays, as (id, what); None where it is none
+    cdef dict copied         # plain arrays that it has copied, by their identity
     cdef object __weakref__
 
     cdef int open(self, int order) except -1

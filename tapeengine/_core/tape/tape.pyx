@@ -373,6 +373,7 @@ cdef class Tape:
         if self.head.guards == NULL:
             raise MemoryError("no memory for the guards of a recording")
         traces.recordings += 1
+        self.noted, self.copied = [], {}
         return 0
 
     cdef void close(self) noexcept:

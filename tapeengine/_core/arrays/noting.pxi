@@ -1,0 +1,93 @@
+# What a recording notes of arrays, in the order in which the program does it, so that it can be done again.
+
+@cython.final
+@cython.no_gc
+cdef class Operand:
+    """A value that an operation reads: an array of the recording, a scalar of it, or a constant."""
+
+
+cdef Operand operand(Head *h, object x):
+    """A value as the recording of h notes it; plain arrays are copied, since they may change."""
+    cdef Operand o = Operand.__new__(Operand)
+    cdef Array a
+    if type(x) is Dual:
+        if (<Dual> x).tag != h.tag:
+            h.guards.lost = b"it works on values of a trace around it"
+        o.id = (<Dual> x).id
+    elif type(x) is Array:
+        a = <Array> x
+        if type(a.current()) is Array or (a.storage.active and a.storage.tag != h.tag):
+            h.guards.lost = b"it works on values of a trace around it"
+        elif a.storage.tag == h.tag:
+            o.view, o.epoch, o.written = geometry(a), a.storage.epoch, a.storage.written
+        else:
+            o.constant = copied_once(h, plain(a))
+    else:
+        o.constant = copied_once(h, x)
+    return o
+
+
+cdef object copied_once(Head *h, object x):
+    """A constant that nobody changes: arrays are copied, a large one once as long as it stays the same."""
+    cdef Tape tape = tape_of(h)
+    if type(x) is list or type(x) is tuple:
+        return type(x)([copied_once(h, item) for item in x])
+    if type(x) is dict:
+        return {key: copied_once(h, item) for key, item in x.items()}
+    if type(x) is not array_class:
+        return x
+    if PyArray_NBYTES(<ndarray> x) <= SMALL:
+        return alike(<ndarray> x)
+    known = tape.copied.get(id(x))
+    if known is None or known[1].tobytes("A") != x.tobytes("A"):
+        known = tape.copied[id(x)] = x, alike(<ndarray> x)
+    return known[1]
+
+
+cdef object alike(ndarray x):
+    """A copy whose elements lie as those of x do, since some functions' last bits depend on that."""
+    cdef ndarray memory
+    if dense(x) or PyArray_SIZE(x) == 0 or x.dtype.hasobject:
+        return PyArray_NewCopy(x, NPY_KEEPORDER)
+    first, last = byte_bounds(x)
+    memory = numpy.empty(last - first, numpy.uint8)
+    memcpy(PyArray_DATA(memory), <void *> <size_t> first, last - first)
+    return array_class((<object> x).shape, x.dtype, memory, <size_t> PyArray_DATA(x) - first, (<object> x).strides)
+
+
+cdef int note(Head *h, uint32_t at, tuple what) except -1:
+    """Note what is done before the record with an id, or by it."""
+    tape_of(h).noted.append((at, what))
+    return 0
+
+
+cdef int look_at(object function, tuple operands, object outcome) except -1:
+    """Note on a recording what the program learns of traced arrays."""
+    cdef Head *h = NULL
+    if traces.recordings == 0:
+        return 0
+    for x in operands:
+        if type(x) is Dual:
+            h = head_of((<Dual> x).tag)
+        elif type(x) is Array and (<Array> x).storage.active:
+            h = head_of((<Array> x).storage.tag)
+        if is_recording(h):
+            return note_outcome(h, function, operands, {}, outcome)
+    return 0
+
+
+cdef int note_outcome(Head *h, object function, tuple operands, dict options, object outcome) except -1:
+    return note(h, h.count, (LOOKED, function, [operand(h, x) for x in operands], copied_once(h, options),
+                             copied_once(h, outcome)))
+
+
+#: What an array is compared by whose values the program has seen.
+cdef object same_values = numpy.asarray
+
+
+cdef ndarray seen(Array a):
+    """The plain numbers of an array, handed to the program."""
+    cdef ndarray numbers = plain(a.current())
+    if traces.recordings:
+        look_at(same_values, (a,), numbers)
+    return numbers

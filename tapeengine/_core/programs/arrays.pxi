@@ -1,0 +1,713 @@
+# The array operations of a path: what a recording noted of them, and the buffers of a run, on which they are done again.
+
+cdef enum:
+    MOST_SPARE = 2          # buffers of finished runs that are kept for the next ones
+
+
+@cython.final
+cdef class ArrayPart:
+    """The arrays of a path: one slot for the values of each storage, from one copying of it to the next."""
+
+    def __dealloc__(self):
+        free(self.accesses)
+        free(self.specials)
+
+    cdef uint32_t slot(self, uint32_t storage, uint32_t epoch) except? 0xFFFFFFFF:
+        """The slot of a storage, made where something gives it values."""
+        found = self.numbers.get((storage, epoch))
+        if found is None:
+            raise NotReplayable("it calls a function with a derivative of its own, or a custom one")
+        return found
+
+    cdef int make(self, uint32_t storage, uint32_t epoch) except -1:
+        if (storage, epoch) not in self.numbers:
+            self.numbers[storage, epoch] = len(self.storages)
+            self.storages.append(storage)
+        self.epochs[storage] = epoch
+        return 0
+
+    cdef int access(self, uint32_t storage, Py_ssize_t element, uint32_t value, bint writes, bint constant) except -1:
+        if self.access_count == self.access_room:
+            self.access_room = 2 * self.access_room + 16
+            room = realloc(self.accesses, self.access_room * sizeof(Access))
+            if room == NULL:
+                raise MemoryError(f"no memory for {self.access_room:,} accesses to elements")
+            self.accesses = <Access *> room
+        self.accesses[self.access_count] = Access(
+            self.slot(storage, self.epochs.get(storage, 0)), storage, value, writes, constant, element)
+        self.access_count += 1
+        self.writes_inputs = self.writes_inputs or writes and storage in self.inputs
+        return 0
+
+    cdef Arena arena(self, Path path):
+        """Buffers for a run."""
+        return self.spare.pop() if self.spare else new_arena(self, path)
+
+
+@cython.final
+cdef class Arena:
+    """The buffers of one run, and its steps, which know where in them their operands lie."""
+
+    cdef int release(self) except -1:
+        """Leave the buffers to later runs."""
+        if len(self.part.spare) < MOST_SPARE:
+            self.part.spare.append(self)
+        return 0
+
+    def __dealloc__(self):
+        free(self.v)
+        free(self.data)
+
+    cdef ndarray shown(self, View view, uint32_t epoch):
+        """A view of a storage's values."""
+        cdef uint32_t k = self.part.slot(view.storage, epoch)
+        return strided(self.data[k], view, self.owners[k])
+
+    cdef object operand(self, Operand o):
+        """An operand of an operation: an array of this run, a scalar's register, or a constant."""
+        if o.view is not None:
+            return self.shown(o.view, o.epoch)
+        return FromRegister(o.id) if o.id else o.constant
+
+
+@cython.final
+cdef class FromRegister:
+    """In the place of an operand: the register of a scalar."""
+
+    cdef uint32_t number
+    cdef bint double        # as numpy's class
+
+    def __init__(self, uint32_t number, bint double=False):
+        self.number, self.double = number, double
+
+
+cdef object number_of(FromRegister place, double *v):
+    return numpy.float64(v[place.number]) if place.double else v[place.number]
+
+
+cdef Arena new_arena(ArrayPart part, Path path):
+    cdef Arena arena = Arena.__new__(Arena)
+    cdef ndarray owner
+    cdef Py_ssize_t k
+    cdef Place *place
+    arena.part, arena.path = part, path
+    arena.v = <double *> malloc(path.end * sizeof(double))
+    arena.data = <char **> malloc((len(part.storages) + 1) * sizeof(char *))
+    if arena.v == NULL or arena.data == NULL:
+        raise MemoryError(f"no memory for {path.end:,} registers")
+    arena.owners = []
+    for k in range(len(part.storages)):
+        place = &part.places.places[<uint32_t> part.storages[k]]
+        owner = numpy.zeros(place.size, PyArray_DescrFromType(place.type))
+        arena.owners.append(owner)
+        arena.data[k] = <char *> PyArray_DATA(owner)
+    arena.inputs = {storage: arena.shown(<View> view, 0) for storage, view in part.inputs.items()}
+    arena.steps = [new_step(arena, what, <uint32_t> register) for what, register in part.steps]
+    return arena
+
+
+# -- steps -------------------------------------------------------------------------------------------------------------
+cdef class Action:
+    """An operation of a run. Its record is None where no derivative goes through it."""
+
+    cdef ArrayRecord record
+    cdef list copies        # (array, the operand that it is a copy of): what the record keeps of what changes later
+
+    cdef bint run(self, double *v) except -1:
+        """Do it again; False where the program would go another way."""
+        raise NotImplementedError
+
+    cdef int keep_copies(self) except -1:
+        if self.copies is not None:
+            for kept, values in self.copies:
+                PyArray_CopyInto(<ndarray> kept, <ndarray> values)
+        return 0
+
+    cdef object kept(self, object values, Operand o):
+        """What a rule keeps of an operand: the array, or a copy if its storage had been written to."""
+        if o.view is None or not o.written:
+            return values
+        kept = numpy.empty(values.shape, values.dtype)
+        if self.copies is None:
+            self.copies = []
+        self.copies.append((kept, values))
+        return kept
+
+
+cdef Action new_step(Arena arena, tuple what, uint32_t register):
+    cdef int kind = what[0]
+    if kind == COMPUTED:
+        return computing(arena, what[1], what[2], what[3])
+    if kind == CALLED:
+        return calling(arena, what, register)
+    if kind == SUMMED:
+        return summing(arena, what[1], what[2], register)
+    if kind == MULTIPLIED:
+        return multiplying(arena, what[1], what[2], register)
+    if kind == COPIED_PART:
+        return copying_part(arena, what[1], what[2], what[3])
+    if kind == WRITTEN:
+        return writing(arena, what)
+    if kind == ADDED:
+        return adding(arena, what)
+    if kind == LOOKED:
+        return looking(arena, what)
+    return filling(arena, what)
+
+
+@cython.final
+@cython.no_gc
+cdef class Computing(Action):
+    """An elementwise kernel."""
+
+    cdef object function
+    cdef int loop, arguments, axes
+    cdef bint empty
+    cdef Py_ssize_t dims[4]
+    cdef te_operand a, b
+    cdef double *out
+
+    cdef bint run(self, double *v) except -1:
+        if not self.empty:
+            compute_doubles(self.function, self.loop, self.arguments, self.axes, self.dims, &self.a, &self.b, self.out)
+        self.keep_copies()
+        return True
+
+
+cdef Action computing(Arena arena, object function, list operands, ElementwiseRecord noted):
+    cdef Computing step = Computing.__new__(Computing)
+    cdef ElementwiseRecord record = ElementwiseRecord.__new__(ElementwiseRecord)
+    cdef uint32_t k
+    cdef int axis
+    step.function, step.arguments = function, <int> len(operands) + 1
+    step.loop = loop_of_doubles(function, step.arguments)
+    step.axes, step.dims = noted.axes, noted.dims
+    for axis in range(noted.axes):
+        step.empty = step.empty or noted.dims[axis] == 0
+    record.op, record.axes, record.result, record.dims = noted.op, noted.axes, noted.result, noted.dims
+    record.a, record.b = noted.a, noted.b
+    step.record = record
+    k = arena.part.slot(noted.result, 0)
+    step.out = <double *> arena.data[k]
+    if noted.v != NULL:
+        record.v, record.v_owner = step.out, arena.owners[k]
+    record.a_owner = place_operand(arena, step, operands[0], &step.a, &record.a, noted.a_owner)
+    if step.arguments == 3:
+        record.b_owner = place_operand(arena, step, operands[1], &step.b, &record.b, noted.b_owner)
+    return step
+
+
+cdef object place_operand(Arena arena, Computing step, Operand o, te_operand *values, Elementwise *kept, object owner):
+    """Where an operand's values lie, and where what the record keeps of them does; what owns that."""
+    cdef object found
+    values.strides = kept.strides
+    if o.id:
+        values.data = <char *> &arena.v[o.id]
+        kept.place = o.id
+        if kept.values.data != NULL:
+            kept.values.data = values.data
+        return None
+    if o.view is None:
+        if type(o.constant) is ndarray:
+            values.data = <char *> PyArray_DATA(<ndarray> o.constant)
+        else:
+            values.data = <char *> &kept.constant
+            if kept.values.data != NULL:
+                kept.values.data = values.data
+        return owner
+    found = arena.shown(o.view, o.epoch)
+    values.data = <char *> PyArray_DATA(<ndarray> found)
+    if kept.values.data == NULL:
+        return None
+    found = step.kept(found, o)
+    kept.values.data = <char *> PyArray_DATA(<ndarray> found)
+    return found
+
+
+@cython.final
+@cython.no_gc
+cdef class Summing(Action):
+    """A sum or a mean."""
+
+    cdef const double *source
+    cdef double *out        # NULL: a scalar
+    cdef Py_ssize_t size, outer, n, inner
+    cdef double divisor
+    cdef uint32_t register
+
+    cdef bint run(self, double *v) except -1:
+        cdef double total
+        if self.out != NULL:
+            te_sum(self.outer, self.n, self.inner, self.source, self.out, self.divisor)
+            return True
+        total = te_pairwise(self.source, self.size)
+        v[self.register] = total if self.divisor == 1.0 else total / self.divisor
+        return True
+
+
+cdef Action summing(Arena arena, Operand o, SumRecord record, uint32_t register):
+    cdef Summing step = Summing.__new__(Summing)
+    cdef ndarray source = arena.shown(o.view, o.epoch)
+    step.record = record
+    step.source = <double *> PyArray_DATA(source)
+    step.size, step.divisor, step.register = PyArray_SIZE(source), record.divisor, register
+    if record.result is not None:
+        record.extents(&step.outer, &step.n, &step.inner)
+        step.out = <double *> PyArray_DATA(arena.shown(record.result, 0))
+    return step
+
+
+@cython.final
+@cython.no_gc
+cdef class Multiplying(Action):
+    """A product of a matrix and a vector, or of two vectors."""
+
+    cdef object left, right, out
+    cdef uint32_t register
+
+    cdef bint run(self, double *v) except -1:
+        if self.out is None:
+            v[self.register] = PyArray_MatrixProduct(self.left, self.right)
+        else:
+            PyArray_MatrixProduct2(self.left, self.right, self.out)
+        self.keep_copies()
+        return True
+
+
+cdef Action multiplying(Arena arena, list operands, ProductRecord noted, uint32_t register):
+    cdef Multiplying step = Multiplying.__new__(Multiplying)
+    cdef ProductRecord record = ProductRecord.__new__(ProductRecord)
+    step.left, step.right = arena.operand(operands[0]), arena.operand(operands[1])
+    step.register = register
+    record.left, record.right, record.result = noted.left, noted.right, noted.result
+    if noted.left is not None:
+        record.right_values = step.kept(step.right, operands[1])
+    if noted.right is not None:
+        record.left_values = step.kept(step.left, operands[0])
+    if noted.result is not None:
+        step.out = arena.shown(noted.result, 0)
+    step.record = record
+    return step
+
+
+@cython.final
+@cython.no_gc
+cdef class Copying(Action):
+    """A copy of some elements, or of all."""
+
+    cdef object source, index
+    cdef ndarray out
+
+    cdef bint run(self, double *v) except -1:
+        PyArray_CopyInto(self.out, <ndarray> (self.source if self.index is None else self.source[self.index]))
+        return True
+
+
+cdef Action copying_part(Arena arena, Operand source, object index, ReadRecord record):
+    cdef Copying step = Copying.__new__(Copying)
+    step.source, step.index = arena.shown(source.view, source.epoch), index
+    step.out = arena.shown(record.result, 0)
+    step.record = record
+    return step
+
+
+@cython.final
+@cython.no_gc
+cdef class Filling(Action):
+    """Values that depend on nothing, or on those of the storage before it is written to."""
+
+    cdef ndarray source, out
+
+    cdef bint run(self, double *v) except -1:
+        PyArray_CopyInto(self.out, self.source)
+        return True
+
+
+cdef Action filling(Arena arena, tuple what):
+    cdef Filling step = Filling.__new__(Filling)
+    cdef uint32_t k
+    if what[0] == MADE:
+        k = arena.part.slot(what[1], 0)
+        step.out = arena.owners[k]
+        step.source = what[2].ravel("K")
+    else:
+        k = arena.part.slot(what[1], what[2])
+        step.source = arena.owners[k]
+        step.out = arena.owners[arena.part.slot(what[1], what[2] + 1)]
+    return step
+
+
+@cython.final
+@cython.no_gc
+cdef class Writing(Action):
+    """An assignment."""
+
+    cdef object target, index, value
+
+    cdef bint run(self, double *v) except -1:
+        value = self.value
+        self.target[self.index] = v[(<FromRegister> value).number] if type(value) is FromRegister else value
+        return True
+
+
+cdef Action writing(Arena arena, tuple what):
+    cdef Writing step = Writing.__new__(Writing)
+    cdef Operand target = what[1]
+    cdef WriteRecord noted = what[5], record
+    index, gathers = what[2], what[3]
+    step.target, step.index = arena.shown(target.view, target.epoch), index
+    step.value = arena.operand(what[4])
+    if not gathers:
+        part = step.target[index if any([item is Ellipsis for item in index]) else (*index, Ellipsis)]
+        if part.ndim or type(step.value) is FromRegister:
+            step.target, step.index = part, Ellipsis
+    if noted is not None:
+        record = WriteRecord.__new__(WriteRecord)
+        record.target, record.index, record.shape, record.value = noted.target, noted.index, noted.shape, noted.value
+        if type(noted.value) is int:
+            record.value = (<Operand> what[4]).id
+        step.record = record
+    return step
+
+
+@cython.final
+@cython.no_gc
+cdef class Adding(Action):
+    """An addition into elements, as often as each is named."""
+
+    cdef object target, index, value
+
+    cdef bint run(self, double *v) except -1:
+        value = self.value
+        numpy.add.at(self.target, self.index, v[(<FromRegister> value).number] if type(value) is FromRegister else value)
+        return True
+
+
+cdef Action adding(Arena arena, tuple what):
+    cdef Adding step = Adding.__new__(Adding)
+    cdef AddRecord noted = what[4], record
+    step.target, step.index = arena.operand(what[1]), what[2]
+    step.value = arena.operand(what[3])
+    if noted is not None:
+        record = AddRecord.__new__(AddRecord)
+        record.target, record.index, record.shape, record.value = noted.target, noted.index, noted.shape, noted.value
+        if type(noted.value) is int:
+            record.value = (<Operand> what[3]).id
+        step.record = record
+    return step
+
+
+@cython.final
+@cython.no_gc
+cdef class Looking(Action):
+    """What the program learned of arrays: it learns the same, or goes another way."""
+
+    cdef object function, outcome
+    cdef list operands
+    cdef dict options
+
+    cdef bint run(self, double *v) except -1:
+        return same_leaf(self.function(*filled(self.operands, v), **self.options), self.outcome)
+
+
+cdef Action looking(Arena arena, tuple what):
+    cdef Looking step = Looking.__new__(Looking)
+    step.function, step.options, step.outcome = what[1], what[3], what[4]
+    step.operands = [arena.operand(o) for o in what[2]]
+    return step
+
+
+cdef list filled(list operands, double *v):
+    """Operands with the values of registers."""
+    return [v[(<FromRegister> x).number] if type(x) is FromRegister else x for x in operands]
+
+
+# -- calls of primitives -----------------------------------------------------------------------------------------------
+@cython.final
+@cython.no_gc
+cdef class Calling(Action):
+    """A call of a primitive's function, and what its rules keep."""
+
+    cdef object function
+    cdef list operands
+    cdef dict options
+    cdef object output      # where the parts of the output go, see `placed_output`
+    cdef list kept_places   # for each rule what it keeps, with `FromRegister`; None where all is fixed
+    cdef bint plain         # no operand is a scalar
+
+    cdef bint run(self, double *v) except -1:
+        cdef PrimitiveRecord record
+        operands = self.operands if self.plain else filled(self.operands, v)
+        out = self.function(*operands, **self.options) if self.options else self.function(*operands)
+        if not store(self.output, out, v):
+            return False
+        self.keep_copies()
+        if self.kept_places is not None:
+            record = <PrimitiveRecord> self.record
+            record.kept = [tuple([kept_now(place, v) for place in places]) for places in self.kept_places]
+        return True
+
+
+@cython.final
+cdef class Seen:
+    """In the place of an output: a part without derivative, which the program has seen."""
+
+    cdef object value
+
+    def __init__(self, value):
+        self.value = value
+
+
+cdef object kept_now(object place, double *v):
+    if type(place) is FromRegister:
+        return number_of(<FromRegister> place, v)
+    if type(place) is tuple:
+        return tuple([kept_now(part, v) for part in place])
+    return place
+
+
+cdef bint is_fixed(object place) except -1:
+    """Whether what is kept is the same object in every run."""
+    if type(place) is tuple:
+        return all([is_fixed(part) for part in place])
+    return type(place) is not FromRegister
+
+
+cdef bint store(object place, object out, double *v) except -1:
+    """Put an output where later steps find it; False where it is of another form than the recorded one."""
+    cdef ndarray values, target
+    if type(place) is ndarray:
+        target = <ndarray> place
+        if type(out) is not ndarray:
+            if PyArray_NDIM(target) or isinstance(out, (list, tuple, dict)) or out.__class__ is ndarray:
+                return False
+            out = numpy.array(out)
+        values = <ndarray> out
+        if PyArray_TYPE(values) != PyArray_TYPE(target) or not same_form(values, target):
+            if PyArray_TYPE(values) != PyArray_TYPE(target) or dense(values):
+                return False
+            values = <ndarray> out.copy("K")
+            if not same_form(values, target):
+                return False
+        PyArray_CopyInto(target, values)
+        return True
+    if type(place) is FromRegister:
+        if type(out) is not float and type(out) is not numpy.float64:
+            return False
+        v[(<FromRegister> place).number] = out
+        return True
+    if type(place) is Seen:
+        return same_leaf(out, place.value)
+    cls, parts = place
+    if type(cls) is tuple:
+        if type(out) is not dict or tuple(out) != cls:
+            return False
+        out = list(out.values())
+    elif type(out) is not cls or len(out) != len(parts):
+        return False
+    for inner, part in zip(parts, out):
+        if not store(inner, part, v):
+            return False
+    return True
+
+
+cdef bint same_form(ndarray a, ndarray b) noexcept:
+    """Whether two arrays have one shape, and lie in memory in the same way."""
+    cdef int k
+    if PyArray_NDIM(a) != PyArray_NDIM(b):
+        return False
+    for k in range(PyArray_NDIM(a)):
+        if PyArray_DIMS(a)[k] != PyArray_DIMS(b)[k]:
+            return False
+        if PyArray_DIMS(a)[k] > 1 and PyArray_STRIDES(a)[k] != PyArray_STRIDES(b)[k]:
+            return PyArray_SIZE(a) == 0
+    return True
+
+
+cdef Action calling(Arena arena, tuple what, uint32_t register):
+    cdef Calling step = Calling.__new__(Calling)
+    cdef PrimitiveRecord noted = what[5], record = PrimitiveRecord.__new__(PrimitiveRecord)
+    primitive, specs = what[1], what[2]
+    step.function, step.options = primitive.primal, what[3]
+    step.operands = [arena.operand(o) for o in specs]
+    step.plain = not any([type(x) is FromRegister for x in step.operands])
+    step.output = placed_output(arena, noted.output, list(what[4]), register)
+    record.primitive = primitive
+    record.output = noted.output if type(noted.output) is not int else register
+    record.inputs = [
+        (k, place if type(place) is View else (<Operand> specs[k]).id) for k, place in noted.inputs]
+    places = []
+    for (k, _), kept in zip(noted.inputs, noted.kept):
+        rule = primitive.vjp_rules[0 if primitive.variadic else k]
+        places.append(tuple([
+            kept_place(arena, step, needed, item, specs, noted.output) for needed, item in zip(rule.needs, kept)]))
+    if all([is_fixed(place) for place in places]):
+        record.kept = places
+    else:
+        step.kept_places = places
+    step.record = record
+    return step
+
+
+cdef object kept_place(Arena arena, Calling step, tuple needed, object item, list specs, object output):
+    """What a rule keeps, or where it is: see `calls.kept_by`."""
+    if needed[0] == "arg":
+        return step.kept(step.operands[needed[1]], specs[needed[1]])
+    if needed[0] == "all":
+        return tuple([step.kept(x, o) for x, o in zip(step.operands, specs)])
+    if needed[0] == "static":
+        return step.options[needed[1]]
+    return kept_output(step.output, item) if needed[0] == "out" else item
+
+
+cdef object kept_output(object place, object item):
+    """The output as a rule keeps it."""
+    if type(place) is Seen:
+        return place.value
+    if type(place) is FromRegister:
+        return FromRegister((<FromRegister> place).number, type(item) is not float)
+    if type(place) is not tuple:
+        return place
+    cls, parts = place
+    if type(cls) is tuple:
+        raise NotReplayable("it calls a primitive whose rules keep a dict")
+    parts = [kept_output(part, inner) for part, inner in zip(parts, item)]
+    if not all([is_fixed(part) for part in parts]):
+        raise NotReplayable("it calls a primitive whose rules keep several numbers")
+    return tuple(parts) if cls is tuple else parts if cls is list else cls(*parts)
+
+
+cdef object placed_output(Arena arena, object place, list discrete, uint32_t register):
+    """Where the parts of an output go."""
+    if type(place) is View:
+        return arena.shown(<View> place, 0)
+    if type(place) is tuple:
+        return place[0], [placed_output(arena, part, discrete, register) for part in place[1]]
+    return Seen(discrete.pop(0)) if place is None else FromRegister(register)
+
+
+# -- from notes to steps -----------------------------------------------------------------------------------------------
+cdef ArrayPart array_part(Tape tape, list primals):
+    """The arrays of a recording before its first operation: those that it was given."""
+    cdef ArrayPart part = ArrayPart.__new__(ArrayPart)
+    cdef Layout layout
+    cdef Py_ssize_t i
+    cdef uint32_t k
+    part.places = Tape.__new__(Tape)
+    for k in range(tape.place_count):
+        part.places.add_place(tape.places[k].size, tape.places[k].type, tape.places[k].width)
+    part.numbers, part.storages, part.steps = {}, [], []
+    part.inputs, part.epochs, part.spare = {}, {}, []
+    for layout in primals:
+        views = [item for item in layout.aux or () if type(item) is View]
+        for i in range(layout.count):
+            if layout.steps[i].kind == ARRAY:
+                part.inputs[layout.steps[i].n] = views.pop(0)
+                part.make(layout.steps[i].n, 0)
+    return part
+
+
+cdef int add_note(ArrayPart part, tuple what, uint32_t *registers, uint32_t register) except -1:
+    """Make what was noted a step: its operands are registers and slots from now on."""
+    for item in what:
+        if type(item) is Operand:
+            renumber(part, <Operand> item, registers)
+        elif type(item) is list:
+            for o in item:
+                if type(o) is Operand:
+                    renumber(part, <Operand> o, registers)
+    if what[0] == MADE:
+        part.make(what[1], 0)
+    elif what[0] == MOVED:
+        part.slot(what[1], what[2])
+        part.make(what[1], what[2] + 1)
+    elif what[0] == CALLED:
+        make_outputs(part, (<PrimitiveRecord> what[5]).output)
+    elif what[0] == COMPUTED:
+        part.make((<ElementwiseRecord> what[3]).result, 0)
+    elif what[0] == SUMMED:
+        make_outputs(part, (<SumRecord> what[2]).result)
+    elif what[0] == MULTIPLIED:
+        make_outputs(part, (<ProductRecord> what[2]).result)
+    elif what[0] == COPIED_PART:
+        make_outputs(part, (<ReadRecord> what[3]).result)
+    elif what[0] == WRITTEN or what[0] == ADDED:
+        part.writes_inputs = part.writes_inputs or (<Operand> what[1]).view.storage in part.inputs
+    part.steps.append((what, register))
+    return 0
+
+
+cdef int renumber(ArrayPart part, Operand o, uint32_t *registers) except -1:
+    if o.view is not None:
+        part.slot(o.view.storage, o.epoch)
+    elif o.id:
+        o.id = registers[o.id]
+    return 0
+
+
+cdef int make_outputs(ArrayPart part, object place) except -1:
+    if type(place) is View:
+        return part.make((<View> place).storage, 0)
+    if type(place) is tuple:
+        for inner in place[1]:
+            make_outputs(part, inner)
+    return 0
+
+
+# -- comparing two recordings ------------------------------------------------------------------------------------------
+cdef bint same_note(object x, object y, bint outcomes) except -1:
+    """Whether two notes are of the same operation on the same operands; with the same outcome, if that counts."""
+    cdef int kind
+    if x[0] != y[0] or len(x) != len(y):
+        return False
+    kind = x[0]
+    if kind == MADE:        # what numpy.empty holds is different each time
+        return x[1] == y[1]
+    for k in range(1, len(x)):
+        if kind == LOOKED and k == 4 or kind == CALLED and k == 4:
+            if outcomes and not same_leaf(x[k], y[k]):
+                return False
+        elif isinstance(x[k], ArrayRecord) or x[k] is None or y[k] is None:
+            if outcomes and not same_record(x[k], y[k]):
+                return False
+        elif not same_part(x[k], y[k]):
+            return False
+    return True
+
+
+cdef bint same_part(object x, object y) except -1:
+    cdef Operand a, b
+    if x is y:
+        return True
+    if type(x) is not type(y):
+        return False
+    if type(x) is Operand:
+        a, b = x, y
+        if a.view is not None and b.view is not None:
+            return a.epoch == b.epoch and same_view(a.view, b.view)
+        return a.view is b.view and a.id == b.id and same_part(a.constant, b.constant)
+    if isinstance(x, (list, tuple)):
+        return len(x) == len(y) and all([same_part(p, q) for p, q in zip(x, y)])
+    if type(x) is dict:
+        return list(x) == list(y) and all([same_part(x[key], y[key]) for key in x])
+    return callable(x) or same_leaf(x, y)
+
+
+cdef bint same_view(View a, View b) noexcept:
+    return (a.storage == b.storage and a.ndim == b.ndim and a.type == b.type and a.offset == b.offset
+            and memcmp(a.dims, b.dims, 2 * a.ndim * sizeof(Py_ssize_t)) == 0)
+
+
+cdef bint same_record(object x, object y) except -1:
+    """Whether two records' outputs have one form; for those whose form depends on values."""
+    if type(x) is not type(y):
+        return False
+    return type(x) is not PrimitiveRecord or same_place((<PrimitiveRecord> x).output, (<PrimitiveRecord> y).output)
+
+
+cdef bint same_place(object x, object y) except -1:
+    if type(x) is View and type(y) is View:
+        return same_view(x, y)
+    if type(x) is tuple and type(y) is tuple:
+        return x[0] == y[0] and len(x[1]) == len(y[1]) and all([same_place(p, q) for p, q in zip(x[1], y[1])])
+    return type(x) is type(y)

@@ -1,0 +1,280 @@
+"""Staged programs of arrays: a replay gives the bits of `te.vjp`, whatever the program reads, writes and looks at.
+
+`TAPEENGINE_PROGRAMS=first:last` runs the random programs of some seeds.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import numpy_calls
+import pytest
+from arrays.random_arrays import Program
+from arrays.test_random_arrays import programs
+
+import tapeengine as te
+import tapeengine.numpy as np
+from tapeengine.errors import StagingWarning
+
+FIRST, LAST = map(int, os.environ.get("TAPEENGINE_PROGRAMS", "0:200").split(":"))
+GROUP = 25
+
+
+def bits(value: Any) -> Any:
+    """What two results have in common that are the same to the last bit."""
+    if isinstance(value, (list, tuple)):
+        return type(value).__name__, [bits(part) for part in value]
+    if isinstance(value, dict):
+        return {key: bits(part) for key, part in value.items()}
+    array = numpy.asarray(value)
+    return type(value).__name__, array.dtype.str, array.shape, array.tobytes()
+
+
+def cotangent_of(value: Any) -> Any:
+    """A cotangent with another number at each place; None where the value has no derivative."""
+    if isinstance(value, (list, tuple)):
+        parts = [cotangent_of(part) for part in value]
+        return type(value)(parts) if type(value) in (list, tuple) else type(value)(*parts)
+    if isinstance(value, dict):
+        return {key: cotangent_of(part) for key, part in value.items()}
+    array = numpy.asarray(value)
+    if array.dtype.kind not in "fc":
+        return None
+    numbers = numpy.linspace(0.5, 1.5, array.size).reshape(array.shape).astype(array.dtype)
+    return numbers if isinstance(value, numpy.ndarray) else numbers.item()
+
+
+def outcome(run: Callable[[], Any]) -> Any:
+    try:
+        return run()
+    except (ArithmeticError, ValueError, numpy.linalg.LinAlgError) as error:
+        return type(error).__name__
+
+
+def both(program: Callable[..., Any], primals: tuple[Any, ...]) -> Any:
+    """The bits of value and cotangents, of two calls of the backpropagator."""
+
+    def run() -> Any:
+        value, back = te.vjp(program, *primals)
+        cotangent = cotangent_of(value)
+        return bits(value), bits(back(cotangent)), bits(back(cotangent))
+
+    return outcome(run)
+
+
+def agree(program: Callable[..., Any], points: list[tuple[Any, ...]]) -> Any:
+    """The staged program, after its results have been compared at points, in turn and while others are in use."""
+    staged = te.stage(program)
+    with warnings.catch_warnings(), numpy.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        wanted = [both(program, point) for point in points]
+        for _ in range(2):
+            assert [both(staged, point) for point in points] == wanted
+        held = [outcome(lambda point=point: te.vjp(staged, *point)) for point in points]  # type: ignore[misc]
+        for found, result in zip(held, wanted, strict=True):
+            if not isinstance(found, str):
+                value, back = found
+                assert (bits(value), bits(back(cotangent_of(value)))) == result[:2]
+        for point, result in zip(points, wanted, strict=True):
+            value = outcome(lambda point=point: staged(*point))  # type: ignore[misc]
+            assert value == result if isinstance(value, str) else bits(value) == result[0]
+    return staged
+
+
+@pytest.mark.parametrize("first", range(FIRST, LAST, GROUP))
+def test_a_random_program_is_replayed_to_the_last_bit(first: int) -> None:
+    replayed = 0
+    for program in programs(first, min(first + GROUP, LAST)):
+        try:
+            replayed += checked(program)
+        except AssertionError as error:
+            raise AssertionError(f"this program fails:\n\n{program.script()}\n{error}") from error
+    assert replayed >= 0.9 * GROUP
+
+
+def checked(program: Program) -> bool:
+    """Whether a random program was replayed, after it has been checked."""
+    function = program.function()
+    steps = ([numpy.zeros_like(t) for t in program.tangents], [0.1 * t for t in program.tangents], program.others)
+    points = [tuple(program.primals(step)) for step in steps]
+    staged = agree(lambda *primals: function(np, lambda **live: None, *primals), points)
+    return staged.refused is None and staged.stats().replays > 0
+
+
+@pytest.mark.parametrize("call", numpy_calls.calls(), ids=[call.name for call in numpy_calls.calls()])
+def test_a_numpy_call_is_replayed_to_the_last_bit(call: numpy_calls.Call) -> None:
+    other = tuple(moved(primal) for primal in call.primals)
+    staged = agree(lambda *primals: call.program(np, *primals), [call.primals, other])
+    assert staged.refused is None and staged.stats().replays > 0
+
+
+def moved(primal: Any) -> Any:
+    """Numbers in the neighbourhood, of which some are in another order."""
+    if isinstance(primal, (list, tuple)):
+        return type(primal)(map(moved, primal))
+    if isinstance(primal, float):
+        return primal + 0.01
+    if isinstance(primal, numpy.ndarray) and primal.dtype.kind in "fc":
+        return primal * (1.0 + 0.02 * numpy.cos(numpy.arange(primal.size)).reshape(primal.shape)).astype(primal.dtype)
+    return primal
+
+
+# -- what a program looks at -------------------------------------------------------------------------------------------
+LOOKS: dict[str, Callable[[Any], Any]] = {
+    "compared": lambda x: np.where(x > 0.0, x, x * x),
+    "compared on the right": lambda x: x[numpy.zeros(3) < x],
+    "compared with a number of it": lambda x: x * (x > x[1]),
+    "compared with a list": lambda x: x if (x == [1.0, 2.0, 3.0]).all() else 2.0 * x,
+    "contained": lambda x: x if 1.0 in x else 2.0 * x,
+    "its largest": lambda x: x[np.argmax(x)] * x,
+    "in order": lambda x: x[np.argsort(x)] * np.arange(3.0),
+    "sorted": lambda x: np.sort(x) * np.arange(3.0),
+    "not zero": lambda x: x[np.nonzero(np.maximum(x, 0.0))[0]] * 2.0,
+    "whole numbers": lambda x: x * x.astype(int),
+    "whole numbers of a list": lambda x: x * np.array([x[0], x[1], 3.0], dtype=int),
+    "rounded": lambda x: x * np.floor(x),
+    "signs": lambda x: x * np.sign(x),
+    "finite": lambda x: x if np.isfinite(1.0 / x).all() else 2.0 * x,
+    "text": lambda x: x * len(repr(x)),
+    "values": lambda x: x * te.value(x),
+    "bytes": lambda x: x * x.tobytes()[0],
+    "truth": lambda x: x if x[:1] else 2.0 * x,
+    "integer": lambda x: x * int(x[:1].reshape(())),
+    "zeros": lambda x: np.trim_zeros(x) * 2.0,
+    "different values": lambda x: np.unique(x) * 2.0,
+    "bins": lambda x: x * np.searchsorted(np.array([0.0, 1.5, 2.5]), x),
+    "close": lambda x: x if np.allclose(x, 1.0) else 2.0 * x,
+    "rank": lambda x: x * np.linalg.matrix_rank(np.outer(x, x)),
+    "pieces": lambda x: np.piecewise(x, [x < 0.0], [lambda y: -y, lambda y: y * y]),
+    "the form": lambda x: x * len(x) + np.zeros_like(x) + np.ones(np.shape(x)) * np.ndim(x),
+    "a mask": lambda x: masked(x),
+}
+
+
+def masked(x: Any) -> Any:
+    result = np.zeros(3)
+    result[x > 1.0] = x[x > 1.0]
+    return result
+
+
+POINTS = [[1.0, 2.0, 3.0], [1.5, -0.5, 2.0], [3.0, 0.0, -1.0], [0.0, 0.0, 0.0], [-0.0, 1.0, 1.0], [1.0, 2.0, 3.5]]
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_whatever_a_program_looks_at(name: str) -> None:
+    agree(LOOKS[name], [(numpy.array(point),) for point in POINTS])
+
+
+def test_what_leaves_the_form_alone_is_one_recording() -> None:
+    assert agree(LOOKS["the form"], [(numpy.array(point),) for point in POINTS]).stats().recordings == 1
+
+
+# -- arguments and results ---------------------------------------------------------------------------------------------
+def test_layouts_types_and_flags_belong_to_a_recording() -> None:
+    x = numpy.arange(12.0).reshape(3, 4)
+    locked = x.copy()
+    locked.flags.writeable = False
+    forms = [x, numpy.asfortranarray(x), x[:, ::2], x[::-1], x.astype("f"), x + 0j, locked, x[:2]]
+    staged = agree(lambda a: np.sum(np.sin(a) @ np.ones(a.shape[1]), axis=0), [(form,) for form in forms])
+    assert staged.stats().recordings == staged.stats().forms == len(forms)
+
+
+def test_what_a_program_writes_is_its_own() -> None:
+    def program(a: Any, b: Any) -> Any:
+        a[0] = b[1] * 2.0
+        a *= b
+        return a
+
+    x, y = numpy.array([1.0, 2.0]), numpy.array([3.0, 4.0])
+    staged = te.stage(program)
+    first = staged(x, y)
+    assert bits(staged(x, y)) == bits(first)
+    assert x.tolist() == [1.0, 2.0]
+    first[:] = 0.0
+    assert staged(x, y).tolist() == [24.0, 8.0]
+    with pytest.raises(te.errors.UnsupportedError, match="shares memory"):
+        staged(x, x)
+
+
+def test_results_that_are_views_of_one_array_stay_so() -> None:
+    staged = te.stage(lambda a: (lambda b: (b[:2], b[1:], b))(a * 2.0))
+    for _ in range(2):
+        one, other, whole = staged(numpy.arange(3.0))
+        assert numpy.shares_memory(one, other) and numpy.shares_memory(one, whole)
+
+
+def test_a_constant_that_changes_after_its_use() -> None:
+    def program(x: Any) -> Any:
+        table = numpy.ones(100)
+        first = (x * table).sum()
+        table[0] = 5.0
+        return first + (x * table).sum()
+
+    agree(program, [(2.0,), (3.0,)])
+
+
+def test_backpropagators_outlive_other_replays() -> None:
+    staged = te.stage(lambda a: np.sum(np.exp(a) * a))
+    points = [numpy.full(3, float(k)) for k in range(6)]
+    backs = [te.vjp(staged, point)[1] for point in points]
+    for point, back in zip(points, backs, strict=True):
+        assert bits(back(1.0)) == bits(te.vjp(staged.program, point)[1](1.0))
+
+
+def test_transforms_take_a_staged_program_of_arrays() -> None:
+    def program(a: Any) -> Any:
+        return np.sum(a * a * a) * a[0]
+
+    staged, x = te.stage(program), numpy.array([1.0, 2.0, 3.0])
+    for _ in range(2):
+        assert bits(te.value_and_grad(staged)(x)) == bits(te.value_and_grad(program)(x))
+        assert bits(te.hessian(staged)(x)) == bits(te.hessian(program)(x))
+        assert bits(te.jacobian(lambda a: staged(a))(x)) == bits(te.jacobian(program)(x))
+        assert bits(te.jvp(staged, (x,), (x,))) == bits(te.jvp(program, (x,), (x,)))
+        assert bits(te.grad(lambda a: staged(a) ** 2)(x)) == bits(te.grad(lambda a: program(a) ** 2)(x))
+        assert bits(te.vmap(staged)(numpy.stack([x, x]))) == bits(te.vmap(program)(numpy.stack([x, x])))
+    staged.verify(x)
+    assert "compute multiply" in str(staged)
+
+
+def test_what_is_not_replayed_says_so() -> None:
+    @te.custom_vjp
+    def own(a: Any) -> Any:
+        return a * 2.0
+
+    own.defvjp(lambda a: (a * 2.0, None), lambda kept, ct: (3.0 * ct,))
+    staged = te.stage(lambda a: np.sum(own(a)))
+    with pytest.warns(StagingWarning, match="a derivative of its own"):
+        assert te.grad(staged)(numpy.ones(2)).tolist() == [3.0, 3.0]
+    staged = te.stage(lambda a: a * 2.0)
+    staged(numpy.ones(2))
+    with pytest.raises(te.errors.StagingError, match="arrays"):
+        staged.to_c()
+
+
+# -- counts ------------------------------------------------------------------------------------------------------------
+def test_the_python_of_a_program_runs_once() -> None:
+    runs = []
+
+    def program(a: Any) -> Any:
+        for _ in range(20):
+            a = np.tanh(a * 2.0 + 1.0)
+        return np.sum(a)
+
+    class Counted:
+        """Attributes of classes are nothing that a program captures."""
+
+        @staticmethod
+        def call(a: Any) -> Any:
+            runs.append(1)
+            return program(a)
+
+    staged = te.stage(lambda a: Counted.call(a))
+    for k in range(5):
+        te.grad(staged)(numpy.full(3, float(k)))
+    assert len(runs) == 1
+    assert staged.stats().replays == 4
