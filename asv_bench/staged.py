@@ -1,4 +1,4 @@
-"""What staging gains: replayed values and gradients over the plain program, lanes, threads, guards, memory.
+"""What staging gains: replayed values and gradients over the plain program, lanes, threads, arrays, guards, memory.
 
     python asv_bench/staged.py
 
@@ -15,7 +15,20 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 import tapeengine as te
-from asv_bench.programs import network, particles, quaternion, scalar_loop
+import tapeengine.numpy as tnp
+from asv_bench.programs import (
+    ba,
+    gmm,
+    hand,
+    lstm,
+    network,
+    network_arrays,
+    particles,
+    particles_arrays,
+    quaternion,
+    scalar_loop,
+)
+from asv_bench.programs.program import Program
 
 ROUNDS = 7
 
@@ -68,6 +81,31 @@ def in_lanes(name: str, program: Callable[[Any], Any], args: list[float], lanes:
     records = staged.stats().instructions - staged.stats().guards
     times = fastest({"lanes": lambda: te.vjp(staged.batch, columns)[1](ones)})
     print(f"{name:24} {lanes} lanes: {times['lanes'] / records / lanes * 1e9:.2f} ns a record and lane")
+
+
+def of_arrays(program: Program, size: int) -> None:
+    """Value and gradient of a program of arrays, staged over unstaged, and the value on the way there."""
+    run, args = program.problem(size, tnp)
+    staged = te.stage(run)
+    value, _ = te.vjp(staged, *args)
+    cotangent = np.ones_like(value) if isinstance(value, np.ndarray) else 1.0
+    times = fastest(
+        {
+            "unstaged": lambda: te.vjp(run, *args)[1](cotangent),
+            "staged": lambda: te.vjp(staged, *args)[1](cotangent),
+            "traced": lambda: te.vjp(run, *args),
+            "replayed": lambda: te.vjp(staged, *args),
+            "recorded": lambda: te.stage(run)(*args),
+        }
+    )
+    both, forwards, recording = (
+        times[one] / times[other]
+        for one, other in (("staged", "unstaged"), ("replayed", "traced"), ("recorded", "traced"))
+    )
+    print(
+        f"{program.name:24} unstaged {times['unstaged'] * 1e6:9.1f} us; staged over it {both:.2f}, "
+        f"forwards {forwards:.2f}; recording over vjp {recording:.2f}"
+    )
 
 
 def option(market: Any, noise: Any) -> Any:
@@ -126,6 +164,11 @@ def main() -> None:
     for lanes in (8, 16, 32, 1024):
         in_lanes("particles, 50 steps", few, flat, lanes)
     threads()
+    for program, size in (
+        *((particles_arrays.PROGRAM, 100), (network_arrays.PROGRAM, 50), (lstm.PROGRAM, 64)),
+        *((hand.PROGRAM, 100), (ba.PROGRAM, 31843), (gmm.PROGRAM, 1000)),
+    ):
+        of_arrays(program, size)
 
 
 if __name__ == "__main__":

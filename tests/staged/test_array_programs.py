@@ -152,7 +152,15 @@ LOOKS: dict[str, Callable[[Any], Any]] = {
     "pieces": lambda x: np.piecewise(x, [x < 0.0], [lambda y: -y, lambda y: y * y]),
     "the form": lambda x: x * len(x) + np.zeros_like(x) + np.ones(np.shape(x)) * np.ndim(x),
     "a mask": lambda x: masked(x),
+    "what raises": lambda x: inverse(x),
 }
+
+
+def inverse(x: Any) -> Any:
+    try:
+        return np.linalg.inv(np.outer(x, x[::-1]) + np.eye(3) * x[1])
+    except numpy.linalg.LinAlgError:
+        return 2.0 * x
 
 
 def masked(x: Any) -> Any:

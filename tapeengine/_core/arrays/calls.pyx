@@ -15,7 +15,7 @@ from tapeengine._core.arrays.primitives cimport PrimitiveRecord
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
 from tapeengine._core.arrays.storing cimport (
     CALLED, constant, copied_once, differentiable, geometry, held, head_of_array, is_recording, is_traced, keep, new_array,
-    note, note_outcome, operand, plain, snapshot,
+    note, note_outcome, numbers_of, operand, plain, snapshot,
 )
 from tapeengine._core.tape.tape cimport (
     ARRAY, FORM_MASK, INPUT, SPECIAL, Head, Record, Tape, first_id, head_of, op_at, record_at, record_special, tape_of,
@@ -87,7 +87,13 @@ cdef object apply(object primitive, tuple args, dict static):
     values = [stripped(h, tag, x) for x in args]
     for x in values:
         outer = outer or is_traced(x)
-    out = primitive(*values, **static) if outer else primitive.primal(*values, **static)
+    try:
+        out = primitive(*values, **static) if outer else primitive.primal(*values, **static)
+    except Exception:
+        if is_recording(h):     # what raises tells the program something as well
+            for x in args:
+                numbers_of(x)
+        raise
     if head_of(tag) != h:       # another thread has ended the trace meanwhile
         raise TraceError(f"{primitive.name} was computed in a trace that has ended meanwhile")
     return record_call(h, primitive, args, values, static, out)

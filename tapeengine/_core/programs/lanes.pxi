@@ -2,7 +2,7 @@
 
 cdef enum:
     BETWEEN = 64            # blocks between two looks for an interrupt
-    KEPT_BYTES = 1 << 27    # of registers that a forward run keeps for the reverse one
+    KEPT_BYTES = 1 << 21    # of registers that a forward run keeps for the reverse one: what stays in a cache
 
 
 @cython.final
@@ -28,9 +28,21 @@ cdef class Lanes:
         self.stops = numpy.full(len(rows) + TE_LANES, path.end, numpy.uint32)
 
     def __dealloc__(self):
-        free(self.kept)
+        self.let_go(self.kept, (len(self.rows) + TE_LANES - 1) // TE_LANES if self.rows is not None else 0)
+
+    cdef void let_go(self, te_row *v, Py_ssize_t blocks) noexcept:
+        """Leave the registers of one block to the next call."""
+        if v != NULL and blocks == 1 and self.path is not None and self.path.spare_rows == NULL:
+            self.path.spare_rows = v
+        else:
+            free(v)
 
     cdef te_row *registers(self, Py_ssize_t blocks) except NULL:
+        """Room for the registers of some blocks."""
+        cdef te_row *v = self.path.spare_rows
+        if blocks == 1 and v != NULL:
+            self.path.spare_rows = NULL
+            return v
         v = <te_row *> malloc(blocks * self.path.end * sizeof(te_row))
         if v == NULL:
             raise MemoryError(f"no memory for {blocks * self.path.end * TE_LANES:,} registers")
@@ -46,7 +58,7 @@ cdef class Lanes:
         cdef const Py_ssize_t *rows = <const Py_ssize_t *> PyArray_DATA(<ndarray> self.rows)
         cdef const uint32_t *places = <const uint32_t *> PyArray_DATA(<ndarray> registers)
         cdef uint32_t *stops = <uint32_t *> PyArray_DATA(<ndarray> self.stops)
-        cdef bint keeps = keep and blocks * p.end * sizeof(te_row) <= KEPT_BYTES
+        cdef bint keeps = keep and (blocks == 1 or blocks * p.end * sizeof(te_row) <= KEPT_BYTES)
         cdef te_row *v = self.registers(blocks if keeps else 1)
         cdef te_row *at = v
         cdef int l
@@ -68,7 +80,7 @@ cdef class Lanes:
             if keeps:
                 self.kept = v
             else:
-                free(v)
+                self.let_go(v, 1)
 
     def backward(self, registers, cotangents, out):
         """Add the cotangents of the inputs to the columns of `out`, from those of the values of `registers`."""
@@ -84,8 +96,12 @@ cdef class Lanes:
         cdef uint32_t again[TE_LANES]
         cdef uint32_t top = 0
         cdef te_row *v = self.kept
-        cdef te_row *ct = <te_row *> zeros(p.end, sizeof(te_row))
+        cdef te_row *ct = p.spare_zeros
+        cdef bint done = False
         cdef int l
+        p.spare_zeros = NULL
+        if ct == NULL:
+            ct = <te_row *> zeros(p.end, sizeof(te_row))
         for k in range(outs):
             top = max(top, places[k])
         try:
@@ -113,10 +129,14 @@ cdef class Lanes:
                                 dx[(k - 1) * width + rows[first + l]] = ct[k][l]
                     memset(ct, 0, p.first * sizeof(te_row))
               PyErr_CheckSignals()
+            done = True
         finally:
-            free_zeros(ct)
+            if done and p.spare_zeros == NULL:
+                p.spare_zeros = ct      # of which nothing is left but zeros
+            else:
+                free_zeros(ct)
             if self.kept == NULL:
-                free(v)
+                self.let_go(v, 1)
 
 
 cdef void load_rows(te_row *v, const double *x, Py_ssize_t width, const Py_ssize_t *rows, Py_ssize_t count,

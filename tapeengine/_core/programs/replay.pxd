@@ -72,6 +72,8 @@ cdef class Path:            # one way through a program: a straight line of inst
     cdef tuple known        # of the value: what is no register
     cdef readonly dict forks    # register of a guard -> paths that go another way there
     cdef ArrayPart part         # None: there are only scalars
+    cdef te_row *spare_rows     # registers of a block of lanes, and its cotangents, which are zero; NULL where in use
+    cdef te_row *spare_zeros
     cdef int room(self, Py_ssize_t registers, Py_ssize_t constants) except -1
     cdef void fit(self) noexcept
     cdef uint32_t run(self, double *v, uint32_t i) except? 0

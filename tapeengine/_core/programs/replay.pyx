@@ -149,7 +149,8 @@ cdef class Plan:
         reader.v = registers.v
         reader.known = self.known
         reader.duals = duals
-        reader.forms, reader.arrays = self.forms, []
+        if self.forms:
+            reader.forms, reader.arrays = self.forms, []
         for i in range(PyList_GET_SIZE(self.primals)):
             if not reader.read(<Layout> self.primals[i], primals[i]):
                 return None
@@ -521,7 +522,7 @@ cdef Arena run_path(Path path, Registers registers, uint32_t *reached):
     """Run along a path on buffers of its own; where the run stopped."""
     cdef Arena arena = path.part.arena(path)
     memcpy(arena.v, registers.v, path.first * sizeof(double))
-    for storage, values in registers.arrays:
+    for storage, values in registers.arrays or ():
         PyArray_CopyInto(<ndarray> arena.inputs[storage], <ndarray> values)
     try:
         reached[0] = path.run_arrays(arena)
