@@ -28,9 +28,9 @@ UNIX, TSAN = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"], ["-
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 LOOPS = ["-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"] if GCC else ["-O3"]
 VECTORS = "block elementwise machine math products rows scalar second sums sweep trace".split()
-RARE = "accesses assignment callables calls cmath column_sweep complex creation custom environment fields finite "
-RARE += "forward inspection kernel lifetimes linear native nested poles primitives recorded replay row_sweep slots storing"
-LEVELS = dict.fromkeys(VECTORS, LOOPS) | dict.fromkeys([*RARE.split(), "tangents"], ["-Os"])
+RARE = "accesses assignment callables calls cmath column_sweep complex creation custom environment fields finite"
+RARE += " forward inspection lifetimes linear native nested primitives recorded replay row_sweep slots storing tangents"
+LEVELS = dict.fromkeys(VECTORS, LOOPS) | {name: ["-Os"] for name in RARE.split()}
 COMPILE = {"release": ["-g0", "-fno-asynchronous-unwind-tables"], "tsan": TSAN}
 LINK = {"release": ["-Wl,--strip-all"] if sys.platform == "linux" else [], "tsan": TSAN}
 
