@@ -28,8 +28,8 @@ UNIX, TSAN = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"], ["-
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 LOOPS = ["-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"] if GCC else ["-O3"]
 VECTORS = "block elementwise machine math products rows scalar second sums sweep trace".split()
-RARE = "callables cmath column_sweep complex creation custom environment fields finite forward kernel inspection"
-RARE += " accesses lifetimes linear nested poles primitives recorded row_sweep slots storing tangents assignment"
+RARE = "accesses assignment callables calls cmath column_sweep complex creation custom environment fields finite"
+RARE += " forward inspection lifetimes linear native nested primitives recorded replay row_sweep slots storing tangents"
 LEVELS = dict.fromkeys(VECTORS, LOOPS) | {name: ["-Os"] for name in RARE.split()}
 COMPILE = {"release": ["-g0", "-fno-asynchronous-unwind-tables"], "tsan": TSAN}
 LINK = {"release": ["-Wl,--strip-all"] if sys.platform == "linux" else [], "tsan": TSAN}
