@@ -88,7 +88,7 @@ def of_arrays(program: Program, size: int) -> None:
     run, args = program.problem(size, tnp)
     staged = te.stage(run)
     value, _ = te.vjp(staged, *args)
-    cotangent = np.ones_like(value) if isinstance(value, np.ndarray) else 1.0
+    cotangent = tuple(map(np.ones_like, value)) if isinstance(value, tuple) else np.ones_like(value)
     times = fastest(
         {
             "unstaged": lambda: te.vjp(run, *args)[1](cotangent),
