@@ -9,6 +9,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.arrays.storing import follow
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear
 from tapeengine_primitives.values import normal_axes, shape_of
@@ -91,7 +93,8 @@ def sliding_window_view(
 ) -> Any:
     """Return windows along axes; see `numpy.lib.stride_tricks.sliding_window_view`.
 
-    What is returned is a copy, which cannot be written to: later assignments to `x` do not show in it.
+    What is returned is a copy, which cannot be written to. A later write to `x`, which numpy's view would show, makes
+    its use an `UnsupportedError`.
 
     Examples
     --------
@@ -104,7 +107,10 @@ def sliding_window_view(
     window = tuple(window_shape) if isinstance(window_shape, Sequence) else (window_shape,)
     axes = tuple(axis) if isinstance(axis, Sequence) else axis
     numpy.lib.stride_tricks.sliding_window_view(numpy.broadcast_to(0.0, shape_of(x)), window, axes)  # numpy's errors
-    windows = WINDOWS(np.asarray(x), window=window, axes=normal_axes(axes, len(shape_of(x))))
+    array = np.asarray(x)
+    windows = WINDOWS(array, window=window, axes=normal_axes(axes, len(shape_of(x))))
+    if isinstance(windows, Array) and isinstance(array, Array):
+        follow(windows, array)
     return np.broadcast_to(windows, windows.shape)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Sequence
-from operator import is_
+from operator import is_, itemgetter
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ __all__ = ["Watch"]
 
 #: Classes whose objects are the same where their values are.
 _ATOMS = frozenset((float, int, str, bool, bytes, complex, np.float64, np.int64))
-_MISSING = object()
 
 
 class Watch:
@@ -79,9 +78,11 @@ class Watch:
             now = contents()
             if len(now) != len(saved) or not (all(map(is_, now, saved)) or all(map(_equal, now, saved))):
                 return False
-        if not all(now == saved for now, saved in self._sets):
-            return False
-        return all(same_bits(saved, now) for now, saved in self._arrays)
+        return not (self._sets or self._arrays) or self._holds()
+
+    def _holds(self) -> bool:
+        """Whether sets and arrays hold what they held."""
+        return all(now == saved for now, saved in self._sets) and all(same_bits(x, y) for y, x in self._arrays)
 
     def has_drawn(self) -> bool:
         """Whether a captured generator has been drawn from."""
@@ -91,7 +92,7 @@ class Watch:
 def _reader(structures: Structures, value: Any, names: Sequence[str]) -> Callable[[], Sequence[Any]] | None:
     """What gives the objects inside a captured object; None where they cannot be exchanged."""
     if names:
-        return lambda: [value.get(name, _MISSING) for name in names]
+        return _named(value, names)
     kind = type(value)
     if kind is types.CellType:
         return lambda: (value.cell_contents,)
@@ -109,6 +110,26 @@ def _reader(structures: Structures, value: Any, names: Sequence[str]) -> Callabl
     if hasattr(value, "__dict__"):
         return lambda: [*vars(value), *vars(value).values()]
     return None
+
+
+def _named(space: Any, names: Sequence[str]) -> Callable[[], Sequence[Any]]:
+    """What gives the values of names in a dict of globals; those that are not in it are attributes, or built in."""
+    present = [name for name in names if name in space]
+    absent = frozenset(names).difference(present)
+    if not present:
+        return lambda: (space.keys().isdisjoint(absent),)
+    get = itemgetter(*present, present[0])  # of one name alone it would give no tuple
+
+    def values() -> Sequence[Any]:
+        if not space.keys().isdisjoint(absent):
+            return ()
+        try:
+            found: Sequence[Any] = get(space)
+        except KeyError:
+            return ()
+        return found
+
+    return values
 
 
 def _equal(a: Any, b: Any) -> bool:

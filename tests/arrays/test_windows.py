@@ -108,3 +108,69 @@ def test_windows_cannot_be_written_to(write: Callable[[Any], Any], nested: bool)
             te.grad(lambda x, windows=windows: te.grad(program)(x, windows).sum() if nested else program(x, windows))(
                 numpy.arange(5.0)
             )
+
+
+WINDOWED: dict[str, Callable[[Any], Any]] = {
+    "sliding": lambda y: sliding_window_view(y, 2),
+    "of a view": lambda y: sliding_window_view(y[1:], 2),
+    "strided": lambda y: np.lib.stride_tricks.as_strided(y, (4, 2), (8, 8)),
+}
+WRITES: dict[str, Callable[[Any, Any], Any]] = {
+    "element": lambda y, x: y.__setitem__(2, x[0]),
+    "constant": lambda y, x: y.__setitem__(2, 7.0),
+    "slice": lambda y, x: y.__setitem__(slice(1, 3), x[:2]),
+    "mask": lambda y, x: y.__setitem__(y > 0.5, 0.0),
+    "operator": lambda y, x: y.__imul__(2.0),
+    "view": lambda y, x: y[::2].fill(1.0),
+    "ufunc": lambda y, x: np.multiply(y, x, out=y),
+    "at": lambda y, x: np.add.at(y, [0, 2], x[:2]),
+}
+USES: dict[str, Callable[[Any], Any]] = {
+    "sum": np.sum,
+    "element": lambda w: w[1, 1],
+    "product": lambda w: np.sum(w @ numpy.array([1.0, 2.0])),
+    "value": lambda w: te.value(w).sum(),
+    "comparison": lambda w: (w > 0.5).sum(),
+    "view": lambda w: np.sum(w[1:].T * 2.0),
+    "loop": lambda w: [row.sum() for row in w][1],
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("windows", WINDOWED)
+@pytest.mark.parametrize("made", ["computed", "constant"])
+def test_windows_are_refused_after_a_write(windows: str, write: str, use: str, made: str) -> None:
+    """numpy's windows would show what was written; a use before the write, and of new windows, is right."""
+    x = numpy.array([0.3, 0.8, 1.2, -0.4, 0.6])
+
+    def program(x: Any, again: bool) -> Any:
+        y = x * 1.0 if made == "computed" else np.array([0.3, 0.8, 1.2, -0.4, 0.6])
+        w = WINDOWED[windows](y)
+        before = np.sum(w * w)
+        WRITES[write](y, x)
+        return before + USES[use](WINDOWED[windows](y) if again else w) + np.sum(y * x)
+
+    value, back = te.vjp(lambda x: program(x, True), x)
+    assert value == pytest.approx(float(program(x, False)), rel=1e-15)  # plain numpy's windows are views
+    tangent = numpy.array([1.0, -0.5, 0.3, 2.0, 0.7])
+    step = 1e-6
+    slope = (program(x + step * tangent, True) - program(x - step * tangent, True)) / (2 * step)
+    assert use == "value" or float(back(1.0)[0] @ tangent) == pytest.approx(float(slope), rel=1e-6)
+    for run in (te.grad, te.hessian):
+        with pytest.raises(UnsupportedError, match="after a write"):
+            run(lambda x: program(x, False))(x)
+
+
+def test_a_stencil_takes_its_windows_anew() -> None:
+    def heat(u: Any) -> Any:
+        u = u * 1.0
+        for _ in range(5):
+            u[1:-1] = np.tanh(sliding_window_view(u, 3)) @ numpy.array([0.2, 0.6, 0.2])
+        return np.sum(u**2)
+
+    u, direction = RANDOM.normal(size=12), RANDOM.normal(size=12)
+    assert te.grad(heat)(u) @ direction == pytest.approx(differences(heat, (u,), (direction,)), rel=1e-8)
+    product = te.hvp(heat, (u,), (direction,))
+    slope = te.jvp(lambda u: te.grad(heat)(u) @ direction, (u,), (direction,))[1]
+    assert float(numpy.ravel(product) @ direction) == pytest.approx(float(slope), rel=1e-12)

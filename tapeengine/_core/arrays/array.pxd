@@ -1,6 +1,9 @@
 # Traced arrays: views of storages.
 from libc.stdint cimport uint32_t
 
+cdef class Shown:           # what copies of a storage know of it, where numpy has views: windows
+    cdef bint written       # since they were taken
+
 cdef class Storage:         # owns a value buffer; its cotangents lie in a buffer of the same layout
     cdef object base        # an ndarray, or an Array of an outer trace
     cdef char *data         # of the ndarray
@@ -13,6 +16,8 @@ cdef class Storage:         # owns a value buffer; its cotangents lie in a buffe
     cdef bint kept          # by the caller or by a rule: copy before the first write
     cdef bint written       # keepers copy from now on
     cdef Storage frozen     # what snapshots see: the values and the cotangents up to the next write
+    cdef Shown windows      # taken of it since the last write
+    cdef Shown source       # of windows: what they were taken of
 
 cdef class Array:
     cdef object values      # a view of the storage's base

@@ -72,6 +72,10 @@ cdef class Array:
         """The values as they are now, also after the storage was copied for a write."""
         cdef Storage s = self.storage
         cdef bint locked
+        if s.source is not None and s.source.written:
+            raise UnsupportedError(
+                "windows of a traced array are used after a write to the array. numpy's are views, which show what was "
+                "written; these are copies, which do not. Take them again after the write, or copy them before it")
         if self.epoch != s.epoch:
             locked = not PyArray_ISWRITEABLE(plain(self.values))
             view = view_of(plain(self.values), s.index, self.offset, s.size)

@@ -13,7 +13,7 @@ from numpy cimport (
     PyArray_NBYTES, PyArray_NDIM, PyArray_NewCopy, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )
 
-from tapeengine._core.arrays.array cimport Array, Storage
+from tapeengine._core.arrays.array cimport Array, Shown, Storage
 from tapeengine._core.arrays.accesses cimport ReadRecord
 from tapeengine._core.tape.accumulation cimport View, strided, view_of
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, value_seen
@@ -122,6 +122,9 @@ cdef int make_writable(Storage s) except -1:
     cdef Head *h
     if s.frozen is not None:
         detach(s)
+    if s.windows is not None:
+        s.windows.written = True
+        s.windows = None
     if s.kept:
         h = head_of(s.tag)
         if is_recording(h):
@@ -212,6 +215,19 @@ cdef object copied(ndarray x):
         return PyArray_NewCopy(x, NPY_KEEPORDER)
     once = x[tuple([slice(0, 1) if PyArray_STRIDES(x)[axis] == 0 else slice(None) for axis in range(PyArray_NDIM(x))])]
     return numpy.broadcast_to(once.copy("K"), (<object> x).shape)
+
+
+def follow(Array copy, Array source):
+    """Have a copy refused once its source is written to: for functions whose results are views in numpy.
+
+    Returns the copy.
+    """
+    cdef Storage s = source.storage
+    if s.windows is None:
+        s.windows = Shown.__new__(Shown)
+        s.written = False   # so that the next write looks
+    copy.storage.source = s.windows
+    return copy
 
 
 def form_of(x):

@@ -9,6 +9,7 @@ from numpy.lib import stride_tricks as _theirs
 
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.functions import offered
+from tapeengine._core.arrays.storing import follow
 from tapeengine.errors import UnsupportedError
 
 __all__ = ["as_strided", "sliding_window_view"]
@@ -19,12 +20,13 @@ sliding_window_view = offered(_theirs.sliding_window_view)
 def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True) -> Any:
     """`numpy.lib.stride_tricks.as_strided`; of a traced array a copy, which cannot be written to.
 
-    Elements that are shown several times get the sum of their cotangents.
+    Elements that are shown several times get the sum of their cotangents. A later write to `x`, which numpy's view
+    would show, makes the use of the copy an error.
 
     Raises
     ------
     UnsupportedError
-        Where strides lead to memory that is no element of `x`.
+        Where strides lead to memory that is no element of `x`, and where the copy is used after a write to `x`.
 
     Examples
     --------
@@ -45,7 +47,7 @@ def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = Fal
             f"as_strided of a traced array of shape {x.shape} would read memory outside of its elements. Give it the "
             "whole array and strides of its own layout, or use sliding_window_view"
         )
-    return numpy.broadcast_to(x.reshape(-1)[found.reshape(shape)], shape)
+    return numpy.broadcast_to(follow(x.reshape(-1)[found.reshape(shape)], x), shape)
 
 
 def offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
