@@ -5,7 +5,7 @@ This runs what no other back end takes: members of recursive types, rows of diff
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent
 from tapeengine.chad.intermediate.operations import REAL
 from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf
+from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.intermediate.text import compiled
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.passes import Lowered
@@ -149,6 +150,16 @@ class Values:
                 return [(value.option, *inside.cotangent(payload, d.payload, value.payload))]
         return [0.0 if d is None else d]
 
+    def cotangent_like(self, of: Type, d: Any, value: Any, leaves: Iterable[Any]) -> list[Any]:
+        """Give the leaves of a sparse cotangent of a value that has these leaves, in their shapes.
+
+        A reverse pass reads the sizes of rows from cotangents, and values of terms without rows do not tell them.
+        """
+        each = zip(leaves, leaf_types(of, self.dense), strict=True)
+        likes = [x for x, t in each if has_cotangent(t)]
+        found = zip(self.cotangent(of, d, value), likes, strict=True)
+        return [np.zeros(x.shape) if isinstance(y, np.ndarray) and not y.size else y for y, x in found]
+
     def entries(self, element: Type, d: Any, size: int) -> list[Any]:
         """Give the cotangents of all elements of an array."""
         if d is None:
@@ -198,6 +209,13 @@ class Values:
                 for _ in leaf_types(stored(cotangent(t)), self.dense):
                     next(leaves)
         return Tagged(value.option, found)
+
+
+def has_cotangent(of: FormType) -> bool:
+    """Tell whether a leaf has a cotangent."""
+    while isinstance(of, ArrayOf):
+        of = of.element
+    return of == REAL or isinstance(of, BoxOf)
 
 
 class PlainPasses:

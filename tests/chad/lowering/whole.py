@@ -34,7 +34,8 @@ def given(values, params):
 
 
 def taken(values):
-    return [x.tolist() if isinstance(x, np.ndarray) else x for x in values]
+    """Arrays as lists; those without numbers stay, since lists do not tell their shapes."""
+    return [x.tolist() if isinstance(x, np.ndarray) and x.size else x for x in values]
 
 
 def whole_passes(program, primitives=None):

@@ -107,3 +107,54 @@ def test_a_scan_whose_states_differ_in_size_keeps_the_size_of_each():
         ct = [np.arange(1.0, 1.0 + len(row)) for row in value]
         assert back(ct)[0] == pytest.approx(evaluated_back(ct)[0], rel=1e-14)
         assert [list(row) for row in evaluated] == program.python(*args)
+
+
+def repeated(x: te.Vec, n: int) -> te.Array[te.Vec]:
+    return [x for _ in range(n)]
+
+
+def with_their_sum(x: te.Vec, n: int) -> tuple[float, te.Array[te.Vec]]:
+    return sum(x), [x for _ in range(n)]
+
+
+def beside_numbers(x: te.Vec, n: int) -> te.Array[tuple[te.Vec, float]]:
+    return [(x, 1.0 * k) for k in range(n)]
+
+
+def in_columns(x: te.Vec, n: int) -> te.Array[te.Vec]:
+    return [[a * x[j] for j in range(n)] for a in x]
+
+
+NO_ROWS = [[], np.zeros((0, 0)), np.zeros(0), None]
+
+
+@pytest.mark.parametrize("size", [3, 5000])
+@pytest.mark.parametrize(
+    ("function", "given", "slope"),
+    [
+        (repeated, NO_ROWS, 0.0),
+        (with_their_sum, [(2.0, ct) for ct in NO_ROWS], 2.0),
+        (beside_numbers, [[], None], 0.0),
+        (in_columns, [None], 0.0),
+    ],
+    ids=lambda x: getattr(x, "__name__", None),
+)
+def test_cotangents_of_no_rows_do_not_say_how_long_arguments_are(function, given, slope, size):
+    x = np.linspace(0.1, 1.0, size)
+    program = te.Program(function)
+    executable = program.executable
+    ways = [ENGINE.vjp(program, x, 0), executable.longer_vjp((x, 0)), executable.plain_vjp((x, 0))]
+    for value, back in ways:
+        assert back(value)[0].shape == x.shape
+        for ct in given:
+            np.testing.assert_array_equal(back(ct)[0], np.full(size, slope))
+
+
+def test_tangents_of_no_rows_do_not_say_how_long_values_are():
+    @te.program
+    def sums_of_columns(rows: te.Array[te.Vec], n: int) -> te.Vec:
+        return [sum(row[j] for row in rows) for j in range(n)]
+
+    for tangent in NO_ROWS:
+        found = ENGINE.jvp(sums_of_columns, (np.zeros((0, 5000)), 5000), (tangent, None))
+        assert [x.tolist() for x in found] == [[0.0] * 5000] * 2

@@ -13,7 +13,7 @@ from chad.whole.agreement import both, close
 from chad.whole.programs import PROGRAMS
 from chad.whole.test_programs import filled, flat, moved
 from chad.whole.test_random import CALM, programs
-from hypothesis import given
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 import tapeengine
@@ -21,7 +21,7 @@ from tapeengine import chad as te
 from tapeengine.chad.execute import Executable
 from tapeengine.chad.specification import running as specification
 from tapeengine.chad.terms import Definition, Module
-from tapeengine.errors import CotangentError
+from tapeengine.errors import CotangentError, UnsupportedError
 
 ENGINE = tapeengine.Engine()
 ALL = {
@@ -119,7 +119,14 @@ def test_random_programs(program, seed):
     expected = flat(wanted[1])
     close(flat(got[1]), expected)
     ct = filled(wanted[0], iter(np.random.default_rng(seed + 1).normal(size=4000)))
-    pairs = zip(executable.vjp(args)[1](ct), tangents, strict=True)
+    try:
+        cotangents = executable.vjp(args)[1](ct)
+    except UnsupportedError:
+        if executable.plain is not None:
+            raise
+        event("the reverse pass is not lowered")
+        return
+    pairs = zip(cotangents, tangents, strict=True)
     inner = sum(flat(d) @ flat(t) for d, t in pairs if d is not None)
     assert flat(ct) @ flat(got[1]) == pytest.approx(inner, rel=1e-9, abs=1e-9 * (1 + np.abs(expected).max(initial=0)))
 

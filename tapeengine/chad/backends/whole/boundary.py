@@ -10,6 +10,7 @@ import numpy as np
 from tapeengine.chad.backends.plain import Values
 from tapeengine.chad.convert import Converter
 from tapeengine.chad.linear import Sparse
+from tapeengine.chad.lowering.patterns import leaf_types
 from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Product, Sum, Type, is_discrete
 from tapeengine.errors import UnsupportedError
 
@@ -99,9 +100,10 @@ class Boundary:
                 if given is not None:
                     return [given]
                 results = iter([value])
-        inside = self.inside(of, results)
+        leaves = [next(results) for _ in leaf_types(of, True)]
+        inside = self.inside(of, iter(leaves))
         found = self.converter.cotangent_in(of, d, inside, name)
-        return [as_array(leaf) for leaf in self.values.cotangent(of, found, inside)]
+        return [as_array(leaf) for leaf in self.values.cotangent_like(of, found, inside, leaves)]
 
     def cotangent_out(self, of: Type, leaves: Iterator[Any], like: Any) -> Any:
         """Put the cotangent of an argument together, or the tangent of a value: discrete parts are None."""
