@@ -143,6 +143,30 @@ def kept_before(x: te.Vec) -> float:
     return total
 
 
+def read_between_writes(x: te.Vec) -> float:
+    total = 0.0
+    for i in range(3):
+        ys = [a * a for a in x]
+        for j in range(2):
+            total += sum(ys[k] * ys[k] for k in range(len(x)))
+            ys[j] = ys[i] * x[j]
+            total += sum(ys[k] * x[k] * ys[k] for k in range(len(x)))
+    return total
+
+
+def handed_on_and_written(x: te.Vec) -> float:
+    old = [0.5 * a for a in x]
+    total = 0.0
+    for i in range(3):
+        ys = [a * a for a in old]
+        for j in range(len(x)):
+            total += sum(old[k] * ys[k] for k in range(len(x)))
+            ys[j] = old[i] * ys[j - 1]
+        total += sum(old[k] * ys[j] * ys[k] for j in range(2) for k in range(len(x)))
+        old = ys
+    return total + sum(a * a for a in old)
+
+
 def rows_of_lists(x: te.Vec) -> float:
     row = [0.7 * j for j in range(len(x) + 1)]
     for a in x:
@@ -209,7 +233,8 @@ def inner(x: te.Vec) -> float:
 PROGRAMS = [
     appended, appended_to_items, appended_where, written, written_from_the_end, written_where, accumulated, swapped,
     written_on_even, written_in_one_of_three, written_in_both, appended_on_even,
-    read_whole, kept_before, rows_of_lists, rows_that_follow, taken_in_turn, until, of_pairs, by_comprehension, inner,
+    read_whole, kept_before, read_between_writes, handed_on_and_written,
+    rows_of_lists, rows_that_follow, taken_in_turn, until, of_pairs, by_comprehension, inner,
 ]  # fmt: skip
 BACKENDS = [None, "machine", *(["native"] if is_installed() else [])]
 

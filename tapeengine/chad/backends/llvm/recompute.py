@@ -3,7 +3,8 @@
 A field of a loop's frames is left out where it is an element of an array that was handed in, at indices that are known
 there, or a cheap operation on such values, on fields that stay, and on fields of the loops around. The same operations
 on the same numbers give the same bits. An element of an array that the program has made is read again, too, where the
-loop is inside another one that reads the same array: the loop around both keeps the array itself, once for all of them.
+loop is inside another one that reads the same array, and nobody writes the element later: the loop around both keeps
+the array itself, once for all of them.
 """
 
 from __future__ import annotations
@@ -14,11 +15,9 @@ from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
+from tapeengine.chad.backends.llvm.overwritten import overwritten
 from tapeengine.chad.intermediate.analysis import outs, walk
 from tapeengine.chad.intermediate.statements import (
-    AddAll,
-    AddAt,
-    Append,
     ArrayOf,
     Compute,
     Const,
@@ -32,7 +31,6 @@ from tapeengine.chad.intermediate.statements import (
     Row,
     Scalar,
     Statement,
-    Store,
     Var,
     While,
 )
@@ -115,8 +113,9 @@ class Finder:
         for s, around in walk(forward.body):
             if isinstance(s, For):
                 self.within |= {v.name: (*around, s) for v, _ in s.carried}
-        growing = {lifetimes.find(name) for name in own} | self.changing(forward, lifetimes)
+        growing = {lifetimes.find(name) for name in own}
         self.within = {name: x for name, x in self.within.items() if lifetimes.find(name) not in growing}
+        self.overwritten = overwritten(forward, lifetimes)
         self.top = set() if forward.kept is None else {f.name for f in forward.kept.fields}
         for s, around in walk(forward.body):
             if isinstance(s, For) and s.kept is not None:
@@ -127,25 +126,6 @@ class Finder:
         for frames, arrays in self.held.items():
             kept = self.sites[frames].fields if frames in self.sites else []
             kept += [v for v in arrays.values() if v not in kept]
-
-    def changing(self, forward: Function, lifetimes: Lifetimes) -> set[str]:
-        """Give the arrays that are written after somebody has read them: a reference does not keep what they were."""
-        sites = [(s, {id(f) for f in around if isinstance(f, For | While)}) for s, around in walk(forward.body)]
-        looked: dict[str, set[int]] = {}
-        for s, loops in sites:
-            if isinstance(s, Load | Row) and isinstance(s.array, Var):
-                looked.setdefault(lifetimes.find(s.array.name), set()).update(loops)
-        found: set[str] = set()
-        seen: set[str] = set()
-        for s, loops in sites:
-            if isinstance(s, Load | Row) and isinstance(s.array, Var):
-                seen.add(lifetimes.find(s.array.name))
-            elif isinstance(s, Store | AddAt | AddAll | Append):
-                root = lifetimes.find(s.array.name)
-                inside = loops - {id(f) for f in self.within.get(s.array.name, ())}
-                if root in seen or looked.get(root, set()) & inside:
-                    found.add(root)
-        return found
 
     def site(self, s: For, around: list[For]) -> Site:
         """Decide what one loop keeps."""
@@ -185,7 +165,7 @@ class Finder:
             return True
         s = self.made.get(x.name)
         match s:
-            case Load() | Row() if isinstance(s.array, Var):
+            case Load() | Row() if isinstance(s.array, Var) and s.out.name not in self.overwritten:
                 plain = all(at_index(i, indices) for i in s.indices)
                 if not plain and not all(self.gives(i, indices, given, needed, seen, relied) for i in s.indices):
                     return False

@@ -1,0 +1,119 @@
+"""Which elements are read from memory that is written again later: a reference to the array does not keep these.
+
+A write changes what the last run of the array's `New` has made, which is in scope from there to the end of the block.
+So an element is lost only where it is read in that scope, through a name that is bound there, and where the write comes
+later in the text or in a loop inside the scope that is around both. A name that is bound before, such as that of the
+array that a loop hands to each step, is other memory. Where nobody knows which `New` made an array that is written, the
+scope is the whole function, and each name that may be the array counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tapeengine.chad.backends.llvm.lifetimes import Lifetimes, is_numbers
+from tapeengine.chad.intermediate.analysis import outs, walk
+from tapeengine.chad.intermediate.statements import (
+    AddAll,
+    AddAt,
+    Append,
+    Flow,
+    For,
+    Function,
+    Load,
+    New,
+    Row,
+    Statement,
+    Store,
+    Var,
+    While,
+    ZerosLike,
+)
+
+__all__ = ["overwritten"]
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """A statement, its number in the order of the text, and the flow statements around it."""
+
+    statement: Statement
+    at: int
+    around: tuple[Flow, ...]
+
+    def is_within(self, scope: Place) -> bool:
+        """Tell whether it lies in the scope of what another place makes, or is that place."""
+        n = len(scope.around)
+        return self.at >= scope.at and (n == 0 or (len(self.around) >= n and self.around[n - 1] is scope.around[n - 1]))
+
+
+class Names:
+    """Where the names of a function are bound, and which names are the same memory."""
+
+    def __init__(self, function: Function, places: Iterable[Place]) -> None:
+        self.params = {p.name for p in function.params}
+        self.bound: dict[str, list[Place]] = {}
+        for p in places:
+            for v in outs(p.statement):
+                self.bound.setdefault(v.name, []).append(p)
+
+    def base(self, name: str) -> str:
+        """Give the name of the array that a row is a view of, through all rows between."""
+        match self.bound.get(name):
+            case [Place(statement=Row(array=Var(name=array)))]:
+                return self.base(array)
+        return name
+
+    def scope(self, write: Place, base: str) -> Place | None:
+        """Give the place that makes the memory that is written, if it is known and the only one."""
+        match self.bound.get(base):
+            case [Place(statement=New() | ZerosLike() as s) as made] if is_numbers(s.out) and write.is_within(made):
+                return made
+        return None
+
+    def is_lost(self, read: Place, base: str, write: Place, scope: Place | None) -> bool:
+        """Tell whether what is read may be written later."""
+        inner = write.around
+        if scope is not None:
+            inner = inner[len(scope.around) :]
+            if not read.is_within(scope) or not any(p.is_within(scope) for p in self.bound.get(base, ())):
+                return False
+        return read.at < write.at or any(f is g for f in inner if isinstance(f, For | While) for g in read.around)
+
+
+def overwritten(function: Function, lifetimes: Lifetimes) -> set[str]:
+    """Give the elements, by the names that they are given, that a function reads and may write afterwards.
+
+    Arrays that were handed in are not written.
+
+    Parameters
+    ----------
+    function : Function
+        A forward pass.
+    lifetimes : Lifetimes
+        The classes of its arrays.
+    """
+    places = [Place(s, at, around) for at, (s, around) in enumerate(walk(function.body))]
+    names = Names(function, places)
+    writes: dict[str, dict[tuple[str, int], Place]] = {}
+    for p in places:
+        if is_write(p.statement):
+            name = names.base(p.statement.array.name)  # type: ignore[union-attr]
+            block = id(p.around[-1]) if p.around else 0
+            writes.setdefault(lifetimes.find(name), {})[name, block] = p  # the last of a block comes after the others
+    scopes = {root: [(p, names.scope(p, name)) for (name, _), p in of.items()] for root, of in writes.items()}
+    found: set[str] = set()
+    for p in places:
+        if isinstance(p.statement, Load) and isinstance(p.statement.array, Var):
+            base = names.base(p.statement.array.name)
+            if base not in names.params and any(
+                names.is_lost(p, base, w, scope) for w, scope in scopes.get(lifetimes.find(base), ())
+            ):
+                found.add(p.statement.out.name)
+    return found
+
+
+def is_write(s: Statement) -> bool:
+    """Tell whether a statement writes numbers; references that change leave the numbers as they are."""
+    return isinstance(s, AddAll) or (isinstance(s, Store | AddAt | Append) and is_numbers(s.array))
