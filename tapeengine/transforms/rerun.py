@@ -285,10 +285,14 @@ class FirstRun:
     def __exit__(self, kind: Any, error: Any, where: Any) -> None:
         refuse_writes(error, self.values, self._name)
 
-    def settle(self, again: Callable[[Sequence[Any], dict[int, Any]], Any], states: States | None) -> None:
+    def settle(
+        self, again: Callable[[Sequence[Any], dict[int, Any]], Any], states: States | None, whole: bool = True
+    ) -> None:
         """Refuse what would have a derivative, and write the rest into the objects that were made anew.
 
         `again` runs it once more, around other values and on copies of what it captures, and fills a dict with these.
+        Where that is not the `whole` run, but one of the calls that a solver makes, the first run alone says which
+        elements were moved.
 
         Raises
         ------
@@ -310,9 +314,9 @@ class FirstRun:
                 # Plain numbers do not say where they come from; traced ones do.
                 found: list[Any] = []
                 self.engine.vjp(lambda own: found.append(self._again(again, own, states)), list(self.values))
-                if [list(places) for places in sources] != [list(places) for places in found[0]]:
+                if whole and [list(places) for places in sources] != [list(places) for places in found[0]]:
                     raise not_repeatable(self._name, "a later run writes into other places of what it captures")
-                sources = found[0]
+                sources = found[0] if whole else sources
         if not left.write_on(sources):
             raise _lost(self._name)
 

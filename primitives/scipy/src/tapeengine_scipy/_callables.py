@@ -99,7 +99,7 @@ class Closed:
             result = solve(self._noted(fun), *rest)
         self._draws = not same_states(states, generator_states()) or repr(places.here()) != repr(own)
         self._check_that_it_repeats(params)
-        run.settle(self._once, generator_states() if self._draws else None)
+        run.settle(self._once, generator_states() if self._draws else None, whole=False)
         return result
 
     def at(self, params: Any) -> Any:
