@@ -98,13 +98,13 @@ def leaf_type(of: Type) -> FormType:
 
 
 def part(value: Value, k: int) -> Value:
-    """Give a component of a tuple; of a zero it is zero."""
+    """Give a component of a tuple; of a zero it is zero, of a tuple without leaves (kept as the unit) the unit."""
     if isinstance(value, Zero):
         like = value.like
         parts_ = like.items if isinstance(like, Tup) else like.options if isinstance(like, Member) else ()
         return Zero(parts_[k]) if k < len(parts_) else Zero()
     if isinstance(value, Tup):
-        return value.items[k]
+        return value.items[k] if value.items else value
     raise NotLowered(f"a component of a {type(value).__name__}")
 
 

@@ -24,8 +24,8 @@ from tapeengine.chad.types import Sum
 __all__ = ["FAULTS", "code", "in_turn", "native", "native_references", "native_tangent", "passes", "text_of"]
 
 
-#: What LLVM and its binding raise.
-FAULTS = (RuntimeError, OSError, ImportError, AttributeError)
+#: What LLVM and its binding raise, and what writing their text may: a program that they refuse runs without them.
+FAULTS = (RuntimeError, OSError, ImportError, AttributeError, ValueError, LookupError, TypeError)
 #: About the nanoseconds of work after which a program is compiled once more, for each statement: twice what that takes.
 EACH_STATEMENT = 4_000_000
 
