@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from tapeengine.structure import Structures
-from tapeengine.transforms.captures import ArrayCopies, Snapshot, same_bits
+from tapeengine.transforms.captures import ArrayCopies, Node, Snapshot, same_bits
+from tapeengine.transforms.effects import contents
 from tapeengine.transforms.rerun import Places
 
 __all__ = ["Watch"]
@@ -55,16 +56,16 @@ class Watch:
         self._sets: list[tuple[Any, Any]] = []
         for node in snapshot.nodes:
             original = node.original
-            if node.make is None:  # an object that is not copied, such as a class, is not compared
+            if isinstance(original, (type, types.ModuleType)):  # whose attributes a recording does not see
                 continue
             if node.held is not None:
                 self._arrays.append((original, node.held))
             elif isinstance(original, (set, bytearray)):
                 self._sets.append((original, original.copy()))
             else:
-                contents = _reader(structures, original, node.names)
-                if contents is not None:
-                    self._checks.append((contents, list(contents())))
+                reader = _reader(structures, node)
+                if reader is not None:
+                    self._checks.append((reader, list(reader())))
         self._generators = Places(snapshot.generators, draws=False)
         self._moment = self._generators.here()
 
@@ -74,8 +75,8 @@ class Watch:
 
     def is_same(self) -> bool:
         """Whether everything is what it was: the same objects or equal numbers, arrays to the last bit."""
-        for contents, saved in self._checks:
-            now = contents()
+        for inside, saved in self._checks:
+            now = inside()
             if len(now) != len(saved) or not (all(map(is_, now, saved)) or all(map(_equal, now, saved))):
                 return False
         return not (self._sets or self._arrays) or self._holds()
@@ -89,27 +90,25 @@ class Watch:
         return any(_differ(a, b) for a, b in zip(self._generators.here()[1], self._moment[1], strict=True))
 
 
-def _reader(structures: Structures, value: Any, names: Sequence[str]) -> Callable[[], Sequence[Any]] | None:
-    """What gives the objects inside a captured object; None where they cannot be exchanged."""
-    if names:
-        return _named(value, names)
-    kind = type(value)
-    if kind is types.CellType:
-        return lambda: (value.cell_contents,)
-    if kind is list:
-        return lambda: value
-    if kind is dict:
-        return lambda: [*value, *value.values()]
-    if isinstance(value, np.ndarray):
-        return lambda: list(value.flat)
-    if kind in (tuple, types.FunctionType, types.MethodType):
+def _reader(structures: Structures, node: Node) -> Callable[[], Sequence[Any]] | None:
+    """What gives the objects inside a captured object, and their keys; None where they cannot be exchanged."""
+    value = node.original
+    if node.names:
+        return _named(value, node.names)
+    if node.keys is None:
         return None
-    container = structures.find(kind)
-    if container is not None:
-        return lambda: container.take(value)[0]
-    if hasattr(value, "__dict__"):
-        return lambda: [*vars(value), *vars(value).values()]
-    return None
+    if type(value) is types.CellType:
+        return lambda: (value.cell_contents,)
+    if type(value) is list:
+        return lambda: value
+    if type(value) is dict:
+        return lambda: [*value, *value.values()]
+
+    def inside() -> Sequence[Any]:
+        now = contents(structures, node, value)
+        return [*map(str, now), *now.values()]
+
+    return inside
 
 
 def _named(space: Any, names: Sequence[str]) -> Callable[[], Sequence[Any]]:

@@ -1,0 +1,68 @@
+"""What a captured object holds is compared at each call, whatever its class: a replay never has an older value."""
+
+from __future__ import annotations
+
+import collections
+import types
+from typing import Any
+
+import pytest
+
+import tapeengine as te
+
+
+class Slots:
+    __slots__ = ("k",)
+
+
+class Inherited(Slots):
+    pass
+
+
+class Reduced:
+    def __reduce__(self) -> Any:
+        return Reduced, ()
+
+
+class Deleted:
+    def __del__(self) -> None:
+        pass
+
+
+class Mapping(dict[str, float]):
+    pass
+
+
+class Items(list[float]):
+    pass
+
+
+BY_NAME = (Slots, Inherited, Reduced, Deleted, types.SimpleNamespace)
+BY_KEY = (dict, Mapping, collections.OrderedDict, lambda: collections.defaultdict(float))
+BY_INDEX = (list, Items, collections.deque)
+
+
+def agree(program: Any, change: Any) -> None:
+    staged = te.stage(program)
+    for value in (2.0, 2.0, 5.0, -1.0, 5.0):
+        change(value)
+        assert staged(3.0) == 3.0 * value
+        assert te.grad(staged)(3.0) == value
+
+
+@pytest.mark.parametrize("make", BY_NAME)
+def test_attributes(make: Any) -> None:
+    held = make()
+    agree(lambda x: held.k * x, lambda value: setattr(held, "k", value))
+
+
+@pytest.mark.parametrize("make", BY_KEY)
+def test_keys(make: Any) -> None:
+    held = make()
+    agree(lambda x: held["k"] * x, lambda value: held.__setitem__("k", value))
+
+
+@pytest.mark.parametrize("make", BY_INDEX)
+def test_elements(make: Any) -> None:
+    held = make([0.0])
+    agree(lambda x: held[0] * x, lambda value: held.__setitem__(0, value))
