@@ -38,7 +38,7 @@ class Items(list[float]):
 
 
 BY_NAME = (Slots, Inherited, Reduced, Deleted, types.SimpleNamespace)
-BY_KEY = (dict, Mapping, collections.OrderedDict, lambda: collections.defaultdict(float))
+BY_KEY: tuple[Any, ...] = (dict, Mapping, collections.OrderedDict, lambda: collections.defaultdict(float))
 BY_INDEX = (list, Items, collections.deque)
 
 
