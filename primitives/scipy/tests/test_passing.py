@@ -139,6 +139,37 @@ def test_solvers_of_traced_closures(name):
     assert te.grad(solver)(1.3) == pytest.approx(expected, rel=2e-6)
 
 
+HELD = {"p": 0.0}
+
+
+def offset(x):
+    return x**3 + x - HELD["p"]
+
+
+def distance(x):
+    return 0.1 * x**4 + (x - HELD["p"]) ** 2
+
+
+OF_GLOBAL_DATA = {
+    "quad": lambda: integrate.quad(offset, 0.0, 1.0)[0],
+    "brentq": lambda: optimize.brentq(offset, -5.0, 5.0),
+    "root_scalar": lambda: optimize.root_scalar(offset, bracket=(-5.0, 5.0)).root,
+    "minimize_scalar": lambda: optimize.minimize_scalar(distance, method="golden", tol=1e-9).x,
+}
+
+
+@pytest.mark.parametrize("name", OF_GLOBAL_DATA)
+def test_solvers_of_callables_that_read_traced_global_data(name):
+    def solver(p):
+        HELD["p"] = p
+        return OF_GLOBAL_DATA[name]()
+
+    h = 1e-2
+    values = [float(solver(1.3 + k * h)) for k in (-2, -1, 1, 2)]
+    expected = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * h)
+    assert te.grad(solver)(1.3) == pytest.approx(expected, rel=2e-6)
+
+
 def test_objects_of_scipys():
     assert stats.norm.ppf(0.5) == 0.0
     assert stats.norm(1.0, 2.0).std() == 2.0

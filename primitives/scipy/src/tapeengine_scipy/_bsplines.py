@@ -9,7 +9,8 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
 from tapeengine.primitive.builders import broadcast, scale, unbroadcast
-from tapeengine_scipy._passing import beside, holds_traced, plain_value
+from tapeengine_scipy._callables import holds_traced, plain_value
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 
 __all__ = ["BSpline", "make_interp_spline"]

@@ -8,7 +8,6 @@ runs the callable again, as a function of the parameters, with all else that it 
 
 import copy
 import functools
-import types
 from collections.abc import Callable
 from typing import Any
 
@@ -17,13 +16,10 @@ import numpy
 import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive.spaces import children
-from tapeengine.transforms.captures import Snapshot
+from tapeengine.transforms.captures import ArrayCopies, Snapshot
 from tapeengine.transforms.generators import generator_states, same_states
 from tapeengine.transforms.rerun import FirstRun, Outcome, Places, not_repeatable, restored
 from tapeengine_scipy._values import is_traced
-
-_Rebuild = Callable[[list[Any]], Any]
 
 
 class _Slot:
@@ -114,7 +110,7 @@ class Closed:
         """The callable, of which the first point and the value there are kept."""
 
         def noted(*args: Any, **named: Any) -> Any:
-            point = None if self._seen is not None else copy.deepcopy(plain_only((args, named)))
+            point = None if self._seen is not None else copy.deepcopy(plain_values((args, named)))
             value = fun(*args, **named)
             if point is not None:
                 self._seen = point, Outcome(self._engine.structures, value)
@@ -155,83 +151,36 @@ class Closed:
         return called if callable(fun) else fun
 
 
-def plain_only(value: Any) -> Any:
-    """Return a structure of values without traces."""
-    return replaced(value, te.value, set())
+class _Originals(ArrayCopies):
+    """Of arrays that are only looked at no copy is made."""
+
+    def of(self, array: Any) -> Any:
+        return array
 
 
-def replaced(value: Any, take: Callable[[Any], Any], clean: set[int], above: tuple[int, ...] = ()) -> Any:
-    """Build a structure with `take(x)` for each traced x; what holds none is the same object.
-
-    `clean` collects what was found to hold none, so that shared parts are visited once.
-    """
-    if is_traced(value):
-        return take(value)
-    split = None if id(value) in clean or id(value) in above else _split(value)
-    if split is None:
-        return value
-    parts, rebuild = split
-    changed = [replaced(part, take, clean, (*above, id(value))) for part in parts]
-    if all(one is other for one, other in zip(parts, changed, strict=True)):
-        clean.add(id(value))
-        return value
-    return rebuild(changed)
+_ORIGINALS = _Originals()
 
 
-def _split(value: Any) -> tuple[list[Any], _Rebuild] | None:
-    if isinstance(value, numpy.ndarray) and value.dtype == object:
-        return list(value.flat), lambda new: np.reshape(np.array(new), value.shape)
-    if isinstance(value, (float, int, str, bytes, numpy.ndarray, numpy.generic, type, types.ModuleType, type(None))):
-        return None
-    if isinstance(value, types.FunctionType):
-        return _split_function(value)
-    if isinstance(value, functools.partial):
-        parts = [value.func, value.args, value.keywords]
-        return parts, lambda new: functools.partial(new[0], *new[1], **new[2])
-    if isinstance(value, types.MethodType):
-        return [value.__self__], lambda new: types.MethodType(value.__func__, new[0])
-    split = children(value)
-    if split is not None:
-        return split[1], split[2]
-    return _split_object(value)
+def holds_traced(*values: Any) -> bool:
+    """Whether any value is traced, or holds or captures one."""
+    return any(map(is_traced, values)) or bool(_looked_through(values).captured)
 
 
-def _split_function(function: types.FunctionType) -> tuple[list[Any], _Rebuild] | None:
-    cells = function.__closure__ or ()
-    full = [cell for cell in cells if _is_full(cell)]
-    parts = [cell.cell_contents for cell in full]
-
-    def rebuild(new: list[Any]) -> Any:
-        filled = dict(zip(map(id, full), map(types.CellType, new[: len(full)]), strict=True))
-        closure = tuple(filled.get(id(cell), cell) for cell in cells)
-        made = types.FunctionType(function.__code__, function.__globals__, function.__name__, new[-2], closure)
-        made.__kwdefaults__ = new[-1]
-        made.__dict__.update(function.__dict__)
-        return made
-
-    return [*parts, function.__defaults__, function.__kwdefaults__], rebuild
+def plain_value(value: Any) -> Any:
+    """Return a value without its traces: nested ones are taken off one after the other."""
+    while is_traced(value):
+        value = te.value(value)
+    return value
 
 
-def _is_full(cell: types.CellType) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
+def plain_values(held: Any) -> Any:
+    """Build a structure of values and callables without traces; what holds none is the same object."""
+    found = _looked_through(held)
+    return found.around([plain_value(value) for value in found.captured])
 
 
-def _split_object(value: Any) -> tuple[list[Any], _Rebuild] | None:
-    attributes = getattr(value, "__dict__", None)
-    if not isinstance(attributes, dict):
-        return None
-    names = list(attributes)
-
-    def rebuild(new: list[Any]) -> Any:
-        made = copy.copy(value)
-        made.__dict__.update(zip(names, new, strict=True))
-        return made
-
-    return [attributes[name] for name in names], rebuild
+def _looked_through(held: Any) -> Snapshot:
+    return Snapshot(te.default_engine().structures, held, _ORIGINALS, is_traced)
 
 
 def plain(fun: Callable[..., Any], solver: str) -> Callable[..., Any]:

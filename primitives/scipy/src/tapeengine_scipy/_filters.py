@@ -10,7 +10,8 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import bilinear, unbroadcast
-from tapeengine_scipy._passing import beside, plain_value
+from tapeengine_scipy._callables import plain_value
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 
 __all__ = ["filtfilt", "lfilter", "lfilter_zi", "sosfilt", "sosfilt_zi", "sosfiltfilt"]

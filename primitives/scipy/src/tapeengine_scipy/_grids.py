@@ -8,7 +8,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._passing import holds_traced, plain_value, plain_values
+from tapeengine_scipy._callables import holds_traced, plain_value, plain_values
 from tapeengine_scipy._values import floating
 
 __all__ = ["RegularGridInterpolator", "interpn"]

@@ -13,41 +13,10 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy
 
-import tapeengine as te
 from tapeengine.errors import TapeEngineError, UnsupportedError
-from tapeengine_scipy._callables import replaced
-from tapeengine_scipy._values import is_traced
+from tapeengine_scipy._callables import holds_traced, plain_values
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-class _FoundTracedError(Exception):
-    """Ends the search for a traced value."""
-
-
-def _stop(value: Any) -> Any:
-    raise _FoundTracedError
-
-
-def holds_traced(*values: Any) -> bool:
-    """Whether any value is traced, or holds or captures one."""
-    try:
-        replaced(values, _stop, set())
-    except _FoundTracedError:
-        return True
-    return False
-
-
-def plain_value(value: Any) -> Any:
-    """Return a value without its traces: nested ones are taken off one after the other."""
-    while is_traced(value):
-        value = te.value(value)
-    return value
-
-
-def plain_values(held: Any) -> Any:
-    """Build a structure of values and callables without traces."""
-    return replaced(held, plain_value, set())
 
 
 def theirs_called(function: Callable[..., Any], args: Any, keywords: Any) -> Any:
@@ -74,7 +43,7 @@ def beside(path: str, *, runs_callables: bool = False) -> Callable[[_Function], 
     def decorate(ours: _Function) -> _Function:
         @functools.wraps(ours)
         def called(*args: Any, **keywords: Any) -> Any:
-            if not holds_traced(args, keywords):
+            if not holds_traced(*args, *keywords.values()):
                 return theirs_called(_find(path), args, keywords)
             return ours(*args, **keywords) if runs_callables else _tried(path, ours, args, keywords)
 

@@ -19,8 +19,9 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._bsplines import BSpline, make_interp_spline
+from tapeengine_scipy._callables import holds_traced, plain_value, plain_values
 from tapeengine_scipy._grids import RegularGridInterpolator, interpn
-from tapeengine_scipy._passing import holds_traced, names_of, passed, plain_value, plain_values, refuse
+from tapeengine_scipy._passing import names_of, passed, refuse
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg.solve import solve
 from tapeengine_scipy.linalg.structured import solve_banded

@@ -13,7 +13,7 @@ import numpy
 import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._passing import plain_value
+from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.integrate.trajectory import TRAJECTORY
 

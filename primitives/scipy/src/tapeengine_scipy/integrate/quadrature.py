@@ -17,8 +17,8 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
 from tapeengine.primitive.builders import scale
-from tapeengine_scipy._callables import Closed, as_array, as_vector, jacobian, plain
-from tapeengine_scipy._passing import beside, holds_traced, plain_values
+from tapeengine_scipy._callables import Closed, as_array, as_vector, holds_traced, jacobian, plain, plain_values
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import is_traced
 
 Integrand = Callable[[Any, Any], Any]

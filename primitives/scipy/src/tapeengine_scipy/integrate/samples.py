@@ -6,7 +6,8 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._passing import beside, plain_value
+from tapeengine_scipy._callables import plain_value
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating, is_traced
 
 

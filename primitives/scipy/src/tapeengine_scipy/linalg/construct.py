@@ -10,7 +10,8 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
-from tapeengine_scipy._passing import beside, plain_value
+from tapeengine_scipy._callables import plain_value
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import transpose

@@ -8,7 +8,8 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import bilinear, linear, unbroadcast
-from tapeengine_scipy._passing import beside, plain_value
+from tapeengine_scipy._callables import plain_value
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg import factorisations
 from tapeengine_scipy.linalg._batches import over_batches

@@ -7,8 +7,8 @@ import numpy
 import scipy
 
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._callables import Closed, plain
-from tapeengine_scipy._passing import beside, plain_values
+from tapeengine_scipy._callables import Closed, plain, plain_values
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, only_value, solution
 
 

@@ -10,8 +10,8 @@ import scipy
 import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._callables import Closed, as_vector, jacobian, plain
-from tapeengine_scipy._passing import beside, holds_traced, plain_values
+from tapeengine_scipy._callables import Closed, as_vector, holds_traced, jacobian, plain, plain_values
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, solution
 

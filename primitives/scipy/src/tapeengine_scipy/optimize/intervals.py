@@ -6,8 +6,8 @@ from typing import Any
 
 import scipy
 
-from tapeengine_scipy._callables import Closed, plain
-from tapeengine_scipy._passing import beside, plain_values
+from tapeengine_scipy._callables import Closed, plain, plain_values
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, solution
 
 

@@ -7,7 +7,8 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._passing import beside, plain_value, plain_values
+from tapeengine_scipy._callables import plain_value, plain_values
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.optimize.implicit import check_converged
 

@@ -12,7 +12,8 @@ import scipy
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import unbroadcast
-from tapeengine_scipy._passing import beside, holds_traced, names_of, plain_value, plain_values
+from tapeengine_scipy._callables import holds_traced, plain_value, plain_values
+from tapeengine_scipy._passing import beside, names_of
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import conjugate
 from tapeengine_scipy.linalg.factorisations import Factorisation
