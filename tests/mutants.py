@@ -19,7 +19,8 @@ from cosmic_ray.work_item import MutationSpec, WorkerOutcome, WorkResult
 
 ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "build" / "mutants"
-PARTS = ("tapeengine", "primitives", "tests", "examples", "pyproject.toml", "setup.py", "Makefile", "README.md")
+#: What is not copied.
+LEFT_OUT = shutil.ignore_patterns(".*", "build", "__pycache__", "node_modules", "*.egg-info")
 #: What is mutated, and the tests that have to see it.
 ROOMS = {
     "spaces": (["tapeengine/primitive/spaces.py"], "tests/test_spaces.py tests/test_primitive.py"),
@@ -80,6 +81,7 @@ def run_room(room: str, count: int, seed: int, timeout: float) -> tuple[int, lis
     config, session = COPY / f"{room}.toml", COPY / f"{room}.sqlite"
     config.write_text(CONFIG.format(modules=modules, timeout=timeout, python=sys.executable, tests=tests))
     session.unlink(missing_ok=True)
+    cosmic_ray("baseline", config.name)  # a mutant is only killed by tests that pass without it
     cosmic_ray("init", config.name, session.name)
     sample(session, count, seed)
     cosmic_ray("exec", config.name, session.name)
@@ -87,15 +89,9 @@ def run_room(room: str, count: int, seed: int, timeout: float) -> tuple[int, lis
 
 
 def copy_tree() -> None:
-    """The tree with its compiled modules; what is imported is the copy, since it comes first on the path."""
+    """Copy the tree with its compiled modules; what is imported is the copy, since it comes first on the path."""
     shutil.rmtree(COPY, ignore_errors=True)
-    COPY.mkdir(parents=True)
-    for part in PARTS:
-        source = ROOT / part
-        if source.is_dir():
-            shutil.copytree(source, COPY / part, ignore=shutil.ignore_patterns("__pycache__", "node_modules", ".venv"))
-        else:
-            shutil.copy(source, COPY / part)
+    shutil.copytree(ROOT, COPY, ignore=LEFT_OUT)
     (COPY / "tapeengine_primitives").symlink_to("primitives/core")
 
 

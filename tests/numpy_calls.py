@@ -30,25 +30,29 @@ class Call(NamedTuple):
 
 
 class Data:
-    """Primals drawn once, all smooth points of the functions they are used for."""
+    """Primals drawn once, all smooth points of the functions they are used for.
 
-    def __init__(self) -> None:
+    Some of the calls fit one size only.
+    """
+
+    def __init__(self, times: int = 1) -> None:
         generator = numpy.random.default_rng(20)
         normal, uniform = generator.standard_normal, generator.uniform
-        self.a, self.b = normal((3, 4)), normal((3, 4))
-        self.positive, self.inside = uniform(0.4, 2.0, (3, 4)), uniform(-0.8, 0.8, (3, 4))
-        self.row, self.column, self.vector = normal((4,)), normal((3, 1)), normal((5,))
-        self.cube = normal((2, 3, 4))
-        self.square = normal((3, 3)) + 3 * numpy.eye(3)
-        self.batch = normal((2, 3, 3)) + 3 * numpy.eye(3)
-        self.spread = numpy.diag([1.0, 4.0, 9.0]) + 0.3 * normal((3, 3))
-        self.tall, self.wide = normal((5, 3)), normal((3, 5))
-        self.complex = normal((3, 4)) + 1j * normal((3, 4))
-        self.complex_square = self.square + 1j * normal((3, 3))
+        rows, columns, n = 3 * times, 4 * times, 3 * times
+        self.a, self.b = normal((rows, columns)), normal((rows, columns))
+        self.positive, self.inside = uniform(0.4, 2.0, (rows, columns)), uniform(-0.8, 0.8, (rows, columns))
+        self.row, self.column, self.vector = normal((columns,)), normal((rows, 1)), normal((5 * times,))
+        self.cube = normal((2 * times, rows, columns))
+        self.square = normal((n, n)) + n * numpy.eye(n)
+        self.batch = normal((2, n, n)) + n * numpy.eye(n)
+        self.spread = numpy.diag(numpy.arange(1.0, n + 1) ** 2) + 0.3 * normal((n, n))
+        self.tall, self.wide = normal((5 * times, n)), normal((n, 5 * times))
+        self.complex = normal((rows, columns)) + 1j * normal((rows, columns))
+        self.complex_square = self.square + 1j * normal((n, n))
         self.scalar = 0.7
-        self.weights = uniform(0.2, 1.0, (3, 4))
-        self.knots = numpy.sort(normal(6))
-        self.heights = normal(6)
+        self.weights = uniform(0.2, 1.0, (rows, columns))
+        self.knots = numpy.sort(normal(6 * times))
+        self.heights = normal(6 * times)
 
 
 def symmetric(np: Any, a: Any) -> Any:
@@ -375,9 +379,9 @@ def ufunc_methods(d: Data) -> Iterator[Call]:
         yield Call(f"{name}.outer", lambda np, x, y, name=name: getattr(np, name).outer(x, y), (d.row, d.a), jax)
 
 
-def calls() -> list[Call]:
+def calls(times: int = 1) -> list[Call]:
     """Every call, in a fixed order."""
-    d = Data()
+    d = Data(times)
     families = (
         *(elementwise, two_arguments, reductions, sequences, ordering, joining, products, shaping, fourier),
         *(linear_algebra, moments_and_polynomials, ufunc_methods),

@@ -1,7 +1,7 @@
 """`numpy.einsum`: the subscripts are first brought into a plain form, in which the transposes are einsums themselves.
 
-In the plain form every operand has its own letters once each, and every letter of an operand occurs in another one
-or in the output; so the cotangent of an operand is the einsum of the output's cotangent and the other operands.
+In the plain form every operand has its own letters once each; so the cotangent of an operand is the einsum of the
+output's cotangent and the other operands, spread over the letters that no other one has.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ def _replaced(first: Any, index: int, xs: Any, subscripts: str, optimize: Any) -
 def _transposed(ct: Any, index: int, xs: Any, xs_spaces: Any, subscripts: str, optimize: Any) -> Any:
     inputs, output = subscripts.split("->")
     terms = inputs.split(",")
-    others = [term for position, term in enumerate(terms) if position != index]
-    swapped = f"{','.join([output, *others])}->{terms[index]}"
+    others = [output, *terms[:index], *terms[index + 1 :]]
+    kept = "".join(letter for letter in terms[index] if any(letter in term for term in others))
+    swapped = f"{','.join(others)}->{kept}"
     value = EINSUM(ct, *xs[:index], *xs[index + 1 :], subscripts=swapped, optimize=optimize)
-    return _fitted(value, xs_spaces[index])
+    alone = tuple(position for position, letter in enumerate(terms[index]) if letter not in kept)
+    return _fitted(np.expand_dims(value, alone) if alone else value, xs_spaces[index])
 
 
 def _fitted(value: Any, space: Any) -> Any:
@@ -73,6 +75,7 @@ EINSUM = Primitive(
         Sample((uniform((2, 3)), uniform((3, 4)), uniform((4, 2))), {"subscripts": "ij,jk,kl->il", "optimize": True}),
         Sample((uniform((2, 1)), uniform((3, 4))), {"subscripts": "ij,jk->ik"}),
         Sample((uniform((2, 3)),), {"subscripts": "ij->ji"}),
+        Sample((uniform((2, 3)), uniform((4,))), {"subscripts": "ij,k->i"}),
         Sample((uniform((2, 3), dtype=numpy.float32), uniform((3,), dtype=complex)), {"subscripts": "ij,j->i"}),
     ),
     pattern=_pattern,
@@ -92,10 +95,7 @@ def einsum(*operands: Any, out: None = None, optimize: Any = False, dtype: Any =
     terms, output = _explicit(subscripts, [ndim_of(array) for array in arrays])
     if len(arrays) == 1 and ndim_of(arrays[0]) and set(output) == set(terms[0]) and dtype is None:
         return _diagonals(arrays[0], terms[0], output)
-    plain = [
-        _plain(array, term, _elsewhere(terms, output, k))
-        for k, (array, term) in enumerate(zip(arrays, terms, strict=True))
-    ]
+    plain = [_plain(array, term) for array, term in zip(arrays, terms, strict=True)]
     joined = ",".join(term for _, term in plain)
     value = EINSUM(*[array for array, _ in plain], subscripts=f"{joined}->{output}", optimize=optimize)
     return value if dtype is None else np.astype(value, dtype)
@@ -161,23 +161,14 @@ def _explicit(subscripts: str, ndims: list[int]) -> tuple[list[str], str]:
     return terms, dots + "".join(sorted(c for c in set(every) if every.count(c) == 1 and c not in dots))
 
 
-def _elsewhere(terms: list[str], output: str, index: int) -> set[str]:
-    """Return the letters that occur outside one operand."""
-    return set(output).union(*(term for position, term in enumerate(terms) if position != index))
-
-
-def _plain(array: Any, term: str, elsewhere: set[str]) -> tuple[Any, str]:
-    """Take diagonals where a letter is repeated, and sum over letters that no one else has."""
+def _plain(array: Any, term: str) -> tuple[Any, str]:
+    """Take diagonals where a letter is repeated."""
     for letter in dict.fromkeys(term):
         while term.count(letter) > 1:
             first = term.index(letter)
             second = term.index(letter, first + 1)
             array = _diagonal(array, first, second)
             term = term[:first] + term[first + 1 : second] + term[second + 1 :] + letter
-    alone = tuple(position for position, letter in enumerate(term) if letter not in elsewhere)
-    if alone:
-        array = np.sum(array, axis=alone)
-        term = "".join(letter for letter in term if letter in elsewhere)
     return array, term
 
 

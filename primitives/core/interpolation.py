@@ -12,7 +12,7 @@ from tapeengine._core.scalars.scalar import Dual
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
 from tapeengine_primitives.joining import along
-from tapeengine_primitives.values import as_array, dtype_of, is_traced, ndim_of, normal_axes, real_dtype, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, is_traced, ndim_of, normal_axes, shape_of
 
 __all__ = ["RULES", "UNWRAP_STEPS"]
 
@@ -83,10 +83,10 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 
 def _gradient(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
+    """Return the differences along an axis, in numpy's order of operations."""
     extent = shape_of(f)[axis]
     if extent < edge_order + 1:
         raise ValueError(f"numpy.gradient needs {edge_order + 1} elements along axis {axis}, which has {extent}")
-    steps = _steps(spacing, extent, real_dtype(f))
 
     def part(start: int | None, stop: int | None) -> Any:
         return f[along(axis, slice(start, stop))]
@@ -94,33 +94,54 @@ def _gradient(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
     def shaped(values: Any) -> Any:
         return np.reshape(values, tuple(-1 if position == axis else 1 for position in range(ndim_of(f))))
 
-    before, after = shaped(steps[:-1]), shaped(steps[1:])
-    total = before + after
-    middle = (
-        -after / (before * total) * part(None, -2)
-        + (after - before) / (before * after) * part(1, -1)
-        + before / (after * total) * part(2, None)
-    )
-    first = _edge(part(0, 1), part(1, 2), part(2, 3), shaped(steps[:1]), shaped(steps[1:2]), edge_order)
-    last = _edge(part(-1, None), part(-2, -1), part(-3, -2), -shaped(steps[-1:]), -shaped(steps[-2:-1]), edge_order)
-    return np.concatenate((first, middle, last), axis=axis)
+    def between(one: Any, other: Any, distance: Any) -> Any:
+        return (other - one) / distance
+
+    steps = _steps(spacing, extent)
+    if ndim_of(steps) == 0:
+        near = far = steps
+        middle = between(part(None, -2), part(2, None), 2.0 * steps)
+        left, right = (-1.5 / steps, 2.0 / steps, -0.5 / steps), (0.5 / steps, -2.0 / steps, 1.5 / steps)
+    else:
+        near, far = shaped(steps[:1]), shaped(steps[-1:])
+        middle = _weighted(
+            _inner_weights(shaped(steps[:-1]), shaped(steps[1:])), (part(None, -2), part(1, -1), part(2, None))
+        )
+        left, right = _edge_weights(near, shaped(steps[1:2])), _edge_weights(-far, -shaped(steps[-2:-1]))[::-1]
+    if edge_order == 1:
+        first, last = between(part(0, 1), part(1, 2), near), between(part(-2, -1), part(-1, None), far)
+    else:
+        first = _weighted(left, (part(0, 1), part(1, 2), part(2, 3)))
+        last = _weighted(right, (part(-3, -2), part(-2, -1), part(-1, None)))
+    value = np.concatenate((first, middle, last), axis=axis)
+    return np.astype(value, dtype_of(f)) if dtype_of(f).kind in "fc" else value
 
 
-def _steps(spacing: Any, extent: int, dtype: Any) -> Any:
-    """Return the distances between neighbours."""
+def _steps(spacing: Any, extent: int) -> Any:
+    """Return the distances between neighbours; one number where they are constants and all the same."""
     if ndim_of(spacing) == 0:
-        return np.broadcast_to(spacing, (extent - 1,)) if is_traced(spacing) else numpy.full(extent - 1, spacing, dtype)
+        return spacing
     if shape_of(spacing) != (extent,):
         raise ValueError("when 1d, distances must match the length of the corresponding dimension")
-    return np.diff(spacing)
+    steps = np.diff(spacing)
+    return steps[0] if not is_traced(steps) and (steps == steps[0]).all() else steps
 
 
-def _edge(border: Any, second: Any, third: Any, near: Any, far: Any, edge_order: int) -> Any:
-    """Return the one-sided difference at a border, of first or second order."""
-    if edge_order == 1:
-        return (second - border) / near
+def _weighted(weights: Any, parts: Any) -> Any:
+    a, b, c = (weight * part for weight, part in zip(weights, parts, strict=True))
+    return a + b + c
+
+
+def _inner_weights(before: Any, after: Any) -> tuple[Any, Any, Any]:
+    """Return the weights of an element's left neighbour, of itself and of its right neighbour."""
+    total = before + after
+    return -after / (before * total), (after - before) / (before * after), before / (after * total)
+
+
+def _edge_weights(near: Any, far: Any) -> tuple[Any, Any, Any]:
+    """Return the weights of the element at a border and of the two behind it."""
     total = near + far
-    return -(2 * near + far) / (near * total) * border + total / (near * far) * second - near / (far * total) * third
+    return -(2.0 * near + far) / (near * total), total / (near * far), -near / (far * total)
 
 
 def linspace(
@@ -144,14 +165,19 @@ def linspace(
     start, stop = as_array(start), as_array(stop)
     intervals = num - 1 if endpoint else num
     ndim = max(ndim_of(start), ndim_of(stop))
-    weights = numpy.reshape(numpy.arange(num) / max(intervals, 1), (-1,) + (1,) * ndim)
-    weights = weights.astype(_real_type_of_ends(start, stop))
-    value = start * (1 - weights) + stop * weights
+    count = numpy.reshape(numpy.arange(num), (-1,) + (1,) * ndim).astype(_real_type_of_ends(start, stop))
+    distance = stop - start
+    step = distance / intervals if intervals > 0 else numpy.nan
+    if intervals > 0 and not np.any(np.equal(step, 0)):
+        value = count * step + start
+    else:
+        value = count / max(intervals, 1) * distance + start
+    if endpoint and num > 1:
+        last = np.broadcast_to(np.astype(np.asarray(stop), dtype_of(value)), shape_of(value)[1:])
+        value = np.concatenate((value[:-1], last[None]))
     value = np.moveaxis(value, 0, axis) if axis else value
     value = value if dtype is None else np.astype(value, dtype)
-    if not retstep:
-        return value
-    return value, (stop - start) / intervals if intervals > 0 else numpy.nan
+    return (value, step) if retstep else value
 
 
 def _real_type_of_ends(*ends: Any) -> Any:
@@ -172,7 +198,15 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     """Return a geometric progression; see `numpy.geomspace`."""
     start, stop = (np.astype(x, numpy.result_type(dtype_of(x), float)) for x in map(np.asarray, (start, stop)))
     sign = np.sign(start)
-    value = sign * np.exp(linspace(np.log(sign * start), np.log(sign * stop), num, endpoint, axis=axis))
+    first, last = start / sign, stop / sign
+    value = logspace(np.log10(first), np.log10(last), num, endpoint)
+    ends = [np.broadcast_to(one, shape_of(value)[1:])[None] for one in (first, last)]
+    if endpoint and num > 1:
+        value = np.concatenate((ends[0], value[1:-1], ends[1]))
+    elif num > 0:
+        value = np.concatenate((ends[0], value[1:]))
+    value = value * sign
+    value = np.moveaxis(value, 0, axis) if axis else value
     return value if dtype is None else np.astype(value, dtype)
 
 

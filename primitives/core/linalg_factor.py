@@ -107,24 +107,42 @@ def _right_solved(b: Any, a: Any) -> Any:
     return swapped(np.linalg.solve(swapped(a), swapped(b)))
 
 
-def _qr_jvp(t: Any, out: Any) -> Any:
-    """With M = Q^H dA R^-1 and its turn W: dQ = Q (W - M) + dA R^-1 and dR = (M - W) R."""
+def _qr_jvp(t: Any, a: Any, out: Any) -> Any:
+    """With M = Q^H dA R^-1 and its turn W: dQ = Q (W - M) + dA R^-1 and dR = (M - W) R.
+
+    Of a wide matrix that is so for the first square part; the other columns of R are Q^H A.
+    """
     q, r = out
-    change = _right_solved(t, r)
+    rows = q.shape[-1]
+    change = _right_solved(t[..., :rows], r[..., :rows])
     m = np.matmul(conj_transpose(q), change)
     rest = _turn(m) - m
-    return QRResult(np.matmul(q, rest) + change, -np.matmul(rest, r))
+    dq, dr = np.matmul(q, rest) + change, -np.matmul(rest, r[..., :rows])
+    if r.shape[-1] > rows:
+        others = conj_transpose(dq) @ a[..., rows:] + conj_transpose(q) @ t[..., rows:]
+        dr = np.concatenate((dr, others), axis=-1)
+    return QRResult(dq, dr)
 
 
-def _qr_vjp(ct: Any, out: Any, a_space: Any) -> Any:
+def _qr_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
     """The transpose of `_qr_jvp`."""
     q, r = out
+    rows = q.shape[-1]
+    if r.shape[-1] > rows:
+        others = ct[1][..., rows:]
+        square = ct[0] + conjugated(a[..., rows:]) @ conj_transpose(others), ct[1][..., :rows]
+        first = _square_qr_vjp(square, q, r[..., :rows])
+        return unbroadcast(np.concatenate((first, conjugated(q) @ others), axis=-1), a_space)
+    return unbroadcast(_square_qr_vjp(ct, q, r), a_space)
+
+
+def _square_qr_vjp(ct: Any, q: Any, r: Any) -> Any:
     weight = np.matmul(swapped(q), ct[0]) - np.matmul(ct[1], swapped(r))
     strict = np.tril(weight - conj_transpose(weight), -1)
     if is_complex(weight):
         strict = strict + 1j * on_diagonal(np.imag(np.diagonal(weight, 0, -2, -1)))
     inner = ct[0] + np.matmul(conjugated(q), strict - weight)
-    return unbroadcast(_right_solved(inner, swapped(r)), a_space)
+    return _right_solved(inner, swapped(r))
 
 
 QR = Primitive(
@@ -136,11 +154,13 @@ QR = Primitive(
         regular(3, 3),
         regular(4, 2),
         regular(2, 3, 2),
+        regular(2, 4),
         regular(3, 2, dtype=numpy.float32),
         regular(3, 2, dtype=complex),
+        regular(2, 3, dtype=complex),
     ),
     pattern=patterns.core,
-    doc="reduced QR of a matrix with at least as many rows as columns, of full rank",
+    doc="reduced QR of a matrix of full rank; a wide one is factorised by its first square part",
 )
 
 
@@ -155,11 +175,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
             "numpy.linalg.qr: the last columns of a complete Q are not determined, so they have no derivative; "
             "use mode='reduced'"
         )
-    if rows >= columns:
-        q, r = QR(a)
-    else:
-        q, r = QR(a[..., :rows])
-        r = np.concatenate((r, np.matmul(conj_transpose(q), a[..., rows:])), axis=-1)
+    q, r = QR(a)
     return r if mode == "r" else QRResult(q, r)
 
 

@@ -15,20 +15,25 @@ from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_a
 __all__ = ["NORM", "RULES"]
 
 
-def _norm(x: Any, *, axis: Any, ord: float = 2.0, keepdims: bool = False) -> Any:
-    """Return (sum |x|^ord)^(1/ord) over any axes."""
+def _norm(x: Any, *, axis: Any, ord: float | str | None = 2.0, keepdims: bool = False) -> Any:
+    """Return (sum |x|^ord)^(1/ord) over any axes.
+
+    None and "fro" are 2 as `numpy.linalg.norm` sums them: over all axes, and over the two of a matrix.
+    """
     x = numpy.asarray(x)
+    if ord is None or ord == "fro":
+        return numpy.linalg.norm(x, ord, None if ord is None else axis, keepdims)
     moved = numpy.moveaxis(x, axis, range(len(axis)))
     flat = moved.reshape(-1, *moved.shape[len(axis) :])
     value = numpy.linalg.norm(flat, ord=ord, axis=0)
     return numpy.expand_dims(value, axis)[()] if keepdims else value
 
 
-def _partial(x: Any, out: Any, x_space: Any, axis: Any, ord: float) -> Any:
+def _partial(x: Any, out: Any, x_space: Any, axis: Any, ord: float | str | None) -> Any:
     """Return conj(x) / |x| (|x| / out)^(ord - 1), and 0 where x or the norm is 0."""
     size = spread(out, x_space, axis)
     size = np.where(np.equal(size, 0), 1.0, size)
-    if ord == 2:
+    if ord is None or ord in (2, "fro"):
         return (np.conjugate(x) if is_complex(x) else x) / size
     length = np.abs(x)
     zero = np.equal(length, 0)
@@ -37,11 +42,11 @@ def _partial(x: Any, out: Any, x_space: Any, axis: Any, ord: float) -> Any:
     return np.where(zero, 0.0, phase * np.power(length / size, ord - 1.0))
 
 
-def _norm_vjp(ct: Any, x: Any, out: Any, x_space: Any, axis: Any, ord: float) -> Any:
+def _norm_vjp(ct: Any, x: Any, out: Any, x_space: Any, axis: Any, ord: Any) -> Any:
     return unbroadcast(scale(spread(ct, x_space, axis), _partial(x, out, x_space, axis, ord)), x_space)
 
 
-def _norm_jvp(t: Any, x: Any, out: Any, x_space: Any, out_space: Any, axis: Any, ord: float, keepdims: bool) -> Any:
+def _norm_jvp(t: Any, x: Any, out: Any, x_space: Any, out_space: Any, axis: Any, ord: Any, keepdims: bool) -> Any:
     change = scale(t, _partial(x, out, x_space, axis, ord))
     return unbroadcast(np.sum(change, axis=axis, keepdims=keepdims), out_space)
 
@@ -104,7 +109,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 def _matrix_norm(x: Any, ord: Any, keepdims: bool) -> Any:
     if ord in (None, "fro", "f"):
-        return NORM(x, axis=(ndim_of(x) - 2, ndim_of(x) - 1), keepdims=bool(keepdims))
+        return NORM(x, axis=(ndim_of(x) - 2, ndim_of(x) - 1), ord="fro", keepdims=bool(keepdims))
     if ord == "nuc":
         value = np.sum(np.linalg.svdvals(x), axis=-1)
     elif ord in (2, -2):
@@ -120,13 +125,15 @@ def _matrix_norm(x: Any, ord: Any, keepdims: bool) -> Any:
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Return a norm of a vector or matrix; see `numpy.linalg.norm`."""
     x = as_array(x)
-    if ord is None:
-        return NORM(x, axis=normal_axes(axis, ndim_of(x)), keepdims=bool(keepdims))
     axes = normal_axes(axis, ndim_of(x))
+    if axis is None and (ord is None or (ord in ("f", "fro") and len(axes) == 2) or (ord == 2 and len(axes) == 1)):
+        return NORM(x, axis=axes, ord=None, keepdims=bool(keepdims))
     if len(axes) == 1:
         return vector_norm(x, axis=axes, keepdims=keepdims, ord=ord)
     if len(axes) != 2:
         raise ValueError("Improper number of dimensions to norm.")
+    if ord in (None, "fro", "f"):
+        return NORM(x, axis=axes, ord="fro", keepdims=bool(keepdims))
     value = _matrix_norm(np.moveaxis(x, axes, (-2, -1)), ord, False)
     return np.expand_dims(value, axes) if keepdims else value
 

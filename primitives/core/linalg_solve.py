@@ -15,7 +15,7 @@ from tapeengine.primitive.builders import unbroadcast
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.values import as_array, is_complex, is_traced, ndim_of, normal_axis, real_dtype, shape_of
 
-__all__ = ["DET", "INV", "PINV", "RULES", "SLOGDET", "SOLVE", "SlogdetResult", "conj_transpose", "regular"]
+__all__ = ["DET", "INV", "LSTSQ", "PINV", "RULES", "SLOGDET", "SOLVE", "SlogdetResult", "conj_transpose", "regular"]
 
 SlogdetResult = type(numpy.linalg.slogdet(numpy.eye(1)))
 
@@ -215,12 +215,16 @@ SLOGDET = Primitive(
 
 
 def _pinv_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
-    """The transpose of `_pinv_jvp`, term by term."""
+    return unbroadcast(_pinv_cotangent(ct, a, out), a_space)
+
+
+def _pinv_cotangent(ct: Any, a: Any, out: Any) -> Any:
+    """The transpose of `_pinv_change`, term by term."""
     p = _of_all_ranks(a, out)
     first = -swapped(p) @ ct @ swapped(p)
     rows = conjugated(_beside(a @ p)) @ conj_transpose(ct) @ conjugated(p @ conj_transpose(p))
     columns = conjugated(conj_transpose(p) @ p) @ conj_transpose(ct) @ conjugated(_beside(p @ a))
-    return unbroadcast(first + rows + columns, a_space)
+    return first + rows + columns
 
 
 def _of_all_ranks(a: Any, out: Any) -> Any:
@@ -246,10 +250,13 @@ def _beside(projection: Any) -> Any:
 
 
 def _pinv_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
+    return unbroadcast(_pinv_change(t, a, out), out_space)
+
+
+def _pinv_change(t: Any, a: Any, out: Any) -> Any:
     """dP = -P dA P + P P^H dA^H (I - A P) + (I - P A) dA^H P^H P, at constant rank (Golub and Pereyra)."""
     p, back = _of_all_ranks(a, out), conj_transpose(t)
-    change = -p @ t @ p + p @ conj_transpose(p) @ back @ _beside(a @ p) + _beside(p @ a) @ back @ conj_transpose(p) @ p
-    return unbroadcast(change, out_space)
+    return -p @ t @ p + p @ conj_transpose(p) @ back @ _beside(a @ p) + _beside(p @ a) @ back @ conj_transpose(p) @ p
 
 
 PINV = Primitive(
@@ -285,6 +292,68 @@ def solve(a: Any, b: Any) -> Any:
     return SOLVE(as_array(a), as_array(b))
 
 
+def _cut(a: Any, rcond: Any) -> Any:
+    """Return the relative size of the singular values that `numpy.linalg.lstsq` takes for zero."""
+    eps = numpy.finfo(a.dtype).eps
+    return eps * max(shape_of(a)) if rcond is None else eps if rcond == -1 else rcond
+
+
+def _columns(b: Any) -> Any:
+    return b[:, None] if ndim_of(b) == 1 else b
+
+
+def _lstsq_jvp_a(t: Any, a: Any, b: Any, out: Any, rcond: Any) -> Any:
+    """With P the pseudo-inverse: dx = dP b and d|b - a x|^2 = -2 Re (b - a x)^H da x."""
+    p = PINV(a, rcond=_cut(a, rcond))
+    return _pinv_change(t, a, p) @ b, _square_change(-(t @ out[0]), a, b, out)
+
+
+def _lstsq_jvp_b(t: Any, a: Any, b: Any, out: Any, rcond: Any) -> Any:
+    return PINV(a, rcond=_cut(a, rcond)) @ t, _square_change(t, a, b, out)
+
+
+def _square_change(t: Any, a: Any, b: Any, out: Any) -> Any:
+    """What a change of the deviation does to the sums of squares; a change of x does nothing, which minimises them."""
+    x, squares = out
+    if not squares.shape[0]:
+        return squares
+    return 2 * np.sum(np.real(conjugated(_columns(b - a @ x)) * _columns(t)), axis=0)
+
+
+def _deviation_cotangent(ct: Any, a: Any, b: Any, out: Any) -> Any:
+    x, squares = out
+    return 2 * ct[1] * conjugated(_columns(b - a @ x)) if squares.shape[0] else None
+
+
+def _lstsq_vjp_a(ct: Any, a: Any, b: Any, out: Any, a_space: Any, rcond: Any) -> Any:
+    p = PINV(a, rcond=_cut(a, rcond))
+    found = _pinv_cotangent(_columns(ct[0]) @ swapped(_columns(b)), a, p)
+    deviation = _deviation_cotangent(ct, a, b, out)
+    return unbroadcast(found if deviation is None else found - deviation @ swapped(_columns(out[0])), a_space)
+
+
+def _lstsq_vjp_b(ct: Any, a: Any, b: Any, out: Any, b_space: Any, rcond: Any) -> Any:
+    found = swapped(PINV(a, rcond=_cut(a, rcond))) @ ct[0]
+    deviation = _deviation_cotangent(ct, a, b, out)
+    return unbroadcast(found if deviation is None else found + np.reshape(deviation, b_space.shape), b_space)
+
+
+LSTSQ = Primitive(
+    "numpy.linalg.lstsq",
+    lambda a, b, *, rcond=None: numpy.linalg.lstsq(a, b, rcond)[:2],
+    vjp={"a": _lstsq_vjp_a, "b": _lstsq_vjp_b},
+    jvp={"a": _lstsq_jvp_a, "b": _lstsq_jvp_b},
+    samples=lambda: (
+        Sample((uniform((4, 2)), uniform((4,)))),
+        Sample((uniform((3, 2)), uniform((3, 2)))),
+        Sample((uniform((2, 3)), uniform((2,)))),
+        Sample((uniform((3, 2), dtype=complex), uniform((3,), dtype=complex))),
+    ),
+    pattern=patterns.core,
+    doc="the least-squares solution at constant rank and the sums of squares that it leaves",
+)
+
+
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
     """Solve a least-squares problem; see `numpy.linalg.lstsq`. Differentiable in both, at constant rank.
 
@@ -294,20 +363,9 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
     array([2.])
     """
     a, b = as_array(a), as_array(b)
-    rows, columns = shape_of(a)
-    if rcond is None:
-        rcond = numpy.finfo(a.dtype).eps * max(rows, columns)
-    elif rcond == -1:
-        rcond = numpy.finfo(a.dtype).eps
-    s = np.linalg.svdvals(a)
-    rank = int(np.sum(np.greater(s, rcond * np.max(s)))) if min(rows, columns) else 0
-    x = np.matmul(PINV(a, rcond=rcond), b)
-    if rank == columns < rows:
-        deviation = b - np.matmul(a, x)
-        squares = np.atleast_1d(np.sum(np.real(conjugated(deviation) * deviation), axis=0))
-    else:
-        squares = numpy.zeros(0, a.dtype)
-    return x, squares, rank, s
+    rank = numpy.linalg.lstsq(_plain(a), _plain(b), rcond)[2]
+    x, squares = LSTSQ(a, b, rcond=rcond)
+    return x, squares, rank, np.linalg.svdvals(a)
 
 
 def tensorinv(a: Any, ind: int = 2) -> Any:
@@ -349,6 +407,8 @@ def matrix_power(a: Any, n: int) -> Any:
         base, exponent = np.linalg.inv(base), -exponent
     if exponent == 0:
         return numpy.zeros(shape_of(base), base.dtype) + numpy.eye(shape_of(base)[-1], dtype=base.dtype)
+    if exponent == 3:  # as numpy's order of products has it
+        return np.matmul(np.matmul(base, base), base)
     value = None
     while exponent:
         if exponent % 2:

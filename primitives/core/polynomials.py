@@ -39,8 +39,12 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     points = as_array(x)
     if ndim_of(points) != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
-    powers = numpy.arange(shape_of(points)[0] if N is None else N)
-    return points[:, None] ** (powers if increasing else powers[::-1])
+    count = shape_of(points)[0] if N is None else N
+    points = np.astype(points, numpy.result_type(points.dtype, int))
+    factors = np.repeat(points[:, None], max(count - 1, 0), axis=1)
+    ones = numpy.ones((shape_of(points)[0], min(count, 1)), dtype_of(points))
+    powers = np.concatenate((ones, np.cumprod(factors, axis=1)), axis=1)
+    return powers if increasing else powers[:, ::-1]
 
 
 def _aligned(a: Any, b: Any) -> tuple[Any, Any]:

@@ -176,7 +176,7 @@ def inner(a: Any, b: Any, /) -> Any:
     x, y = as_array(a), as_array(b)
     if ndim_of(x) == 0 or ndim_of(y) == 0:
         return np.multiply(x, y)
-    return np.dot(x, y) if ndim_of(x) == ndim_of(y) == 1 else np.tensordot(x, y, axes=(-1, -1))
+    return np.dot(x, swapped(y) if ndim_of(y) > 1 else y)
 
 
 def outer(a: Any, b: Any, out: None = None) -> Any:

@@ -19,7 +19,7 @@ from tapeengine.primitive.blocks import inner_axes
 from tapeengine.primitive.builders import PRODUCT, broadcast, linear, scale, unbroadcast
 from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axes, real_dtype, shape_of
 
-__all__ = ["MAX", "MEAN", "MIN", "PROD", "RULES", "SUM", "kept_shape", "reduction_samples", "spread"]
+__all__ = ["MASKED_SUM", "MAX", "MEAN", "MIN", "PROD", "RULES", "SUM", "kept_shape", "reduction_samples", "spread"]
 
 
 def kept_shape(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
@@ -72,6 +72,31 @@ SUM = linear(
     pattern=patterns.reduces,
     doc="the sum over axes; dx = ct, broadcast",
 )
+
+
+MASKED_SUM = linear(
+    "numpy.sum_where",
+    lambda x, where, *, axis=None, keepdims=False, dtype=None: numpy.sum(
+        x, axis=axis, keepdims=keepdims, dtype=dtype, where=where
+    ),
+    {"x": lambda ct, where, x_space, axis: _where_counted(broadcast(spread(ct, x_space, axis), x_space), where)},
+    block={
+        "x": lambda t, where, axis, keepdims, dtype: numpy.sum(
+            t, axis=inner_axes(axis, t.ndim - 1), keepdims=keepdims, dtype=dtype, where=where
+        )
+    },
+    samples=lambda: (
+        Sample((uniform((2, 3)), numpy.array([True, False, True]))),
+        Sample((uniform((2, 3)), numpy.array([[True], [False]])), {"axis": 1}),
+        Sample((uniform((2, 3), dtype=complex), numpy.array([[True], [False]])), {"axis": 0, "keepdims": True}),
+    ),
+    pattern=patterns.reduces,
+    doc="the sum over axes of the elements where a mask holds; dx = ct there and 0 elsewhere",
+)
+
+
+def _where_counted(ct: Any, where: Any) -> Any:
+    return np.where(where, ct, numpy.zeros((), dtype_of(ct)))
 
 
 def _mean_share(first: Any, space: Any, axis: Any) -> Any:
@@ -195,6 +220,22 @@ def masked(x: Any, where: Any, fill: Any) -> Any:
     return as_array(x) if where is True or where is None else np.where(where, as_array(x), fill)
 
 
+def sum_rule(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Any:
+    """Return a sum over axes; see `numpy.sum`."""
+    options = {"axis": axis, "keepdims": bool(keepdims), "dtype": dtype}
+    x = as_array(a)
+    value = SUM(x, **options) if where is True or where is None else MASKED_SUM(x, numpy.asarray(where), **options)
+    return value if initial is None else value + initial
+
+
 def _total_rule(primitive: Primitive, identity: float, combine: Callable[[Any, Any], Any]) -> Any:
     def rule(
         a: Any,
@@ -211,7 +252,7 @@ def _total_rule(primitive: Primitive, identity: float, combine: Callable[[Any, A
     return rule
 
 
-sum_rule, prod_rule = _total_rule(SUM, 0.0, operator.add), _total_rule(PROD, 1.0, operator.mul)
+prod_rule = _total_rule(PROD, 1.0, operator.mul)
 
 
 def _extreme_rule(primitive: Primitive) -> Any:

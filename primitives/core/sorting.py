@@ -140,7 +140,7 @@ def _rank(q: Any, count: int, method: str) -> Any:
     """Return where a quantile stands among sorted elements, counted from 0 and not rounded."""
     if method in _CONTINUOUS:
         alpha, beta = _CONTINUOUS[method]
-        rank = count * q + (alpha + q * (1 - alpha - beta)) - 1
+        rank = (count - 1) * q if alpha == beta == 1 else count * q + (alpha + q * (1 - alpha - beta)) - 1
         return np.minimum(np.maximum(rank, 0.0), count - 1.0) if is_traced(q) else numpy.clip(rank, 0, count - 1)
     if method in _DISCRETE:
         plain = np.rint(q * 2.0**50) / 2.0**50 if is_traced(q) else numpy.asarray(q)
@@ -148,7 +148,9 @@ def _rank(q: Any, count: int, method: str) -> Any:
     raise ValueError(f"numpy.quantile has no method {method!r}")
 
 
-def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, weights: Any, skip_nan: bool) -> Any:
+def _quantile(
+    a: Any, q: Any, axis: Any, method: str, keepdims: Any, weights: Any, skip_nan: bool, between: Any = None
+) -> Any:
     if weights is not None:
         raise NotImplementedError("quantiles have no derivative rule with weights; sort and interpolate instead")
     flat, kept = _last_axis(a, axis)
@@ -158,7 +160,7 @@ def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, weights: An
     count: Any = shape_of(flat)[-1]
     if skip_nan:
         count = np.sum(~np.isnan(flat), axis=-1, keepdims=True)
-    value = np.moveaxis(_at_ranks(flat, _rank(np.ravel(q), count, method), count), -1, 0)
+    value = np.moveaxis(_at_ranks(flat, _rank(np.ravel(q), count, method), count, between or _between), -1, 0)
     dtype = _quantile_dtype(flat, q, method)
     value = value if dtype_of(value) == dtype else np.astype(value, dtype)
     value = value if skip_nan else _with_nan(value, flat)
@@ -177,7 +179,7 @@ def _quantile_dtype(flat: Any, q: Any, method: str) -> Any:
     return numpy.result_type(dtype_of(flat), dtype_of(q))
 
 
-def _at_ranks(flat: Any, rank: Any, count: Any) -> Any:
+def _at_ranks(flat: Any, rank: Any, count: Any, between: Callable[[Any, Any, Any], Any]) -> Any:
     """Interpolate between the elements below and above each rank, along the last axis."""
     below = np.astype(np.floor(rank), int)
     above = numpy.minimum(below + 1, count - 1)
@@ -188,7 +190,7 @@ def _at_ranks(flat: Any, rank: Any, count: Any) -> Any:
         order = np.argsort(flat, axis=-1)
         places = numpy.take_along_axis(order, below, axis=-1), numpy.take_along_axis(order, above, axis=-1)
     low, high = (np.take_along_axis(flat, place, axis=-1) for place in places)
-    return _between(low, high, rank - below)
+    return between(low, high, rank - below)
 
 
 def _between(low: Any, high: Any, fraction: Any) -> Any:
@@ -227,7 +229,11 @@ def _quantile_rule(scale: float, ignores_nan: bool) -> Any:
 
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """Return the median without NaN; see `numpy.nanmedian`."""
-    return _quantile(a, 0.5, axis, "linear", keepdims, None, True)
+    return _quantile(a, 0.5, axis, "linear", keepdims, None, True, _middle)
+
+
+def _middle(low: Any, high: Any, fraction: Any) -> Any:
+    return np.where(np.equal(fraction, 0), low, (low + high) / 2)
 
 
 RULES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import scale, unbroadcast
+from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.reductions import masked, reduction_samples, spread
 from tapeengine_primitives.values import as_array, dtype_of, is_complex, ndim_of, normal_axes, real_dtype, shape_of
 
@@ -116,12 +118,12 @@ def _spread_rule(primitive: Primitive, finish: Callable[[Any], Any]) -> Any:
 def _masked_var(a: Any, where: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, mean: Any) -> Any:
     """Return the variance of the elements where a mask holds, around their mean or a given one."""
     mask = numpy.broadcast_to(where, shape_of(a))
-    total = np.sum(masked(a, mask, 0.0), axis=axis, keepdims=True, dtype=dtype)
+    total = np.sum(a, axis=axis, keepdims=True, dtype=dtype, where=mask)
     count = numpy.sum(mask, axis=axis, keepdims=True).astype(real_dtype(total))
     mean = total / count if mean is None else mean
-    deviation = np.where(mask, masked(a, mask, 0.0) - mean, 0.0)
+    deviation = masked(a, mask, 0.0) - mean
     squares = np.real(deviation * np.conjugate(deviation)) if is_complex(a) else np.square(deviation)
-    total = np.sum(squares, axis=axis, keepdims=keepdims)
+    total = np.sum(squares, axis=axis, keepdims=keepdims, where=mask)
     freedom = numpy.maximum(numpy.reshape(count, shape_of(total)) - ddof, 0)
     return total / np.where(freedom == 0, numpy.nan, freedom)
 
@@ -275,7 +277,11 @@ def cov(
         factor = total - ddof * squares / total if ddof else total
         deviation = x - np.sum(x * w, axis=1, keepdims=True) / total
         weighted = deviation * w
-    value = np.matmul(weighted, np.conjugate(np.swapaxes(deviation, 0, 1))) / factor
+    if factor <= 0:
+        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
+        factor = 0.0
+    with numpy.errstate(divide="ignore"):
+        value = np.dot(deviation, swapped(conjugated(weighted))) * np.true_divide(1, factor)
     value = np.reshape(value, ()) if shape_of(value) == (1, 1) else value
     return value if dtype is None else np.astype(value, dtype)
 
@@ -286,7 +292,10 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
     if ndim_of(value) == 0:
         return value / value
     deviation = np.sqrt(np.real(np.diagonal(value)))
-    return value / deviation[:, None] / deviation[None, :]
+    value = value / deviation[:, None] / deviation[None, :]
+    if is_complex(value):
+        return np.clip(np.real(value), -1, 1) + 1j * np.clip(np.imag(value), -1, 1)
+    return np.clip(value, -1, 1)
 
 
 RULES = {

@@ -12,14 +12,14 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Sample, uniform
-from tapeengine.primitive.builders import discrete
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
+from tapeengine.primitive.builders import broadcast, discrete, scale
 from tapeengine_primitives.joining import along
-from tapeengine_primitives.reductions import masked
+from tapeengine_primitives.reductions import masked, spread
 from tapeengine_primitives.scattering import SCATTER_ADD
 from tapeengine_primitives.values import as_array, is_traced, ndim_of, normal_axes, normal_axis, shape_of
 
-__all__ = ["RULES", "RUNNING_PLACES"]
+__all__ = ["LOGADDEXP_REDUCE", "RULES", "RUNNING_PLACES"]
 
 _FOLDED = (
     numpy.arctan2,
@@ -58,7 +58,7 @@ _IN_PLACE_OF_ONE = (
 )
 
 
-def _reduced_by(function: Callable[..., Any], identity: float | None) -> Any:
+def _reduced_by(function: Callable[..., Any]) -> Any:
     """Return the reduction that one of numpy's functions over axes computes."""
 
     def reduce(
@@ -73,13 +73,40 @@ def _reduced_by(function: Callable[..., Any], identity: float | None) -> Any:
         options: dict[str, Any] = {} if initial is None or initial is np._NoValue else {"initial": initial}
         if dtype is not None:
             array = np.astype(array, dtype)
-        if where is not True and identity is not None:
-            array = masked(array, where, identity)
-        elif where is not True:
+        if where is not True:
             options["where"] = where
         return function(array, axis=axis, keepdims=bool(keepdims), **options)
 
     return reduce
+
+
+def _share(x: Any, out: Any, x_space: Any, axis: Any) -> Any:
+    """Return exp(x - out), which is 1 for the element that is the value itself, also where it is infinite."""
+    out = spread(out, x_space, axis)
+    return np.exp(np.where(np.equal(x, out), 0.0, x - out))
+
+
+LOGADDEXP_REDUCE = Primitive(
+    "numpy.logaddexp.reduce",
+    lambda x, *, axis=0, keepdims=False: numpy.logaddexp.reduce(x, axis=axis, keepdims=keepdims),
+    vjp={
+        "x": lambda ct, x, out, x_space, axis: scale(
+            broadcast(spread(ct, x_space, axis), x_space), _share(x, out, x_space, axis)
+        )
+    },
+    jvp={
+        "x": lambda t, x, out, x_space, axis, keepdims: np.sum(
+            scale(t, _share(x, out, x_space, axis)), axis=axis, keepdims=keepdims
+        )
+    },
+    samples=lambda: (
+        Sample((uniform((3, 4)),), {"axis": None}),
+        Sample((uniform((3, 4)),), {"axis": 1, "keepdims": True}),
+        Sample((uniform((2, 3, 2), dtype=numpy.float32),), {"axis": (0, 2)}),
+    ),
+    pattern=patterns.reduces,
+    doc="log sum exp(x) over axes; dx = ct exp(x - out)",
+)
 
 
 def _logaddexp_reduce(
@@ -91,13 +118,8 @@ def _logaddexp_reduce(
     initial: Any = None,
     where: Any = True,
 ) -> Any:
-    """log sum exp(x), shifted by the greatest element."""
     x = masked(array, where, -numpy.inf)
-    axes = normal_axes(axis, ndim_of(x))
-    top = np.floor(np.max(x, axis=axes, keepdims=True)) if x.size else numpy.zeros(())
-    top = np.where(np.isfinite(top), top, 0.0)
-    value = np.log(np.sum(np.exp(x - top), axis=axes, keepdims=True)) + top
-    value = value if keepdims else np.squeeze(value, axes)
+    value = LOGADDEXP_REDUCE(x, axis=normal_axes(axis, ndim_of(x)), keepdims=bool(keepdims))
     return value if initial is None or initial is np._NoValue else np.logaddexp(value, initial)
 
 
@@ -268,12 +290,12 @@ RULES: dict[Any, Any] = {
     **{(ufunc, "accumulate"): _accumulated(ufunc) for ufunc in _BINARY},
     **{(ufunc, "outer"): _outer(ufunc) for ufunc in (*_BINARY, *_COMPARED)},
     **{(ufunc, "at"): _at(ufunc) for ufunc in (*_BINARY, *_IN_PLACE_OF_ONE)},
-    (numpy.add, "reduce"): _reduced_by(np.sum, 0.0),
-    (numpy.multiply, "reduce"): _reduced_by(np.prod, 1.0),
-    (numpy.maximum, "reduce"): _reduced_by(np.max, None),
-    (numpy.minimum, "reduce"): _reduced_by(np.min, None),
-    (numpy.logical_and, "reduce"): _reduced_by(np.all, None),
-    (numpy.logical_or, "reduce"): _reduced_by(np.any, None),
+    (numpy.add, "reduce"): _reduced_by(np.sum),
+    (numpy.multiply, "reduce"): _reduced_by(np.prod),
+    (numpy.maximum, "reduce"): _reduced_by(np.max),
+    (numpy.minimum, "reduce"): _reduced_by(np.min),
+    (numpy.logical_and, "reduce"): _reduced_by(np.all),
+    (numpy.logical_or, "reduce"): _reduced_by(np.any),
     (numpy.logaddexp, "reduce"): _logaddexp_reduce,
     (numpy.add, "accumulate"): _running(np.cumsum),
     (numpy.multiply, "accumulate"): _running(np.cumprod),

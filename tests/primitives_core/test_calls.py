@@ -27,6 +27,31 @@ def test_call(call: Call, engine: te.Engine) -> None:
         check_vjp(lambda *primals: call.program(numpy, *primals), *call.primals, engine=engine, order=call.order)
 
 
+def leaves(value: Any) -> list[Any]:
+    return [numpy.asarray(one) for one in value] if isinstance(value, tuple) else [numpy.asarray(value)]
+
+
+@pytest.mark.parametrize("call", [*CALLS, *calls(times=9)], ids=lambda call: f"{call.name} {call.primals[0].shape}")
+def test_value_is_numpys_to_the_last_bit(call: Call, engine: te.Engine) -> None:
+    """A call that does not fit its data raises what numpy raises."""
+
+    def program(*primals: Any) -> Any:
+        return call.program(numpy, *primals)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            expected = leaves(program(*call.primals))
+        except ValueError:
+            with pytest.raises((ValueError, te.errors.UnsupportedError)):
+                engine.vjp(program, *call.primals)
+            return
+        found = leaves(engine.vjp(program, *call.primals)[0])
+    for ours, theirs in zip(found, expected, strict=True):
+        assert ours.dtype == theirs.dtype
+        numpy.testing.assert_array_equal(ours, theirs)
+
+
 def narrow(value: Any) -> Any:
     """Arrays in single precision; numbers as they are."""
     kinds = {"d": numpy.float32, "D": numpy.complex64}
