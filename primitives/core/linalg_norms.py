@@ -15,7 +15,7 @@ from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_a
 __all__ = ["NORM", "RULES"]
 
 
-def _norm(x: Any, *, axis: Any, ord: float | str | None = 2.0, keepdims: bool = False) -> Any:
+def _norm(x: Any, *, axis: Any, ord: Any = 2.0, keepdims: bool = False) -> Any:
     """Return (sum |x|^ord)^(1/ord) over any axes.
 
     None and "fro" are 2 as `numpy.linalg.norm` sums them: over all axes, and over the two of a matrix.
@@ -29,7 +29,7 @@ def _norm(x: Any, *, axis: Any, ord: float | str | None = 2.0, keepdims: bool = 
     return numpy.expand_dims(value, axis)[()] if keepdims else value
 
 
-def _partial(x: Any, out: Any, x_space: Any, axis: Any, ord: float | str | None) -> Any:
+def _partial(x: Any, out: Any, x_space: Any, axis: Any, ord: Any) -> Any:
     """Return conj(x) / |x| (|x| / out)^(ord - 1), and 0 where x or the norm is 0."""
     size = spread(out, x_space, axis)
     size = np.where(np.equal(size, 0), 1.0, size)
