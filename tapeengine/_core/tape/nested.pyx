@@ -183,7 +183,7 @@ cdef uint32_t copied_id(Tape tape, uint32_t id, uint32_t *tag) except? 0xFFFFFFF
     if id >= tape.head.count or (tape.continued is not None and tape.continued.head.count <= id < first):
         raise TraceError(
             "a dual number that a derivative rule computed is used in another call of a rule. "
-            "A rule must hand on what it computes by returning it"
+            "A rule must return what it computes"
         )
     if id < first:
         return copied_id(tape.continued, id, tag)
