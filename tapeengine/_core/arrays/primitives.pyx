@@ -321,7 +321,7 @@ cdef tuple ones(Py_ssize_t axes, tuple shape):
 
 
 cdef object wider(Py_ssize_t width, object kept, Py_ssize_t axes, int axis, dict spaces):
-    """The values that a rule keeps, with spaces for all rows in place of one row's, since rules fit results into them."""
+    """The values that a rule keeps, with spaces for all rows in place of one row's, as rules fit results into them."""
     if type(kept) is Space:
         return Space((width, *ones(axes, kept.shape)) if axis == FIRST else (*kept.shape, width), kept.dtype)
     if type(kept) is tuple and kept and type(kept[0]) is Space:     # all arguments' spaces: one tuple for all rules
