@@ -1,1 +1,1 @@
-"""The commands of ``python -m tapeengine``, a module each: HELP, EXAMPLE, add_arguments(parser), run(options)."""
+"""The commands of ``python -m tapeengine``; each is a module: HELP, EXAMPLE, add_arguments(parser), run(options)."""

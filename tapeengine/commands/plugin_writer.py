@@ -1,4 +1,4 @@
-"""The command ``new-plugin``: a distribution of one operation, to change into a plugin of one's own."""
+"""The command ``new-plugin``: writes a distribution with one operation, as the start of a plugin."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the plugin and say what to do with it."""
+    """Write the plugin and print the next steps."""
     folder = Path(options.folder or f"tapeengine-{options.name}")
     for path in write_plugin(options.name, folder):
         print(path)
@@ -55,10 +55,10 @@ def write_plugin(name: str, folder: Path) -> list[Path]:
     Raises
     ------
     CommandError
-        If the name is none for a distribution and a module, or the folder exists.
+        If the name is invalid for a distribution and a module, or the folder exists.
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*", name):
-        raise CommandError(f"{name!r} is no name for a plugin: small letters, digits and single '-', such as optics")
+        raise CommandError(f"{name!r} is no valid plugin name: use small letters, digits and single '-', as in optics")
     if folder.exists():
         raise CommandError(f"{folder} exists; give another one with --folder")
     module = name.replace("-", "_")

@@ -11,7 +11,7 @@ from tapeengine.primitive.registry import PluginFailure
 
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run", "table"]
 
-HELP = "list the installed plugins, what they bring and why some fail"
+HELP = "list the installed plugins, their contents and failures"
 EXAMPLE = "python -m tapeengine plugins --names"
 _HEADERS = ("plugin", "distribution", "version", "hooks", "primitives", "state")
 
@@ -23,13 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the table; the exit status is 1 if a plugin fails."""
-    failures = Engine().registry.failures  # an engine is built, so that those of tapeengine_configure show too
+    failures = Engine().registry.failures  # building an engine shows failures of tapeengine_configure
     print(table(load_plugins(), failures, names=options.names))
     return 1 if failures else 0
 
 
 def table(loaded: LoadedPlugins, failures: Sequence[PluginFailure] = (), *, names: bool = False) -> str:
-    """Return the table of plugins as text, and below it what went wrong with them.
+    """Return the table of plugins as text, followed by their failures.
 
     Examples
     --------

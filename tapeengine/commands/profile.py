@@ -1,4 +1,4 @@
-"""The command ``profile``: what a gradient costs beside the program, and which source lines the cost belongs to."""
+"""The command ``profile``: the cost of a gradient relative to the program, and its distribution over source lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 HELP = "time a function, its recording and its reverse pass, and list the cost by source line"
 EXAMPLE = "python -m tapeengine profile model.py:loss x0 '[1.0, 2.0]' --lines 10"
 ROUNDS = 5
-BUDGET = 1.0  # seconds for each of the two things that are timed
+BUDGET = 1.0  # seconds for each of the two measurements
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def best(call: Callable[[], Any]) -> float:
-    """Return the shortest time of a call in seconds, of a few calls or as many as the budget allows."""
+    """Return the shortest time of a call in seconds, from as many calls as the budget allows, but at least a few."""
     times: list[float] = []
     while not times or (len(times) < ROUNDS and sum(times) < BUDGET):
         start = time.perf_counter()

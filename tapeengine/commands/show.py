@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the program, print the table and write the pictures that are asked for."""
+    """Run the program, print the table and write the requested pictures."""
     target = read_target(options)
     view = Engine().tape(target.program, *target.primals)
     print(view.table(options.lines))

@@ -1,4 +1,4 @@
-"""What a command is given to differentiate: a function of a file, and primals written as text."""
+"""The target of a command: a function in a file, and primals written as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["CommandError", "Target", "add_target", "primal", "read_target"]
 
 
 class CommandError(Exception):
-    """What is wrong with the arguments of a command; printed without a traceback."""
+    """An error in the arguments of a command, printed without a traceback."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def read_target(options: argparse.Namespace) -> Target:
     Raises
     ------
     CommandError
-        If the file or the function is not there, or the arguments are not what the function takes.
+        If the file or the function does not exist, or the arguments do not fit the function.
     """
     names, program = _function(options.program)
     primals = tuple(primal(text, names, options.arrays) for text in options.arguments)
@@ -54,7 +54,7 @@ def read_target(options: argparse.Namespace) -> Target:
         inspect.signature(program).bind(*primals)
     except TypeError as error:
         raise CommandError(f"{options.program} takes {inspect.signature(program)}: {error}") from None
-    except ValueError:  # a function without a signature; the call itself will tell
+    except ValueError:  # a function without a readable signature: the call raises the error
         pass
     return Target(program, primals)
 
@@ -62,7 +62,7 @@ def read_target(options: argparse.Namespace) -> Target:
 def _function(place: str) -> tuple[dict[str, Any], Callable[..., Any]]:
     file, colon, name = place.rpartition(":")
     if not colon or not Path(file).is_file():
-        raise CommandError(f"FILE:FUNCTION is wanted, with a file that is there, not {place!r}")
+        raise CommandError(f"expected FILE:FUNCTION with an existing file, not {place!r}")
     names = runpy.run_path(file)
     program = names.get(name)
     if not callable(program):
@@ -72,7 +72,7 @@ def _function(place: str) -> tuple[dict[str, Any], Callable[..., Any]]:
 
 
 def primal(text: str, names: dict[str, Any], arrays: bool) -> Any:
-    """An argument of the command line: a variable of the file, or a literal; lists as arrays where asked to.
+    """An argument of the command line: a variable of the file, or a literal; with `arrays`, lists become arrays.
 
     Examples
     --------
@@ -85,6 +85,6 @@ def primal(text: str, names: dict[str, Any], arrays: bool) -> Any:
         try:
             value = ast.literal_eval(text)
         except (ValueError, SyntaxError):
-            message = f"{text!r} is no literal, such as 1.5 or '[1.0, 2.0]', and no variable of the file"
+            message = f"{text!r} is neither a literal, such as 1.5 or '[1.0, 2.0]', nor a variable of the file"
             raise CommandError(message) from None
     return np.array(value) if arrays and isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""numpy functions that make, copy, index and fill arrays, for programs whose numbers may be traced."""
+"""numpy functions that create, copy, index and fill arrays, for programs with traced numbers."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["CREATION", "asarray", "copy", "plain"]
 
 
 def plain(x: Any) -> Any:
-    """A value, or a list or tuple of them, without derivatives."""
+    """A value without its derivative; in a list or tuple, every item without its own."""
     if isinstance(x, (list, tuple)):
         return type(x)(plain(item) for item in x) if type(x) in (list, tuple) else x
     return numbers_of(x)
 
 
 def asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
-    """numpy.asarray: a traced array is returned as it is, if the dtype fits; plain arrays as well."""
+    """numpy.asarray: an array, traced or plain, is returned unchanged if its dtype fits."""
     if type(value) is Array or isinstance(value, numpy.ndarray):
         same = dtype is None or value.dtype == numpy.dtype(dtype)
         return value if same else value.astype(dtype)
@@ -39,7 +39,7 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
 
 
 def like(function: Callable[..., Any]) -> Callable[..., Any]:
-    """zeros_like and its kind: fresh values of the shape and dtype of another array."""
+    """The counterpart of `zeros_like` and similar functions: new values with the shape and dtype of another array."""
 
     def made(a: Any, *args: Any, **options: Any) -> Any:
         return fresh(function(form_of(a), *args, **options))
@@ -65,7 +65,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 
 
 def spread(x: Any, shape: tuple[int, ...]) -> Any:
-    """A value broadcast to a shape; axes of one in front of it fall away, as in an assignment."""
+    """A value broadcast to a shape; leading unit axes are dropped, as in an assignment."""
     x = asarray(x)
     while x.ndim > len(shape) and x.shape[0] == 1:
         x = x[0, ...]
@@ -88,14 +88,14 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
 
 
 def along_axis(shape: tuple[int, ...], indices: Any, axis: int) -> tuple[Any, ...]:
-    """The index that picks `indices` along one axis and everything along the others."""
+    """The index that selects `indices` along one axis and everything along the others."""
     axis = numpy.lib.array_utils.normalize_axis_index(axis, len(shape))
     grids = numpy.ogrid[tuple(slice(n) for n in shape)]
     return tuple(indices if i == axis else grid for i, grid in enumerate(grids))
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
-    """numpy.fill_diagonal of a matrix, or of an array whose axes have one length."""
+    """numpy.fill_diagonal of a matrix, or of an array whose axes have equal lengths."""
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
     if a.ndim > 2 and len(set(a.shape)) > 1:
@@ -108,7 +108,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 
 
 def put_in_turn(a: Any, places: Any, values: Any) -> None:
-    """Write values, from the first one again where there are too few, to places in the order of an array's elements."""
+    """Write values to places in the order of an array's elements; if there are too few values, they repeat."""
     check_writeable(a)
     values = numpy.ravel(asarray(values))
     if places.size and values.size:
@@ -116,13 +116,13 @@ def put_in_turn(a: Any, places: Any, values: Any) -> None:
 
 
 def check_writeable(a: Any) -> None:
-    """Refuse to write to a read-only array, also where there is nothing to write."""
+    """Refuse to write to a read-only array, even if there is nothing to write."""
     if not a.flags.writeable:
         raise ValueError("assignment destination is read-only")
 
 
 def put_numbered(a: Any, places: Any, values: Any) -> None:
-    """Write values to places that are numbered in the order of an array's elements."""
+    """Write values to places numbered in the order of an array's elements."""
     a = a if a.ndim else a[None]
     a[numpy.unravel_index(places, a.shape)] = values
 
@@ -130,12 +130,12 @@ def put_numbered(a: Any, places: Any, values: Any) -> None:
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """numpy.put."""
     places = numpy.arange(a.size)
-    numpy.put(numpy.empty(a.size), ind, 0, mode)  # numpy's errors
+    numpy.put(numpy.empty(a.size), ind, 0, mode)  # raises numpy's errors
     put_in_turn(a, numpy.ravel(places.take(numpy.asarray(ind, numpy.intp), mode=mode)), v)
 
 
 def putmask(a: Any, mask: Any, values: Any) -> None:
-    """numpy.putmask: a place takes the value with its number, counted round."""
+    """numpy.putmask: place number k takes value number k, modulo the number of values."""
     mask, values = numpy.ravel(plain(mask)), numpy.ravel(asarray(values))
     if mask.size != a.size:
         raise ValueError("putmask: mask and data must be the same size")
@@ -146,7 +146,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
-    """numpy.place: the places where a mask holds take the values in turn."""
+    """numpy.place: the places where a mask is true take the values one after another."""
     places, vals = numpy.flatnonzero(plain(mask)), numpy.ravel(asarray(vals))
     if places.size and not vals.size:
         raise ValueError("Cannot insert from an empty array!")
@@ -155,7 +155,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 
 
 def at(ufunc: Any, a: Any, index: Any, value: Any = None) -> None:
-    """ufunc.at for add and subtract: elements change as often as the index names them."""
+    """ufunc.at for add and subtract: an element changes once for each time that the index names it."""
     if ufunc is numpy.add:
         add_at(a, index, value)
     elif ufunc is numpy.subtract:

@@ -1,7 +1,7 @@
-"""What numpy's protocols do when a function meets a traced value: look the rule up and call it.
+"""Dispatch for numpy's protocols: when a function meets a traced value, look up its rule and call it.
 
-A `Rules` table belongs to an engine and is handed to each trace. It knows the functions that rearrange and fill arrays
-(which need no primitive) and what the plugins' `tapeengine_numpy_rules` hooks brought.
+A `Rules` table belongs to an engine and is passed to each trace. It holds the functions that rearrange and fill arrays
+(which need no primitive), and the rules from the plugins' `tapeengine_numpy_rules` hooks.
 """
 
 from __future__ import annotations
@@ -28,33 +28,33 @@ from tapeengine.primitive import Primitive
 
 __all__ = ["Rules"]
 
-#: Functions of the shape, type and order of arrays alone: numpy's own answer on the values is it.
+#: Functions that depend only on the shape, type and order of arrays: numpy's result for the values is the result.
 OF_FORM: tuple[Any, ...] = (
     *(numpy.shape, numpy.ndim, numpy.size, numpy.result_type, numpy.can_cast, numpy.iscomplexobj, numpy.isrealobj),
     *(numpy.may_share_memory, numpy.shares_memory, numpy.common_type, numpy.einsum_path),
     *(numpy.diag_indices_from, numpy.tril_indices_from, numpy.triu_indices_from),
 )
-#: Functions that write, and those whose answer has no derivative.
+#: Functions that write, and functions whose result has no derivative.
 OF_VALUES: tuple[Any, ...] = (
     *(numpy.array_repr, numpy.array_str, numpy.array2string, numpy.min_scalar_type, numpy.lexsort),
     *(numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt),
 )
-#: Functions that change their first argument, which has to be an array.
+#: Functions that change their first argument, which must be an array.
 IN_PLACE = {numpy.copyto, numpy.fill_diagonal, numpy.put, numpy.put_along_axis, numpy.putmask, numpy.place}
 
 
 class Rules:
-    """The rules that a trace looks functions up in.
+    """The rules in which a trace looks up functions.
 
     Parameters
     ----------
     numpy_rules : mapping of callable to callable
-        For a function or ufunc, what to call in its place; for a method of a ufunc the key is ``(ufunc, method)``.
-        A key that is a module's name stands for rules that are asked for once that module has been imported: its
-        value is a function that returns them. A key that is a class stands for operators between its instances and
-        traced arrays: ``rule(ufunc, x, y)`` returns the result, or NotImplemented.
+        Maps a function or ufunc to its replacement; for a method of a ufunc the key is ``(ufunc, method)``. If the key
+        is a module's name, the value is a function that returns further rules; it is called once that module has been
+        imported. If the key is a class, the value is a rule for operators between its instances and traced arrays:
+        ``rule(ufunc, x, y)`` returns the result, or NotImplemented.
     failures : sequence
-        What went wrong with plugins, one text each; the error for a function without a rule repeats them.
+        One text for each failure of a plugin; the error for a function without a rule repeats them.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Rules:
     (True, False)
     """
 
-    #: By the number of a record, what its pattern needs; a trace whose structure is wanted has a dict.
+    #: What the sparsity pattern of each record needs, by the record's id; None unless the structure is computed.
     wanted: dict[int, Any] | None = None
 
     def __init__(self, numpy_rules: Mapping[Any, Callable[..., Any]], failures: Sequence[Any] = ()) -> None:
@@ -80,7 +80,7 @@ class Rules:
         return self.find(function) is not None
 
     def find(self, key: Any) -> Callable[..., Any] | None:
-        """Look a rule up; on a miss, also among those of modules imported since."""
+        """Look up a rule; if there is none, look among the rules of modules imported since."""
         rule = self.table.get(key)
         if rule is None and self.later:
             for module in [name for name in self.later if name in sys.modules]:
@@ -89,7 +89,7 @@ class Rules:
         return rule
 
     def function(self, function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-        """A numpy function (`__array_function__`)."""
+        """Call a numpy function (`__array_function__`)."""
         rule = self.find(function)
         if rule is None:
             raise missing(function, failures=self.failures)
@@ -107,7 +107,7 @@ class Rules:
             raise explained(error, function, args, options) from error.__cause__
 
     def ufunc(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-        """A ufunc or one of its methods (`__array_ufunc__`)."""
+        """Call a ufunc or one of its methods (`__array_ufunc__`)."""
         if method != "at" and (list in map(type, inputs) or tuple in map(type, inputs)):
             inputs = tuple(asarray(item) if isinstance(item, (list, tuple)) else item for item in inputs)
         if holds_foreign(inputs):
@@ -147,17 +147,17 @@ class Rules:
 
     @property
     def operators(self) -> list[str]:
-        """The packages whose operators leave traced operands to rules: those that have rules for classes."""
+        """The packages with rules for their classes, whose operators leave traced operands to these rules."""
         self.find(None)
         return [key.__module__.rpartition(".")[0] for key in self.table if isinstance(key, type)]
 
     def of_class(self, args: tuple[Any, ...]) -> Callable[..., Any] | None:
-        """The rule of the class of an operand, which answers for operators and ufuncs of two operands."""
+        """The rule for the class of an operand, which handles operators and ufuncs of two operands."""
         classes = [cls for x in args if type(x) is not Array for cls in type(x).__mro__[:-1]]
         return next((rule for rule in map(self.find, classes) if rule is not None), None)
 
     def foreign(self, function: Any, again: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-        """A call with an operand of another library's class: with a plain array instead, or what does not depend."""
+        """Call a function whose operands include another library's; these become plain arrays if that is equivalent."""
         own = self.of_class(args) if isinstance(function, numpy.ufunc) and not options else None
         if own is not None:
             result = own(function, *args)
@@ -175,7 +175,7 @@ class Rules:
         return again(*args, **options)
 
     def operand_in_place(self, ufunc: Any, a: Any, y: Any) -> Any:
-        """The plain array that a foreign operand of `a op= y` stands for: the result is an array in any case."""
+        """The plain array for a foreign operand of `a op= y`, whose result is always an array."""
         return as_plain(partial(into_first, ufunc), (a, y), {})[0][1]
 
     def at(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
@@ -195,7 +195,7 @@ class Rules:
         return None
 
     def masked(self, result: Any, where: Any, out: Any) -> Any:
-        """A ufunc's result with `where`: elsewhere what `out` held, or nothing in particular."""
+        """A ufunc's result with `where`: other elements keep the values of `out`, or are arbitrary without it."""
         mask = numpy.asarray(plain(where), bool if where is None else None)  # None is False, as in numpy
         if out is None:
             other = numpy.zeros(numpy.broadcast_shapes(numpy.shape(plain(result)), mask.shape), result.dtype)
@@ -207,7 +207,7 @@ class Rules:
 
 
 def is_list_of_numbers(value: Any) -> bool:
-    """Whether an argument is a list of numbers, or a list of such lists, and some of them are traced."""
+    """Whether an argument is a list of numbers, possibly nested, of which some are traced."""
     if type(value) not in (list, tuple) or not value:
         return False
     leaves = [*value]
@@ -218,7 +218,7 @@ def is_list_of_numbers(value: Any) -> bool:
 
 
 def explained(error: Exception, function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Exception:
-    """What a failed call raises: an error of ours, the plain program's own, or one that says what the rule lacks."""
+    """The error of a failed call: one of ours, the plain program's, or one that says what the rule does not support."""
     if isinstance(error, TapeEngineError):
         return error
     try:
@@ -228,28 +228,28 @@ def explained(error: Exception, function: Any, args: tuple[Any, ...], options: M
         return error if type(plain) is type(error) else plain
     name = f"{getattr(function, '__module__', None) or 'numpy'}.{getattr(function, '__name__', function)}"
     return UnsupportedError(
-        f"the rule of {name} cannot follow these arguments on traced values ({type(error).__name__}: {error}). Give "
-        "arrays where lists are, and keyword arguments where an option or out is given by position"
+        f"the rule of {name} does not support these arguments for traced values ({type(error).__name__}: {error}). Use "
+        "arrays instead of lists, and pass options and out as keyword arguments"
     )
 
 
 def as_number(x: Any) -> Any:
-    """What a traced argument is to numpy, without its derivative."""
+    """A traced argument as numpy's type for its value, without the derivative."""
     return numpy.float64(x.value) if type(x) is Dual else numbers_of(x)
 
 
 def of_its_form(x: Any) -> Any:
-    """The same, for what looks at its shape and type alone."""
+    """A traced argument as a plain one with the same shape and dtype."""
     return numpy.float64(form_of(x)) if type(x) is Dual else form_of(x)
 
 
 def into_first(ufunc: Any, a: Any, y: Any) -> Any:
-    """What a plain array holds after an operation in place."""
+    """Apply an in-place operation to a plain array, and return that array."""
     return ufunc(a, y, out=a)
 
 
 def on_values(function: Any, seen: Callable[[Any], Any]) -> Callable[..., Any]:
-    """A function whose answer does not depend on derivatives, on what it sees of traced values."""
+    """A function whose result does not depend on derivatives, applied to the plain versions of its arguments."""
 
     def answered(*args: Any, **options: Any) -> Any:
         return function(*replaced(seen, args), **replaced(seen, options))
@@ -258,7 +258,7 @@ def on_values(function: Any, seen: Callable[[Any], Any]) -> Callable[..., Any]:
 
 
 def stored(result: Any, out: Any) -> Any:
-    """A result assigned into the `out` argument of a call."""
+    """Assign a result to the `out` argument of a call."""
     if out is None:
         return result
     if isinstance(out, tuple):
@@ -270,17 +270,17 @@ def stored(result: Any, out: Any) -> Any:
 
 
 def check_traced(out: Any) -> None:
-    """Refuse an `out` argument that cannot hold traced values; before the call, nothing is recorded that keeps it."""
+    """Refuse an `out` argument that cannot hold traced values, before the call records anything."""
     for place in out if isinstance(out, tuple) else (out,):
         if place is not None and not isinstance(place, Array):
             raise UnsupportedError(
-                "out= names a plain array, which cannot hold traced values. "
-                "Make it with tapeengine.numpy inside the program, or leave out= away"
+                "out= is a plain array, which cannot hold traced values. "
+                "Make it with tapeengine.numpy inside the program, or omit out="
             )
 
 
 def check_fits(result: Any, out: Any) -> None:
-    """Raise numpy's errors where a result cannot be stored in `out`."""
+    """Raise numpy's error if a result cannot be stored in `out`."""
     values = numpy.asarray(form_of(result))
     if not numpy.can_cast(values.dtype, out.dtype, "same_kind"):
         raise TypeError(f"the result is of {values.dtype!r}, which out= of {out.dtype!r} cannot hold")
@@ -289,7 +289,7 @@ def check_fits(result: Any, out: Any) -> None:
 
 
 def missing(function: Any, method: str = "__call__", failures: Sequence[Any] = ()) -> UnsupportedError:
-    """The error for a function without a rule, with lines that work as they are once the partial is filled in."""
+    """The error for a function without a rule; its lines work as printed once the partial is filled in."""
     module, name = home(function), getattr(function, "__name__", repr(function))
     called = f"{module}.{name}" + ("" if method == "__call__" else f".{method}")
     own = name if method == "__call__" else f"{name}_{method}"
@@ -298,14 +298,14 @@ def missing(function: Any, method: str = "__call__", failures: Sequence[Any] = (
         "    @tapeengine.primitive",
         f"    def {own}(x): return {called}(x)",
         f"    {own}.def_vjp(x=lambda ct, x: ct * ...)  # in place of ...: the partial derivative at x",
-        "A plugin's tapeengine_numpy_rules gives it to all programs. Use tapeengine.value(x) where none is wanted",
+        "A plugin's tapeengine_numpy_rules adds it everywhere. tapeengine.value(x) drops the derivative on purpose",
         *map(str, failures),
     ]
     return UnsupportedError("\n".join(lines))
 
 
 def home(function: Any) -> str:
-    """The module that a function is called from: a ufunc does not say, so it is looked for, public modules first."""
+    """The module that exports a function; a ufunc does not name it, so modules are searched, public ones first."""
     module, name = getattr(function, "__module__", None), getattr(function, "__name__", None)
     if module is not None or name is None or getattr(numpy, name, None) is function:
         return module or "numpy"

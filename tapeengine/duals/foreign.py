@@ -1,8 +1,8 @@
-"""Operands of other libraries' classes: taken as plain arrays where numpy's result is one, and refused elsewhere.
+"""Operands of other libraries' classes: converted to plain arrays if numpy's result is plain, refused otherwise.
 
-numpy lets a class answer for it (a pandas Series, a masked array, a quantity with a unit), and the answer is of that
-class. It cannot hold a derivative, so it is never made here: the operation is run once on plain values, and where the
-result is the plain one of `numpy.asarray(operand)` the operand is that array from then on.
+numpy lets a class override its functions (a pandas Series, a masked array, a quantity with a unit), and the result is
+of that class. It cannot hold a derivative, so the operation is first run on plain values: if the result equals that of
+`numpy.asarray(operand)`, the array replaces the operand.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from tapeengine.errors import DroppedDerivativeError, UnsupportedError
 
 __all__ = ["as_plain", "class_name", "no_place_for_derivatives"]
 
-#: The operators that leave it to the other operand.
+#: Operators that may return NotImplemented, so that Python asks the other operand.
 OPERATORS = {f"__{r}{name}__" for r in ("", "r") for name in ("add", "sub", "mul", "truediv", "matmul")}
-#: Methods of such classes that convert their operand.
+#: Methods of such classes that convert their operand to an array.
 METHODS = {"multiply", "dot", "maximum", "minimum"}
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 def as_plain(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Arguments:
-    """The arguments of a call with plain arrays in the place of foreign ones, if that means the same.
+    """The arguments of a call with foreign operands converted to plain arrays, if the result is the same.
 
     Raises
     ------
     UnsupportedError
-        Where the plain program's result is not a plain array or number, or another one.
+        If the plain program's result is no plain array or number, or differs.
     """
     found = replaced(array_of, args), replaced(array_of, dict(options))
     own = next((x for x in args if isinstance(function, (numpy.ufunc, partial)) and has_own_operators(x)), None)
@@ -47,10 +47,10 @@ def as_plain(function: Callable[..., Any], args: tuple[Any, ...], options: Mappi
 
 
 def as_object_for_operators(a: Array) -> Any:
-    """An array of objects that holds a traced one, for an operator that then leaves the operation to the other operand.
+    """An object array that holds a traced array, which makes an operator of another class return NotImplemented.
 
-    Operators of classes that a plugin has rules for read what is no array of theirs with numpy, and answer
-    NotImplemented to what numpy cannot read. None where something else reads the array.
+    Such operators read other operands with numpy if a plugin has rules for their class. None if the caller is not such
+    an operator.
     """
     frame = sys._getframe(1)
     module = str(frame.f_globals.get("__name__"))
@@ -64,14 +64,14 @@ def as_object_for_operators(a: Array) -> Any:
         frame = frame.f_back  # type: ignore[assignment]
     name = frame.f_code.co_name
     if not any(x is a for x in frame.f_locals.values()) or name not in OPERATORS:
-        return on_the_left(name if name in OPERATORS else met, root)  # a method has nobody to leave it to
+        return on_the_left(name if name in OPERATORS else met, root)  # a method cannot return NotImplemented
     found = numpy.empty((), object)
     found[()] = a
     return found
 
 
 def on_the_left(method: str, library: str) -> None:
-    """Say what to write in the place of an operation that converts its right operand; nothing for another function."""
+    """Raise an error for an operator or method that converts its right operand; do nothing for other functions."""
     if method:
         raise DroppedDerivativeError(
             f"{method} of {library} would turn its traced operand into a plain one and lose its derivative. Put a "
@@ -80,13 +80,13 @@ def on_the_left(method: str, library: str) -> None:
 
 
 def has_own_operators(value: Any) -> bool:
-    """Whether numpy's arrays leave operators to the class of a value, which takes no part in ufuncs."""
+    """Whether numpy's arrays leave operators to the class of a value, because it does not support ufuncs."""
     cls = type(value)
     return is_foreign(value) and not hasattr(cls, "__array_ufunc__") and getattr(value, "__array_priority__", 0.0) > 0.0
 
 
 def on_values(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """A call without traces; NotImplemented where it does not take plain arrays."""
+    """Call a function on plain values; NotImplemented if it does not accept plain arrays."""
     try:
         return function(*replaced(value_of, args), **replaced(value_of, options))
     except (TypeError, ValueError):
@@ -103,7 +103,7 @@ def is_plain(result: Any) -> bool:
 
 
 def replaced(change: Callable[[Any], Any], value: Any) -> Any:
-    """Arguments with each traced or foreign one changed, in lists, tuples and dicts of them as well."""
+    """Arguments with each traced or foreign value replaced, also in lists, tuples and dicts."""
     if type(value) in (list, tuple):
         return type(value)(replaced(change, item) for item in value)
     if type(value) is dict:
@@ -112,12 +112,12 @@ def replaced(change: Callable[[Any], Any], value: Any) -> Any:
 
 
 def array_of(value: Any) -> Any:
-    """A foreign operand as numpy reads it."""
+    """A foreign operand as a numpy array."""
     return numpy.asarray(value) if is_foreign(value) else value
 
 
 def alike(wanted: Any, got: Any) -> bool:
-    """Whether the plain program's result is the one of plain operands."""
+    """Whether the plain program's result equals the result for plain operands."""
     if isinstance(wanted, (list, tuple)):
         return type(wanted) is type(got) and len(wanted) == len(got) and all(map(alike, wanted, got))
     if wanted is None or got is NotImplemented:
@@ -140,11 +140,11 @@ def foreign_classes(value: Any) -> list[str]:
 
 
 def no_place_for_derivatives(result: Any, function: Any = None, args: tuple[Any, ...] = ()) -> UnsupportedError:
-    """The error for an operation whose result is of a class that no derivative goes through."""
+    """The error for an operation whose result is of a class that cannot hold derivatives."""
     name = getattr(getattr(function, "args", [function])[0], "__name__", "an operation")
     given = "".join(f" and a {cls}" for cls in dict.fromkeys(foreign_classes(args)))
     kind = "an array of objects" if type(result) is numpy.ndarray else f"a {class_name(result)}"
     return UnsupportedError(
         f"{name} of a traced value{given} gives {kind}, which cannot hold derivatives. Convert the other operand to a "
-        "plain array before, with numpy.asarray or what its class offers (to_numpy, filled, to_value, toarray)"
+        "plain array first, with numpy.asarray or a method of its class (to_numpy, filled, to_value, toarray)"
     )

@@ -1,6 +1,6 @@
-"""Arrays with labels of other libraries as containers: their numbers are differentiated, their labels come along.
+"""Labelled arrays of other libraries as containers: their numbers are differentiated, their labels are kept.
 
-Within a program a Series or a DataFrame of pandas holds traced numbers as objects, and a DataArray of xarray holds a
+Within a program a pandas Series or DataFrame holds traced numbers in an object column, and an xarray DataArray holds a
 traced array. Results and cotangents are of the same class, with the same labels.
 """
 
@@ -18,12 +18,12 @@ from tapeengine.structure import Container
 
 __all__ = ["LABELLED", "holder_among"]
 
-#: Libraries whose arrays hold a traced array as they hold numpy's, so that they may answer for it.
+#: Libraries whose arrays can hold a traced array like a numpy array, and may override numpy's functions for it.
 HOLDING = {"xarray"}
 
 
 def holder_among(args: Sequence[Any]) -> Any:
-    """The operand of a class that holds traced arrays and answers for numpy's ufuncs; None where there is none."""
+    """The first operand whose class can hold traced arrays and overrides numpy's ufuncs; None if there is none."""
     for x in args:
         cls = type(x)
         if cls.__module__.partition(".")[0] in HOLDING and hasattr(cls, "__array_ufunc__"):
@@ -32,7 +32,7 @@ def holder_among(args: Sequence[Any]) -> Any:
 
 
 def elements(values: Any) -> Any:
-    """An array for pandas to hold: a plain one as it is, of a traced one its elements as objects."""
+    """Values for a pandas object: a plain array unchanged, a traced array as an object array of its elements."""
     if isinstance(values, numpy.ndarray):
         return values
     found = numpy.empty(values.shape, object)
@@ -41,7 +41,7 @@ def elements(values: Any) -> Any:
 
 
 def numbers(column: Any) -> Any:
-    """What is differentiated of a column: its numbers, as an array."""
+    """The numbers of a column as an array."""
     values = column.to_numpy()
     return from_values(values.tolist()) if values.dtype == object else values
 
@@ -52,12 +52,12 @@ def of_series(value: Any) -> tuple[Sequence[Any], Any]:
 
 
 def series(aux: Any, children: Sequence[Any]) -> Any:
-    """A Series of the same labels."""
+    """A Series with the same labels."""
     return sys.modules["pandas"].Series(elements(children[0]), index=aux[0], name=aux[1])
 
 
 def of_frame(value: Any) -> tuple[Sequence[Any], Any]:
-    """The columns of a DataFrame, and its labels; columns that hold no numbers come along."""
+    """The columns of a DataFrame, and its labels; columns without numbers are kept unchanged."""
     parts = [value.iloc[:, k] for k in range(value.shape[1])]
     found = [numbers(part) if part.dtype.kind in "fcO" and not is_text(part) else None for part in parts]
     rest = {k: part for k, (part, mine) in enumerate(zip(parts, found, strict=True)) if mine is None}
@@ -65,12 +65,12 @@ def of_frame(value: Any) -> tuple[Sequence[Any], Any]:
 
 
 def is_text(part: Any) -> bool:
-    """Whether a column of objects holds something else than numbers."""
+    """Whether an object column holds anything but numbers."""
     return part.dtype.kind == "O" and not all(isinstance(x, numbers_of_python.Number) for x in part)
 
 
 def frame(aux: Any, children: Sequence[Any]) -> Any:
-    """A DataFrame of the same labels."""
+    """A DataFrame with the same labels."""
     index, columns, rest = aux
     given = iter(children)
     parts = {k: rest[k].array if k in rest else elements(next(given)) for k in range(len(columns))}
@@ -80,17 +80,17 @@ def frame(aux: Any, children: Sequence[Any]) -> Any:
 
 
 def of_data_array(value: Any) -> tuple[Sequence[Any], Any]:
-    """The values of a DataArray, and a copy of the rest."""
+    """The values of a DataArray, and its other attributes."""
     return [value.data], (value.dims, dict(value.coords), dict(value.attrs), value.name)
 
 
 def data_array(aux: Any, children: Sequence[Any]) -> Any:
-    """A DataArray of the same dimensions and coordinates."""
+    """A DataArray with the same dimensions and coordinates."""
     dims, coords, attrs, name = aux
     return sys.modules["xarray"].DataArray(children[0], coords=coords, dims=dims, attrs=attrs, name=name)
 
 
-#: How a class is taken apart and put together, by its library and name.
+#: The functions that decompose and rebuild each class, by its library and name.
 LABELLED: dict[tuple[str, str], Container] = {
     ("pandas", "Series"): Container(of_series, series, lambda aux: [".values"]),
     ("pandas", "DataFrame"): Container(

@@ -1,4 +1,4 @@
-"""The methods of numpy arrays on traced ones: each is numpy's function of the same name, dispatched."""
+"""Methods of traced arrays: each dispatches numpy's function of the same name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tapeengine.errors import UnsupportedError
 
 __all__ = ["METHODS"]
 
-#: Methods that are numpy functions of the same name and parameters.
+#: Methods that are numpy functions with the same name and parameters.
 NAMES = (
     "all any argmax argmin argpartition argsort choose clip cumprod cumsum diagonal dot max "
     "mean min nonzero prod put ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
@@ -27,7 +27,7 @@ NAMES = (
 
 
 def dispatched(function: Any) -> Callable[..., Any]:
-    """A method that looks a numpy function up in the trace's rules."""
+    """A method that looks up a numpy function in the trace's rules."""
     if isinstance(function, numpy.ufunc):
 
         def of_ufunc(self: Any, **options: Any) -> Any:
@@ -42,14 +42,14 @@ def dispatched(function: Any) -> Callable[..., Any]:
 
 
 def reshape(self: Any, *shape: Any, **options: Any) -> Any:
-    """ndarray.reshape, with the shape as one argument or as several."""
+    """ndarray.reshape, with the shape as one argument or several."""
     new = shape[0] if len(shape) == 1 else shape
     order = options.pop("order", "C")
     return VIEWS[numpy.reshape](self, new, order=order, **options)
 
 
 def transpose(self: Any, *axes: Any) -> Any:
-    """ndarray.transpose, with the axes as one argument, as several or not at all."""
+    """ndarray.transpose, with the axes as one argument, several or none."""
     order = None if not axes else axes[0] if len(axes) == 1 else axes
     return VIEWS[numpy.transpose](self, order)
 
@@ -82,18 +82,18 @@ def astype(
 
 
 def in_order(self: Any, order: str) -> bool:
-    """Whether an array lies in memory as an order wants it."""
+    """Whether an array's memory layout has the given order."""
     flags = self.flags
     return bool(order == "K" or flags.f_contiguous if order == "F" else order in "KA" or flags.c_contiguous)
 
 
 def conjugate(self: Any) -> Any:
-    """ndarray.conj: a real array itself."""
+    """ndarray.conj: a real array returns itself."""
     return rules_of(self).ufunc(numpy.conjugate, "__call__", (self,), {}) if self.dtype.kind == "c" else self
 
 
 def objects(self: Any) -> Any:
-    """An array of objects: the elements, still traced."""
+    """An object array of the elements, which stay traced."""
     result = numpy.empty(self.shape, object)
     result.ravel()[:] = self.reshape(-1).tolist()
     return result
@@ -105,7 +105,7 @@ def fill(self: Any, value: Any) -> None:
 
 
 def item(self: Any, *index: Any) -> Any:
-    """ndarray.item: a scalar, still traced."""
+    """ndarray.item: a scalar, which stays traced."""
     if not index:
         if self.size != 1:
             raise ValueError("can only convert an array of size 1 to a scalar; give item an index")
@@ -115,12 +115,12 @@ def item(self: Any, *index: Any) -> Any:
 
 
 def place_of(self: Any, number: Any) -> tuple[int, ...]:
-    """The index of the element with a number in C order."""
+    """The index of an element, given its number in C order."""
     return tuple(int(i) for i in numpy.unravel_index(range(self.size)[number], self.shape))
 
 
 def tolist(self: Any) -> Any:
-    """ndarray.tolist: nested lists of scalars, still traced."""
+    """ndarray.tolist: nested lists of scalars, which stay traced."""
     return self[()] if self.ndim == 0 else [tolist(row) if self.ndim > 1 else row for row in self]
 
 
@@ -135,7 +135,7 @@ def partition(self: Any, kth: Any, axis: int = -1, **options: Any) -> None:
 
 
 def view(self: Any, dtype: Any = None, type: Any = None) -> Any:
-    """ndarray.view of the same numbers; complex ones as pairs of real ones are a copy."""
+    """ndarray.view of the same numbers; complex numbers viewed as pairs of real ones are copied."""
     same = dtype is None or (isinstance(dtype, builtins.type) and issubclass(dtype, numpy.ndarray))
     dtype = self.dtype if same else numpy.dtype(dtype)
     if dtype not in (self.dtype, numpy.empty(0, self.dtype).real.dtype):
@@ -150,12 +150,12 @@ def view(self: Any, dtype: Any = None, type: Any = None) -> Any:
 
 
 def tobytes(self: Any, order: str = "C") -> bytes:
-    """ndarray.tobytes: of the values."""
+    """ndarray.tobytes of the values."""
     return bytes(self.value.tobytes(order))
 
 
 def to_device(self: Any, device: str, **options: Any) -> Any:
-    """ndarray.to_device: numpy has one device."""
+    """ndarray.to_device; numpy has only one device."""
     self.value.to_device(device, **options)
     return self
 
@@ -166,7 +166,7 @@ def device(self: Any) -> str:
 
 
 def table() -> dict[str, Callable[..., Any]]:
-    """What gives each attribute of a traced array that the class itself lacks."""
+    """Functions that compute each attribute of traced arrays that the class itself does not define."""
     own = (
         *(reshape, transpose, flatten, compress, astype, conjugate, fill, item, tolist, sort, partition),
         *(to_device, view, tobytes),
@@ -181,12 +181,12 @@ def table() -> dict[str, Callable[..., Any]]:
 
 
 def bound(method: Callable[..., Any]) -> Callable[[Any], Any]:
-    """A method as an attribute of an instance."""
+    """Turn a method into an attribute of an instance."""
     return lambda self: MethodType(method, self)
 
 
 class Flat:
-    """ndarray.flat: the elements in order, to read, to write and to iterate over."""
+    """ndarray.flat: the elements in C order, for reading, writing and iteration."""
 
     def __init__(self, array: Array) -> None:
         self.array = array
@@ -209,7 +209,7 @@ class Flat:
             put_in_turn(self.array, numpy.ravel(places), value)
 
     def places(self, index: Any) -> Any:
-        """The numbers of the elements that an index of the flat array names."""
+        """The numbers of the elements selected by an index into the flat array."""
         return numpy.arange(self.array.size)[index]
 
 

@@ -1,4 +1,4 @@
-"""numpy functions that rearrange an array: views of its storage, without a record, wherever numpy makes a view."""
+"""numpy functions that rearrange an array: where numpy makes a view, a view of the storage without a record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tapeengine._core.scalars.scalar import Dual
 
 __all__ = ["VIEWS"]
 
-#: Functions of one array (and what says how to rearrange it) that return a view of it, or a list of views.
+#: Functions of one array and of options for its arrangement, which return a view or a list of views.
 NAMES = (
     "array_split atleast_1d atleast_2d atleast_3d broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit "
     "matrix_transpose moveaxis permute_dims rollaxis rot90 split squeeze swapaxes transpose unstack vsplit"
@@ -23,7 +23,7 @@ NAMES = (
 
 
 def on_views(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function on traced arrays."""
+    """The counterpart of a function for traced arrays."""
 
     def rearranged(a: Any, *args: Any, **options: Any) -> Any:
         if type(a) is Dual:
@@ -39,7 +39,7 @@ def on_views(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def several(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`atleast_1d` and its like take any number of arrays."""
+    """The counterpart of `atleast_1d` and similar functions, which take any number of arrays."""
     one = on_views(function)
 
     def all_of_them(*arrays: Any) -> Any:
@@ -50,7 +50,7 @@ def several(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def trim_zeros(a: Any, *args: Any, **options: Any) -> Any:
-    """numpy.trim_zeros, which looks at the values."""
+    """numpy.trim_zeros, which depends on the values."""
     numbers_of(a)
     return on_views(numpy.trim_zeros)(a, *args, **options)
 
@@ -72,7 +72,7 @@ def reshape(a: Any, /, shape: Any = None, order: Any = "C", *, copy: Any = None)
 
 
 def views() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """Every function of this kind that numpy has, with its counterpart on traced arrays."""
+    """Every numpy function of this kind, with its counterpart for traced arrays."""
     table = {getattr(numpy, name): on_views(getattr(numpy, name)) for name in NAMES if hasattr(numpy, name)}
     for name in ("atleast_1d", "atleast_2d", "atleast_3d"):
         table[getattr(numpy, name)] = several(getattr(numpy, name))

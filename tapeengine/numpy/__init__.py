@@ -1,8 +1,8 @@
 """`import tapeengine.numpy as np`: numpy, for programs that are differentiated and for derivative rules.
 
-Everything that numpy has is here. Inside a program, functions that create arrays (`array`, `zeros`, `stack` of scalars,
-...) return arrays that may hold traced numbers and be assigned to; all other functions look for traced arguments and
-else are numpy's own. Outside of programs every function returns plain numpy arrays.
+All names of numpy are available. Inside a program, functions that create arrays (`array`, `zeros`, `stack` of scalars,
+...) return arrays that may hold traced numbers and be assigned to; all other functions handle traced arguments, and
+call numpy for plain ones. Outside programs every function returns plain numpy arrays.
 
 Examples
 --------
@@ -32,7 +32,7 @@ from tapeengine.numpy._vectorize import vectorize as vectorize
 
 
 def __getattr__(name: str) -> Any:
-    # Made when first asked for: numpy has some six hundred names.
+    # Names are made at their first use, since numpy has about six hundred.
     if name in ("lib", "polynomial", "testing"):
         return _import_module(f"tapeengine.numpy.{name}")
     value = globals()[name] = _offered(getattr(_numpy, name))

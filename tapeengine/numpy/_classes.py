@@ -1,4 +1,4 @@
-"""Classes that stand for numpy's where the code that names them was written without the engine."""
+"""Replacements for numpy's classes in code that was written without the engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["numpy_names"]
 
 
 def number_of(cls: Any) -> Any:
-    """How a numpy class of numbers is called: a traced number stays as it is."""
+    """A function for calls of a numpy number class: it returns traced numbers unchanged."""
 
     def made(x: Any = 0.0, *args: Any) -> Any:
         if type(x) is Dual:
@@ -27,7 +27,7 @@ def number_of(cls: Any) -> Any:
 
 
 def numpy_names() -> dict[str, Any]:
-    """The classes of numpy that a traced number or array may be made or tested with."""
+    """The classes of numpy that code calls or tests against with traced numbers or arrays."""
     known = stand_ins()
     if numpy.ndarray not in known:
         stand_in(numpy.ndarray, (Array,), numpy.ndarray)

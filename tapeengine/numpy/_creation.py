@@ -1,4 +1,4 @@
-"""numpy's creation functions for programs: what they make may hold traced numbers and be assigned to."""
+"""numpy's creation functions for programs: the arrays may hold traced numbers and be assigned to."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def array(
 
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
-    """numpy.asarray; a traced array is returned as it is, if the dtype and the order fit."""
+    """numpy.asarray; a traced array is returned unchanged if its dtype and order fit."""
     if not holds_traced(a):
         return numpy.asarray(a, dtype, order, **options)
     return array(a, dtype, copy=options.get("copy"), order="K" if order is None else order)
@@ -78,7 +78,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any) -> Any:
-    """numpy.require; traced arrays own their memory, are aligned and may be written to."""
+    """numpy.require; traced arrays own their memory, are aligned and writable."""
     if not holds_traced(a):
         return numpy.require(a, dtype, requirements, **options)
     wanted = {
@@ -88,7 +88,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any)
 
 
 def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
-    """numpy.fromiter; what is iterated over may be traced."""
+    """numpy.fromiter; the iterable may yield traced numbers."""
     items = list(iter) if count < 0 else list(islice(iter, count))
     return array(items, dtype) if holds_traced(items) else fresh(numpy.fromiter(items, dtype, count, **options))
 
@@ -99,7 +99,7 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
 
 
 def making(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A creation function whose arguments are plain."""
+    """The counterpart of a creation function whose arguments are plain."""
 
     def made(*args: Any, **options: Any) -> Any:
         return fresh(function(*args, **options))

@@ -20,7 +20,7 @@ concatenate, linspace = offered(numpy.concatenate), offered(numpy.linspace)
 
 
 class Concatenator:
-    """`numpy.r_` or `numpy.c_`: it only places elements, so numpy's own is asked where each one goes."""
+    """`numpy.r_` or `numpy.c_`: numpy's own runs on the numbers of the elements, and its result places the elements."""
 
     def __init__(self, theirs: Any) -> None:
         self.theirs = theirs
@@ -45,7 +45,7 @@ class Concatenator:
         return flat[numpy.asarray(self.theirs[tuple(places)])]
 
     def __len__(self) -> int:
-        """As numpy's have it."""
+        """The length of numpy's object."""
         return 0
 
 
@@ -55,7 +55,7 @@ def is_traced_item(item: Any) -> bool:
 
 
 def row(item: Any) -> Any:
-    """What stands for an item: of a slice its numbers."""
+    """The array for an item; for a slice, its numbers."""
     if not isinstance(item, slice):
         return item
     if isinstance(item.step, complex):
@@ -67,7 +67,7 @@ def row(item: Any) -> Any:
 
 
 class ndenumerate:
-    """`numpy.ndenumerate`: indices and elements, which are traced where the array is.
+    """`numpy.ndenumerate`: indices and elements, which are traced if the array is.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class ndenumerate:
         self.indices = numpy.ndindex(*self.array.shape)
 
     def __iter__(self) -> Iterator[Any]:
-        """Itself."""
+        """Return the iterator itself."""
         return self
 
     def __next__(self) -> Any:
@@ -90,12 +90,12 @@ class ndenumerate:
 
 
 class Walk:
-    """`numpy.nditer` over traced arrays: numpy's own goes through the values and says where it is."""
+    """`numpy.nditer` over traced arrays: numpy's own iterates over element numbers and gives the positions."""
 
     def __init__(self, ops: list[Any], one: bool, flags: tuple[str, ...], options: dict[str, Any]) -> None:
         if {"external_loop", "buffered"} & set(flags) or any(op is None for op in ops):
             raise UnsupportedError(
-                "numpy.nditer of traced arrays goes element by element: external_loop, buffered and operands that it "
+                "numpy.nditer of traced arrays visits single elements: external_loop, buffered and operands that it "
                 "allocates are not differentiated. Write array operations, or assign into numpy.zeros_like(a)"
             )
         self.ops, self.one, self.options = ops, one, options
@@ -104,18 +104,18 @@ class Walk:
         self.reset()
 
     def reset(self) -> None:
-        """Start again."""
+        """Start from the beginning."""
         self.walk: Any = numpy.nditer(self.numbers, self.flags, **self.options)  # type: ignore[arg-type]
         self.started = False
         shape = self.walk.shape
         self.views = [op if op.shape == shape else numpy.broadcast_to(op, shape) for op in self.ops]
 
     def __iter__(self) -> Iterator[Any]:
-        """Itself."""
+        """Return the iterator itself."""
         return self
 
     def __next__(self) -> Any:
-        """The elements at the next place, as arrays without axes that may be written to."""
+        """The elements at the next position, as writable arrays without axes."""
         if self.started:
             self.walk.iternext()
         if self.walk.finished:
@@ -125,7 +125,7 @@ class Walk:
 
     @property
     def value(self) -> Any:
-        """The elements at this place."""
+        """The elements at the present position."""
         found = tuple(view[(*self.walk.multi_index, ...)] for view in self.views)
         return found[0] if self.one else found
 
@@ -136,25 +136,25 @@ class Walk:
         self.views[k][self.walk.multi_index] = value
 
     def iternext(self) -> bool:
-        """Go on; False at the end."""
+        """Move to the next position; False at the end."""
         return bool(self.walk.iternext())
 
     def __enter__(self) -> Walk:
-        """Itself."""
+        """Return the iterator itself."""
         return self
 
     def __exit__(self, *failure: object) -> None:
-        """Writes have gone where they belong already."""
+        """Do nothing: writes have reached the arrays already."""
 
     def close(self) -> None:
-        """Nothing is left to write."""
+        """Do nothing: writes have reached the arrays already."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.walk, name)
 
 
 def nditer(op: Any, flags: Any = (), op_flags: Any = None, *args: Any, **options: Any) -> Any:
-    """`numpy.nditer`: over traced arrays by elements, that are traced.
+    """`numpy.nditer`: over traced arrays it visits single elements, which are traced.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""numpy.vectorize: a function of numbers, or of the last axes, called for each place of arrays."""
+"""numpy.vectorize: calls a function of numbers, or of the last axes, at each position of arrays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["vectorize"]
 
 
 class vectorize:
-    """`numpy.vectorize`: calls a function for each place of its arguments, whose results are traced.
+    """`numpy.vectorize`: calls a function at each position of its arguments; the results are traced.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class vectorize:
             self.__doc__ = self._plain.__doc__
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        """Call the function for each place; a decorator with options is given the function first."""
+        """Call the function at each position; a decorator with options first gets the function."""
         if self.pyfunc is None:
             return vectorize(args[0], **self._options)
         if type(fresh(numpy.zeros(1))) is not Array:  # outside of traces
@@ -80,7 +80,7 @@ class vectorize:
         return tuple(self._joined(list(parts), loop, k) for k, parts in enumerate(zip(*found, strict=True)))
 
     def _core_axes(self, count: int) -> list[int]:
-        """How many axes of each argument the function takes at once."""
+        """The number of axes of each argument that the function takes at once."""
         if self.signature is None:
             return [0] * count
         left = self.signature.partition("->")[0]
@@ -94,11 +94,11 @@ class vectorize:
         )
 
     def _joined(self, parts: list[Any], loop: tuple[int, ...], output: int) -> Any:
-        """The results as one array, of the dtype of the first one."""
+        """Join the results into one array, with the dtype of the first result."""
         dtype = numpy.asarray(plain(parts[0])).dtype if self.otypes is None else numpy.dtype(list(self.otypes)[output])
         whole = array(parts, dtype)
         return whole.reshape(loop + whole.shape[1:])
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        """Numpy's class makes no method of a function; nor does this one."""
+        """Return the object itself: like numpy's class, it does not become a method."""
         return self

@@ -1,6 +1,6 @@
 """numpy.polynomial, for programs that are differentiated.
 
-numpy's modules are Python code on arrays: the same code runs here with numpy's name meaning `tapeengine.numpy`.
+numpy's modules are Python code on arrays. They run here once more, with `tapeengine.numpy` in place of numpy.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MODULES = ("polyutils", "_polybase", "polynomial", "chebyshev", "hermite", "herm
 
 
 def imported(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
-    """The import statement of those modules: numpy is ours, and what numpy dispatches is called as it is."""
+    """The import statement for those modules: numpy is `tapeengine.numpy`, and its functions are not dispatched."""
     if name == "numpy" and not level:
         return names()
     if name == "numpy._core.overrides":
@@ -32,14 +32,14 @@ def imported(name: str, globals: Any = None, locals: Any = None, fromlist: Any =
 
 @cache
 def names() -> ModuleType:
-    """What the name of numpy means there: a traced array is an instance of its class of arrays."""
+    """The replacement for the name numpy in those modules: traced arrays are instances of its `ndarray`."""
     module = ModuleType("numpy")
     module.__dict__.update(numpy_names(), __getattr__=partial(getattr, importlib.import_module("tapeengine.numpy")))
     return module
 
 
 def twin(name: str) -> ModuleType:
-    """One of numpy's modules, run once more."""
+    """Execute one of numpy's modules again, with other bindings."""
     spec = importlib.util.find_spec(f"{THEIRS}.{name}")
     assert spec is not None and spec.loader is not None
     module = ModuleType(f"{__name__}.{name}", None)
@@ -52,7 +52,7 @@ def twin(name: str) -> ModuleType:
 
 
 def classes() -> dict[str, Any]:
-    """The classes of series by their names, and the modules."""
+    """The classes of series by name, and the modules."""
     found: dict[str, Any] = {name: twin(name) for name in MODULES}
     for name in ("Polynomial", "Chebyshev", "Legendre", "Hermite", "HermiteE", "Laguerre"):
         module = {"HermiteE": "hermite_e"}.get(name, name.lower())

@@ -1,4 +1,4 @@
-"""numpy.testing, for programs that are differentiated: assertions look at values."""
+"""numpy.testing, for programs that are differentiated: assertions compare values."""
 
 from __future__ import annotations
 

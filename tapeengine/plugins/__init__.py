@@ -1,4 +1,4 @@
-"""Plugins: the hooks that they implement, how they are found, and C kernels for scalar primitives.
+"""Plugins: the hooks that they implement, their discovery, and C kernels for scalar primitives.
 
 Examples
 --------
@@ -19,7 +19,7 @@ __all__ = ["LoadedPlugins", "PluginRecord", "hookimpl", "load_plugins", "scalar_
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for, when it is: pluggy and package metadata are not needed to import tapeengine."""
+    """Import a name at its first use: importing tapeengine needs neither pluggy nor package metadata."""
     from importlib import import_module
 
     for module in ("hookspecs", "discovery", "kernels"):

@@ -1,7 +1,7 @@
-"""Finding plugins and collecting what they bring, so that one that fails stops nobody else.
+"""Finds plugins and collects their contributions; a plugin that fails does not affect the others.
 
-pluggy's own loader of entry points stops at the first plugin that cannot be imported, so this is a loop of our own:
-each plugin is imported, registered and asked by itself, and whatever it raises is recorded with its version.
+pluggy's own loader of entry points stops at the first plugin that cannot be imported. The loop here imports, registers
+and calls each plugin separately, and records any exception with the plugin's version.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FIRST = "tapeengine"
 
 @dataclass(frozen=True)
 class PluginRecord:
-    """One plugin as it was found.
+    """One plugin and what was found about it.
 
     Attributes
     ----------
@@ -38,15 +38,15 @@ class PluginRecord:
     hooks : tuple of str
         The hooks that it implements.
     contribution : Contribution or None
-        What it brings; None where it failed or is disabled.
+        Its contents; None if it failed or is disabled.
     error : str
-        Why it cannot be used; empty where it can.
+        Why it cannot be used; empty if it can.
     disabled : bool
         Whether TAPEENGINE_DISABLE_PLUGINS names it.
     plugin : object
-        The module or object with the hooks; None where it failed or is disabled.
+        The module or object with the hooks; None if it failed or is disabled.
     lost : tuple of str
-        What it brings that an earlier plugin brings as well, and that is left out.
+        Its entries that an earlier plugin also provides; they are left out.
     """
 
     origin: Origin
@@ -59,7 +59,7 @@ class PluginRecord:
 
     @property
     def failures(self) -> list[PluginFailure]:
-        """What cannot be used, and why."""
+        """The failures of this plugin, with reasons."""
         if self.error:
             return [PluginFailure(self.origin, self.error)]
         return [PluginFailure(self.origin, f"without {what}", whole=False) for what in self.lost]
@@ -71,9 +71,9 @@ class LoadedPlugins:
     Attributes
     ----------
     records : tuple of PluginRecord
-        All plugins that were found, also those that failed or are disabled.
+        All plugins that were found, including those that failed or are disabled.
     registry : Registry
-        What the others bring.
+        The contents of the others.
     """
 
     def __init__(
@@ -87,12 +87,12 @@ class LoadedPlugins:
         self.registry = Registry(found, failures)
 
     def configure(self, engine: Any) -> Registry:
-        """Call the plugins' `tapeengine_configure` in their order, and return the registry with those that fail.
+        """Call the plugins' `tapeengine_configure` in order, and return the registry with their failures added.
 
         Raises
         ------
         RegistryError
-            When one of the plugins that were asked for fails.
+            If a plugin that was passed explicitly fails.
         """
         failures = []
         for record in self.records:
@@ -109,26 +109,26 @@ class LoadedPlugins:
 
 
 def load_plugins(plugins: Sequence[Any] | None = None) -> LoadedPlugins:
-    """Find plugins and collect what they bring.
+    """Find plugins and collect their contributions.
 
     Parameters
     ----------
     plugins : sequence, optional
-        Modules or other objects with hooks, and names of installed plugins; where two of them bring a primitive of one
-        name, a rule for one function or one class, the later one's is used. By default all installed plugins, without
-        those that the environment variable TAPEENGINE_DISABLE_PLUGINS names (by plugin or distribution, with commas
-        between).
+        Modules or other objects with hooks, and names of installed plugins. If two of them provide the same primitive
+        name, a rule for the same function or the same class, the later one is used. By default all installed plugins
+        except those named in the environment variable TAPEENGINE_DISABLE_PLUGINS (by plugin or distribution, separated
+        by commas).
 
     Returns
     -------
     LoadedPlugins
-        An installed plugin that fails is in its records, and in the registry's failures; so is what an installed
-        plugin brings though an earlier one does, which is left out.
+        An installed plugin that fails is in its records and in the registry's failures. So are entries that an earlier
+        plugin provides as well; they are left out.
 
     Raises
     ------
     RegistryError
-        When a plugin that was asked for in `plugins` is not installed or fails.
+        If a plugin in `plugins` is not installed or fails.
     """
     manager = pluggy.PluginManager("tapeengine")
     manager.add_hookspecs(hookspecs)
@@ -156,7 +156,7 @@ def _installed(manager: pluggy.PluginManager) -> list[PluginRecord]:
 
 
 def _order(point: EntryPoint) -> tuple[bool, str, str]:
-    """First-party primitives come first, then distributions by name, whatever the order on disk."""
+    """The order of plugins: first-party ones first, then by distribution name, independent of the order on disk."""
     distribution = point.dist.name if point.dist is not None else ""
     return distribution != _FIRST, distribution, point.name
 
@@ -176,14 +176,14 @@ def _explicit(manager: pluggy.PluginManager, given: Any) -> PluginRecord:
             raise RegistryError(f"there is no installed plugin {plugin!r}; installed are: {there}")
         return _record(manager, _origin(points[0]), points[0].load)
     name = getattr(plugin, "__name__", type(plugin).__name__)
-    if type(plugin).__hash__ is None:  # pluggy keeps plugins in dicts
+    if type(plugin).__hash__ is None:  # pluggy needs hashable plugins
         plugin = ModuleType(name)
         plugin.__dict__.update({key: getattr(given, key) for key in dir(given) if not key.startswith("__")})
     return _record(manager, Origin(name), lambda: plugin)
 
 
 def _record(manager: pluggy.PluginManager, origin: Origin, load: Callable[[], Any]) -> PluginRecord:
-    """Import and ask one plugin; whatever it raises becomes the record's error."""
+    """Import and call one plugin; an exception becomes the record's error."""
     plugin = None
     try:
         plugin = load()
@@ -197,7 +197,7 @@ def _record(manager: pluggy.PluginManager, origin: Origin, load: Callable[[], An
 
 
 def _free_name(manager: pluggy.PluginManager, origin: Origin) -> str:
-    """A name of its own for each plugin: two distributions may name their entry points alike."""
+    """A unique name for a plugin: two distributions may use the same entry point name."""
     name = f"{origin.distribution}:{origin.plugin}"
     return name if not manager.has_plugin(name) else f"{name}:{len(manager.get_plugins())}"
 
@@ -288,7 +288,7 @@ def _kind(value: Any) -> str:
 
 
 def _first_wins(records: list[PluginRecord]) -> list[PluginRecord]:
-    """Leave out of each plugin what an earlier one brings; the record says so, and the rest of the plugin is used."""
+    """Leave out of each plugin the entries of earlier plugins; the record lists them, and the rest is used."""
     kept: list[Contribution] = []
     checked = []
     for record in records:
@@ -301,7 +301,7 @@ def _first_wins(records: list[PluginRecord]) -> list[PluginRecord]:
 
 
 def _last_wins(records: list[PluginRecord]) -> list[PluginRecord]:
-    """Leave out of each plugin what a later one brings: whoever lists plugins puts them in an order on purpose."""
+    """Leave out of each plugin the entries of later ones: the order of an explicit list is deliberate."""
     later = [[other.contribution for other in records[i + 1 :] if other.contribution] for i in range(len(records))]
     return [
         replace(record, contribution=record.contribution and record.contribution.without(others)[0])

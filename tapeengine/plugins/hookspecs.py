@@ -36,12 +36,12 @@ hookimpl = pluggy.HookimplMarker("tapeengine")
 
 @hookspec
 def tapeengine_primitives() -> Iterable[Primitive]:  # type: ignore[empty-body]
-    """Return the primitives that this plugin brings.
+    """Return the primitives of this plugin.
 
     Returns
     -------
     iterable of Primitive
-        Their names must not be those of another plugin's primitives.
+        Their names must differ from those of other plugins' primitives.
 
     Examples
     --------
@@ -65,16 +65,16 @@ def tapeengine_primitives() -> Iterable[Primitive]:  # type: ignore[empty-body]
 
 @hookspec
 def tapeengine_numpy_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:  # type: ignore[empty-body]
-    """Map functions of numpy, or of another library, to what is called in their place on traced values.
+    """Map functions of numpy, or of another library, to their replacements for traced values.
 
     Returns
     -------
     mapping of callable to callable
         The keys are functions that dispatch on their arguments (ufuncs, their methods as ``(numpy.add, "reduce")``,
         and functions of numpy's ``__array_function__`` protocol). A value takes the key's own parameters; it is a
-        primitive, or an ordinary function of primitives. A key may also be the name of a module that takes long to
-        import, such as ``"scipy.special"``: its value is a function that returns the mapping, and is called once that
-        module has been imported and a function without a rule is met.
+        primitive, or an ordinary function of primitives. A key may also be the name of a module that is slow to
+        import, such as ``"scipy.special"``: its value is a function that returns the mapping. It is called once that
+        module has been imported and a function without a rule is called.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def tapeengine_numpy_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
 
 @hookspec
 def tapeengine_structures() -> Mapping[type, Container]:  # type: ignore[empty-body]
-    """Register container classes: how a value is taken apart into its children and put together again.
+    """Register container classes: how to decompose a value into its children and rebuild it.
 
     Returns
     -------
@@ -122,12 +122,12 @@ def tapeengine_structures() -> Mapping[type, Container]:  # type: ignore[empty-b
 
 @hookspec
 def tapeengine_modules() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """Name the modules of a library that have counterparts for traced values, for code that is lifted.
+    """Name the modules of a library that have counterparts for traced values, for lifted code.
 
     Returns
     -------
     mapping of str to str
-        The name of a module of the library, and that of the module whose names lifted code sees in place of its names.
+        Maps the name of a module to the name of the module that replaces it in lifted code.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def tapeengine_modules() -> Mapping[str, str]:  # type: ignore[empty-body]
 
 @hookspec
 def tapeengine_configure(engine: Any) -> None:
-    """Look at, or set, an engine that has just been built with this plugin; called once for each engine.
+    """Inspect or change an engine that has just been built with this plugin; called once for each engine.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""C kernels of scalar primitives: the addresses of C functions, from whatever a plugin has them in.
+"""C kernels of scalar primitives: the addresses of C functions, in the forms that plugins use.
 
 A kernel is a value and its partial derivatives, each a C function ``double f(double)`` or ``double f(double,
 double)`` that needs no interpreter. The core calls them by address, at the speed of its own scalar operations.
@@ -40,7 +40,7 @@ class Kernel(NamedTuple):
     partials : tuple of int
         The addresses of the partial derivatives' functions, one for each argument; each takes all arguments.
     owners : tuple
-        What keeps the functions alive.
+        Objects that keep the functions alive.
     """
 
     arity: int
@@ -67,7 +67,7 @@ def scalar_kernel(value: Any, *partials: Any) -> Kernel:
     Raises
     ------
     PrimitiveError
-        When something is not a C function of doubles, or the numbers of arguments differ.
+        If something is not a C function of doubles, or the numbers of arguments differ.
 
     Examples
     --------
@@ -89,10 +89,9 @@ def scalar_kernel(value: Any, *partials: Any) -> Kernel:
 
 
 def scalar_function(primitive: Primitive) -> Callable[..., Any]:
-    """Return a primitive with a kernel as a function that is called as fast as the core's own.
+    """Return a primitive with a kernel as a function that is as fast as the core's own.
 
-    A float gives a float and a dual is recorded without a step through Python; anything else, such as an array, goes to
-    the primitive.
+    A float gives a float; a dual is recorded without calling Python. Other values, such as arrays, go to the primitive.
 
     Parameters
     ----------
@@ -107,7 +106,7 @@ def scalar_function(primitive: Primitive) -> Callable[..., Any]:
     Raises
     ------
     PrimitiveError
-        When the primitive has no kernel.
+        If the primitive has no kernel.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Primitives: records of operations with their derivative rules, what rules are made of, and the registry of all.
+"""Primitives: records of operations with their derivative rules, tools for writing rules, and the registry.
 
-`record` has the `Primitive` itself, `samples` where its inputs may lie, `signatures` how its parameters are read,
-`builders` and `blocks` ready-made rules, `rule_checks` what is checked of every rule, `spaces` the vector spaces that
-rules act on, `local` the decorator `te.primitive`, and `registry` what an engine knows and which plugin brought it.
+`record` defines `Primitive`, `samples` the inputs at which it is checked, `signatures` reads parameters, `builders` and
+`blocks` make common rules, `rule_checks` checks the results of rules, `spaces` defines the vector spaces that rules
+act on, `local` the decorator `te.primitive`, and `registry` what an engine knows and which plugin provides it.
 """
 
 from tapeengine.primitive.record import NotDifferentiable, Primitive, Rule

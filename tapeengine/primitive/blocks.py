@@ -1,9 +1,10 @@
 """Forward rules for a block of tangents at once: a Jacobian sweeps many of them over one run of a program.
 
-The tangents of a block lie along a new first axis, and so do the results. A `Rule` may carry such a form of itself as
-``Rule(function, names, block=...)``: ``block(tangents, *kept)`` with what the rule keeps, and in a variadic primitive
-``block([tangents of each argument], spaces, *statics)``. Blocks are plain numpy arrays; a form may call numpy itself.
-Without one the engine tries the rule on a block and checks what comes of it, at about twice the cost.
+The tangents of a block lie along a new first axis, and so do the results. A `Rule` may have a second form for blocks,
+``Rule(function, names, block=...)``: it is called as ``block(tangents, *kept)`` with the values that the rule keeps,
+and in a variadic primitive as ``block([tangents of each argument], spaces, *statics)``. Blocks are plain numpy arrays,
+so a block form may call numpy itself. Without one the engine calls the rule on a block and checks the result, at about
+twice the cost.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ __all__ = ["aligned", "inner_axes", "scaled_block", "scaling_block"]
 
 
 def aligned(tangents: Any, axes: int) -> Any:
-    """Give the entries of a block `axes` axes, with unit axes in front as numpy broadcasts.
+    """Give the entries of a block `axes` axes, with leading unit axes as in broadcasting.
 
     Parameters
     ----------
     tangents : numpy.ndarray of shape (columns, ...)
         The block.
     axes : int
-        The axes that each entry is to have; entries with more keep theirs.
+        The number of axes that each entry gets; entries with more axes are unchanged.
 
     Examples
     --------
@@ -38,7 +39,7 @@ def aligned(tangents: Any, axes: int) -> Any:
 
 
 def inner_axes(axis: Any, ndim: int) -> tuple[int, ...]:
-    """Return the axes of a block that are the axes `axis` (None: all) of its entries, which have `ndim` axes.
+    """Return the axes of a block for the axes `axis` (None: all) of its entries, which have `ndim` axes.
 
     Examples
     --------
@@ -52,9 +53,9 @@ def inner_axes(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def scaled_block(tangents: Any, partial: Any, space: Space, selects: bool = False) -> Any:
-    """Multiply the entries of a block by a partial derivative, spread over the space of the output.
+    """Multiply the entries of a block by a partial derivative, and broadcast them to the space of the output.
 
-    A tangent of zero gives zero, also where the partial is infinite or NaN; so does a partial of zero that `selects`.
+    A zero tangent gives zero, even where the partial is infinite or NaN; so does a zero partial if `selects` is true.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def scaled_block(tangents: Any, partial: Any, space: Space, selects: bool = Fals
     space : Space
         The output's space.
     selects : bool
-        Whether the partial only says which elements count.
+        Whether the partial only selects elements.
 
     Examples
     --------
@@ -81,7 +82,7 @@ def scaled_block(tangents: Any, partial: Any, space: Space, selects: bool = Fals
 
 
 def fitted(values: Any, space: Space) -> Any:
-    """Spread the entries of a block over a space, in its dtype."""
+    """Broadcast the entries of a block to a space, in its dtype."""
     if np.iscomplexobj(values) and not space.is_complex:
         values = values.real
     shape = (len(values), *space.shape)

@@ -1,7 +1,7 @@
-"""Whole records for operations of a known kind, and the linear maps that rules are made of.
+"""Builders of whole records for common kinds of operations, and the linear maps that rules are written with.
 
 `linear`, `bilinear`, `elementwise`, `discrete` and `not_differentiable` build a `Primitive` from what the operation
-*is*. The three linear helpers `scale`, `unbroadcast` and `broadcast` are primitives themselves, so that rules made of
+*is*. The three linear maps `scale`, `unbroadcast` and `broadcast` are primitives themselves, so that rules written with
 them can be differentiated again.
 """
 
@@ -32,8 +32,7 @@ __all__ = [
 
 
 def scale(ct: Any, partial: Any) -> Any:
-    """Multiply a cotangent or tangent by a partial derivative; where `ct` is zero the result is zero, whatever the
-    partial is.
+    """Multiply a cotangent or tangent by a partial derivative; where `ct` is zero, the result is zero.
 
     Parameters
     ----------
@@ -43,7 +42,7 @@ def scale(ct: Any, partial: Any) -> Any:
     Returns
     -------
     float or array
-        ``ct * partial``, with exact zeros where `ct` is zero, also where `partial` is infinite or NaN.
+        ``ct * partial``, with exact zeros where `ct` is zero, even where `partial` is infinite or NaN.
 
     Examples
     --------
@@ -54,7 +53,7 @@ def scale(ct: Any, partial: Any) -> Any:
 
 
 def unbroadcast(ct: Any, space: Space) -> Any:
-    """Fit a cotangent into the space of an argument that was broadcast.
+    """Sum a cotangent over broadcast axes, so that it lies in the space of an argument.
 
     Parameters
     ----------
@@ -66,7 +65,7 @@ def unbroadcast(ct: Any, space: Space) -> Any:
     Returns
     -------
     float or array
-        The sum over the broadcast axes, in the argument's shape and dtype; its real part where the argument is real.
+        The sum over the broadcast axes, in the argument's shape and dtype; its real part if the argument is real.
 
     Examples
     --------
@@ -77,7 +76,7 @@ def unbroadcast(ct: Any, space: Space) -> Any:
 
 
 def broadcast(t: Any, space: Space) -> Any:
-    """Spread a tangent over the space of an output: the transpose of `unbroadcast`.
+    """Broadcast a tangent to the space of an output: the transpose of `unbroadcast`.
 
     Parameters
     ----------
@@ -115,7 +114,7 @@ def _times(x: Any, y: Any) -> tuple[Any, bool]:
     with np.errstate(invalid="ignore", over="ignore"):
         product = np.multiply(x, y)
         square = np.vdot(product, product)
-    # The square is NaN if an element is, and for real numbers only then: nothing else needs a second look.
+    # The square is NaN if an element is NaN, and for real numbers only then; only in that case elements are inspected.
     return product, bool(square != square)
 
 
@@ -134,7 +133,7 @@ def _unbroadcast(ct: Any, *, space: Space) -> Any:
 
 
 def _summed(value: Any, axes: tuple[int, ...]) -> Any:
-    """Sum over axes. Where a short axis stays innermost, einsum takes a quarter of the time, in the same order."""
+    """Sum over axes. If a short axis stays innermost, einsum takes a quarter of the time and adds in the same order."""
     if value.size < 4096 or value.shape[-1] >= 64 or value.ndim - 1 in axes:
         return value.sum(axis=axes)
     places = list(range(value.ndim))
@@ -197,7 +196,7 @@ SCALE = Primitive(
     },
     jvp={
         "ct": lambda t, partial, out_space: broadcast(scale(t, partial), out_space),
-        # An infinite tangent of the partial, too, is nothing where the cotangent is zero.
+        # An infinite tangent of the partial also contributes zero where the cotangent is zero.
         "partial": lambda t, ct, out_space: broadcast(PRODUCT(t, ct), out_space),
     },
     samples=(
@@ -249,7 +248,7 @@ BROADCAST = Primitive(
     jvp={"t": lambda t, space: broadcast(t, space)},
     samples=_broadcast_samples,
     pattern=patterns.elementwise,
-    doc="t spread over a space, the transpose of unbroadcast",
+    doc="t broadcast to a space, the transpose of unbroadcast",
 )
 
 
@@ -269,18 +268,17 @@ def linear(
     variadic: bool = False,
     args: Sequence[str] | None = None,
 ) -> Primitive:
-    """Build the record of an operation that is linear in its arguments taken together, such as sum, add, concatenate
-    or where.
+    """Build the record of an operation that is linear in all its arguments together, such as sum or concatenate.
 
     Parameters
     ----------
     name, primal, static, samples, doc, opcode, kernel, pattern, variadic, args
         As for `Primitive`.
     transpose : callable, or mapping of str to callable
-        The vjp rule of each argument; a callable stands for the only one. An argument without one (such as the
-        condition of where) is handed to the primal as it is.
+        The vjp rule of each argument; a single callable is for the only argument. An argument without a rule (such as
+        the condition of where) is passed to the primal unchanged.
     jvp : mapping of str to callable, optional
-        Rules that are cheaper than applying the operation to the tangent with zeros in the other arguments.
+        Rules that are cheaper than applying the operation to the tangent, with zeros for the other arguments.
     block : callable, or mapping of str to callable, optional
         The operation on a block of tangents, with the spaces of the other arguments; see `tapeengine.primitive.blocks`.
 
@@ -322,7 +320,7 @@ def _give_blocks(rules: Mapping[str, Rule], blocks: Mapping[str, Callable[..., A
 def _linear_jvp(
     made: list[Primitive], signature: Signature, arg: str, linear_in: Mapping[str, Any], variadic: bool
 ) -> Rule:
-    """Apply the operation to the tangent in place of `arg`, and to zeros in place of the other linear arguments."""
+    """Apply the operation to the tangent of `arg`, with zeros for the other linear arguments."""
     if variadic:
         return _variadic_jvp(made, signature)
     others = [key for key in signature.args if key != arg]
@@ -338,7 +336,7 @@ def _linear_jvp(
 
 
 def _no_tangent(space: Any) -> Any:
-    """Return the zero that stands for an argument without a tangent; a discrete one keeps its dtype and shape."""
+    """Return the zero for an argument without a tangent; a discrete argument keeps its dtype and shape."""
     return np.zeros(space.shape, space.dtype) if space.is_discrete and space.dtype.kind != "O" else space.zeros()
 
 
@@ -347,7 +345,7 @@ def _variadic_jvp(made: list[Primitive], signature: Signature) -> Rule:
         return joint({index: t}, spaces, *statics)
 
     def joint(tangents: Mapping[int, Any], spaces: Sequence[Any], *statics: Any) -> Any:
-        """The tangents of several arguments at once, in one call of the operation."""
+        """Apply the operation once to the tangents of several arguments."""
         values = [tangents[k] if k in tangents else _no_tangent(space) for k, space in enumerate(spaces)]
         return made[0](*values, **dict(zip(signature.static_names, statics, strict=True)))
 
@@ -369,12 +367,11 @@ def bilinear(
     pattern: patterns.Pattern | None = None,
     args: Sequence[str] | None = None,
 ) -> Primitive:
-    """Build the record of an operation that is linear in each of its arguments, such as a matrix product or a
-    convolution.
+    """Build the record of an operation that is linear in each of its arguments, such as a matrix product.
 
-    The jvp rule of an argument is the operation itself, with the tangent in the argument's place. `block` gives it for
-    blocks of tangents (`tapeengine.primitive.blocks`): for each argument
-    ``block(tangents, *other arguments, *statics)``.
+    The jvp rule of an argument is the operation itself, with the tangent in place of the argument. `block` does this
+    for blocks of tangents (`tapeengine.primitive.blocks`): one ``block(tangents, *other arguments, *statics)`` for each
+    argument.
 
     Examples
     --------
@@ -408,20 +405,19 @@ def elementwise(
     args: Sequence[str] | None = None,
     selects: bool = False,
 ) -> Primitive:
-    """Build the record of an operation on elements, whose arguments broadcast, from one partial derivative for each
-    argument.
+    """Build the record of an elementwise operation, whose arguments broadcast, from its partial derivatives.
 
     Parameters
     ----------
     name, primal, static, samples, doc, opcode, kernel, args
         As for `Primitive`.
     *partials : callable or None
-        For each argument the partial derivative as a function of what it asks for by name (arguments, `out`, static
-        parameters, spaces); None where the argument is discrete. The cotangent is multiplied by it with `scale` and
-        un-broadcast.
+        For each argument the partial derivative, a function whose parameters name what it needs (arguments, `out`,
+        static parameters, spaces); None for a discrete argument. The cotangent is multiplied by it with `scale` and
+        then un-broadcast.
     selects : bool
-        Whether the partials only say which elements count, as those of a maximum: what they leave out is zero, also
-        where the cotangent is infinite or NaN.
+        Whether the partials only select elements, as those of a maximum do: an element that is not selected gets zero,
+        even where the cotangent is infinite or NaN.
 
     Examples
     --------
@@ -472,8 +468,7 @@ def discrete(
     variadic: bool = False,
     args: Sequence[str] | None = None,
 ) -> Primitive:
-    """Build the record of an operation whose result is discrete or constant piece by piece, such as floor, argmax or
-    a comparison.
+    """Build the record of an operation with a discrete or piecewise constant result, such as floor or argmax.
 
     It computes on the values of traced arguments, and its result is a constant of the trace.
 
@@ -501,14 +496,14 @@ def not_differentiable(
     variadic: bool = False,
     args: Sequence[str] | None = None,
 ) -> Primitive:
-    """Build the record of an operation that plain values may use and traced ones may not.
+    """Build the record of an operation that accepts plain values and refuses traced ones.
 
     Parameters
     ----------
     name, primal, static, samples, doc, variadic, args
         As for `Primitive`.
     reason : str
-        What the error says to those who differentiate it, best with another way to go.
+        The explanation in the error for traced values, ideally with an alternative.
 
     Examples
     --------

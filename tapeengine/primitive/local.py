@@ -1,4 +1,4 @@
-"""`te.primitive`: a quick local operation with rules of its own, without a plugin."""
+"""`te.primitive`: a local operation with its own derivative rules, without a plugin."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["LocalPrimitive", "primitive"]
 
 
 class LocalPrimitive:
-    """A function that becomes a `Primitive` as its rules are given. Made by `primitive`.
+    """A function that becomes a `Primitive` when its rules are given. Made by `primitive`.
 
     Attributes
     ----------
     record : Primitive
-        The primitive with the rules that have been given so far; `tapeengine.testing.check_primitive` takes it.
+        The primitive with the rules given so far, for `tapeengine.testing.check_primitive`.
     """
 
     def __init__(self, function: Callable[..., Any], name: str, options: dict[str, Any]) -> None:
@@ -41,8 +41,8 @@ class LocalPrimitive:
     def def_vjp(self, **rules: Callable[..., Any]) -> LocalPrimitive:
         """Give vjp rules by argument: ``rule(ct, ...)`` returns the argument's cotangent.
 
-        A rule asks for what it keeps by name, as in a `Primitive`. Where an argument has no jvp rule, that is the
-        transpose of this one.
+        Further parameters of a rule name the values that it keeps, as in a `Primitive`. An argument without a jvp rule
+        gets the transpose of its vjp rule.
         """
         self._vjp.update(rules)
         self.record = self._build()
@@ -51,19 +51,19 @@ class LocalPrimitive:
     def def_jvp(self, **rules: Callable[..., Any]) -> LocalPrimitive:
         """Give jvp rules by argument: ``rule(t, ...)`` returns the contribution to the value's tangent.
 
-        Where an argument has no vjp rule, it is the transpose of this one.
+        An argument without a vjp rule gets the transpose of its jvp rule.
         """
         self._jvp.update(rules)
         self.record = self._build()
         return self
 
     def __call__(self, *args: Any, **static: Any) -> Any:
-        """Compute the value; record it where an argument is traced.
+        """Compute the value; record the call if an argument is traced.
 
         Raises
         ------
         DroppedDerivativeError
-            Where the function writes into an array that it is given; see `Unwritten`.
+            If the function writes into an array argument; see `Unwritten`.
         """
         if not any(map(is_traced, args)):
             return self._plain(*args, **static)
@@ -85,7 +85,7 @@ class LocalPrimitive:
         return Primitive(self._name, self._unwritten, vjp, jvp, **self._options)
 
     def _transposed(self, arg: str, rule: Callable[..., Any], kind: str, domain: str) -> Any:
-        """Transpose a rule: it is linear, so the vjp of it, anywhere, is its transpose everywhere."""
+        """Transpose a rule: a rule is linear, so its vjp at any point is its transpose."""
         if arg not in self._signature.args:
             return rule
         if self._options.get("variadic"):
@@ -104,11 +104,11 @@ class LocalPrimitive:
 
 
 class Unwritten:
-    """A function that must not write into its arrays, since derivatives are computed with what was there before.
+    """A function that must not write into its array arguments, since derivatives are computed from their values.
 
-    Its first call works on copies, which are compared with the arrays afterwards, so that also a write by foreign code
-    is found. Later calls are given read-only views, where numpy raises at the write. Compiled code that takes
-    none is given copies each time.
+    The first call works on copies, which are then compared with the arrays; this also detects writes by compiled code.
+    Later calls get read-only views, for which numpy raises an error at a write. Compiled code that does not accept
+    read-only arrays gets copies in each call.
     """
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
@@ -135,16 +135,16 @@ class Unwritten:
         value = self._function(*given, **static)
         if any(type(x) is np.ndarray and x.tobytes() != y.tobytes() for x, y in zip(args, given, strict=True)):
             raise DroppedDerivativeError(
-                f"{self._name} writes into an array that it is given, and the trace computes derivatives with what was "
-                "there before. Let the function copy the array first (x = x.copy()), or return what it writes; give it "
-                "an array to work in as a static parameter"
+                f"{self._name} writes into an array argument, but the trace computes derivatives from its previous "
+                "values. Let the function copy the array first (x = x.copy()), or return what it writes; pass "
+                "work arrays as static parameters"
             )
         self._on_copies = not self._takes_views
         return value
 
 
 def _read_only(x: Any) -> Any:
-    """A view that cannot be written to, of an array."""
+    """A read-only view of an array; other values unchanged."""
     if type(x) is not np.ndarray:
         return x
     view = x.view()
@@ -153,14 +153,14 @@ def _read_only(x: Any) -> Any:
 
 
 def _owned(value: Any) -> Any:
-    """A result that can be written to: a function may return the view that it was given."""
+    """A writable result, since a function may return the read-only view that it was given."""
     if type(value) is np.ndarray:
         return value if value.flags.writeable else value.copy()
     return type(value)(map(_owned, value)) if type(value) in (tuple, list) else value
 
 
 def _ones(space: VectorSpace) -> Any:
-    """A point to transpose at. Not zero: a rule may treat zeros apart, as the zero-cotangent rule wants."""
+    """A point to transpose at. It is not zero, because a rule may treat zeros differently (the zero-cotangent rule)."""
     parts = getattr(space, "spaces", None)
     if parts is not None:
         return space.rebuild([_ones(part) for part in parts])  # type: ignore[union-attr]
@@ -185,7 +185,7 @@ def primitive(
     doc: str = "",
     variadic: bool = False,
 ) -> Any:
-    """Make a function an operation with derivative rules of its own.
+    """Turn a function into an operation with its own derivative rules.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def primitive(
     Returns
     -------
     LocalPrimitive
-        Callable as the function is; give its rules with `def_vjp` and `def_jvp`.
+        Callable like the function; add its rules with `def_vjp` and `def_jvp`.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """The structure of an operation's linear map: which elements of its arguments each element of its result depends on.
 
-A primitive declares it as ``pattern=``, one of the functions here or one of its own. It is given a `Call` whose `sets`
-hold, for each argument that depends on an input, one set for each element; it returns the sets of the result. Sets are
-numbers that stand for sets of inputs (0 for the empty one): they may be moved about like any elements, and united. What
-counts is what the operation may read, whatever the values are: a partial that happens to be zero counts.
+A primitive declares it as ``pattern=``, with a function from here or its own. The function gets a `Call` whose `sets`
+contain, for each argument that depends on an input, one set for each element; it returns the sets of the result. A set
+is a number that represents a set of inputs (0 is the empty set): sets may be moved like elements, and united. The
+pattern depends on what the operation may read, not on values: a partial that happens to be zero counts.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ Sets = Any
 
 
 class Call(Protocol):
-    """One recorded call, as a pattern sees it.
+    """One recorded call, for a pattern.
 
     Attributes
     ----------
     sets : dict of int to numpy.ndarray of uint32
-        By the argument's index: its sets, in its shape.
+        The sets of each argument, in its shape, by the argument's index.
     spaces : sequence of Space
-        Of all arguments.
+        The spaces of all arguments.
     static : dict
         The static parameters.
     values : dict
-        By the argument's index: arguments that are never differentiated.
+        Arguments that are never differentiated, by the argument's index.
     shape : tuple of int
-        Of the result; of its first array where it has several.
+        The shape of the result; of its first array if it has several.
     primal : callable
     """
 
@@ -47,10 +47,10 @@ class Call(Protocol):
         """Return the unions, element by element; both broadcast."""
 
     def over(self, x: Sets, axes: tuple[int, ...] | None) -> Sets:
-        """Return the union over axes (None: over all), which stay with extent 1."""
+        """Return the union over axes (None: over all); these axes stay with extent 1."""
 
     def grouped(self, x: Sets, groups: Any, count: int) -> Sets:
-        """Return `count` unions: number g is that of the elements of `x` whose group is g."""
+        """Return `count` unions: number g is the union of the elements of `x` whose group is g."""
 
 
 Pattern = Callable[[Call], Sets]
@@ -65,7 +65,7 @@ def elementwise(call: Call) -> Sets:
 
 
 def moves(call: Call) -> Sets:
-    """Each element of the result is an element of an argument or a constant: the operation itself moves the sets."""
+    """Each element of the result is an element of an argument or a constant: the operation moves the sets."""
     sets = [
         call.values[k] if k in call.values else call.sets.get(k, np.zeros(space.shape, np.uint32))
         for k, space in enumerate(call.spaces)
@@ -86,7 +86,7 @@ def along(call: Call) -> Sets:
 
 
 def axes_of(call: Call, ndim: int) -> tuple[int, ...] | None:
-    """Return the axes that the static parameter names; None for all."""
+    """Return the axes that the static parameter `axis` names; None for all."""
     axis = call.static.get("axis")
     if axis is None:
         return None
@@ -94,7 +94,7 @@ def axes_of(call: Call, ndim: int) -> tuple[int, ...] | None:
 
 
 def cumulates(call: Call) -> Sets:
-    """Each element depends on itself and those before it along `axis`, by doubling (Hillis and Steele)."""
+    """Each element depends on itself and those before it along `axis`; computed by doubling (Hillis and Steele)."""
     sets = np.moveaxis(call.sets[0], call.static["axis"], 0)
     distance = 1
     while distance < len(sets):
@@ -104,7 +104,7 @@ def cumulates(call: Call) -> Sets:
 
 
 def core(call: Call) -> Sets:
-    """Each result's matrix, vector or number depends on all of the argument's matrix: the last two axes."""
+    """Each result's matrix, vector or number depends on the whole matrix of the argument: its last two axes."""
     sets = call.sets[0]
     batch = sets.shape[:-2]
     whole = call.over(sets, (sets.ndim - 2, sets.ndim - 1)).reshape(batch)
@@ -112,7 +112,7 @@ def core(call: Call) -> Sets:
 
 
 def product(call: Call) -> Sets:
-    """A matrix product: rows of the first argument and columns of the second."""
+    """A matrix product: an element depends on a row of the first argument and a column of the second."""
     parts = []
     shape = call.shape
     if 0 in call.sets:
@@ -130,7 +130,7 @@ def product(call: Call) -> Sets:
 
 
 def windows(call: Call, sets: Sets, extent: int) -> Sets:
-    """Return the unions over windows of a length along the first axis: of element k with the `extent` - 1 after it."""
+    """Return the unions over windows along the first axis: of element k and the `extent` - 1 elements after it."""
     found, length = sets, 1
     while 2 * length <= extent:
         found = call.union(found[: len(found) - length], found[length:])

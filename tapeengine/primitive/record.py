@@ -1,5 +1,4 @@
-"""The `Primitive`: one frozen record of an operation, its two derivative rules, where its inputs may lie, and its
-documentation.
+"""The `Primitive`: one frozen record of an operation, its two derivative rules, its samples and its documentation.
 
 How to write one::
 
@@ -17,13 +16,13 @@ How to write one::
         doc="x * y; dx = ct * y, dy = ct * x",
     )
 
-A rule's first parameter is the cotangent of the output (vjp) or the tangent of its argument (jvp). Every further
-parameter is asked for by name, and what is asked for is what is kept alive: an argument, a static parameter, `out`,
+The first parameter of a rule is the cotangent of the output (vjp) or the tangent of its argument (jvp). Every further
+parameter names a value, and only the values named are kept alive: an argument, a static parameter, `out`,
 `<argument>_space`, `out_space`; in a variadic primitive `index`, the star parameter, and `<star parameter>_spaces`. A
-parameter with a default and any other name keeps its default.
+parameter with any other name must have a default, which it keeps.
 
-`samples` is a tuple, or a function without arguments that returns one (built only when the checker runs). Its items
-are `Sample` records or functions ``generator -> Sample``. In a `Sample`, a `uniform(shape, low, high)` stands for
+`samples` is a tuple, or a function without arguments that returns one (called only when the checker runs). Its items
+are `Sample` records or functions ``generator -> Sample``. In a `Sample`, ``uniform(shape, low, high)`` stands for
 values to be drawn.
 """
 
@@ -45,27 +44,27 @@ __all__ = ["NotDifferentiable", "Primitive", "Rule", "Sample", "Uniform", "unifo
 
 Need = tuple[str, Any]
 
-#: The types that most plain values have: looking for an attribute that is not there takes longer than asking for these.
+#: The types of most plain values: a look-up here is faster than the search for an attribute that does not exist.
 _PLAIN = frozenset((float, int, np.ndarray, np.float64))
 
 
 class NotDifferentiable(NamedTuple):
-    """Stands in place of a rule: there is no derivative for this argument, for a reason that the error repeats."""
+    """Stands in place of a rule if an argument has no derivative; the error repeats the reason."""
 
     reason: str
 
 
 class Rule:
-    """A derivative rule and what it keeps.
+    """A derivative rule and the names of the values that it keeps.
 
     Parameters
     ----------
     function : callable
         ``function(first, *kept)``: `first` is the cotangent of the output or the tangent of the argument.
     names : sequence of str
-        The names of what it keeps, in the order of its further parameters.
+        The names of the values that it keeps, in the order of its further parameters.
     block : callable, optional
-        A rule of tangents for many of them at once, along a new first axis; see `tapeengine.primitive.blocks`.
+        A form of the jvp rule for many tangents at once, along a new first axis; see `tapeengine.primitive.blocks`.
 
     Attributes
     ----------
@@ -89,7 +88,7 @@ class Rule:
         self.block = block
 
     def keep(self, args: Sequence[Any], static: Mapping[str, Any], out: Any, index: int) -> tuple[Any, ...]:
-        """Return what the rule keeps of one call: `static` holds all static parameters, `index` is the argument's."""
+        """Return the values that the rule keeps of one call; `static` must hold all static parameters."""
         return tuple(_fetch(kind, key, args, static, out, index) for kind, key in self.needs)
 
     def __call__(self, first: Any, kept: Sequence[Any]) -> Any:
@@ -131,12 +130,12 @@ class Primitive:
         Computes the value from plain values and never changes its inputs. Its positional parameters are the arguments
         that may be differentiated; keyword-only parameters and those in `static` are never differentiated.
     vjp, jvp : mapping of str to callable, Rule or NotDifferentiable
-        For each argument the transposed derivative and the derivative (see the module's documentation). Both name the
-        same arguments. An argument in neither is discrete: its cotangent is None.
+        For each argument its transposed derivative and its derivative (see the module's documentation). Both must have
+        the same keys. An argument in neither is discrete: its cotangent is None.
     static : sequence of str
         Positional parameters of `primal` that are not differentiated; they follow the arguments.
     samples : sequence of Sample or callable, or a callable that returns it
-        Where the inputs may lie.
+        The inputs at which the primitive is checked.
     doc : str
         One line with the formulas.
     opcode : str, optional
@@ -146,7 +145,7 @@ class Primitive:
         `tapeengine.plugins.kernels.scalar_kernel`.
     pattern : callable, optional
         Which elements of the arguments each element of the result depends on; see `tapeengine.primitive.patterns`.
-        Without one, each depends on all of them.
+        Without one, each element depends on all of them.
     variadic : bool
         Whether `primal` is ``primal(*xs, **static)``.
     args : sequence of str, optional
@@ -155,7 +154,7 @@ class Primitive:
     Raises
     ------
     PrimitiveError
-        When a name, a signature or a rule does not fit.
+        If a name, a signature or a rule is invalid.
 
     Examples
     --------
@@ -269,11 +268,11 @@ class Primitive:
         return self
 
     def __reduce__(self) -> Any:
-        """Pickle the fields; a pickler that takes functions by value, such as cloudpickle's, takes lambdas as well."""
+        """Pickle the fields. A pickler that pickles functions by value, such as cloudpickle, also handles lambdas."""
         return _restored, tuple(getattr(self, key) for key in _FIELDS)
 
     def __call__(self, *args: Any, **static: Any) -> Any:
-        """Compute the value; record it where an argument is traced. Arguments may also be given by name."""
+        """Compute the value; record the call if an argument is traced. Arguments may also be given by name."""
         if len(args) != len(self.args) or self.variadic or (static and not static.keys().isdisjoint(self.args)):
             args, static = self.bind(args, static)
         for arg in args:
@@ -290,12 +289,12 @@ class Primitive:
         return self.primal(*args, **static)
 
     def bind(self, args: tuple[Any, ...], static: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Sort a call's parameters into one value for each argument, and the static parameters.
+        """Assign the parameters of a call: one value for each argument, and the static parameters.
 
         Raises
         ------
         TypeError
-            When the call does not fit the signature.
+            If the call does not match the signature.
         """
         if self.variadic:
             if len(args) == 1 and isinstance(args[0], (tuple, list)):
@@ -316,7 +315,7 @@ class Primitive:
         return tuple(given), static
 
     def samples_drawn(self, seed: int) -> Iterator[Sample]:
-        """Yield the samples with values drawn; each sample has its own generator, so that one can be repeated alone."""
+        """Yield the samples with values drawn; each sample has its own generator, so that it can be drawn alone."""
         samples = self.samples() if callable(self.samples) else self.samples
         for position, sample in enumerate(samples):
             generator = np.random.default_rng((seed, position))
@@ -346,7 +345,7 @@ _FIELDS = tuple(key for key in Primitive.__slots__ if key != "__weakref__")
 
 
 def _restored(*values: Any) -> Primitive:
-    """Put a pickled primitive together again."""
+    """Rebuild a pickled primitive."""
     primitive = Primitive.__new__(Primitive)
     for key, value in zip(_FIELDS, values, strict=True):
         object.__setattr__(primitive, key, value)
@@ -364,7 +363,7 @@ def _refusal_text(name: str, arg: str, reason: str) -> str:
 def _check_name(name: str) -> None:
     family, dot, operation = name.rpartition(".")
     if not dot or not operation.isidentifier() or not all(part.isidentifier() for part in family.split(".")):
-        raise PrimitiveError(f"a primitive's name has the form family.operation, such as 'numpy.sum'; {name!r} has not")
+        raise PrimitiveError(f"a primitive's name has the form family.operation, such as 'numpy.sum'; not {name!r}")
 
 
 def _check_rule_names(name: str, signature: Signature, vjp: Mapping[str, Any], jvp: Mapping[str, Any]) -> None:

@@ -1,6 +1,6 @@
-"""The registry: which primitives, numpy rules and container classes an engine knows, and which plugin brought each.
+"""The registry: the primitives, numpy rules and container classes of an engine, and the plugin that provides each.
 
-A `Registry` is a value. It is built once from the contributions of plugins and handed to whoever needs it; nothing is
+A `Registry` is a value. It is built once from the contributions of plugins and passed to its users; nothing is
 registered globally.
 """
 
@@ -20,14 +20,14 @@ __all__ = ["PARTS", "Contribution", "Origin", "PluginFailure", "Registry"]
 
 @dataclass(frozen=True)
 class Origin:
-    """The plugin that something comes from.
+    """The plugin that provides something.
 
     Attributes
     ----------
     plugin : str
-        The name of its entry point, or of the object that was given to the engine.
+        The name of its entry point, or of the object passed to the engine.
     distribution, version : str
-        The installed distribution; empty for an object that was given to the engine.
+        The installed distribution; empty for an object passed to the engine.
 
     Examples
     --------
@@ -49,15 +49,15 @@ class Origin:
 
 @dataclass(frozen=True)
 class PluginFailure:
-    """A plugin that could not be used, whole or in part, and why.
+    """A plugin that could not be used, completely or in part, and the reason.
 
     Attributes
     ----------
     origin : Origin
     error : str
-        What it raised, or what was left out.
+        The error that it raised, or the parts that were left out.
     whole : bool
-        Whether nothing of it is used.
+        Whether no part of it is used.
     """
 
     origin: Origin
@@ -70,13 +70,13 @@ class PluginFailure:
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one plugin brings.
+    """The contents of one plugin.
 
     Attributes
     ----------
     primitives : tuple of Primitive
     numpy_rules : mapping of callable to callable
-        For a numpy or foreign function or ufunc, what to call in its place on traced values.
+        Maps a function or ufunc of numpy or another library to its replacement for traced values.
     structures : mapping of type to Container
         Container classes.
     modules : mapping of str to str
@@ -90,7 +90,7 @@ class Contribution:
     modules: Mapping[str, str] = field(default_factory=dict)
 
     def without(self, others: Sequence[Contribution]) -> tuple[Contribution, list[str]]:
-        """Leave out what other contributions bring as well; and say what that is and who brings it.
+        """Leave out entries that other contributions have as well; also return descriptions of these entries.
 
         Examples
         --------
@@ -115,7 +115,7 @@ structures={}, modules={}), ["the primitive 'tapeengine.scale', which plugin a b
         return {primitive.name: primitive for primitive in found} if part == "primitives" else found
 
 
-#: The parts of a contribution, and what an entry of each is called.
+#: The parts of a contribution, and the description of an entry of each.
 PARTS = MappingProxyType(
     {
         "primitives": "the primitive {}",
@@ -127,14 +127,14 @@ PARTS = MappingProxyType(
 
 
 class Registry(Mapping[str, Primitive]):
-    """The primitives by name, in the order of the plugins that bring them.
+    """The primitives by name, in the order of the plugins.
 
     Parameters
     ----------
     contributions : iterable of Contribution
-        Whose names must not clash.
+        Their keys must not clash.
     failures : iterable of PluginFailure
-        Plugins that could not be used; the error for an unknown primitive repeats them.
+        Plugins that could not be used; the error for an unknown primitive lists them.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class Registry(Mapping[str, Primitive]):
     Raises
     ------
     RegistryError
-        When two plugins bring a primitive of one name, a rule for one function or one container class.
+        If two plugins provide the same primitive name, a rule for the same function or the same container class.
 
     Examples
     --------
@@ -195,7 +195,7 @@ class Registry(Mapping[str, Primitive]):
         return len(self._primitives)
 
     def origin(self, name: str) -> Origin:
-        """Return the plugin that a primitive comes from."""
+        """Return the plugin that provides a primitive."""
         self[name]
         return self._origins[name]
 
@@ -215,7 +215,7 @@ class Registry(Mapping[str, Primitive]):
 
 
 def shown(key: Any) -> str:
-    """A key as a message names it."""
+    """A key in the form that messages use."""
     return repr(key) if isinstance(key, str) else getattr(key, "__qualname__", None) or repr(key)
 
 
@@ -230,7 +230,7 @@ def _check_unique(contribution: Contribution) -> None:
 
 
 def _joined(what: str, parts: Sequence[tuple[Origin, Mapping[Any, Any]]]) -> tuple[dict[Any, Any], dict[Any, Origin]]:
-    """Join mappings, refusing a key that is there twice."""
+    """Join mappings; refuse a key that occurs twice."""
     joined: dict[Any, Any] = {}
     origins: dict[Any, Origin] = {}
     for origin, part in parts:

@@ -1,7 +1,7 @@
-"""Checks of what derivative rules return: the space that it must lie in, and whose rule it was that failed.
+"""Checks of the results of derivative rules: each must lie in the right space, and errors must name the rule.
 
-The rules of the engine's own primitives are tested and are not wrapped, so that they cost nothing. All others are: a
-rule that forgets a factor of an array returns the wrong shape, which adding it up would hide.
+The rules of the engine's own packages are tested and not wrapped, so they cost nothing extra. All others are checked:
+without a check, broadcasting would hide that a rule returned the wrong shape.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from tapeengine.primitive.spaces import Space, VectorSpace, is_traced
 
 __all__ = ["CheckedRule", "is_first_party", "place_of"]
 
-#: Packages whose rules are tested here.
+#: Packages whose rules are tested in this project.
 FIRST_PARTY = frozenset(("tapeengine", "tapeengine_primitives", "tapeengine_scipy"))
 _BUILDERS = frozenset(f"tapeengine.primitive.{name}" for name in ("record", "builders", "local", "rule_checks"))
 
 
 def is_first_party() -> bool:
-    """Whether a primitive is being made by code of the engine's own packages."""
+    """Whether code of the engine's own packages is creating a primitive."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__") in _BUILDERS:
         if frame.f_code.co_filename.startswith("<doctest"):
             return False
         if frame.f_code.co_name == "<module>":
-            return True  # made where such a module is imported
+            return True  # the primitive is created during the import of such a module
         frame = frame.f_back
     name = "" if frame is None else str(frame.f_globals.get("__name__"))
     return name.partition(".")[0] in FIRST_PARTY
 
 
 class CheckedRule:
-    """A rule's function whose results the core has checked, and whose errors say whose they are.
+    """A rule's function whose results the core checks, and whose errors name the rule.
 
     Parameters
     ----------
@@ -72,10 +72,10 @@ class CheckedRule:
             raise
 
     def check(self, found: Any, place: Any, path: str = "") -> None:
-        """Refuse what does not fit a place.
+        """Refuse a result that does not fit a place.
 
-        A place is (shape, dtype), (class or keys, places) of a structure, or None of what is discrete; a result of
-        None is zero.
+        A place is (shape, dtype), (class or keys, places) of a structure, or None for a discrete value. A result of
+        None stands for zero.
         """
         if found is None or place is None:
             return
@@ -87,7 +87,7 @@ class CheckedRule:
             raise CotangentError(f"{self.what} returned {_form(found)}{where}, not {_short(place[1], place[0])}")
 
     def _keys(self, found: Any, place: Any, path: str) -> Sequence[Any]:
-        """The keys of a structure, which must be that of the value."""
+        """The keys of a structure, after checking that it equals the value's structure."""
         kind, inner = place
         if isinstance(kind, tuple) and isinstance(found, dict) and set(found) == set(kind):
             return kind
@@ -99,7 +99,7 @@ class CheckedRule:
 
 
 def place_of(space: VectorSpace) -> Any:
-    """The place that a space describes, as `CheckedRule.check` takes it."""
+    """The place that a space describes, for `CheckedRule.check`."""
     if space.is_discrete:
         return None
     if isinstance(space, Space):
@@ -109,7 +109,7 @@ def place_of(space: VectorSpace) -> Any:
 
 
 def _is_foreign(found: Any) -> bool:
-    """Whether a result is of another library's class, whose sums and products mean something else."""
+    """Whether a result is of another library's class, whose sums and products may differ from numpy's."""
     if isinstance(found, np.ndarray):
         return type(found) not in (np.ndarray, np.memmap)
     cls = type(found)
@@ -122,14 +122,14 @@ def _fits(found: Any, shape: tuple[int, ...], dtype: Any) -> bool:
         return False
     kind = getattr(found, "dtype", None)
     if kind is None:
-        if isinstance(getattr(found, "value", found), complex):  # a traced one has its value
+        if isinstance(getattr(found, "value", found), complex):  # a traced number has a `value`
             return not shape and dtype.kind == "c"
         return not shape and (isinstance(found, (float, int)) or is_traced(found))
     return bool(found.shape == shape and kind.kind in ("fiubc" if dtype.kind == "c" else "fiub"))
 
 
 def _form(found: Any) -> str:
-    """What a rule returned, in short."""
+    """A short description of a rule's result."""
     if _is_foreign(found):
         return f"a {type(found).__module__.partition('.')[0]}.{type(found).__qualname__}"
     dtype = getattr(found, "dtype", None)

@@ -1,4 +1,4 @@
-"""Where the inputs of a primitive may lie: samples of arguments, with values fixed or to be drawn."""
+"""Samples: inputs at which a primitive is checked, with fixed values or values to be drawn."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Uniform(NamedTuple):
 def uniform(
     shape: int | tuple[int, ...] = (), low: float = -2.0, high: float = 2.0, dtype: Any = np.float64
 ) -> Uniform:
-    """Stand in a `Sample` for values to be drawn uniformly from ``[low, high)``.
+    """Stands in a `Sample` for values to be drawn uniformly from ``[low, high)``.
 
     Examples
     --------
@@ -48,20 +48,20 @@ class Sample:
     Parameters
     ----------
     args : sequence
-        One entry for each argument (for a variadic primitive as many as wanted): a value, a `uniform(...)`, or a
-        tuple or list of them.
+        One entry for each argument (any number for a variadic primitive): a value, a `uniform(...)`, or a tuple or list
+        of them.
     static : mapping, optional
         The static parameters.
     order : int, optional
-        Up to which derivative the operation is smooth at these arguments: 0 checks the value only, 1 the rules, 2
-        (the default) also the derivatives of the rules.
+        The order of derivatives up to which the operation is smooth at these arguments: 0 checks only the value, 1 also
+        the rules, 2 (the default) also the derivatives of the rules.
     rtol : float, optional
-        The relative accuracy that differences of the primal can reach, for a primal that itself is approximate (an
-        iterative solver).
+        The relative accuracy of differences of the primal, if the primal itself is approximate (an iterative solver).
     edge : bool, optional
-        The arguments are edges of an operation on elements (a tie, a zero, a pole): derivatives there are compared with
-        those around them, and differences are not taken.
+        Whether the arguments are edges of an elementwise operation (a tie, a zero, a pole): derivatives there are
+        compared with those nearby instead of differences.
     value : optional
+        The known value of the operation at these arguments.
         The value that the operation is known to have at these arguments.
 
     Examples
@@ -92,7 +92,7 @@ class Sample:
         self.value = value
 
     def draw(self, generator: np.random.Generator) -> Sample:
-        """Return the sample with a value in the place of each `uniform(...)`."""
+        """Return the sample with values drawn for each `uniform(...)`."""
         return Sample(
             tuple(_draw(arg, generator) for arg in self.args),
             self.static,

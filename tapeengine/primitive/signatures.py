@@ -1,7 +1,7 @@
-"""Reading the parameters of primals and rules, once, when a primitive is built.
+"""Reads the parameters of primals and rules, once, when a primitive is built.
 
-Hundreds of primitives are built when an engine starts, so functions are read from their code objects; `inspect` is
-only imported for other callables.
+An engine builds hundreds of primitives when it starts, so functions are read from their code objects; `inspect` is
+imported only for other callables.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _RESERVED = ("out", "out_space", "index")
 
 
 class Signature(NamedTuple):
-    """The parameters of a primal, and what its rules may ask for."""
+    """The parameters of a primal, and the names that its rules may use."""
 
     args: tuple[str, ...]
     arg_defaults: tuple[Any, ...]
@@ -46,7 +46,7 @@ def read_signature(
     Raises
     ------
     PrimitiveError
-        When the declaration does not fit the signature.
+        If the declaration does not match the signature.
     """
     if not callable(primal):
         raise PrimitiveError(f"{name}: the primal must be callable, not {type(primal).__name__}")
@@ -64,13 +64,12 @@ def read_signature(
 
 
 def parameter_names(where: str, rule: Callable[..., Any], known: Mapping[str, Any], first: int = 1) -> tuple[str, ...]:
-    """List the names that a rule asks for: its parameters from `first` on, without trailing ones of other names that
-    have defaults.
+    """List the names that a rule asks for: its parameters from `first` on, without unknown ones that have defaults.
 
     Raises
     ------
     PrimitiveError
-        When the rule has no first parameter, or a star parameter.
+        If the rule has no first parameter, or a star parameter.
     """
     if not callable(rule):
         raise PrimitiveError(f"{where} must be callable, not {type(rule).__name__}")
@@ -78,7 +77,7 @@ def parameter_names(where: str, rule: Callable[..., Any], known: Mapping[str, An
     if len(parameters.positional) < first:
         raise PrimitiveError(f"{where} must take the cotangent or tangent as its first parameter")
     if parameters.star is not None or set(parameters.keyword_only) - set(parameters.keyword_defaults):
-        raise PrimitiveError(f"{where} must name what it asks for as plain parameters, without * parameters")
+        raise PrimitiveError(f"{where} must name the values that it needs as plain parameters, without * parameters")
     names = parameters.positional[first:]
     optional = len(parameters.defaults)
     while names and optional and names[-1] not in known:
@@ -147,7 +146,7 @@ def _check_arguments(name: str, parameters: _Parameters, found: Signature, varia
         if names.count(key) > 1:
             raise PrimitiveError(f"{name}: the argument name {key!r} is there twice")
         if key in _RESERVED or (key.endswith("_space") and key[:-6] in names):
-            raise PrimitiveError(f"{name}: no parameter may be named {key!r}, which means something else to rules")
+            raise PrimitiveError(f"{name}: no parameter may be named {key!r}, which has another meaning for rules")
 
 
 def _sort(parameters: _Parameters, static: tuple[str, ...], variadic: bool) -> Signature:

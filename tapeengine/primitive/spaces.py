@@ -1,9 +1,8 @@
-"""The vector space that a value lives in: its zeros, sums, multiples, inner product and random elements.
+"""The vector space of a value: its zeros, sums, multiples, inner product and random elements.
 
-A `Space` is what a derivative rule keeps when only the shape and dtype of a value matter. A `ProductSpace` is the
-space of a structure (tuple, named tuple, list, dict, dataclass); both answer the same questions, so that accumulation
-and the rule checker need no cases. A discrete leaf (int, bool, str, None, an integer array) has a space as well: its
-only element is None.
+A derivative rule keeps a `Space` if it needs only the shape and dtype of a value. A `ProductSpace` is the space of a
+structure (tuple, named tuple, list, dict, dataclass). Both have the same methods, so accumulation and the rule checker
+need no cases. A discrete leaf (int, bool, str, None, an integer array) has a space as well; its only element is None.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _STRUCTURES = Structures()
 
 
 class Space:
-    """The space of one array or scalar. Treat it as a value: it is compared and hashed by shape and dtype.
+    """The space of one array or scalar: a value that is compared and hashed by shape and dtype.
 
     Parameters
     ----------
@@ -75,11 +74,11 @@ class Space:
 
     @property
     def is_discrete(self) -> bool:
-        """Whether no derivative goes through a value of this space."""
+        """Whether values of this space are not differentiated."""
         return self.dtype.kind not in "fc"
 
     def zeros(self) -> Any:
-        """Return a fresh zero: an array, or a float or numpy scalar where the shape is ``()``; None where discrete."""
+        """Return a new zero: an array, or a float or numpy scalar if the shape is ``()``; None if discrete."""
         if self.is_discrete:
             return None
         if self.shape:
@@ -87,7 +86,7 @@ class Space:
         return 0.0 if self.dtype == _FLOAT64 else self.dtype.type(0)
 
     def random(self, generator: np.random.Generator) -> Any:
-        """Return an element with standard normal parts, drawn from `generator`; None where discrete."""
+        """Return an element with standard normal parts, drawn from `generator`; None if discrete."""
         if self.is_discrete:
             return None
         draw: Any = generator.standard_normal(self.shape)
@@ -100,7 +99,7 @@ class Space:
         return None if self.is_discrete else a + b
 
     def add_into(self, a: Any, b: Any) -> Any:
-        """Return ``a + b``, computed in `a` where `a` is an array that can be written."""
+        """Return ``a + b``, computed in place if `a` is a writable array."""
         if self.is_discrete:
             return None
         if isinstance(a, np.ndarray) and a.flags.writeable:
@@ -109,7 +108,7 @@ class Space:
         return a + b
 
     def translate(self, point: Any, tangent: Any) -> Any:
-        """Return ``point + tangent``; a discrete value stays as it is."""
+        """Return ``point + tangent``; a discrete value is unchanged."""
         return point if self.is_discrete else point + tangent
 
     def scale(self, a: Any, factor: complex) -> Any:
@@ -130,7 +129,7 @@ class Space:
         return float(np.linalg.norm(np.asarray(a).ravel()))
 
     def mismatch(self, value: Any, path: str = "value") -> str | None:
-        """Return None if `value` lies in this space, otherwise a sentence that says what is wrong at `path`."""
+        """Return None if `value` lies in this space, otherwise a sentence that describes the mismatch at `path`."""
         if self.is_discrete:
             wrong = f"{path} belongs to a discrete value and must be None, not {type(value).__name__}"
             return None if value is None else wrong
@@ -150,7 +149,7 @@ class Space:
 
 
 class ProductSpace:
-    """The space of a structure: one space for each child, and the way to build the structure from its children.
+    """The space of a structure: a space for each child, and a function that builds the structure from its children.
 
     Examples
     --------
@@ -199,11 +198,11 @@ class ProductSpace:
         return self.rebuild([space.add(x, y) for space, x, y in self._zip(a, b)])
 
     def add_into(self, a: Any, b: Any) -> Any:
-        """Return ``a + b``, computed in the arrays of `a` where they can be written."""
+        """Return ``a + b``, computed in place in the writable arrays of `a`."""
         return self.rebuild([space.add_into(x, y) for space, x, y in self._zip(a, b)])
 
     def translate(self, point: Any, tangent: Any) -> Any:
-        """Return ``point + tangent``, leaf by leaf; discrete leaves stay as they are."""
+        """Return ``point + tangent``, leaf by leaf; discrete leaves are unchanged."""
         return self.rebuild([space.translate(x, t) for space, x, t in self._zip(point, tangent)])
 
     def scale(self, a: Any, factor: complex) -> Any:
@@ -220,7 +219,7 @@ class ProductSpace:
         return float(np.linalg.norm(parts)) if parts else 0.0
 
     def mismatch(self, value: Any, path: str = "value") -> str | None:
-        """Return None if `value` lies in this space, otherwise a sentence that says what is wrong and where."""
+        """Return None if `value` lies in this space, otherwise a sentence that describes the mismatch and its place."""
         split = children(value)
         if split is None or type(value) is not self.kind or split[0] != self.paths:
             wanted = f"a {self.kind.__name__} with {', '.join(self.paths)}"
@@ -250,7 +249,7 @@ VectorSpace: TypeAlias = Space | ProductSpace
 
 
 def space_of(value: Any) -> VectorSpace:
-    """Return the space that a plain or traced value lives in.
+    """Return the space of a plain or traced value.
 
     Examples
     --------
@@ -270,7 +269,7 @@ def space_of(value: Any) -> VectorSpace:
 
 
 def is_traced(value: Any) -> bool:
-    """Tell whether a value belongs to a trace that is open.
+    """Tell whether a value belongs to an open trace.
 
     Examples
     --------
@@ -291,7 +290,7 @@ def _scalar_dtype(value: Any) -> np.dtype[Any]:
 
 
 def children(value: Any) -> tuple[tuple[str, ...], list[Any], Callable[[list[Any]], Any]] | None:
-    """Take one structure apart: the paths of its children, they, and how to build the like; None for a leaf."""
+    """Split a structure into its children's paths, the children, and a function that rebuilds it; None for a leaf."""
     opened = _STRUCTURES.opened(value)
     if opened is None:
         return None

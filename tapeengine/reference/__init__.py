@@ -1,7 +1,7 @@
-"""The executable specification of the scalar core, in small pure Python: the same contracts and the same bits.
+"""The executable specification of the scalar core: the same contracts and bits in a small amount of pure Python.
 
-Read it in this order: `ops` (what a scalar operation is), `tape`, `dual`, `sweep`, `interleave`, `trace`, `nested`;
-`environment` stands on its own.
+Read the modules in this order: `ops` (the scalar operations), `tape`, `dual`, `sweep`, `interleave`, `trace`, `nested`;
+`environment` is independent of the others.
 
 Examples
 --------

@@ -23,7 +23,7 @@ def as_float(x: object) -> float | None:
 
 
 def value_of(x: Any) -> Any:
-    """The value of a dual; anything else as it is."""
+    """The value of a dual; anything else unchanged."""
     return x.value if isinstance(x, Dual) else x
 
 
@@ -31,14 +31,14 @@ def live_tape(x: "Dual") -> Tape:
     """The tape of a dual whose trace is still running."""
     if not x.tape.is_open:
         raise TraceError(
-            f"a dual number of the value {x.value!r} is used after its trace has ended. A program must hand on what "
-            "it computes by returning it"
+            f"a dual number of the value {x.value!r} is used after its trace has ended. A program must return what "
+            "it computes"
         )
     return x.tape
 
 
 def operate(op: str, *operands: Any, value: float | None = None) -> "Dual":
-    """Record an operation on reals, at least one of them a dual, on the innermost of their traces."""
+    """Record an operation on reals, at least one of them a dual, on the tape of the innermost trace."""
     tape = max((live_tape(x) for x in operands if isinstance(x, Dual)), key=lambda tape: tape.serial)
     if value is None:
         value = ops.value(op, *[float(value_of(x)) for x in operands])
@@ -66,7 +66,7 @@ def both_ways(op: str, compute: Callable[[float, float], float]) -> tuple[Callab
 
 
 def discretely(compute: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The methods of an operation whose result is discrete, in both orders."""
+    """The methods ``x op y`` and ``y op x`` of an operation whose result is discrete."""
 
     def forward(x: Any, y: Any) -> Any:
         c = y.value if isinstance(y, Dual) else as_float(y)
@@ -80,7 +80,7 @@ def discretely(compute: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], 
 
 
 def comparison(compute: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
-    """A comparison by value; exact with integers of any size."""
+    """A comparison of values; exact for integers of any size."""
 
     def compare(x: Any, y: Any) -> bool:
         if isinstance(y, Dual):
@@ -92,15 +92,15 @@ def comparison(compute: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool
 
 
 def power(a: float, b: float) -> float:
-    """A ** b as Python's floats have it, errors included."""
+    """Compute a ** b with the value and the errors of Python's floats."""
     result = a**b
     if isinstance(result, complex):
-        raise UnsupportedError(f"{a!r} ** {b!r} is complex, and a dual number is real. Use abs(x) ** p with a sign")
+        raise UnsupportedError(f"{a!r} ** {b!r} is complex, but a dual number is real. Use abs(x) ** p")
     return float(result)
 
 
 def refuse(text: str) -> Callable[..., NoReturn]:
-    """A method that would lose the derivative."""
+    """A method that raises an error because it would lose the derivative."""
 
     def refused(self: "Dual", *args: object) -> NoReturn:
         raise DroppedDerivativeError(text.format(value=repr(self.value)))
@@ -196,13 +196,13 @@ class Dual:
         "tapeengine.reference.math instead of math's"
     )
     __hash__ = refuse(
-        "a dual number ({value}) has no hash: a dict would hand out the derivative of another number of its value. Use "
-        "x.value as the key where the value alone matters"
+        "a dual number ({value}) has no hash: a dict would return the derivative of another number of equal value. "
+        "Use x.value as the key if only the value matters"
     )
     as_integer_ratio = refuse("this would turn a dual number ({value}) into integers and lose its derivative")
-    hex = refuse("this would turn a dual number ({value}) into a text and lose its derivative")
+    hex = refuse("this would turn a dual number ({value}) into text and lose its derivative")
     __complex__ = refuse("this would turn a dual number ({value}) into a plain complex number and lose its derivative")
-    __reduce_ex__ = refuse("a dual number ({value}) cannot be pickled: it is a place on a tape of this process")
+    __reduce_ex__ = refuse("a dual number ({value}) cannot be pickled: it refers to a tape of this process")
 
     def __copy__(self) -> "Dual":
         return self

@@ -1,4 +1,4 @@
-"""The environment vector with mutable accumulation (EC Fig. 6 and section 5): one stack of cells for each name."""
+"""The environment vector with mutable accumulation (EC Fig. 6 and section 5): a stack of cells for each name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Environment"]
 
 
 class Environment:
-    """Cells that are opened and closed like a stack, and added to in constant time.
+    """Cells that open and close like a stack; adding to one takes constant time.
 
     Examples
     --------
@@ -33,12 +33,12 @@ class Environment:
         return self._cells[name]
 
     def open(self, name: str, zero: Any = 0.0) -> None:
-        """Open a slot with zero in it."""
+        """Open a slot that contains zero."""
         self._cells.setdefault(name, []).append(zero)
         self._order.append(name)
 
     def close(self, name: str) -> Any:
-        """Close the innermost slot and give its value."""
+        """Close the innermost slot and return its value."""
         cells = self._stack(name)
         if self._order[-1] != name:
             raise ValueError(f"slot {name!r} is not the innermost one")
@@ -46,7 +46,7 @@ class Environment:
         return cells.pop()
 
     def one(self, name: str, amount: Any, plus: Callable[[Any, Any], Any] | None = None) -> None:
-        """Add to the innermost open slot of a name; ``plus(amount, value)`` adds to what is no real and no array."""
+        """Add to the innermost open slot of a name; ``plus(amount, value)`` adds values that are no reals or arrays."""
         cells = self._stack(name)
         if type(cells[-1]) is float:
             if not isinstance(amount, float | int | np.floating):
@@ -55,7 +55,7 @@ class Environment:
         elif isinstance(cells[-1], np.ndarray):
             cells[-1] += amount
         elif plus is None:
-            raise TypeError(f"slot {name!r} is neither a real nor an array: give the function that adds to it")
+            raise TypeError(f"slot {name!r} is neither a real nor an array: pass the function that adds to it")
         else:
             cells[-1] = plus(amount, cells[-1])
 
@@ -67,20 +67,20 @@ class Environment:
         cell[index] += amount
 
     def value(self, name: str) -> Any:
-        """Give what the innermost open slot of a name holds now."""
+        """Return the present value of the innermost open slot of a name."""
         return self._stack(name)[-1]
 
     def scope(self, name: str, zero: Any, computation: Callable[[], Any]) -> tuple[Any, Any]:
-        """Open a slot, run a computation, close the slot: the computation's result and the slot's value."""
+        """Open a slot, run a computation, close the slot; return the computation's result and the slot's value."""
         value, (cotangent,) = self.within(((name, zero),), computation)
         return value, cotangent
 
     def run(self, slots: Iterable[tuple[str, Any]], computation: Callable[[], Any]) -> tuple[Any, ...]:
-        """Run a computation with slots opened: their final values, whatever the computation gives."""
+        """Run a computation with slots open; return their final values, independent of the computation's result."""
         return self.within(slots, computation)[1]
 
     def within(self, slots: Iterable[tuple[str, Any]], computation: Callable[[], Any]) -> tuple[Any, tuple[Any, ...]]:
-        """Run a computation with slots opened: its result and their final values. After an error they are closed."""
+        """Run a computation with slots open; return its result and their final values. An error closes the slots."""
         opened: list[str] = []
         try:
             for name, zero in slots:

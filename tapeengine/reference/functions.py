@@ -1,7 +1,7 @@
-"""The functions that the opcode table calls, on floats: those of C's `math.h` and those of `_core/tape/functions.h`.
+"""The functions that the opcode table calls, on floats: those of C's `math.h` and of `_core/tape/functions.h`.
 
-Python's `math` computes with the same library as C, but raises where C returns an infinity or a NaN. `in_c` gives back
-C's answer, so that values and partials have the same bits as the core's.
+Python's `math` uses the same library as C, but raises where C returns an infinity or a NaN. `in_c` restores C's result,
+so that values and partials have the same bits as in the core.
 """
 
 import math
@@ -14,7 +14,7 @@ Real = Callable[..., float]
 
 
 def in_c(function: Real, at_error: Real) -> Real:
-    """A function of `math` that returns `at_error` of its arguments where it would raise."""
+    """A function of `math` that returns `at_error` of its arguments instead of raising."""
 
     def total(*args: float) -> float:
         try:
@@ -26,7 +26,7 @@ def in_c(function: Real, at_error: Real) -> Real:
 
 
 def constant(value: float) -> Real:
-    """The function that ignores its arguments."""
+    """A function that ignores its arguments."""
     return lambda *args: value
 
 
@@ -36,12 +36,12 @@ def signed_infinity(a: float) -> float:
 
 
 def below(bound: float) -> Real:
-    """Minus infinity at a bound, NaN beyond it: how C's logarithms end."""
+    """Minus infinity at a bound, NaN below it, as C's logarithms return."""
     return lambda a: -math.inf if a == bound else math.nan
 
 
 def divide(a: float, b: float) -> float:
-    """A / b, where Python would raise ZeroDivisionError as well.
+    """Divide a by b as C does, where Python would raise ZeroDivisionError.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def divide(a: float, b: float) -> float:
 
 
 def power_at_error(a: float, b: float) -> float:
-    """C's pow where Python's raises: at a pole, beyond the largest float, or at a negative base."""
+    """C's pow where Python's raises: at a pole, on overflow, or for a negative base."""
     odd = b == math.floor(b) and math.fmod(b, 2.0) != 0
     if a < 0 and b != math.floor(b):
         return math.nan
@@ -62,12 +62,12 @@ def power_at_error(a: float, b: float) -> float:
 
 
 def rint(a: float) -> float:
-    """The nearest whole number, even at a tie."""
+    """The nearest whole number; the even one at a tie."""
     return math.copysign(float(round(a)), a) if math.isfinite(a) else a
 
 
 def hypot(a: float, b: float) -> float:
-    """C's hypot, which `abs` of a complex number calls; `math.hypot` rounds in its own way."""
+    """C's hypot, which `abs` of a complex number calls; `math.hypot` rounds differently."""
     try:
         return abs(complex(a, b))
     except OverflowError:
@@ -75,12 +75,12 @@ def hypot(a: float, b: float) -> float:
 
 
 def sign(a: float) -> float:
-    """1, -1 or 0; a NaN stays one."""
+    """1, -1 or 0; NaN for a NaN."""
     return 1.0 if a > 0 else -1.0 if a < 0 else 0.0 if a == 0 else a
 
 
 def choose(a: float, b: float) -> float:
-    """1 where a is the larger one, a half at a tie, else 0."""
+    """1 if a is larger, 0.5 at a tie, otherwise 0."""
     return 1.0 if a > b or a != a else 0.5 if a == b else 0.0
 
 
@@ -95,12 +95,12 @@ def prod0(a: float, b: float) -> float:
 
 
 def xdivy(a: float, b: float) -> float:
-    """A / b, with 0 where a is 0."""
+    """Divide a by b; 0 where a is 0."""
     return 0.0 if a == 0 else divide(a, b)
 
 
 def xlogy(a: float, b: float) -> float:
-    """A * log(b), with 0 where a is 0."""
+    """Multiply a by log(b); 0 where a is 0."""
     return 0.0 if a == 0 else a * FUNCTIONS["log"](b)
 
 
@@ -128,12 +128,12 @@ def powdb(a: float, b: float) -> float:
 
 
 def gap(a: float, b: float) -> float:
-    """A - b, and 0 where both are the same infinity."""
+    """Subtract b from a; 0 where both are the same infinity."""
     return 0.0 if a == b else a - b
 
 
 def cosine(a: float, b: float) -> float:
-    """A / hypot(a, b), 0 at the origin, and its limit along a ray where the hypotenuse is infinite."""
+    """Divide a by hypot(a, b); 0 at the origin, and the limit along a ray where the hypotenuse is infinite."""
     h = hypot(a, b)
     if h == math.inf and math.isinf(a):
         return math.copysign(0.7071067811865476 if math.isinf(b) else 1.0, a)
@@ -208,7 +208,7 @@ def polygamma_tail(n: int, x: float) -> float:
 
 
 def polygamma_left(n: int, x: float) -> float | None:
-    """Where x is not positive: poles, the reflection of orders 0 and 1, and None for the recurrence."""
+    """Values for x that is not positive: poles, the reflection of orders 0 and 1; None where the recurrence applies."""
     if not x > 0 and not math.isnan(x) and (math.isinf(x) or math.floor(x) == x):
         return math.inf if n % 2 else math.nan
     if x < -1000.0 and n > 1:
@@ -241,7 +241,7 @@ def polygamma(order: float, x: float) -> float:
     return total + (digamma_tail(x) if n == 0 else polygamma_tail(n, x))
 
 
-#: What a value expression of the opcode table may call.
+#: The functions that a value expression of the opcode table may call.
 FUNCTIONS: Mapping[str, Real] = MappingProxyType(
     {
         **{

@@ -1,7 +1,7 @@
-"""Interleave and deinterleave: structures taken apart into numbered scalars and put together again (DN Fig. 7 to 10).
+"""Interleave and deinterleave: structures decomposed into numbered scalars and rebuilt (DN Fig. 7 to 10).
 
-DN Fig. 10 keeps a rebuild function for each structure. Here it is a `Layout`, the list of its leaves and containers in
-postorder, so that a structure may be deeper than Python's stack.
+DN Fig. 10 keeps a rebuild function for each structure. Here a `Layout`, the list of its leaves and containers in
+postorder, takes its place, so that a structure may be deeper than Python's stack.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ __all__ = ["Branch", "Layout", "Leaf", "match", "rebuild", "take_apart"]
 
 
 class Leaf(NamedTuple):
-    """A leaf: the id of its scalar (0 for one that depends on no input), and the class that its cotangent has."""
+    """A leaf: the id of its scalar (0 if it depends on no input), and the class of its cotangent."""
 
     id: int
     cls: type
@@ -28,7 +28,7 @@ class Leaf(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """A container around the `n` results before it."""
+    """A container of the `n` results before it."""
 
     cls: type
     container: Container
@@ -37,12 +37,12 @@ class Branch(NamedTuple):
 
 
 Layout = list[Leaf | Branch]
-#: Makes a leaf of the new structure, and tells what to keep about it.
+#: Returns the leaf of the rebuilt structure, and its entry in the layout.
 LeafRule = Callable[[Any, Callable[[], str]], tuple[Any, Leaf]]
 
 
 class Frame(NamedTuple):
-    """A container whose children are being walked through."""
+    """A container during the walk over its children."""
 
     source: Any
     branch: Branch
@@ -50,7 +50,7 @@ class Frame(NamedTuple):
     done: list[Any]
 
     def place(self) -> str:
-        """The child that is being walked, as a user would write it."""
+        """The present child's place, as a user would write it."""
         return str(self.branch.container.names(self.branch.aux)[len(self.done)])
 
 
@@ -64,7 +64,7 @@ def open_frame(value: Any, structures: Structures) -> Frame | None:
 
 
 def take_apart(value: Any, structures: Structures, root: str, leaf: LeafRule) -> tuple[Any, Layout]:
-    """Walk a structure once: each leaf goes through `leaf`; return the new structure and the layout."""
+    """Walk a structure once and call `leaf` for each leaf; return the rebuilt structure and the layout."""
     frames: list[Frame] = []
     around: set[int] = set()
     layout: Layout = []
@@ -96,12 +96,12 @@ def take_apart(value: Any, structures: Structures, root: str, leaf: LeafRule) ->
 
 
 def close(frame: Frame) -> Any:
-    """A container around the children that are done."""
+    """Rebuild a container from its processed children."""
     return frame.branch.container.make(frame.branch.aux, frame.done)
 
 
 def rebuild(layout: Layout, scalar: Callable[[int], Any]) -> Any:
-    """Run a layout forwards: the same structure with ``scalar(id)`` at each leaf, and None at the discrete ones."""
+    """Run a layout forwards: the same structure with ``scalar(id)`` at each leaf, and None at discrete leaves."""
     stack: list[Any] = []
     for step in layout:
         if isinstance(step, Branch):
@@ -116,7 +116,7 @@ def rebuild(layout: Layout, scalar: Callable[[int], Any]) -> Any:
 
 
 def match(layout: Layout, cotangent: Any, root: str, stage: Callable[[int, Any], bool], structures: Structures) -> None:
-    """Run a layout backwards against a cotangent; each leaf is staged with the id that it belongs to."""
+    """Run a layout backwards against a cotangent, and stage each leaf with its id."""
     stack = [(cotangent, Path(root))]
     for step in reversed(layout):
         value, path = stack.pop()
@@ -132,7 +132,7 @@ def match(layout: Layout, cotangent: Any, root: str, stage: Callable[[int, Any],
 
 
 class Path(NamedTuple):
-    """A place in a structure, as the last step to it and the place before."""
+    """A place in a structure: the last step to it, and the place before."""
 
     name: str
     before: "Path | None" = None
@@ -147,7 +147,7 @@ class Path(NamedTuple):
 
 
 def children_of(branch: Branch, value: Any, path: Path) -> Sequence[Any]:
-    """The children of a cotangent's container, in the layout's order, once it has been found to fit."""
+    """The children of a cotangent's container, in the layout's order, after checking that it fits."""
     if branch.cls in (list, tuple):
         if type(value) not in (list, tuple) or len(value) != branch.n:
             raise refusal(path, f"a {branch.cls.__name__} of {branch.n}", value)

@@ -1,4 +1,4 @@
-"""`tapeengine.math` for duals of the reference: values of Python's `math`, partials of the opcode table."""
+"""`tapeengine.math` for duals of the reference: values from Python's `math`, partials from the opcode table."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -13,16 +13,16 @@ from tapeengine.reference.dual import Dual, as_float, operate, value_of
 if TYPE_CHECKING:
 
     def __getattr__(name: str) -> Callable[..., Any]:
-        """The functions that rows of the opcode table give."""
+        """The functions generated from the opcode table."""
 
 
 def any_dual(xs: Iterable[Any]) -> bool:
-    """Whether a dual is among them."""
+    """Whether any of the numbers is a dual."""
     return any(isinstance(x, Dual) for x in xs)
 
 
 def recorded(op: str, function: Callable[..., float]) -> Callable[..., Any]:
-    """A function of `math` whose dual arguments are recorded as one operation."""
+    """A function of `math` that records a call with dual arguments as one operation."""
 
     def apply(*args: Any) -> Any:
         value = function(*[value_of(x) for x in args])
@@ -33,7 +33,7 @@ def recorded(op: str, function: Callable[..., float]) -> Callable[..., Any]:
 
 
 def by_table(op: str) -> Callable[..., Any]:
-    """A function that `math` lacks: its value is that of the opcode table's row."""
+    """A function that `math` lacks; its value comes from the row of the opcode table."""
     return recorded(op, lambda *args: ops.value(op, *[real(x) for x in args]))
 
 
@@ -56,7 +56,7 @@ def digamma(x: Any) -> Any:
 
 
 def replaced(d: Any, value: float) -> Any:
-    """A dual of the same derivative, with the value that the whole operation has."""
+    """A dual with the same derivative and the value of the whole operation."""
     return operate("add", d, value - d.value, value=value) if isinstance(d, Dual) else value
 
 
@@ -79,12 +79,12 @@ def radians(x: Any) -> Any:
 
 
 def scaled(x: Dual, exponent: int, value: float) -> Dual:
-    """X * 2**exponent, whose value is known."""
+    """Record x * 2**exponent, whose value is known."""
     return operate("mul", x, math.ldexp(1.0, max(-1074, min(exponent, 1023))), value=value)
 
 
 def ldexp(x: Any, i: int) -> Any:
-    """X * 2**i."""
+    """Multiply x by 2**i."""
     value = math.ldexp(value_of(x), i)
     return scaled(x, i, value) if isinstance(x, Dual) else value
 
@@ -132,7 +132,7 @@ def isnan(x: Any) -> bool:
 
 
 def chain(op: str, xs: list[Any], value: float) -> Any:
-    """x0 op x1 op ...: the plain operands first, then one record for each dual; the last one has the given value."""
+    """x0 op x1 op ...: the plain operands first, then one record for each dual; the last one gets the given value."""
     total: Any = 0.0
     for x in xs:
         if not isinstance(x, Dual):
@@ -193,13 +193,13 @@ def exact_sumprod(p: list[Any], q: list[Any]) -> Any:
 
 
 def fma(x: Any, y: Any, z: Any) -> Any:
-    """X * y + z, rounded once."""
+    """Compute x * y + z, rounded once."""
     value = exact_fma(value_of(x), value_of(y), value_of(z))
     return replaced(x * y + z, value) if any_dual((x, y, z)) else value
 
 
 def exact_fma(x: Any, y: Any, z: Any) -> float:
-    """X * y + z for plain numbers, rounded once."""
+    """Compute x * y + z for plain numbers, rounded once."""
     if hasattr(math, "fma"):
         return float(math.fma(x, y, z))
     rough = float(x) * float(y) + float(z)

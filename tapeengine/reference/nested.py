@@ -1,7 +1,8 @@
-"""Nesting: the tape is a program, so an inner trace that used duals of an outer one is recorded there once it is over.
+"""Nesting: an inner trace that used duals of an outer one is recorded on the outer tape when it ends.
 
-`copy_out` repeats on the outer tape those records of the inner one that depend on it; `resolve_recorded` is the reverse
-sweep with every step recorded there, partials by the opcode table's own expressions. No dual ever holds a dual.
+`copy_out` repeats on the outer tape those records of the inner one that depend on it. `resolve_recorded` is the reverse
+sweep with every step recorded there, with the partials that the opcode table gives as expressions. No dual holds
+another dual.
 """
 
 import math
@@ -14,21 +15,21 @@ __all__ = ["Copies", "Scalar", "copies_on", "copy_out", "resolve_recorded"]
 
 
 class Scalar(NamedTuple):
-    """A number on a tape, or a constant, which has the id 0."""
+    """A number on a tape, or a constant with the id 0."""
 
     value: float
     id: int = 0
 
 
 class Copies(NamedTuple):
-    """The outer tape, and for each id of the inner one where it went; an id that does not depend on it is absent."""
+    """The outer tape, and the id there of each id of the inner tape that depends on the outer trace."""
 
     outer: Tape
     ids: dict[int, int]
 
 
 class Recorder:
-    """The algebra of scalars that are recorded on one tape: operations on constants stay constants."""
+    """The algebra of scalars recorded on one tape; operations on constants give constants."""
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
@@ -53,7 +54,7 @@ class Recorder:
 
 
 def copy_out(tape: Tape) -> Copies | None:
-    """Repeat on the innermost live outer tape the records that depend on its duals; None where nothing does."""
+    """Repeat on the innermost live outer tape the records that depend on its duals; None if none does."""
     live = [link for link in tape.outer_duals if link[1].is_open]
     if not live:
         return None
@@ -68,21 +69,21 @@ def copy_out(tape: Tape) -> Copies | None:
 
 
 def on_outer(tape: Tape, ids: dict[int, int], x: Operand) -> Operand:
-    """An operand of the inner tape as it is on the outer one."""
+    """An operand of the inner tape as an operand on the outer one."""
     if isinstance(x, int):
         return ids.get(x, tape[x].value)
     return x
 
 
 def copies_on(outer: Tape, tape: Tape, copies: Copies | None) -> Copies:
-    """The same copies seen from a later trace, which links to them; none where their trace is over."""
+    """The same copies as a later trace sees them, through links; none if their trace is over."""
     if copies is None or not copies.outer.is_open:
         return Copies(outer, {})
     return Copies(outer, {i: outer.operand(copies.outer, j, tape[i].value) for i, j in copies.ids.items()})
 
 
 def resolve_recorded(tape: Tape, copies: Copies, cotangents: list[Scalar], top: int) -> None:
-    """The reverse sweep, in place, each step recorded on the outer tape."""
+    """The reverse sweep, in place, with each step recorded on the outer tape."""
     algebra = Recorder(copies.outer)
 
     def seen(x: Operand) -> Scalar:
@@ -104,7 +105,7 @@ def resolve_recorded(tape: Tape, copies: Copies, cotangents: list[Scalar], top: 
 
 
 def contribute(algebra: Recorder, cotangents: list[Scalar], parent: int, cotangent: Scalar, partial: Scalar) -> None:
-    """Add cotangent * partial; a cotangent of value zero meets a partial that is not finite as zero."""
+    """Add cotangent * partial; a zero cotangent contributes zero even where the partial is not finite."""
     if cotangent.value == 0.0 and not math.isfinite(partial.value):
         return
     if partial == Scalar(-1.0):

@@ -1,7 +1,7 @@
 """The opcode table, interpreted: the value and the partials of each scalar operation.
 
-The rows are those of `tapeengine._core.tape.table`, from which the core's C code is generated. An expression means
-whatever an `Algebra` makes of its operations: numbers (`Numbers`) or scalars recorded on a tape (`nested.Recorder`).
+The rows are those of `tapeengine._core.tape.table`, from which the core's C code is generated. An `Algebra` interprets
+the expressions: over floats (`Numbers`) or over scalars recorded on a tape (`nested.Recorder`).
 """
 
 import ast
@@ -24,7 +24,7 @@ ARITHMETIC: Mapping[str, Callable[[float, float], float]] = MappingProxyType(
 class Operation(NamedTuple):
     """One row of the table with its expressions parsed; `partials` has one entry for each operand.
 
-    Where `selects` holds, the partial only says whether the operand counts.
+    Where `selects` is true, the partial only selects the operand.
     """
 
     name: str
@@ -35,14 +35,14 @@ class Operation(NamedTuple):
 
 
 class Algebra(Protocol[T]):
-    """What the operations of an expression are done on."""
+    """The domain in which an expression is evaluated."""
 
     def constant(self, number: float) -> T:
-        """A number of the expression."""
+        """A number in the expression."""
         ...
 
     def apply(self, name: str, *operands: T) -> T:
-        """The opcode or base function `name` at its operands."""
+        """Apply the opcode or base function `name` to operands."""
         ...
 
 
@@ -54,7 +54,7 @@ class Numbers:
         return number
 
     def apply(self, name: str, *operands: float) -> float:
-        """An opcode's value by its row, or a base function's."""
+        """The value of an opcode, by its row, or of a base function."""
         if name == "neg":
             return -operands[0]
         if name in ARITHMETIC:
@@ -63,7 +63,7 @@ class Numbers:
 
 
 class BaseFunctions(Numbers):
-    """Value expressions: every call is one of a base function, also where an opcode has the same name."""
+    """Value expressions: every call is to a base function, even if an opcode has the same name."""
 
     def apply(self, name: str, *operands: float) -> float:
         """A base function's value."""
@@ -71,7 +71,7 @@ class BaseFunctions(Numbers):
 
 
 def interpret(term: ast.expr, names: Mapping[str, T], algebra: Algebra[T]) -> T:
-    """The meaning of an expression whose variables are `names`."""
+    """Evaluate an expression whose variables are `names`."""
     match term:
         case ast.Name(id=name):
             return names[name]
@@ -106,7 +106,7 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType({row.name: operation(row)
 
 
 def value(name: str, *operands: float) -> float:
-    """The value of an operation, as C computes it: an infinity or a NaN is no error.
+    """The value of an operation as C computes it: an infinity or a NaN is no error.
 
     Examples
     --------

@@ -8,7 +8,7 @@ __all__ = ["Counts", "resolve"]
 
 
 class Counts(NamedTuple):
-    """Backpropagators that were called, and the contributions that they made."""
+    """The numbers of backpropagators called and of contributions that they made."""
 
     calls: int
     contributions: int
@@ -17,8 +17,8 @@ class Counts(NamedTuple):
 def resolve(tape: Tape, cotangents: list[float], top: int) -> Counts:
     """Add all contributions of the ids from `top` down to the last input, in place.
 
-    By the time that an id is reached, everything that contributes to it has been added, so one call with the sum does:
-    linear factoring (DN section 6). A cotangent of exactly zero is not passed on, whatever the partials are.
+    When the sweep reaches an id, everything that contributes to it has been added, so one call with the sum suffices:
+    linear factoring (DN section 6). A zero cotangent is not passed on, whatever the partials are.
     """
     calls = contributions = 0
     for i in range(top, tape.inputs, -1):

@@ -20,9 +20,9 @@ class Record(NamedTuple):
     op : str
         The opcode; ``"input"`` for an input of the trace and for a link to an outer one.
     operands : tuple
-        For each operand the id that it has on this tape (an int), or its value where it is a constant (a float).
+        For each operand its id on this tape (an int), or its value if it is a constant (a float).
     contributions : tuple of (int, float)
-        Parent and partial, for each operand that is on the tape.
+        Parent and partial, for each operand on the tape.
     value : float
         The value of the operation.
     """
@@ -44,7 +44,7 @@ class Tape:
     (2, [(2, 'mul', (1, 1), (3.0, 3.0))])
     """
 
-    # The later of two traces is the inner one. Only this order is shared by traces.
+    # The later of two traces is the inner one. Traces share only this order.
     serials: ClassVar[Iterator[int]] = itertools.count(1)
 
     def __init__(self) -> None:
@@ -69,18 +69,18 @@ class Tape:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the records themselves, without those of Python's numbers."""
+        """The bytes of the records, without those of Python's numbers."""
         return sum(record.__sizeof__() for record in self._records)
 
     def records(self) -> Iterator[tuple[int, str, tuple[int, ...], tuple[float, ...]]]:
-        """Iterate over (id, opcode name, ids of the parents, partials), the oldest first."""
+        """Iterate over (id, opcode name, ids of the parents, partials), from the oldest record on."""
         for i in range(self.inputs + 1, self.end):
             record = self[i]
             parents, partials = zip(*record.contributions, strict=True) if record.contributions else ((), ())
             yield i, record.op, parents, partials
 
     def add_input(self, value: float) -> int:
-        """Give the next id to a scalar of the primals."""
+        """Assign the next id to a scalar of the primals."""
         self.inputs += 1
         return self._append(Record("input", (), (), value))
 

@@ -1,4 +1,4 @@
-"""Running a program on duals, and the backpropagator that comes of it."""
+"""Runs a program on duals, and makes its backpropagator."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,14 +26,14 @@ def unsupported(value: Any, path: str) -> StructureError:
 
 
 class Inputs:
-    """Interleave: the leaves of the primals become the first duals of a trace (DN Fig. 10)."""
+    """Interleave (DN Fig. 10): make the leaves of the primals the first duals of a trace."""
 
     def __init__(self, tape: Tape, structures: Structures) -> None:
         self.tape = tape
         self.structures = structures
 
     def leaf(self, value: Any, path: Callable[[], str]) -> tuple[Any, Leaf]:
-        """A dual for a number; anything discrete as it is."""
+        """A dual for a number; a discrete leaf unchanged."""
         cls = type(value)
         if cls is Dual:
             outer = live_tape(value)
@@ -49,7 +49,7 @@ class Inputs:
 
 
 class Outputs:
-    """Deinterleave: the result of a program without its duals, and the ids that its scalars had (DN Fig. 10)."""
+    """Deinterleave (DN Fig. 10): replace duals in the result of a program by their values, and keep their ids."""
 
     def __init__(self, tape: Tape, copies: Copies | None, structures: Structures) -> None:
         self.tape = tape
@@ -57,7 +57,7 @@ class Outputs:
         self.structures = structures
 
     def leaf(self, value: Any, path: Callable[[], str]) -> tuple[Any, Leaf]:
-        """The value of a dual, or its copy on the outer tape; anything else as it is."""
+        """The value of a dual, or its copy on the outer tape; anything else unchanged."""
         cls = type(value)
         if cls is Dual and value.tape is self.tape:
             if self.copies is not None and value.id in self.copies.ids:
@@ -66,8 +66,8 @@ class Outputs:
         if cls is Dual:
             if live_tape(value).serial > self.tape.serial:
                 raise TraceError(
-                    f"{path()} is a dual number of a later trace, which is still running elsewhere. Two traces of "
-                    "different threads cannot exchange duals; hand over plain numbers"
+                    f"{path()} is a dual number of a later trace, which is still running in another thread. Traces of "
+                    "different threads cannot exchange duals; pass plain numbers"
                 )
             return value, Leaf(0, float)
         if cls is float or isinstance(value, numpy.floating):
@@ -80,7 +80,7 @@ class Outputs:
 class Backpropagator:
     """The linear map from a cotangent of a program's result to the cotangents of its primals.
 
-    Each call has accumulation arrays of its own.
+    Each call allocates its own accumulation arrays.
     """
 
     def __init__(
@@ -102,12 +102,12 @@ class Backpropagator:
         return tuple(rebuild(layout, lambda i: plain[i]) for layout in self.primals)
 
     def count(self, cotangent: Any) -> Counts:
-        """Resolve, and return how many backpropagators were called and how many contributions they made."""
+        """Resolve, and return the numbers of backpropagators called and of contributions that they made."""
         plain, _ = self.staged(cotangent)
         return resolve(self.tape, plain, self.tape.end - 1)
 
     def staged(self, cotangent: Any) -> tuple[list[float], list[tuple[int, Dual]]]:
-        """The accumulation array with the cotangents of the result, and those of them that are duals."""
+        """The accumulation array with the cotangents of the result, and the cotangents that are duals."""
         plain = [0.0] * self.tape.end
         duals: list[tuple[int, Dual]] = []
 
@@ -128,14 +128,14 @@ class Backpropagator:
         return plain, duals
 
     def outer(self, duals: list[tuple[int, Dual]]) -> Tape | None:
-        """The latest live trace that the cotangents will depend on."""
+        """The latest live trace on which the cotangents will depend."""
         tapes = [d.tape for _, d in duals]
         if self.copies is not None and self.copies.outer.is_open:
             tapes.append(self.copies.outer)
         return max(tapes, key=lambda tape: tape.serial, default=None)
 
     def recorded(self, plain: list[float], duals: list[tuple[int, Dual]], outer: Tape) -> tuple[Any, ...]:
-        """The same call with every step of the sweep recorded on an outer tape."""
+        """Resolve, and record every step of the sweep on an outer tape."""
         totals: dict[int, Dual] = {}
         for i, d in duals:
             if i:
@@ -159,9 +159,9 @@ def vjp(program: Callable[..., Any], *primals: Any, structures: Structures | Non
     program : callable
         Any Python callable of the primals.
     *primals : structure of floats
-        Floats, and any nesting of containers; what is discrete passes through.
+        Floats, and any nesting of containers; discrete leaves pass through.
     structures : Structures, optional
-        The container classes that are known.
+        The known container classes.
 
     Examples
     --------

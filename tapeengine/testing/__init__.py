@@ -1,4 +1,4 @@
-"""What plugin authors test with: `check_primitive`, `check_vjp`, `check_monoid`, and the pytest plugin
+"""Tools for tests of plugins: `check_primitive`, `check_vjp`, `check_monoid`, and the pytest plugin
 `tapeengine.testing.pytest`.
 """
 

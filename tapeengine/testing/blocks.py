@@ -1,4 +1,4 @@
-"""The block form of a rule: on tangents along a new first axis it gives what the rule gives for each of them."""
+"""Checks the block form of a rule: on tangents along a new first axis it must equal the rule on each of them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from tapeengine.testing.checks import ROUNDINGS
 
 __all__ = ["block_messages"]
 
-_COLUMNS = 4  # of a block, one of them zero; no sample has an axis of this length in every place
+_COLUMNS = 4  # tangents in a block, one of them zero; no sample has this length along all its axes
 
 
 def block_messages(case: Case, position: int, generator: np.random.Generator) -> Iterator[str]:
-    """Compare the block form of an argument's jvp rule, where it has one, with the rule on each tangent."""
+    """Compare the block form of an argument's jvp rule, if there is one, with the rule on each tangent."""
     rule = case.primitive.jvp_rules[case.rule_index(position)]
     space, out = space_of(case.args[position]), case.out_space
     if rule is None or rule.block is None:
         return
     if not isinstance(space, Space) or not isinstance(out, Space):
-        yield "the rule has a block form, which is for arrays and numbers, but the argument or the value is a structure"
+        yield "the rule has a block form, which needs arrays or numbers, but the argument or the value is a structure"
         return
     tangents = [space.random(generator) for _ in range(_COLUMNS - 1)] + [space.zeros()]
     expected = np.stack([case.apply(rule, t, position) for t in tangents])

@@ -1,4 +1,4 @@
-"""A primitive at one sample: its value, its rules on plain values, and what identifies it in a message."""
+"""A primitive at one sample: its value, its rules on plain values, and its names in messages."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["Case"]
 
 
 class Case:
-    """A primitive, one drawn sample, and the value there.
+    """A primitive, one drawn sample, and the value of the primitive there.
 
-    Every call gets fresh copies of the arguments and of the value, so that a rule that writes into them is found by
-    its own check and does not spoil the others.
+    Every call gets new copies of the arguments and of the value. So a rule that writes into them is found by the check
+    for this, and does not affect other checks.
     """
 
     def __init__(self, primitive: Primitive, position: int, sample: Sample, seed: int) -> None:
@@ -36,7 +36,7 @@ class Case:
         return self.primitive.primal(*args, **self.static)
 
     def rule_index(self, position: int) -> int:
-        """Where the rules of an argument stand: a variadic primitive has one rule for all."""
+        """The index of an argument's rules; a variadic primitive has one rule for all arguments."""
         return 0 if self.primitive.variadic else position
 
     def differentiated(self) -> Iterator[int]:
@@ -52,14 +52,14 @@ class Case:
         return f"{self.primitive.args[0]}[{position}]" if self.primitive.variadic else self.primitive.args[position]
 
     def apply(self, rule: Rule | None, first: Any, position: int, guard: Callable[[Any], Any] = copied) -> Any:
-        """Apply a rule to a tangent or cotangent, with copies of what it keeps, made by `guard`."""
+        """Apply a rule to a tangent or cotangent, with copies, made by `guard`, of the values that it keeps."""
         assert rule is not None
         kept = rule.keep(guard(self.args), self.static, guard(self.out), position)
         with np.errstate(all="ignore"):
             return rule(first, kept)
 
     def derivative(self, position: int, guard: Callable[[Any], Any] = copied) -> Derivative:
-        """The derivative for one argument, with the others held; rules are handed what `guard` makes of the values."""
+        """The derivative for one argument, with the others constant; rules get their values through `guard`."""
         index = self.rule_index(position)
         vjp, jvp = self.primitive.vjp_rules[index], self.primitive.jvp_rules[index]
         return Derivative(

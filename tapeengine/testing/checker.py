@@ -1,4 +1,4 @@
-"""`check_primitive`: the whole contract of a primitive, at each of its samples."""
+"""`check_primitive`: checks the whole contract of a primitive at each of its samples."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ __all__ = ["check_primitive", "report_primitive"]
 def check_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> Report:
     """Check a primitive against the contract of derivative rules, at each of its samples.
 
-    The checks are ``samples`` (there are some), ``value`` (the primal runs, and has the value that the sample
+    The checks are ``samples`` (at least one exists), ``value`` (the primal runs, and has the value that the sample
     states), ``inputs`` (nothing writes into arguments, tangents or cotangents), ``space`` (of each tangent and
     cotangent), ``linearity``, ``adjoint`` (jvp and vjp are transposes of each other to 1e-13), ``differences`` (jvp
-    against central differences), ``zero`` (a zero cotangent gives exactly zero, elementwise, also where the partial
+    against central differences), ``zero`` (a zero cotangent gives exactly zero, elementwise, even where the partial
     is infinite or NaN), ``repeat`` (a second call gives the same bits), ``block`` (the block form of a jvp rule against
-    the rule), ``edges`` (first and second derivatives at ties, zeros, poles and infinities against those around them),
+    the rule), ``edges`` (first and second derivatives at ties, zeros, poles and infinities against those nearby),
     ``kernel`` and ``opcode`` (C against the primal and the rules) and ``order2`` (the derivatives of the rules).
 
     Parameters
@@ -41,19 +41,19 @@ def check_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> R
     primitive : Primitive
         The primitive to check.
     seed : int
-        What the samples, tangents and cotangents are drawn from.
+        The seed for samples, tangents and cotangents.
     order : int
-        1 leaves the derivatives of the rules unchecked.
+        With 1, the derivatives of the rules are not checked.
 
     Returns
     -------
     Report
-        How often each check ran and what was skipped.
+        The number of runs of each check, and the parts that were skipped.
 
     Raises
     ------
     CheckError
-        With one `Failure` for each broken rule; it names primitive, argument, sample and seed.
+        With one `Failure` for each broken rule, which names primitive, argument, sample and seed.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def check_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> R
 
 
 def report_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> Report:
-    """Do what `check_primitive` does, and return the failures in the report."""
+    """Like `check_primitive`, but return the failures in the report."""
     report = Report(primitive.name)
     samples: list[Sample] = []
     report.run("samples", "", f"seed {seed}", lambda: _sample_messages(primitive, seed, samples))
@@ -82,7 +82,7 @@ def report_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> 
 
 
 def _sample_messages(primitive: Primitive, seed: int, samples: list[Sample]) -> Iterator[str]:
-    """Draw all samples into a list."""
+    """Draw all samples and append them to a list."""
     samples.extend(primitive.samples_drawn(seed))
     if not samples:
         yield "there are no samples, so nothing can be checked; pass samples="
@@ -100,7 +100,7 @@ def _case(report: Report, primitive: Primitive, position: int, sample: Sample, s
 
 @dataclass(frozen=True)
 class _Checker:
-    """What all samples of a primitive have in common."""
+    """The state that all samples of a primitive share."""
 
     report: Report
     seed: int
@@ -114,7 +114,7 @@ class _Checker:
             self.report.fail("value", "", case.where, message)
         is_smooth = case.sample.order >= 1 and any(True for _ in case.differentiated())
         if is_smooth and has_nan(case.out) and not has_nan(case.args):
-            told = "the primal is NaN here: draw the sample from the operation's domain, or give it order=0"
+            told = "the primal is NaN here: draw the sample from the operation's domain, or set order=0"
             self.report.fail("value", "", case.where, told)
             return
         self.report.run("inputs", "", case.where, lambda: _primal_writes(case))
@@ -128,7 +128,7 @@ class _Checker:
             self._check_argument(case, position, np.random.default_rng((self.seed, position)))
 
     def _has_edges(self, case: Case) -> bool:
-        """Whether to look at the edges: at the scalar sample of float64, and at those that state edges."""
+        """Whether to check edges: at the scalar sample of float64, and at samples marked as edges."""
         doubles = all(np.asarray(arg).dtype == np.float64 for arg in case.args)
         scalar = all(np.ndim(arg) == 0 for arg in case.args)
         traced = self.order >= 2 and untraced(self.engine, case) is None
@@ -158,7 +158,7 @@ class _Checker:
         self._run(case.name(position), case.where, "order2", messages)
 
     def _run(self, argument: str, where: str, check: str, messages: Callable[[], Iterator[str]]) -> bool:
-        """Run one check, and tell whether it passed."""
+        """Run one check; return whether it passed."""
         before = len(self.report.failures)
         self.report.run(check, argument, where, messages)
         return len(self.report.failures) == before
@@ -168,7 +168,7 @@ def _value_messages(case: Case) -> Iterator[str]:
     for leaf in leaves(case.out):
         dtype = getattr(space_of(leaf), "dtype", None)
         if dtype is not None and dtype.kind == "O" and not isinstance(leaf, (str, bytes, type(None))):
-            yield f"the value holds a {type(leaf).__name__}, which is no number, array or structure of them"
+            yield f"the value holds a {type(leaf).__name__}, but must be a number, an array or a structure of them"
     expected = case.sample.value
     if expected is not None and not _agrees(case, expected):
         yield f"the value is {case.out!r}, but the sample states {expected!r}"
@@ -190,7 +190,7 @@ def _primal_writes(case: Case) -> Iterator[str]:
     args = copied(case.args)
     case.value(args)
     if not same_bits(args, case.args):
-        yield "the primal changes its inputs; let it compute in a copy"
+        yield "the primal changes its inputs; let it work on a copy"
         return
     with np.errstate(all="ignore"):
         case.value(read_only(case.args))
@@ -203,5 +203,5 @@ def _rules_write(case: Case, position: int, generator: np.random.Generator) -> I
         given = copied(first)
         rule(given)
         if not same_bits(given, first):
-            yield f"{name} writes into its first parameter; let it compute in a copy"
+            yield f"{name} writes into its first parameter; let it work on a copy"
         rule(read_only(first))

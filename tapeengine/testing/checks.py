@@ -1,4 +1,4 @@
-"""The checks of one derivative. Each is a generator of messages: one for each way in which the contract is broken."""
+"""The checks of one derivative. Each is a generator of messages, one for each violation of the contract."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 Check = Callable[[Derivative, np.random.Generator], Iterator[str]]
 
-#: 1e-13 for float64, and as many roundings for other dtypes.
+#: The tolerance in roundings: 1e-13 for float64, and the same number of roundings for other dtypes.
 ROUNDINGS = 450.0
 _DIRECTIONS = 3
 _COMBINATIONS = ((2.0, -0.5), (2.0**20, 0.0), (0.0, 2.0**-20))
@@ -33,14 +33,14 @@ def check_space(derivative: Derivative, generator: np.random.Generator) -> Itera
     """The results of jvp and vjp lie in the spaces of the value and of the argument: structure, shape and dtype."""
     wrong = derivative.out_space.mismatch(derivative.jvp(derivative.space.random(generator)), "the result of jvp")
     if wrong is not None:
-        yield f"{wrong}; bring it there with tapeengine.primitive.builders.broadcast"
+        yield f"{wrong}; convert it with tapeengine.primitive.builders.broadcast"
     wrong = derivative.space.mismatch(derivative.vjp(derivative.out_space.random(generator)), "the cotangent")
     if wrong is not None:
-        yield f"{wrong}; bring it there with tapeengine.primitive.builders.unbroadcast"
+        yield f"{wrong}; convert it with tapeengine.primitive.builders.unbroadcast"
 
 
 def check_linearity(derivative: Derivative, generator: np.random.Generator) -> Iterator[str]:
-    """Both rules are linear in their first parameter, also where it is large or small."""
+    """Both rules are linear in their first parameter, even if it is large or small."""
     for name, rule, domain, codomain in _rules(derivative):
         u, v = domain.random(generator), domain.random(generator)
         for a, b in _COMBINATIONS:
@@ -54,7 +54,7 @@ def check_linearity(derivative: Derivative, generator: np.random.Generator) -> I
 
 
 def check_adjoint(derivative: Derivative, generator: np.random.Generator) -> Iterator[str]:
-    """``<ct, jvp(t)> == <vjp(ct), t>``: the two rules are each other's transpose."""
+    """``<ct, jvp(t)> == <vjp(ct), t>``: each rule is the transpose of the other."""
     for _ in range(_DIRECTIONS):
         t, ct = derivative.space.random(generator), derivative.out_space.random(generator)
         forward, reverse = derivative.jvp(copied(t)), derivative.vjp(copied(ct))
@@ -72,13 +72,13 @@ def check_adjoint(derivative: Derivative, generator: np.random.Generator) -> Ite
 
 
 def check_differences(derivative: Derivative, generator: np.random.Generator) -> Iterator[str]:
-    """Jvp agrees with differences of the value, at the best step of a grid."""
+    """The jvp agrees with differences of the value, at the best step of a grid."""
     t = direction(derivative.space, derivative.point, generator)
     error = difference_error(derivative, t, _against_jvp(derivative, t), derivative.difference_tolerance)
     if not error <= derivative.difference_tolerance:
         yield (
-            f"the derivative differs from central differences by {error:.3g} of its size at the best step, and "
-            f"{derivative.difference_tolerance:.3g} is allowed; where it is not smooth, give the sample order=0"
+            f"the derivative differs from central differences by {error:.3g} of its size at the best step, but only "
+            f"{derivative.difference_tolerance:.3g} is allowed; if it is not smooth there, give the sample order=0"
         )
 
 
@@ -105,7 +105,7 @@ def _rules(derivative: Derivative) -> Iterator[tuple[str, Callable[[Any], Any], 
 
 
 def _against_jvp(derivative: Derivative, t: Any) -> Callable[[Any], float]:
-    """The greatest difference of one element, of the greatest element; a leaf is compared with its own kind."""
+    """The largest difference of an element, relative to the largest element of the same leaf."""
     exact = leaves(derivative.jvp(copied(t)))
 
     def measure(difference: Any) -> float:

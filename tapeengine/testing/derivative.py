@@ -1,4 +1,4 @@
-"""A derivative at one point, as the checks see it: one argument of a primitive, or all primals of a program."""
+"""A derivative at one point, for the checks: one argument of a primitive, or all primals of a program."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from tapeengine.primitive.spaces import VectorSpace, children, leaves, space_of
 __all__ = ["Derivative", "copied", "has_nan", "is_exactly_zero", "is_finite", "read_only", "same_bits"]
 
 
-#: What the best step of fourth-order differences reaches with room to spare, in double and in single precision.
+#: A tolerance that the best step of fourth-order differences reaches easily, in double and in single precision.
 _WIDE_RTOL, _NARROW_RTOL = 1e-7, 2e-2
 
 
 @dataclass(frozen=True)
 class Derivative:
-    """A function at a point with its derivative and its transposed derivative.
+    """A function at a point, with its derivative and its transposed derivative.
 
     Attributes
     ----------
     point : Any
-        Where the derivative is taken, an element of `space`.
+        The point of differentiation, an element of `space`.
     evaluate : callable
-        The function of `point`.
+        The function, which takes `point`.
     jvp : callable
-        Tangent to tangent.
+        Maps a tangent to a tangent.
     vjp : callable
-        Cotangent to cotangent.
+        Maps a cotangent to a cotangent.
     rtol : float
-        The relative accuracy that differences of `evaluate` can reach; by default what the dtypes allow.
+        The relative accuracy of differences of `evaluate`; by default derived from the dtypes.
     """
 
     argument: str
@@ -46,13 +46,13 @@ class Derivative:
 
     @property
     def epsilon(self) -> float:
-        """The rounding unit of the coarsest dtype on either side."""
+        """The largest rounding unit of the dtypes in point and value."""
         sides = [leaf for space in (self.space, self.out_space) for leaf in _leaf_spaces(space)]
         return max((float(np.finfo(leaf.dtype).eps) for leaf in sides if not leaf.is_discrete), default=2.0**-52)
 
     @property
     def difference_tolerance(self) -> float:
-        """How closely the best difference must agree."""
+        """The tolerance for the best difference."""
         return self.rtol or (_WIDE_RTOL if self.epsilon < 1e-12 else _NARROW_RTOL)
 
 
@@ -70,12 +70,12 @@ def _mapped(value: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """Return the value with fresh arrays that can be written."""
+    """Return the value with new writable arrays."""
     return _mapped(value, lambda array: array.copy())
 
 
 def read_only(value: Any) -> Any:
-    """Return the value with fresh arrays that cannot be written."""
+    """Return the value with new read-only arrays."""
 
     def lock(array: np.ndarray) -> np.ndarray:
         array = array.copy()
@@ -86,13 +86,13 @@ def read_only(value: Any) -> Any:
 
 
 def has_nan(value: Any) -> bool:
-    """Whether a number of a structure is NaN."""
+    """Whether a structure contains a NaN."""
     numbers = (leaf for leaf in leaves(value) if not space_of(leaf).is_discrete)
     return any(bool(np.isnan(number).any()) for number in numbers)
 
 
 def same_bits(a: Any, b: Any) -> bool:
-    """Tell whether two values have the same structure and the same bits, NaN included."""
+    """Tell whether two values have the same structure and the same bits, including NaNs."""
     first, second = children(a), children(b)
     if first is None or second is None:
         return first is second and _same_leaf(a, b)

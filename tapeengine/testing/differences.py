@@ -12,13 +12,13 @@ from tapeengine.testing.derivative import Derivative
 
 __all__ = ["STEPS", "central_difference", "difference_error", "direction"]
 
-#: Step lengths, from the most likely outwards; the best of them is believed.
+#: Step lengths, beginning with the most likely ones; the best step counts.
 STEPS = tuple(10.0 ** (k / 2) for k in (-4, -5, -3, -6, -2, -7, -1, -8, 0, -9, 1, -10, 2, 3, 4))
 _STENCIL = ((1.0, 8 / 12), (-1.0, -8 / 12), (2.0, -1 / 12), (-2.0, 1 / 12))
 
 
 def direction(space: VectorSpace, point: Any, generator: np.random.Generator) -> Any:
-    """Return a random tangent, as small as the point where that is small, so that short steps keep its sign."""
+    """Return a random tangent, scaled down where the point is small, so that short steps do not change signs."""
     if isinstance(space, Space):
         if space.is_discrete:
             return None
@@ -40,10 +40,10 @@ def central_difference(derivative: Derivative, tangent: Any, step: float) -> Any
 
 
 def difference_error(derivative: Derivative, tangent: Any, measure: Callable[[Any], float], enough: float) -> float:
-    """Return the least of `measure(difference)` over the steps, or the first that is `enough`.
+    """Return the minimum of `measure(difference)` over the steps, or the first value of at most `enough`.
 
-    A step that leaves the function's domain (an exception, or a result that is not finite) does not count; where no
-    step can be taken the result is infinite.
+    A step that leaves the function's domain (an exception, or a non-finite result) does not count; if no step is
+    possible, the result is infinite.
     """
     best = float("inf")
     for step in STEPS:

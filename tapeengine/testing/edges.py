@@ -1,8 +1,8 @@
-"""Edges of an operation on elements: ties, zeros, poles and infinities, where a rule may have a case of its own.
+"""Edges of an elementwise operation: ties, zeros, poles and infinities, which a rule may treat as special cases.
 
-Where the first or second derivatives on both sides of a point run smoothly into each other, the point itself must lie
-between them: a rule that answers 0 or NaN there, because it looks for equal arguments or divides by zero, is wrong.
-Where the sides do not fit together (a kink, a pole, the end of a domain), conventions hold, and nothing is compared.
+Where the first or second derivatives on both sides of a point join smoothly, the derivative at the point must lie
+between them: a rule that returns 0 or NaN there, because it tests for equal arguments or divides by zero, is wrong.
+Where the sides do not join (a kink, a pole, the end of a domain), a convention applies and nothing is compared.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["edge_messages", "edges_of"]
 
 Point = tuple[float, ...]
 
-#: Where functions usually have edges; every pair of finite ones is tried for an operation of two arguments.
+#: Common edges of functions; for an operation of two arguments, every pair of finite ones is tried.
 _PLACES = (0.0, 1.0, -1.0, 2.0, np.inf, -np.inf)
 _STEP = 1e-3
 _OFFSETS = np.arange(-3.0, 4.0) * _STEP
@@ -28,7 +28,7 @@ _RTOL = 1e-6
 
 
 def edges_of(case: Case) -> list[Point]:
-    """Return the points at which an operation on elements is looked at: the usual places and those of the sample."""
+    """Return the points at which an elementwise operation is checked: common edges and those of the sample."""
     count = len(case.args)
     stated = np.broadcast_arrays(*(np.asarray(arg, dtype=float) for arg in case.args))
     points = list(zip(*(array.ravel().tolist() for array in stated), strict=True)) if case.sample.edge else []
@@ -41,7 +41,7 @@ def edges_of(case: Case) -> list[Point]:
 
 
 def edge_messages(engine: Engine, case: Case) -> Iterator[str]:
-    """Compare the derivatives at the edges with those around them."""
+    """Compare the derivatives at the edges with those nearby."""
     for point in edges_of(case):
         around = _line(point)
         with np.errstate(all="ignore"):
@@ -50,28 +50,28 @@ def edge_messages(engine: Engine, case: Case) -> Iterator[str]:
                 if np.iscomplexobj(value) or not np.isfinite(value).all() or _jumps(value, point):
                     continue
                 found = _derivatives(engine, case, around)
-            except Exception:  # outside of the domain of the primal, or a rule that fails in a check of its own
+            except Exception:  # outside the primal's domain, or the rule fails in another check
                 continue
         for what, numbers in found.items():
             expected = _limit(numbers, bool(np.isinf(point).any()))
             center = numbers[_center(numbers)]
             if len(point) > 1 and np.isnan(center) and not case.sample.edge:
-                continue  # perhaps beyond the domain of one of them; the value says so itself
+                continue  # perhaps outside the domain of one of them, which shows in the value
             if expected is not None and not abs(center - expected[0]) <= _RTOL * expected[1]:
                 at = ", ".join(map(repr, point))
-                yield f"{what} at ({at}) is {center:.7g}, and {expected[0]:.7g} on both sides of it"
+                yield f"{what} at ({at}) is {center:.7g}, but {expected[0]:.7g} on both sides of it"
                 return
 
 
 def _line(point: Point) -> list[Any]:
-    """The arguments along a short line through a point, or out to it where it is infinite."""
+    """The arguments along a short line through a point, or towards it if it is infinite."""
     if not np.isinf(point).any():
         return [x + _OFFSETS * (1.0 + 0.37 * k) for k, x in enumerate(point)]
     return [np.append(np.copysign(_FAR, x) if np.isinf(x) else np.full(2, x), x) for x in point]
 
 
 def _jumps(value: Any, point: Point) -> bool:
-    """Whether the value at an infinite point is not the limit of those before it."""
+    """Whether the value at an infinite point differs from the limit of the values before it."""
     return bool(np.isinf(point).any() and not np.isclose(value[-1], value[-2], rtol=_RTOL, atol=_RTOL))
 
 
@@ -80,7 +80,7 @@ def _center(numbers: Any) -> int:
 
 
 def _limit(numbers: Any, infinite: bool) -> tuple[float, float] | None:
-    """What the center must be, and the size to compare with; None where the numbers around it do not say."""
+    """The expected number at the center, and the size for comparison; None if the numbers nearby do not tell."""
     around = np.delete(numbers, _center(numbers))
     if not np.isfinite(around).all():
         return None

@@ -1,4 +1,4 @@
-"""C against Python: a primitive's kernels, and the core's operation of its opcode, against its primal and rules."""
+"""Compares C with Python: a primitive's kernels, and the core's operation of its opcode, with its primal and rules."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def c_function(address: int, arity: int) -> Callable[..., float]:
 
 
 def kernel_messages(case: Case) -> Iterator[str]:
-    """Compare the kernels at every element of the sample, where all arguments are real."""
+    """Compare the kernels at every element of the sample, if all arguments are real."""
     kernel = case.primitive.kernel
     partials = [c_function(address, kernel.arity) for address in kernel.partials]
     yield from _messages(case, "kernel", c_function(kernel.value, kernel.arity), partials)
 
 
 def opcode_messages(case: Case) -> Iterator[str]:
-    """Compare the row of the opcode table at every element of the sample, where all arguments are real."""
+    """Compare the row of the opcode table at every element of the sample, if all arguments are real."""
     name = case.primitive.opcode
     assert name is not None
     operation = ops.OPERATIONS.get(name)

@@ -1,4 +1,4 @@
-"""The laws that a monoid must keep for a sum over it to mean something."""
+"""The laws of monoids, which sums over them rely on."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ _PARTIALS = (2.0, -0.5, 0.0)
 
 
 def check_monoid(monoid: Monoid[Any], elements: Sequence[Any], equal: Callable[[Any, Any], bool] | None = None) -> None:
-    """Check the laws of a commutative monoid, and that partials act on it by homomorphisms.
+    """Check the laws of a commutative monoid, and that partials act on it as homomorphisms.
 
     Parameters
     ----------
     monoid : Monoid
     elements : sequence
-        Some of its elements, three or more that differ; all pairs and triples of them are tried.
+        At least three different elements; all pairs and triples of them are tried.
     equal : callable, optional
-        ``equal(x, y)``, where ``==`` is too strict, as for sums of floats that do not round alike.
+        ``equal(x, y)``, if ``==`` is too strict, as for sums of floats that round differently.
 
     Raises
     ------
     AssertionError
-        With the law that does not hold, and the elements that show it.
+        With the violated law, and the elements that violate it.
 
     Examples
     --------

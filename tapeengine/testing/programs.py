@@ -1,4 +1,4 @@
-"""`check_vjp`: the derivative of a whole program, checked as `check_primitive` checks a primitive's rules."""
+"""`check_vjp`: checks the derivative of a whole program as `check_primitive` checks a primitive's rules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["check_vjp", "report_vjp"]
 def check_vjp(
     program: Callable[..., Any], *primals: Any, engine: Engine | None = None, seed: int = 0, order: int = 2
 ) -> Report:
-    """Check the derivative of a program against differences, and its parts against each other.
+    """Check the derivative of a program against differences, and its jvp and vjp against each other.
 
     The checks are ``value`` (vjp returns what the program returns), ``inputs`` (the primals are not changed),
     ``space`` (each cotangent lies in its primal's space), ``linearity``, ``adjoint`` (jvp and vjp are transposes of
@@ -32,18 +32,18 @@ def check_vjp(
     program : callable
         The program, which must be smooth at the primals.
     *primals
-        Where to check it.
+        The point at which it is checked.
     engine : Engine, optional
-        The engine to use; a fresh one by default.
+        The engine to use; a new one by default.
     seed : int
-        What tangents and cotangents are drawn from.
+        The seed for tangents and cotangents.
     order : int
-        1 leaves the derivative of the backpropagator unchecked.
+        With 1, the derivative of the backpropagator is not checked.
 
     Returns
     -------
     Report
-        How often each check ran.
+        The number of runs of each check.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def check_vjp(
 def report_vjp(
     program: Callable[..., Any], *primals: Any, engine: Engine | None = None, seed: int = 0, order: int = 2
 ) -> Report:
-    """Do what `check_vjp` does, and return the failures in the report."""
+    """Like `check_vjp`, but return the failures in the report."""
     report = Report(getattr(program, "__qualname__", repr(program)))
     engine = Engine() if engine is None else engine
     where = f"seed {seed}"
@@ -77,7 +77,7 @@ def report_vjp(
 
 
 def program_derivative(engine: Engine, program: Callable[..., Any], primals: tuple[Any, ...]) -> Derivative:
-    """The derivative of a program for all primals together, from one backpropagator that is called many times."""
+    """The derivative of a program for all primals together, from one backpropagator that is called repeatedly."""
     value, backpropagator = engine.vjp(program, *copied(primals))
     space, out_space = space_of(primals), space_of(value)
     return Derivative(
@@ -102,7 +102,7 @@ def check_derivative(report: Report, derivative: Derivative, where: str, generat
 
 
 def second_order(engine: Engine, program: Callable[..., Any], primals: tuple[Any, ...], seed: int) -> Iterator[str]:
-    """Check the backpropagator as a program of cotangent and primals."""
+    """Check the backpropagator as a program of the cotangent and the primals."""
 
     def reverse(ct: Any, *inputs: Any) -> Any:
         return engine.vjp(program, *inputs)[1](ct)
@@ -119,9 +119,9 @@ def _value_messages(engine: Engine, program: Callable[..., Any], primals: tuple[
         yield "vjp changes the primals"
     plain = program(*copied(primals))
     if space_of(value) != space_of(plain):
-        yield f"vjp returns a value in {space_of(value)}, and the program returns one in {space_of(plain)}"
+        yield f"vjp returns a value in {space_of(value)}, but the program returns one in {space_of(plain)}"
     elif not all(_near(a, b) for a, b in zip(leaves(value), leaves(plain), strict=True)):
-        yield f"vjp returns {value!r}, and the program returns {plain!r}"
+        yield f"vjp returns {value!r}, but the program returns {plain!r}"
     elif has_nan(plain) and not has_nan(primals):
         yield "the primal is NaN here: check the program at a point of its domain"
 

@@ -11,7 +11,7 @@ run by ``pytest -p tapeengine.testing.pytest``, with the distribution's name in 
     addopts = ["-p", "tapeengine.testing.pytest"]
     tapeengine_distribution = "tapeengine-example"
 
-or in ``--tapeengine-distribution``. A test that wants the primitive itself takes the fixture `tapeengine_primitive`.
+or in ``--tapeengine-distribution``. A test that needs the primitive itself uses the fixture `tapeengine_primitive`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the distribution and the seed."""
     group = parser.getgroup("tapeengine", "derivative rules")
     group.addoption("--tapeengine-distribution", default="", help="check the primitives of this distribution")
-    group.addoption("--tapeengine-seed", type=int, default=0, help="what samples are drawn from")
+    group.addoption("--tapeengine-seed", type=int, default=0, help="the seed for samples")
     parser.addini("tapeengine_distribution", "the distribution whose primitives are checked", default="")
 
 
@@ -49,7 +49,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def primitive_contract(request: pytest.FixtureRequest, tapeengine_primitive: Primitive) -> Callable[..., Report]:
-    """Return `check_primitive` for one primitive; its parameters are those of `check_primitive`."""
+    """Return `check_primitive` for one primitive; it takes the other parameters of `check_primitive`."""
     from tapeengine.testing.checker import check_primitive
 
     return partial(check_primitive, tapeengine_primitive, seed=request.config.getoption("--tapeengine-seed"))
@@ -65,7 +65,7 @@ def _primitives(config: pytest.Config) -> list[Primitive]:
     ours = [record for record in records if record.origin.distribution == wanted]
     if not ours:
         there = ", ".join(sorted({record.origin.distribution for record in records})) or "none"
-        raise pytest.UsageError(f"no plugin of the distribution {wanted!r} is installed; there are those of {there}")
+        raise pytest.UsageError(f"no plugin of the distribution {wanted!r} is installed; there are plugins of: {there}")
     return [primitive for record in ours for primitive in _of(record)]
 
 

@@ -1,4 +1,4 @@
-"""What a checker found: failures that name primitive, argument, sample and seed, and what it had to skip."""
+"""The results of a checker: failures that name primitive, argument, sample and seed, and the parts it skipped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["CheckError", "Failure", "Report"]
 
 @dataclass(frozen=True)
 class Failure:
-    """One broken rule of the contract.
+    """One violation of the contract.
 
     Attributes
     ----------
@@ -23,11 +23,11 @@ class Failure:
     subject : str
         The primitive or program.
     argument : str
-        The argument whose rules were checked; empty where the check is about the whole operation.
+        The argument whose rules were checked; empty if the check is about the whole operation.
     sample : str
-        Which sample, and the seed it was drawn with.
+        The sample, and the seed of its values.
     message : str
-        What is wrong, and what to do about it.
+        A description of the failure, and how to correct it.
     """
 
     check: str
@@ -42,12 +42,12 @@ class Failure:
 
 
 class CheckError(TapeEngineError, AssertionError):
-    """A primitive or a program does not keep the contract of derivative rules.
+    """A primitive or a program violates the contract of derivative rules.
 
     Attributes
     ----------
     failures : tuple of Failure
-        Everything that was found.
+        All failures that were found.
     """
 
     def __init__(self, failures: tuple[Failure, ...]) -> None:
@@ -57,7 +57,7 @@ class CheckError(TapeEngineError, AssertionError):
 
 @dataclass
 class Report:
-    """The outcome of a check: how often each check ran, what failed and what was skipped.
+    """The result of a check: the number of runs of each check, the failures and the parts that were skipped.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Report:
         self.runs[check] = self.runs.get(check, 0) + 1
 
     def run(self, check: str, argument: str, sample: str, messages: Callable[[], Iterator[str]]) -> None:
-        """Run a check; each of its messages is a failure, and so is an exception that it raises."""
+        """Run a check; each of its messages is a failure, as is an exception that it raises."""
         self.ran(check)
         try:
             for message in messages():
@@ -95,17 +95,17 @@ class Report:
         self.failures.append(Failure(check, self.subject, argument, sample, message))
 
     def skip(self, reason: str) -> None:
-        """Add something that was not checked, once."""
+        """Add the reason why something was not checked, unless it is there already."""
         if reason not in self.skipped:
             self.skipped.append(reason)
 
     def warn_skipped(self) -> None:
-        """Warn of what was not checked, where the caller of the checker stands."""
+        """Issue warnings about parts that were not checked, at the caller of the checker."""
         for reason in self.skipped:
             warnings.warn(f"{self.subject}: {reason}", stacklevel=3)
 
     def rows(self) -> list[tuple[str, int, str]]:
-        """List the checks as (name, how often it ran, ``ok`` or the messages of its failures)."""
+        """List the checks as (name, number of runs, ``ok`` or the messages of its failures)."""
         messages: dict[str, list[str]] = {}
         for failure in self.failures:
             messages.setdefault(failure.check, []).append(failure.message)
@@ -130,6 +130,6 @@ class Report:
         return table(self.subject, ("check", "runs", "outcome"), self.rows())
 
     def raise_failures(self) -> None:
-        """Raise a `CheckError` if something failed."""
+        """Raise a `CheckError` if any check failed."""
         if self.failures:
             raise CheckError(tuple(self.failures))

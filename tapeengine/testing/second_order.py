@@ -1,4 +1,4 @@
-"""Order 2 of a primitive: its rules as programs of their first parameter and the arguments, checked like others."""
+"""Order 2 of a primitive: checks its rules as programs of their first parameter and the arguments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["second_order_messages", "untraced"]
 
 
 def untraced(engine: Engine, case: Case) -> str | None:
-    """Say which kind of argument cannot be traced through primitives here, so that order 2 cannot be checked."""
+    """Name a kind of argument that cannot be traced through primitives here, so that order 2 cannot be checked."""
     for leaf in leaves(tuple(case.args[position] for position in case.differentiated())):
         if not space_of(leaf).is_discrete and not _is_traced(engine, leaf):
             return f"order 2 was not checked: this engine does not trace {type(leaf).__name__} through primitives"
@@ -63,6 +63,6 @@ def _is_traced(engine: Engine, leaf: Any) -> bool:
     seen = []
     try:
         engine.vjp(lambda x: seen.append(is_traced(x)), leaf)
-    except Exception:  # an engine without arrays refuses the leaf in its own way
+    except Exception:  # an engine without arrays may refuse the leaf with any error
         return False
     return bool(seen[0])

@@ -30,7 +30,7 @@ def gradient_term(context: Sequence[Var], term: Term, form: str = "accumulate") 
     term : Term
         A term of EC's language (EC Fig. 1).
     form : {"accumulate", "sparse", "vector", "copower"}
-        The form of reverse CHAD. In the forms that pass environment vectors as values the gradient is such a vector.
+        The form of reverse CHAD. In forms that pass environment vectors as values, the gradient is such a vector.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def steps(term: Term, values: Mapping[str, Any], linear: type[LinearValues] = Sp
     values : mapping of str to value
         The values of its variables.
     linear : type
-        How values of linear types are represented.
+        The representation of linear types.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def steps(term: Term, values: Mapping[str, Any], linear: type[LinearValues] = Sp
 
 
 def bound(primal_steps: int, cotangent_size: int, variables: int) -> int:
-    """Return the most steps that a gradient may take (the constants of the authors' Agda proof).
+    """Return an upper bound for the steps of a gradient (with the constants of the authors' Agda proof).
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def bound(primal_steps: int, cotangent_size: int, variables: int) -> int:
     cotangent_size : int
         The size of the cotangent `d`.
     variables : int
-        How many variables the context has.
+        The number of variables in the context.
 
     Returns
     -------

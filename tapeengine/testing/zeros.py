@@ -1,4 +1,4 @@
-"""The zero-cotangent rule: a linear map sends zero to zero, elementwise, also where a partial is infinite or NaN."""
+"""The zero-cotangent rule: a linear map sends zero to zero, elementwise, even where a partial is infinite or NaN."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SINGULAR = (0.0, 1.0, -1.0, np.inf, -np.inf, np.nan)
 
 
 def zero_messages(case: Case, position: int, elementwise: bool, generator: np.random.Generator) -> Iterator[str]:
-    """Check zeros at the sample and, for an operation on elements, also where functions usually have singularities."""
+    """Check zeros at the sample and, for an elementwise operation, also at common singularities."""
     messages = list(check_zero(case.derivative(position), generator))
     if not messages and elementwise:
         for value in _SINGULAR:
@@ -29,7 +29,7 @@ def zero_messages(case: Case, position: int, elementwise: bool, generator: np.ra
 
 
 def is_elementwise(cases: Sequence[Case], generator: np.random.Generator) -> bool:
-    """Whether no sample shows that an element of an argument acts on other elements of the value than its own."""
+    """Whether no sample shows that an element of an argument affects other elements of the value than its own."""
     return all(_acts_on_its_own(case.derivative(p), generator) for case in cases for p in case.differentiated())
 
 
@@ -42,18 +42,18 @@ def _acts_on_its_own(derivative: Derivative, generator: np.random.Generator) -> 
             return False
         first = np.arange(space.size).reshape(space.shape) < space.size // 2
         return all(_stays_within(derivative, half, space.random(generator)) for half in (first, ~first))
-    except Exception:  # shapes that do not broadcast, or a rule that fails in a check of its own
+    except Exception:  # shapes do not broadcast, or the rule fails in another check
         return False
 
 
 def _stays_within(derivative: Derivative, half: Any, t: Any) -> bool:
-    """Whether a tangent on a part of the elements gives a tangent on that part only."""
+    """Whether a tangent that is zero on some elements gives a tangent that is zero there."""
     spread = derivative.jvp(np.where(half, t, np.zeros_like(t))[()])
     return bool(np.all(np.where(half, 0, spread) == 0))
 
 
 def _at_singular(case: Case, position: int, target: int, value: float, generator: np.random.Generator) -> list[str]:
-    """The messages with the argument `target` filled with `value`; none where the primal refuses it."""
+    """The messages with the argument `target` filled with `value`; none if the primal refuses that value."""
     space = space_of(case.args[target])
     if not isinstance(space, Space):
         return []
@@ -61,7 +61,7 @@ def _at_singular(case: Case, position: int, target: int, value: float, generator
     args = (*case.args[:target], filled, *case.args[target + 1 :])
     try:
         moved = Case(case.primitive, 0, Sample(args, case.sample.static), 0)
-    except Exception:  # outside the domain of the primal, which may say so by any error
+    except Exception:  # outside the primal's domain, where it may raise any error
         return []
     name = case.name(target)
     return [f"at {name} = {value}: {message}" for message in check_zero(moved.derivative(position), generator)]

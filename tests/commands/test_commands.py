@@ -88,12 +88,15 @@ def test_show_writes_pictures(file: Path, tmp_path: Path, capsys: pytest.Capture
     ("arguments", "message"),
     [
         (["missing.py:loss", "1.0"], "with a file that is there, not 'missing.py:loss'"),
-        (["model.py", "1.0"], "FILE:FUNCTION is wanted"),
+        (["model.py", "1.0"], "expected FILE:FUNCTION"),
         (["{file}:lost", "1.0"], "has no function 'lost'; it has loss, wrong"),
         (["{file}:loss", "1.0"], "missing a required argument: 'y'"),
         (["{file}:loss", "1.0", "2.0", "3.0"], "too many positional arguments"),
-        (["{file}:loss", "[1.0", "2.0"], "'[1.0' is no literal"),
-        (["{file}:loss", "x1", "2.0"], "'x1' is no literal, such as 1.5 or '[1.0, 2.0]', and no variable of the file"),
+        (["{file}:loss", "[1.0", "2.0"], "'[1.0' is neither a literal"),
+        (
+            ["{file}:loss", "x1", "2.0"],
+            "'x1' is neither a literal, such as 1.5 or '[1.0, 2.0]', nor a variable",
+        ),
     ],
 )
 @pytest.mark.parametrize("command", ["show", "check", "profile"])

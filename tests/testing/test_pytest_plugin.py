@@ -69,7 +69,7 @@ def test_a_wrong_rule_fails_its_own_test_with_the_seed(tmp_path: Path) -> None:
     ("source", "options", "message"),
     [
         (PLUGIN, (), "set tapeengine_distribution"),
-        (PLUGIN, ("--tapeengine-distribution", "fake-dust"), "'fake-dust' is installed; there are those of "),
+        (PLUGIN, ("--tapeengine-distribution", "fake-dust"), "'fake-dust' is installed; there are plugins of: "),
         ("1 / 0", ("--tapeengine-distribution", "fake-dist"), "fake (fake-dist 1.0) failed: ZeroDivisionError"),
     ],
 )

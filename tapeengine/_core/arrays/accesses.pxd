@@ -1,4 +1,4 @@
-# Records of reads that copy, of writes, and of additions into elements.
+# Records of copying reads, of writes, and of additions into elements.
 from tapeengine._core.tape.accumulation cimport View
 from tapeengine._core.tape.records cimport ArrayRecord
 
@@ -8,7 +8,7 @@ cdef class ReadRecord(ArrayRecord):
 
 cdef class WriteRecord(ArrayRecord):
     cdef View target
-    cdef tuple index        # normalised; None: all of the target
+    cdef tuple index        # normalised; None: the whole target
     cdef object value       # a View, the id of a scalar, or None for a constant
     cdef tuple shape        # of the value
 

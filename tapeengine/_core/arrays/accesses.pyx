@@ -1,7 +1,7 @@
-"""Records of reads that copy, of writes, and of additions into elements.
+"""Records of copying reads, of writes, and of additions into elements.
 
-The cotangent of a read is added to the elements that were read. A write passes the cotangent of the elements that it
-overwrites on to the assigned value, and clears it. No record allocates an array of the storage's size (EC 4.1 and 7).
+The cotangent of a read is added to the elements that were read. A write passes the cotangent of overwritten elements
+to the assigned value, and clears it. No record allocates an array of the storage's size (EC 4.1 and 7).
 """
 
 from libc.stdint cimport uint32_t
@@ -25,7 +25,7 @@ cdef bint may_repeat(tuple index) except -1:
 
 
 cdef object writable(Reverse r, View view):
-    """The tangents of a view, to write into."""
+    """The tangents of a view, as a writable array."""
     t = r.part(view)
     if t is None:
         r.allocate(view.storage, True)
@@ -33,9 +33,9 @@ cdef object writable(Reverse r, View view):
     return t
 
 
-# -- many at once --------------------------------------------------------------------------------------------------------
+# -- many cotangents or tangents at once -------------------------------------------------------------------------------
 cdef object beside_rows(tuple index):
-    """Extend an index into one array to select the same places of many arrays, stacked along a new last axis."""
+    """Extend an index into one array to select the same elements of many arrays, stacked along a new last axis."""
     for item in index:
         if item is Ellipsis:
             return (*index, slice(None))
@@ -43,17 +43,17 @@ cdef object beside_rows(tuple index):
 
 
 cdef object read_rows(object parts, tuple index):
-    """A copy of the indexed places of each row."""
+    """A copy of the indexed elements of each row."""
     return numpy.array(numpy.moveaxis(numpy.moveaxis(parts, 0, -1)[beside_rows(index)], -1, 0))
 
 
 cdef tuple along_block(object index):
-    """An index into one array as an index into a block of them."""
+    """Turn an index into one array into an index into a block of them."""
     return (slice(None), *(index if type(index) is tuple else (index,)))
 
 
 cdef bint splits(object index) except -1:
-    """Whether numpy moves the axes that advanced indices make to the front, so that the block's axis is not first."""
+    """Whether numpy moves the axes of advanced indices to the front, so that the block's axis is not the first."""
     if type(index) is not tuple:
         return False
     chosen = [not (item is None or item is Ellipsis or isinstance(item, slice)) for item in index]
@@ -64,7 +64,7 @@ cdef bint splits(object index) except -1:
 @cython.final
 @cython.no_gc
 cdef class ReadRecord(ArrayRecord):
-    """A read that numpy answers with a copy: by arrays of indices or masks, or (index None) of all elements."""
+    """A read for which numpy makes a copy: by index arrays or masks, or (index None) of all elements."""
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         ct = r.part(self.result)
@@ -80,7 +80,7 @@ cdef class ReadRecord(ArrayRecord):
         return 0
 
     def scatter(self, Reverse r, ct):
-        """Add into the places that were read, as often as each was."""
+        """Add into the elements that were read, once for each time that they were."""
         target = r.part(self.source)
         ct = r.signed(self.source, ct)
         if not may_repeat(self.index) and not repeats(self.source):
@@ -108,7 +108,7 @@ cdef class ReadRecord(ArrayRecord):
         return True
 
     def scatter_rows(self, Rows rows, ct):
-        """Add into the places that were read, as often as each was."""
+        """Add into the elements that were read, once for each time that they were."""
         target = rows.part(self.source)
         ct = -ct if self.source.imaginary else ct
         if may_repeat(self.index) or repeats(self.source):
@@ -118,7 +118,7 @@ cdef class ReadRecord(ArrayRecord):
             numpy.moveaxis(target, 0, -1)[beside_rows(self.index)] += numpy.moveaxis(ct, 0, -1)
 
     cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
-        """Read the tangents of all directions; False where numpy would not keep their axis first."""
+        """Read the tangents of all directions; False if numpy would not keep their axis first."""
         t = many.part(self.source)
         if t is None:
             return True
@@ -161,7 +161,7 @@ cdef class ReadRecord(ArrayRecord):
 @cython.final
 @cython.no_gc
 cdef class AddRecord(ArrayRecord):
-    """An addition into elements, as often as each is named (`ufunc.at`): the value's cotangent is a read."""
+    """An addition into elements, once for each time that the index names them (`ufunc.at`)."""
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         target = r.part(self.target)
@@ -189,7 +189,7 @@ cdef class AddRecord(ArrayRecord):
         return True
 
     cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
-        """Add the tangents of all directions; False where numpy would not keep their axis first."""
+        """Add the tangents of all directions; False if numpy would not keep their axis first."""
         t = many.of(self.value)
         if t is None:
             return True
@@ -230,7 +230,7 @@ cdef class AddRecord(ArrayRecord):
 @cython.final
 @cython.no_gc
 cdef class WriteRecord(ArrayRecord):
-    """A write: the cotangent of the overwritten part goes to the value and is cleared."""
+    """A write, whose reverse step passes the cotangent of the overwritten part to the value and clears it."""
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         ct = r.take(self.target, self.index)
@@ -246,7 +246,7 @@ cdef class WriteRecord(ArrayRecord):
         return 0
 
     def last_writes(self, tuple shape):
-        """A mask of the written values that remain: the last one wins where an element is written twice."""
+        """A mask of the written values that remain: where an element is written twice, the last value wins."""
         order = numpy.empty(self.target.shape, numpy.intp)
         number = numpy.arange(numpy.prod(shape, dtype=numpy.intp)).reshape(shape)
         order[self.index] = number
@@ -276,7 +276,7 @@ cdef class WriteRecord(ArrayRecord):
         return True
 
     cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
-        """Write the tangents of all directions; False where numpy would not keep their axis first."""
+        """Write the tangents of all directions; False if numpy would not keep their axis first."""
         t = many.of(self.value)
         if t is None and many.blocks[self.target.storage] is None:
             return True
@@ -289,12 +289,12 @@ cdef class WriteRecord(ArrayRecord):
         return True
 
     def shaped(self, t):
-        """Give the tangents of a value as many axes as the elements that it is written to."""
+        """Give the tangents of a value as many axes as the elements to which it is assigned."""
         cdef Py_ssize_t axes = self.target.ndim, extra
         if self.index is not None:
             axes = numpy.broadcast_to(0.0, self.target.shape)[self.index].ndim
         extra = t.ndim - 1 - axes
-        if extra > 0:       # ones in front that the assignment dropped
+        if extra > 0:       # leading unit axes that the assignment dropped
             return t.reshape(t.shape[:1] + t.shape[1 + extra:])
         return aligned(t, axes)
 
@@ -316,7 +316,7 @@ cdef class WriteRecord(ArrayRecord):
         return 0
 
     cdef object parts(self, object walk, uint32_t id):
-        """The value's part in the elements that it stayed in; no part of anything in the others that were written."""
+        """The partials 1 of the elements that still hold the value, and none for the elements that were overwritten."""
         made = walk.numbered(self.target)
         made = made if self.index is None else made[self.index]
         if self.value is None:
@@ -329,5 +329,5 @@ cdef class WriteRecord(ArrayRecord):
 
 
 cdef object fitting(object source, Py_ssize_t axes):
-    """The numbers of a value without the unit axes in front that an assignment drops."""
+    """The numbers of a value without the leading unit axes that an assignment drops."""
     return source.reshape(source.shape[max(0, source.ndim - axes):]) if source.ndim > axes else source

@@ -1,26 +1,26 @@
 # Traced arrays: views of storages.
 from libc.stdint cimport uint32_t
 
-cdef class Shown:           # what copies of a storage know of it, where numpy has views: windows
-    cdef bint written       # since they were taken
+cdef class Shown:           # the state of a storage that its windows (copies here, views in numpy) refer to
+    cdef bint written       # whether the storage was written since they were taken
 
 cdef class Storage:         # owns a value buffer; its cotangents lie in a buffer of the same layout
     cdef object base        # an ndarray, or an Array of an outer trace
     cdef char *data         # of the ndarray
-    cdef Py_ssize_t size    # elements
-    cdef uint32_t tag, index, epoch     # the epoch counts how often the base was exchanged
+    cdef Py_ssize_t size    # number of elements
+    cdef uint32_t tag, index, epoch     # the epoch counts replacements of the base
     cdef int type
-    cdef bint number        # of a scalar that numpy would give: it cannot be written to
-    cdef bint active        # depends on an input of its trace
-    cdef bint shared        # its memory was that of another primal as well: it cannot be written to
-    cdef bint kept          # by the caller or by a rule: copy before the first write
-    cdef bint written       # keepers copy from now on
-    cdef Storage frozen     # what snapshots see: the values and the cotangents up to the next write
-    cdef Shown windows      # taken of it since the last write
-    cdef Shown source       # of windows: what they were taken of
+    cdef bint number        # stands for a numpy scalar: it cannot be written to
+    cdef bint active        # whether it depends on an input of its trace
+    cdef bint shared        # another primal shares its memory: it cannot be written to
+    cdef bint kept          # the caller or a rule refers to it: copy before the first write
+    cdef bint written       # it was written: rules that keep values copy them
+    cdef Storage frozen     # the storage that snapshots show, up to the next write
+    cdef Shown windows      # the windows taken of it since the last write
+    cdef Shown source       # for windows: the storage that they were taken of
 
 cdef class Array:
-    cdef object values      # a view of the storage's base
+    cdef object values      # this view of the storage's base
     cdef Storage storage
     cdef Py_ssize_t offset  # in bytes
     cdef uint32_t epoch

@@ -1,11 +1,11 @@
 """Traced arrays: views of storages, with numpy's operators, indexing and assignment.
 
 A storage owns the values and, in a reverse pass, one buffer of cotangents of the same layout. Basic slices, transposes
-and broadcasts are further views of it: no record and no copy. Reading an element is one record of storage and offset;
-so is writing one. A storage is copied once, at its first write, if a rule or the caller still needs what it held.
+and broadcasts are further views of it: no record and no copy. Reading or writing one element is one record with storage
+and offset. A storage is copied once, at its first write, if a rule or the caller still needs its values.
 
-Within an inner trace the values of an array may themselves be arrays of an outer trace: rules that keep them are then
-recorded there as they run.
+Within an inner trace the values of an array may be arrays of an outer trace; the rules that keep them are then recorded
+on the outer trace when they run.
 """
 
 cimport cython
@@ -45,18 +45,18 @@ cdef object np_negative = numpy.negative, np_absolute = numpy.absolute
 @cython.no_gc
 @cython.freelist(256)
 cdef class Storage:
-    """The values that traced arrays are views of."""
+    """The values that one or more traced arrays are views of."""
 
 
 @cython.final
 @cython.no_gc
 @cython.freelist(256)
 cdef class Array:
-    """An array that is being differentiated: it behaves as a numpy array and remembers how it was computed.
+    """An array that is being differentiated: it behaves like a numpy array, and operations on it are recorded.
 
-    Traced arrays come into being when a transform such as `vjp` runs a program on arrays, and by the creation functions
-    of `tapeengine.numpy` inside a program. They are views of storages: slices, transposes and reshapes alias as numpy's
-    do, and assignment is differentiated. Comparisons look at the values.
+    A transform such as `vjp` passes traced arrays to the program; inside it, the creation functions of
+    `tapeengine.numpy` make them. They are views of storages: slices, transposes and reshapes alias as in numpy, and
+    assignment is differentiated. Comparisons look at the values.
 
     Examples
     --------
@@ -69,13 +69,13 @@ cdef class Array:
         raise TypeError("traced arrays are made by transforms and by tapeengine.numpy, not by hand")
 
     cdef object current(self):
-        """The values as they are now, also after the storage was copied for a write."""
+        """The present values, also after the storage was copied for a write."""
         cdef Storage s = self.storage
         cdef bint locked
         if s.source is not None and s.source.written:
             raise UnsupportedError(
-                "windows of a traced array are used after a write to the array. numpy's are views, which show what was "
-                "written; these are copies, which do not. Take them again after the write, or copy them before it")
+                "windows of a traced array are used after a write to the array. In numpy they are views and show what "
+                "was written; here they are copies and do not. Take them again after the write, or copy them before it")
         if self.epoch != s.epoch:
             locked = not PyArray_ISWRITEABLE(plain(self.values))
             view = view_of(plain(self.values), s.index, self.offset, s.size)
@@ -90,7 +90,7 @@ cdef class Array:
 
     @classmethod
     def __class_getitem__(cls, item):
-        """The type of an array of something, as in `Array[Vec]`, for annotations of programs."""
+        """The type of an array of some element type, as in `Array[Vec]`, for annotations of programs."""
         return GenericAlias(cls, item)
 
     @staticmethod
@@ -98,10 +98,10 @@ cdef class Array:
         """Record a call of a primitive."""
         return apply(primitive, tuple(args), static)
 
-    # -- what numpy's arrays tell of themselves -----------------------------------------------------------------------
+    # -- attributes of numpy's arrays ---------------------------------------------------------------------------------
     @property
     def value(self):
-        """The values as a plain array, without the derivative; a copy."""
+        """The values as a plain array, without the derivative; always a copy."""
         return seen(self).copy()
 
     @property
@@ -134,12 +134,12 @@ cdef class Array:
 
     @property
     def itemsize(self):
-        """Bytes of an element."""
+        """The size of an element in bytes."""
         return PyArray_ITEMSIZE(plain(self.values))
 
     @property
     def nbytes(self):
-        """Bytes of all elements."""
+        """The size of all elements in bytes."""
         return (<object> plain(self.values)).nbytes
 
     @property
@@ -164,7 +164,7 @@ cdef class Array:
 
     @property
     def real(self):
-        """The real part: a view of complex numbers, a real array itself."""
+        """The real part: a view of a complex array, a real array itself."""
         return part_of(self, "real") if is_complex(self) else self
 
     @real.setter
@@ -184,7 +184,7 @@ cdef class Array:
 
     @property
     def flat(self):
-        """The elements in C order, to read, to write and to iterate over."""
+        """The elements in C order, for reading, writing and iteration."""
         return method_of("flat")(self)
 
     @flat.setter
@@ -218,7 +218,7 @@ cdef class Array:
 
     # -- copies -------------------------------------------------------------------------------------------------------
     def copy(self, order="C"):
-        """A copy with a storage of its own."""
+        """A copy with its own storage."""
         return read_part(self, None, order)
 
     def __copy__(self):
@@ -299,7 +299,7 @@ cdef class Array:
         return int(seen(self))
 
     def __round__(self, ndigits=None):
-        """Round a number as Python does; the result is discrete. Like numpy's arrays, others have no such method."""
+        """Round a number as Python does; the result is discrete. Arrays raise an error, as numpy's do."""
         if not self.storage.number:
             raise TypeError("type numpy.ndarray doesn't define __round__ method: use numpy.round(x, decimals)")
         return round(seen(self)[()], ndigits)
@@ -309,8 +309,8 @@ cdef class Array:
 
     def __hash__(self):
         raise DroppedDerivativeError(
-            f"a traced array of shape {self.shape} has no hash, as numpy's arrays have none. Use tapeengine.value(x) of a "
-            "number as the key where the value alone matters")
+            f"a traced array of shape {self.shape} has no hash, like numpy's arrays. Use tapeengine.value(x) of a "
+            "number as the key if only the value matters")
 
     def __repr__(self):
         return repr(seen(self))
@@ -332,7 +332,7 @@ cdef class Array:
     def __array_function__(self, function, types, args, options):
         return need_rules(self, function.__name__).function(function, args, options)
 
-    # -- what would lose the derivative -------------------------------------------------------------------------------
+    # -- operations that would lose the derivative --------------------------------------------------------------------
     def __array__(self, dtype=None, copy=None):
         if self.storage.active and (dtype is None or numpy.dtype(dtype).kind not in "biu"):  # as astype does
             unread = offered_back(self)
@@ -354,7 +354,7 @@ cdef class Array:
 
     def __reduce__(self):
         raise DroppedDerivativeError(
-            f"a traced array of shape {self.shape} cannot be pickled: it is a place on a tape of this process. Send "
+            f"a traced array of shape {self.shape} cannot be pickled: it refers to a tape of this process. Send "
             "plain arrays to other processes; tapeengine.value(x) gives one")
 
     def __reduce_ex__(self, protocol):
@@ -367,11 +367,11 @@ cdef bint is_complex(Array a) except -1:
 
 
 cdef object part_of(Array a, str name):
-    """The real or imaginary part of complex numbers: a view, and a number of a number."""
+    """The real or imaginary part of an array: a view; a number if the array stands for one."""
     cdef Array whole = a
     base = a
     while type(base) is Array:
-        if (<Array> base).storage.number:   # in any trace outside: its part is a number and no view of it
+        if (<Array> base).storage.number:   # in any outer trace: the part is a number, not a view
             whole = read_part(a, None)
             break
         base = (<Array> base).storage.base
@@ -380,7 +380,7 @@ cdef object part_of(Array a, str name):
 
 
 cdef object offered_back(Array a):
-    """What an operator of another library's class is given, so that Python asks the traced array; None for others."""
+    """The operand that makes Python ask the traced array when the other is of another library's class, or None."""
     return ABOVE.as_object_for_operators(a)
 
 
@@ -388,7 +388,7 @@ cdef object methods = None
 
 
 cdef object method_of(str name):
-    """What makes the method of a name: those that are no operators live with the numpy protocols."""
+    """The function for a method by name; methods other than operators are defined with the numpy protocols."""
     global methods
     if methods is None:
         methods = ABOVE.methods()
@@ -396,13 +396,13 @@ cdef object method_of(str name):
 
 
 cdef object missing_attribute(str name):
-    """The error for an attribute that a traced value has not: one of ours where numpy's values have it."""
-    if name == "unit":      # classes with units take the `value` of what has none, without its derivative
-        return UnsupportedError("a traced value meets a class with units, whose results cannot hold derivatives. Work on "
+    """The error for a missing attribute: an explanation if numpy's values have that attribute."""
+    if name == "unit":      # classes with units read `value` of other operands, without the derivative
+        return UnsupportedError("a traced value meets a class with units, whose results cannot hold derivatives. Use "
                                 "plain numbers in fixed units (quantity.to_value(unit)) inside the program")
     if name.startswith("_") or not (hasattr(numpy.ndarray, name) or hasattr(numpy.float64, name)):
         return AttributeError(f"a traced array has no attribute {name!r}")
     return MissingAttributeError(
-        f"a traced value has no attribute {name!r}: what numpy gives there has no derivative, or is memory that the trace "
-        f"does not see change. Copy and index where a view was wanted; tapeengine.value(x).{name} drops the derivative "
+        f"a traced value has no attribute {name!r}: numpy's result there has no derivative, or is memory whose changes "
+        f"the trace does not see. Copy and index instead; tapeengine.value(x).{name} drops the derivative "
         "on purpose")

@@ -1,4 +1,4 @@
-"""Writing to traced arrays: the cotangent of what is overwritten goes to the assigned value and is cleared."""
+"""Writing to traced arrays: the cotangent of the overwritten part goes to the assigned value and is cleared."""
 
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
@@ -33,7 +33,7 @@ cdef object array_class = numpy.ndarray
 
 
 cdef int lift(Storage s, Head *outer) except -1:
-    """Let a storage hold values of an outer trace from now on."""
+    """Convert a storage so that it can hold values of an outer trace."""
     cdef Array base
     if type(s.base) is Array and (<Array> s.base).storage.tag >= outer.tag:
         return 0
@@ -56,7 +56,7 @@ cdef int check_writer(Array a, uint32_t tag) except -1:
 
 
 cdef int write_element(Array a, Py_ssize_t offset, object value) except -1:
-    """Store a real number at one place."""
+    """Store a real number in one element."""
     cdef Storage s = a.storage
     cdef double v
     cdef uint32_t id = 0
@@ -148,7 +148,7 @@ cdef int put(Array a, object index, object value) except -1:
         part = a.current()[index if has_ellipsis(<tuple> index) else (*index, Ellipsis)]
         target = viewed(a, part)
         if names_element(<tuple> index, PyArray_NDIM(numbers)):
-            assign(a.current(), index, source)      # which takes a number, not an array of one
+            assign(a.current(), index, source)      # assigns a number, not an array of one
         else:
             assign(part, Ellipsis, source)
     else:
@@ -172,9 +172,9 @@ cdef int check_writable(Array a, ndarray numbers) except -1:
         raise TypeError(f"'numpy.{a.dtype.name}' object does not support item assignment: it is a scalar")
     if a.storage.shared:
         raise UnsupportedError(
-            f"an array of shape {a.shape} that the program is given shares memory with another of its arguments, so that "
-            "a write to one would have to show in the other, and each has a derivative of its own. Give the program "
-            "copies (x.copy()), or one array of which it makes the views itself")
+            f"an argument of shape {a.shape} shares memory with another argument of the program: a write to one would "
+            "have to change the other, but each has its own derivative. Give the program copies (x.copy()), or one "
+            "array from which it makes the views itself")
     if PyArray_ISWRITEABLE(numbers):
         return 0
     if repeats(geometry(a)):
@@ -184,7 +184,7 @@ cdef int check_writable(Array a, ndarray numbers) except -1:
 
 
 cdef object unboxed(object value):
-    """An array of one number as that number, any other as None."""
+    """The number in an array of one element; None for other values."""
     if type(value) is Array or type(value) is array_class:
         return value[()] if value.ndim == 0 else None
     return value
@@ -202,7 +202,7 @@ cdef bint has_ellipsis(tuple index) noexcept:
     return False
 
 
-# -- values that overlap what they are assigned to ----------------------------------------------------------------------
+# -- values that overlap their target ----------------------------------------------------------------------------------
 cdef bint is_mask(tuple index, int ndim) noexcept:
     """Whether an index is one mask of the whole array: numpy then reads the value while it writes."""
     return (len(index) == 1 and type(index[0]) is array_class and PyArray_TYPE(<ndarray> index[0]) == NPY_BOOL
@@ -210,7 +210,7 @@ cdef bint is_mask(tuple index, int ndim) noexcept:
 
 
 cdef bint reads_what_it_writes(object target, ndarray value) except -1:
-    """Whether numpy assigns a vector to another one of other strides that overlaps it: it makes no copy there."""
+    """Whether numpy assigns a vector to an overlapping one with other strides: numpy makes no copy in this case."""
     cdef Py_ssize_t step, other
     if type(target) is not array_class or PyArray_NDIM(<ndarray> target) != 1 or PyArray_NDIM(value) == 0:
         return False
@@ -219,9 +219,9 @@ cdef bint reads_what_it_writes(object target, ndarray value) except -1:
 
 
 def put_overlapping(Array a, value, write):
-    """Write a value that shows the storage of an array into it, where numpy reads it while it writes; False elsewhere.
+    """Write a value that overlaps its target where numpy reads it during the write; return False for other values.
 
-    The same write on an array that numbers the places of the storage tells which of them each element came from.
+    The same write on an array of element numbers shows which element each new value came from.
     """
     cdef Storage s = a.storage
     cdef Py_ssize_t width = PyArray_ITEMSIZE(plain(s.base))
@@ -238,14 +238,14 @@ def put_overlapping(Array a, value, write):
 
 
 cdef ndarray numbered(Array a, ndarray numbers):
-    """The numbers of the places that an array shows."""
+    """The numbers of the storage's elements that an array shows."""
     cdef View view = geometry(a)
     view.type = PyArray_TYPE(numbers)
     return strided(<char *> PyArray_DATA(numbers), view, numbers)
 
 
 def add_at(Array a, index, value):
-    """Add a value into elements of an array, as often as the index names each: `numpy.add.at`."""
+    """Add a value into elements of an array, once for each time that the index names them: `numpy.add.at`."""
     cdef AddRecord record
     cdef Head *h = head_of_array(a)
     cdef Storage s = a.storage
@@ -264,7 +264,7 @@ def add_at(Array a, index, value):
             note(h, h.count, (ADDED, operand(h, a), index, operand(h, value), None))
         return None
     if type(value) is Array and value.ndim == 1 and a.ndim == 1 and getattr(index[0], "ndim", 1) > 1:
-        raise UnsupportedError("ufunc.at would spread a vector over an index of several axes, which numpy does wrongly. "
+        raise UnsupportedError("ufunc.at broadcasts a vector over an index of several axes wrongly in numpy. "
                                "Give it numpy.broadcast_to(value, index.shape)")
     tag = (<Array> value).storage.tag if type(value) is Array else (<Dual> value).tag
     check_writer(a, tag)

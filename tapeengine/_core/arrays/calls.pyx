@@ -1,7 +1,7 @@
-"""Calls of primitives on traced values: computed on the values, and recorded on the innermost trace among the arguments.
+"""Calls of primitives on traced values: they compute on the values and record on the innermost trace of the arguments.
 
-What each argument's rule asks for by name is what the record keeps. Within an inner trace the values of an array may
-themselves be arrays of an outer trace: the call is then recorded there as well, as it runs.
+The record keeps the arguments that rules ask for by name. Within an inner trace the values of an array may be arrays of
+an outer trace: the call is then recorded there as well.
 """
 
 from libc.stdint cimport uint32_t
@@ -34,7 +34,7 @@ cdef object array_class = numpy.ndarray
 
 
 cdef uint32_t innermost_tag(object args) noexcept:
-    """The latest trace among the arguments; arrays that depend on nothing do not count."""
+    """The latest trace among the arguments; arrays that depend on no input do not count."""
     cdef uint32_t tag = 0
     for x in args:
         if type(x) is Array:
@@ -46,14 +46,14 @@ cdef uint32_t innermost_tag(object args) noexcept:
 
 
 cdef object outward(Head *h, Dual x):
-    """The value of one of h's duals: a float, or the outer trace's dual that it is there."""
+    """The value of one of h's duals: a float, or the dual of an outer trace that it is linked to."""
     cdef uint32_t tag = 0
     cdef uint32_t id = copied_id(tape_of(h), x.id, &tag)
     return new_dual(x.v, id, tag) if id else x.v
 
 
 cdef object stripped(Head *h, uint32_t tag, object x):
-    """An argument as the trace that records sees its value: plain, or traced further out."""
+    """The value of an argument for the recording trace: plain, or traced by an outer trace."""
     if type(x) is Array:
         if (<Array> x).storage.tag == tag or not (<Array> x).storage.active:
             return (<Array> x).current()
@@ -90,17 +90,17 @@ cdef object apply(object primitive, tuple args, dict static):
     try:
         out = primitive(*values, **static) if outer else primitive.primal(*values, **static)
     except Exception:
-        if is_recording(h):     # what raises tells the program something as well
+        if is_recording(h):     # an error also tells the program about the values
             for x in args:
                 numbers_of(x)
         raise
-    if head_of(tag) != h:       # another thread has ended the trace meanwhile
-        raise TraceError(f"{primitive.name} was computed in a trace that has ended meanwhile")
+    if head_of(tag) != h:       # another thread ended the trace in the meantime
+        raise TraceError(f"{primitive.name} was computed in a trace that another thread has ended")
     return record_call(h, primitive, args, values, static, out)
 
 
 cpdef bint is_foreign(object x) except -1:
-    """Whether another library's class may answer for x in numpy's functions: no plain array, number or list of them."""
+    """Whether the class of x may override numpy's functions: x is no plain array, number or list of them."""
     cls = type(x)
     if cls is Array or cls is array_class or cls is Dual or cls is float or cls is int or x is None:
         return False
@@ -112,7 +112,7 @@ cpdef bint is_foreign(object x) except -1:
 
 
 cpdef bint holds_foreign(object args) except -1:
-    """Whether one of some arguments is foreign."""
+    """Whether any of the arguments is foreign."""
     for x in args:
         if is_foreign(x):
             return True
@@ -120,13 +120,13 @@ cpdef bint holds_foreign(object args) except -1:
 
 
 def answers_to_numpy(x):
-    """Whether an operator of a number and x is numpy's, which then asks the class of x."""
+    """Whether numpy evaluates an operator of a number and x, and then asks the class of x."""
     cls = type(x)
     if not is_foreign(x) or cls is list or cls is tuple:
         return False
     if hasattr(cls, "__array_ufunc__"):
         return cls.__array_ufunc__ is not None
-    # a class that numpy only reads, with operators of its own, is asked by Python
+    # Python itself calls the operators of a class that has its own and that numpy only converts.
     return hasattr(cls, "__array_wrap__") or hasattr(cls, "__array_priority__") or not hasattr(cls, "__radd__")
 
 
@@ -135,7 +135,7 @@ cdef bint holds_objects(object x) noexcept:
 
 
 cdef object of_numbers(object x):
-    """What numpy.array made of dual numbers, as the traced array that they are the elements of.
+    """Convert an object array that numpy.array made from dual numbers into a traced array of those numbers.
 
     None for rows of different lengths, and for objects that are not numbers.
     """
@@ -147,20 +147,20 @@ cdef object of_numbers(object x):
 
 
 cdef object traced_numbers(object x):
-    """An operand that numpy.array made of dual numbers, or a complex scalar, as a traced array."""
+    """An object array of dual numbers, or a complex scalar, as a traced array."""
     if type(x) is ComplexDual:
         return (<ComplexDual> x).array()
     found = of_numbers(x)
     if found is None:
         raise TypeError(
-            "an array of objects that are not numbers meets a traced value. "
-            "Make it of numbers and rows of one length, or work on its elements"
+            "an operation combines a traced value and an array of objects that are not numbers. "
+            "Make the array from numbers, in rows of equal length, or work on its elements"
         )
     return found
 
 
 cdef object record_call(Head *h, object primitive, tuple args, list values, dict static, object out):
-    """Record a call whose output is known; the output on the trace."""
+    """Record a call whose output is known; return the traced output."""
     cdef PrimitiveRecord record
     cdef Tape tape = tape_of(h)
     cdef uint32_t id, tag = h.tag
@@ -196,7 +196,7 @@ cdef object record_call(Head *h, object primitive, tuple args, list values, dict
     record.kept = [
         kept_by(rules[0 if variadic else i], kept_values, static, out, result, i) for i, _ in inputs]
     if tape.keeps_tangents:
-        wanted = getattr(tape.rules, "wanted", None)    # where the structure of this tape is wanted
+        wanted = getattr(tape.rules, "wanted", None)    # when the structure of this tape is computed
         if wanted is not None and primitive.pattern is not None:
             wanted[len(tape.arrays) - 1] = (
                 tuple([space_of(x) for x in values]), {key: held(h, x) for key, x in static.items()},
@@ -204,13 +204,13 @@ cdef object record_call(Head *h, object primitive, tuple args, list values, dict
         rules = primitive.jvp_rules
         record.tangent_kept = [
             kept_by(rules[0 if variadic else i], kept_values, static, out, result, i) for i, _ in inputs]
-        if tape.watcher is not None:    # a tape that is watched keeps values
+        if tape.watcher is not None:    # a watched tape keeps values
             tape.watcher.recorded(primitive, values, out, record.inputs, record.kept)
     return result
 
 
 cdef list discrete_parts(Head *h, object place, object out):
-    """The parts of an output that have no derivative, from the first to the last."""
+    """The discrete parts of an output, in order."""
     if place is None:
         return [copied_once(h, out)]
     if type(place) is not tuple:
@@ -226,9 +226,9 @@ cdef double scalar_value(object out) noexcept:
 
 
 cdef class Kept:
-    """The arguments of a call as its rules keep them, each kept at most once."""
+    """The arguments of a call in the form that its rules keep, each prepared at most once."""
 
-    cdef Head *head         # of the tape whose record keeps them
+    cdef Head *head         # the head of the tape whose record keeps them
     cdef tuple args
     cdef list values, kept
     cdef tuple spaces       # of all arguments, once a rule has asked for them
@@ -254,7 +254,7 @@ cdef class Kept:
 
 
 cdef tuple kept_by(object rule, Kept args, dict static, object out, object result, Py_ssize_t index):
-    """What a rule asks for: `Rule.keep`, with spaces taken from values that need not be kept."""
+    """The values that a rule asks for (`Rule.keep`); spaces are computed from values that need not be kept."""
     if rule is None:
         return ()
     cdef list kept = []
@@ -285,7 +285,7 @@ cdef object space_of_float = None
 cdef dict doubles_of = {}       # the spaces of float64 arrays, by shape
 
 cdef enum:
-    SHAPES = 4096               # spaces that are remembered at the most
+    SHAPES = 4096               # the largest number of cached spaces
 
 
 cdef object space_of(object x):
@@ -306,7 +306,7 @@ cdef object space_of(object x):
 
 
 cdef object space_of_doubles(object x):
-    """The space of a float64 array, one object for all arrays of a shape."""
+    """The space of a float64 array; arrays of equal shape share one object."""
     shape = x.shape
     found = doubles_of.get(shape)
     if found is None:
@@ -317,7 +317,7 @@ cdef object space_of_doubles(object x):
 
 
 cdef object kept_output(Head *h, object out, object result):
-    """The output as a rule keeps it."""
+    """The output in the form that a rule keeps."""
     if type(result) is Array or type(out) is array_class:
         return keep(h, result)
     if type(out) is tuple or type(out) is list:
@@ -330,7 +330,7 @@ cdef object kept_output(Head *h, object out, object result):
 
 
 cdef object unshared(object out, list values):
-    """The output without memory that an argument owns: an identity or a view becomes a copy."""
+    """The output with its own memory: a view of an argument, or the argument itself, is copied."""
     if type(out) is array_class:
         for x in values:
             if x is out or (type(x) is array_class and out.base is not None
@@ -346,7 +346,7 @@ cdef object unshared(object out, list values):
 
 
 cdef tuple wrapped(Head *h, object out, uint32_t id):
-    """(the output on the trace, where its cotangents are): scalars take the record's id, arrays get storages."""
+    """(the traced output, the place of its cotangents): scalars get the record's id, arrays get storages."""
     cdef Array a
     if type(out) is float or type(out) is numpy.float64:
         return new_dual(out, id, h.tag), id
@@ -383,14 +383,14 @@ cdef tuple wrapped_parts(Head *h, object out):
 
 
 cdef Array array_of_dual(Dual x):
-    """A 0-d array of x's trace that holds x."""
+    """A 0-d array of x's trace that contains x."""
     cdef Array a = new_array(head_of_dual(x), numpy.zeros(()), False)
     a[()] = x
     return a
 
 
 def record(primitive, args, static):
-    """Call a primitive whose arguments hold traced values."""
+    """Call a primitive on arguments that hold traced values."""
     return apply(primitive, tuple(args), static)
 
 
@@ -401,10 +401,10 @@ def zero_dim(Dual x):
 
 # -- float32 and numbers ----------------------------------------------------------------------------------------------
 cdef bint is_double(uint32_t tag, uint32_t id) except -1:
-    """Whether a scalar stands for numpy's float64, which makes a float32 operand one, and not for a Python float.
+    """Whether a scalar behaves as numpy.float64, which promotes a float32 operand, and not as a Python float.
 
-    It does where a float64 primal, an element of an array or a result of one went into it. A tape is looked through
-    once, and no further than to the scalars that are asked for.
+    It does if it was computed from a float64 primal, an element of an array, or such a scalar. The answer is cached for
+    each scalar of a tape, and computed only up to the largest id that was asked for.
     """
     cdef Head *h = head_of(tag)
     return h == NULL or is_double_on(h, tape_of(h), id)
@@ -424,7 +424,7 @@ cdef bint is_double_on(Head *h, Tape tape, uint32_t id) except -1:
 
 
 cdef bint comes_of_doubles(Head *h, Tape tape, uint32_t i) except -1:
-    """What `is_double` says of a scalar, from what it says of those before it."""
+    """The answer of `is_double` for one scalar, computed from the answers for earlier ones."""
     cdef Record *r
     cdef int op = INPUT if i <= h.inputs else op_at(h, i)
     if op == INPUT:
@@ -444,7 +444,7 @@ cdef bint comes_of_doubles(Head *h, Tape tape, uint32_t i) except -1:
 
 
 cpdef tuple widened(tuple args):
-    """Arguments of one of numpy's functions, in which float64 numbers that meet float32 arrays are arrays of shape ()."""
+    """Arguments of a numpy function with the float64 numbers among float32 arrays converted to arrays of shape ()."""
     cdef bint has_scalars = False, has_floats = False
     cdef int kind
     for x in args:

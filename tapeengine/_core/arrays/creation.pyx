@@ -1,4 +1,4 @@
-"""Making arrays inside a program: of nested lists that may hold traced numbers, and of fresh values to be written to."""
+"""Creation of arrays inside a program: from nested lists that may hold traced numbers, and new arrays for writing."""
 
 cimport numpy as cnp
 
@@ -16,7 +16,7 @@ cnp.import_array()
 
 
 cdef object stripped_list(object value):
-    """Nested lists with plain numbers in the place of traced ones."""
+    """Nested lists with plain numbers in place of traced ones."""
     if type(value) is Dual:
         return (<Dual> value).v
     if type(value) is Array:
@@ -50,7 +50,7 @@ cdef bint holds_traced(object value) except -1:
 
 
 def from_values(value, dtype=None, **options):
-    """An array of nested lists of numbers, some of which may be traced: `numpy.array` for programs.
+    """An array from nested lists of numbers that may be traced: `numpy.array` for programs.
 
     An array (traced or not) is copied.
     """
@@ -61,10 +61,10 @@ def from_values(value, dtype=None, **options):
     numbers = numpy.array(stripped_list(value) if holds_traced(value) else value, dtype=dtype, **options)
     if innermost_here() == NULL or not differentiable(numbers):
         if numbers.dtype == object and holds_traced(value):
-            raise UnsupportedError("an array of traced numbers needs a rectangular list of them")
+            raise UnsupportedError("an array of traced numbers needs nested lists with rows of equal length")
         h = innermost_here()
         if is_recording(h) and holds_traced(value):
-            h.guards.lost = b"it makes an array of integers or objects of traced numbers"
+            h.guards.lost = b"it makes an array of integers or objects from traced numbers"
         return numbers
     result = constant(numbers)
     if holds_traced(value):
@@ -73,5 +73,5 @@ def from_values(value, dtype=None, **options):
 
 
 def fresh(numbers):
-    """Values just made, as an array of the running trace that may be written to; outside traces as they are."""
+    """Newly computed values as a writable array of the running trace; outside traces unchanged."""
     return constant(numbers)

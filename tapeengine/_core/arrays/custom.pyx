@@ -1,9 +1,9 @@
-"""Calls of functions with derivative rules of their own: one record, whatever the function did.
+"""Calls of functions with custom derivative rules: each call is one record, whatever the function computes.
 
-A call sees its arguments as the trace further out does: plain values, or traced ones of that trace. So a rule that is
-called in a reverse sweep which is itself recorded records on the right tape. What the function computes from captured
-values of its own trace is recorded there as usual; the record hands the cotangent of such a result on to it, beside the
-cotangents that the rule gives to the arguments. Each call of a rule has a tape of its own for what it captured of the trace.
+The function gets its arguments as values of the next outer trace, or plain ones. So a rule that is called in a recorded
+reverse sweep records on the right tape. What the function computes from captured values of its own trace is recorded
+there as usual, and the record passes the cotangent of such a result on, besides calling the rule for the cotangents of
+the arguments. Each call of a rule has its own tape for computations on captured values of the trace.
 """
 
 from libc.stdint cimport uint32_t
@@ -23,7 +23,7 @@ cdef object array_class = numpy.ndarray
 
 
 cdef class CustomRecord(ArrayRecord):
-    """One call: where its arguments and results are, and the rule."""
+    """One call: the places of its arguments and results, and the rule."""
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         cotangents = [r.of(place) for place in self.outputs]
@@ -61,18 +61,18 @@ cdef class CustomRecord(ArrayRecord):
         return "custom"
 
     cdef int depend(self, object walk, uint32_t id) except -1:
-        walk.all_of(id, self.reads(), self.outputs, "a function with a rule of its own")
+        walk.all_of(id, self.reads(), self.outputs, "a function with a custom rule")
         return 0
 
     cdef object within(self, Reverse r, object function, list values):
-        """Call a rule; its results as the trace further out sees them.
+        """Call a rule, and return its results as values of the next outer trace.
 
-        What it captured of this trace is live meanwhile, in this thread. What it records on that goes to a tape of the
-        call, because the trace's own tape belongs to all calls, some of which may be sweeping it right now.
+        Values of this trace that the rule captured are live in this thread during the call. Computations on them are
+        recorded on a separate tape for the call: the trace's own tape is shared, and other calls may be sweeping it.
         """
         cdef Head *h = head_of(self.tag)
         cdef Tape call
-        if h != NULL:   # a rule that is called within another rule of the same trace
+        if h != NULL:   # the rule is called within another rule of the same trace
             return self.results(h, function, values)
         call = Tape.__new__(Tape)
         call.continue_from(r.tape, self.tag)
@@ -86,12 +86,12 @@ cdef class CustomRecord(ArrayRecord):
 
 
 cdef object own(object value):
-    """A cotangent that the rule may keep: the buffer that it lies in is used again."""
+    """A cotangent that the rule may keep: a copy, since the buffer is reused."""
     return value.copy() if type(value) is array_class or type(value) is Array else value
 
 
 cdef object place_of(Head *h, object x):
-    """Where the cotangent of a traced value goes on h's tape; None where it does not depend on the trace."""
+    """The place of a traced value's cotangent on h's tape; None if the value does not depend on the trace."""
     if type(x) is Dual and (<Dual> x).tag == h.tag:
         return (<Dual> x).id
     if type(x) is Array and (<Array> x).storage.tag == h.tag and (<Array> x).storage.active:
@@ -100,7 +100,7 @@ cdef object place_of(Head *h, object x):
 
 
 cdef Head *head_of_any(uint32_t tag, list leaves) except NULL:
-    """The head of a live trace; the error of a dual whose trace is over."""
+    """The head of a live trace; raises the error of a dual whose trace is over."""
     cdef Head *h = head_of(tag)
     if h == NULL:
         for x in leaves:
@@ -112,7 +112,7 @@ cdef Head *head_of_any(uint32_t tag, list leaves) except NULL:
 
 
 cdef object without(Head *h, object x):
-    """An argument as the function sees it: a value of its own, that it may keep or write to."""
+    """An argument for the function: its own copy, which the function may keep or write to."""
     value = stripped(h, h.tag, x)
     return value.copy() if type(x) is Array and (type(value) is array_class or type(value) is Array) else value
 
@@ -125,7 +125,7 @@ cdef bint has_derivative(object x) noexcept:
 
 @cython.final
 cdef class Outward:
-    """What a traced value is for the trace further out: one of that trace, or a plain one."""
+    """Converts a traced value into a value of the next outer trace, or a plain one."""
 
     cdef uint32_t tag
 
@@ -133,25 +133,25 @@ cdef class Outward:
         self.tag = tag
 
     def __call__(self, x):
-        """Return it; a value of another trace as it is."""
+        """Convert x; values of other traces are returned unchanged."""
         cdef Head *h = head_of(self.tag)
         return x if h == NULL else without(h, x)
 
 
 def call(function, list leaves):
-    """Call a custom function and record the call on the innermost trace among its arguments.
+    """Call a custom function, and record the call on the innermost trace of its arguments.
 
     Parameters
     ----------
     function : callable
-        ``function(leaves) -> (leaves of the result, rule)``; the rule's ``bind(outward)`` is called right after that.
+        ``function(leaves) -> (leaves of the result, rule)``; ``bind(outward)`` of the rule is called right after it.
     leaves : list
         The leaves of the arguments.
 
     Returns
     -------
     list
-        The leaves of the result; None where no argument is traced, and nothing was called.
+        The leaves of the result; None if no argument is traced: then the function was not called.
     """
     cdef uint32_t tag = innermost_tag(leaves)
     cdef Head *h
@@ -164,13 +164,13 @@ def call(function, list leaves):
     record.count = len(leaves)
     record.inputs = [(k, place_of(h, x)) for k, x in enumerate(leaves) if place_of(h, x) is not None]
     results, record.rule = function([without(h, x) for x in leaves])
-    h = head_of_any(tag, leaves)    # another thread may have ended the trace
+    h = head_of_any(tag, leaves)    # raises if another thread has ended the trace
     record.rule.bind(Outward(tag))
     return recorded_results(h, record, results)
 
 
 cdef list recorded_results(Head *h, CustomRecord record, list results):
-    """Put the results on the trace, after the record that made them."""
+    """Put the results on the trace, after the record that produced them."""
     cdef uint32_t id
     cdef Tape tape = tape_of(h)
     cdef bint single = sum([has_derivative(x) for x in results]) == 1
@@ -188,7 +188,7 @@ cdef list recorded_results(Head *h, CustomRecord record, list results):
         if has_derivative(x):
             x, place = wrapped(h, x, id) if single else wrapped_parts(h, x)
             if type(x) is Array:
-                (<Array> x).storage.kept = True     # the function may have kept it, too
+                (<Array> x).storage.kept = True     # the function may have kept a reference
         record.outputs.append(place)
         made.append(x)
     return made

@@ -1,4 +1,4 @@
-# Kernels of small operations on float64 arrays.
+# Kernels for elementwise operations on small float64 arrays.
 from libc.stdint cimport uint32_t
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.records cimport ArrayRecord
@@ -23,11 +23,11 @@ cdef enum Source:
 cdef struct Operand:
     Source source
     uint32_t place          # id of the scalar, index of the storage
-    Py_ssize_t offset       # in the storage, in bytes
-    Py_ssize_t strides[4]   # of its cotangents, in the shape of the result
-    te_operand values       # where the partials need them: a copy has strides of its own
-    bint whole              # all of its storage, in the result's own order
-    double constant         # of a scalar
+    Py_ssize_t offset       # within the storage, in bytes
+    Py_ssize_t strides[4]   # strides of its cotangents, for the shape of the result
+    te_operand values       # if the partials need them; a copy has its own strides
+    bint whole              # whether it is the whole storage, in the order of the result
+    double constant         # the value of a constant scalar
 
 cdef class ElementwiseRecord(ArrayRecord):
     cdef int op, axes

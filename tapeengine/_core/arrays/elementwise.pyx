@@ -1,9 +1,9 @@
-"""Kernels for small float64 arrays: elementwise operations whose backward rules add straight into buffers.
+"""Kernels for small float64 arrays: elementwise operations whose backward rules add directly into buffers.
 
-On small arrays the cost of numpy is the cost of calling it. Here a value is computed by numpy's own inner loop of the
-ufunc into a fresh array, without the dispatch around it, so that it is the same number; the record keeps what its
-partials read; the reverse step is one loop that adds cotangent * partial into the parents' buffers. Whatever these
-kernels do not cover returns NotImplemented and takes the way of any primitive.
+On small arrays the cost of numpy is the cost of a call. A kernel computes the value by the inner loop of numpy's ufunc,
+without numpy's dispatch, so the result has the same bits. The record keeps the operands that its partials read, and the
+reverse step is one loop that adds cotangent * partial into the buffers of the parents. For operands that these kernels
+do not cover they return NotImplemented, and the operation is called as a primitive.
 """
 
 from libc.stdint cimport uint32_t
@@ -46,7 +46,7 @@ cdef extern from "tangents.h" nogil:
 
 cdef extern from "numpy/ufuncobject.h":
     ctypedef void (*Loop)(char **args, const npy_intp *dimensions, const npy_intp *strides, void *data)
-    # numpy's own declarations of these fields differ from version to version; the C struct does not.
+    # The declarations of these fields differ between numpy's versions; the C struct does not.
     ctypedef struct ufunc "PyUFuncObject":
         Loop *functions
         void **data
@@ -56,7 +56,7 @@ cdef extern from "numpy/ufuncobject.h":
 
 
 cdef int loop_of(ufunc *f, int arguments) noexcept:
-    """The index of a ufunc's inner loop over doubles, -1 where it has none of so many arguments."""
+    """The index of a ufunc's inner loop over doubles for a number of arguments; -1 if there is none."""
     cdef int i, k
     if f.nargs != arguments:
         return -1
@@ -70,7 +70,7 @@ cdef int loop_of(ufunc *f, int arguments) noexcept:
 
 
 cdef bint is_active(Tangents many, Operand *operand) noexcept:
-    """Whether an operand has tangents that are not zero."""
+    """Whether an operand has non-zero tangents."""
     if operand.source == ARRAY_VIEW:
         return many.blocks[operand.place] is not None
     return operand.source == SCALAR and not many.scalar_is_zero(operand.place)
@@ -92,7 +92,7 @@ cdef class ElementwiseRecord(ArrayRecord):
         return 0
 
     cdef int contribute(self, Reverse r, Operand *operand, int which) except -1:
-        """Add cotangent * partial into one operand's cotangents."""
+        """Add cotangent * partial to the cotangents of one operand."""
         cdef bint assign = False
         cdef char *acc
         cdef Py_ssize_t none[4]
@@ -112,7 +112,7 @@ cdef class ElementwiseRecord(ArrayRecord):
                       &self.b.values, self.v, acc, strides, assign)
         return 0
 
-    # -- many at once -----------------------------------------------------------------------------------------------
+    # -- many cotangents or tangents at once ------------------------------------------------------------------------
     cdef bint reverse_rows(self, Rows rows, uint32_t id) except -1:
         if rows.blocks[self.result] is not None:
             self.add_rows(rows, &self.a, 0)
@@ -121,7 +121,7 @@ cdef class ElementwiseRecord(ArrayRecord):
         return True
 
     cdef int add_rows(self, Rows rows, Operand *operand, int which) except -1:
-        """Add cotangent * partial into one operand's cotangents, for each row."""
+        """Add cotangent * partial to the cotangents of one operand, for each row."""
         cdef bint assign = False
         cdef char *acc
         cdef Py_ssize_t step = sizeof(double)
@@ -148,7 +148,7 @@ cdef class ElementwiseRecord(ArrayRecord):
         return 0
 
     cdef double *dense_partial(self, int which) except NULL:
-        """The partial with respect to an operand, in the result's geometry; to be freed."""
+        """The partial with respect to an operand, in newly allocated memory with the layout of the result."""
         cdef Py_ssize_t size = 1, k
         cdef Py_ssize_t strides[4]
         cdef int axis
@@ -166,7 +166,7 @@ cdef class ElementwiseRecord(ArrayRecord):
         return found
 
     cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
-        """The operands' tangents times the partials, added up in the block of the result."""
+        """Sum the operands' tangents times the partials into the block of the result."""
         cdef bint first = is_active(many, &self.a), second = is_active(many, &self.b)
         if not first and not second:
             return True
@@ -181,7 +181,7 @@ cdef class ElementwiseRecord(ArrayRecord):
         return True
 
     cdef object block_for(self, Tangents many, uint32_t id):
-        """The block for a result: that of the first operand where nothing else needs it any more."""
+        """The block for a result: that of the first operand if nothing else needs it, otherwise a new one."""
         cdef Operand *a = &self.a
         if (a.source == ARRAY_VIEW and a.whole and many.lifetimes.ends_at(a.place, id) and many.blocks[a.place] is not None
                 and many.row(a.place) == many.row(self.result)
@@ -190,7 +190,7 @@ cdef class ElementwiseRecord(ArrayRecord):
         return many.fresh(self.result)
 
     cdef int push_columns(self, Tangents many, int which, Operand *operand, object block, bint assign) except -1:
-        """Add one operand's tangents times their partial into a block."""
+        """Write or add one operand's tangents times their partial to a block."""
         cdef te_operand partial
         cdef double *numbers = NULL
         cdef Py_ssize_t none[4]
@@ -209,7 +209,7 @@ cdef class ElementwiseRecord(ArrayRecord):
         free(numbers)
         return 0
 
-    # -- what it touches --------------------------------------------------------------------------------------------
+    # -- places and operands ----------------------------------------------------------------------------------------
     cdef list reads(self):
         return [(k, place) for k, place in enumerate((self.place(&self.a), self.place(&self.b))) if place is not None]
 
@@ -237,7 +237,7 @@ cdef class ElementwiseRecord(ArrayRecord):
         return [(made, walk.numbered(place), self.partial(k)) for k, place in self.reads()]
 
     cdef View view(self, Operand *operand):
-        """The geometry of an operand, in the shape of the result where it was not broadcast."""
+        """The geometry of an operand, in the shape of the result except along broadcast axes."""
         cdef View v = View.__new__(View)
         cdef int axis, k = 0
         v.storage = operand.place if operand != NULL else self.result
@@ -271,7 +271,7 @@ cdef class ElementwiseRecord(ArrayRecord):
         return out
 
     cdef double *find_partial(self, int which, te_operand *found) except? NULL:
-        """Where the partial with respect to an operand lies, in the shape of the result; memory to be freed, or NULL."""
+        """Find or compute the partial with respect to an operand; returns the memory to free, or NULL."""
         cdef Py_ssize_t n = 1, k
         cdef int axis
         cdef double *numbers
@@ -296,7 +296,7 @@ cdef class ElementwiseRecord(ArrayRecord):
         return numbers
 
     cdef int reverse_recorded(self, Reverse r) except -1:
-        """The same, by primitives that record themselves."""
+        """The reverse step by primitives, which record themselves."""
         ct = r.part(self.view(NULL))
         if ct is None:
             return 0
@@ -306,7 +306,7 @@ cdef class ElementwiseRecord(ArrayRecord):
         return 0
 
     cdef int forward(self, Reverse r, uint32_t id) except -1:
-        """The tangents of the operands times their partials, added up."""
+        """Sum the tangents of the operands times their partials."""
         cdef int which
         total = None
         for which in range(2):
@@ -323,7 +323,7 @@ cdef class ElementwiseRecord(ArrayRecord):
         return product_with_partials(te_selects(self.op, which))
 
     cdef object tangent(self, Reverse r, Operand *operand):
-        """An operand's tangent; None where it is zero."""
+        """The tangent of an operand; None where it is zero."""
         if operand.source == CONSTANT:
             return None
         if operand.source == ARRAY_VIEW:
@@ -345,7 +345,7 @@ cdef object the_scale = None, the_selection = None
 
 
 cdef object product_with_partials(bint selects):
-    """How cotangents and tangents are multiplied by partials; by those that only select, in a way of their own."""
+    """The function that multiplies cotangents or tangents by partials; a separate one for partials that only select."""
     global the_scale, the_selection
     if the_scale is None:
         from tapeengine.primitive.builders import PRODUCT, scale
@@ -359,7 +359,7 @@ cdef bint plain_double(object x) noexcept:
 
 
 cdef object operand_of(object x, Operand *o, uint32_t *tag):
-    """The values of an operand, an ndarray or a float; None where a kernel cannot take it."""
+    """The values of an operand, an ndarray or a float; None if a kernel cannot take it."""
     cdef Array a
     cdef double c = 0.0
     if type(x) is Array:
@@ -394,7 +394,7 @@ cdef object operand_of(object x, Operand *o, uint32_t *tag):
 
 
 cdef bint broadcast(object x, int *axes, Py_ssize_t *dims) except -1:
-    """Join a shape into the shape of the result, aligned at the last axis."""
+    """Broadcast the shape of the result with another shape, aligned at the last axis."""
     cdef int n, shift, k
     cdef npy_intp d
     if type(x) is not array_class:
@@ -418,7 +418,7 @@ cdef bint broadcast(object x, int *axes, Py_ssize_t *dims) except -1:
 
 
 cdef void place_values(object x, Operand *o, int axes, Py_ssize_t *dims) noexcept:
-    """Where an operand's values are, with strides in the shape of the result."""
+    """Set the address and strides of an operand's values, for the shape of the result."""
     cdef int n, shift, k
     memset(o.values.strides, 0, sizeof(o.values.strides))
     if type(x) is not array_class:
@@ -437,9 +437,9 @@ cdef void place_values(object x, Operand *o, int axes, Py_ssize_t *dims) noexcep
 
 
 cdef bint in_c_order(int axes, te_operand *a, te_operand *b) noexcept:
-    """Whether numpy lays a result out in C order, by the strides of its operands.
+    """Whether numpy lays out a result in C order, given the strides of its operands.
 
-    numpy sorts the axes by strides: two axes change places where each operand that is spread over neither says so.
+    numpy sorts the axes by strides: it swaps two axes if each operand with strides along both has the larger one last.
     """
     cdef int outer, inner
     cdef bint in_a, in_b
@@ -491,12 +491,12 @@ cdef int loop_of_doubles(object function, int arguments) noexcept:
 
 cdef int compute_doubles(object function, int loop, int arguments, int axes, Py_ssize_t *dims, te_operand *a,
                          te_operand *b, double *out) noexcept:
-    """Run a ufunc's inner loop as `elementwise` does."""
+    """Run a ufunc's inner loop for `elementwise`."""
     return compute(<ufunc *> function, loop, arguments, axes, dims, a, b, out)
 
 
 cdef bint one_value(object function, double a, double b, int arguments, double *out) except -1:
-    """The value of a ufunc at one place, by its inner loop; False where it has none over doubles."""
+    """Compute a ufunc at one point by its inner loop; False if it has no loop over doubles."""
     cdef int loop = loop_of(<ufunc *> function, arguments)
     cdef te_operand x, y
     if loop < 0:
@@ -510,7 +510,7 @@ cdef bint one_value(object function, double a, double b, int arguments, double *
 
 
 cdef object elementwise(int op, object function, object x, object y):
-    """A ufunc of one or two operands (y None), some of them traced; NotImplemented where a kernel does not fit."""
+    """A ufunc of one or two operands (y None), some of them traced; NotImplemented if a kernel does not fit."""
     cdef ElementwiseRecord record
     cdef Operand a, b
     cdef uint32_t tag = 0
@@ -565,7 +565,7 @@ cdef object elementwise(int op, object function, object x, object y):
     if PyArray_SIZE(out):
         compute(<ufunc *> function, loop, arguments, record.axes, record.dims, &a.values, &b.values,
                 <double *> PyArray_DATA(out))
-    # all of the storage only if the view begins at its start
+    # the view is the whole storage only if it begins at its start
     a.whole = a.whole and a.source == ARRAY_VIEW and a.offset == 0 and (<Array> x).storage.size == PyArray_SIZE(out)
     b.whole = b.whole and b.source == ARRAY_VIEW and b.offset == 0 and (<Array> y).storage.size == PyArray_SIZE(out)
     a.strides = a.values.strides
@@ -588,7 +588,7 @@ cdef object elementwise(int op, object function, object x, object y):
 
 
 cdef object kept(Head *h, object x, object values, Operand *o, bint read, bint flat, int axes, Py_ssize_t *dims):
-    """Keep an operand's values for the partials, or let go of them; what owns them."""
+    """Keep an operand's values if the partials need them; return the object that owns them."""
     cdef bint whole = o.whole
     if not read:
         o.values.data = NULL

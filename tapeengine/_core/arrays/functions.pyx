@@ -1,6 +1,6 @@
-"""numpy's functions as `tapeengine.numpy` offers them: to the kernels first, then to the trace's rules, then to numpy.
+"""numpy's functions for `tapeengine.numpy`: each tries the kernels first, then the trace's rules, then numpy.
 
-They reach a traced argument without numpy's protocols, which cost more than a small operation does.
+They find traced arguments without numpy's protocols, which cost more than a small operation.
 """
 
 from cpython.long cimport PyLong_CheckExact
@@ -22,7 +22,7 @@ kernels.product = product
 
 
 cdef bint real(object x, double *value) except -1:
-    """Whether x is a real scalar; its value."""
+    """Whether x is a real scalar; sets `value`."""
     if type(x) is Dual:
         value[0] = (<Dual> x).v
         return True
@@ -30,7 +30,7 @@ cdef bint real(object x, double *value) except -1:
 
 
 cdef object traced_in(object args):
-    """A traced array among the arguments, or a traced value in lists of them; None where there is none."""
+    """A traced array among the arguments, or a traced value in lists of them; None if there is none."""
     for x in args:
         if type(x) is Array:
             return x
@@ -53,9 +53,9 @@ cdef object first_traced(object items):
 
 
 cdef tuple of_objects(tuple args):
-    """Arguments with traced arrays for arrays of objects and pandas's Series and frames that hold traced numbers.
+    """Arguments with traced arrays in place of object arrays, Series and frames of pandas that hold traced numbers.
 
-    None where there is none.
+    None if there are no such arguments.
     """
     cdef bint met = False
     cdef list found = []
@@ -71,7 +71,7 @@ cdef tuple of_objects(tuple args):
 
 
 cdef object by_rules(object traced, object ufunc, tuple args, dict options):
-    """A call of a ufunc by the rules of a trace; outputs that are given by position become the option."""
+    """Call a ufunc by the rules of a trace; outputs given by position become the option `out`."""
     out = args[ufunc.nin:]
     if out:
         options = {**options, "out": out + (None,) * (ufunc.nout - len(out))}
@@ -79,7 +79,7 @@ cdef object by_rules(object traced, object ufunc, tuple args, dict options):
 
 
 cdef class Ufunc:
-    """A ufunc; everything but the call is numpy's own."""
+    """A ufunc: only the call is replaced, all other attributes are numpy's."""
 
     cdef readonly object ufunc
     cdef int op, nin
@@ -108,14 +108,14 @@ cdef class Ufunc:
         return self.of_lists(args, options)
 
     cdef object of_lists(self, tuple args, dict options):
-        """A call that numpy dispatches, but for lists: it does not look for traced values in them."""
+        """A call with lists among the arguments, in which numpy does not look for traced values."""
         traced = traced_in(args)
         if traced is None:
             return self.ufunc(*args, **options)
         return by_rules(traced, self.ufunc, args, options)
 
     cdef object of_scalars(self, object x, object y, tuple args):
-        """A call on scalars, one of them a dual."""
+        """A call on scalars, at least one of them a dual."""
         cdef double a = 0.0, b = 0.0, value
         cdef bint known = self.op >= 0 and len(args) == self.nin and real(x, &a) and (self.nin == 1 or real(y, &b))
         if not known or not one_value(self.ufunc, a, b, self.nin + 1, &value):
@@ -133,7 +133,7 @@ cdef class Ufunc:
 
 
 cdef class Function:
-    """A function that numpy dispatches on its arguments."""
+    """A numpy function that dispatches on its arguments."""
 
     cdef readonly object function
     cdef dict __dict__
@@ -149,7 +149,7 @@ cdef class Function:
             return rules_of(traced).function(self.function, args, options)
         try:
             return self.function(*args, **options)
-        except (TypeError, AttributeError):  # numpy's answer to objects that it cannot compute with
+        except (TypeError, AttributeError):  # raised by numpy for objects that it cannot compute with
             traced_args = of_objects(args)
             if traced_args is None:
                 raise
@@ -183,7 +183,7 @@ cdef class Sum(Function):
 
 
 cdef object summed(tuple args, dict options, bint mean):
-    """The sum or mean by the kernel; NotImplemented where it does not fit."""
+    """The sum or mean by the kernel; NotImplemented if the kernel does not fit."""
     cdef Py_ssize_t n = len(args)
     axis = None
     if n == 2 and not options:
@@ -228,7 +228,7 @@ def mean_method(Array self, *args, **options):
 
 
 def offered(value):
-    """What `tapeengine.numpy` offers in the place of one of numpy's names."""
+    """The object that `tapeengine.numpy` offers under one of numpy's names."""
     if value is numpy.sum or value is numpy.mean:
         return Sum(value)
     if value is numpy.dot or value is numpy.matmul:

@@ -2,10 +2,10 @@
 from numpy cimport ndarray
 from tapeengine._core.arrays.array cimport Array
 
-cdef enum Kind:     # of an index, by how numpy answers it
-    VIEWED          # with a view, or an element
-    COPIED          # with a copy of that view: an array of one whole number stands among the items
-    GATHERED        # with a copy of the places that arrays name
+cdef enum Kind:     # the kind of numpy's result for an index
+    VIEWED          # a view, or an element
+    COPIED          # a copy of that view: one of the items is an array of one whole number
+    GATHERED        # a copy of the elements that index arrays name
 
 cdef bint element_offset(Array a, ndarray value, object index, Py_ssize_t *offset) except -1
 cdef tuple normalised(object index, int *kind)

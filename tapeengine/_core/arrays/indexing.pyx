@@ -1,4 +1,4 @@
-"""Reading traced arrays: elements by one record of storage and offset, basic slices as views, the rest as copies."""
+"""Reading traced arrays: an element is one record of storage and offset, a basic slice a view, anything else a copy."""
 
 from libc.stdint cimport uint32_t
 from cpython.long cimport PyLong_CheckExact
@@ -29,7 +29,7 @@ cdef object array_class = numpy.ndarray
 
 
 cdef bint element_offset(Array a, ndarray value, object index, Py_ssize_t *offset) except -1:
-    """Whether an index names one element by whole numbers; its offset in bytes within the storage."""
+    """Whether an index names one element by whole numbers; sets its offset in bytes within the storage."""
     cdef Py_ssize_t i, n
     cdef int axis
     if PyLong_CheckExact(index):
@@ -40,7 +40,7 @@ cdef bint element_offset(Array a, ndarray value, object index, Py_ssize_t *offse
         if i < 0:
             i += n
         if i < 0 or i >= n:
-            value[index]    # numpy's error
+            value[index]    # raises numpy's error
         offset[0] = a.offset + i * PyArray_STRIDES(value)[0]
         return True
     if type(index) is not tuple or len(<tuple> index) != PyArray_NDIM(value):
@@ -64,9 +64,9 @@ cdef bint element_offset(Array a, ndarray value, object index, Py_ssize_t *offse
 
 
 cdef tuple normalised(object index, int *kind):
-    """An index as numpy reads it, in objects of its own, which no later change of the program's objects reaches.
+    """Normalise an index as numpy reads it; later changes of the program's objects do not affect the result.
 
-    Its items are whole numbers, slices, None, Ellipsis, booleans and arrays; `kind` says how numpy answers it.
+    Its items are whole numbers, slices, None, Ellipsis, booleans and arrays; `kind` is set to the kind of the result.
     """
     cdef list items = []
     kind[0] = VIEWED
@@ -99,7 +99,7 @@ cdef object slice_end(object end):
 
 
 cdef bint names_element(tuple index, int ndim) noexcept:
-    """Whether a normalised index is a whole number for each axis: numpy answers with a scalar."""
+    """Whether a normalised index has a whole number for each axis: numpy then returns a scalar."""
     if len(index) != ndim:
         return False
     for item in index:
@@ -109,7 +109,7 @@ cdef bint names_element(tuple index, int ndim) noexcept:
 
 
 cdef object read_element(Array a, Py_ssize_t offset):
-    """A scalar of a float64 array: a dual, by one record of storage and offset."""
+    """Read an element of a float64 array as a dual, by one record of storage and offset."""
     cdef Storage s = a.storage
     cdef double v
     cdef Head *h
@@ -140,7 +140,7 @@ cdef Py_ssize_t outer_offset(Array outer, Py_ssize_t offset) except -1:
 
 
 cdef object viewed(Array a, object value):
-    """A result of numpy on a's values as a view of a's storage; None where it is a copy."""
+    """A view of a's storage for numpy's result on a's values; None if that result is a copy."""
     cdef Storage s = a.storage
     cdef Py_ssize_t offset
     cdef ndarray numbers
@@ -160,12 +160,12 @@ cdef object viewed(Array a, object value):
 
 
 cdef bint shows(int type, int stored) noexcept:
-    """Whether a view may have a type: that of the storage, or that of the parts of its complex numbers."""
+    """Whether a view may have a type: the storage's type, or that of its real and imaginary parts."""
     return type == stored or (type == NPY_DOUBLE and stored == NPY_CDOUBLE) or (type == NPY_FLOAT and stored == NPY_CFLOAT)
 
 
 cdef Array read_part(Array a, object index, object order="K"):
-    """A copy of some elements, by a normalised index, or (index None) of all of them; recorded."""
+    """A recorded copy of the elements that a normalised index names, or (index None) of all elements."""
     cdef Head *h
     cdef ReadRecord record
     cdef Array result
@@ -188,7 +188,7 @@ cdef Array read_part(Array a, object index, object order="K"):
 
 
 cdef object read_number(Array a):
-    """What numpy gives as a scalar, from a view of it: a number, which later writes do not reach."""
+    """A number that later writes do not change, from the view of an element: numpy gives a scalar here."""
     cdef Array result = read_part(a, None)
     if result.storage.type == NPY_DOUBLE:
         return read_element(result, 0)
@@ -214,7 +214,7 @@ cdef object get(Array a, object index):
 
 
 def view(Array a, function, order="C"):
-    """Apply a numpy function that rearranges an array: as a view where numpy makes one, else as a copy.
+    """Apply a numpy function that rearranges an array; the result is a view where numpy's is one, otherwise a copy.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def view(Array a, function, order="C"):
         The order of the axes in which the function reads elements that it must copy.
     """
     values = plain(a.current())
-    if a.storage.number:    # numpy rearranges a scalar into a scalar, or into an array of its own
+    if a.storage.number:    # numpy rearranges a scalar into a scalar, or into a new array
         values = values[()]
         a = read_part(a, None)
     if values.ndim == 0 and isinstance(function(values), numpy.generic):
@@ -241,7 +241,7 @@ def view(Array a, function, order="C"):
 
 
 cdef bint holds_numbers(object result) except -1:
-    """Whether numpy has answered with single numbers instead of views."""
+    """Whether numpy's result consists of single numbers instead of views."""
     if isinstance(result, (list, tuple)):
         for part in result:
             if holds_numbers(part):
@@ -251,17 +251,17 @@ cdef bint holds_numbers(object result) except -1:
 
 
 cdef object picked(Array a, object places):
-    """The elements of an array at places counted in C order, one or a list of them."""
+    """The elements of an array at positions in C order, one or a list of them."""
     if isinstance(places, (list, tuple)):
         return type(places)([picked(a, place) for place in places])
     return get(a, tuple([int(i) for i in numpy.unravel_index(places, a.shape)]))
 
 
 cdef object arranged(Array a, object part, object function, object order):
-    """One result of a function of a's values: a view of a's storage, or else of a copy in the function's order."""
+    """One result of a function of a's values: a view of a's storage, or of a copy in the function's order."""
     cdef Array copy
     result = viewed(a, part)
     if result is not None or function is None:
         return result
-    copy = read_part(a, None, "C" if order == "A" else order)   # what is in Fortran's order is not copied by "A"
+    copy = read_part(a, None, "C" if order == "A" else order)   # with "A", numpy copies no Fortran-ordered array
     return viewed(copy, function(copy.current()))

@@ -1,5 +1,5 @@
-/* Accumulation of elementwise backward rules over float64, in one loop for each opcode.
-   Values are computed by numpy's own inner loops; partials here are those of the opcode table, so both give one number. */
+/* Accumulation of elementwise backward rules over float64, with one loop for each opcode. Values are computed by the
+   inner loops of numpy, partials by the opcode table. */
 #ifndef TAPEENGINE_KERNELS_H
 #define TAPEENGINE_KERNELS_H
 
@@ -9,16 +9,16 @@
 #include "selects.h"
 
 #define TE_AXES 4
-#define TE_PART 64 /* partials that are computed at a time */
+#define TE_PART 64 /* partials computed at a time */
 
 typedef struct {
-    char *data;                /* first element; NULL where the rule does not need the operand */
+    char *data;                /* first element; NULL if the rule does not need the operand */
     ptrdiff_t strides[TE_AXES]; /* in bytes, 0 along broadcast axes */
 } te_operand;
 
 #define TE_AT(p, s, i) (*(const double *)((p) + (i) * (s)))
 
-/* acc[i] += ct[i] * partial; a cotangent of zero contributes zero, whatever the partial is. */
+/* acc[i] += ct[i] * partial; a zero cotangent contributes zero, whatever the partial is. */
 #define TE_LOOP(partial)                                                                                       \
     do {                                                                                                       \
         if (sacc == 8 && (sa == 8 || !pa) && (sb == 8 || !pb)) {                                               \
@@ -69,7 +69,7 @@ static void te_accumulate_row(int op, int which, ptrdiff_t n, const double *ct, 
         case OP_EXP: pa = pb = 0; TE_LOOP(TE_V); return;
         case OP_LOG: pb = 0; TE_LOOP(TE_INVERSE_A); return;
         case OP_SQRT: pa = pb = 0; TE_LOOP(TE_SQRT); return;
-        case OP_TANH: /* what lies near 0 needs no exponential */
+        case OP_TANH: /* an argument near 0 needs no exponential */
             if (!pa) break;
             for (; n > 0; n -= TE_PART, ct += TE_PART, v += TE_PART, pa += TE_PART * sa, acc += TE_PART * sacc) {
                 const ptrdiff_t part = n < TE_PART ? n : TE_PART;

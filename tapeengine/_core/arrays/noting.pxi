@@ -1,4 +1,4 @@
-# What a recording notes of arrays, in the order in which the program does it, so that it can be done again.
+# The entries about arrays in a recording, in the program's order, so that a replay can repeat the operations.
 
 @cython.final
 @cython.no_gc
@@ -7,7 +7,7 @@ cdef class Operand:
 
 
 cdef Operand operand(Head *h, object x):
-    """A value as the recording of h notes it; plain arrays are copied, since they may change."""
+    """A value for the recording of h; plain arrays are copied, since the program may change them."""
     cdef Operand o = Operand.__new__(Operand)
     cdef Array a
     if type(x) is Dual:
@@ -28,7 +28,7 @@ cdef Operand operand(Head *h, object x):
 
 
 cdef object copied_once(Head *h, object x):
-    """A constant that nobody changes: arrays are copied, a large one once as long as it stays the same."""
+    """A constant that does not change: arrays are copied, a large array only once until its content changes."""
     cdef Tape tape = tape_of(h)
     if type(x) is list or type(x) is tuple:
         return type(x)([copied_once(h, item) for item in x])
@@ -45,7 +45,7 @@ cdef object copied_once(Head *h, object x):
 
 
 cdef object alike(ndarray x):
-    """A copy whose elements lie as those of x do, since some functions' last bits depend on that."""
+    """A copy with the memory layout of x, on which the last bits of some functions depend."""
     cdef ndarray memory
     if dense(x) or PyArray_SIZE(x) == 0 or x.dtype.hasobject:
         return PyArray_NewCopy(x, NPY_KEEPORDER)
@@ -56,13 +56,13 @@ cdef object alike(ndarray x):
 
 
 cdef int note(Head *h, uint32_t at, tuple what) except -1:
-    """Note what is done before the record with an id, or by it."""
+    """Note an operation that is done before the record with an id, or by it."""
     tape_of(h).noted.append((at, what))
     return 0
 
 
 cdef int look_at(object function, tuple operands, object outcome) except -1:
-    """Note on a recording what the program learns of traced arrays."""
+    """Note on a recording that the program looks at traced arrays, and the outcome."""
     cdef Head *h = NULL
     if traces.recordings == 0:
         return 0
@@ -81,12 +81,12 @@ cdef int note_outcome(Head *h, object function, tuple operands, dict options, ob
                              copied_once(h, outcome)))
 
 
-#: What an array is compared by whose values the program has seen.
+#: The function whose outcome is compared where the program has seen all values of an array.
 cdef object same_values = numpy.asarray
 
 
 cdef ndarray seen(Array a):
-    """The plain numbers of an array, handed to the program."""
+    """The plain numbers of an array, for the program to see."""
     cdef ndarray numbers = plain(a.current())
     if traces.recordings:
         look_at(same_values, (a,), numbers)

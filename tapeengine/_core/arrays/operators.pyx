@@ -1,4 +1,4 @@
-"""The operators of traced arrays: the kernels first, then the rules of the trace."""
+"""The operators of traced arrays: they try the kernels first, then the rules of the trace."""
 
 from cpython.object cimport PyObject_RichCompare
 cimport numpy as cnp
@@ -18,24 +18,24 @@ from tapeengine._core.scalars.scalar import opcode_of
 
 cnp.import_array()
 
-#: By Python's numbers of comparisons.
+#: Indexed by Python's codes of comparisons.
 cdef tuple COMPARISONS = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
 
 
 cdef object operate(object ufunc, object x, object y, int op=-1):
-    """A binary operator, one of whose operands is a traced array."""
+    """Apply a binary operator; at least one operand is a traced array."""
     if op >= 0 and kernels.elementwise != NULL:
         result = kernels.elementwise(op, ufunc, x, y)
         if result is not NotImplemented:
             return result
     a, other = (x, y) if type(x) is Array else (y, x)
-    if getattr(type(other), "__array_ufunc__", type) is None:    # numpy's rule: the other class has the last word
+    if getattr(type(other), "__array_ufunc__", type) is None:    # numpy's rule: the other class decides
         return NotImplemented
     return need_rules(<Array> a, ufunc.__name__).ufunc(ufunc, "__call__", (x, y)[:ufunc.nin], {})
 
 
 cdef object ufunc_call(object ufunc, tuple inputs):
-    """A call of a ufunc by the kernels; NotImplemented where they do not fit."""
+    """Call a ufunc by the kernels; NotImplemented if they do not fit."""
     if ufunc is numpy.matmul:
         return kernels.product(inputs[0], inputs[1])
     op = opcode_of(ufunc)
@@ -45,7 +45,7 @@ cdef object ufunc_call(object ufunc, tuple inputs):
 
 
 cdef object in_place(Array a, object ufunc, object y, int op=-1):
-    """a op= y: the operation and a write."""
+    """a op= y: the operation, and a write of its result."""
     if is_foreign(y):
         if getattr(type(y), "__array_ufunc__", type) is None:
             return NotImplemented
@@ -53,7 +53,7 @@ cdef object in_place(Array a, object ufunc, object y, int op=-1):
     result = operate(ufunc, a, y, op)
     if result is NotImplemented:
         return result
-    if a.storage.number:    # a scalar has no in-place operators: the name is bound anew
+    if a.storage.number:    # a scalar has no in-place operators: Python rebinds the name
         return result
     if not numpy.can_cast(result.dtype, a.dtype, "same_kind"):
         raise TypeError(f"Cannot cast ufunc {ufunc.__name__!r} output from {result.dtype!r} to {a.dtype!r} with casting "
@@ -68,7 +68,7 @@ cdef object in_place(Array a, object ufunc, object y, int op=-1):
 
 
 cdef object compared(object x, object y, int kind):
-    """A comparison: that of the values."""
+    """Compare the values of two operands."""
     outcome = PyObject_RichCompare(unseen(x), unseen(y), kind)
     if traces.recordings:
         look_at(COMPARISONS[kind], (x, y), outcome)
@@ -76,5 +76,5 @@ cdef object compared(object x, object y, int kind):
 
 
 cdef object unseen(object x):
-    """The values of an operand of which the program learns no more than how they compare."""
+    """The values of an operand for a comparison, which notes only the outcome."""
     return plain((<Array> x).current()) if type(x) is Array else (<Dual> x).v if type(x) is Dual else x

@@ -6,9 +6,9 @@ from tapeengine._core.tape.tangents cimport Tangents
 
 cdef class PrimitiveRecord(ArrayRecord):
     cdef object primitive
-    cdef object output      # a View, the id of a scalar, None for what is discrete, or (class, outputs)
+    cdef object output      # a View, the id of a scalar, None for a discrete output, or (class, outputs)
     cdef list inputs        # [(argument, View or id)]
-    cdef list kept          # of the vjp rule of each of the inputs
-    cdef list tangent_kept  # of the jvp rules, where the tape is swept forwards
+    cdef list kept          # what the vjp rule of each input keeps
+    cdef list tangent_kept  # what the jvp rules keep, on tapes for forward sweeps
     cdef object cotangent(self, Reverse r, object output, uint32_t id)
     cdef bint joint_columns(self, Tangents many, object rule) except -1

@@ -1,9 +1,9 @@
-"""The record of a primitive's call: its rules, for one cotangent or tangent and for many at once.
+"""The record of a primitive's call, with its rules for one cotangent or tangent and for many at once.
 
-A record holds geometry, ids and what its rules keep; no values beyond that. A rule is a Python function of one cotangent
-or tangent. It may come with a form of its own for many (`Rule.block`). Otherwise it is tried once on all of them, along
-a new first axis or a new last one. As rules are linear, a random combination of the cotangents must give the same
-combination of the results; where it does not, they are taken one by one.
+A record holds geometry, ids and the values that its rules keep. A rule is a Python function of one cotangent or
+tangent. It may have another form for many at once (`Rule.block`). Otherwise the rule is tried on all together, along a
+new first or a new last axis. Rules are linear, so a random combination of the cotangents must give the same combination
+of the results; if it does not, the rule is called for each cotangent.
 """
 
 from libc.stdint cimport uint32_t
@@ -47,15 +47,15 @@ cdef object array_class = numpy.ndarray
 cdef enum:
     FIRST   # the rows are the first axis
     LAST    # ... the last axis
-    ONE     # a random combination of the rows
-cdef int ROUNDING = 4096    # units in the last place, for each row, that a rule's two results may differ by
+    ONE     # one cotangent: a random combination of the rows
+cdef int ROUNDING = 4096    # units in the last place, for each row, by which a rule's two results may differ
 cdef double TOLERANCE = 1e-12
 
 
 @cython.final
 @cython.no_gc
 cdef class PrimitiveRecord(ArrayRecord):
-    """A call of a primitive: its inputs on the tape, and what each one's rules keep."""
+    """A call of a primitive: its inputs on the tape, and the values that their rules keep."""
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         cdef bint any = False
@@ -102,13 +102,13 @@ cdef class PrimitiveRecord(ArrayRecord):
                 self.forget(r, part)
 
     cdef int forward(self, Reverse r, uint32_t id) except -1:
-        """The jvp rules of the arguments, added up."""
+        """Sum the results of the arguments' jvp rules."""
         rules = self.primitive.jvp_rules
         total = None
         if self.primitive.variadic and hasattr(rules[0].function, "joint"):
             tangents = {argument: r.of(place) for argument, place in self.inputs}
             tangents = {argument: t for argument, t in tangents.items() if t is not None}
-            if tangents:    # what is kept begins with the index of one argument
+            if tangents:    # kept values begin with the index of one argument
                 total = rules[0].function.joint(tangents, *self.tangent_kept[0][1:])
             return put_tangent(r, self.output, total)
         for (argument, place), kept in zip(self.inputs, self.tangent_kept):
@@ -175,7 +175,7 @@ cdef class PrimitiveRecord(ArrayRecord):
         return put_output(many, self.output, total)
 
     cdef bint joint_columns(self, Tangents many, object rule) except -1:
-        """An operation on any number of arguments, whose tangents go in together."""
+        """Apply the joint rule of an operation on any number of arguments to the tangents of all of them."""
         spaces, statics = self.tangent_kept[0][1], self.tangent_kept[0][2:]
         found = {argument: many.of(place) for argument, place in self.inputs}
         found = {argument: t for argument, t in found.items() if t is not None}
@@ -229,7 +229,7 @@ cdef list leaves(object output):
 
 
 cdef object form_of(object place):
-    """What fits a place, as `CheckedRule.check` wants it."""
+    """The form of a place, as an argument of `CheckedRule.check`."""
     if type(place) is View:
         return place.shape, place.dtype
     if type(place) is tuple:
@@ -238,16 +238,16 @@ cdef object form_of(object place):
 
 
 cdef object rebuilt(cls, list parts):
-    """A structure of outputs around other leaves."""
+    """A structure of outputs with other leaves."""
     if cls is list:
         return parts
-    if type(cls) is tuple:      # a dict, by its keys
+    if type(cls) is tuple:      # a dict, given by its keys
         return dict(zip(cls, parts))
     return tuple(parts) if cls is tuple else cls(*parts)
 
 
 cdef object sum_of(object a, object b):
-    """The sum of two tangents of one structure."""
+    """The sum of two tangents with the same structure."""
     if b is None:
         return a
     if isinstance(b, dict):
@@ -276,34 +276,34 @@ cdef int put_tangent(Reverse r, object place, object tangent) except -1:
 # -- many cotangents at once ---------------------------------------------------------------------------------------------
 cdef object by_rule(Rows rows, object rule, tuple kept, tuple cotangents, tuple shape, object expected, list axes,
                     dict spaces):
-    """A rule's results along a first axis, from all cotangents at once; None where it does not take them.
+    """A rule's results along a first axis, from all cotangents at once; None if it does not accept them.
 
-    The check is of this very result: what a rule keeps may hide a wrong axis in one record and not in the next.
+    Each result is checked: the values that a rule keeps may hide a wrong axis in one record and not in the next.
     """
     expected = numpy.asarray(expected)
     for axis in list(axes):
         found = along(rows, rule, kept, cotangents[axis], shape, axis, spaces)
         if found is None:
             continue
-        if found.ndim > 1 and not shape:    # a scalar's cotangent may come as an array that sums up to it
+        if found.ndim > 1 and not shape:    # a scalar's cotangent may be an array, which is summed
             found, expected = found.reshape(rows.width, -1).sum(axis=1), expected.sum()
         error = numpy.abs(combined(rows, found) - expected).max(initial=0.0)
         if error <= ROUNDING * numpy.finfo(found.dtype).eps * rows.width * numpy.abs(found).max(initial=0.0):
             if axes[0] != axis:
-                axes.reverse()      # the rules of one operation are mostly alike
+                axes.reverse()      # the rules of one operation mostly accept the same axis
             return found
     return None
 
 
 cdef object along(Rows rows, object rule, tuple kept, object cotangents, tuple shape, int axis, dict spaces):
-    """A rule's results on all cotangents along one axis, with the rows as the first axis; None where it refuses."""
+    """A rule's results for all cotangents along one axis, with the rows as the first axis; None if it refuses."""
     axes = cotangents.ndim - 1 if type(cotangents) is array_class else 0
     if axis == FIRST and axes == 0 and type(cotangents) is array_class:
         cotangents = cotangents.reshape((rows.width,) + (1,) * len(shape))
     try:
         with numpy.errstate(all="ignore"):
             found = rule(cotangents, *[wider(rows.width, x, axes, axis, spaces) for x in kept])
-    except Exception:       # whatever a rule makes of a shape that is not its own
+    except Exception:       # a rule may raise anything for a shape that it does not expect
         return None
     if type(found) is not array_class or not found.ndim or found.dtype.kind not in "fc":
         return None
@@ -316,15 +316,15 @@ cdef object along(Rows rows, object rule, tuple kept, object cotangents, tuple s
 
 
 cdef tuple ones(Py_ssize_t axes, tuple shape):
-    """A shape with ones in front."""
+    """A shape with leading unit axes."""
     return (1,) * (axes - len(shape)) + shape
 
 
 cdef object wider(Py_ssize_t width, object kept, Py_ssize_t axes, int axis, dict spaces):
-    """What a rule keeps, with spaces of all rows in the place of one row's: a rule fits its result into such a space."""
+    """The values that a rule keeps, with spaces for all rows in place of one row's, as rules fit results into them."""
     if type(kept) is Space:
         return Space((width, *ones(axes, kept.shape)) if axis == FIRST else (*kept.shape, width), kept.dtype)
-    if type(kept) is tuple and kept and type(kept[0]) is Space:     # of all arguments: one tuple for all rules
+    if type(kept) is tuple and kept and type(kept[0]) is Space:     # all arguments' spaces: one tuple for all rules
         key = id(kept), axis
         if key not in spaces:
             spaces[key] = tuple([wider(width, space, axes, axis, spaces) for space in kept])
@@ -333,7 +333,7 @@ cdef object wider(Py_ssize_t width, object kept, Py_ssize_t axes, int axis, dict
 
 
 cdef object cotangents_of(Rows rows, object output, uint32_t id, int how):
-    """The cotangents of an output in its structure, as `how` says; None where all of them are zero."""
+    """The cotangents of an output in its structure, arranged as `how` says; None where all of them are zero."""
     if type(output) is View:
         return arranged(rows, rows.part(<View> output), how)
     if type(output) is not tuple:
@@ -377,7 +377,7 @@ cdef tuple shape_of(object output):
 
 
 cdef class Joint:
-    """The joint rule of an operation on any number of arguments, as a function of the tangents of all of them."""
+    """The joint rule of an operation on any number of arguments, as a function of all their tangents."""
 
     cdef object function, spaces
 
@@ -406,16 +406,16 @@ cdef bint put_output(Tangents many, object output, object total) except -1:
 
 
 cdef object ruled(Tangents many, object rule, tuple kept, object t, tuple shape):
-    """What a rule makes of a block of tangents; None where it takes none."""
+    """A rule's result for a block of tangents; None if the rule does not accept it."""
     if rule.block is not None:
         return rule.block(t, *kept)
     return by_trial(many, rule.function, kept, [t], shape)
 
 
 cdef object by_trial(Tangents many, object function, tuple kept, list tangents, tuple shape):
-    """A rule on all tangents at once, along a new first or a new last axis; None where it takes neither.
+    """Call a rule on all tangents at once, along a new first or a new last axis; None if it accepts neither.
 
-    The check is of this very result: what a rule keeps may hide a wrong axis in one record and not in the next.
+    Each result is checked: the values that a rule keeps may hide a wrong axis in one record and not in the next.
     """
     one = None
     if many.weights is None:
@@ -434,13 +434,13 @@ cdef object by_trial(Tangents many, object function, tuple kept, list tangents, 
 cdef object along_columns(Tangents many, int axis, object function, tuple kept, list tangents, tuple shape):
     if axis:
         tangents = [numpy.moveaxis(t, 0, -1) for t in tangents]
-    else:       # a rule that spreads its result over the output's space spreads it over all of them
+    else:       # a rule that broadcasts its result to the output's space broadcasts it to all of them
         tangents = [aligned(t, len(shape)) for t in tangents]
         kept = tuple([Space((many.width, *shape), x.dtype) if type(x) is Space and x.shape == shape else x
                       for x in kept])
     try:
         found = function(*tangents, *kept)
-    except Exception:       # whatever a rule makes of a shape that is not its own
+    except Exception:       # a rule may raise anything for a shape that it does not expect
         return None
     if type(found) is not array_class:
         return None
@@ -450,17 +450,17 @@ cdef object along_columns(Tangents many, int axis, object function, tuple kept, 
 
 # -- garbage -----------------------------------------------------------------------------------------------------------
 cdef int visit_kept(PyObject *tape, visitproc visit, void *arg) noexcept:
-    """Show the garbage collector what the records of a tape keep, as if the tape held it itself.
+    """Show the garbage collector the objects that the records of a tape keep, as if the tape itself held them.
 
-    Records are not tracked, since there is one for each operation. What they keep may be any object, also one that
-    holds the tape's backpropagator; only what nobody else can reach through a record or the list of records is shown.
+    Records are not tracked, since each operation makes one. They may keep any object, also one that holds the tape's
+    backpropagator. Objects are shown only if nobody else can reach them through a record or the list of records.
     """
     cdef list arrays = (<Tape> tape).arrays
     cdef PrimitiveRecord record
     cdef PyObject *entry
     cdef Py_ssize_t k
     cdef int stop = 0
-    if arrays is None or Py_REFCNT(arrays) > 2:     # that of the tape, and the one here
+    if arrays is None or Py_REFCNT(arrays) > 2:     # two references: the tape's and this one
         return 0
     for k in range(PyList_GET_SIZE(arrays)):
         entry = <PyObject *> PyList_GET_ITEM(arrays, k)

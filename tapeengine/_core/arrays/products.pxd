@@ -1,4 +1,4 @@
-# Kernels of matrix times vector and of dot products on float64 arrays.
+# Kernels for matrix-vector and dot products on float64 arrays.
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.records cimport ArrayRecord
 

@@ -1,4 +1,4 @@
-"""Matrix times vector and dot product on float64 arrays: values by BLAS, cotangents added straight into buffers."""
+"""Matrix-vector and dot products on float64 arrays: values by BLAS, cotangents added directly into buffers."""
 
 from libc.stdint cimport uint32_t
 cimport cython
@@ -72,7 +72,7 @@ cdef class ProductRecord(ArrayRecord):
         return True
 
     cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
-        """A matrix or a vector times a vector: x' @ y + x @ y'."""
+        """The product rule for a matrix or a vector times a vector: x' @ y + x @ y'."""
         left = many.of(self.left)
         right = many.of(self.right)
         total = None if left is None else left @ self.right_values
@@ -118,7 +118,7 @@ cdef class ProductRecord(ArrayRecord):
         return found
 
     cdef int add_outer(self, Reverse r, object ct) except -1:
-        """Add the outer product of the cotangent and the vector into the matrix's cotangents."""
+        """Add the outer product of the cotangent and the vector to the matrix's cotangents."""
         cdef double *acc
         cdef double *c
         cdef double *x
@@ -147,7 +147,7 @@ cdef class ProductRecord(ArrayRecord):
 
 
 cdef object scaled(object cotangents, object values):
-    """cotangents * values, zero where the cotangent is."""
+    """cotangents * values; zero where the cotangent is zero."""
     with numpy.errstate(invalid="ignore", over="ignore"):
         found = cotangents * values
         return found if numpy.isfinite(found).all() else numpy.where(cotangents == 0.0, 0.0, found)
@@ -162,7 +162,7 @@ cdef object times(object cotangents, object matrix):
 
 
 cdef object values_of(object x, uint32_t *tag):
-    """The plain float64 values of an operand; None where a kernel cannot take it."""
+    """The plain float64 values of an operand; None if a kernel cannot take it."""
     cdef Array a
     if type(x) is Array:
         a = <Array> x
@@ -185,7 +185,7 @@ cdef View place(object x):
 
 
 cdef object product(object x, object y):
-    """x @ y for a matrix or a vector and a vector, one of them traced; NotImplemented elsewhere."""
+    """x @ y for a matrix or vector x and a vector y, one of them traced; NotImplemented for other operands."""
     cdef uint32_t tag = 0, id
     cdef ProductRecord record
     cdef Head *h

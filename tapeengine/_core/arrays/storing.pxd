@@ -1,4 +1,4 @@
-# Storages: making them, viewing them, and who keeps what they hold.
+# Storages: their creation, views of them, and the records and callers that keep their values.
 from libc.stdint cimport uint32_t
 from numpy cimport ndarray
 from tapeengine._core.arrays.array cimport Array, Storage
@@ -23,9 +23,9 @@ cdef object differentiable(ndarray value)
 cdef object constant(object out)
 cdef object need_rules(Array a, object name)
 
-# What a recording notes of arrays. Each is a tuple that begins with one of these.
+# The entries about arrays in a recording. Each entry is a tuple that begins with one of these.
 cdef enum Noting:
-    MADE        # storage, values: an array that depends on nothing
+    MADE        # storage, values: an array that depends on no input
     MOVED       # storage, epoch: its values were copied to the next epoch
     CALLED      # primitive, operands, static arguments, discrete parts of the output, record
     COMPUTED    # ufunc, operands, record: an elementwise kernel
@@ -35,20 +35,20 @@ cdef enum Noting:
     WRITTEN     # target, index, whether it gathers, value, record or None
     POKED       # storage, epoch, element, number
     ADDED       # target, index, value, record or None
-    LOOKED      # function, operands, options, outcome: what the program learned
+    LOOKED      # function, operands, options, outcome: the program looked at values
 
-cdef class Operand:         # a value that an operation reads, as a recording notes it
+cdef class Operand:         # a value that a recorded operation reads
     cdef View view          # of an array
     cdef uint32_t epoch     # of its storage
-    cdef bint written       # its storage, before: what keeps it copies it
+    cdef bint written       # whether its storage was written before, so that a record keeps a copy
     cdef uint32_t id        # of a scalar
-    cdef object constant    # of what depends on nothing
+    cdef object constant    # a value that depends on no input
 
 cdef inline bint is_recording(Head *h) noexcept:
     return h != NULL and h.guards != NULL
 
 cdef inline bint keeps_values(Head *h) noexcept:
-    """Whether a tape is for sweeps of second order, which know no kernels; a recording is swept once."""
+    """Whether a tape is for second-order sweeps, which know no kernels; a recording is swept only once."""
     return tape_of(h).keeps_values and h.guards == NULL
 
 cdef Operand operand(Head *h, object x)
@@ -58,7 +58,7 @@ cdef int note_outcome(Head *h, object function, tuple operands, dict options, ob
 cdef object copied_once(Head *h, object x)
 cdef ndarray seen(Array a)
 
-# What layers above compute faster: set when they are imported, since they cannot be imported from here.
+# Functions of modules above this one, which set them when they are imported.
 ctypedef object (*Elementwise)(int op, object ufunc, object x, object y)
 ctypedef object (*Product)(object x, object y)
 

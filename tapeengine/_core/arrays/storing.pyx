@@ -1,7 +1,7 @@
-"""Storages: making them, viewing them, and who keeps what they hold.
+"""Storages: their creation, views of them, and the records and callers that keep their values.
 
-A storage is copied once, at its first write, if a rule or the caller still needs what it held; from then on rules keep
-copies of the parts that they need. A snapshot is what an inner trace keeps of an outer array.
+A storage is copied once, at its first write, if a rule or the caller still needs its values; afterwards rules keep
+copies of the parts that they need. A snapshot is the value of an outer array that an inner trace keeps.
 """
 
 from libc.stdint cimport uint32_t
@@ -25,7 +25,7 @@ from numpy.lib.array_utils import byte_bounds
 from tapeengine.errors import TraceError, UnsupportedError
 
 cdef enum:
-    SMALL = 32768   # bytes: a plain array up to this size is copied where a record keeps it
+    SMALL = 32768   # bytes: a record copies a plain array up to this size, and refers to a larger one
 
 cnp.import_array()
 
@@ -33,7 +33,7 @@ cdef object array_class = numpy.ndarray
 
 
 cdef ndarray plain(object value):
-    """The plain numbers of an array of any level."""
+    """The plain numbers of an array, whichever trace it belongs to."""
     while type(value) is Array:
         value = (<Array> value).current()
     return <ndarray> value
@@ -43,14 +43,14 @@ cdef Head *head_of_array(Array a) except NULL:
     cdef Head *h = head_of(a.storage.tag)
     if h == NULL:
         raise TraceError(
-            f"a traced array of shape {a.shape} is used after its trace has ended. A program must hand on what it "
-            "computes by returning it; keep plain arrays elsewhere (tapeengine.value(x) gives one)"
+            f"a traced array of shape {a.shape} is used after its trace has ended. A program must return what it "
+            "computes; elsewhere keep only plain arrays (tapeengine.value(x) gives one)"
         )
     return h
 
 
 cdef bint dense(ndarray value) noexcept:
-    """Whether the elements fill their memory from the first address on, in any order of the axes."""
+    """Whether the elements fill their memory without gaps from the first address on, in any order of the axes."""
     cdef Py_ssize_t step = PyArray_ITEMSIZE(value)
     cdef int ndim = PyArray_NDIM(value), axis, found, left
     if PyArray_IS_C_CONTIGUOUS(value) or PyArray_IS_F_CONTIGUOUS(value):
@@ -68,7 +68,7 @@ cdef bint dense(ndarray value) noexcept:
 
 
 cdef Array new_array(Head *h, object value, bint active):
-    """A traced array with a storage of its own around fresh values."""
+    """A traced array with its own storage around newly computed values."""
     cdef ndarray numbers = plain(value)
     cdef Storage s = Storage.__new__(Storage)
     if type(value) is Array:
@@ -100,14 +100,14 @@ cdef Array array_over(Storage s, object value, Py_ssize_t offset):
 cdef View geometry(Array a):
     cdef ndarray numbers = plain(a.current())
     cdef View view = view_of(numbers, a.storage.index, a.offset, a.storage.size)
-    if view.type != a.storage.type:     # the parts of complex numbers
+    if view.type != a.storage.type:     # the view shows real or imaginary parts
         view.whole = False
         view.imaginary = a.offset % (2 * PyArray_ITEMSIZE(numbers)) != 0
     return view
 
 
 cdef Array view_by(Array a, View view):
-    """The view of a's storage with the geometry of another storage's view; a is all of its storage, in C order."""
+    """The view of a's storage that has the geometry of another storage's view; a is its whole storage, in C order."""
     cdef Array b
     value = a.current()
     if type(value) is Array:
@@ -118,7 +118,7 @@ cdef Array view_by(Array a, View view):
 
 
 cdef int make_writable(Storage s) except -1:
-    """Before a write: leave what others keep untouched, and have them copy from now on."""
+    """Prepare a storage for a write: keep the values that others refer to unchanged, and let rules copy afterwards."""
     cdef Head *h
     if s.frozen is not None:
         detach(s)
@@ -138,7 +138,7 @@ cdef int make_writable(Storage s) except -1:
 
 
 cdef Array snapshot(Array a):
-    """A read-only view of what an array holds now; later writes do not show in it."""
+    """A read-only view of an array's present values, which later writes do not change."""
     cdef Storage s = a.storage
     cdef Storage f = s.frozen
     if f is None:
@@ -150,7 +150,7 @@ cdef Array snapshot(Array a):
 
 
 cdef int detach(Storage s) except -1:
-    """Before a write: give the snapshots a place of their own on the tape, by a recorded copy."""
+    """Before a write, give the snapshots a place of their own on the tape, by a recorded copy."""
     cdef Storage f = s.frozen
     cdef Head *h = head_of(s.tag)
     cdef ReadRecord record
@@ -167,7 +167,7 @@ cdef int detach(Storage s) except -1:
 
 
 cdef View everything(Storage s):
-    """The geometry of all of a storage, in the order of its memory."""
+    """The geometry of a whole storage, in the order of its memory."""
     cdef View view = View.__new__(View)
     view.storage = s.index
     view.ndim = 1
@@ -179,7 +179,7 @@ cdef View everything(Storage s):
 
 
 cdef object keep(Head *h, object x):
-    """What a rule keeps of an argument: values that no later change reaches, by reference where there can be none."""
+    """The values of an argument for a rule: a reference if no later write can change them, otherwise a copy."""
     cdef Array a
     if type(x) is Array:
         a = <Array> x
@@ -193,7 +193,7 @@ cdef object keep(Head *h, object x):
 
 
 cdef object held(Head *h, object x):
-    """A plain value as it is now: a copy of a small array or of a list, a large array by reference under watch."""
+    """The present plain value: small arrays and lists are copied, large arrays referenced and checked for changes."""
     if type(x) is array_class:
         if PyArray_NBYTES(<ndarray> x) <= SMALL or not contiguous(<ndarray> x):
             return copied(<ndarray> x)
@@ -209,7 +209,7 @@ cdef bint contiguous(ndarray x) noexcept:
 
 
 cdef object copied(ndarray x):
-    """A copy that spreads no further what a broadcast spreads."""
+    """A copy that does not materialise the axes along which an array was broadcast."""
     cdef int axis
     if PyArray_NBYTES(x) <= SMALL:
         return PyArray_NewCopy(x, NPY_KEEPORDER)
@@ -218,20 +218,20 @@ cdef object copied(ndarray x):
 
 
 def follow(Array copy, Array source):
-    """Have a copy refused once its source is written to: for functions whose results are views in numpy.
+    """Refuse uses of a copy after a write to its source: for functions whose results are views in numpy.
 
     Returns the copy.
     """
     cdef Storage s = source.storage
     if s.windows is None:
         s.windows = Shown.__new__(Shown)
-        s.written = False   # so that the next write looks
+        s.written = False   # so that the next write checks for copies
     copy.storage.source = s.windows
     return copy
 
 
 def form_of(x):
-    """The values of a traced array or scalar, for functions that look at shape and type alone; others as they are."""
+    """The values of a traced array or scalar, for functions that read only shape and dtype; other values unchanged."""
     return plain((<Array> x).current()) if type(x) is Array else (<Dual> x).v if type(x) is Dual else x
 
 
@@ -245,7 +245,7 @@ cdef object differentiable(ndarray value):
 
 
 cdef object constant(object out):
-    """Fresh values that depend on nothing, as an array that may be written to; outside traces as they are."""
+    """New values that depend on no input, as a writable array; unchanged outside traces."""
     cdef Head *h = innermost_here()
     if h == NULL or type(out) is not array_class or not differentiable(out):
         return out
@@ -253,14 +253,14 @@ cdef object constant(object out):
 
 
 cpdef object numbers_of(object x):
-    """The values that a traced array shows, in its own memory; a traced scalar's value, and x itself if it is plain."""
+    """The values of a traced array, without a copy, or of a traced scalar; a plain x itself."""
     if type(x) is Array:
         return seen(<Array> x)
     return value_seen(<Dual> x) if type(x) is Dual else x
 
 
 def rules_of(x):
-    """The rules that the trace of a traced value looks functions up in."""
+    """The table of rules in which the trace of a traced value looks functions up."""
     cdef Head *h
     if type(x) is Dual:
         return tape_of(head_of_dual(<Dual> x)).rules

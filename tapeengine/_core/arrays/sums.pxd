@@ -6,7 +6,7 @@ cdef extern from "tangents.h" nogil:
     void te_sum(Py_ssize_t outer, Py_ssize_t n, Py_ssize_t inner, const double *p, double *out, double divisor)
 
 cdef class SumRecord(ArrayRecord):
-    cdef View source, result    # result None: the scalar that the record itself is
+    cdef View source, result    # result is None if the sum is the record's scalar
     cdef int axis
     cdef double divisor
     cdef void extents(self, Py_ssize_t *outer, Py_ssize_t *n, Py_ssize_t *inner) noexcept

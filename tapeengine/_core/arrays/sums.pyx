@@ -1,4 +1,4 @@
-"""Sums and means of float64 arrays: values as numpy adds them (pairwise along the last axis), rules that add in place."""
+"""Sums and means of float64 arrays: values with numpy's pairwise order of additions, rules that add in place."""
 
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
@@ -30,7 +30,7 @@ cdef object array_class = numpy.ndarray
 @cython.final
 @cython.no_gc
 cdef class SumRecord(ArrayRecord):
-    """A sum over all axes or over one, by a divisor."""
+    """A sum over all axes or over one, divided by a number (1 for a sum)."""
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         if self.result is None:
@@ -73,7 +73,7 @@ cdef class SumRecord(ArrayRecord):
         return True
 
     cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
-        """A sum over all axes or over one: what is summed is C-contiguous in its storage."""
+        """Sum the tangents over all axes or over one; the summed array is C-contiguous in its storage."""
         cdef Py_ssize_t outer, n, inner, k, row = many.row(self.source.storage), to
         cdef char *t = many.data(self.source.storage)
         cdef char *out
@@ -115,7 +115,7 @@ cdef class SumRecord(ArrayRecord):
         return [(made, source, 1.0 / self.divisor)]
 
     cdef void extents(self, Py_ssize_t *outer, Py_ssize_t *n, Py_ssize_t *inner) noexcept:
-        """The extents of the axes before, along and after the sum; a sum over all axes is one along all."""
+        """The extents of the axes before, along and after the sum; a sum over all axes counts as one axis."""
         cdef int k
         outer[0] = n[0] = inner[0] = 1
         for k in range(self.source.ndim):
@@ -127,7 +127,7 @@ cdef class SumRecord(ArrayRecord):
                 inner[0] *= self.source.dims[k]
 
     cdef int spread(self, Reverse r, object ct) except -1:
-        """Add the cotangent to every summed element."""
+        """Add the cotangent to every element that was summed."""
         cdef Py_ssize_t outer, n, inner, i, j, k
         cdef View v = self.source
         cdef double *acc
@@ -167,7 +167,7 @@ cdef class SumRecord(ArrayRecord):
 
 
 cdef object total(object x, int axis, bint keepdims, bint mean):
-    """The sum of a traced float64 array over one axis (or all: axis < 0), or its mean; NotImplemented elsewhere."""
+    """The sum of a traced float64 array over one axis (all: axis < 0), or its mean; NotImplemented for other arrays."""
     cdef SumRecord record
     cdef Array a = <Array> x
     cdef Head *h

@@ -1,4 +1,4 @@
-/* Forward rules over float64 for a block of tangents, one row of memory for each: loops over rows, then over elements. */
+/* Forward rules over float64 for a block of tangents with one row for each: loops over rows, then over elements. */
 #ifndef TAPEENGINE_TANGENTS_H
 #define TAPEENGINE_TANGENTS_H
 
@@ -7,13 +7,13 @@
 #include "kernels.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
-#define TE_SAME_PLACE _Pragma("GCC ivdep") /* out may be t itself, element for element */
+#define TE_SAME_PLACE _Pragma("GCC ivdep") /* out and t may be the same memory */
 #else
 #define TE_SAME_PLACE
 #endif
 
-/* out[i] (+)= t[i] * p[i] along one axis; a tangent of zero gives zero, whatever the partial is; where a partial only
-   selects, what it leaves out gives zero, too. */
+/* out[i] (+)= t[i] * p[i] along one axis. A zero tangent gives zero, whatever the partial is; where a partial only
+   selects, an operand that is not selected gives zero, too. */
 static void te_push_row(ptrdiff_t n, const char *t, ptrdiff_t st, const char *p, ptrdiff_t sp, double *out, int assign,
                         int selects) {
     ptrdiff_t i;
@@ -46,7 +46,7 @@ static void te_push_row(ptrdiff_t n, const char *t, ptrdiff_t st, const char *p,
     }
 }
 
-/* The same over a block: strides are those of the result's axes, 0 where an operand is broadcast. The rows of t and of
+/* The same for a block: strides are those of the result's axes, 0 where an operand is broadcast. The rows of t and of
    the result are `row_t` and `row_out` bytes apart; the result is C-contiguous of shape dims. */
 static void te_push(ptrdiff_t width, int axes, const ptrdiff_t *dims, const char *t, ptrdiff_t row_t, const ptrdiff_t *st,
                     const char *p, const ptrdiff_t *sp, char *out, ptrdiff_t row_out, int assign, int selects) {
@@ -69,7 +69,7 @@ static void te_push(ptrdiff_t width, int axes, const ptrdiff_t *dims, const char
     }
 }
 
-/* The sum over the middle one of three axes, as numpy adds: pairwise where it is the last. */
+/* The sum over the middle one of three axes, in numpy's order: pairwise if it is the last axis. */
 static void te_sum(ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner, const double *p, double *out, double divisor) {
     ptrdiff_t i, j, k;
     for (i = 0; i < outer; i++, p += n * inner, out += inner) {

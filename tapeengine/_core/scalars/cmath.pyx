@@ -1,4 +1,4 @@
-"""The functions of `cmath` on complex scalars: formulas in real parts, with the values that `cmath` gives."""
+"""The functions of `cmath` on complex scalars: formulas over real and imaginary parts, with the values of `cmath`."""
 
 import cmath as python_cmath
 
@@ -44,7 +44,7 @@ cdef ComplexDual log_of(ComplexDual z, object value):
 
 
 cdef ComplexDual sqrt_of(ComplexDual z, object value):
-    """The root whose larger part is found first, without cancellation."""
+    """The square root, by the formula that computes its larger part first, without cancellation."""
     size = two(z.re, z.im, OP_HYPOT)
     if z.re >= 0.0:
         re = one(mul(0.5, add(size, z.re)), OP_SQRT)
@@ -83,7 +83,7 @@ cdef ComplexDual tan_of(ComplexDual z, object value):
 
 
 cdef ComplexDual by(object function, ComplexDual z):
-    """A function of this module inside a formula."""
+    """Apply a function of this module within a formula."""
     return <ComplexDual> as_complex(function(z))
 
 
@@ -119,7 +119,7 @@ ctypedef ComplexDual (*formula)(ComplexDual, object)
 
 
 cdef inline object apply(object x, object function, formula rule):
-    """A function of one complex number, with the value that `cmath` gives."""
+    """Apply a formula to one complex number, with the value that `cmath` gives."""
     if type(x) is not ComplexDual and type(x) is not Dual:
         return function(x)
     value = function(plain(x))
@@ -234,7 +234,7 @@ def polar(z, /):
 
 
 def rect(r, phi, /):
-    """The number of an absolute value and an angle."""
+    """The complex number with a given absolute value and angle."""
     if not (is_traced(r) or is_traced(phi)):
         return python_cmath.rect(r, phi)
     r, phi = (x if type(x) is Dual else float(x) for x in (r, phi))
@@ -248,12 +248,12 @@ def isfinite(z, /):
 
 
 def isinf(z, /):
-    """Whether a part is infinite."""
+    """Whether one of the parts is infinite."""
     return python_cmath.isinf(seen(z))
 
 
 def isnan(z, /):
-    """Whether a part is not a number."""
+    """Whether one of the parts is not a number."""
     return python_cmath.isnan(seen(z))
 
 

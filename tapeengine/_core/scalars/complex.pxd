@@ -1,4 +1,4 @@
-# Complex scalars of a trace: two parts, each a float or a dual; and arithmetic on such parts.
+# Complex scalars of a trace: two parts, each a float or a dual, and arithmetic on such parts.
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 
 from tapeengine._core.scalars.scalar cimport Dual, binary_of, unary_of
@@ -7,7 +7,7 @@ from tapeengine._core.tape.tape cimport op_value, OP_ADD, OP_DIV, OP_MUL, OP_NEG
 cdef class ComplexDual:
     cdef object re
     cdef object im
-    cdef bint numpys        # whether it stands for numpy.complex128, which divides and raises in a way of its own
+    cdef bint numpys        # whether it behaves as numpy.complex128, which divides and raises differently
 
 cdef ComplexDual new(object re, object im)
 cdef object of_parts(object re, object im)
@@ -31,7 +31,7 @@ cdef inline object two(object x, object y, int op):
 
 
 cdef inline object valued(object x, object y, int op, double value):
-    """The same, where the value is known."""
+    """An operation on two parts whose value is known."""
     return binary_of(x, y, op, value) if type(x) is Dual or type(y) is Dual else value
 
 

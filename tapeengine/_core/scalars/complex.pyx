@@ -1,7 +1,7 @@
 """Complex scalars that are being differentiated: Python's complex arithmetic on two real parts, which are recorded.
 
-Each operation does on the parts what Python does on its own complex numbers, in the same order, so that values agree
-to the bit. Whatever takes arrays gets the number as an array without dimensions.
+Each operation repeats on the parts what Python does on complex numbers, in the same order, so that values agree to the
+bit. Functions of arrays get the number as an array without dimensions.
 """
 
 from cpython.complex cimport PyComplex_CheckExact, PyComplex_ImagAsDouble, PyComplex_RealAsDouble
@@ -30,12 +30,12 @@ cdef ComplexDual new(object re, object im):
 
 
 cdef object of_parts(object re, object im):
-    """A complex number of two parts; Python's own where both are plain."""
+    """The complex number with two given parts; a plain complex where both parts are plain."""
     return new(re, im) if type(re) is Dual or type(im) is Dual else complex(re, im)
 
 
 cdef object of_numpy(object z):
-    """A complex scalar that stands for one of numpy's."""
+    """The same complex scalar, with the behaviour of numpy.complex128."""
     if type(z) is ComplexDual:
         (<ComplexDual> z).numpys = True
     return z
@@ -47,7 +47,7 @@ cdef ComplexDual like(ComplexDual z, ComplexDual result):
 
 
 cdef object as_complex(object x):
-    """A number as a complex scalar; None for what is none."""
+    """A number as a complex scalar; None for anything else."""
     cdef double value = 0.0
     if type(x) is ComplexDual:
         return x
@@ -63,7 +63,7 @@ cdef object as_complex(object x):
 
 
 cdef object product(ComplexDual a, ComplexDual b):
-    """(a.re + a.im i) (b.re + b.im i); a part that is a plain zero takes no record."""
+    """(a.re + a.im i) (b.re + b.im i); a part that is a plain zero needs no record."""
     cdef double re = v(a.re) * v(b.re) - v(a.im) * v(b.im), im = v(a.re) * v(b.im) + v(a.im) * v(b.re)
     return of_parts(combined(a.re, b.re, a.im, b.im, OP_SUB, re), combined(a.re, b.im, a.im, b.re, OP_ADD, im))
 
@@ -78,7 +78,7 @@ cdef object combined(object a, object b, object c, object d, int op, double valu
 
 
 cdef object size(object x):
-    """The absolute value of a part, to compare."""
+    """The absolute value of a part, for comparisons."""
     return one(x, OP_ABS) if type(x) is Dual and traces.recordings else fabs(v(x))
 
 
@@ -96,7 +96,7 @@ cdef object quotient(ComplexDual a, ComplexDual b):
 
 
 cdef object power(ComplexDual a, ComplexDual b):
-    """a ** b: repeated squares for small whole exponents, else by the polar form."""
+    """a ** b: repeated squaring for small whole exponents, otherwise the polar form."""
     value = plain(a) ** plain(b)
     cdef double n = v(b.re)
     if is_zero(b.im) and PyFloat_CheckExact(b.re) and n == floor(n) and fabs(n) <= 100.0:
@@ -128,7 +128,7 @@ cdef object of_whole(ComplexDual a, int n):
 
 
 cdef object plain(object z):
-    """The value of a complex scalar. What is computed of it in Python, or raised, a recording cannot compute again."""
+    """The value of a complex scalar. A recording cannot recompute what Python computes from it or repeat errors."""
     if traces.recordings:
         return seen(z)
     if type(z) is ComplexDual:
@@ -137,7 +137,7 @@ cdef object plain(object z):
 
 
 cdef object seen(object z):
-    """The value of a complex scalar that is handed to the program."""
+    """The value of a complex scalar, for the program to see."""
     if type(z) is ComplexDual:
         re, im = (<ComplexDual> z).re, (<ComplexDual> z).im
         return complex(re.value if type(re) is Dual else re, im.value if type(im) is Dual else im)
@@ -145,7 +145,7 @@ cdef object seen(object z):
 
 
 cdef object exactly(object z, object value):
-    """A complex scalar of the same derivative, with the value that the whole operation has."""
+    """A complex scalar with the same derivative and the value of the whole operation."""
     if type(z) is not ComplexDual:
         return value
     cdef ComplexDual c = <ComplexDual> z
@@ -155,7 +155,7 @@ cdef object exactly(object z, object value):
 
 
 cdef object operated(object x, object y, int op):
-    """x op y, one of which is a complex scalar of a trace."""
+    """x op y, where one of them is a complex scalar of a trace."""
     a, b = as_complex(x), as_complex(y)
     if a is None or b is None:
         return NotImplemented
@@ -194,7 +194,7 @@ def make(*args, **options):
 
 
 cdef object parts_of(object real, object imag):
-    """complex(real, imag), one of which is traced."""
+    """complex(real, imag), where one of the two is traced."""
     a, b = as_complex(real), as_complex(imag)
     if a is None or b is None:
         return complex(real, imag)
@@ -204,7 +204,7 @@ cdef object parts_of(object real, object imag):
 
 
 def of_numbers(real=0.0, imag=0.0):
-    """complex(real, imag), with its names of parameters."""
+    """complex(real, imag), with the parameter names of Python's complex."""
     return parts_of(real, imag)
 
 
@@ -216,7 +216,7 @@ cdef object from_array(object a):
 
 @cython.final
 cdef class ComplexDual:
-    """A complex scalar that is being differentiated: a complex number whose parts remember how they were computed.
+    """A complex scalar that is being differentiated: a complex number whose parts are recorded on a tape.
 
     Attributes
     ----------
@@ -347,7 +347,7 @@ cdef class ComplexDual:
 
 
 cdef object as_arrays(object x):
-    """Arguments with arrays in the place of traced complex scalars."""
+    """Arguments with arrays in place of traced complex scalars."""
     if type(x) is ComplexDual:
         return x.array()
     return type(x)([as_arrays(item) for item in x]) if type(x) is list or type(x) is tuple else x
@@ -358,7 +358,7 @@ cdef dict operators = {
 }
 
 
-cdef dict functions = {     # the function of cmath for each ufunc that has one
+cdef dict functions = {     # the cmath function of each ufunc that has one
     getattr(numpy, ufunc): name for ufunc, name in {
         "exp": "exp", "log": "log", "log10": "log10", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan",
         "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
@@ -368,7 +368,7 @@ cdef dict functions = {     # the function of cmath for each ufunc that has one
 
 
 cdef object of_ufunc(object ufunc, tuple inputs):
-    """A ufunc of scalars, with numpy's value."""
+    """Call a ufunc on scalars, with numpy's value."""
     if len(inputs) == 2 and ufunc in operators:
         result = operated(inputs[0], inputs[1], operators[ufunc])
         if result is NotImplemented:

@@ -1,4 +1,4 @@
-/* Memory of dual scalars: a list of free ones that stays, since each operation makes one and most are short-lived. */
+/* Memory of dual scalars: a permanent free list, since each operation makes a dual and most are short-lived. */
 #ifndef TAPEENGINE_DUAL_POOL_H
 #define TAPEENGINE_DUAL_POOL_H
 
@@ -16,7 +16,7 @@ typedef struct {
 
 typedef struct {
     PyTypeObject *type;
-    te_dual *free; /* linked through the place of the value */
+    te_dual *free; /* linked through the field of the value */
     Py_ssize_t count;
 } te_dual_pool;
 

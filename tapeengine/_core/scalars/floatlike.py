@@ -1,4 +1,4 @@
-"""The class that a dual names as its own to those who ask for ``__class__``."""
+"""The class that ``__class__`` of a dual names."""
 
 import numbers
 
@@ -6,7 +6,7 @@ __all__ = ["FloatLike"]
 
 
 class LikeFloat(type):
-    """A class that names float among its bases to whom asks for their names, as `functools.singledispatch` does."""
+    """A class whose ``__bases__`` contain float, as `functools.singledispatch` reads them."""
 
     @property
     def __mro__(cls) -> tuple[type, ...]:
@@ -18,7 +18,7 @@ class LikeFloat(type):
 
 
 class FloatLike(metaclass=LikeFloat):
-    """What ``__class__`` of a dual is: functions that dispatch on float find duals. No instance of it exists."""
+    """The ``__class__`` of duals: functions that dispatch on float accept duals. It has no instances."""
 
 
 numbers.Real.register(FloatLike)

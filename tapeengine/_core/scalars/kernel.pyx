@@ -1,9 +1,9 @@
 """Scalar primitives with C kernels, at the speed of the core's own functions.
 
-A `ScalarFunction` calls a kernel by address. A float gives a float; a dual is recorded with the partial derivatives
-that the kernel's C functions give, as one record like any other. Where a partial must be known as an expression and not
-as a number (the tape keeps values or depends on an outer trace), and for arrays, the primitive is called instead, whose
-rules can be differentiated again.
+A `ScalarFunction` calls a kernel by its address. A float gives a float; a dual gives one ordinary record, with the
+partial derivatives that the kernel's C functions compute. For arrays, and where a partial is needed as an expression
+instead of a number (the tape keeps values or depends on an outer trace), it calls the primitive instead, whose rules
+can be differentiated again.
 """
 
 cimport cython
@@ -18,7 +18,7 @@ ctypedef double (*two_doubles)(double, double) noexcept nogil
 
 
 cdef inline Head *simple_head(Dual x) except? NULL:
-    """The head of a dual's trace, or NULL where its tape needs partials as expressions."""
+    """The head of a dual's trace, or NULL if its tape needs partials as expressions."""
     cdef Head *h = traces.current
     if h.tag != x.tag:
         h = head_of_dual(x)
@@ -29,12 +29,12 @@ cdef inline Head *simple_head(Dual x) except? NULL:
 
 @cython.final
 cdef class ScalarFunction:
-    """A primitive with a kernel, as a function of one or two numbers; its methods are what programs call.
+    """A primitive with a kernel, as a function of one or two numbers; programs call one of its methods.
 
     Parameters
     ----------
     primitive : Primitive
-        With `kernel` given.
+        A primitive with a `kernel`.
     """
 
     cdef readonly object primitive
@@ -55,7 +55,7 @@ cdef class ScalarFunction:
             self.right = <two_doubles> <uintptr_t> kernel.partials[1]
 
     def unary(self, x, /):
-        """The operation of one number; anything else goes to the primitive."""
+        """Apply the operation to one number; other arguments go to the primitive."""
         cdef double a
         cdef Head *h
         if PyFloat_CheckExact(x):
@@ -68,7 +68,7 @@ cdef class ScalarFunction:
         return self.primitive(x)
 
     def binary(self, x, y, /):
-        """The operation of two numbers; anything else goes to the primitive."""
+        """Apply the operation to two numbers; other arguments go to the primitive."""
         cdef double a = 0.0, b = 0.0
         cdef Dual x_dual, y_dual
         cdef Head *h
@@ -94,7 +94,7 @@ cdef class ScalarFunction:
         return self.primitive(x, y)
 
     cdef inline object recorded1(self, Head *h, Dual parent, double value, double partial):
-        """Record an operation of one parent. No sweep of such a tape looks beyond the partial, as for a product."""
+        """Record an operation with one parent. Sweeps of such a tape need only the partial, as for a product."""
         return new_dual(value, record1(h, OP_MUL | CONSTANT_RIGHT, parent.id, partial, partial, value), parent.tag)
 
 

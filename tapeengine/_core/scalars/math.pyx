@@ -1,7 +1,7 @@
 """`tapeengine.math`: the functions of the `math` module, and a few more, on floats and on duals.
 
-A plain float is computed here as `math` computes it; whatever C's answer leaves open (an infinity or a NaN may be an
-error to `math`) is handed to `math` itself. A dual takes the same value and is recorded.
+A plain float is computed here with the value of `math`; where C's result is not decisive (an infinity or a NaN may be
+an error in `math`), `math` itself is called. A dual gets the same value and is recorded.
 """
 
 import math as python_math
@@ -25,7 +25,7 @@ comb, factorial, gcd, isqrt, lcm, perm = (
 ceil, floor, trunc = python_math.ceil, python_math.floor, python_math.trunc
 
 cdef object plain(object x):
-    """The value of a dual, which the program learns; anything else as it is."""
+    """The value of a dual, which the program then knows; anything else unchanged."""
     return value_seen(<Dual> x) if type(x) is Dual else x
 
 
@@ -41,7 +41,7 @@ cdef bint any_dual(object xs) except -1:
 
 
 cdef inline object unary(object x, const int op, object fallback):
-    """A function of one real whose value C's library gives as `math` does."""
+    """A function of one real for which C's library and `math` give the same value."""
     cdef double a, v
     cdef Head *h
     if PyFloat_CheckExact(x):
@@ -51,7 +51,7 @@ cdef inline object unary(object x, const int op, object fallback):
         a = (<Dual> x).v
         v = op_value(op, a, 0.0)
         if not is_finite(v):
-            v = fallback(value_seen(<Dual> x))     # what raises tells the program something as well
+            v = fallback(value_seen(<Dual> x))     # an error also tells the program about the value
         h = traces.current
         if h.tag != (<Dual> x).tag:
             h = head_of_dual(<Dual> x)
@@ -60,14 +60,14 @@ cdef inline object unary(object x, const int op, object fallback):
 
 
 cdef inline object unary_of_table(object x, const int op, object fallback):
-    """A function of one real that `math` lacks, and that raises nothing."""
+    """A function of one real that `math` lacks and that never raises."""
     return unary_of(<Dual> x, op, op_value(op, (<Dual> x).v, 0.0)) if type(x) is Dual else unary(x, op, fallback)
 
 
 cdef inline object unary_of_python(object x, const int op, object function):
-    """A function of one real that CPython computes in its own way."""
+    """A function of one real for which CPython has its own algorithm."""
     if type(x) is Dual:
-        # a recording recomputes with C's function, which is Python's own but for these, and for what raises
+        # A replay uses C's function, which differs from Python's for these arguments and where Python's raises.
         seen = traces.recordings and (
             op == OP_GAMMA or op == OP_LGAMMA or not is_finite(op_value(op, (<Dual> x).v, 0.0)))
         return unary_of(<Dual> x, op, function(value_seen(<Dual> x) if seen else (<Dual> x).v))
@@ -83,7 +83,7 @@ cdef inline object binary_of_python(object x, object y, const int op, object fun
     try:
         value = function((<Dual> x).v if left else x, (<Dual> y).v if right else y)
     except (ValueError, ArithmeticError):
-        plain(x)    # what raises tells the program something as well
+        plain(x)    # an error also tells the program about the value
         plain(y)
         raise
     if not (left or as_double(x, &unused)) or not (right or as_double(y, &unused)):
@@ -92,7 +92,7 @@ cdef inline object binary_of_python(object x, object y, const int op, object fun
 
 
 cdef object own(str name, int op):
-    """What a function that `math` lacks does with plain numbers, and with what is none."""
+    """A function that `math` lacks, for plain numbers; it refuses other arguments."""
     def function(x, y=0.0):
         cdef double a = 0.0, b = 0.0
         for z in (x, y):
@@ -106,7 +106,7 @@ cdef object own(str name, int op):
 
 
 cdef object given(str name, int op):
-    """A function of plain numbers: that of `math`, or the opcode table's."""
+    """The function for plain numbers: from `math`, or from the opcode table."""
     return getattr(python_math, name, None) or own(name, op)
 
 
@@ -114,7 +114,7 @@ cdef object m_log = python_math.log, m_hypot = python_math.hypot, o_polygamma = 
 cdef object in_degrees = 180.0 / python_math.pi, in_radians = python_math.pi / 180.0
 
 
-include "elementary.pxi"     # the functions that rows of the opcode table give
+include "elementary.pxi"     # the functions generated from the opcode table
 
 __all__ = sorted([
     *ELEMENTARY,
@@ -149,7 +149,7 @@ def radians(x, /):
 
 
 cdef object power_of_two(int i):
-    """2**i, an infinity beyond the largest float."""
+    """2**i; an infinity if that is too large for a float."""
     return inf if i > 1023 else python_math.ldexp(1.0, i)
 
 
@@ -164,7 +164,7 @@ def ldexp(x, int i, /):
         raise
     result = binary_of(x, power_of_two(i), OP_MUL, value)
     if traces.recordings:
-        look(<Dual> result, TE_FINITE if is_finite(value) else TE_INFINITE, 0.0)     # a product raises nothing, and this does
+        look(<Dual> result, TE_FINITE if is_finite(value) else TE_INFINITE, 0.0)     # a product never raises
     return result
 
 
@@ -201,7 +201,7 @@ def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
 
 
 cdef object classified(object x):
-    """The value of a dual of which the program learns whether it is finite, infinite or NaN."""
+    """The value of a dual; records that the program learns whether it is finite, infinite or NaN."""
     cdef double v
     if type(x) is not Dual:
         return x
@@ -235,7 +235,7 @@ def hypot(*coordinates):
 
 
 cdef object chain(object xs, double start, int op, double value):
-    """x0 op x1 op ...: the plain operands first, then one record a dual; the last one has the given value."""
+    """x0 op x1 op ...: the plain operands first, then one record for each dual; the last one gets the given value."""
     cdef double total = start
     cdef double c = 0.0
     cdef list duals = [x for x in xs if type(x) is Dual]
@@ -279,7 +279,7 @@ cdef object plain_sumprod = getattr(python_math, "sumprod", None)
 
 
 def sumprod(p, q, /):
-    """Sum of the products of corresponding numbers, as accurate as Python 3.12's."""
+    """Sum of the products of corresponding numbers, as accurate as in Python 3.12."""
     p, q = list(p), list(q)
     if len(p) != len(q):
         raise ValueError("Inputs are not the same length")

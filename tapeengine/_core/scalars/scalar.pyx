@@ -1,7 +1,7 @@
 """Dual scalars: Python's arithmetic on floats, recorded.
 
-A dual is a value and the id of its backpropagator (DN section 5), with the tag of its trace. It is not tracked by the
-cyclic garbage collector and comes from a pool: there is one for each operation.
+A dual is a value, the id of its backpropagator (DN section 5) and the tag of its trace. Each operation makes one, so
+duals come from a pool and are not tracked by the cyclic garbage collector.
 """
 
 import fractions
@@ -39,7 +39,7 @@ cdef object Fraction = fractions.Fraction
 
 
 cdef bint as_double(object x, double *out) except -1:
-    """Whether x is a real number other than a dual; its value as a float."""
+    """Whether x is a real number other than a dual; sets `out` to its value."""
     if PyFloat_Check(x):
         out[0] = PyFloat_AS_DOUBLE(x)
     elif PyLong_Check(x):
@@ -55,33 +55,33 @@ cdef Head *head_of_dual(Dual x) except NULL:
     cdef Head *h = head_of(x.tag)
     if h == NULL:
         raise TraceError(
-            f"a dual number of the value {x.v!r} is used after its trace has ended. A program must hand on what it "
-            "computes by returning it; keep plain numbers elsewhere (tapeengine.value(x) gives one)"
+            f"a dual number of the value {x.v!r} is used after its trace has ended. A program must return what it "
+            "computes; elsewhere keep only plain numbers (tapeengine.value(x) gives one)"
         )
     return h
 
 
 cdef int look(Dual x, int kind, double c) except -1:
-    """Note on a recording what the program learns of x."""
+    """Record that the program learns something about x, if the trace is a recording."""
     return guard(head_of_dual(x), kind, x.id, 0, c)
 
 
 cdef int look_exactly(Dual x) except -1:
-    """Note that the program learns the value of x."""
+    """Record that the program learns the value of x."""
     return guard(head_of_dual(x), TE_EXACT, x.id, 0, x.v)
 
 
 cdef object value_seen(Dual x):
-    """The value of a dual that is handed to the program."""
+    """The value of a dual, for the program to see."""
     if traces.recordings:
         look_exactly(x)
     return x.v
 
 
 cdef object integer_seen(Dual x, int kind, object integer_of):
-    """The integer that a dual comes to, handed to the program."""
+    """The integer to which a dual is converted, for the program to see."""
     if traces.recordings and not isfinite(x.v):
-        look_exactly(x)     # what raises tells the program something as well
+        look_exactly(x)     # an error also tells the program about the value
     integer = integer_of(x.v)
     if traces.recordings:
         look(x, kind, float(integer))
@@ -89,7 +89,7 @@ cdef object integer_seen(Dual x, int kind, object integer_of):
 
 
 cdef int look_compared(Dual x, object y, double b, int kind, bint holds) except -1:
-    """Note the outcome of a comparison of x with y, whose value is b."""
+    """Record the outcome of a comparison of x with y, whose value is b."""
     cdef uint32_t i = x.id, j = 0
     cdef Head *h = join(x, <Dual> y, &i, &j) if type(y) is Dual else head_of_dual(x)
     cdef int known = TE_LT_TRUE if kind == Py_LT or kind == Py_GT else TE_LE_TRUE
@@ -103,7 +103,7 @@ cdef int look_compared(Dual x, object y, double b, int kind, bint holds) except 
 
 
 cdef uint32_t id_on(Head *h, Dual x) except 0:
-    """The id of x on the tape of h: its own, or that of a link where x belongs to an outer trace."""
+    """The id of x on the tape of h: its own, or that of a link if x belongs to an outer trace."""
     if x.tag == h.tag:
         return x.id
     head_of_dual(x)
@@ -111,7 +111,7 @@ cdef uint32_t id_on(Head *h, Dual x) except 0:
 
 
 cdef Head *join(Dual x, Dual y, uint32_t *i, uint32_t *j) except NULL:
-    """The inner one of two duals' traces, and their ids on its tape. The later trace is the inner one."""
+    """The inner trace of two duals (the later one), and their ids on its tape."""
     cdef Head *h = head_of_dual(x)
     if x.tag != y.tag:
         head_of_dual(y)
@@ -139,7 +139,7 @@ cdef inline Dual both(Dual x, Dual y, const int op, double value):
 
 
 cdef inline Dual with_right(Dual x, double c, const int op, double value):
-    """An operation on a dual and a constant to its right."""
+    """Record an operation on a dual and a constant to its right."""
     cdef Head *h = traces.current
     if h.tag != x.tag:
         h = head_of_dual(x)
@@ -147,7 +147,7 @@ cdef inline Dual with_right(Dual x, double c, const int op, double value):
 
 
 cdef inline Dual with_left(double c, Dual y, const int op, double value):
-    """An operation on a dual and a constant to its left."""
+    """Record an operation on a dual and a constant to its left."""
     cdef Head *h = traces.current
     if h.tag != y.tag:
         h = head_of_dual(y)
@@ -159,7 +159,7 @@ cdef Dual unary_of(Dual x, int op, double value):
 
 
 cdef Dual selection(object x, object y, int op, double value):
-    """An operation that passes on one of its operands; see `record_selection`."""
+    """Record an operation that selects one of its operands; see `record_selection`."""
     cdef Head *h
     cdef uint32_t i = 0, j = 0
     cdef double a = 0.0, b = 0.0
@@ -177,7 +177,7 @@ cdef Dual selection(object x, object y, int op, double value):
 
 
 cdef Dual binary_of(object x, object y, int op, double value):
-    """An operation on two reals, one of them a dual, whose value is known."""
+    """Record an operation on two reals whose value is known; at least one of them is a dual."""
     cdef double c = 0.0
     if op_selects[op]:
         return selection(x, y, op, value)
@@ -197,7 +197,7 @@ cdef dict operator_ufuncs = {
 
 
 cdef object beyond_reals(object x, object y, object ufunc):
-    """x op y with a complex number or another library's array: numpy's, with its rules. NotImplemented for others."""
+    """x op y with a complex number or another library's array, by numpy's rules; NotImplemented for other operands."""
     other, dual = (y, x) if type(x) is Dual else (x, y)
     if type(other) is complex:
         return above("scalars.complex").operation(x, y, ufunc)
@@ -207,7 +207,7 @@ cdef object beyond_reals(object x, object y, object ufunc):
 
 
 cdef inline object arithmetic(object x, object y, const int op):
-    """x op y for the operations that never fail."""
+    """x op y for the operations that never raise."""
     cdef double c = 0.0
     if type(x) is Dual:
         if type(y) is Dual:
@@ -225,7 +225,7 @@ cdef inline object arithmetic(object x, object y, const int op):
 
 
 cdef inline bint operands(object x, object y, double *a, double *b) except -1:
-    """The values of two operands, one of them a dual; False where the other is no real number."""
+    """The values of two operands, one of them a dual; False if the other is no real number."""
     if type(x) is Dual:
         a[0] = (<Dual> x).v
     elif not as_double(x, a):
@@ -238,7 +238,7 @@ cdef inline bint operands(object x, object y, double *a, double *b) except -1:
 
 
 cdef int look_at_operands(object x, object y) except -1:
-    """Note that the program learns what two operands come to together, or that they raise."""
+    """Record that the program learns something about two operands together: a result, or that they raise."""
     if not traces.recordings:
         return 0
     if type(x) is Dual:
@@ -249,7 +249,7 @@ cdef int look_at_operands(object x, object y) except -1:
 
 
 cdef double power_value(object x, object y, double a, double b) except? -1.0:
-    """a ** b as Python's floats have it, errors included."""
+    """a ** b with the value and the errors of Python's floats."""
     cdef double v = pow(a, b)
     if isfinite(v) and (a > 0 or v != 0 or b >= 0):
         return v
@@ -257,14 +257,14 @@ cdef double power_value(object x, object y, double a, double b) except? -1.0:
     result = a ** <object> b
     if type(result) is complex:
         raise UnsupportedError(
-            f"{a!r} ** {b!r} is complex, and a dual number is real. "
-            "Use abs(x) ** p with a sign of your own, or a complex array (numpy.complex128)"
+            f"{a!r} ** {b!r} is complex, but a dual number is real. "
+            "Use abs(x) ** p and apply the sign yourself, or use a complex array (numpy.complex128)"
         )
     return result
 
 
 def with_value(d, double value):
-    """A number of the same derivative with the value that another way to compute it gives."""
+    """A number with the same derivative and another value, such as a more accurate one."""
     if type(d) is not Dual:
         return value
     cdef Head *h = head_of_dual(<Dual> d)
@@ -283,12 +283,12 @@ cdef set ufunc_comparisons = {
 
 
 def opcode_of(ufunc):
-    """The opcode of a ufunc, None where it has none."""
+    """The opcode of a ufunc, None if it has none."""
     return ufunc_opcodes.get(ufunc)
 
 
 cdef object scalar_ufunc(object ufunc, tuple inputs):
-    """A ufunc of scalars with its opcode, its value as numpy has it; NotImplemented elsewhere."""
+    """Apply a ufunc that has an opcode to scalars, with numpy's value; NotImplemented for other ufuncs."""
     cdef double c = 0.0
     cdef list values = []
     for x in inputs:
@@ -316,7 +316,7 @@ cdef dict modules_above = {}
 
 
 cdef object above(str name):
-    """A module of the core that stands above this one."""
+    """A module of the core that imports this one."""
     if name not in modules_above:
         modules_above[name] = import_module(f"tapeengine._core.{name}")
     return modules_above[name]
@@ -334,9 +334,9 @@ cdef object rules_of(Dual x, object function):
 @cython.final
 @cython.no_gc
 cdef class Dual:
-    """A scalar that is being differentiated: a float that remembers how it was computed.
+    """A scalar that is being differentiated: a float whose computation is recorded on a tape.
 
-    Duals come into being when a transform such as `vjp` runs a program; a program uses them as it uses floats.
+    Duals are made when a transform such as `vjp` runs a program, which uses them like floats.
     Comparisons, `bool`, `int`, `round` and `//` look at the value and give plain results.
 
     Attributes
@@ -361,7 +361,7 @@ cdef class Dual:
 
     @property
     def __class__(self):
-        """A class with float among its bases."""
+        """A class that has float among its bases."""
         return FloatLike
 
     # -- arithmetic ---------------------------------------------------------------------------------------------------
@@ -431,7 +431,7 @@ cdef class Dual:
         return above("arrays.calls").record(primitive, args, static)
 
     def __getattr__(self, name):
-        """What a numpy scalar has beyond a float, and the methods that numpy calls on the elements of object arrays."""
+        """Attributes of numpy scalars that floats lack, and the methods that numpy calls on object-array elements."""
         if name.startswith("__"):
             raise AttributeError(f"a dual number has no attribute {name!r}")
         ufunc = getattr(numpy, name, None)
@@ -509,7 +509,7 @@ cdef class Dual:
 
     # -- a numpy scalar -----------------------------------------------------------------------------------------------
     def __getitem__(self, index):
-        """What a numpy scalar gives for (), ..., None and tuples of them."""
+        """Index like a numpy scalar: with (), ..., None and tuples of them."""
         return above("arrays.calls").zero_dim(self)[index]
 
     # -- a real number ------------------------------------------------------------------------------------------------
@@ -536,34 +536,34 @@ cdef class Dual:
     def __format__(self, spec):
         return format(value_seen(self), spec)
 
-    # -- what would lose the derivative -------------------------------------------------------------------------------
+    # -- operations that would lose the derivative --------------------------------------------------------------------
     def __float__(self):
         if is_formatting():
             return value_seen(self)
         raise DroppedDerivativeError(told(f"a dual number ({self.v!r})", "float"))
 
     def __hash__(self):
-        raise drop(self, "a dual number ({value}) has no hash: sets, dicts and functools.lru_cache find a key by its value, "
-                   "and would hand out the derivative of another number of the same value. Use tapeengine.value(x) as the "
-                   "key where the value alone matters, and remember results by what is not differentiated, such as an "
+        raise drop(self, "a dual number ({value}) has no hash: sets, dicts and functools.lru_cache find keys by value, "
+                   "and would return the derivative of another number with the same value. Use tapeengine.value(x) as "
+                   "the key if only the value matters; otherwise use a key that is not differentiated, such as an "
                    "index or a name")
 
     def as_integer_ratio(self):
         """Refused: a ratio of integers has no derivative."""
         raise drop(self, "as_integer_ratio would turn a dual number ({value}) into integers and lose its derivative. "
-                   "For the functions of statistics use numpy's (numpy.mean, numpy.var, numpy.std), for fractions "
+                   "Instead of `statistics` use numpy.mean, numpy.var or numpy.std; instead of fractions use "
                    "arithmetic on x itself; tapeengine.value(x) drops the derivative on purpose")
 
     def hex(self):
         """Refused: a text has no derivative."""
-        raise drop(self, "hex would turn a dual number ({value}) into a text that is read as a number again without its "
+        raise drop(self, "hex would turn a dual number ({value}) into text, and a number read from that text has no "
                    "derivative; tapeengine.value(x).hex() drops the derivative on purpose")
 
     def __complex__(self):
         raise DroppedDerivativeError(told(f"a dual number ({self.v!r})", "complex number"))
 
     def __reduce__(self):
-        raise drop(self, "a dual number ({value}) cannot be pickled: it is a place on a tape of this process. Send "
+        raise drop(self, "a dual number ({value}) cannot be pickled: it refers to a tape of this process. Send "
                    "plain numbers to other processes; tapeengine.value(x) gives one")
 
     def __reduce_ex__(self, protocol):
@@ -577,7 +577,7 @@ cdef class Dual:
 
 
 cdef bint is_small(object integer) except -1:
-    """Whether a float has exactly the value of an integer for certain."""
+    """Whether an integer is certainly small enough for a float to hold it exactly."""
     cdef int overflow = 0
     cdef long long n = PyLong_AsLongLongAndOverflow(integer, &overflow)
     return not overflow and -(<long long> 1 << 53) <= n <= <long long> 1 << 53
@@ -591,7 +591,7 @@ cdef extern from *:
         te_the_pool = pool;
         pool->type = (PyTypeObject *)type;
         pool->type->tp_dealloc = te_dual_dealloc;
-        pool->type->tp_as_sequence->sq_item = NULL;  /* subscripts as numpy's scalars have them make no sequence */
+        pool->type->tp_as_sequence->sq_item = NULL;  /* numpy-style subscripts do not make a dual a sequence */
     }
     """
     void te_use_pool(te_dual_pool *pool, object type)

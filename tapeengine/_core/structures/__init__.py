@@ -1,1 +1,1 @@
-"""Structures of numbers: taken apart where they enter a trace, put together where they leave it."""
+"""Structures of numbers: decomposed into leaves where they enter a trace, rebuilt where they leave it."""

@@ -1,4 +1,4 @@
-# Where values enter and leave a trace.
+# The boundary of a trace: values that enter and leave it.
 from libc.stdint cimport uint32_t
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.structures.interleave cimport Walk
@@ -7,14 +7,14 @@ from tapeengine._core.scalars.scalar cimport Dual
 from tapeengine._core.tape.tape cimport Tape
 
 cdef enum:
-    CONSTANT_ARRAY = 0xFFFFFFFF     # in a layout: an array of the result that depends on nothing
+    CONSTANT_ARRAY = 0xFFFFFFFF     # in a layout: an array in the result that depends on no input
 
 cdef class Inputs(Walk):
     cdef Tape tape
-    cdef object array_seen  # the first array among the primals, and from the second on
-    cdef Array array_made   # what it became
-    cdef list arrays        # all of them: [(first address, address after the last, values, what they became)]
-    cdef list late          # complex scalars and the arrays that they are read from
+    cdef object array_seen  # the first array among the primals, until there is a second one
+    cdef Array array_made   # its traced array
+    cdef list arrays        # all arrays: [(first address, address after the last, values, traced array)]
+    cdef list late          # complex scalars and the arrays from which they are read
     cdef Dual dual(self, double value)
     cdef object array(self, object value)
     cdef object read_later(self, object a)

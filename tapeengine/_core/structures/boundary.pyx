@@ -1,4 +1,4 @@
-"""Where values enter and leave a trace: primals become its first duals, and its result is taken apart into numbers."""
+"""The boundary of a trace: primals become its first duals, and its result is decomposed into numbers."""
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.list cimport PyList_New, PyList_SET_ITEM
@@ -32,8 +32,7 @@ cdef object array_class = numpy.ndarray
 
 
 cdef Array array_input(Head *h, object value):
-    """An array of the caller as an input of a trace: a small one is copied, a large one is watched and copied before
-    it is written to."""
+    """An array of the caller as an input: a small one is copied; a large one is watched, and copied before a write."""
     cdef Array a
     if type(value) is Array:
         value = snapshot(<Array> value)
@@ -53,7 +52,7 @@ cdef Array array_input(Head *h, object value):
 
 
 cdef Array gapped(Head *h, object value):
-    """An input whose elements do not fill their memory: a copy with gaps, of which numpy makes the same views."""
+    """An input whose elements do not fill their memory: a copy with gaps, so that numpy makes the same views of it."""
     cdef ndarray numbers = plain(value)
     cdef Head *outer
     flat, spread = with_gaps(numbers)
@@ -70,8 +69,10 @@ cdef Array gapped(Head *h, object value):
 
 
 cdef tuple with_gaps(object values):
-    """A flat array, and a view of it with an array's shape, the order of its strides, and a gap of one element wherever
-    its axes do not fill their memory."""
+    """A flat array, and a view of it with the shape of an array and the same order of strides.
+
+    The view has a gap of one element after each axis that does not fill its memory.
+    """
     cdef list strides = [0] * values.ndim
     width = step = filled = values.itemsize
     start = 0
@@ -89,7 +90,7 @@ cdef tuple with_gaps(object values):
 
 
 cdef tuple extent(object value, Array made):
-    """The first address of an array's memory and the one behind it, its values, and what it became in the trace."""
+    """The first address of an array's memory, the address after the last, its values, and the traced array."""
     values = plain(value) if type(value) is Array else numpy.asarray(value)
     return (*byte_bounds(values), values, made)
 
@@ -97,8 +98,8 @@ cdef tuple extent(object value, Array made):
 cdef int protect_shared(list arrays) except -1:
     """Refuse writes to primals that share memory.
 
-    The plain program sees such a write through both arrays. Here each is an input with a derivative of its own, and a
-    storage of its own. What only reads them is not affected.
+    The plain program sees such a write through both arrays. Here each array is an input with its own derivative and its
+    own storage. Reading them is allowed.
     """
     cdef Py_ssize_t i, j
     arrays = sorted(arrays, key=itemgetter(0, 1))
@@ -112,7 +113,7 @@ cdef int protect_shared(list arrays) except -1:
 
 
 cdef bint overlap(object a, object b) except -1:
-    """Whether two arrays share an element; True where numpy gives up the search."""
+    """Whether two arrays share an element; True if numpy cannot decide it in time."""
     try:
         return numpy.shares_memory(a, b, max_work=100_000)
     except numpy.exceptions.TooHardError:
@@ -121,7 +122,7 @@ cdef bint overlap(object a, object b) except -1:
 
 @cython.final
 cdef class Inputs(Walk):
-    """Interleave: the leaves of the primals become the first duals of a trace (DN Fig. 10)."""
+    """Interleave (DN Fig. 10): make the leaves of the primals the first duals of a trace."""
 
     cdef Dual dual(self, double value):
         cdef Head *h = &self.tape.head
@@ -181,7 +182,7 @@ cdef class Inputs(Walk):
             if is_foreign(value) and not isinstance(value, numpy.memmap):
                 raise StructureError(
                     f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, whose operations are not those of plain "
-                    "arrays. Pass numpy.asarray of it, and what else it holds (a mask, a unit) beside it")
+                    "arrays. Pass numpy.asarray of it, and its mask or unit as a separate argument")
             return self.array(value)
         if self.structures.is_discrete(value) or (isinstance(value, array_class) and value.dtype.kind in "iubSUMm"):
             self.layout.add(DISCRETE, 0, 0)
@@ -193,7 +194,7 @@ cdef class Inputs(Walk):
         )
 
     cdef object read_later(self, object a):
-        """The complex scalar that an array holds: its parts are read, which takes records, after the last input."""
+        """The complex scalar that an array holds; its parts are read, by records, after the last input."""
         cdef ComplexDual z = ComplexDual.__new__(ComplexDual)
         if self.late is None:
             self.late = []
@@ -201,7 +202,7 @@ cdef class Inputs(Walk):
         return z
 
     cdef int finish(self) except -1:
-        """All inputs are there: read what is left to read."""
+        """Read the complex scalars, once all inputs have their ids."""
         cdef ComplexDual z, read
         if self.late is not None:
             for z, a in self.late:
@@ -230,7 +231,7 @@ cdef class Inputs(Walk):
 
 @cython.final
 cdef class Outputs(Walk):
-    """Deinterleave: the result of a program without its duals, and the ids that its scalars had (DN Fig. 10)."""
+    """Deinterleave (DN Fig. 10): replace duals in the result of a program by their values, and keep their ids."""
 
     cdef list floats(self, object value):
         cdef uint32_t tag = self.tape.head.tag
@@ -293,7 +294,7 @@ cdef class Outputs(Walk):
         )
 
     cdef object array(self, Array a):
-        """The values of a traced array, as an array of the caller's own."""
+        """The values of a traced array, as an array that the caller owns."""
         if a.storage.tag != self.tape.head.tag:
             if a.storage.active:
                 head_of_array(a)
@@ -303,7 +304,7 @@ cdef class Outputs(Walk):
             return self.plain_array(a.current())
         self.layout.add(ARRAY, a.storage.index, 0)
         self.layout.keep(geometry(a))
-        if a.storage.kept and type(a.storage.base) is array_class:      # one copy for all results that are views of the storage
+        if a.storage.kept and type(a.storage.base) is array_class:      # one copy for all views of this storage
             make_writable(a.storage)
         value = a.current()
         return value.copy("K") if type(value) is Array else value
@@ -311,8 +312,8 @@ cdef class Outputs(Walk):
     cdef int check_earlier(self, uint32_t tag) except -1:
         if tag > self.tape.head.tag:
             raise TraceError(
-                f"{self.path()} belongs to a later trace, which this one cannot depend on. "
-                "Return from each program what it computed itself"
+                f"{self.path()} belongs to a later trace, and this one cannot depend on it. "
+                "Return from each program only what it computed itself"
             )
         return 0
 
@@ -327,7 +328,7 @@ cdef class Outputs(Walk):
         return value
 
     cdef object objects(self, object value):
-        """What numpy.array makes of duals: the values of the traced array that they are the elements of."""
+        """Replace an object array of duals by the values of the corresponding traced array."""
         found = of_numbers(value)
         if found is None:
             raise StructureError(f"{self.path()} is an array of objects that are not numbers. Return a list of them")

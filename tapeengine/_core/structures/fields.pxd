@@ -1,10 +1,10 @@
-# Objects that are made of named fields.
+# Objects that consist of named fields.
 cdef class Fields:
     cdef readonly type cls
     cdef tuple fields
-    cdef list paths         # how each field is written after the object
+    cdef list paths         # the text of each field in a path, after the object
     cdef frozenset own
-    cdef tuple whole        # what a layout keeps of an object without other attributes: (class, container, None)
+    cdef tuple whole        # the layout's entry for an object without other attributes: (class, container, None)
     cdef list children(self, object value)
     cdef object rest(self, object value)
     cdef object built(self, object rest, object children)

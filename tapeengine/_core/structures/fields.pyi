@@ -3,10 +3,10 @@ from typing import Any, final
 
 @final
 class Fields:
-    """How objects of a dataclass are taken apart and made.
+    """Decomposes and rebuilds objects of a dataclass.
 
-    Attributes that are no fields come along as they are; frozen classes, slots and constructors that do other things
-    make no difference.
+    Attributes that are not fields are copied unchanged. Frozen classes, slots and constructors with other effects are
+    supported.
 
     Parameters
     ----------
@@ -33,10 +33,10 @@ class Fields:
 
     def __init__(self, cls: type, names: tuple[str, ...]) -> None: ...
     def take(self, value: Any) -> tuple[list[Any], dict[str, Any] | None]:
-        """Give the values of the fields, and the other attributes if there are any."""
+        """Return the values of the fields, and the other attributes if there are any."""
 
     def make(self, rest: dict[str, Any] | None, children: Sequence[Any]) -> Any:
-        """Make an object of the values of its fields and of other attributes."""
+        """Make an object from the values of its fields and the other attributes."""
 
     def names(self, rest: dict[str, Any] | None) -> list[str]:
-        """Give how each field is written after the object in an error."""
+        """Return the text of each field in the path of an error."""

@@ -1,4 +1,4 @@
-"""Dataclasses taken apart and put together by the core: one call for an object instead of one for each field."""
+"""Dataclasses decomposed and rebuilt by the core, with one call for an object instead of one for each field."""
 
 cimport cython
 
@@ -22,14 +22,14 @@ cdef class Fields:
         return [getattr(value, name) for name in self.fields]
 
     cdef object rest(self, object value):
-        """Attributes that are no fields; None if there are none."""
+        """Attributes that are not fields; None if there are none."""
         state = getattr(value, "__dict__", None)
         if state is None or len(state) <= len(self.own):
             return None
         return {key: x for key, x in state.items() if key not in self.own}
 
     cdef object built(self, object rest, object children):
-        """A new object, made without its class's constructor: that may do more than set fields."""
+        """Make an object without its class's constructor, which may do more than set fields."""
         cdef Py_ssize_t i
         cdef list parts = list(children) if type(children) is not list else children
         value = new_object(self.cls)

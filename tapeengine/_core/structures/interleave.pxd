@@ -1,4 +1,4 @@
-# Interleave and deinterleave (DN Fig. 7 to 10): structures taken apart into numbered scalars and put together again.
+# Interleave and deinterleave (DN Fig. 7 to 10): decompose structures into numbered scalars, and rebuild them.
 from libc.stdint cimport uint32_t
 from tapeengine._core.structures.fields cimport Fields
 
@@ -6,7 +6,7 @@ cdef enum Kind:
     FLOAT       # a Python float; id
     FLOATS      # n Python floats with consecutive ids from `id` on, followed by a LIST or TUPLE step
     NUMPY       # a numpy float scalar; aux: its class
-    DISCRETE    # nothing to differentiate; its cotangent is None
+    DISCRETE    # not differentiated; its cotangent is None
     ARRAY       # a float or complex array; n: its storage; aux: the view
     LIST
     TUPLE
@@ -22,7 +22,7 @@ cdef class Layout:
     cdef Step *steps
     cdef Step few[6]
     cdef Py_ssize_t count, room
-    cdef list aux       # None as long as it is empty
+    cdef list aux       # None while it is empty
     cdef int add(self, int kind, uint32_t n, uint32_t id) except -1
     cdef int keep(self, object aux) except -1
 
@@ -35,10 +35,10 @@ cdef class Frame:
 cdef class Walk:
     cdef Layout layout
     cdef object structures
-    cdef dict known             # the containers of classes that have been met
-    cdef list stack             # the containers around the one that the walk is in; None as long as there was none
-    cdef Frame here             # the container of the leaf that the walk is at
-    cdef Py_ssize_t look_at     # the depth at which to look for a cycle
+    cdef dict known             # the containers of the classes met so far
+    cdef list stack             # the containers around `here`; None until there is one
+    cdef Frame here             # the innermost container at present
+    cdef Py_ssize_t look_at     # the depth of the next check for a cycle
     cdef object root
     cdef object walk(self, object value)
     cdef object leaf(self, object value)

@@ -1,8 +1,8 @@
-"""Structures taken apart into numbered scalars, and put together again.
+"""Structures decomposed into numbered scalars, and rebuilt.
 
-`Walk` goes through a structure once, hands each leaf to a subclass and keeps a `Layout`: the steps, in postorder, that
-rebuild a structure of the same form (DN Fig. 10 keeps a rebuild function; a flat list of steps does the same without
-recursion, so that depth is no limit). `build` runs the steps; `Matcher` runs them backwards against a cotangent.
+`Walk` traverses a structure once, passes each leaf to a subclass and makes a `Layout`: the steps, in postorder, that
+rebuild a structure of the same form. (DN Fig. 10 keeps a rebuild function; a flat list of steps needs no recursion, so
+depth is not limited.) `build` runs the steps; `Matcher` runs them backwards against a cotangent.
 """
 
 from libc.stdint cimport uint32_t
@@ -18,9 +18,9 @@ from tapeengine.errors import CotangentError, StructureError
 import numpy
 
 cdef object floating = numpy.floating
-cdef object unknown = object()      # for a class that has not been met; None is that of a leaf
+cdef object unknown = object()      # marks a class not met so far; None stands for a leaf
 cdef enum:
-    CYCLE_CHECK = 1000      # a structure deeper than this is looked at for cycles
+    CYCLE_CHECK = 1000      # structures deeper than this are checked for cycles
 
 
 @cython.final
@@ -44,7 +44,7 @@ cdef class Layout:
         return 0
 
     cdef int keep(self, object aux) except -1:
-        """Add what the last step needs to be rebuilt."""
+        """Add what the last step needs for rebuilding."""
         if self.aux is None:
             self.aux = []
         self.aux.append(aux)
@@ -64,7 +64,7 @@ cdef class Layout:
 @cython.final
 @cython.freelist(16)
 cdef class Frame:
-    """A container that is being walked through."""
+    """A container during the walk."""
 
 
 cdef Frame open_frame(int kind, object source, list items, object aux):
@@ -80,7 +80,7 @@ cdef Frame open_frame(int kind, object source, list items, object aux):
 
 
 cdef Frame frame_of_fields(object cls, object container, Fields fields, object value):
-    """The frame of a dataclass: what its layout keeps is the same for all objects of the class."""
+    """The frame of a dataclass; all its objects share the layout's entry."""
     rest = fields.rest(value)
     if fields.whole is None:
         fields.whole = (cls, container, None)
@@ -89,7 +89,7 @@ cdef Frame frame_of_fields(object cls, object container, Fields fields, object v
 
 
 cdef list names_of(int kind, Py_ssize_t n, object aux):
-    """How the children of a container are written in a path."""
+    """The texts of a container's children in a path."""
     if kind == DICT:
         return [f"[{key!r}]" for key in aux]
     if kind == OBJECT:
@@ -98,7 +98,7 @@ cdef list names_of(int kind, Py_ssize_t n, object aux):
 
 
 cdef object make(int kind, object aux, list children):
-    """A container around its children."""
+    """Make a container from its children."""
     if kind == LIST:
         return children
     if kind == TUPLE:
@@ -112,7 +112,7 @@ cdef object make(int kind, object aux, list children):
 
 
 cdef class Walk:
-    """One pass over a structure: leaves go to `leaf`, the layout is kept, and the structure is rebuilt around them."""
+    """One pass over a structure: calls `leaf` for each leaf, makes the layout, and rebuilds the structure."""
 
     def __cinit__(self):
         self.look_at = CYCLE_CHECK
@@ -121,7 +121,7 @@ cdef class Walk:
         raise NotImplementedError
 
     cdef list floats(self, object value):
-        """The results of a whole list or tuple of numbers at once; None where it holds something else."""
+        """The results for a list or tuple of numbers, processed at once; None if it holds anything else."""
         return None
 
     cdef object walk(self, object value):
@@ -158,7 +158,7 @@ cdef class Walk:
             value = f.items[f.i]
 
     cdef object flat(self, object value):
-        """A list or tuple of nothing but numbers, walked through at once; None for all else."""
+        """Process a list or tuple of numbers at once; None for other values."""
         cdef list done
         cls = type(value)
         if cls is not tuple and cls is not list or not PySequence_Fast_GET_SIZE(value):
@@ -170,7 +170,7 @@ cdef class Walk:
         return PyList_AsTuple(done) if cls is tuple else done
 
     cdef int push(self, Frame f) except -1:
-        """Go into a container inside another one."""
+        """Enter a container inside another one."""
         if self.stack is None:
             self.stack = []
         self.stack.append(f)
@@ -208,7 +208,7 @@ cdef class Walk:
         return make(f.kind, f.aux, f.done)
 
     def check_cycle(self, Frame f):
-        """Look for a container that holds itself, at doubled depths: in all, a constant for each level."""
+        """Check whether a container holds itself. Checks happen at doubled depths, so each level costs a constant."""
         self.look_at *= 2
         seen = {id(f.source)}
         for outer in self.stack[:-1]:
@@ -216,12 +216,12 @@ cdef class Walk:
             if key in seen:
                 raise StructureError(
                     f"{self.root} contains itself: a structure with a cycle has no cotangent of the same structure. "
-                    "Pass the parts that are differentiated as a tree, and keep back references outside"
+                    "Pass the differentiated parts as a tree, and keep back references outside it"
                 )
             seen.add(key)
 
     cdef object path(self):
-        """Where the walk is, as a user would write it: value['loss'][2]."""
+        """The path of the walk's position, as a user would write it: value['loss'][2]."""
         parts = [self.root if type(self.root) is str else f"primals[{self.root}]"]
         for frame in [*(self.stack or ()), *(() if self.here is None else (self.here,))]:
             parts.append(names_of((<Frame> frame).kind, (<Frame> frame).n, (<Frame> frame).aux)[(<Frame> frame).i])
@@ -229,7 +229,7 @@ cdef class Walk:
 
 
 cdef class Leaves:
-    """Where the leaves of a rebuilt structure come from."""
+    """Provides the leaves of a rebuilt structure."""
 
     cdef object scalar(self, uint32_t id):
         raise NotImplementedError
@@ -238,7 +238,7 @@ cdef class Leaves:
         raise NotImplementedError
 
     cdef object discrete(self):
-        """What stands in the place of a leaf that is not differentiated."""
+        """The value of a leaf that is not differentiated."""
         return None
 
     cdef list floats(self, uint32_t id, Py_ssize_t n):
@@ -247,7 +247,7 @@ cdef class Leaves:
 
 
 cdef object build(Layout layout, Leaves leaves):
-    """Run a layout forwards: a structure whose leaves come from `leaves`."""
+    """Run a layout forwards: rebuild the structure around leaves from `leaves`."""
     cdef list stack
     cdef Py_ssize_t i, used_aux = 0
     cdef Step s
@@ -267,7 +267,7 @@ cdef object build(Layout layout, Leaves leaves):
             stack.append(leaves.floats(s.id, s.n))
         elif s.kind == NUMPY:
             leaf = leaves.scalar(s.id)
-            stack.append(layout.aux[used_aux](leaf) if type(leaf) is float else leaf)    # a dual stands for any scalar
+            stack.append(layout.aux[used_aux](leaf) if type(leaf) is float else leaf)    # a dual may replace any scalar
             used_aux += 1
         elif s.kind == ARRAY:
             stack.append(leaves.array(s.n, layout.aux[used_aux]))
@@ -287,7 +287,7 @@ cdef object build(Layout layout, Leaves leaves):
 
 
 cdef bint is_flat(Layout layout) noexcept:
-    """Whether a layout is that of one float, or of a list or tuple of nothing but floats."""
+    """Whether a layout describes one float, or a list or tuple of floats."""
     cdef Py_ssize_t k, root = layout.count - 1
     if root == 0:
         return layout.steps[0].kind == FLOAT
@@ -304,12 +304,12 @@ cdef bint is_flat(Layout layout) noexcept:
 
 
 cdef object summary(object value):
-    """A value's class, for an error."""
+    """A value's class, for an error message."""
     return f"{type(value).__name__}"
 
 
 cdef class Matcher:
-    """Holds a cotangent against a layout: each leaf goes to `scalar` or `array` with the id that it belongs to."""
+    """Matches a cotangent with a layout: calls `scalar` or `array` for each leaf, with the id of the leaf."""
 
     cdef int scalar(self, uint32_t id, object value) except -1:
         raise NotImplementedError
@@ -358,7 +358,7 @@ cdef class Matcher:
         return 0
 
     cdef int match_flat(self, object value) except -1:
-        """Hold against a layout of nothing but numbers, or of one."""
+        """Match with a layout of one number, or of a list or tuple of numbers."""
         cdef Layout layout = self.layout
         cdef Py_ssize_t k, root = layout.count - 1
         cdef bint follow = layout.steps[0].kind == FLOATS
@@ -374,7 +374,7 @@ cdef class Matcher:
         return 0
 
     cdef object children(self, Py_ssize_t i, int kind, uint32_t n, object aux, object value):
-        """The children of a cotangent's container, once it has been found to fit."""
+        """The children of a cotangent's container, after checking that it fits."""
         if kind == LIST or kind == TUPLE:
             if type(value) is not list and type(value) is not tuple or len(value) != n:
                 self.refuse(i, f"a {'list' if kind == LIST else 'tuple'} of {n}", value)
@@ -424,5 +424,5 @@ cdef class Matcher:
 
 
 cdef bint is_float0(object value):
-    """Whether a value is a float or an array of them that is nothing but zero: a fair cotangent of something discrete."""
+    """Whether a value is the float 0, which is accepted as the cotangent of a discrete leaf."""
     return isinstance(value, float) and value == 0

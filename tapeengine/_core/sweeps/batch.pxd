@@ -7,7 +7,7 @@ from tapeengine._core.tape.tangents cimport Tangents
 from tapeengine._core.tape.tape cimport Record, Tape
 
 cdef class Batch(Tangents):
-    cdef list single        # a Reverse for each tangent, made when the tangents are first taken one by one
+    cdef list single        # a Reverse for each tangent, made when tangents are first swept singly
     cdef int element(self, Record *record, int kind, uint32_t i) except -1
     cdef int one_by_one(self, uint32_t i, ArrayRecord record) except -1
     cdef Reverse alone(self, Py_ssize_t k)

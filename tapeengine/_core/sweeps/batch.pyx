@@ -1,6 +1,6 @@
 """Many tangents through one tape with arrays, swept forwards record by record: Jacobians by blocks of columns.
 
-A record takes all tangents at once where it can, and one after the other elsewhere.
+A record sweeps all tangents at once if it can, otherwise one after the other.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -18,7 +18,7 @@ from tapeengine._core.tape.tape cimport ARRAY, READ, WRITE, Head, Record, Tape, 
 cnp.import_array()
 
 cdef enum:
-    SIGNAL_RECORDS = 4096   # special records between two looks for an interrupt
+    SIGNAL_RECORDS = 4096   # special records between two checks for interrupts
 
 
 cdef set touched(ArrayRecord record):
@@ -28,7 +28,7 @@ cdef set touched(ArrayRecord record):
 
 
 cdef Lifetimes lifetimes_of(Tape tape, list lasting):
-    """How long a forward sweep over a tape needs each storage; the storages `lasting` are read after it."""
+    """The last uses of each storage in a forward sweep over a tape; the storages `lasting` are read after it."""
     cdef Lifetimes found = Lifetimes.__new__(Lifetimes)
     cdef Head *h = &tape.head
     cdef uint32_t i
@@ -49,7 +49,7 @@ cdef class Batch(Tangents):
     """A forward sweep of several tangents over one tape."""
 
     cdef int element(self, Record *record, int kind, uint32_t i) except -1:
-        """A read or a write of one element."""
+        """Sweep a read or a write of one element."""
         cdef Py_ssize_t k, place = <Py_ssize_t> record.d2, row = self.tape.places[record.p2].size
         cdef uint32_t source = <uint32_t> record.d1 if kind == WRITE else 0
         cdef double *block
@@ -67,7 +67,7 @@ cdef class Batch(Tangents):
 
     # -- one by one -----------------------------------------------------------------------------------------------------
     cdef int one_by_one(self, uint32_t i, ArrayRecord record) except -1:
-        """Sweep an array record for each tangent alone, in the rows of the blocks that it touches."""
+        """Sweep an array record for each tangent separately, in the rows of the blocks that it touches."""
         cdef Reverse r
         storages = touched(record)
         if self.single is None:
@@ -94,7 +94,7 @@ cdef class Batch(Tangents):
         return 0
 
     cdef int take(self, uint32_t s) except -1:
-        """Put the buffers that single tangents have of a storage into its block, and let go of them."""
+        """Copy the buffers that single tangents have for a storage into its block, and release them."""
         cdef Reverse r
         cdef Py_ssize_t k
         fresh = self.blocks[s] is None
@@ -123,7 +123,7 @@ cdef class Batch(Tangents):
         return 0
 
     cdef int sweep(self) except -1:
-        """Fill in the tangents of all records, in the order of the tape."""
+        """Compute the tangents of all records, in the order of the tape."""
         cdef uint32_t i = self.tape.head.inputs + 1, stop = i
         cdef Py_ssize_t until_signals = SIGNAL_RECORDS, k
         while i < self.records:

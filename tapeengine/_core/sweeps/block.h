@@ -11,14 +11,14 @@ static inline void te_block_add(double *TE_RESTRICT to, const double *TE_RESTRIC
     else
         for (unsigned k = 0; k < TE_BLOCK; k++) if (from[k] != 0.0) to[k] += partial * from[k];
 }
-/* to = partial * from, with the same zeros. */
+/* to = partial * from; an exact zero stays zero. */
 static inline void te_block_set(double *TE_RESTRICT to, const double *TE_RESTRICT from, double partial) {
     if (isfinite(partial))
         for (unsigned k = 0; k < TE_BLOCK; k++) to[k] = partial * from[k];
     else
         for (unsigned k = 0; k < TE_BLOCK; k++) to[k] = from[k] != 0.0 ? partial * from[k] : 0.0;
 }
-/* to = first * from + second * other, with the same zeros and in the same order. */
+/* to = first * from + second * other, in this order; an exact zero stays zero. */
 static inline void te_block_sum(double *TE_RESTRICT to, const double *TE_RESTRICT from, double first,
                                 const double *TE_RESTRICT other, double second) {
     if (isfinite(first) && isfinite(second))

@@ -1,7 +1,7 @@
 """Jacobians of scalar programs: one walk over the tape serves a block of cotangents, or of tangents.
 
-A walk costs mostly the reading of the records and of the accumulation array; with a cache line of cotangents for each id,
-eight of them cost little more than one.
+Most of the cost of a walk is reading the records and the accumulation array. With a cache line of cotangents for each
+id, eight of them cost little more than one.
 """
 
 from libc.stdint cimport uint32_t
@@ -38,7 +38,7 @@ cdef void resolve_block(Head *h, double *cotangent, uint32_t top) noexcept nogil
 
 
 cdef void push_block(Head *h, double *tangent, uint32_t top) noexcept nogil:
-    """Fill in the tangents of the ids up to top for a block of tangents of the inputs; what was there is not read."""
+    """Compute the tangents of the ids up to top for a block of tangents of the inputs; previous content is not read."""
     cdef uint32_t i
     cdef Record *r
     cdef double *t
@@ -55,14 +55,14 @@ cdef void push_block(Head *h, double *tangent, uint32_t top) noexcept nogil:
 
 
 cdef bint is_scalar_tape(Tape tape) noexcept:
-    """Whether all that depends on the primals is scalar."""
+    """Whether all results that depend on the primals are scalars."""
     return tape.place_count == 0 and not tape.arrays
 
 
 cdef void reverse_rows(
     Head *h, double *block, const uint32_t *outputs, double *rows, uint32_t first, uint32_t width
 ) noexcept nogil:
-    """Resolve a block of outputs, and copy out the cotangents of the inputs."""
+    """Resolve a block of outputs, and copy the cotangents of the inputs to the matrix."""
     cdef uint32_t k, j, top = 0
     if first:
         memset(block, 0, <size_t> h.count * TE_BLOCK * sizeof(double))
@@ -79,7 +79,7 @@ cdef void reverse_rows(
 cdef void forward_columns(
     Head *h, double *block, const uint32_t *outputs, uint32_t m, double *rows, uint32_t first, uint32_t width
 ) noexcept nogil:
-    """Sweep the tangents of a block of inputs forward, and copy out the tangents of the outputs."""
+    """Sweep the tangents of a block of inputs forward, and copy the tangents of the outputs to the matrix."""
     cdef uint32_t k, i, top = 0
     for i in range(m):
         top = max(top, outputs[i])
@@ -93,19 +93,19 @@ cdef void forward_columns(
 
 
 def walks(Backpropagator back, Py_ssize_t count):
-    """What so many rows or columns cost, in walks over a scalar tape; on a tape with arrays each counts."""
+    """The number of walks for `count` rows or columns: on a scalar tape one for each block, otherwise one for each."""
     return (count + TE_BLOCK - 1) // TE_BLOCK if is_scalar_tape(back.tape) else count
 
 
 def matrix(Backpropagator back, outputs, bint forward, told=None):
     """The Jacobian of the scalars with the ids `outputs` (0: a constant), by blocks of rows or of columns.
 
-    `told` is called after each block with how many rows or columns it has.
+    `told` is called after each block with its number of rows or columns.
 
     Returns
     -------
     numpy.ndarray of shape (len(outputs), number of inputs)
-        None where the tape has array records.
+        None if the tape has array records.
     """
     cdef Head *h = &back.tape.head
     cdef uint32_t *ids

@@ -1,7 +1,6 @@
 """The columns of a Jacobian over a tape with arrays: one walk over the tape sweeps a block of unit tangents.
 
-How many columns a block has is bounded by the memory that the tangents of the largest array take, which should stay in
-the cache.
+The number of columns in a block is bounded so that the tangents of the largest array should stay in the cache.
 """
 
 from libc.stdint cimport uint32_t
@@ -14,13 +13,13 @@ from tapeengine._core.sweeps.trace cimport Backpropagator
 import numpy
 
 cdef enum:
-    FEW = 3                 # columns: fewer are not worth a block
-    LARGEST = 1 << 22       # bytes of the largest array's block of tangents
-    LEAST = 8               # columns that a block may have, however large its arrays are
+    FEW = 3                 # fewer columns are swept without a block
+    LARGEST = 1 << 22       # bytes of the largest array's tangents in one block
+    LEAST = 8               # columns that a block may have even if its arrays are larger
 
 
 cdef int seed(Batch batch, list places, Py_ssize_t first) except -1:
-    """Stage a one in each row of the block, at the row's number; the numbers are those from `first` on."""
+    """Stage a one in each row of the block; the row's input is its number plus `first`."""
     cdef Py_ssize_t start, n, k, low, high
     for start, n, place in places:
         low, high = max(start, first), min(start + n, first + batch.width)
@@ -35,7 +34,7 @@ cdef int seed(Batch batch, list places, Py_ssize_t first) except -1:
 
 
 cdef int seed_array(Batch batch, View view, Py_ssize_t low, Py_ssize_t high, Py_ssize_t row) except -1:
-    """Stage the unit tangents of an array's numbers from low to high, from a row of the block on."""
+    """Stage unit tangents for an array's numbers from low to high, in consecutive rows of the block."""
     if batch.blocks[view.storage] is None:
         batch.allocate(view.storage)
     places = numpy.unravel_index(numpy.arange(low, high), view.shape) if view.ndim else ()
@@ -60,23 +59,23 @@ cdef int take_out(Batch batch, list places, object into) except -1:
 
 
 def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype, told=None):
-    """The matrix of a program's derivative by columns, on plain numbers.
+    """The matrix of a program's derivative, computed by columns on plain numbers.
 
     Parameters
     ----------
     back : Backpropagator
-        Of a tape that depends on no outer trace, and that can be swept forwards.
+        For a tape that depends on no outer trace and that can be swept forwards.
     size, columns : int
-        How many numbers the result has, and the primals.
+        The numbers of scalars in the result and in the primals.
     dtype : numpy.dtype
-        Of the matrix.
+        The matrix's dtype.
     told : callable, optional
-        Called after each block with how many columns it has.
+        Called after each block with its number of columns.
 
     Returns
     -------
     numpy.ndarray of shape (size, columns)
-        None for few columns, which are swept one by one.
+        None for few columns, which are swept singly.
     """
     cdef Batch batch
     cdef Py_ssize_t first, width

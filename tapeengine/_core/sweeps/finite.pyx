@@ -1,7 +1,7 @@
-"""Numbers that are not finite: which record makes the first one, in its values, its partials or a sweep.
+"""Non-finite numbers: finds the first record that produces one, in its value, its partials or a sweep.
 
-The sweeps here go record by record and look at what each has added: to its parents' cotangents in a reverse sweep, to
-its own tangent in a forward one. They are for tapes that a debug switch watches, which hold no kernel's records.
+The sweeps here go record by record and check what each record has added: to its parents' cotangents in a reverse sweep,
+to its own tangent in a forward one. They are for tapes that a debug switch watches, which hold no records of kernels.
 """
 
 from collections import namedtuple
@@ -19,13 +19,13 @@ from tapeengine._core.sweeps.trace cimport Backpropagator, Seeds
 
 import numpy
 
-#: A record (0: what was handed in), the argument whose cotangent is not finite (None: the result's tangent), that
-#: cotangent or tangent, and the cotangents of the result or the tangents of the arguments that it was made of.
+#: A record (0: the staged cotangent or tangent), the argument whose cotangent is not finite (None: the result's
+#: tangent), that cotangent or tangent, and the cotangents of the result or tangents of the arguments behind it.
 Fault = namedtuple("Fault", "id argument found incoming")
 
 
 def watch(Tape tape, watcher):
-    """Have a watcher told of each array operation, as it is recorded, and of each sweep."""
+    """Notify a watcher of each array operation when it is recorded, and of each sweep."""
     tape.watcher = watcher
 
 
@@ -49,7 +49,7 @@ def operands_of(Tape tape, uint32_t i):
 
 
 def first_not_finite(Tape tape, uint32_t first, uint32_t last):
-    """The first scalar record among ids whose value or partial is not finite, as (id, what); None where there is none."""
+    """The first scalar record among ids whose value or partial is not finite, as (id, what); None if there is none."""
     cdef Head *h = &tape.head
     cdef Record *r
     cdef uint32_t i
@@ -80,7 +80,7 @@ cdef bint finite(object found) except -1:
 
 # -- the reverse sweep -------------------------------------------------------------------------------------------------
 def cotangent_fault(Backpropagator back, cotangent):
-    """Where a reverse sweep makes the first cotangent that is not finite; None where it makes none."""
+    """The first step of a reverse sweep that produces a non-finite cotangent; None if there is none."""
     cdef PartialSweep sweep = PartialSweep(back, cotangent)
     cdef Head *h = &back.tape.head
     cdef uint32_t i
@@ -109,7 +109,7 @@ cdef object scalar_cotangent(PartialSweep sweep, uint32_t i):
 
 
 cdef object special_cotangent(PartialSweep sweep, uint32_t i):
-    """Resolve an array record; what it was made of is still held, as a resolved storage only lets go of its buffer."""
+    """Resolve an array record, and check the cotangents that it adds to."""
     cdef Tape tape = sweep.back.tape
     cdef ArrayRecord entry
     if op_at(&tape.head, i) != ARRAY:
@@ -117,7 +117,7 @@ cdef object special_cotangent(PartialSweep sweep, uint32_t i):
         return None
     entry = <ArrayRecord> tape.arrays[record_at(&tape.head, i).p2]
     incoming = [held(sweep.r, place) for place in entry.writes()]
-    incoming = [part.copy() if isinstance(part, numpy.ndarray) else part for part in incoming]  # a write clears its own
+    incoming = [part.copy() if isinstance(part, numpy.ndarray) else part for part in incoming]  # a write clears it
     sweep.down_to(i)
     for argument, place in entry.reads():
         found = held(sweep.r, place)
@@ -128,7 +128,7 @@ cdef object special_cotangent(PartialSweep sweep, uint32_t i):
 
 # -- the forward sweep -------------------------------------------------------------------------------------------------
 def tangent_fault(Backpropagator back, tuple tangents):
-    """Where a forward sweep makes the first tangent that is not finite; None where it makes none."""
+    """The first step of a forward sweep that produces a non-finite tangent; None if there is none."""
     cdef Tape tape = back.tape
     cdef Head *h = &tape.head
     cdef uint32_t i, end = h.count

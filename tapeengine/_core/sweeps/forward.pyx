@@ -1,8 +1,9 @@
-"""The forward sweep: the tangents of a tape's ids, from the lowest to the highest, by the records of the reverse sweep.
+"""The forward sweep: the tangents of a tape's ids, from the lowest to the highest, from the same records.
 
-A record is a row of the program's derivative as a linear map (WN 2.1): read from the left it passes a cotangent to its
-parents, read from the right it gathers their tangents. Tangents of storages lie in buffers like their cotangents, which
-writes change in the order of the program. A tangent of exactly zero gives zero, whatever the partial is.
+A record is a row of the program's derivative as a linear map (WN 2.1): a reverse sweep multiplies it from the left and
+adds to the cotangents of its parents; a forward sweep multiplies it from the right and sums their tangents. Tangents of
+storages lie in buffers like their cotangents, and writes change them in the order of the program. A zero tangent
+contributes zero, whatever the partial is.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -17,7 +18,7 @@ from tapeengine._core.tape.tape cimport (
 )
 
 cdef enum:
-    SIGNAL_CHUNKS = 32      # chunks between two looks for an interrupt: about a million records
+    SIGNAL_CHUNKS = 32      # chunks between two checks for interrupts: about a million records
 
 
 cdef inline uint32_t push_chunk(Chunk *chunk, double *tangent, uint32_t i, uint32_t highest) noexcept nogil:
@@ -102,7 +103,7 @@ cdef uint32_t push_scalars(Tape tape, double *tangent, uint32_t i, uint32_t end)
 
 
 cdef int push(Tape tape, Reverse r) except -1:
-    """Fill in the tangents of all records, in place, from those of the inputs."""
+    """Compute the tangents of all records, in place, from those of the inputs."""
     cdef uint32_t end = tape.head.count
     cdef uint32_t i = push_scalars(tape, r.cotangent, tape.head.inputs + 1, end)
     r.forward = True

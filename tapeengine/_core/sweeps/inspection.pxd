@@ -1,4 +1,4 @@
-# Sweeps in parts, for looking into them.
+# Partial sweeps, for inspection.
 from libc.stdint cimport uint32_t
 from tapeengine._core.tape.accumulation cimport Reverse
 from tapeengine._core.sweeps.trace cimport Backpropagator

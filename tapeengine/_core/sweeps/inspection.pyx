@@ -1,4 +1,4 @@
-"""Looking into a tape: what its records are and read, and reverse sweeps in parts, for progress and times."""
+"""Inspection of a tape: the operations and parents of its records, and reverse sweeps in parts, to measure progress."""
 
 from libc.stdint cimport uint32_t
 from time import perf_counter
@@ -16,13 +16,13 @@ import numpy
 
 
 def open_tape():
-    """The tape of the latest trace that this thread has open, or None."""
+    """The tape of the latest open trace of this thread, or None."""
     cdef Head *h = innermost_here()
     return None if h == NULL else tape_of(h)
 
 
 def is_swept_back_only():
-    """Whether the latest trace that this thread has open takes reverse sweeps of first order alone."""
+    """Whether the latest open trace of this thread supports only reverse sweeps of first order."""
     cdef Head *h = innermost_here()
     return h != NULL and not tape_of(h).keeps_tangents
 
@@ -33,7 +33,7 @@ def last_id(Tape tape):
 
 
 def value_of_id(Tape tape, uint32_t i):
-    """The value of an id; None where the tape keeps none."""
+    """The value of an id; None if the tape keeps no values."""
     if tape.head.values[0] == NULL or i == 0 or i >= tape.head.count:
         return None
     if i > tape.head.inputs and op_at(&tape.head, i) == ARRAY:
@@ -42,14 +42,14 @@ def value_of_id(Tape tape, uint32_t i):
 
 
 def operation(Tape tape, uint32_t i):
-    """The name of a record's operation, also of one on arrays."""
+    """The name of a record's operation, also for operations on arrays."""
     if op_at(&tape.head, i) != ARRAY:
         return tape.record(i)[1]
     return (<ArrayRecord> tape.arrays[record_at(&tape.head, i).p2]).name()
 
 
 def array_parents(Tape tape):
-    """For each record that reads arrays, the records that made or last wrote what it reads; {id: ids}."""
+    """For each record that reads arrays, the records that made or last wrote those arrays; {id: ids}."""
     cdef Head *h = &tape.head
     cdef Record *r
     cdef ArrayRecord record
@@ -66,7 +66,7 @@ def array_parents(Tape tape):
         elif kind == ARRAY:
             record = <ArrayRecord> tape.arrays[r.p2]
             written = [(<View> place).storage for place in record.writes() if type(place) is View]
-            parents = [writers[storage] for storage in written if storage in writers]   # what is written into, in part
+            parents = [writers[storage] for storage in written if storage in writers]   # targets overwritten in part
             for _, place in record.reads():
                 if type(place) is not View and place is not None:
                     parents.append(int(place))
@@ -79,7 +79,7 @@ def array_parents(Tape tape):
 
 
 def kept_bytes(Tape tape):
-    """Bytes of the arrays that records keep alive, {id: bytes}: each array counts once, at the first record that keeps it."""
+    """Bytes of the arrays that records keep alive, {id: bytes}; an array counts once, for the first such record."""
     cdef Head *h = &tape.head
     cdef uint32_t i
     seen, found = {}, {}
@@ -88,7 +88,7 @@ def kept_bytes(Tape tape):
             continue
         total = 0
         for value in arrays_in((<ArrayRecord> tape.arrays[record_at(h, i).p2]).keeps()):
-            while type(value.base) is numpy.ndarray:    # a view keeps all that it is a view of
+            while type(value.base) is numpy.ndarray:    # a view keeps its whole base alive
                 value = value.base
             if id(value) not in seen:
                 seen[id(value)] = value
@@ -99,7 +99,7 @@ def kept_bytes(Tape tape):
 
 
 def arrays_in(value):
-    """The plain arrays in nested tuples and lists, also those behind arrays of an outer trace."""
+    """The plain arrays in nested tuples and lists, including those behind arrays of an outer trace."""
     if isinstance(value, (tuple, list)):
         for part in value:
             yield from arrays_in(part)
@@ -127,12 +127,12 @@ cdef class PartialSweep:
         free_zeros(self.cotangent)
 
     cdef int down_to(self, uint32_t lowest) except -1:
-        """Resolve the ids that are left, down to `lowest`."""
+        """Resolve the remaining ids, down to `lowest`."""
         cdef Head *h = &self.back.tape.head
         cdef uint32_t inputs = h.inputs
         if lowest > self.at or self.at <= inputs:
             return 0
-        h.inputs = max(inputs, lowest - 1)      # where a sweep ends
+        h.inputs = max(inputs, lowest - 1)      # a sweep ends there
         try:
             resolve(self.back.tape, self.r, self.at, NULL)
         finally:
@@ -142,7 +142,7 @@ cdef class PartialSweep:
 
 
 def reverse_times(Backpropagator back, cotangent, list starts):
-    """The seconds that the reverse sweep spends in each part of the tape, which begin at the ids `starts`."""
+    """The seconds that the reverse sweep spends in each part of the tape; the parts begin at the ids `starts`."""
     cdef PartialSweep sweep = PartialSweep(back, cotangent)
     cdef Py_ssize_t k
     seconds = [0.0] * len(starts)
@@ -154,7 +154,7 @@ def reverse_times(Backpropagator back, cotangent, list starts):
 
 
 def swept(Backpropagator back, cotangent, Py_ssize_t parts, progress):
-    """Call a backpropagator in parts, with ``progress(records resolved since the last call)`` after each."""
+    """Call a backpropagator in parts, with a call of ``progress(number of records resolved)`` after each part."""
     cdef PartialSweep sweep = PartialSweep(back, cotangent)
     cdef Head *h = &back.tape.head
     cdef uint32_t records = h.count - 1 - h.inputs, lowest

@@ -1,6 +1,6 @@
-"""The derivative of a traced program as a linear map: tangents forwards, Hessian-vector products, ids of its scalars.
+"""The derivative of a traced program as a linear map: forward sweeps, Hessian-vector products, the ids of its scalars.
 
-The backpropagator holds the tape; these functions are further interpreters of the same records.
+The backpropagator holds the tape, and these functions interpret its records.
 """
 
 from libc.stdint cimport uint32_t
@@ -24,7 +24,7 @@ cdef Seeds staged(Backpropagator back, tuple tangents, double *array):
     cdef Seeds seeds = begin_seeds(None, back.structures, "", array)
     cdef Py_ssize_t i
     if len(tangents) != len(back.primals):
-        raise CotangentError(f"{len(back.primals)} primals need as many tangents, not {len(tangents)}")
+        raise CotangentError(f"{len(back.primals)} primals need {len(back.primals)} tangents, not {len(tangents)}")
     for i in range(len(tangents)):
         seeds.layout = back.primals[i]
         seeds.root = f"tangents[{i}]"
@@ -79,10 +79,10 @@ cdef object jvp_recorded(Backpropagator back, Seeds seeds, Head *outer):
 
 
 def hessian_product(Backpropagator back, tuple tangents, Backpropagator within=None):
-    """The Hessian of a program with one scalar result, times a tangent, in two further sweeps over one tape.
+    """The Hessian of a program with one scalar result, times a tangent, by two further sweeps over one tape.
 
-    Where the program ran inside another trace, as `is_twice` says, `within` has the tangents' and the products' layout.
-    Returns None where the tape has array records or the tangents depend on an outer trace: nesting does it there.
+    Where the program ran inside another trace (see `is_twice`), `within` gives the layout of the tangents and products.
+    Returns None if the tape has array records or the tangents depend on an outer trace; nesting handles these cases.
     """
     cdef Tape tape = back.tape
     cdef uint32_t n = tape.head.count, k
@@ -119,7 +119,7 @@ def hessian_product(Backpropagator back, tuple tangents, Backpropagator within=N
 
 
 cdef bint has_scalars_only(Backpropagator back) noexcept:
-    """Whether a tape holds scalars alone, with their values, and its result is one of them."""
+    """Whether a tape holds only scalars, with their values, and its result is one of them."""
     cdef Tape tape = back.tape
     if tape.place_count or tape.arrays or not tape.keeps_values or back.result.count != 1:
         return False
@@ -127,7 +127,7 @@ cdef bint has_scalars_only(Backpropagator back) noexcept:
 
 
 cdef int sweep_twice(Backpropagator back, double *array) except -1:
-    """Fill in tangents, cotangents and their derivatives, which lie in `array` one after another."""
+    """Compute tangents, cotangents and their derivatives, which lie in `array` one after another."""
     cdef Tape tape = back.tape
     cdef uint32_t n = tape.head.count, top = back.result.steps[0].id
     cdef Reverse r = Reverse.__new__(Reverse)
@@ -140,9 +140,9 @@ cdef int sweep_twice(Backpropagator back, double *array) except -1:
 
 
 def is_twice(Backpropagator back):
-    """Whether `hessian_product` takes the tape of a program that ran on the primals of the trace that is open now.
+    """Whether `hessian_product` supports the tape of a program that ran on the primals of the trace that is now open.
 
-    It must hold scalars alone, and depend on that trace by its primals and on no other one.
+    It must hold only scalars, and depend on that trace by its primals, and on no other trace.
     """
     cdef Head *h = innermost_here()
     if h == NULL or not has_scalars_only(back):
@@ -156,7 +156,7 @@ def depends_on_outer(Backpropagator back):
 
 
 def result_ids(Backpropagator back):
-    """The ids of the result's scalars from left to right, 0 for constants; None where it has arrays."""
+    """The ids of the result's scalars from left to right, 0 for constants; None if the result has arrays."""
     cdef list ids = []
     cdef Layout layout = back.result
     cdef Py_ssize_t i, k

@@ -1,4 +1,4 @@
-/* The partials of ops_recorded.h over numbers with a tangent: a partial and its derivative along a direction. */
+/* The partials of ops_recorded.h over numbers with a tangent: they give a partial and its directional derivative. */
 #ifndef TAPEENGINE_OPS_SECOND_H
 #define TAPEENGINE_OPS_SECOND_H
 #include "ops_table.h"

@@ -1,7 +1,7 @@
 """The reverse sweep with every step recorded on an outer tape.
 
-Scalars are swept by the opcode table's expressions (`nested`); the cotangents of storages are arrays of the outer trace,
-and rules, which are written with primitives, record themselves as they run.
+Scalars are swept by the opcode table's expressions (`nested`). The cotangents of storages are arrays of the outer
+trace; rules are written with primitives, so their calls are recorded there.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -31,7 +31,7 @@ cdef class RecordedReverse(Reverse):
     """The accumulation of a reverse sweep that is recorded."""
 
     cdef int begin_on(self, Tape tape, te_scalar *scalars, Head *outer) except -1:
-        """Begin a sweep over `tape` that is recorded on the tape of `outer`, which stays alive meanwhile."""
+        """Begin a sweep over `tape` that is recorded on the tape of `outer`, which must stay alive during the sweep."""
         self.begin(tape, NULL)
         self.recorded = True
         self.scalars = scalars
@@ -41,10 +41,10 @@ cdef class RecordedReverse(Reverse):
         return 0
 
     cdef int check_open(self) except -1:
-        """Refuse to go on where another thread has ended the outer trace: its tape may be swept by now."""
+        """Raise an error if another thread has ended the outer trace, whose tape may already be being swept."""
         if self.outer.tag != self.tag:
             raise TraceError(
-                "a backpropagator was called within a trace that has ended meanwhile. "
+                "a backpropagator was called within a trace that another thread has ended. "
                 "Wait for the threads that a program starts before it returns"
             )
         return 0
@@ -62,7 +62,7 @@ cdef class RecordedReverse(Reverse):
                 value = value.real
             if type(value) is not Dual:
                 value = value[()] if value.ndim == 0 else value.sum()
-        if type(value) is Array:    # of another dtype: by way of float64
+        if type(value) is Array:    # an array of another dtype is converted through float64
             value = value.astype(float)
             value = value[()] if type(value) is Array else value
         if type(value) is Dual:
@@ -140,7 +140,7 @@ cdef int element(RecordedReverse r, Record *record, int kind, uint32_t i) except
 
 
 cdef int resolve_recorded(Tape tape, Copies copies, RecordedReverse r, uint32_t top) except -1:
-    """Resolve the ids from top down to the last input, each step recorded on the outer tape."""
+    """Resolve the ids from top down to the last input, and record each step on the outer tape."""
     cdef Head *h = &tape.head
     cdef Record *record
     cdef uint32_t i

@@ -1,4 +1,4 @@
-# Both ends of a Jacobian's sweeps, and how it is cut into blocks.
+# The start and end of a Jacobian's sweeps, and its division into blocks.
 from libc.stdint cimport uint32_t
 from tapeengine._core.tape.rows cimport Rows
 from tapeengine._core.tape.tape cimport Tape

@@ -1,6 +1,6 @@
 """The rows of a Jacobian over a tape with arrays: one walk over the tape resolves a block of them.
 
-How many rows a block has is bounded by the memory that their cotangents take.
+The number of rows in a block is bounded by the memory for their cotangents.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -21,11 +21,11 @@ from operator import itemgetter
 import numpy
 
 cdef enum:
-    FEW = 3             # rows: up to here, they are not worth a block
-    PROBE = 8           # rows of a first block that shows how much memory a row takes
-    WIDEST = 256        # rows of a block
+    FEW = 3             # up to this many rows are resolved without a block
+    PROBE = 8           # rows of a first block, which measures the memory of a row
+    WIDEST = 256        # the largest number of rows in a block
     CACHE = 1 << 18     # bytes of the cotangents of one storage
-    LOOK = 1 << 17      # records, times rows, between two looks for an interrupt
+    LOOK = 1 << 17      # records, times rows, between two checks for interrupts
 cdef size_t BUDGET = 1 << 26    # bytes of the cotangents of one block
 
 
@@ -48,7 +48,7 @@ cdef uint32_t resolve_scalars(Head *h, Rows rows, uint32_t i, uint32_t lowest) n
 
 
 cdef int resolve_element(Rows rows, Record *record, int kind, uint32_t i) except -1:
-    """Resolve the read or the write of one element."""
+    """Resolve a read or a write of one element."""
     cdef double *place
     cdef double *c = rows.scalars + <size_t> i * rows.width
     cdef Py_ssize_t step = rows.tape.places[record.p2].size
@@ -71,7 +71,7 @@ cdef int one_by_one(Rows rows, ArrayRecord record, uint32_t id) except -1:
     cdef Row row = Row.__new__(Row)
     cdef Py_ssize_t k
     row.tape = rows.tape
-    row.recorded = True     # the record uses nothing but the methods of `row`
+    row.recorded = True     # makes the record use only the methods of `row`
     row.rows = rows
     row.dropped = []
     for k in range(rows.width):
@@ -107,14 +107,14 @@ cdef int resolve_rows(Rows rows, uint32_t top) except -1:
     return 0
 
 
-# -- both ends ---------------------------------------------------------------------------------------------------------
+# -- start and end -----------------------------------------------------------------------------------------------------
 cdef list places_of(list layouts):
-    """Where the numbers of structures are, in order: [(first number, how many, id or View or None)]."""
+    """The places of the numbers in structures, in order: [(first number, how many, id or View or None)]."""
     cdef Layout layout
     cdef Py_ssize_t k, start = 0, n, taken
     cdef list found = []
     for layout in layouts:
-        taken = 0       # of what the layout keeps beside its steps
+        taken = 0       # used entries of the layout's `aux`
         for k in range(layout.count):
             kind = layout.steps[k].kind
             n, place = 0, None
@@ -134,7 +134,7 @@ cdef list places_of(list layouts):
 
 
 cdef uint32_t seed(Rows rows, list places, Py_ssize_t first) except? 0:
-    """Stage a one in each row, at the row's number; the highest id that a walk begins at."""
+    """Stage a one in each row; the row's number is its index plus `first`. Returns the id at which the walk begins."""
     cdef uint32_t top = 0, id
     cdef Py_ssize_t start, n, j
     for start, n, place in places[bisect_right(places, first, key=itemgetter(0)) - 1:]:
@@ -175,7 +175,7 @@ cdef int take_out(Rows rows, list places, object into) except -1:
 
 
 cdef size_t bytes_of_row(Tape tape) noexcept:
-    """The most that the cotangents of one row can take: those of all scalars and all storages."""
+    """An upper bound of the memory for the cotangents of one row: all scalars and all storages."""
     cdef size_t total = tape.head.count * sizeof(double)
     cdef uint32_t s
     for s in range(tape.place_count):
@@ -193,34 +193,34 @@ cdef Py_ssize_t largest(Tape tape) noexcept:
 
 
 cdef Py_ssize_t widest(Tape tape) noexcept:
-    """The most rows of a block: the cotangents of each storage should stay in the cache."""
+    """The largest number of rows in a block: the cotangents of each storage should stay in the cache."""
     return min(max(<Py_ssize_t> (CACHE // largest(tape)), <Py_ssize_t> PROBE), <Py_ssize_t> WIDEST)
 
 
 cdef Py_ssize_t fair(Py_ssize_t count, Py_ssize_t most) noexcept:
-    """How many of `count` rows or columns the next block takes: all blocks of about one size, of `most` at most."""
+    """The number of rows or columns in the next block: blocks have about equal sizes of at most `most`."""
     cdef Py_ssize_t blocks = (count + most - 1) // most
     return (count + blocks - 1) // blocks
 
 
 def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype, told=None):
-    """The matrix of a program's derivative by rows, on plain numbers.
+    """The matrix of a program's derivative, computed by rows on plain numbers.
 
     Parameters
     ----------
     back : Backpropagator
-        Of a tape that depends on no outer trace.
+        For a tape that depends on no outer trace.
     size, columns : int
-        How many numbers the result has, and the primals.
+        The numbers of scalars in the result and in the primals.
     dtype : numpy.dtype
-        Of the matrix.
+        The matrix's dtype.
     told : callable, optional
-        Called after each block with how many rows it has.
+        Called after each block with its number of rows.
 
     Returns
     -------
     numpy.ndarray of shape (size, columns)
-        None for few rows, which are resolved one by one.
+        None for few rows, which are resolved singly.
     """
     cdef Rows rows
     cdef Py_ssize_t first = 0, width

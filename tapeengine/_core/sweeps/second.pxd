@@ -1,4 +1,4 @@
-# The reverse sweep of the reverse sweep's derivative along a direction.
+# The derivative of a reverse sweep along a direction.
 from libc.stdint cimport uint32_t
 from tapeengine._core.tape.tape cimport Tape
 

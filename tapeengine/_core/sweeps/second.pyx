@@ -1,8 +1,8 @@
 """Second order on one tape: the derivative of a reverse sweep along a tangent, which gives Hessian-vector products.
 
-A forward sweep has left the tangent of every id. This reverse sweep carries a cotangent and its derivative along the
-direction; a record passes on ``dotted * partial + cotangent * (partial dotted)``. The derivative of a partial comes of the
-opcode table, which is closed under differentiation: its expressions are evaluated over numbers with a tangent.
+A forward sweep has computed the tangent of every id. This reverse sweep carries a cotangent and its derivative along
+the direction; a record contributes ``dotted * partial + cotangent * (derivative of the partial)``. The opcode table is
+closed under differentiation, so the derivative of a partial is its expression evaluated over numbers with a tangent.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -41,7 +41,7 @@ cdef inline double dotted_partial(Head *h, Record *r, double *tangent, uint32_t 
 
 
 cdef inline void pass_on(Head *h, double *tangent, double *cotangent, double *dotted, uint32_t i) noexcept nogil:
-    """Call one backpropagator and its derivative."""
+    """Call the backpropagator of one record, and its derivative."""
     cdef Record *r = record_at(h, i)
     cdef double c = cotangent[i], d = dotted[i]
     if c != 0.0:
@@ -57,7 +57,7 @@ cdef inline void pass_on(Head *h, double *tangent, double *cotangent, double *do
 
 
 cdef int resolve_second(Tape tape, double *tangent, double *cotangent, double *dotted, uint32_t top) except -1:
-    """Resolve a tape of scalars from top down: cotangents, and their derivatives along the tangents."""
+    """Resolve a tape of scalars from top down: the cotangents, and their derivatives along the tangents."""
     cdef Head *h = &tape.head
     cdef uint32_t i
     with nogil:

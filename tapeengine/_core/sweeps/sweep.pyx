@@ -1,8 +1,8 @@
 """The reverse sweep over plain numbers: from the highest id down, each backpropagator at most once (DN Fig. 9).
 
-Linear factoring (DN 6) is the sum in the accumulation array: by the time that an id is reached, all contributions to
-it have been added, so its backpropagator is called once with their sum. A cotangent of exactly zero is not passed on:
-a linear map sends zero to zero, whatever the partials are.
+Linear factoring (DN 6) is the sum in the accumulation array: when the sweep reaches an id, all contributions to it have
+been added, so its backpropagator is called once with their sum. A zero cotangent is not passed on: a linear map sends
+zero to zero, whatever the partials are.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -15,7 +15,7 @@ from tapeengine._core.tape.tape cimport (
 )
 
 cdef enum:
-    SIGNAL_CHUNKS = 32      # chunks between two looks for an interrupt: about a million records
+    SIGNAL_CHUNKS = 32      # chunks between two checks for interrupts: about a million records
 
 
 cdef inline uint32_t resolve_chunk(Chunk *chunk, double *cotangent, uint32_t i, uint32_t lowest) noexcept nogil:
@@ -29,13 +29,13 @@ cdef inline uint32_t resolve_chunk(Chunk *chunk, double *cotangent, uint32_t i, 
         c = cotangent[i]
         if c != 0.0:
             cotangent[r.p1] += c * r.d1
-            cotangent[r.p2] += c * r.d2     # the record's own, spent element where there is no second parent
+            cotangent[r.p2] += c * r.d2     # p2 == i without a second parent: that element is used up
         i -= 1
     return i
 
 
 cdef void count_chunk(Chunk *chunk, double *cotangent, uint32_t i, uint32_t lowest, Counts *counts) noexcept nogil:
-    """Count what `resolve_chunk` is about to do, by resolving a record at a time."""
+    """Count the calls and contributions of `resolve_chunk`, by resolving one record at a time."""
     cdef Record *r
     while i >= lowest:
         r = &chunk.rec[i & CHUNK_LAST]
@@ -50,7 +50,7 @@ cdef void count_chunk(Chunk *chunk, double *cotangent, uint32_t i, uint32_t lowe
 
 
 cdef int special(Tape tape, Reverse r, Record *record, int kind, uint32_t i) except -1 with gil:
-    """Resolve an element access whose buffer is not there yet, or an array operation."""
+    """Resolve an element access whose buffer does not exist yet, or an array operation."""
     if kind == READ:
         if r.cotangent[i] != 0.0:
             r.allocate(record.p2, True)
@@ -61,7 +61,7 @@ cdef int special(Tape tape, Reverse r, Record *record, int kind, uint32_t i) exc
 
 
 cdef inline int element(Tape tape, Reverse r, Head *h, uint32_t i) except -1 nogil:
-    """Resolve a special record: element reads and writes here, without the GIL (EC 4.1: no one-hot arrays)."""
+    """Resolve a special record: element accesses without the GIL (EC 4.1: no one-hot arrays), others with it."""
     cdef Record *record = record_at(h, i)
     cdef int kind = op_at(h, i)
     cdef double *cotangent = r.cotangent

@@ -1,4 +1,4 @@
-# The backpropagator, and the two ends of a sweep: what is staged and how results are put together.
+# The backpropagator, and the two ends of a sweep: staging cotangents, and putting results together.
 from libc.stdint cimport uint32_t
 from tapeengine._core.structures.interleave cimport Layout, Leaves, Matcher
 from tapeengine._core.tape.accumulation cimport Reverse
@@ -9,7 +9,7 @@ from tapeengine._core.tape.tape cimport Head, Tape
 cdef class Seeds(Matcher):
     cdef double *cotangent
     cdef uint32_t top
-    cdef list duals         # [(id, dual)] where what is staged is itself being differentiated
+    cdef list duals         # [(id, dual)] staged cotangents that are themselves being differentiated
     cdef list arrays        # [(View, array)]
 
 cdef class Numbers(Leaves):

@@ -1,4 +1,4 @@
-"""Running a program on duals, and the backpropagator that comes of it."""
+"""Runs a program on duals, and makes its backpropagator."""
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.list cimport PyList_New, PyList_SET_ITEM
@@ -73,7 +73,7 @@ cdef class Seeds(Matcher):
 
 
 cdef bint number_of(object value, double *out) except -1:
-    """Whether a cotangent is a number that a float can hold."""
+    """Whether a cotangent is a number that fits a float; sets `out`."""
     try:
         return as_double(value, out)
     except OverflowError:
@@ -81,13 +81,13 @@ cdef bint number_of(object value, double *out) except -1:
 
 
 cdef object zero_like(object x):
-    """The tangent of an array of the result that depends on nothing."""
+    """The tangent of an array in the result that depends on no input."""
     return numpy.zeros(x.shape, x.dtype)
 
 
 @cython.final
 cdef class Numbers(Leaves):
-    """Leaves that are plain cotangents."""
+    """Rebuilds structures around plain cotangents."""
 
     cdef object scalar(self, uint32_t id):
         return self.cotangent[id]
@@ -116,7 +116,7 @@ cdef class Numbers(Leaves):
 
 @cython.final
 cdef class Recorded(Leaves):
-    """Leaves that are cotangents on an outer tape."""
+    """Rebuilds structures around cotangents that are recorded on an outer tape."""
 
     cdef object scalar(self, uint32_t id):
         return self.sweep.scalar(id)
@@ -129,7 +129,7 @@ cdef class Recorded(Leaves):
 
 
 cdef Seeds begin_seeds(Layout layout, object structures, object root, double *array):
-    """Seeds that stage into an accumulation array what is held against a layout."""
+    """Match `structures` with a layout, and stage their leaves into an accumulation array."""
     cdef Seeds seeds = Seeds.__new__(Seeds)
     seeds.layout = layout
     seeds.structures = structures
@@ -142,7 +142,7 @@ cdef Seeds begin_seeds(Layout layout, object structures, object root, double *ar
 cdef class Backpropagator:
     """The linear map from a cotangent of a program's result to the cotangents of its primals.
 
-    It may be called any number of times; each call has accumulation arrays of its own.
+    It may be called any number of times; each call allocates its own accumulation arrays.
     """
 
     def __call__(self, cotangent):
@@ -151,17 +151,17 @@ cdef class Backpropagator:
         Parameters
         ----------
         cotangent : structure of the program's result
-            Numbers for floats, arrays for arrays, None for what is discrete.
+            Numbers for floats, arrays for arrays, None for discrete leaves.
 
         Raises
         ------
         CotangentError
-            Where the cotangent does not fit, with the path to the place.
+            If the cotangent does not fit; the message has the path to the leaf.
         """
         return self.run(cotangent, NULL)
 
     def count(self, cotangent):
-        """Resolve, and return how many backpropagators were called and how many contributions they made."""
+        """Resolve, and return the numbers of backpropagators called and of contributions that they made."""
         cdef Counts counts = Counts(0, 0)
         self.run(cotangent, &counts)
         return counts.calls, counts.contributions
@@ -203,7 +203,7 @@ cdef class Backpropagator:
             free_zeros(array)
 
     cdef int seed_arrays(self, Reverse r, Seeds seeds) except -1:
-        """Stage the cotangents of arrays; a sweep then begins at the last record."""
+        """Stage the cotangents of arrays; the sweep then begins at the last record."""
         while seeds.arrays:
             view, value = seeds.arrays.pop()
             r.add(<View> view, value)
@@ -221,7 +221,7 @@ cdef class Backpropagator:
         return result
 
     cdef Head *outer(self, Seeds seeds) noexcept:
-        """The latest live trace that the cotangents will depend on, or NULL."""
+        """The latest live trace on which the cotangents will depend, or NULL."""
         cdef Head *h = outer_of(self.tape)
         cdef uint32_t best = h.tag if h != NULL else 0
         for _, d in seeds.duals or ():
@@ -254,9 +254,10 @@ cdef class Backpropagator:
 def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int order=0, bint has_aux=False):
     """Run a program on duals; return its value and its backpropagator.
 
-    The tape takes reverse sweeps; from order 1 on it keeps what rules of tangents need, for forward sweeps, and from
-    order 2 on the values of scalars, for second-order ones; inside another trace it is at least of order 2. From order 3
-    on it is a recording: it notes what the program looks at, so that it can be replayed. With `has_aux` the program returns (value, aux), and aux, which is not differentiated, is a third result.
+    Every tape supports reverse sweeps. From order 1 on it keeps the operands of tangents' rules, for forward sweeps; from
+    order 2 on, and inside another trace, also the values of scalars, for second-order sweeps. From order 3 on it is a
+    recording, which notes the values that the program looks at, for replay. With `has_aux` the program returns
+    (value, aux), and aux, which is not differentiated, is a third result.
     """
     cdef Tape tape = Tape.__new__(Tape)
     cdef Backpropagator back = Backpropagator.__new__(Backpropagator)

@@ -1,4 +1,4 @@
-"""What the core calls of the modules above it. `tapeengine.duals` fills it in; nothing else of the core looks up."""
+"""Functions of modules above the core it calls: `tapeengine.duals` sets them, and the core imports none of them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,17 +7,17 @@ __all__ = ["ABOVE", "Above"]
 
 
 class Above:
-    """Functions of the numpy frontend, for what is rare: other libraries' classes, methods by name, object arrays."""
+    """Functions of the numpy frontend for rare cases: other libraries' classes, methods by name, object arrays."""
 
-    #: ``(function, arguments, options)``, with other libraries' arrays made numpy's.
+    #: The same ``(function, arguments, options)`` with arrays of other libraries converted to numpy arrays.
     as_plain: Callable[..., Any]
-    #: What an operator of another library's class is given instead of a traced array; None for others.
+    #: The operand that replaces a traced array in an operator of another library's class; None for other classes.
     as_object_for_operators: Callable[[Any], Any]
-    #: The error for a result that cannot hold derivatives.
+    #: Makes the error for a result that cannot hold derivatives.
     no_place_for_derivatives: Callable[[Any], Exception]
-    #: What makes the methods of traced arrays, by name.
+    #: Returns the methods of traced arrays, by name.
     methods: Callable[[], Mapping[str, Callable[..., Any]]]
-    #: ``array`` of `tapeengine.numpy`.
+    #: The function ``array`` of `tapeengine.numpy`.
     array: Callable[[Any], Any]
 
 

@@ -14,11 +14,11 @@ cdef class View:            # the geometry of an array within its storage; holds
 
 cdef class Reverse:         # one reverse sweep's accumulation
     cdef Tape tape
-    cdef bint recorded      # on an outer tape
-    cdef bint forward       # of tangents
-    cdef double *cotangent  # of scalars, by id
-    cdef char **data        # of storages, by index; NULL before the first contribution
-    cdef list owners        # what owns that memory
+    cdef bint recorded      # whether the sweep is recorded on an outer tape
+    cdef bint forward       # whether it is a sweep of tangents
+    cdef double *cotangent  # of scalars by id
+    cdef char **data        # buffers of cotangents by storage; NULL before the first contribution
+    cdef list owners        # the objects that own these buffers
     cdef int begin(self, Tape tape, double *cotangent) except -1
     cdef int allocate(self, uint32_t storage, bint zero) except -1
     cdef object scalar(self, uint32_t id)

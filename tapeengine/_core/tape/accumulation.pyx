@@ -100,19 +100,19 @@ cdef ndarray strided(char *data, View view, object owner):
 
 
 cdef object fitted(object cotangent, tuple shape):
-    """The cotangent of a value that was broadcast: summed over the axes that it was spread over."""
+    """Sum the cotangent of a broadcast value over the axes along which it was broadcast."""
     cdef tuple spread = cotangent.shape
     if spread == shape:
         return cotangent
     cdef Py_ssize_t extra = len(spread) - len(shape)
-    if extra < 0:   # ones in front that an assignment dropped
+    if extra < 0:   # leading unit axes that an assignment dropped
         return cotangent.reshape(shape) if len(spread) == 0 else fitted(cotangent, shape[-extra:]).reshape(shape)
     axes = tuple([i for i in range(len(spread)) if i < extra or (shape[i - extra] == 1 and spread[i] != 1)])
     return cotangent.sum(axis=axes).reshape(shape)
 
 
 cdef object of_type(View view, object contribution):
-    """A contribution to real numbers that were stored among complex ones: its real part."""
+    """A contribution in the view's dtype: only the real part is added to real numbers."""
     if view.type != NPY_DOUBLE and view.type != NPY_FLOAT:
         return contribution
     if type(contribution) is ndarray:
@@ -123,7 +123,7 @@ cdef object of_type(View view, object contribution):
 
 
 cdef bint repeats(View view) noexcept:
-    """Whether a view shows elements more than once: a broadcast axis."""
+    """Whether a broadcast axis makes a view show elements more than once."""
     cdef int i
     for i in range(view.ndim):
         if view.dims[view.ndim + i] == 0 and view.dims[i] > 1:
@@ -132,7 +132,7 @@ cdef bint repeats(View view) noexcept:
 
 
 cdef View once(View view):
-    """The same view with each broadcast axis of extent 1; a sign is left to the caller."""
+    """The same view with each broadcast axis cut to extent 1. The caller applies the sign of an imaginary part."""
     cdef View v = View.__new__(View)
     cdef int i
     v.storage, v.ndim, v.type, v.offset = view.storage, view.ndim, view.type, view.offset
@@ -212,7 +212,7 @@ cdef class Reverse:
             return self.add(view, fitted(numpy.asarray(contribution), view.shape))
         if first:
             if view.whole and type(contribution) is ndarray:
-                array = <ndarray> contribution  # the second reference, after the caller's: nobody else holds it
+                array = <ndarray> contribution  # two references, this one and the caller's: no one else holds it
                 if (Py_REFCNT(contribution) <= 2 and contribution.base is None and PyArray_TYPE(array) == view.type
                         and PyArray_IS_C_CONTIGUOUS(array) and PyArray_SIZE(array) == self.tape.places[s].size
                         and PyArray_CHKFLAGS(array, NPY_ARRAY_WRITEABLE)):
@@ -228,7 +228,7 @@ cdef class Reverse:
         return 0
 
     cdef object take(self, View view, object index):
-        """The cotangents of the written part of a view, which are cleared; None where there are none."""
+        """Return and clear the cotangents of the written part of a view; None where there are none."""
         target = self.part(view)
         if target is None:
             return None
@@ -241,17 +241,20 @@ cdef class Reverse:
         return self.signed(view, result)
 
     cdef object signed(self, View view, object cotangent):
-        """A cotangent of a view's values as what lies in the buffer, and back: a complex cotangent pairs with a tangent
-        by the real part of their product, so that the one of an imaginary part lies there as its negative."""
+        """Convert between a cotangent of a view's values and the buffer's content.
+
+        A complex cotangent pairs with a tangent by the real part of their product, so the buffer holds the negative of
+        the cotangent of an imaginary part. The conversion is its own inverse.
+        """
         return -cotangent if view.imaginary and not self.forward else cotangent
 
     cdef int add_at(self, object target, object index, object contribution) except -1:
-        """Add into elements of cotangents, as often as each is named."""
+        """Add into elements of cotangents, once for each time that the index names them."""
         numpy.add.at(target, index, contribution)
         return 0
 
     cdef object of(self, object place):
-        """What a place has: a View's array or a scalar's number; None where that is zero."""
+        """The cotangent of a place: an array for a View, a number for a scalar; None where it is zero."""
         if type(place) is View:
             return self.part(<View> place)
         if place is None:
@@ -268,7 +271,7 @@ cdef class Reverse:
         return self.add_scalar(<uint32_t> place, contribution)
 
     cdef int drop(self, uint32_t storage) except -1:
-        """Let go of a storage whose record has been resolved."""
+        """Free the buffer of a storage whose record has been resolved."""
         self.data[storage] = NULL
         self.owners[storage] = None
         return 0

@@ -1,4 +1,4 @@
-/* Base functions of the opcode table that math.h lacks. tapeengine/reference/functions.py has the same, line by line. */
+/* Base functions of the opcode table that math.h lacks; tapeengine/reference/functions.py has the same in Python. */
 #ifndef TAPEENGINE_FUNCTIONS_H
 #define TAPEENGINE_FUNCTIONS_H
 
@@ -22,7 +22,7 @@ static inline double base_powda(double a, double b) {
     double p = pow(a, b - 1.0);
     return p == 0 ? 0.0 : b * p;
 }
-/* b (b - 1) a^(b-2), by a^(b-1) where the smaller power leaves the range and the product does not. */
+/* b (b - 1) a^(b-2), computed from a^(b-1) where a^(b-2) overflows or underflows and the product does not. */
 static inline double base_powdaa(double a, double b) {
     if (b == 2) return 2.0;
     if (b == 0 || b == 1) return 0.0;

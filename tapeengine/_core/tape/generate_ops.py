@@ -1,6 +1,6 @@
 """Writes what the rows of `table` say: values and partials in C, the functions of `tapeengine.math` and their stub.
 
-Run by `setup.py`. What it writes is kept in no repository and no source distribution: `GENERATED`.
+`setup.py` runs it. Its output, the files in `GENERATED`, is in no repository and no source distribution.
 """
 
 import ast
@@ -92,7 +92,7 @@ def partials(ops: Any, which: str, write: Callable[[ast.expr], str]) -> list[tup
 
 
 def constants(ops: Any) -> list[str]:
-    """The opcodes, their names and what the core looks up by them."""
+    """The opcodes, their names, and the tables that the core looks up by opcode."""
     names = ", ".join(f'"{op.name}"' for op in ops)
     quoted = [f'"{op.ufuncs}"' for op in ops]
     discrete = [op.da == "0" and op.db in ("", "0") for op in ops]
@@ -132,7 +132,7 @@ def plain_header(ops: Any) -> list[str]:
 
 
 def recorded_header(ops: Any) -> list[str]:
-    """The same partials, recorded on the tape with head h; te_unary and te_binary are the includer's."""
+    """The same partials, recorded on the tape with head h; the including file defines te_unary and te_binary."""
     lines = [
         '#include "ops_table.h"',
         '#include "te_scalar.h"',
@@ -177,7 +177,7 @@ def functions(ops: Any) -> list[str]:
 
 
 def way(op: Any) -> str:
-    """The function of `math.pyx` that computes a row's function."""
+    """The function of `math.pyx` that computes the function of a row."""
     if op.arity == 2:
         return "binary_of_python"
     if op.python:
@@ -186,7 +186,7 @@ def way(op: Any) -> str:
 
 
 def stub(ops: Any) -> list[str]:
-    """The stub of `math.pyx`: what is written by hand, and the functions that rows describe."""
+    """The stub of `math.pyx`: the part written by hand, and the functions of the rows."""
     lines = (SCALARS / "math.pyi.in").read_text().splitlines()
     for name, params in (op.signature for op in ops if op.doc):
         one = f"def {name}(x: _Number, /) -> _Number: ..."
@@ -223,7 +223,7 @@ def write(path: Path, lines: list[str]) -> None:
 
 
 def headers_of(source: Path) -> list[str]:
-    """List the headers that the C code of a module includes, also by way of the declarations that it cimports."""
+    """List the headers that the C code of a module includes, directly or through the declarations that it cimports."""
     core, seen, pending = source.parents[1], set[Path](), [source, source.with_suffix(".pxd")]
     while pending:
         path = pending.pop()

@@ -1,8 +1,8 @@
-# How long a sweep needs what it has of storages.
+# The record after which a sweep can free what it holds of each storage.
 from libc.stdint cimport uint32_t
 
 cdef class Lifetimes:
-    cdef uint32_t *last         # by storage: the last record that touches it, UNENDING for what the result reads
+    cdef uint32_t *last         # by storage: the last record that touches it, UNENDING where the result reads it
     cdef uint32_t *order        # the storages in the order in which they end
     cdef uint32_t count, ended  # storages, and how many of them have ended
     cdef int begin(self, uint32_t count) except -1

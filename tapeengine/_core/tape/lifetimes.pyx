@@ -1,6 +1,6 @@
 """The last record that uses each storage in a forward sweep: after it, the storage's memory can be reused.
 
-A sweep then holds only what later records still read, and it reuses freed memory while that is still in the cache.
+A sweep then holds only what later records still read, and it reuses freed memory while it is still in the cache.
 """
 
 from libc.stdint cimport uint32_t

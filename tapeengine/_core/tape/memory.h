@@ -11,9 +11,9 @@
 #endif
 
 #define TE_LARGE ((size_t)1 << 22) /* bytes from which a block is mapped: two huge pages */
-#define TE_HEAD ((size_t)64)       /* bytes before a block, which hold the size of its mapping; 0: from calloc */
+#define TE_HEAD ((size_t)64)       /* bytes before a block, with the size of its mapping, or 0 for calloc */
 
-/* count * size bytes of zeros for te_free; NULL where there is no memory. */
+/* count * size bytes of zeros, to be freed by te_free; NULL if memory is exhausted. */
 static inline void *te_zeros(size_t count, size_t size) {
     size_t bytes = count * size + TE_HEAD;
     char *block;
@@ -43,7 +43,7 @@ static inline void te_free(void *data) {
     free(block);
 }
 
-/* A digest of a block of memory, in four lanes so that it takes as long as reading does. */
+/* A digest of a block of memory. Four independent lanes make it as fast as reading the block. */
 static inline uint64_t te_digest(const void *data, size_t bytes) {
     const uint64_t factor = 0x9E3779B97F4A7C15u;
     const char *at = (const char *)data;

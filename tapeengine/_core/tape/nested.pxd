@@ -9,9 +9,9 @@ cdef extern from "te_scalar.h":
 
 cdef class Copies:
     cdef uint32_t tag       # of the outer trace
-    cdef uint32_t *ids      # id on the inner tape -> id on the outer tape, 0 where it does not depend on it
+    cdef uint32_t *ids      # id on the inner tape -> id on the outer tape, 0 if it does not depend on the outer trace
     cdef uint32_t count, room
-    cdef Py_ssize_t links   # links that have been taken over
+    cdef Py_ssize_t links   # number of links copied so far
 
 cdef Head *outer_of(Tape tape) noexcept
 cdef Copies copy_out(Tape tape)

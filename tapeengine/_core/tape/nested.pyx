@@ -1,8 +1,8 @@
-"""Nesting: the tape is a program, so an inner trace that used duals of an outer one is recorded there once it is over.
+"""Nesting: an inner trace that used duals of an outer one is recorded on the outer tape when it ends.
 
 `copy_out` repeats on the outer tape those records of the inner one that depend on it. `pass_on` calls a backpropagator
-with every step recorded on the outer tape, partials by the opcode table's own expressions. No dual ever holds a dual,
-and ids of two tapes cannot be confused.
+and records every step on the outer tape, with the partials that the opcode table gives as expressions. No dual holds
+another dual, and ids of two tapes cannot be confused.
 """
 
 from cpython.exc cimport PyErr_Occurred
@@ -29,7 +29,7 @@ cdef te_scalar constant(double value) noexcept:
 
 
 cdef te_scalar te_unary "te_unary"(void *h, int op, te_scalar a) except *:
-    """An operation on scalars that are recorded: a constant stays one."""
+    """Record an operation on scalars; an operation on a constant gives a constant."""
     cdef double v = op_value(op, a.value, 0.0)
     if a.id == 0 or op_discrete[op]:
         return constant(v)
@@ -96,7 +96,7 @@ cdef Head *outer_of(Tape tape) noexcept:
 
 
 cdef uint32_t carried(Head *h, uint32_t tag, uint32_t id, double value) except 0:
-    """The id on h of a dual of h's trace or of one further out."""
+    """The id on h's tape of a dual of h's trace or of a trace further out."""
     cdef Head *source
     cdef uint32_t outer = 0
     if tag == h.tag:
@@ -104,13 +104,13 @@ cdef uint32_t carried(Head *h, uint32_t tag, uint32_t id, double value) except 0
     source = head_of(tag)
     if source == NULL or source.below == 0 or h.tag < tag:
         return tape_of(h).link(tag, id, value)
-    # Of a trace that is over and continued for a call of a rule: what the dual is further out, or a constant.
+    # The trace is over and was continued to call a rule: take the dual's copy on an outer tape, or a constant.
     id = copied_id(tape_of(source), id, &outer)
     return carried(h, outer, id, value) if id else record_special(h, INPUT, 0, 0.0, 0.0, value)
 
 
 cdef Copies copy_out(Tape tape):
-    """Repeat on the outer tape the records that depend on its duals, up to the last one; None where nothing does."""
+    """Repeat on the outer tape the records that depend on its duals; None if none does."""
     cdef Head *h = &tape.head
     cdef Head *outer = outer_of(tape)
     cdef Copies copies
@@ -128,7 +128,7 @@ cdef Copies copy_out(Tape tape):
         if head_of(tag) != NULL:
             copies.ids[i - first] = carried(outer, tag, id, value_at(h, i))
         links += 1
-        copies.links = links    # afterwards: another thread that comes in between does the same once more
+        copies.links = links    # set last: a thread that interrupts here copies the same link once more
     for i in range(max(copies.count, h.inputs + 1, first), h.count):
         if op_at(h, i) & FORM_MASK != SPECIAL:
             copies.ids[i - first] = copy_record(tape, copies, outer, i)
@@ -137,7 +137,7 @@ cdef Copies copy_out(Tape tape):
 
 
 cdef bint has_links(Tape tape) noexcept:
-    """Whether a tape, or the one that it continues, has duals of outer traces."""
+    """Whether a tape, or the tape that it continues, has duals of outer traces."""
     return bool(tape.link_sources) or (tape.continued is not None and has_links(tape.continued))
 
 
@@ -156,7 +156,7 @@ cdef inline double number_of(Tape tape, uint32_t i) noexcept:
 
 
 cdef uint32_t copy_record(Tape tape, Copies copies, Head *outer, uint32_t i) except? 0:
-    """Repeat one record; a parent that does not depend on the outer trace becomes a constant. 0 if none does."""
+    """Repeat one record, with parents that do not depend on the outer trace as constants. 0 if no parent does."""
     cdef Head *h = &tape.head
     cdef Record *r = record_at(h, i)
     cdef int op = op_at(h, i)
@@ -175,7 +175,7 @@ cdef uint32_t copy_record(Tape tape, Copies copies, Head *outer, uint32_t i) exc
 
 
 cdef uint32_t copied_id(Tape tape, uint32_t id, uint32_t *tag) except? 0xFFFFFFFF:
-    """The id that a scalar has on the outer trace's tape by now, and that trace; 0 where it does not depend on it."""
+    """The id of a scalar on the outer tape (0 if it does not depend on it), and that tape's tag."""
     cdef Copies copies
     cdef uint32_t first = first_id(&tape.head)
     if not has_links(tape):
@@ -183,7 +183,7 @@ cdef uint32_t copied_id(Tape tape, uint32_t id, uint32_t *tag) except? 0xFFFFFFF
     if id >= tape.head.count or (tape.continued is not None and tape.continued.head.count <= id < first):
         raise TraceError(
             "a dual number that a derivative rule computed is used in another call of a rule. "
-            "A rule must hand on what it computes by returning it"
+            "A rule must return what it computes"
         )
     if id < first:
         return copied_id(tape.continued, id, tag)
@@ -195,7 +195,7 @@ cdef uint32_t copied_id(Tape tape, uint32_t id, uint32_t *tag) except? 0xFFFFFFF
 
 
 cdef Copies lifted(Tape tape, Copies copies, Head *outer):
-    """The same copies seen from a later trace, which links to them; none where they are out of date."""
+    """The same copies as a later trace sees them, through links; None if they are out of date."""
     cdef Copies result
     cdef uint32_t i
     if copies is not None and copies.tag == outer.tag:
@@ -210,12 +210,12 @@ cdef Copies lifted(Tape tape, Copies copies, Head *outer):
 
 
 cdef inline te_scalar seen(Head *h, Copies copies, uint32_t i) noexcept:
-    """A value of the inner tape as it is on the outer one."""
+    """A value of the inner tape as a scalar of the outer one."""
     return te_scalar(value_at(h, i), copies.ids[i])
 
 
 cdef int contribute(Head *outer, te_scalar *to, te_scalar cotangent, te_scalar partial) except -1:
-    """Add cotangent * partial; a cotangent of value zero meets a partial that is not finite as zero."""
+    """Add cotangent * partial; a zero cotangent contributes zero even where the partial is not finite."""
     if cotangent.value == 0.0 and not isfinite(partial.value):
         return 0
     if partial.id == 0 and partial.value == -1.0:
@@ -227,7 +227,7 @@ cdef int contribute(Head *outer, te_scalar *to, te_scalar cotangent, te_scalar p
 
 
 cdef int pass_on(Head *h, Copies copies, Head *outer, te_scalar *cotangent, uint32_t i) except -1:
-    """Call one backpropagator, recorded."""
+    """Call the backpropagator of one record, and record its steps."""
     cdef Record *r = record_at(h, i)
     cdef int form = op_at(h, i) & FORM_MASK, op = op_at(h, i) & OP_MASK
     cdef te_scalar a, b, v
@@ -251,7 +251,7 @@ cdef int pass_on(Head *h, Copies copies, Head *outer, te_scalar *cotangent, uint
 
 
 cdef int gather(Head *h, Copies copies, Head *outer, te_scalar *tangent, uint32_t i) except -1:
-    """Add up one record's tangent from those of its parents, recorded."""
+    """Compute the tangent of one record from those of its parents, and record the steps."""
     cdef Record *r = record_at(h, i)
     cdef int form = op_at(h, i) & FORM_MASK, op = op_at(h, i) & OP_MASK
     cdef bint first = tangent[r.p1].id or tangent[r.p1].value != 0.0

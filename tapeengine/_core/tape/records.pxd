@@ -1,4 +1,4 @@
-# What a sweep asks of the record of an array operation.
+# The interface between sweeps and the records of array operations.
 from libc.stdint cimport uint32_t
 from tapeengine._core.tape.accumulation cimport Reverse
 from tapeengine._core.tape.rows cimport Rows

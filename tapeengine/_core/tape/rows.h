@@ -1,4 +1,4 @@
-/* Many cotangents that are resolved together on a tape with arrays: the scalars of one id lie side by side. */
+/* Many cotangents that are resolved together on a tape with arrays: the cotangents of one scalar are contiguous. */
 #ifndef TAPEENGINE_ROWS_H
 #define TAPEENGINE_ROWS_H
 #include <math.h>
@@ -17,7 +17,7 @@ static inline int te_rows_zero(const double *from, ptrdiff_t width) {
     for (ptrdiff_t k = 0; k < width; k++) any |= from[k] != 0.0;
     return !any;
 }
-/* The same place of each row's buffer: `step` doubles from one row to the next. */
+/* Read the same element of each row's buffer; `step` doubles lie between two rows. */
 static inline void te_rows_gather(double *to, const double *from, ptrdiff_t step, ptrdiff_t width) {
     for (ptrdiff_t k = 0; k < width; k++) to[k] += from[k * step];
 }
@@ -27,8 +27,8 @@ static inline void te_rows_scatter(double *to, const double *from, ptrdiff_t ste
 static inline void te_rows_clear(double *to, ptrdiff_t step, ptrdiff_t width) {
     for (ptrdiff_t k = 0; k < width; k++) to[k * step] = 0.0;
 }
-/* acc += ct * partial for each row; ct and partial are C-contiguous of shape dims, acc has strides in bytes of its own
-   and `step` bytes from one row to the next. A cotangent of zero contributes zero, whatever the partial is. */
+/* acc += ct * partial for each row. ct and partial are C-contiguous of shape dims; acc has its own strides in bytes,
+   and `step` bytes between two rows. A zero cotangent contributes zero, whatever the partial is. */
 static inline void te_rows_scale(ptrdiff_t width, int axes, const ptrdiff_t *dims, const double *TE_RESTRICT ct,
                           const double *TE_RESTRICT partial, char *acc, ptrdiff_t step, const ptrdiff_t *strides, int assign,
                           int selects) {

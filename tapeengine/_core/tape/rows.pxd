@@ -17,11 +17,11 @@ cdef extern from "rows.h" nogil:
 cdef class Rows:
     cdef Tape tape
     cdef Py_ssize_t width
-    cdef double *scalars        # of the ids, `width` side by side for each
+    cdef double *scalars        # `width` contiguous numbers for each id
     cdef list blocks            # by storage: an array of shape (width, size); None before the first contribution
-    cdef dict spare             # by size and type: blocks to be used again
-    cdef object weights         # of the random combination that rules are checked by
-    cdef size_t held, most      # bytes of the blocks: now, and at most so far
+    cdef dict spare             # by size and type: blocks to reuse
+    cdef object weights         # of the random combination of rows by which rules are checked
+    cdef size_t held, most      # bytes of all blocks: now, and the maximum so far
     cdef int begin(self, Tape tape, Py_ssize_t width) except -1
     cdef int allocate(self, uint32_t storage, bint zero) except -1
     cdef int adopt(self, uint32_t storage, ndarray block) except -1
@@ -36,7 +36,7 @@ cdef class Rows:
 cdef class Row(Reverse):        # one cotangent of a block
     cdef Rows rows
     cdef Py_ssize_t k
-    cdef list dropped           # storages that the record has let go of
+    cdef list dropped           # storages that the record has dropped
     cdef double *place(self, uint32_t id) noexcept
 
 cdef object fitted_rows(object cotangents, tuple shape)

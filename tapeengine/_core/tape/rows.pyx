@@ -1,7 +1,8 @@
-"""The accumulation of many cotangents that are resolved together: each is a row of a Jacobian.
+"""The accumulation of many cotangents that are resolved together; each gives a row of a Jacobian.
 
-Cotangents of a storage are one block with a new first axis, a row for each cotangent. A record whose linear map the
-core knows acts on the whole block. Any other can be resolved row by row: it sees a `Row`, an accumulation of its own.
+The cotangents of a storage are one block with an additional first axis: a row for each cotangent. A record whose
+linear map the core knows acts on the whole block. Any other record is resolved row by row: it sees a `Row`, which is an
+ordinary accumulation.
 """
 
 from libc.stdint cimport uint32_t
@@ -25,12 +26,12 @@ cdef enum:
 
 
 cdef object fitted_rows(object cotangents, tuple shape):
-    """The cotangents of a value that was broadcast: each summed over the axes that it was spread over."""
+    """Sum the cotangents of a broadcast value, for each row, over the axes along which it was broadcast."""
     cdef tuple spread = cotangents.shape[1:]
     cdef Py_ssize_t extra = len(spread) - len(shape), width = cotangents.shape[0]
     if spread == shape:
         return cotangents
-    if extra < 0:       # ones in front that an assignment dropped
+    if extra < 0:       # leading unit axes that an assignment dropped
         return fitted_rows(cotangents, shape[-extra:]).reshape((width, *shape))
     axes = tuple([i + 1 for i in range(len(spread)) if i < extra or (shape[i - extra] == 1 and spread[i] != 1)])
     return cotangents.sum(axis=axes).reshape((width, *shape))
@@ -54,7 +55,7 @@ cdef class Rows:
         return 0
 
     cdef int allocate(self, uint32_t storage, bint zero) except -1:
-        """Give a storage its block of cotangents; one that a storage of the same size has let go of is used again."""
+        """Give a storage its block of cotangents; a block that another storage of the same size dropped is reused."""
         cdef Place *place = &self.tape.places[storage]
         cdef cnp.npy_intp shape[2]
         cdef list spare = self.spare.get((place.size, place.type))
@@ -79,7 +80,7 @@ cdef class Rows:
         return <char *> PyArray_DATA(<ndarray> self.blocks[storage])
 
     cdef int drop(self, uint32_t storage) except -1:
-        """Let go of a storage whose record has been resolved."""
+        """Drop the block of a storage whose record has been resolved."""
         cdef Place *place = &self.tape.places[storage]
         block = self.blocks[storage]
         if block is None:
@@ -103,7 +104,7 @@ cdef class Rows:
         return found
 
     cdef int add_scalar(self, uint32_t id, object values) except -1:
-        """Add to the cotangents of a scalar: a value for each row, or an array that sums up to it."""
+        """Add to the cotangents of a scalar: a value for each row, or an array for each row, which is summed."""
         cdef ndarray found
         values = values.real if values.dtype.kind == "c" else values
         if values.ndim > 1:
@@ -155,7 +156,7 @@ cdef class Rows:
 
 @cython.final
 cdef class Row(Reverse):
-    """One cotangent of a block, as an accumulation: zeros count as nothing, as if it were resolved alone."""
+    """One cotangent of a block, as an accumulation of its own: a row of zeros counts as untouched."""
 
     cdef double *place(self, uint32_t id) noexcept:
         return self.rows.scalars + <size_t> id * self.rows.width + self.k

@@ -1,4 +1,4 @@
-/* Partials that only say which operand counts: what they leave out is zero, whatever the cotangent is. */
+/* Partials that only select operands: an operand that is not selected gets zero, whatever the cotangent is. */
 #ifndef TAPEENGINE_SELECTS_H
 #define TAPEENGINE_SELECTS_H
 

@@ -12,13 +12,13 @@ into C for the core, and into the functions of ``tapeengine.math`` with their st
 the same rows.
 
 A value expression may also call the base functions of `BASE`: those of C's ``math.h`` and of ``functions.h``.
-A partial must be accurate wherever it can be represented, and its own partials too: no difference that cancels, no
-square that leaves the range, no value that was rounded to its limit (``1 - tanh(a)**2``). Hence the opcodes that are
-there as partials only: ``cosine``, ``turn``, ``sech2``, ``lorentz``, ``rest2``, ``powdaa`` and ``dexpit``.
+A partial and its own partials must be accurate wherever they can be represented: no difference that cancels, no
+square that overflows, no value that was rounded to its limit (``1 - tanh(a)**2``). For this reason some opcodes exist
+only as partials: ``cosine``, ``turn``, ``sech2``, ``lorentz``, ``rest2``, ``powdaa`` and ``dexpit``.
 
 Conventions at the edges: ``abs`` has the partial 0 at 0; ``relu`` has 0 at 0; ``maximum`` and ``minimum`` share a tie
-equally, and what they leave out gets exactly 0, also from an infinite cotangent; ``a**b`` has the partial 0 with
-respect to ``a`` where ``b`` is 0, and with respect to ``b`` where ``a`` is 0.
+equally, and the operand that they do not select gets exactly 0, also from an infinite cotangent; ``a**b`` has the
+partial 0 with respect to ``a`` where ``b`` is 0, and with respect to ``b`` where ``a`` is 0.
 """
 
 import re
@@ -27,7 +27,7 @@ from typing import NamedTuple
 __all__ = ["BASE", "FUNCTIONS", "OPS", "Op"]
 
 
-#: How a partial begins that is 1 for the operand that an operation passes on and 0 for the others.
+#: A partial that begins so is 1 for the operand that the operation selects and 0 for the others.
 SELECTORS = ("choose(", "step(")
 
 
@@ -44,13 +44,13 @@ class Op(NamedTuple):
         The partials with respect to the first and the second parent; ``"0"`` marks a discrete dependence.
         ``db`` is empty for an operation of one parent.
     doc : str
-        What its function in ``tapeengine.math`` does; empty where there is none, or where it is written by hand.
+        The docstring of its function in ``tapeengine.math``; empty if there is none, or if it is written by hand.
     called : str
-        How that function is called, where it is not ``name(x)`` or ``name(x, y)``.
+        The signature of that function, if it is not ``name(x)`` or ``name(x, y)``.
     python : bool
-        Whether Python's own ``math`` computes the value in another way than C.
+        Whether Python's ``math`` and C's ``math.h`` compute the value differently.
     ufuncs : str
-        The ufuncs of numpy that it is the operation of.
+        The ufuncs of numpy that compute this operation.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Op(NamedTuple):
 
     @property
     def selects(self) -> tuple[bool, ...]:
-        """For each parent whether its partial only says if it counts; a parent that does not count gets exactly zero.
+        """For each parent, whether its partial only selects it; a parent that is not selected gets exactly zero.
 
         Examples
         --------
@@ -227,7 +227,7 @@ OPS: tuple[Op, ...] = (
     Op("atanh", "atanh(a)", "1 / rest2(a)", doc="Inverse hyperbolic tangent of x.", ufuncs="arctanh"),
     Op("rest2", "(1 - a) * (1 + a)", "-2 * a"),
     Op("lorentz", "1 / (1 + a * a)", "-2 * prod0(v, prod0(v, a))"),
-    # 1 / cosh(a)**2, given b = tanh(a): no discrete dependence on b, but the partial in a has all of it
+    # 1 / cosh(a)**2, given b = tanh(a): the partial in b is 0 because that in a accounts for the dependence through b
     Op("sech2", "base_sech2(a, b)", "-2 * (b * v)", "0.0"),
     # special functions
     Op("erf", "erf(a)", "1.1283791670955126 * gauss(a)", doc="Error function at x."),
@@ -252,8 +252,8 @@ OPS: tuple[Op, ...] = (
     Op("xdivy", "base_xdivy(a, b)", "1 / b", "-xdivy(xdivy(a, b), b)"),
 )
 
-#: The rows that functions of ``tapeengine.math`` are made of.
+#: The rows that define functions of ``tapeengine.math``.
 FUNCTIONS: tuple[Op, ...] = tuple(op for op in OPS if op.doc)
 
-#: Base functions beside those of ``math.h``: what ``functions.h`` and ``tapeengine.reference.functions`` both define.
+#: Base functions beside those of ``math.h``, which ``functions.h`` and ``tapeengine.reference.functions`` both define.
 BASE: tuple[str, ...] = tuple(sorted({name for op in OPS for name in re.findall(r"\bbase_\w+", op.value)}))

@@ -7,12 +7,12 @@ from tapeengine._core.tape.tape cimport Tape
 cdef class Tangents:
     cdef Tape tape
     cdef Py_ssize_t width
-    cdef uint32_t records, storages     # when the sweep began: rules may run on the tape and make it longer
+    cdef uint32_t records, storages     # counts when the sweep began; rules may record more on the tape
     cdef double *scalars                # a row for each direction, by id
     cdef list blocks                    # by storage: an array of shape (width, size), or None for zeros
-    cdef dict spare                     # (size, type): blocks that no storage needs any more
+    cdef dict spare                     # (size, type): blocks to reuse
     cdef Lifetimes lifetimes
-    cdef object weights                 # of the random combination that a rule is tried with
+    cdef object weights                 # of the random combination of directions by which a rule is checked
     cdef int begin(self, Tape tape, Py_ssize_t width, Lifetimes lifetimes) except -1
     cdef object fresh(self, uint32_t storage)
     cdef int allocate(self, uint32_t storage) except -1

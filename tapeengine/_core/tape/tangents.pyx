@@ -1,8 +1,8 @@
-"""The tangents of a tape's ids and storages along many directions at once: a column of a Jacobian each.
+"""The tangents of a tape's ids and storages along many directions at once; each gives a column of a Jacobian.
 
-What a storage has along all directions lies in one block, a row for each. A block goes back once the last record that
-touches its storage has been swept, and serves the next storage of the same size: fresh memory would cost a page fault
-for every 4 KiB, which is more than most rules cost.
+The tangents of a storage are one block with a row for each direction. A block is freed once the last record that
+touches its storage has been swept, and is reused for the next storage of the same size: fresh memory would cost a page
+fault for every 4 KiB, which is more than most rules cost.
 """
 
 from cpython.ref cimport Py_INCREF, Py_REFCNT
@@ -30,11 +30,11 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef enum:
     MOST_AXES = 64      # of numpy's arrays
-    MOST_SPARE = 4      # blocks of one size; the results of rules come from elsewhere, and go back there
+    MOST_SPARE = 4      # kept blocks of one size
 
 
 cdef object aligned(object tangents, Py_ssize_t axes):
-    """Insert unit axes after the block's axis, so that the other axes broadcast as those of one tangent do."""
+    """Insert unit axes after the block's first axis, so that the block broadcasts like a single tangent."""
     cdef Py_ssize_t missing = axes + 1 - tangents.ndim
     if missing <= 0:
         return tangents
@@ -63,7 +63,7 @@ cdef class Tangents:
 
     # -- memory -------------------------------------------------------------------------------------------------------
     cdef object fresh(self, uint32_t storage):
-        """A block for a storage, with anything in it."""
+        """An uninitialised block for a storage."""
         cdef Place *place = &self.tape.places[storage]
         spare = self.spare.get((place.size, place.type))
         if spare:
@@ -78,7 +78,7 @@ cdef class Tangents:
         return 0
 
     cdef int give_back(self, uint32_t storage) except -1:
-        """Let go of a storage's block."""
+        """Drop a storage's block, and keep it for reuse where nothing else refers to it."""
         cdef Place *place = &self.tape.places[storage]
         block = self.blocks[storage]
         if block is not None:
@@ -89,7 +89,7 @@ cdef class Tangents:
         return 0
 
     cdef int release(self, uint32_t id) except -1:
-        """Let go of what no record after `id` touches."""
+        """Drop the blocks of storages that no record after `id` touches."""
         cdef uint32_t storage
         while self.lifetimes.next(id, &storage):
             self.give_back(storage)
@@ -101,12 +101,12 @@ cdef class Tangents:
         return NULL if block is None else <char *> PyArray_DATA(<ndarray> block)
 
     cdef Py_ssize_t row(self, uint32_t storage) noexcept:
-        """The bytes from one row of a storage's block to the next."""
+        """The distance in bytes between the rows of a storage's block."""
         return self.tape.places[storage].size * self.tape.places[storage].width
 
     # -- reading ------------------------------------------------------------------------------------------------------
     cdef object part(self, View view):
-        """The tangents of a view, along a new first axis; None where they are zero."""
+        """The tangents of a view, with the directions as an additional first axis; None where they are zero."""
         cdef npy_intp dims[65]
         cdef npy_intp strides[65]
         cdef int k
@@ -154,12 +154,12 @@ cdef class Tangents:
 
     # -- writing ------------------------------------------------------------------------------------------------------
     cdef int put(self, View output, object total) except -1:
-        """Stage the tangents of an output; an array that nobody else holds becomes the block of its storage."""
+        """Stage the tangents of an output; an array without other references becomes the block of its storage."""
         cdef uint32_t s = output.storage
         cdef ndarray array
         if total is None:
             return 0
-        array = <ndarray?> total    # a reference here and one of the caller's
+        array = <ndarray?> total    # two references: this one and the caller's
         if (output.whole and self.blocks[s] is None and Py_REFCNT(total) <= 2 and total.base is None
                 and PyArray_IS_C_CONTIGUOUS(array) and PyArray_TYPE(array) == output.type
                 and PyArray_CHKFLAGS(array, NPY_ARRAY_WRITEABLE)):

@@ -30,12 +30,12 @@ cdef enum Form:
     FORM_MASK = 0xC0
     OP_MASK = 0x3F
 
-# A special record is known in the sweeps by p1 == its own id.
+# Sweeps recognise a special record by p1 == its own id.
 cdef enum Special:
     INPUT = 0xC0    # an input of the trace, or a link to a dual of an outer trace
-    READ = 0xC1     # element read: p2 the storage, d2 the offset
-    WRITE = 0xC2    # element write: p2 the storage, d2 the offset, d1 the id of the assigned scalar (0: a constant)
-    ARRAY = 0xC3    # array operation: p2 its index among the tape's array records
+    READ = 0xC1     # element read: p2 is the storage, d2 the offset
+    WRITE = 0xC2    # element write: p2 is the storage, d2 the offset, d1 the id of the assigned scalar (0: a constant)
+    ARRAY = 0xC3    # array operation: p2 is its index among the tape's array records
 
 cdef enum:
     CHUNK_SHIFT = 15
@@ -47,16 +47,16 @@ cdef struct Record:     # DN 10.2: the defunctionalised backpropagator, Contrib 
     uint32_t p1, p2     # ids of the parents; p2 == own id where there is no second one
 
 cdef struct Slab:       # a large block of chunks
-    Py_ssize_t taken    # chunks handed out so far
-    Py_ssize_t used     # of these, chunks that have not been given back
+    Py_ssize_t taken    # chunks taken from it so far
+    Py_ssize_t used     # of these, chunks still in use
 
 cdef struct Chunk:
     Record rec[1 << 15]
     uint8_t op[1 << 15]
-    Slab *slab          # that the chunk lies in, NULL for a chunk of its own
+    Slab *slab          # the slab that holds the chunk, NULL for a chunk allocated alone
 
-cdef struct Guard:      # what a program looked at before the record `at`, with the outcome that it saw (see replay.h)
-    double c            # the constant of a comparison with one
+cdef struct Guard:      # a look of the program at a value before the record `at`, with its outcome (see replay.h)
+    double c            # the constant, if the comparison is with one
     uint32_t at
     uint32_t a, b       # ids; 0 is the constant
     int kind
@@ -78,25 +78,25 @@ cdef struct Head:
     Py_ssize_t used     # chunks in use
     Py_ssize_t room     # chunks that the tables have room for
     size_t max_bytes    # 0: no limit
-    Py_ssize_t below    # chunks that the ids of a continued tape take: `chunks` and `values` begin that far before the tables
+    Py_ssize_t below    # chunks with ids of the continued tape: `chunks` and `values` start that far before the tables
     unsigned long thread
     void *owner         # the Tape, borrowed
     Guards *guards      # NULL except on a recording
     Chunk *few_chunks[4]    # the tables of a short tape
     double *few_values[4]
 
-cdef struct Place:      # where a storage's cotangent goes: elements of one type, in the order of the storage's memory
+cdef struct Place:      # layout of a storage's cotangent: elements of one type, in the storage's memory order
     Py_ssize_t size
     int type            # numpy's type number
     int width           # bytes of an element
 
-cdef struct Traces:     # live traces of all threads, the oldest first; guarded by the GIL
-    Head *current       # the one used last, or a head that matches no dual
+cdef struct Traces:     # live traces of all threads, the oldest first; protected by the GIL
+    Head *current       # the head used last, or one that matches no dual
     Head **live
     Py_ssize_t count
     Py_ssize_t room
     uint32_t next_tag
-    Py_ssize_t recordings   # how many of them note guards
+    Py_ssize_t recordings   # how many of them record guards
 
 cdef Traces traces
 
@@ -150,23 +150,23 @@ cdef inline double value_at(Head *h, uint32_t i) noexcept nogil:
 cdef class Tape:
     cdef Head head
     cdef bint keeps_values   # of scalars, for second-order sweeps and nesting
-    cdef bint keeps_tangents # what the rules of tangents need, for forward sweeps
+    cdef bint keeps_tangents # operands that rules for tangents need, for forward sweeps
     cdef dict links          # (outer tag << 32 | outer id) -> id, made with the first link
     cdef list link_sources   # [(id, outer tag, outer id)] in the order of the links
-    cdef set doubles         # ids of primals that are numpy's float64, None where there are none
-    cdef bytearray are_doubles     # of each scalar, whether it counts as one, as far as that has been asked for
+    cdef set doubles         # ids of primals of type numpy.float64, None if there are none
+    cdef bytearray are_doubles     # for each scalar whether it counts as a numpy.float64, computed as far as needed
     cdef uint32_t outer_tag  # of the latest outer trace that this tape depends on, 0 where there is none
-    cdef object copies       # what has been copied to that trace's tape
+    cdef object copies       # the records copied to that trace's tape
     cdef readonly list arrays      # array records, in the order of the tape
-    cdef dict watched       # plain arrays that records keep by reference, by their identity and digest
-    cdef Place *places      # of the storages of traced arrays, by index
+    cdef dict watched       # plain arrays that records keep by reference, keyed by identity and digest
+    cdef Place *places      # layouts of storages, by index
     cdef uint32_t place_count, place_room
-    cdef readonly object rules     # what the trace's dispatcher looks rules up in
-    cdef object watcher      # of the debug switch: told of array operations as they are recorded, and of sweeps
-    cdef Tape continued     # the tape that this one continues, for one call of a rule
-    cdef uint32_t mark      # ids below it have been taken by continuations of this tape; 0 before the first one
-    cdef list noted          # what a recording notes of arrays, as (id, what); None where it is none
-    cdef dict copied         # plain arrays that it has copied, by their identity
+    cdef readonly object rules     # the rules of the trace's dispatcher
+    cdef object watcher      # of the debug switch: notified of recorded array operations and of sweeps
+    cdef Tape continued     # the tape that this one continues during one call of a rule
+    cdef uint32_t mark      # continuations of this tape have used the ids below it; 0 before the first one
+    cdef list noted          # what a recording notes about arrays, as (id, what); None on other tapes
+    cdef dict copied         # plain arrays that the recording has copied, by identity
     cdef object __weakref__
 
     cdef int open(self, int order) except -1
@@ -185,5 +185,5 @@ cdef inline Tape tape_of(Head *h):
     return <Tape> h.owner
 
 cdef inline uint32_t first_id(Head *h) noexcept nogil:
-    """The least id that a tape can have a record of: those below are of the tape that it continues."""
+    """The smallest id that the tape can have a record for; smaller ids belong to the tape that it continues."""
     return <uint32_t> (h.below << CHUNK_SHIFT)

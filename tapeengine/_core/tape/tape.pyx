@@ -16,14 +16,14 @@ cdef extern from "memory.h":
     uint64_t te_digest(const void *data, size_t bytes) nogil
 
 cdef enum:
-    SPARE_CHUNKS = 16       # chunks kept for the next trace: about 13 MB that need not be faulted in again
-    SLAB_CHUNKS = 20        # 16.4 of 16.8 MB
+    SPARE_CHUNKS = 16       # chunks kept for the next trace: about 13 MB that cause no page faults
+    SLAB_CHUNKS = 20        # chunks in a slab: 16.4 of its 16.8 MB
     RECORD_BYTES = 25       # a record and its opcode
-    SLAB_HEAD = 64          # bytes before the first chunk
+    SLAB_HEAD = 64          # bytes before the first chunk of a slab
     LAST_ID = 0xFFFFFFFE
     LAST_TAG = 0xF0000000
 
-cdef Head nobody            # matches no dual, not even one that was made by hand, whose tag is 0
+cdef Head nobody            # matches no dual, not even one constructed directly, whose tag is 0
 memset(&nobody, 0, sizeof(Head))
 nobody.tag = 0xFFFFFFFF
 traces.current = &nobody
@@ -36,11 +36,11 @@ cdef Chunk *spare[SPARE_CHUNKS]
 cdef int spare_count = 0
 
 
-cdef Slab *open_slab = NULL     # the one that chunks are taken from
+cdef Slab *open_slab = NULL     # the slab that chunks are taken from
 
 
 cdef Chunk *new_chunk(bint long_tape) noexcept:
-    """A chunk: a spare one, one of its own, or for a tape that is long already one of a slab."""
+    """Take a spare chunk, or allocate one: alone for a short tape, from a slab for a long one."""
     global spare_count
     cdef Chunk *chunk
     if long_tape:
@@ -81,7 +81,7 @@ cdef void free_chunk(Chunk *chunk) noexcept:
 
 
 cdef void free_in_slab(Slab *slab) noexcept:
-    """Give one chunk of a slab back; the last one frees it."""
+    """Return one chunk to its slab; the last one frees the slab."""
     global open_slab
     slab.used -= 1
     if slab.used == 0:
@@ -91,9 +91,9 @@ cdef void free_in_slab(Slab *slab) noexcept:
 
 
 cdef Head *find(uint32_t tag) noexcept:
-    """The live head of a tag; it becomes the current one. NULL where there is none.
+    """Find the live head of a tag, and make it the current one; NULL if the trace is over.
 
-    A continuation is found by its own thread alone, so it never becomes the current one, which all threads see.
+    Only its own thread finds a continuation, so a continuation never becomes the current head, which all threads share.
     """
     cdef Py_ssize_t i
     for i in range(traces.count - 1, -1, -1):
@@ -108,7 +108,7 @@ cdef Head *find(uint32_t tag) noexcept:
 
 
 cdef Head *latest_trace() noexcept:
-    """The latest live trace that is no continuation."""
+    """The latest live trace that is not a continuation."""
     cdef Py_ssize_t i = traces.count - 1
     while i >= 0 and traces.live[i].below:
         i -= 1
@@ -116,7 +116,7 @@ cdef Head *latest_trace() noexcept:
 
 
 cdef void *larger(void *table, void *few, Py_ssize_t used, Py_ssize_t room) noexcept:
-    """A table of pointers with more room; `few` is the one inside the head, which was never allocated."""
+    """Enlarge a table of pointers; `few` is the table inside the head, which was not allocated separately."""
     cdef void *result = realloc(NULL if table == few else table, room * sizeof(void *))
     if result != NULL and table == few:
         memcpy(result, few, used * sizeof(void *))
@@ -134,7 +134,7 @@ cdef Head *innermost_here() noexcept:
 
 
 cdef int guard(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
-    """Note what the program looked at; no more than that where the trace is no recording."""
+    """Record a guard if the trace is a recording."""
     cdef Guards *guards = h.guards
     if guards == NULL:
         return 0
@@ -142,7 +142,7 @@ cdef int guard(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
         room = 2 * guards.room if guards.room else 64
         each = realloc(guards.each, room * sizeof(Guard))
         if each == NULL:
-            raise MemoryError(f"no memory for the guards of a recording: it has {guards.count:,}")
+            raise MemoryError(f"no memory for more guards: the recording has {guards.count:,}")
         guards.each = <Guard *> each
         guards.room = room
     guards.each[guards.count] = Guard(c, h.count, a, b, kind)
@@ -151,10 +151,10 @@ cdef int guard(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
 
 
 cdef uint32_t record_selection(Head *h, int op, uint32_t p1, uint32_t p2, double a, double b, double value) except 0:
-    """Record an operation that passes on some of its operands, such as a maximum; an id of 0 is a constant.
+    """Record an operation that selects among its operands, such as a maximum; an id of 0 is a constant.
 
-    What it leaves out is no parent of the record, so that no cotangent reaches it, not even an infinite one. A recording
-    notes the operation as it was, since a replay may pass on the other operand.
+    An operand that is not selected is no parent of the record, so no cotangent reaches it, not even an infinite one. A
+    recording notes the operation itself, since a replay may select the other operand.
     """
     cdef double da = op_da(op, a, b, value) if p1 else 0.0
     cdef double db = op_db(op, a, b, value) if p2 else 0.0
@@ -218,7 +218,7 @@ cdef int grow(Head *h) except -1:
 
 
 cdef int reserve(Head *h, uint32_t n) except -1:
-    """Give the next n ids to inputs, which have no records: a chunk of nothing but inputs takes no memory."""
+    """Reserve the next n ids for inputs. Inputs have no records, so a chunk of inputs alone takes no memory."""
     if n > LAST_ID - CHUNK - h.count:
         check_limits(h)
         raise TapeLimitError(f"{n:,} inputs are more than the ids, which end at {LAST_ID:,}")
@@ -256,7 +256,7 @@ cdef int add_chunk(Head *h, bint inputs_only) except -1:
 
 
 cdef void lose_recordings(unsigned long thread) noexcept:
-    """What a program learns within an inner trace leaves no guard on the recording that is around it."""
+    """Mark a thread's recordings as lost: what a program learns within an inner trace leaves no guard on them."""
     cdef Py_ssize_t i
     for i in range(traces.count):
         if traces.live[i].guards != NULL and traces.live[i].thread == thread:
@@ -276,12 +276,12 @@ cdef int room_for_one() except -1:
 
 
 cdef int register(Head *h) except -1:
-    """Enter a head into the table of live traces under a fresh tag."""
+    """Enter a head into the table of live traces with an unused tag."""
     room_for_one()
     if traces.next_tag > LAST_TAG and traces.count == 0:
-        traces.next_tag = 1     # tags order live traces, so they begin anew only where there is none
+        traces.next_tag = 1     # live traces are ordered by tag, so tags restart only when there is none
     if traces.next_tag == 0:
-        raise TapeLimitError("the tags of traces are used up, and a trace is still open: end it first")
+        raise TapeLimitError("all tags of traces are used up, and a trace is still open: end it first")
     h.thread = PyThread_get_thread_ident()
     if traces.recordings:
         lose_recordings(h.thread)
@@ -298,7 +298,7 @@ cdef int register(Head *h) except -1:
 cdef class Tape:
     """The records of one trace.
 
-    A tape is filled while its trace is open and is read by the sweeps afterwards, as often as wanted.
+    Records are added while the trace is open. Afterwards sweeps read them any number of times.
     """
 
     def __cinit__(self):
@@ -329,8 +329,7 @@ cdef class Tape:
     cdef int open(self, int order) except -1:
         """Begin the trace: duals of this tape's tag are live until `close`.
 
-        Order 0 is for reverse sweeps, 1 for forward ones as well, 2 for those of second order and for nesting, 3 for
-        recordings.
+        Order 0 serves reverse sweeps, 1 also forward sweeps, 2 also second-order sweeps and nesting, 3 also recordings.
         """
         self.keeps_tangents = order >= 1
         self.keeps_values = order >= 2
@@ -339,10 +338,10 @@ cdef class Tape:
         return self.note_guards() if order >= 3 else 0
 
     cdef int continue_from(self, Tape tape, uint32_t tag) except -1:
-        """Make the duals of a trace that is over live once more in this thread, under its old tag, until `close`.
+        """Make the duals of a finished trace live again in this thread, under the old tag, until `close`.
 
-        What is recorded on them goes here, after the ids of `tape`, which does not change: other threads may be
-        sweeping it. The rules of custom functions run so, since they may have captured duals of their trace.
+        Rules of custom functions run so, since they may have captured duals of their trace. New records go here, after
+        the ids of `tape`, which does not change because other threads may be sweeping it.
         """
         cdef Head *h = &self.head
         cdef Py_ssize_t i
@@ -360,7 +359,7 @@ cdef class Tape:
         h.thread = PyThread_get_thread_ident()
         h.tag = tag
         i = traces.count
-        while i > 0 and traces.live[i - 1].tag > tag:   # the table is in the order of the tags
+        while i > 0 and traces.live[i - 1].tag > tag:   # the table is ordered by tag
             traces.live[i] = traces.live[i - 1]
             i -= 1
         traces.live[i] = h
@@ -368,7 +367,7 @@ cdef class Tape:
         return 0
 
     cdef int note_guards(self) except -1:
-        """Make the open trace a recording, which notes what the program looks at."""
+        """Make the open trace a recording, which notes the values that the program looks at."""
         self.head.guards = <Guards *> calloc(1, sizeof(Guards))
         if self.head.guards == NULL:
             raise MemoryError("no memory for the guards of a recording")
@@ -377,7 +376,7 @@ cdef class Tape:
         return 0
 
     cdef void close(self) noexcept:
-        """End the trace: its duals are refused from now on."""
+        """End the trace: its duals are refused afterwards."""
         cdef Py_ssize_t i, j
         if self.head.tag == 0:
             return
@@ -391,12 +390,12 @@ cdef class Tape:
                 break
         self.head.tag = 0
         if self.continued is not None:
-            self.continued.mark = self.head.count   # so that no two calls give out the same ids
+            self.continued.mark = self.head.count   # so that no two calls use the same ids
         else:
             traces.current = latest_trace()
 
     cdef uint32_t add_place(self, Py_ssize_t size, int type, int width) except? 0xFFFFFFFF:
-        """A place for one more storage; its index."""
+        """Add the layout of one more storage; return its index."""
         cdef uint32_t room
         if self.place_count == self.place_room:
             room = 2 * self.place_room if self.place_room else 16
@@ -410,14 +409,14 @@ cdef class Tape:
         return self.place_count - 1
 
     cdef int watch(self, ndarray kept) except -1:
-        """Have the sweeps compare a plain array that records keep by reference with what it holds now."""
+        """Let sweeps check that a plain array kept by reference has not been changed."""
         if self.watched is None:
             self.watched = {}
         self.watched[id(kept), te_digest(PyArray_DATA(kept), PyArray_NBYTES(kept))] = kept
         return 0
 
     cdef int check_watched(self) except -1:
-        """Refuse a sweep where an array has been changed since a record kept it."""
+        """Refuse a sweep if an array has been changed since a record kept it."""
         if self.watched is None:
             return 0
         for (_, digest), kept in self.watched.items():
@@ -429,7 +428,7 @@ cdef class Tape:
         return 0
 
     cdef uint32_t link(self, uint32_t tag, uint32_t id, double value) except 0:
-        """The input of this tape that stands for a dual of an outer trace (DESIGN: nesting)."""
+        """The input of this tape that stands for a dual of an outer trace (nesting, DN 10)."""
         cdef object key = (<object> tag << 32) | id
         if self.links is None:
             self.links = {}
@@ -450,7 +449,7 @@ cdef class Tape:
         return 0
 
     cdef int note_double(self, uint32_t id) except -1:
-        """Remember that a primal is a float64 of numpy's."""
+        """Remember that a primal is a numpy.float64."""
         if self.doubles is None:
             self.doubles = set()
         self.doubles.add(id)
@@ -471,11 +470,11 @@ cdef class Tape:
 
     @property
     def inputs(self):
-        """How many scalars of the primals are on the tape; their ids are 1, 2, ..."""
+        """The number of scalars in the primals; their ids are 1, 2, ..."""
         return self.head.inputs
 
     def records(self):
-        """Iterate over (id, opcode name, ids of the parents, partials), the oldest first."""
+        """Iterate over (id, opcode name, ids of the parents, partials), from the oldest record on."""
         cdef uint32_t i
         for i in range(self.head.inputs + 1, self.head.count):
             yield self.record(i)
@@ -493,7 +492,7 @@ cdef class Tape:
 
 
 def outside(function, *args, **options):
-    """Call a function as if this thread had no open trace, so that arrays which it makes outlive those."""
+    """Call a function as if this thread had no open trace, so that the arrays it makes outlive the open traces."""
     cdef unsigned long thread = PyThread_get_thread_ident()
     cdef Py_ssize_t i
     cdef Head *h

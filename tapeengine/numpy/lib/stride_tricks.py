@@ -18,15 +18,15 @@ sliding_window_view = offered(_theirs.sliding_window_view)
 
 
 def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True) -> Any:
-    """`numpy.lib.stride_tricks.as_strided`; of a traced array a copy, which cannot be written to.
+    """`numpy.lib.stride_tricks.as_strided`; for a traced array a copy, which cannot be written to.
 
-    Elements that are shown several times get the sum of their cotangents. A later write to `x`, which numpy's view
-    would show, makes the use of the copy an error.
+    An element that is shown several times gets the sum of its cotangents. numpy's view would show later writes to `x`;
+    here, using the copy after such a write is an error.
 
     Raises
     ------
     UnsupportedError
-        Where strides lead to memory that is no element of `x`, and where the copy is used after a write to `x`.
+        If strides lead to memory outside the elements of `x`, or if the copy is used after a write to `x`.
 
     Examples
     --------
@@ -44,8 +44,8 @@ def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = Fal
     found = order[numpy.minimum(places, own.size - 1)] if own.size else places
     if read.size and (not own.size or (own[found] != read.ravel()).any()):
         raise UnsupportedError(
-            f"as_strided of a traced array of shape {x.shape} would read memory outside of its elements. Give it the "
-            "whole array and strides of its own layout, or use sliding_window_view"
+            f"as_strided of a traced array of shape {x.shape} would read memory outside its elements. Pass the "
+            "whole array with strides of its own layout, or use sliding_window_view"
         )
     return numpy.broadcast_to(follow(x.reshape(-1)[found.reshape(shape)], x), shape)
 
