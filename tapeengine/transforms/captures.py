@@ -184,8 +184,30 @@ class Snapshot:
         self._nodes: dict[int, Any] = {}
         self._spaces: dict[int, Node] = {}
         self._order: list[Node] = []
+        self._start(value, [])
+
+    def beside(self, value: Any) -> Snapshot:
+        """Take the snapshot of another object at the same time: what this one has looked through is known to it.
+
+        Examples
+        --------
+        >>> f = [2.0].append
+        >>> Snapshot(Structures(), f, ArrayCopies()).beside((f, 1.0)).around([]) == (f, 1.0)
+        True
+        """
+        found = object.__new__(Snapshot)
+        found._structures, found._copies = self._structures, self._copies
+        found._wanted, found._with_globals = self._wanted, self._with_globals
+        found.captured, found._nodes = self.captured.copy(), self._nodes.copy()
+        found._spaces, found._order = {}, self._order.copy()
+        found._start(value, self._order)
+        if not self._spaces.keys().isdisjoint(found._spaces):  # other names of the same namespace
+            return Snapshot(self._structures, value, self._copies, self._wanted, self._with_globals)
+        return found
+
+    def _start(self, value: Any, known: Sequence[Node]) -> None:
         self._root = self._look(value)
-        self._settle()
+        self._settle(known)
 
     def around(self, values: Sequence[Any], done: dict[int, Any] | None = None) -> Any:
         """The object itself, with other values in the places of those that were lifted out.
@@ -274,19 +296,19 @@ class Snapshot:
                 self._order.append(node)
         return root
 
-    def _settle(self) -> None:
-        """Say of every node whether what is inside it is lifted out or can change."""
+    def _settle(self, known: Sequence[Node]) -> None:
+        """Say of every node after those that are `known` whether what is inside it is lifted out or can change."""
         for space in self._spaces.values():
             space.inside = [self._nodes.get(id(value), value) for value in space.inside]
             self._order.append(space)
-        while self._settle_once():
+        while self._settle_once(known):
             pass
 
-    def _settle_once(self) -> bool:
+    def _settle_once(self, known: Sequence[Node]) -> bool:
         """Go through the nodes in their order; whether some came before what is inside them, and something changed."""
         early = changed = False
-        settled: set[int] = set()
-        for node in self._order:
+        settled = set(map(id, known))
+        for node in self._order[len(known) :]:
             lifted, changes = node.lifted, node.changes
             for inner in node.inside:
                 if type(inner) is Node:

@@ -36,7 +36,7 @@ def checkpoint(engine: Engine, f: Callable[..., Any]) -> Callable[..., Any]:
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if live_traces() == 0:
             return f(*args, **kwargs)
-        repeatable = Repeatable(engine, (f, args, kwargs), name)
+        repeatable = Repeatable.of(engine, (f, args, kwargs), name)
         return run_saved(engine, repeatable, repeatable.values) if repeatable.values else f(*args, **kwargs)
 
     return checkpointed

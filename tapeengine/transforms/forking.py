@@ -20,6 +20,7 @@ import numpy as np
 from tapeengine._core.sweeps.inspection import is_swept_back_only
 from tapeengine.errors import StructureError
 from tapeengine.transforms.calls import Derivative, call_with_rule
+from tapeengine.transforms.captures import Snapshot
 from tapeengine.transforms.far import Reply, first, pull_again, pull_kept, push_again
 from tapeengine.transforms.forms import flatten, form_of, is_traced
 from tapeengine.transforms.jobs import Job, combined, is_zero
@@ -46,10 +47,9 @@ def fork(
             raise StructureError(
                 f"fork takes callables without arguments, not {task!r}; write fork(lambda: f(x), lambda: g(x))"
             )
-    workers = workers_of(executor, stamp_of(engine.registry))
-    captures = Captures(workers)
-    found = [captures.task(engine, task) for task in tasks]
-    return tuple(Fork(engine, workers, progress, *zip(*found, strict=True)).run(captures.values)) if tasks else ()
+    captures = Captures(engine, workers_of(executor, stamp_of(engine.registry)))
+    found = [captures.task(captures.snapshot((task, (), ())), _name(task)) for task in tasks]
+    return tuple(captures.fork(found, progress))
 
 
 def fork_map(
@@ -64,9 +64,11 @@ def fork_map(
     if chunksize < 1:
         raise StructureError(f"fork_map needs a chunksize of at least 1, not {chunksize}")
     items = list(zip(*iterables, strict=True))
-    chunks = [items[k : k + chunksize] for k in range(0, len(items), chunksize)]
-    tasks = [partial(_each, f, chunk) for chunk in chunks]
-    return [x for part in fork(engine, tasks, executor, progress) for x in part]
+    chunks = [tuple(items[k : k + chunksize]) for k in range(0, len(items), chunksize)]
+    captures = Captures(engine, workers_of(executor, stamp_of(engine.registry)))
+    shared, name = captures.snapshot(f), _name(f)
+    found = [captures.task(shared.beside((_each, (f, chunk), ())), name) for chunk in chunks]
+    return [x for part in captures.fork(found, progress) for x in part]
 
 
 def _each(f: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -76,7 +78,7 @@ def _each(f: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> list[Any]:
 def _name(f: Any) -> str:
     """The name of the program's function in a task."""
     while isinstance(f, partial):
-        f = f.args[0] if f.func is _each else f.func
+        f = f.func
     return str(getattr(f, "__name__", type(f).__name__))
 
 
@@ -89,19 +91,24 @@ class Captures:
         The traced values.
     """
 
-    def __init__(self, workers: Workers) -> None:
+    def __init__(self, engine: Engine, workers: Workers) -> None:
         self.values: list[Any] = []
+        self._engine = engine
         self._workers = workers
         self._numbers: dict[int, int] = {}
 
-    def task(self, engine: Engine, f: Callable[[], Any]) -> tuple[Task, list[int]]:
-        """Make a task of a callable; with it the numbers of the values that it captures."""
+    def snapshot(self, value: Any) -> Snapshot:
+        """What an object captures."""
+        engine, workers = self._engine, self._workers
+        return Snapshot(engine.structures, value, engine.copies, self._is_lifted, with_globals=workers.shares_memory)
+
+    def _is_lifted(self, value: Any) -> bool:
+        return is_traced(value) or isinstance(value, self._workers.references)
+
+    def task(self, snapshot: Snapshot, name: str) -> tuple[Task, list[int]]:
+        """Make a task of a call; with it the numbers of the values that it captures."""
         workers, references = self._workers, self._workers.references
-
-        def is_lifted(value: Any) -> bool:
-            return isinstance(value, references) or is_traced(value)
-
-        call = Repeatable(engine, (f, (), {}), _name(f), is_lifted, with_globals=workers.shares_memory)
+        call = Repeatable(self._engine, snapshot, name)
         numbers: list[int] = []
         places: list[int | Reference] = []
         for value in call.values:
@@ -111,6 +118,10 @@ class Captures:
                 places.append(len(numbers))
                 numbers.append(self._number(value))
         return Closure(call, places), numbers
+
+    def fork(self, found: Sequence[tuple[Task, list[int]]], progress: Progress | None) -> list[Any]:
+        """Run tasks and give their values."""
+        return Fork(self._engine, self._workers, progress, *zip(*found, strict=True)).run(self.values) if found else []
 
     def _number(self, value: Any) -> int:
         number = self._numbers.setdefault(id(value), len(self.values))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine.structure import Structures
-from tapeengine.transforms.forms import Form, flatten, form_of, is_continuous, is_traced
+from tapeengine.transforms.forms import Form, flatten, form_around, is_continuous, is_traced
 
 __all__ = ["FEW", "Job", "combined", "few_numbers", "is_zero", "rows_of"]
 
@@ -37,12 +37,13 @@ def few_numbers(structures: Structures, value: Any, given: Sequence[Any]) -> For
     >>> few_numbers(Structures(), [1.0, 2.0], [0.5, 0.1]) is None
     True
     """
-    leaves = [leaf for leaf in flatten(structures, value)[0] if is_continuous(leaf)]
+    found, steps = flatten(structures, value)
+    leaves = [leaf for leaf in found if is_continuous(leaf)]
     if not 0 < len(leaves) <= FEW or not 0 < (count := sum(map(np.size, leaves))) <= FEW:
         return None
     if any(map(is_traced, leaves)) or (count > 1 and count >= sum(map(np.size, given))):
         return None
-    form = form_of(structures, value)
+    form = form_around(structures, found, steps)
     return None if form.is_complex else form
 
 

@@ -346,12 +346,10 @@ class Repeatable:
     Parameters
     ----------
     engine : Engine
-    call : tuple
-        The callable, its arguments and its keyword arguments, as they are now.
+    snapshot : Snapshot
+        Of a tuple: the callable, its arguments and its keyword arguments.
     name : str
         For errors.
-    is_wanted, with_globals
-        As for `Snapshot`.
 
     Attributes
     ----------
@@ -362,7 +360,7 @@ class Repeatable:
     --------
     >>> import tapeengine as te
     >>> factors = [2.0]
-    >>> call = Repeatable(te.default_engine(), (lambda: factors[-1] * 5.0, (), {}), "product")
+    >>> call = Repeatable.of(te.default_engine(), (lambda: factors[-1] * 5.0, (), {}), "product")
     >>> call.first([])
     10.0
     >>> factors.append(3.0)
@@ -372,20 +370,18 @@ class Repeatable:
 
     __slots__ = ("engine", "name", "outcome", "snapshot", "states", "values")
 
-    def __init__(
-        self,
-        engine: Engine,
-        call: tuple[Any, ...],
-        name: str,
-        is_wanted: Callable[[Any], bool] = is_traced,
-        with_globals: bool = True,
-    ) -> None:
+    def __init__(self, engine: Engine, snapshot: Snapshot, name: str) -> None:
         self.engine = engine
         self.name = name
-        self.snapshot = Snapshot(engine.structures, call, engine.copies, is_wanted, with_globals)
-        self.values = self.snapshot.captured
+        self.snapshot = snapshot
+        self.values = snapshot.captured
         self.states: States | None = None
         self.outcome: Outcome | None = None
+
+    @classmethod
+    def of(cls, engine: Engine, call: tuple[Any, ...], name: str) -> Repeatable:
+        """Make one of a call as it is now."""
+        return cls(engine, Snapshot(engine.structures, call, engine.copies), name)
 
     def first(self, values: Sequence[Any]) -> Any:
         """Run the call for its value, on the program's own objects; see `FirstRun`."""
@@ -434,7 +430,7 @@ class Repeatable:
 def called(call: tuple[Callable[..., Any], Sequence[Any], dict[str, Any]]) -> Any:
     """The value of a call."""
     f, args, kwargs = call
-    return f(*args, **kwargs)
+    return f(*args, **kwargs) if kwargs else f(*args)
 
 
 def not_repeatable(name: str, difference: str) -> RepeatError:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tapeengine.default import default_engine
 from tapeengine.errors import UnsupportedError
 from tapeengine.structure import Structures
+from tapeengine.transforms.captures import Snapshot
 from tapeengine.transforms.forms import Step, flatten, is_traced, unflatten
 from tapeengine.transforms.jacobians import pushed
 from tapeengine.transforms.rerun import Outcome, Repeatable
@@ -90,7 +91,7 @@ class Closure(Task):
     --------
     >>> import tapeengine as te
     >>> factor = 2.0
-    >>> task = Closure(Repeatable(te.default_engine(), (lambda: factor * 3.0, (), {}), "product"))
+    >>> task = Closure(Repeatable.of(te.default_engine(), (lambda: factor * 3.0, (), {}), "product"))
     >>> task([]), task([])
     (6.0, 6.0)
     """
@@ -112,10 +113,10 @@ class Closure(Task):
         self.call.outcome = Outcome(self.call.engine.structures, value)
 
     def __reduce__(self) -> Any:
-        f = self.call.snapshot.again(_numbered(len(self.places)))[0]
+        call = self.call.snapshot.again(_numbered(len(self.places)))
         outcome = self.call.outcome
         kept = None if outcome is None else (outcome.leaves, outcome.steps)
-        return _closure, (f, self.name, kept, list(self.places))
+        return _closure, (call, self.name, kept, list(self.places))
 
 
 class Derived(Task):
@@ -132,7 +133,7 @@ class Derived(Task):
     Examples
     --------
     >>> import tapeengine as te
-    >>> square = Closure(Repeatable(te.default_engine(), (lambda: 3.0**2, (), {}), "square"))
+    >>> square = Closure(Repeatable.of(te.default_engine(), (lambda: 3.0**2, (), {}), "square"))
     >>> derived(te.default_engine(), "pull", square, 1.0)([1.0])
     []
     """
@@ -178,14 +179,15 @@ def _numbered(count: int) -> list[Any]:
     return [Captured(number) for number in range(count)]
 
 
-def _closure(f: Callable[[], Any], name: str, outcome: Any, places: Sequence[int | Reference]) -> Closure:
-    """Make a task again of the callable that was sent."""
+def _closure(call: tuple[Any, ...], name: str, outcome: Any, places: Sequence[int | Reference]) -> Closure:
+    """Make a task again of the call that was sent."""
     engine = engine_here()
-    call = Repeatable(engine, (f, (), {}), name, lambda value: type(value) is Captured, with_globals=False)
+    snapshot = Snapshot(engine.structures, call, engine.copies, lambda value: type(value) is Captured, False)
+    again = Repeatable(engine, snapshot, name)
     if outcome is not None:
-        call.outcome = Outcome(engine.structures, None)
-        call.outcome.leaves, call.outcome.steps = outcome
-    return Closure(call, [places[place.number] for place in call.values])
+        again.outcome = Outcome(engine.structures, None)
+        again.outcome.leaves, again.outcome.steps = outcome
+    return Closure(again, [places[place.number] for place in again.values])
 
 
 def _derived(direction: Direction, task: Task, given: Any) -> Derived:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from tapeengine.workers.references import Reference
 
-__all__ = ["Call", "Sent", "Threads", "Workers", "default_executor", "in_order"]
+__all__ = ["Call", "Sent", "Threads", "Workers", "default_executor", "in_order", "shares"]
 
 #: A function and its arguments.
 Call = tuple[Any, ...]
@@ -47,6 +47,10 @@ class Workers:
     stores = False
     references: tuple[type, ...] = (Reference,)
 
+    def together(self, count: int) -> int:
+        """How many of `count` calls go to a worker at once; more than one where that saves messages or switches."""
+        return 1
+
     def submit(self, calls: Sequence[Call], name: str) -> Sequence[Sent | None]:
         """Give calls to workers under a name that people may see; None for each that is to run here."""
         raise NotImplementedError
@@ -69,6 +73,10 @@ class Threads(Workers):
     def __init__(self, executor: Executor) -> None:
         self.executor = executor
 
+    def together(self, count: int) -> int:
+        """See `Workers.together`."""
+        return shares(count, self.executor)
+
     def submit(self, calls: Sequence[Call], name: str) -> Sequence[Future[Any] | None]:
         """See `Workers.submit`; None where the executor was shut down, or the interpreter is shutting down."""
         return [self._submitted(*call) for call in calls]
@@ -78,6 +86,19 @@ class Threads(Workers):
             return self.executor.submit(partial(copy_context().run, function), *args)
         except RuntimeError:
             return None
+
+
+def shares(count: int, executor: Any) -> int:
+    """How many of `count` calls go together, so that each worker gets sixteen shares and none waits long at the end.
+
+    Examples
+    --------
+    >>> with ThreadPoolExecutor(2) as executor:
+    ...     shares(8, executor), shares(100, executor)
+    (1, 3)
+    """
+    workers = getattr(executor, "_max_workers", None) or getattr(executor, "num_workers", None) or os.cpu_count() or 1
+    return max(1, count // (16 * workers))
 
 
 def default_executor() -> Executor:
@@ -105,12 +126,17 @@ def in_order(workers: Workers, calls: Sequence[Call], name: str = "call") -> Ite
     ...     list(in_order(Threads(executor), [(pow, 2, n) for n in range(5)]))
     [1, 2, 4, 8, 16]
     """
-    helps = workers.shares_memory
+    helps, size = workers.shares_memory, workers.together(len(calls))
+    if size > 1:
+        calls = [(_run, calls[k : k + size]) for k in range(0, len(calls), size)]
     sent: list[Sent | None] = [None for _ in calls[: int(helps)]]
     try:
         sent.extend(workers.submit(calls[len(sent) :], name))
         for k, call in enumerate(calls):
-            yield _outcome(sent, k, call, helps)
+            if size > 1:
+                yield from _outcome(sent, k, call, helps)
+            else:
+                yield _outcome(sent, k, call, helps)
     except BaseException:
         if helps:
             _end(sent)
@@ -121,12 +147,17 @@ def in_order(workers: Workers, calls: Sequence[Call], name: str = "call") -> Ite
                 one.cancel()
 
 
+def _run(calls: Sequence[Call]) -> list[Any]:
+    """The results of calls that go together; none sees the context variables that another one has set."""
+    return [copy_context().run(*call) for call in calls]
+
+
 def _outcome(sent: list[Sent | None], k: int, call: Call, helps: bool) -> Any:
     """Wait for a call, or run it here; what has been given is kept no longer."""
     one = sent[k]
     if one is None or (helps and one.cancel()):
         sent[k] = None
-        return call[0](*call[1:])
+        return copy_context().run(*call)  # as elsewhere: what it sets there is its own
     result = one.result()
     sent[k] = None
     return result

@@ -8,7 +8,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import Any
 
 from tapeengine.errors import WorkerError
-from tapeengine.workers.executors import Call, Workers
+from tapeengine.workers.executors import Call, Workers, shares
 from tapeengine.workers.forgotten import to_forget
 from tapeengine.workers.messages import Inline, Lacking, Loader, packed, perform, pickled
 from tapeengine.workers.references import Loaded, Reference
@@ -36,6 +36,10 @@ class Pool(Workers):
         self.stamp = stamp
         self.by_value = by_value
         self.one_machine = self.stores = one_machine
+
+    def together(self, count: int) -> int:
+        """See `Workers.together`."""
+        return shares(count, self.executor)
 
     def submit(self, calls: Sequence[Call], name: str) -> list[Delivery]:
         """See `Workers.submit`."""

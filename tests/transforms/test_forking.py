@@ -5,6 +5,8 @@ import threading
 import time
 import weakref
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -404,3 +406,86 @@ def test_results_that_have_been_taken_are_not_kept(two: Executor) -> None:
             time.sleep(0.001)
         assert seen[-1]() is None
     assert len(seen) == 3
+
+
+class Counting(ThreadPoolExecutor):
+    """Counts what it is given."""
+
+    given = 0
+
+    def submit(self, *args: Any, **kwargs: Any) -> Any:
+        self.given += 1
+        return super().submit(*args, **kwargs)
+
+
+def test_many_tasks_go_in_shares_and_few_one_by_one() -> None:
+    with Counting(2) as executor:
+        for tasks, sent in ((8, 7), (32, 31), (100, 33), (1000, 32)):
+            executor.given = 0
+            assert te.fork_map(lambda x: x + 1, range(tasks), executor=executor) == list(range(1, tasks + 1))
+            assert executor.given == sent
+
+
+def test_the_first_error_of_shares_is_raised_and_context_variables_stay_apart(two: Executor) -> None:
+    seen = ContextVar("seen", default=0)
+
+    def task(k: int) -> int:
+        before = seen.get()
+        seen.set(k)
+        if k in (41, 43, 97):
+            raise ValueError(k)
+        return before
+
+    assert te.fork_map(task, range(40), executor=two) == [0] * 40
+    with pytest.raises(ValueError, match="41"):
+        te.fork_map(task, range(100), executor=two)
+
+
+SCALE = [3.0]
+SHIFT = 0.25
+
+
+def scaled(x: Any) -> Any:
+    return SCALE[0] * x
+
+
+def shifted(x: Any) -> Any:
+    return SCALE[0] * x + SHIFT
+
+
+class Model:
+    """An item that is looked into."""
+
+    def __init__(self, w: Any) -> None:
+        self.w = w
+        self.parts = [w, 2.0 * w]
+
+    def __call__(self, x: Any) -> Any:
+        return self.w * x + self.parts[1]
+
+
+@pytest.mark.parametrize("chunksize", [1, 2])
+def test_what_the_function_of_a_map_and_its_items_share_stays_shared(chunksize: int) -> None:
+    """Items that hold the function's own captures, read its globals, or are traced, in every combination."""
+    w0, bias = 0.7, [0.5]
+
+    def value(fork: Any, w: Any) -> Any:
+        kept = [w, bias]
+        model = Model(w)
+
+        def f(item: Any, x: Any) -> Any:
+            own = item(x) if callable(item) else item[0] * x + (item is kept) + (item[1:] == [bias])
+            return own * model(x) * kept[0] + scaled(x) + bias[0]
+
+        items = [scaled, shifted, model, model.__call__, kept, [w], (2.0,), partial(shifted), lambda x: w * shifted(x)]
+        return sum(fork(f, items, [w * k for k in range(len(items))]))
+
+    def mapped(f: Any, *iterables: Any) -> list[Any]:
+        return te.fork_map(f, *iterables, chunksize=chunksize)
+
+    plain, spread = (partial(value, fork) for fork in (lambda f, *its: list(map(f, *its)), mapped))
+    wanted = te.value_and_grad(plain)(w0)
+    assert te.value_and_grad(spread)(w0) == pytest.approx(wanted, rel=1e-13)
+    assert wanted[1] == pytest.approx((plain(w0 + 1e-6) - plain(w0 - 1e-6)) / 2e-6, rel=1e-8)
+    assert te.hvp(spread, (w0,), (1.0,)) == pytest.approx(te.hvp(plain, (w0,), (1.0,)), rel=1e-12)
+    assert spread(w0) == plain(w0)
