@@ -240,8 +240,8 @@ cdef class Slots:
         """The slots of the unions of two arrays of slots, element by element; they broadcast."""
         x, y = numpy.broadcast_arrays(x, y)
         cdef object found = numpy.empty(x.shape, numpy.uint64), made = found
-        if x.ndim > 2 and x.size:
-            rows = x.size // x.shape[x.ndim - 1], x.shape[x.ndim - 1]
+        if x.size and (x.ndim > 2 or x.ndim == 2 and x.flags.c_contiguous and y.flags.c_contiguous):
+            rows = (1, x.size) if x.flags.c_contiguous and y.flags.c_contiguous else (-1, x.shape[x.ndim - 1])
             x, y, made = x.reshape(rows), y.reshape(rows), found.reshape(rows)
         while x.ndim < 2:
             x, y, made = x[None], y[None], made[None]
