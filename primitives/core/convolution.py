@@ -32,7 +32,7 @@ def _pattern(call: patterns.Call) -> Any:
     parts = []
     for k, sets in call.sets.items():
         other = extents[1 - k]
-        padding = numpy.zeros(other - 1, numpy.uint32)
+        padding = numpy.zeros(other - 1, numpy.uint64)
         parts.append(patterns.windows(call, numpy.concatenate((padding, sets, padding)), other))
     found = parts[0] if len(parts) == 1 else call.union(*parts)
     start = {"full": 0, "same": (min(extents) - 1) // 2, "valid": min(extents) - 1}[call.static["mode"]]

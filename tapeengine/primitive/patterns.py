@@ -23,7 +23,7 @@ class Call(Protocol):
 
     Attributes
     ----------
-    sets : dict of int to numpy.ndarray of uint32
+    sets : dict of int to numpy.ndarray of uint64
         The sets of each argument, in its shape, by the argument's index.
     spaces : sequence of Space
         The spaces of all arguments.
@@ -67,7 +67,7 @@ def elementwise(call: Call) -> Sets:
 def moves(call: Call) -> Sets:
     """Each element of the result is an element of an argument or a constant: the operation moves the sets."""
     sets = [
-        call.values[k] if k in call.values else call.sets.get(k, np.zeros(space.shape, np.uint32))
+        call.values[k] if k in call.values else call.sets.get(k, np.zeros(space.shape, np.uint64))
         for k, space in enumerate(call.spaces)
     ]
     return call.primal(*sets, **{key: x for key, x in call.static.items() if key != "dtype"})

@@ -41,7 +41,7 @@ def dependencies(engine: Engine, f: Callable[..., Any], *primals: Any) -> Depend
     single = primals[0] if len(primals) == 1 else primals
     return Dependencies(
         rows.starts,
-        structure.slots.numbers(rows.slots).astype(np.int64),
+        structure.slots.numbers(rows.ids).astype(np.int64),
         Side(engine, value, "result", "dependencies").paths(),
         Side(engine, single, "argument", "dependencies").paths(),
         dict(structure.dense),
@@ -101,7 +101,7 @@ def sparse_hessian(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0) 
         structure = Structure(back)
         rows = structure.rows()
         assert rows is not None
-        numbers = structure.slots.numbers(rows.slots).astype(np.int64)
+        numbers = structure.slots.numbers(rows.ids).astype(np.int64)
         return symmetric_plan(Rows(*rows), numbers, shape[1], dict(structure.dense))
 
     plans = Plans(found_plan)

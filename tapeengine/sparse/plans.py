@@ -105,15 +105,15 @@ def plan_of(structure: Structure, shape: tuple[int, int]) -> Plan:
     found = structure.rows(always=not structure.apart)
     if found is None:  # too many reads for a search; without them, blocks of bits do
         return plan_of(Structure(structure.back), shape)
-    numbers = structure.slots.numbers(found.slots).astype(np.int64)
+    numbers = structure.slots.numbers(found.ids).astype(np.int64)
     row = np.repeat(np.arange(shape[0]), np.diff(found.starts))
     is_first = np.ones(numbers.size, bool)
     is_first[1:] = (numbers[1:] != numbers[:-1]) | (row[1:] != row[:-1])
     firsts = np.flatnonzero(is_first)
     counts = np.bincount(row[firsts], minlength=shape[0])
     entries = Entries(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), numbers[firsts], shape)
-    taken, reads, place_of_slot, width = _harvest(structure)
-    places = place_of_slot[found.slots].astype(np.int64)
+    taken, reads, place_of, width = _harvest(structure)
+    places = place_of[found.ids].astype(np.int64)
     by_rows = Graph(found.starts, places, width)
     backward, forward = _colours(by_rows, Graph(entries.starts, entries.columns, shape[1]))
     count = int(backward.max(initial=-1)) + 1, int(forward.max(initial=-1)) + 1
@@ -131,14 +131,14 @@ def plan_of(structure: Structure, shape: tuple[int, int]) -> Plan:
 
 
 def _harvest(structure: Structure) -> tuple[list[tuple[int, Any]], Any, Any, int]:
-    """Where cotangents are read off, and the number of each input's slot there."""
+    """Where cotangents are read off, and the number of each input there."""
     reads = slots.reads_of(structure.back.tape, structure.apart)
     found = [part.ravel() for part, _ in structure.taken]
     taken = [(part.size, place) for part, place in structure.taken]
-    every = np.concatenate([np.zeros(0, np.uint32), *found, structure.slots.of_ids(reads)])
-    place_of_slot = np.zeros(len(structure.slots), np.int64)
-    place_of_slot[every] = np.arange(every.size)
-    return taken, reads, place_of_slot, int(every.size)
+    every = np.concatenate([np.zeros(0, np.uint32), *found, structure.slots.ids(structure.slots.of_ids(reads))])
+    place_of = np.zeros(int(every.max(initial=0)) + 1, np.int64)
+    place_of[every] = np.arange(every.size)
+    return taken, reads, place_of, int(every.size)
 
 
 def _colours(by_rows: Graph, entries: Graph) -> tuple[Any, Any]:

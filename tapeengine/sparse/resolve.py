@@ -63,7 +63,7 @@ class Sweep:
         """The numbers of a place on the tape."""
         if isinstance(place, int):
             return list(range(place, place + count))
-        return self.slots.numbered(place).ravel().tolist()
+        return self.slots.positions(place).ravel().tolist()
 
     def add(self, number: int, x: Any) -> None:
         """Let something arrive."""
@@ -123,7 +123,7 @@ class Sweep:
 
     def numbered(self, place: Any) -> Any:
         """The numbers of a place's elements."""
-        return np.asarray(self.slots.numbered(place))
+        return np.asarray(self.slots.positions(place))
 
     def of_primitive(self, i: int, primitive: Any, inputs: Any, output: Any, kept: Any) -> list[Part]:
         """The parts by the primitive's rules, on sums of outputs that share no input."""

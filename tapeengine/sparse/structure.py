@@ -21,12 +21,12 @@ class Rows(NamedTuple):
     Attributes
     ----------
     starts : numpy.ndarray of int64, shape (outputs + 1,)
-    slots : numpy.ndarray of uint32
-        The slots of inputs, those of one output by their numbers in ascending order.
+    ids : numpy.ndarray of uint32
+        Inputs as the slots count them, those of one output by their numbers in ascending order.
     """
 
     starts: Any
-    slots: Any
+    ids: Any
 
 
 class Recorded:
@@ -56,8 +56,8 @@ class Structure:
     ----------
     dense : Counter of str
         The operations without a pattern, each of whose results counts as depending on all of its arguments.
-    taken : list of (slots, place)
-        Of what has slots of inputs, and where it lies; `cut` are the numbers of the records that read them.
+    taken : list of (ids, place)
+        What counts as inputs, and where it lies; `cut` are the numbers of the records that read them.
     """
 
     def __init__(self, back: Any, apart: bool = False) -> None:
@@ -68,7 +68,7 @@ class Structure:
         self.places = slots.numbers_of_primals(back)
         arrays = {slots.storage_of(place) for _, _, place in self.places if not isinstance(place, int | None)}
         self.apart = arrays - slots.written(back.tape) if apart else set()
-        self.slots = slots.Slots(back, self.apart)
+        self.slots = slots.Slots(back, self.apart, self._shared_extents())
         self.get, self.put, self.union = self.slots.get, self.slots.put, self.slots.union
         self.wanted = back.tape.rules.wanted or {}
         self.number = 0  # of the record that the walk is at
@@ -76,32 +76,39 @@ class Structure:
             self._begin(start, count, place)
         self.slots.walk(self)
 
+    def _shared_extents(self) -> list[int]:
+        """The extents in front that several arrays of inputs have."""
+        found = [place.shape[0] for _, _, place in self.places if getattr(place, "shape", ())]
+        counts = Counter(found + slots.extents_of_reads(self.back.tape, self.apart))
+        return [extent for extent, count in counts.items() if count > 1]
+
     def _begin(self, start: int, count: int, place: Any) -> None:
-        found = self.slots.inputs(np.arange(start, start + count))
+        numbers = np.arange(start, start + count)
+        found = self.slots.inputs(numbers.reshape(getattr(place, "shape", (count,))))
         if isinstance(place, int):
             for k in range(count):
                 self.slots.put(place + k, found[k])
         elif place is not None:
-            self.slots.put(place, found.reshape(place.shape))
+            self.slots.put(place, found)
         if place is not None:
-            self.taken.append((found, place))
+            self.taken.append((self.slots.made(count), place))
 
     @property
     def outputs(self) -> Any:
         """The slots of the result's numbers."""
-        found = [np.zeros(0, np.uint32)]
+        found = [np.zeros(0, np.uint64)]
         for _, count, place in slots.numbers_of_result(self.back):
             if place is None or (isinstance(place, int) and place == 0):
-                found.append(np.zeros(count, np.uint32))
+                found.append(np.zeros(count, np.uint64))
             elif isinstance(place, int):
-                found.append(np.array([self.slots.get(place + k) for k in range(count)], np.uint32))
+                found.append(self.slots.of_ids(slice(place, place + count)))
             else:
                 found.append(np.ravel(self.slots.get(place)))
         return np.concatenate(found)
 
     @property
     def inputs(self) -> Any:
-        """The slots of all inputs, by their numbers in ascending order."""
+        """All inputs, by their numbers in ascending order."""
         found = np.concatenate([np.zeros(0, np.uint32), *[part.ravel() for part, _ in self.taken]])
         return found[np.argsort(self.slots.numbers(found), kind="stable")]
 
@@ -118,17 +125,17 @@ class Structure:
                 call = Recorded(self, primitive, kept, sets, () if isinstance(place, int) else place.shape)
                 self.put(place, primitive.pattern(call))
 
-    def separate(self, found: Any, output: Any) -> Any:
+    def separate(self, numbers: Any, output: Any) -> Any:
         """Inputs of their own in the place of what one record reads out of an input."""
-        found = self.slots.inputs(self.slots.numbers(found.ravel()))
-        self.taken.append((found, output))
+        found = self.slots.inputs(numbers)
+        self.taken.append((self.slots.made(numbers.size), output))
         self.cut.append(self.number)
         return found
 
     def all_of(self, i: int, inputs: Any, made: list[Any], name: str) -> None:
         """All of the results depend on all of the inputs."""
         self.dense[name] += 1
-        whole = np.zeros((), np.uint32)
+        whole = np.zeros((), np.uint64)
         for _, place in inputs:
             whole = self.union(whole, self.over(np.asarray(self.get(place)), None).reshape(()))
         for place in made:
@@ -145,7 +152,7 @@ class Structure:
             np.transpose(sets, (*axes, *kept)).reshape(-1, *(sets.shape[axis] for axis in kept)) if axes else sets[None]
         )
         if not len(found):
-            return np.zeros(shape, np.uint32)
+            return np.zeros(shape, np.uint64)
         while len(found) > 1:
             half = len(found) // 2
             joined = self.union(found[:half], found[half : 2 * half])
@@ -167,7 +174,7 @@ class Structure:
             sets[pairs] = self.union(sets[pairs], sets[pairs + 1])
             keep = rank % 2 == 0
             sets, groups = sets[keep], groups[keep]
-        found = np.zeros(count, np.uint32)
+        found = np.zeros(count, np.uint64)
         found[groups] = sets
         return found
 
@@ -177,15 +184,15 @@ class Structure:
 
         With `always` unset, None in place of what blocks of bits would give.
         """
-        outputs, inputs = self.outputs, self.inputs
-        blocks = (min(outputs.size, inputs.size) + 63) // 64
+        outputs, count = self.outputs, sum(part.size for part, _ in self.taken)
+        blocks = (min(outputs.size, count) + 63) // 64
         found = self.slots.search(outputs, len(self.slots) * max(blocks, 1) // 2 + 4 * outputs.size + 1024)
         if found[0] is None and not always:
             return None
-        if found[0] is None and outputs.size <= inputs.size:
-            found = self.slots.by_outputs(outputs, inputs)
+        if found[0] is None and outputs.size <= count:
+            found = self.slots.by_outputs(outputs, self.inputs)
         elif found[0] is None:
-            found = self.slots.by_inputs(outputs, inputs)
+            found = self.slots.by_inputs(outputs, self.inputs)
         return Rows(*found)
 
 

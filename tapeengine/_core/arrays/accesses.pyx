@@ -146,9 +146,10 @@ cdef class ReadRecord(ArrayRecord):
         return self.index
 
     cdef int depend(self, object walk, uint32_t id) except -1:
-        sets = walk.get(self.source)
+        apart = self.source.storage in walk.apart
+        sets = walk.slots.numbers_at(self.source) if apart else walk.get(self.source)
         found = numpy.array(sets if self.index is None else sets[self.index])
-        if self.source.storage in walk.apart:
+        if apart:
             found = walk.separate(found, self.result)
         walk.put(self.result, found.reshape(self.result.shape))
         return 0
@@ -311,7 +312,7 @@ cdef class WriteRecord(ArrayRecord):
         return self.index, self.shape
 
     cdef int depend(self, object walk, uint32_t id) except -1:
-        sets = numpy.uint32(0) if self.value is None else walk.get(self.value).reshape(self.shape)
+        sets = numpy.uint64(0) if self.value is None else walk.get(self.value).reshape(self.shape)
         walk.put(self.target, sets, self.index)
         return 0
 

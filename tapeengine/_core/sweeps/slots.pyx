@@ -1,16 +1,19 @@
 """The structure of a tape: which numbers each number was computed from.
 
-Each number has a slot. An input has a slot of its own; a number that depends on what another one does, shares that
-one's slot, so that reads, views, writes and functions of one number cost nothing; where two meet, the union of both is
-a slot with two parents. Slot 0 is the empty set. The slots are a tape of their own, much shorter than the first one,
-that is solved for sets: number by number, or for blocks of 64 outputs or inputs as bits of one word.
+Each number has a slot, which stands for a set of inputs: a number of 64 bits. Inputs lie in groups of up to 32; a set
+within one group is the group in the upper half and a bit for each of its members in the lower one, so that a union is an
+OR, whole arrays at a time. Where groups meet, the union is a pair of slots, which has a number of its own. The slot 0 is the empty
+set. A number that depends on what another one does, shares that one's slot, so that reads, views, writes and functions of one
+number cost nothing. Pairs are a tape of their own, much shorter than the first one, that is solved for sets: number by
+number, or for blocks of 64 outputs or inputs as bits of one word.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy, memset
 cimport cython
 cimport numpy as cnp
-from numpy cimport PyArray_DATA, PyArray_SIZE, ndarray
+from numpy cimport PyArray_DATA, ndarray
 
 from tapeengine._core.sweeps.batch cimport Batch, lifetimes_of
 from tapeengine._core.tape.accumulation cimport Reverse, View
@@ -27,11 +30,16 @@ cnp.import_array()
 cdef enum:
     LARGEST = 1 << 22       # bytes of the largest array's block of tangents
     LEAST = 8               # columns that a block may have, however large its arrays are
-    FEW = 24                # slots of a row that are sorted in place
-cdef uint64_t ONE = 1
+    FEW = 24                # inputs of a row that are sorted in place
+    GROUP = 32              # inputs of a group
+cdef uint64_t ONE = 1, PAIR = <uint64_t> 1 << 63
 
 
-cdef uint32_t *slots_in(object x) noexcept:
+cdef inline uint64_t *slots_in(object x) noexcept:
+    return <uint64_t *> PyArray_DATA(<ndarray> x)
+
+
+cdef inline uint32_t *ids_in(object x) noexcept:
     return <uint32_t *> PyArray_DATA(<ndarray> x)
 
 
@@ -39,90 +47,189 @@ cdef object fresh(Py_ssize_t n):
     return numpy.empty(n, numpy.uint32)
 
 
+cdef struct Pair:
+    uint64_t a
+    uint64_t b
+
+
+cdef struct Search:
+    uint32_t *seen          # by pair and by input: the turn in which it was met
+    uint32_t *met
+    uint64_t *pending
+    uint32_t *into          # the inputs found
+    uint32_t turn
+    Py_ssize_t first, room  # where those of this turn begin, and how many there may be
+
+
 @cython.final
 cdef class Slots:
-    """The slots of one tape, and the slots that its scalars and its storages have as it is walked."""
+    """The slots of one tape, and the slots that its scalars and its storages have as it is walked.
 
-    cdef uint32_t *a        # the parents of a union; an input has 0 and its number, from 1 on
-    cdef uint32_t *b
+    Inputs have ids, from 0 on in the order in which they are made. `rows` are the extents that several arrays of
+    inputs have in front: those have a group for each row, since what is computed from one row of one often needs the
+    same row of the others. Any other array has its elements in groups as they follow each other.
+    """
+
+    cdef Pair *pairs
     cdef Py_ssize_t count, room
+    cdef uint32_t *number       # by id
+    cdef Py_ssize_t inputs_made, inputs_room
+    cdef uint32_t *member       # by group and bit: the id
+    cdef Py_ssize_t groups, groups_room
+    cdef dict pools             # by the extent in front: the first of its groups, and how many bits each has used
+    cdef Py_ssize_t used        # bits of the last group that holds single numbers and small arrays
+    cdef uint64_t last
     cdef Tape tape
     cdef object scalars     # by id
+    cdef list numbered      # by index of a storage of inputs: their numbers
     cdef list storages      # by index, in the order of the memory; None: nothing there depends on an input
     cdef object apart       # by index: whether each read of an element is an input of its own
 
-    def __cinit__(self, Backpropagator back, apart=()):
+    def __cinit__(self, Backpropagator back, apart=(), rows=()):
         self.apart = numpy.zeros(back.tape.place_count + 1, numpy.uint8)
         self.apart[list(apart)] = 1
         self.tape = back.tape
-        self.scalars = numpy.zeros(back.tape.head.count, numpy.uint32)
+        self.scalars = numpy.zeros(back.tape.head.count, numpy.uint64)
         self.storages = [None] * back.tape.place_count
-        self.count = 1
+        self.numbered = [None] * back.tape.place_count
+        self.pools = {extent: (0, GROUP) for extent in rows}
+        self.used = GROUP
+        self.groups = 1
         self.reserve(0)
 
     def __dealloc__(self):
-        free(self.a)
-        free(self.b)
+        free(self.pairs)
+        free(self.number)
+        free(self.member)
 
     def __len__(self):
-        return self.count
+        return self.count + self.inputs_made
 
     cdef int reserve(self, Py_ssize_t more) except -1:
-        """Make room for further slots."""
-        cdef Py_ssize_t room = self.count + more
-        cdef void *a
-        cdef void *b
-        if room <= self.room:
-            return 0
-        if room >= 1 << 32:
-            raise MemoryError(f"the structure of this tape takes {room:,} slots; at most 2^32 fit")
-        room = min(max(room, 2 * self.room, <Py_ssize_t> 1024), (<Py_ssize_t> 1 << 32) - 1)
-        a = realloc(self.a, room * sizeof(uint32_t))
-        self.a = <uint32_t *> a if a != NULL else self.a
-        b = realloc(self.b, room * sizeof(uint32_t))
-        self.b = <uint32_t *> b if b != NULL else self.b
-        if a == NULL or b == NULL:
-            raise MemoryError(f"no memory for {room:,} slots")
-        self.a[0] = self.b[0] = 0
-        self.room = room
+        """Make room for the unions of so many pairs of slots."""
+        self.pairs = <Pair *> room_for(self.pairs, self.count + more, &self.room, sizeof(Pair))
         return 0
 
-    cdef inline uint32_t join(self, uint32_t u, uint32_t v) noexcept nogil:
-        """The slot of the union of two, one of them where it holds the other."""
-        cdef uint32_t w
-        if u < v:
-            w, u, v = u, v, u
-        if v == 0 or u == v or self.a[u] == v or (self.a[u] and self.b[u] == v):
+    cdef inline uint64_t join(self, uint64_t u, uint64_t v) noexcept nogil:
+        """The slot of the union of two, one of them where it is seen at once to hold the other."""
+        cdef Pair *p
+        if u == v or v == 0:
             return u
-        w = self.a[u]
-        if w and self.a[w] and (self.a[w] == v or self.b[w] == v):
+        if u == 0:
+            return v
+        if u < v:       # pairs are larger than words, later ones larger than earlier ones
+            u, v = v, u
+        if not is_pair(u):
+            return u | v if u >> 32 == v >> 32 else self.pair(u, v)
+        p = &self.pairs[index_of(u)]
+        if holds(p.a, v) or holds(p.b, v):
             return u
-        w = <uint32_t> self.count
-        self.a[w], self.b[w] = u, v
+        if is_pair(p.a) and (holds(self.pairs[index_of(p.a)].a, v) or holds(self.pairs[index_of(p.a)].b, v)):
+            return u
+        if p.b >> 32 == v >> 32 and not is_pair(v):
+            return self.pair(p.a, p.b | v)
+        return self.pair(u, v)
+
+    cdef inline uint64_t pair(self, uint64_t u, uint64_t v) noexcept nogil:
+        """The slot of a union that no group holds."""
+        self.pairs[self.count].a, self.pairs[self.count].b = u, v
         self.count += 1
-        return w
+        return PAIR | <uint64_t> (self.count - 1)
 
+    # -- inputs -------------------------------------------------------------------------------------------------------
     def inputs(self, numbers):
-        """Slots of inputs with these numbers."""
-        cdef Py_ssize_t k, n = numbers.size
-        cdef object found = numpy.ascontiguousarray(numbers, numpy.uint32)
-        cdef uint32_t *number = slots_in(found)
-        self.reserve(n)
-        for k in range(n):
-            self.a[self.count + k], self.b[self.count + k] = 0, number[k] + 1
-        result = numpy.arange(self.count, self.count + n, dtype=numpy.uint32).reshape(numbers.shape)
-        self.count += n
-        return result
+        """Slots of further inputs with these numbers."""
+        cdef Py_ssize_t n = numbers.size, rows = len(numbers) if numbers.ndim else 1
+        every = numpy.ascontiguousarray(numbers, numpy.uint32)
+        cdef object found = numpy.empty(numbers.shape, numpy.uint64)
+        self.number = <uint32_t *> room_for(self.number, self.inputs_made + n, &self.inputs_room, sizeof(uint32_t))
+        memcpy(self.number + self.inputs_made, PyArray_DATA(<ndarray> every), n * sizeof(uint32_t))
+        if n <= GROUP:
+            self.together(n, slots_in(found))
+        elif n // rows <= GROUP and rows in self.pools:
+            self.by_rows(rows, n // rows, slots_in(found))
+        else:
+            self.in_turn(n, slots_in(found))
+        self.inputs_made += n
+        return found
 
-    def numbers(self, slots):
-        """The numbers of inputs."""
-        cdef object given = numpy.ascontiguousarray(slots)
-        cdef object found = fresh(given.size)
-        cdef uint32_t *slot = slots_in(given)
-        cdef uint32_t *number = slots_in(found)
+    cdef Py_ssize_t more_groups(self, Py_ssize_t n) except -1:
+        """Make some groups; the number of the first one."""
+        self.member = <uint32_t *> room_for(self.member, self.groups + n, &self.groups_room, GROUP * sizeof(uint32_t))
+        memset(self.member + self.groups * GROUP, 0xFF, n * GROUP * sizeof(uint32_t))
+        self.groups += n
+        return self.groups - n
+
+    cdef int together(self, Py_ssize_t n, uint64_t *slot) except -1:
+        """Put a few inputs into one group, beside the few before them."""
         cdef Py_ssize_t k
-        for k in range(given.size):
-            number[k] = self.b[slot[k]] - 1
+        if self.used + n > GROUP:
+            self.last, self.used = <uint64_t> self.more_groups(1), 0
+        for k in range(n):
+            slot[k] = self.input(self.last, self.used + k, self.inputs_made + k)
+        self.used += n
+        return 0
+
+    cdef int by_rows(self, Py_ssize_t rows, Py_ssize_t width, uint64_t *slot) except -1:
+        """Put each row into the group that it shares with the same row of other arrays."""
+        cdef Py_ssize_t first, used, i, j
+        first, used = self.pools[rows]
+        if used + width > GROUP:
+            first, used = self.more_groups(rows), 0
+        for i in range(rows):
+            for j in range(width):
+                slot[i * width + j] = self.input(first + i, used + j, self.inputs_made + i * width + j)
+        self.pools[rows] = first, used + width
+        return 0
+
+    cdef int in_turn(self, Py_ssize_t n, uint64_t *slot) except -1:
+        """Fill groups with inputs as they follow each other."""
+        cdef Py_ssize_t first = self.more_groups((n + GROUP - 1) // GROUP), k
+        for k in range(n):
+            slot[k] = self.input(first + k // GROUP, k % GROUP, self.inputs_made + k)
+        return 0
+
+    cdef inline uint64_t input(self, uint64_t group, Py_ssize_t bit, Py_ssize_t id) noexcept nogil:
+        self.member[group * GROUP + bit] = <uint32_t> id
+        return group << 32 | ONE << bit
+
+    def ids(self, slots):
+        """The ids of inputs, of each of which there is the slot."""
+        cdef object every = numpy.ascontiguousarray(slots), found = fresh(every.size)
+        cdef uint64_t *slot = slots_in(every)
+        cdef uint32_t *id = ids_in(found)
+        cdef Py_ssize_t k
+        for k in range(every.size):
+            id[k] = self.member[self.place(slot[k])] if slot[k] else 0
+        return found.reshape(every.shape)
+
+    def made(self, Py_ssize_t n):
+        """The ids of the inputs that were made last."""
+        return numpy.arange(self.inputs_made - n, self.inputs_made, dtype=numpy.uint32)
+
+    def numbers_at(self, View view):
+        """The numbers of the inputs in a storage that holds nothing else, where a view shows them."""
+        known = self.numbered[view.storage]
+        if known is None:
+            known = self.numbered[view.storage] = self.numbers(self.ids(self.storages[view.storage])).astype(numpy.uint64)
+        return self.shown(view, known)
+
+    cdef inline Py_ssize_t place(self, uint64_t slot) noexcept nogil:
+        """Where the id of an input lies among all members."""
+        cdef Py_ssize_t found = (slot >> 32) * GROUP
+        while not slot & 1:
+            slot >>= 1
+            found += 1
+        return found
+
+    def numbers(self, ids):
+        """The numbers of inputs."""
+        cdef object every = numpy.ascontiguousarray(ids), found = fresh(every.size)
+        cdef uint32_t *id = ids_in(every)
+        cdef uint32_t *number = ids_in(found)
+        cdef Py_ssize_t k
+        for k in range(every.size):
+            number[k] = self.number[id[k]]
         return found
 
     def of_ids(self, ids):
@@ -132,21 +239,40 @@ cdef class Slots:
     def union(self, x, y):
         """The slots of the unions of two arrays of slots, element by element; they broadcast."""
         x, y = numpy.broadcast_arrays(x, y)
-        shape = x.shape
-        x, y = numpy.ascontiguousarray(x), numpy.ascontiguousarray(y)
-        cdef object found = fresh(x.size)
-        cdef uint32_t *u = slots_in(x)
-        cdef uint32_t *v = slots_in(y)
-        cdef uint32_t *out = slots_in(found)
-        cdef Py_ssize_t k, n = x.size
-        self.reserve(n)
+        cdef object found = numpy.empty(x.shape, numpy.uint64), made = found
+        if x.size and (x.ndim > 2 or x.ndim == 2 and x.flags.c_contiguous and y.flags.c_contiguous):
+            rows = (1, x.size) if x.flags.c_contiguous and y.flags.c_contiguous else (-1, x.shape[x.ndim - 1])
+            x, y, made = x.reshape(rows), y.reshape(rows), found.reshape(rows)
+        while x.ndim < 2:
+            x, y, made = x[None], y[None], made[None]
+        self.reserve(x.size)
+        if x.size:
+            self.unite(x, y, made)
+        return found
+
+    cdef int unite(self, ndarray x, ndarray y, ndarray into) except -1:
+        """Write the unions of two matrices of slots."""
+        cdef Py_ssize_t i, k, n = x.shape[0], m = x.shape[1], dx = x.strides[1], dy = y.strides[1]
+        cdef uint64_t u, v, found = 0, before_u = 0, before_v = 0
+        cdef uint64_t *out = slots_in(into)
+        cdef char *px
+        cdef char *py
         with nogil:
-            for k in range(n):
-                if k and u[k] == u[k - 1] and v[k] == v[k - 1]:
-                    out[k] = out[k - 1]
-                else:
-                    out[k] = self.join(u[k], v[k])
-        return found.reshape(shape)
+            for i in range(n):
+                px, py = <char *> PyArray_DATA(x) + i * x.strides[0], <char *> PyArray_DATA(y) + i * y.strides[0]
+                for k in range(m):
+                    u, v = (<uint64_t *> px)[0], (<uint64_t *> py)[0]
+                    px += dx
+                    py += dy
+                    if (u | v) >> 63 == 0 and (u == 0 or v == 0 or (u ^ v) >> 32 == 0):
+                        out[0] = u | v
+                    else:
+                        if u != before_u or v != before_v:
+                            found = self.join(u, v)
+                            before_u, before_v = u, v
+                        out[0] = found
+                    out += 1
+        return 0
 
     # -- the walk -----------------------------------------------------------------------------------------------------
     def get(self, place):
@@ -157,7 +283,7 @@ cdef class Slots:
         view = <View> place
         slots = self.storages[view.storage]
         if slots is None:
-            return numpy.zeros(view.shape, numpy.uint32)
+            return numpy.zeros(view.shape, numpy.uint64)
         return self.shown(view, slots)
 
     cdef object shown(self, View view, object slots):
@@ -165,7 +291,7 @@ cdef class Slots:
         cdef Py_ssize_t width = self.tape.places[view.storage].width, k
         strides = [view.dims[view.ndim + k] for k in range(view.ndim)]
         if all(s % width == 0 for s in strides):
-            return numpy.ndarray(view.shape, numpy.uint32, slots, 4 * (view.offset // width), [4 * (s // width) for s in strides])
+            return numpy.ndarray(view.shape, numpy.uint64, slots, 8 * (view.offset // width), [8 * (s // width) for s in strides])
         return slots[self.elements(view, strides)]
 
     cdef object elements(self, View view, list strides):
@@ -181,8 +307,11 @@ cdef class Slots:
             self.scalars[place] = slots
             return
         view = <View> place
+        if index is None and self.fills(view, slots):
+            self.storages[view.storage] = slots.reshape(-1)
+            return
         if self.storages[view.storage] is None:
-            self.storages[view.storage] = numpy.zeros(self.tape.places[view.storage].size, numpy.uint32)
+            self.storages[view.storage] = numpy.zeros(self.tape.places[view.storage].size, numpy.uint64)
         every = self.storages[view.storage]
         strides = [view.dims[view.ndim + k] for k in range(view.ndim)]
         if view.type != self.tape.places[view.storage].type:
@@ -198,11 +327,25 @@ cdef class Slots:
         else:
             self.shown(view, every)[index] = slots
 
+    cdef bint fills(self, View view, object slots):
+        """Whether some slots, which nothing else holds, can become those of a whole storage."""
+        cdef Py_ssize_t step = self.tape.places[view.storage].width
+        cdef int k
+        if type(slots) is not ndarray or slots.base is not None or slots.shape != view.shape or view.offset:
+            return False
+        if view.type != self.tape.places[view.storage].type or slots.size != self.tape.places[view.storage].size:
+            return False
+        for k in range(view.ndim - 1, -1, -1):
+            if view.dims[view.ndim + k] != step:
+                return False
+            step *= view.dims[k]
+        return slots.dtype == numpy.uint64 and slots.flags.c_contiguous
+
     def walk(self, structure):
         """Walk the tape upwards: scalars here, records of arrays by their own methods, which ask the `structure`."""
         cdef Head *h = &self.tape.head
         cdef uint32_t i = h.inputs + 1, n = h.count
-        cdef uint32_t *slot = slots_in(self.scalars)
+        cdef uint64_t *slot = slots_in(self.scalars)
         cdef Record *r
         cdef int kind
         while i < n:
@@ -224,21 +367,21 @@ cdef class Slots:
                 self.element(r, kind, slot, i)
             i += 1
 
-    cdef int element(self, Record *r, int kind, uint32_t *slot, uint32_t i) except -1:
+    cdef int element(self, Record *r, int kind, uint64_t *slot, uint32_t i) except -1:
         """Read or write one element."""
         cdef uint32_t assigned
         every = self.storages[r.p2]
         if every is None:
             if kind == READ:
                 return 0
-            every = self.storages[r.p2] = numpy.zeros(self.tape.places[r.p2].size, numpy.uint32)
+            every = self.storages[r.p2] = numpy.zeros(self.tape.places[r.p2].size, numpy.uint64)
         if kind == READ:
-            assigned = slots_in(every)[<Py_ssize_t> r.d2]
+            slot[i] = slots_in(every)[<Py_ssize_t> r.d2]
             if (<uint8_t *> PyArray_DATA(<ndarray> self.apart))[r.p2]:
-                self.a[self.count], self.b[self.count] = 0, self.b[assigned]
-                assigned = <uint32_t> self.count
-                self.count += 1
-            slot[i] = assigned
+                self.number = <uint32_t *> room_for(self.number, self.inputs_made + 1, &self.inputs_room, sizeof(uint32_t))
+                self.number[self.inputs_made] = self.number[self.member[self.place(slot[i])]]
+                self.together(1, &slot[i])
+                self.inputs_made += 1
         else:
             assigned = <uint32_t> r.d1
             slots_in(every)[<Py_ssize_t> r.d2] = slot[assigned] if assigned else 0
@@ -252,8 +395,8 @@ cdef class Slots:
             found += self.tape.places[k].size
         return found
 
-    def numbered(self, place):
-        """The numbers of what a record reads or writes."""
+    def positions(self, place):
+        """The numbers of what a record reads or writes, among all of the tape's numbers."""
         cdef View view
         if type(place) is not View:
             return numpy.asarray(place)
@@ -273,125 +416,210 @@ cdef class Slots:
         -------
         starts : numpy.ndarray of int64
             Where each output's inputs begin.
-        slots : numpy.ndarray of uint32
-            Slots of inputs, by their numbers in ascending order.
+        ids : numpy.ndarray of uint32
+            Inputs, by their numbers in ascending order.
             None for both where more than `most` slots would be visited.
         """
         cdef Py_ssize_t n = outputs.size, k, used = 0, visits = 0
-        cdef object given = numpy.ascontiguousarray(outputs)
-        cdef object starts = numpy.zeros(n + 1, numpy.int64), found = fresh(4 * n + 64)
-        cdef object seen = numpy.zeros(self.count, numpy.uint32), pending = fresh(self.count)
+        cdef object every = numpy.ascontiguousarray(outputs, numpy.uint64)
+        cdef object starts = numpy.zeros(n + 1, numpy.int64), found = fresh(16 * n + 64)
+        cdef object seen = numpy.zeros(self.count + 1, numpy.uint32), met = numpy.zeros(self.inputs_made + 1, numpy.uint32)
+        cdef object pending = numpy.empty(self.count + 2, numpy.uint64)
         cdef int64_t *start = <int64_t *> PyArray_DATA(<ndarray> starts)
-        cdef uint32_t *out = slots_in(given)
+        cdef uint64_t *out = slots_in(every)
+        cdef Search s
+        s.seen, s.met, s.pending, s.turn = ids_in(seen), ids_in(met), slots_in(pending), 0
         for k in range(n):
-            if k and out[k] == out[k - 1] and start[k] - start[k - 1] <= found.size - used:
-                found[used:used + start[k] - start[k - 1]] = found[start[k - 1]:start[k]]
-                used += start[k] - start[k - 1]
-            elif out[k]:
-                while True:
-                    used = self.below(out[k], <uint32_t> k + 1, found, start[k], slots_in(seen), slots_in(pending), &visits)
-                    if used >= 0:
-                        break
-                    found = numpy.concatenate([found[:start[k]], fresh(2 * found.size + 1024)])
-                    slots_in(seen)[out[k]] = 0
-                    seen[seen == k + 1] = 0
+            while True:
+                s.into, s.room, s.first = ids_in(found), found.size, start[k]
+                s.turn += 1
+                used = again(&s, start[k - 1]) if k and out[k] == out[k - 1] else self.below(out[k], &s, &visits)
+                if used >= 0:
+                    break
+                found = numpy.concatenate([found[:start[k]], fresh(2 * found.size)])
             start[k + 1] = used
             if visits > most:
                 return None, None
+            if used - start[k] > FEW and not (k and out[k] == out[k - 1]):
+                part = found[start[k]:used]
+                part[...] = part[numpy.argsort(self.numbers(part), kind="stable")]
         return starts, found[:used].copy()
 
-    cdef Py_ssize_t below(self, uint32_t u, uint32_t turn, object found, Py_ssize_t used, uint32_t *seen, uint32_t *pending,
-                          Py_ssize_t *visits) noexcept:
+    cdef Py_ssize_t below(self, uint64_t u, Search *s, Py_ssize_t *visits) noexcept nogil:
         """Add the inputs below a slot to those found; -1 where there is no more room."""
-        cdef Py_ssize_t top = 1, first = used, room = PyArray_SIZE(<ndarray> found), k
-        cdef uint32_t *into = slots_in(found)
-        cdef uint32_t p, number
-        pending[0] = u
-        seen[u] = turn
-        while top:
+        cdef Py_ssize_t top = 1, used = s.first, which
+        s.pending[0] = u
+        while top and used >= 0:
             top -= 1
-            u = pending[top]
+            u = s.pending[top]
             visits[0] += 1
-            p = self.a[u]
-            if p:
-                if seen[p] != turn:
-                    seen[p] = turn
-                    pending[top] = p
-                    top += 1
-                p = self.b[u]
-                if seen[p] != turn:
-                    seen[p] = turn
-                    pending[top] = p
-                    top += 1
-                continue
-            if used == room:
-                return -1
-            k = used
-            number = self.b[u]
-            if used - first <= FEW:     # most rows are short: sorted as they come
-                while k > first and self.b[into[k - 1]] > number:
-                    into[k] = into[k - 1]
-                    k -= 1
-            into[k] = u
-            used += 1
-        if used - first > FEW:
-            part = found[first:used]
-            part[...] = part[numpy.argsort(self.numbers(part), kind="stable")]
+            if not is_pair(u):
+                used = self.bits(u, s, used)
+            elif s.seen[index_of(u)] != s.turn:
+                s.seen[index_of(u)] = s.turn
+                s.pending[top] = self.pairs[index_of(u)].b
+                s.pending[top + 1] = self.pairs[index_of(u)].a
+                top += 2
+        return used
+
+    cdef inline Py_ssize_t bits(self, uint64_t word, Search *s, Py_ssize_t used) noexcept nogil:
+        """Add the inputs of a word to those found; most rows are short: sorted as they come."""
+        cdef uint32_t *member = self.member + (word >> 32) * GROUP
+        cdef uint32_t bits = <uint32_t> word, id
+        cdef Py_ssize_t k
+        while bits:
+            id = member[0]
+            if bits & 1 and s.met[id] != s.turn:
+                if used == s.room:
+                    return -1
+                s.met[id] = s.turn
+                k = used
+                if used - s.first <= FEW:
+                    while k > s.first and self.number[s.into[k - 1]] > self.number[id]:
+                        s.into[k] = s.into[k - 1]
+                        k -= 1
+                s.into[k] = id
+                used += 1
+            bits >>= 1
+            member += 1
         return used
 
     def by_outputs(self, outputs, inputs):
-        """What `search` finds, by a walk downwards for each block of 64 outputs; `inputs` are slots in order."""
-        cdef Py_ssize_t first, width, k, n = outputs.size, m = inputs.size
-        cdef object given = numpy.ascontiguousarray(outputs), words = numpy.empty(self.count, numpy.uint64)
-        cdef uint32_t *out = slots_in(given)
-        cdef uint64_t *word = <uint64_t *> PyArray_DATA(<ndarray> words)
-        cdef uint32_t u
+        """What `search` finds, by a walk downwards for each block of 64 outputs; `inputs` are ids in order."""
+        cdef Py_ssize_t first, width, k, n = outputs.size
+        cdef object every = numpy.ascontiguousarray(outputs), words = numpy.empty(self.count, numpy.uint64)
+        cdef object ends = numpy.empty(self.inputs_made, numpy.uint64)
+        cdef uint64_t *out = slots_in(every)
+        cdef uint64_t *word = slots_in(words)
+        cdef uint64_t *end = slots_in(ends)
         counts, parts = numpy.zeros(n + 1, numpy.int64), []
         for first in range(0, n, 64):
             width = min(<Py_ssize_t> 64, n - first)
             words[...] = 0
-            for k in range(width):
-                word[out[first + k]] |= ONE << k
+            ends[...] = 0
             with nogil:
-                for u in range(<uint32_t> self.count - 1, 0, -1):
-                    if word[u] and self.a[u]:
-                        word[self.a[u]] |= word[u]
-                        word[self.b[u]] |= word[u]
-            seen = words[inputs]
+                for k in range(width):
+                    self.hand_down(out[first + k], ONE << k, word, end)
+                for k in range(self.count - 1, -1, -1):
+                    if word[k]:
+                        self.hand_down(self.pairs[k].a, word[k], word, end)
+                        self.hand_down(self.pairs[k].b, word[k], word, end)
+            seen = ends[inputs]
             for k in range(width):
                 part = inputs[(seen >> numpy.uint64(k)) & numpy.uint64(1) != 0]
                 counts[first + k + 1] = part.size
                 parts.append(part)
         return numpy.cumsum(counts), numpy.concatenate(parts) if parts else fresh(0)
 
+    cdef inline void hand_down(self, uint64_t u, uint64_t outputs, uint64_t *word, uint64_t *end) noexcept nogil:
+        """Give a slot the outputs that were computed from it."""
+        cdef uint32_t *member = self.member + (u >> 32) * GROUP
+        cdef uint32_t bits = <uint32_t> u
+        if is_pair(u):
+            word[index_of(u)] |= outputs
+            return
+        while bits:
+            if bits & 1:
+                end[member[0]] |= outputs
+            bits >>= 1
+            member += 1
+
     def by_inputs(self, outputs, inputs):
         """What `search` finds, by a walk upwards for each block of 64 inputs."""
-        cdef Py_ssize_t first, width, k, m = inputs.size
-        cdef object given = numpy.ascontiguousarray(inputs), words = numpy.empty(self.count, numpy.uint64)
-        cdef uint32_t *source = slots_in(given)
-        cdef uint64_t *word = <uint64_t *> PyArray_DATA(<ndarray> words)
-        cdef uint32_t u
+        cdef Py_ssize_t first, width, k, m = inputs.size, n = outputs.size
+        cdef object every = numpy.ascontiguousarray(outputs), ends = numpy.empty(n, numpy.uint64)
+        cdef object words = numpy.empty(self.count, numpy.uint64), begins = numpy.empty(self.inputs_made, numpy.uint64)
+        cdef object masks = numpy.empty(self.groups, numpy.uint32), places = self.member_places(inputs)
+        cdef uint64_t *out = slots_in(every)
+        cdef uint64_t *end = slots_in(ends)
+        cdef uint64_t *word = slots_in(words)
+        cdef uint64_t *begin = slots_in(begins)
+        cdef uint32_t *mask = ids_in(masks)
         rows, parts = [fresh(0)], [fresh(0)]
         for first in range(0, m, 64):
             width = min(<Py_ssize_t> 64, m - first)
-            words[...] = 0
-            for k in range(width):
-                word[source[first + k]] = ONE << k
+            chosen, place = inputs[first:first + width], places[first:first + width]
+            begins[chosen] = ONE << numpy.arange(width, dtype=numpy.uint64)
+            masks[...] = 0
+            numpy.bitwise_or.at(masks, place // GROUP, numpy.uint32(1) << (place % GROUP).astype(numpy.uint32))
             with nogil:
-                for u in range(1, <uint32_t> self.count):
-                    if self.a[u]:
-                        word[u] = word[self.a[u]] | word[self.b[u]]
-            seen = words[outputs]
-            any_seen = numpy.flatnonzero(seen)
-            seen = seen[any_seen]
+                for k in range(self.count):
+                    word[k] = self.above(self.pairs[k].a, word, begin, mask) | self.above(self.pairs[k].b, word, begin, mask)
+                for k in range(n):
+                    end[k] = self.above(out[k], word, begin, mask)
+            any_seen = numpy.flatnonzero(ends)
+            seen = ends[any_seen]
             for k in range(width):
                 part = any_seen[(seen >> numpy.uint64(k)) & numpy.uint64(1) != 0]
                 rows.append(part.astype(numpy.uint32))
-                parts.append(numpy.full(part.size, source[first + k], numpy.uint32))
+                parts.append(numpy.full(part.size, chosen[k], numpy.uint32))
         row = numpy.concatenate(rows)
         order = numpy.argsort(row, kind="stable")
-        counts = numpy.bincount(row, minlength=outputs.size)
+        counts = numpy.bincount(row, minlength=n)
         return numpy.concatenate([[0], numpy.cumsum(counts)]).astype(numpy.int64), numpy.concatenate(parts)[order]
+
+    cdef object member_places(self, ids):
+        """Where inputs lie among all members."""
+        cdef Py_ssize_t k, n = self.groups * GROUP
+        cdef object of = numpy.zeros(max(n, self.inputs_made), numpy.int64)
+        cdef int64_t *place = <int64_t *> PyArray_DATA(<ndarray> of)
+        for k in range(GROUP, n):
+            if self.member[k] < self.inputs_made:
+                place[self.member[k]] = k
+        return of[ids]
+
+    cdef inline uint64_t above(self, uint64_t u, const uint64_t *word, const uint64_t *begin, const uint32_t *mask) noexcept nogil:
+        """The chosen inputs that a slot holds."""
+        cdef uint32_t *member = self.member + (u >> 32) * GROUP
+        cdef uint32_t bits = <uint32_t> u
+        cdef uint64_t found = 0
+        if is_pair(u):
+            return word[index_of(u)]
+        bits &= mask[u >> 32]
+        while bits:
+            if bits & 1:
+                found |= begin[member[0]]
+            bits >>= 1
+            member += 1
+        return found
+
+
+cdef inline bint is_pair(uint64_t u) noexcept nogil:
+    return (u >> 63) != 0
+
+
+cdef inline Py_ssize_t index_of(uint64_t u) noexcept nogil:
+    return <uint32_t> u
+
+
+cdef inline bint holds(uint64_t u, uint64_t v) noexcept nogil:
+    """Whether one slot is seen at once to hold another: the same, or more bits of one group."""
+    return u == v or (u | v == u and u >> 32 == v >> 32 and not is_pair(u))
+
+
+cdef Py_ssize_t again(Search *s, Py_ssize_t before) noexcept nogil:
+    """Add the inputs of the row before once more; -1 where there is no more room."""
+    cdef Py_ssize_t n = s.first - before
+    if s.first + n > s.room:
+        return -1
+    memcpy(s.into + s.first, s.into + before, n * sizeof(uint32_t))
+    return s.first + n
+
+
+cdef void *room_for(void *known, Py_ssize_t wanted, Py_ssize_t *room, size_t size) except NULL:
+    """Memory for so many items, which may have moved."""
+    cdef Py_ssize_t more
+    cdef void *found
+    if known != NULL and wanted <= room[0]:
+        return known
+    if wanted >= 1 << 31:
+        raise MemoryError(f"the structure of this tape takes {wanted:,} slots; fewer than 2^31 fit")
+    more = min(max(wanted, 2 * room[0], <Py_ssize_t> 64), <Py_ssize_t> 1 << 31)
+    found = realloc(known, more * size)
+    if found == NULL:
+        raise MemoryError(f"no memory for {more:,} slots")
+    room[0] = more
+    return found
 
 
 # -- records as they are read from outside ------------------------------------------------------------------------------
@@ -494,6 +722,17 @@ def written(Tape tape):
     return found
 
 
+def extents_of_reads(Tape tape, storages):
+    """The extents in front of what is read out of some storages by indices."""
+    found = []
+    for entry in tape.arrays if storages else ():
+        places = (<ArrayRecord> entry).reads()
+        if len(places) == 1 and type(places[0][1]) is View and (<View> places[0][1]).storage in storages:
+            found.extend([(<View> place).shape[0] for place in (<ArrayRecord> entry).writes()
+                          if type(place) is View and (<View> place).ndim])
+    return found
+
+
 def reads_of(Tape tape, storages):
     """The ids of scalars that were read from some storages, none of which is written."""
     cdef Head *h = &tape.head
@@ -503,7 +742,7 @@ def reads_of(Tape tape, storages):
     wanted[list(storages)] = 1
     cdef uint8_t *flag = <uint8_t *> PyArray_DATA(<ndarray> wanted)
     cdef object found = fresh(h.count)
-    cdef uint32_t *id = slots_in(found)
+    cdef uint32_t *id = ids_in(found)
     with nogil:
         for i in range(h.inputs + 1, h.count):
             if op_at(h, i) == READ and flag[record_at(h, i).p2]:
@@ -515,7 +754,7 @@ def reads_of(Tape tape, storages):
 cdef int mark_reads(Tape tape, object ids, int kind) except -1:
     """Have a sweep pass reads by (INPUT), or take them as what they are (READ)."""
     cdef Py_ssize_t k
-    cdef uint32_t *id = slots_in(ids)
+    cdef uint32_t *id = ids_in(ids)
     for k in range(ids.size):
         tape.head.chunks[id[k] >> 15].op[id[k] & 32767] = <uint8_t> kind
     return 0
@@ -591,7 +830,7 @@ cdef int copy_out(ndarray into, const double *source, Py_ssize_t step, Py_ssize_
 cdef int take_reads(Rows rows, ndarray part, Py_ssize_t at, object reads) except -1:
     cdef Py_ssize_t k, j, row = part.shape[1]
     cdef double *into = <double *> PyArray_DATA(part)
-    cdef uint32_t *id = slots_in(reads)
+    cdef uint32_t *id = ids_in(reads)
     for k in range(reads.size):
         for j in range(rows.width):
             into[j * row + at + k] = rows.scalars[<size_t> id[k] * rows.width + j]
