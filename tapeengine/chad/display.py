@@ -380,6 +380,8 @@ class Writer:
                 over = self.expr(array)
                 name = self.bind(var)
                 return f"[{name} for {name} in {over} if {self.expr(condition)}]"
+            case T.LScatter(S.Build(size, S.Var(index), S.Var(name)), values) if name == index:
+                return f"scattered(range({self.expr(size)}), {self.expr(values, 1)})"
             case S.Elements(items):
                 return f"[{self.args(*items)}]"
             case S.Size(array):

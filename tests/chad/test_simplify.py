@@ -14,6 +14,7 @@ from tapeengine.chad.linear import Sparse
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.simplify import fission, linear, monad, simplify, simplify_module, table1
 from tapeengine.chad.simplify.engine import Pass
+from tapeengine.chad.simplify.lengths import Lengths
 from tapeengine.chad.specification import Evaluator, derivative
 from tapeengine.chad.specification.forward import forward
 from tapeengine.chad.specification.ladder import reverse_in
@@ -161,7 +162,7 @@ LAWS = [
 ]
 
 
-SLOTS = {"s": 0.0, "t": 0.0, "u": None}
+SLOTS = {"s": 0.0, "t": 0.0, "u": None, "xs": None}
 
 
 def run(term, values=WORLD):
@@ -189,8 +190,8 @@ def flattened(value):
 
 def settled_slots(evaluator):
     slots = {name: evaluator.slots.value(name) for name in SLOTS}
-    slots["u"] = Sparse().collect(LArray(REAL), slots["u"], 3)
-    return slots
+    arrays = {name: Sparse().collect(LArray(REAL), slots[name], 3) for name in ("u", "xs")}
+    return slots | arrays
 
 
 @pytest.mark.parametrize(("rule", "term"), LAWS, ids=lambda a: getattr(a, "__name__", ""))
@@ -215,6 +216,13 @@ def test_every_rule_of_table_1_has_a_law():
 
 
 ONE_S, ONE_T = One("s", v), One("t", lin)
+
+
+def sums(term):
+    """The rule for loops of contributions, where nothing is known of what is outside."""
+    return fission.for_each_sum(term, Names("xyzi"), Lengths({}, {}))
+
+
 MONAD = [
     (monad.then_laws, Then(Return(unit()), ONE_S)),
     (monad.then_laws, Then(ONE_S, Return(unit()))),
@@ -232,16 +240,17 @@ MONAD = [
     (monad.scope_sum, Scope("s", REAL, ONE_S)),
     (monad.scope_sum, Scope("s", REAL, Let(z, sin, One("s", LScale(v, z))))),
     (monad.run_sum, Run((("s", REAL), ("t", REAL)), Then(ONE_S, Then(ONE_T, One("s", lin))))),
-    (lambda t: fission.for_each_sum(t, Names("xyzi")), ForEach(n, i, One("s", LScale(v, Index(xs, i))))),
-    (lambda t: fission.for_each_sum(t, Names("xyzi")), ForEach(n, i, Then(ONE_S, ONE_T))),
-    (lambda t: fission.for_each_sum(t, Names("xyzi")), ForEach(n, i, One("u", LSingle(i, LScale(v, Index(xs, i)))))),
-    (lambda t: fission.for_each_sum(t, Names("xyzi")), ForEach(n, i, One("u", LSingle(k, v)))),
+    (sums, ForEach(n, i, One("s", LScale(v, Index(xs, i))))),
+    (sums, ForEach(n, i, Then(ONE_S, ONE_T))),
+    (sums, ForEach(n, i, One("u", LSingle(i, LScale(v, Index(xs, i)))))),
+    (sums, ForEach(Size(xs), i, One("xs", LSingle(i, LScale(v, Index(xs, i)))))),
+    (sums, ForEach(n, i, One("u", LSingle(k, v)))),
     (
-        lambda t: fission.for_each_sum(t, Names("xyzi")),
+        sums,
         ForEach(n, i, One("u", LSingle(Op("isub", (lit(2), i), INT), LScale(v, Index(xs, i))))),
     ),
     (
-        lambda t: fission.for_each_sum(t, Names("xyzi")),
+        sums,
         ForEach(n, i, Let(w, LScale(v, Index(xs, i)), Then(One("s", w), One("t", w)))),
     ),
 ]

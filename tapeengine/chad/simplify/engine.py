@@ -16,6 +16,7 @@ from types import MappingProxyType
 from tapeengine.chad.simplify import linear, monad, table1
 from tapeengine.chad.simplify.effects import Bindings, Frame, is_opaque, sequence, slots_of
 from tapeengine.chad.simplify.fission import build_pair_split, for_each_sum, replicate_inline
+from tapeengine.chad.simplify.lengths import Lengths
 from tapeengine.chad.simplify.occurrences import Later, Occurrences, Use
 from tapeengine.chad.simplify.table1 import Rule, is_cheap
 from tapeengine.chad.target import Bind, ForEach, LDense, LProj, LTuple, One, Plus, Return, Run, Scope, Then, Zero
@@ -85,6 +86,7 @@ class Pass:
         self.visited = self.found.visited
         self.copied = False
         self.values: dict[str, Term] = {}
+        self.lengths = Lengths(self.values, self.found.indices)
         self.pending: dict[str, Term] = {}
         self.hints: dict[int, tuple[Term, str]] = {}
         self.bindings: Bindings | Frame = Bindings()
@@ -183,7 +185,7 @@ class Pass:
             else:
                 break
         while isinstance(term, Let):
-            self.bindings.add(term.var, term.bound)
+            self.keep(term.var, term.bound)
             term = term.body
         return term
 
@@ -192,7 +194,7 @@ class Pass:
         if isinstance(term, Index):
             return (lambda t: linear.index_build(t, self.found.indices),)
         if isinstance(term, ForEach):
-            return (*RULES[ForEach], lambda t: for_each_sum(t, self.names))
+            return (*RULES[ForEach], lambda t: for_each_sum(t, self.names, self.lengths))
         return RULES.get(type(term), ())
 
     def plus(self, a: Term, b: Term) -> Term:
@@ -252,9 +254,14 @@ class Pass:
         elif id(bound) in self.hints:
             named = Var(self.names(self.hints[id(bound)][1]), var.of)
             self.values[var.name] = named
-            self.bindings.add(named, bound)
+            self.keep(named, bound)
         else:
-            self.bindings.add(var, self.whole(bound))
+            self.keep(var, self.whole(bound))
+
+    def keep(self, var: Var, bound: Term) -> None:
+        """Keep a binding in the block that it belongs to."""
+        self.lengths.bound[var.name] = bound
+        self.bindings.add(var, bound)
 
     def split(self, var: Var, bound: Tuple | LTuple, use: Use) -> None:
         """Bind the components of a tuple on their own."""
@@ -264,7 +271,7 @@ class Pass:
                 parts.append(item)
             else:
                 part = Var(self.names(f"{var.name}_{i}"), item.type)
-                self.bindings.add(part, self.whole(item))
+                self.keep(part, self.whole(item))
                 parts.append(part)
         named = var.of if isinstance(var.of, Product) and var.of.name else None
         self.values[var.name] = LTuple(tuple(parts)) if isinstance(var.of, Linear) else Tuple(tuple(parts), named)
@@ -327,7 +334,7 @@ class Pass:
                 self.absorb(self.reduce(first), None)
                 return self.absorb(self.reduce(second), name)
             case Let(var, bound, body):
-                self.bindings.add(var, bound)
+                self.keep(var, bound)
                 return self.absorb(self.reduce(body), name)
             case Bind(var, first, body):
                 value = self.absorb(first, var)

@@ -8,6 +8,7 @@ computed twice. Loops over contributions then become sums and arrays, as in CHAD
 
 from __future__ import annotations
 
+from tapeengine.chad.simplify.lengths import Lengths, Place
 from tapeengine.chad.simplify.table1 import is_cheap
 from tapeengine.chad.target import ForEach, LDense, LIndex, LScatter, LSingle, LTotal, LTuple, One, Return, Then, Zero
 from tapeengine.chad.terms import Build, Index, Lambda, Let, Op, Proj, Replicate, Size, Term, Tuple, Var
@@ -167,8 +168,8 @@ def elements_replaced(term: Term, name: str, element: Term, n: Term) -> Term:
 
 # for i < n: m; m'  ~>  (for i < n: m); (for i < n: m')
 # for i < n: let v = e in m  ~>  let v' = build n (i. e) in for i < n: m[v' ! i / v]
-# for i < n: one_x d  ~>  one_x (the sum of d over i, see `summed`)
-def for_each_sum(term: Term, names: Names) -> Term | None:
+# for i < n: one_x d  ~>  one_x (the sum of d over i, see `Sums`)
+def for_each_sum(term: Term, names: Names, lengths: Lengths) -> Term | None:
     """A loop of nothing but contributions is one contribution to each slot."""
     if not isinstance(term, ForEach) or not is_reread(term.size) or not contributes(term.body):
         return None
@@ -185,7 +186,7 @@ def for_each_sum(term: Term, names: Names) -> Term | None:
             var = Var(names(v.name), values.type)
             return Let(var, values, ForEach(n, i, substitute(m, {v.name: Index(var, i)})))
         case One(slot, d):
-            return One(slot, summed(n, i, d, names))
+            return One(slot, Sums(n, i, names, lengths)(d, slot))
     return None
 
 
@@ -203,17 +204,32 @@ def contributes(term: Term) -> bool:
     return False
 
 
-def summed(n: Term, i: Var, d: Term, names: Names) -> Term:
-    """The sum of a linear term over an index: one-hots at the index make an array, others a scatter."""
-    match d:
-        case LSingle(Var(name), e) if name == i.name:
-            return LDense(freshen(Build(n, i, e), names))
-        case LSingle(k, e) if i.name not in free_variables(k):
-            return LSingle(k, summed(n, i, e, names))
-        case LSingle(k, e):
-            return LScatter(freshen(Build(n, i, k), names), LDense(freshen(Build(n, i, e), names)))
-        case LTuple(items):
-            return LTuple(tuple(summed(n, i, item, names) for item in items))
-        case Zero():
-            return d
-    return LTotal(LDense(freshen(Build(n, i, d), names)))
+class Sums:
+    """The sum of a linear term over an index: one-hots at the index make an array, others a scatter.
+
+    An array of cotangents is one for all elements of its primal. So a loop makes one where it is known to run over as
+    many indices as the primal has elements; else it scatters into the indices that it runs over. A loop that does
+    not run reaches no element, so one that is not known to be there stays inside.
+    """
+
+    def __init__(self, n: Term, i: Var, names: Names, lengths: Lengths) -> None:
+        self.n, self.i, self.names, self.lengths = n, i, names, lengths
+
+    def each(self, term: Term) -> Term:
+        """Give the array of the values of a term at all indices."""
+        return freshen(Build(self.n, self.i, term), self.names)
+
+    def __call__(self, d: Term, primal: Place) -> Term:
+        """Add up a cotangent of ``primal``."""
+        match d:
+            case LSingle(Var(name), e) if name == self.i.name and self.lengths.has_size(primal, self.n):
+                return LDense(self.each(e))
+            case LSingle(k, e) if k != self.i and self.lengths.has_index(primal, k):
+                return LSingle(k, self(e, (primal, k)))
+            case LSingle(k, e):
+                return LScatter(self.each(k), LDense(self.each(e)))
+            case LTuple(items):
+                return LTuple(tuple(self(item, (primal, part)) for part, item in enumerate(items)))
+            case Zero():
+                return d
+        return LTotal(LDense(self.each(d)))

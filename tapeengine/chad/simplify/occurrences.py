@@ -94,8 +94,8 @@ class Occurrences:
         For each slot the contributions to it.
     bound : dict of str to int
         The variables that are bound in what is alive, and how many repetitions deep.
-    indices : set of str
-        The indices of loops: none of them is ever negative.
+    indices : dict of str to Term
+        The indices of loops, and how many there are: none of them is ever negative.
     visited : int
         How many subterms were looked at.
     """
@@ -104,7 +104,7 @@ class Occurrences:
         self.uses: dict[str, Use] = defaultdict(Use)
         self.ones: Counter[str] = Counter()
         self.bound: dict[str, int] = {}
-        self.indices: set[str] = set()
+        self.indices: dict[str, Term] = {}
         self.visited = 0
         self._visit(term, 0, None)
 
@@ -138,7 +138,7 @@ class Occurrences:
             case T.One(slot):
                 self.ones[slot] += 1
         if isinstance(term, INDEXED):
-            self.indices.add(term.index.name)
+            self.indices[term.index.name] = term.size
         self._children(term, level)
 
     def _children(self, term: Term, level: int) -> None:

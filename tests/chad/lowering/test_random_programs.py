@@ -283,3 +283,9 @@ def test_sums_and_recursion(program, seed):
     rng = np.random.default_rng(seed)
     results = module.definitions[module.main].result
     agree(module, inside, lambda value: cotangent_of(results, value, module.types, rng), dense=False)
+
+
+def test_a_loop_that_is_shorter_than_the_array():
+    env, args, term = test_random.program().chosen(Random(878470))
+    ones = ("entries", [(0, (1.0, 1.0))])
+    agree(module_of(env, term), args, lambda value: ones if value else None, dense=False)
