@@ -140,7 +140,7 @@ def test_what_declares_nothing_is_dense_and_named() -> None:
     doubled.defvjp(lambda x: (2.0 * x, None), lambda kept, ct: (2.0 * ct,))
     result = te.dependencies(lambda x: doubled(x[:2]) * x[2:], np.ones(4))
     assert [result.of(k) for k in range(2)] == [[0, 1, 2], [0, 1, 3]]
-    assert list(result.dense) == ["a function with a rule of its own"]
+    assert list(result.dense) == ["a function with a custom rule"]
 
 
 # -- both solutions ----------------------------------------------------------------------------------------------------
