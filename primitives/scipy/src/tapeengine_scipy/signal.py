@@ -16,8 +16,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample, uniform
-from tapeengine.primitive import builders
+from tapeengine.primitive import Primitive, Sample, builders, uniform
 from tapeengine.primitive.builders import unbroadcast
 from tapeengine_scipy._filters import filtfilt, lfilter, lfilter_zi, sosfilt, sosfilt_zi, sosfiltfilt
 from tapeengine_scipy._passing import beside, names_of
