@@ -371,7 +371,7 @@ def moments_and_polynomials(d: Data) -> Iterator[Call]:
 
 
 def ufunc_methods(d: Data) -> Iterator[Call]:
-    for name in ["add", "multiply", "maximum", "minimum", "logaddexp", "subtract", "hypot"]:
+    for name in ["add", "multiply", "maximum", "minimum", "logaddexp", "subtract", "hypot", "divide", "logaddexp2"]:
         jax = name in ("add", "multiply", "maximum", "minimum", "logaddexp")
         yield Call(f"{name}.reduce", lambda np, x, name=name: getattr(np, name).reduce(x), (d.a,), jax)
         yield Call(f"{name}.reduce axis", lambda np, x, name=name: getattr(np, name).reduce(x, axis=1), (d.a,), jax)

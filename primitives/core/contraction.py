@@ -14,13 +14,20 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import unbroadcast
+from tapeengine.primitive.contractions import contracting
 from tapeengine_primitives.values import as_array, ndim_of, shape_of
 
 __all__ = ["EINSUM", "RULES", "einsum"]
 
 
-def _replaced(first: Any, index: int, xs: Any, subscripts: str, optimize: Any) -> Any:
-    return EINSUM(*xs[:index], first, *xs[index + 1 :], subscripts=subscripts, optimize=optimize)
+def _applied(index: int, count: int, subscripts: str, optimize: Any) -> Any:
+    """The einsum as a function of one operand and the others, in which zeros of the first one contribute zero."""
+
+    def applied(first: Any, *others: Any) -> Any:
+        return EINSUM(*others[:index], first, *others[index:], subscripts=subscripts, optimize=optimize)
+
+    names = tuple(map(str, range(count - 1)))
+    return contracting(applied, names, names)
 
 
 def _transposed(ct: Any, index: int, xs: Any, xs_spaces: Any, subscripts: str, optimize: Any) -> Any:
@@ -29,7 +36,7 @@ def _transposed(ct: Any, index: int, xs: Any, xs_spaces: Any, subscripts: str, o
     others = [output, *terms[:index], *terms[index + 1 :]]
     kept = "".join(letter for letter in terms[index] if any(letter in term for term in others))
     swapped = f"{','.join(others)}->{kept}"
-    value = EINSUM(ct, *xs[:index], *xs[index + 1 :], subscripts=swapped, optimize=optimize)
+    value = _applied(0, len(xs), swapped, optimize)(ct, *xs[:index], *xs[index + 1 :])
     alone = tuple(position for position, letter in enumerate(terms[index]) if letter not in kept)
     return _fitted(np.expand_dims(value, alone) if alone else value, xs_spaces[index])
 
@@ -65,7 +72,7 @@ EINSUM = Primitive(
     vjp={"xs": _transposed},
     jvp={
         "xs": lambda t, index, xs, out_space, subscripts, optimize: unbroadcast(
-            _replaced(t, index, xs, subscripts, optimize), out_space
+            _applied(index, len(xs), subscripts, optimize)(t, *xs[:index], *xs[index + 1 :]), out_space
         )
     },
     variadic=True,

@@ -33,14 +33,26 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if count == 1:
         inner = np.broadcast_to(fp[0], shape_of(x))
     else:
-        upper = numpy.clip(np.searchsorted(xp, x, side="right"), 1, count - 1)
-        start, low = xp[upper - 1], fp[upper - 1]
-        slope = (fp[upper] - low) / (xp[upper] - start)
-        inner = low + slope * (x - start)
+        inner = _between(x, xp, fp, numpy.clip(np.searchsorted(xp, x, side="right"), 1, count - 1))
     value = np.where(np.greater_equal(x, xp[-1]), fp[-1], np.where(np.less(x, xp[0]), fp[0], inner))
     if right is not None:
         value = np.where(np.greater(x, xp[-1]), right, value)
     return value if left is None else np.where(np.less(x, xp[0]), left, value)
+
+
+def _between(x: Any, xp: Any, fp: Any, upper: Any) -> Any:
+    """Return values between two points; at a point itself, and beside infinities, where their line is NaN."""
+    start, end, low, high = xp[upper - 1], xp[upper], fp[upper - 1], fp[upper]
+    slope = (high - low) / (end - start)
+    value = low + slope * (x - start)
+    if not np.any(np.isnan(value)):
+        return value
+    value = np.where(np.isnan(value), high + slope * (x - end), value)
+    value = np.where(np.isnan(value) & np.equal(low, high), low, value)
+    before = numpy.maximum(upper - 2, 0)  # at a point the line from the left has a derivative
+    left = (low - fp[before]) / np.where(before < upper - 1, start - xp[before], numpy.inf)
+    at_point = low + np.where(np.isfinite(left), left, 0.0) * (x - start)
+    return np.where(np.equal(x, start) & ~np.isfinite(slope), at_point, value)
 
 
 def _widened(x: Any) -> Any:

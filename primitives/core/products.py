@@ -14,7 +14,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.blocks import aligned
-from tapeengine.primitive.builders import bilinear, unbroadcast
+from tapeengine.primitive.builders import bilinear, scale, unbroadcast
 from tapeengine_primitives.values import as_array, dtype_of, in_order, is_complex, ndim_of, normal_axis, shape_of
 
 __all__ = ["DOT", "MATMUL", "RULES", "conjugated", "swapped"]
@@ -30,22 +30,26 @@ def conjugated(x: Any) -> Any:
     return np.conjugate(x) if is_complex(x) else x
 
 
+def _product(x: Any, y: Any) -> Any:
+    """The product of the last two axes; of two matrices by dot, which is silent where it meets what is not finite."""
+    return np.dot(x, y) if x.ndim == y.ndim == 2 else np.matmul(x, y)
+
+
 def _matmul_x(ct: Any, y: Any, x_space: Any, y_space: Any) -> Any:
     if y_space.ndim == 1:
-        outer = ct * y if x_space.ndim == 1 else np.expand_dims(ct, -1) * y
-        return unbroadcast(outer, x_space)
+        return unbroadcast(scale(ct if x_space.ndim == 1 else np.expand_dims(ct, -1), y), x_space)
     if x_space.ndim == 1:
         return unbroadcast(np.matmul(y, np.expand_dims(ct, -1))[..., 0], x_space)
-    return unbroadcast(np.matmul(ct, swapped(y)), x_space)
+    return unbroadcast(_product(ct, swapped(y)), x_space)
 
 
 def _matmul_y(ct: Any, x: Any, x_space: Any, y_space: Any) -> Any:
     if x_space.ndim == 1:
-        outer = ct * x if y_space.ndim == 1 else np.expand_dims(ct, -2) * np.expand_dims(x, -1)
+        outer = scale(ct, x) if y_space.ndim == 1 else scale(np.expand_dims(ct, -2), np.expand_dims(x, -1))
         return unbroadcast(outer, y_space)
     if y_space.ndim == 1:
         return unbroadcast(np.matmul(np.expand_dims(ct, -2), x)[..., 0, :], y_space)
-    return unbroadcast(np.matmul(swapped(x), ct), y_space)
+    return unbroadcast(_product(swapped(x), ct), y_space)
 
 
 def _matrix_samples() -> tuple[Sample, ...]:

@@ -152,7 +152,8 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         total: Any = dtype_of(value).type(math.prod(shape_of(x)) / max(math.prod(shape_of(value)), 1))
     else:
         w = _fitted_weights(as_array(weights), x, axis)
-        total = np.sum(w, axis=axis, keepdims=keepdims)
+        wide = [numpy.float64] if dtype_of(x).kind in "biu" else []
+        total = np.sum(w, axis=axis, keepdims=keepdims, dtype=numpy.result_type(dtype_of(x), dtype_of(w), *wide))
         if np.any(np.equal(total, 0.0)):
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")
         value = np.sum(x * w, axis=axis, keepdims=keepdims) / total

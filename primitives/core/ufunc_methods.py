@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, scale
 from tapeengine_primitives.joining import along
@@ -19,7 +20,7 @@ from tapeengine_primitives.reductions import masked, spread
 from tapeengine_primitives.scattering import SCATTER_ADD
 from tapeengine_primitives.values import as_array, is_traced, ndim_of, normal_axes, normal_axis, shape_of
 
-__all__ = ["LOGADDEXP_REDUCE", "RULES", "RUNNING_PLACES"]
+__all__ = ["IS_FOLD", "LOGADDEXP_REDUCE", "RULES", "RUNNING_PLACES"]
 
 _FOLDED = (
     numpy.arctan2,
@@ -150,9 +151,24 @@ def _folded(ufunc: Callable[..., Any]) -> Any:
         value = layers[0]
         for layer in layers[1:]:
             value = ufunc(value, layer)
+        given = initial is not None and initial is not np._NoValue
+        whole = np.stack(np.broadcast_arrays(*layers), axis=one) if given else array
+        if not IS_FOLD(whole, value, axis=one, ufunc=ufunc):
+            raise UnsupportedError(
+                f"numpy's own {ufunc.__name__}.reduce is wrong here: it is not what {ufunc.__name__}.accumulate ends "
+                f"with, on this processor. Take the last row of numpy.{ufunc.__name__}.accumulate"
+            )
         return np.expand_dims(value, one) if keepdims else value
 
     return reduce
+
+
+IS_FOLD = discrete(
+    "numpy.is_fold",
+    lambda x, value, *, axis, ufunc: numpy.allclose(ufunc.reduce(x, axis=axis), value, 1e-5, 0.0, equal_nan=True),
+    samples=(Sample((numpy.array([3.0, 1.0]), 2.0), {"axis": 0, "ufunc": numpy.subtract}),),
+    doc="whether numpy's own reduction has a value; no derivative goes through it",
+)
 
 
 def _accumulated(ufunc: Callable[..., Any]) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 from tapeengine.errors import PrimitiveError
 from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, patterns, uniform
 from tapeengine.primitive.blocks import scaling_block
+from tapeengine.primitive.contractions import contracting
 from tapeengine.primitive.signatures import Signature, parameter_names, read_signature
 from tapeengine.primitive.spaces import Space
 
@@ -369,9 +370,10 @@ def bilinear(
 ) -> Primitive:
     """Build the record of an operation that is linear in each of its arguments, such as a matrix product.
 
-    The jvp rule of an argument is the operation itself, with the tangent in place of the argument. `block` does this
-    for blocks of tangents (`tapeengine.primitive.blocks`): one ``block(tangents, *other arguments, *statics)`` for each
-    argument.
+    The jvp rule of an argument is the operation itself, with the tangent in place of the argument. Zeros of cotangents
+    and tangents contribute exactly zero, whatever they are multiplied by (`contracting`). `block` gives the jvp rule
+    for blocks of tangents (`tapeengine.primitive.blocks`): for each argument
+    ``block(tangents, *other arguments, *statics)``.
 
     Examples
     --------
@@ -383,14 +385,24 @@ def bilinear(
     signature = read_signature(name, primal, args, static, False)
     made: list[Primitive] = []
     rules = {arg: _linear_jvp(made, signature, arg, {arg: None}, False) for arg in transposes}
-    _give_blocks(rules, block or {})
+    vjp = {arg: _as_rule(name, arg, rule, signature) for arg, rule in transposes.items()}
+    for rule in (*rules.values(), *vjp.values()):
+        rule.function = contracting(rule.function, rule.names, signature.args)
+    for arg, f in (block or {}).items():
+        rules[arg].block = contracting(f, rules[arg].names, signature.args)
     made.append(
         Primitive(
-            name, primal, transposes, rules,
+            name, primal, vjp, rules,
             static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, pattern=pattern, args=args,
         )
     )  # fmt: skip
     return made[0]
+
+
+def _as_rule(name: str, arg: str, rule: Any, signature: Signature) -> Rule:
+    if isinstance(rule, Rule):
+        return Rule(rule.function, rule.names)
+    return Rule(rule, parameter_names(f"{name}: the vjp rule for {arg!r}", rule, signature.known))
 
 
 def elementwise(

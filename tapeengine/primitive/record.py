@@ -238,12 +238,8 @@ class Primitive:
             "static_names": signature.static_names,
             "static_defaults": signature.static_defaults,
             "positional_static": signature.positional_static,
-            "vjp_rules": tuple(
-                _resolve(name, "vjp", arg, vjp.get(arg), signature, is_checked) for arg in signature.args
-            ),
-            "jvp_rules": tuple(
-                _resolve(name, "jvp", arg, jvp.get(arg), signature, is_checked) for arg in signature.args
-            ),
+            "vjp_rules": rules("vjp", vjp),
+            "jvp_rules": rules("jvp", jvp),
             "refusals": refusals if any(refusals) else None,
             "samples": samples,
             "doc": doc,

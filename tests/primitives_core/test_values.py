@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tapeengine as te
+from tapeengine.errors import UnsupportedError
 from tapeengine_primitives import plugin
 
 RULES = plugin.tapeengine_numpy_rules()
@@ -249,3 +251,21 @@ def test_single_precision(case: Case) -> None:
         assert a.shape == b.shape
         assert a.dtype == b.dtype or a.dtype.kind == b.dtype.kind == "i"
         np.testing.assert_allclose(a, b, rtol=2e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("length", [2, 3, 9])
+@pytest.mark.parametrize(
+    "name", ["arctan2", "divide", "float_power", "fmod", "hypot", "logaddexp2", "power", "subtract"]
+)
+def test_a_reduction_is_numpys_or_refused(name: str, length: int) -> None:
+    """Versions of numpy reduce vectors by powers and arctan2 wrongly on some processors."""
+    ufunc = getattr(np, name)
+    x = np.random.default_rng(length).uniform(0.2, 1.5, length)
+    for data, axis in ((x, 0), (np.stack([x, x / 2]), 1), (np.stack([x, x / 2], 1), 0)):
+        try:
+            value = te.vjp(lambda x, axis=axis: ufunc.reduce(x, axis=axis), data)[0]
+        except UnsupportedError:
+            last = np.take(ufunc.accumulate(data, axis=axis), -1, axis)
+            assert not np.allclose(ufunc.reduce(data, axis=axis), last)
+            continue
+        np.testing.assert_allclose(value, ufunc.reduce(data, axis=axis), rtol=1e-12)

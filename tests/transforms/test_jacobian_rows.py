@@ -232,7 +232,8 @@ def test_the_width_of_a_block_is_bounded() -> None:
     calls: list[Any] = []
     square = counted(lambda ct, x: 2.0 * ct * x, lambda t, x: 2.0 * t * x, calls)
     x = np.linspace(0.0, 1.0, 100_000)
-    rows = te.jacrev(lambda x: square(x)[:24])(x)
+    with pytest.warns(UserWarning, match=r"te\.sparse_jacobian"):
+        rows = te.jacrev(lambda x: square(x)[:24])(x)
     assert [shape[0] for shape in calls if len(shape) == 2] == [8, 8, 8]
     np.testing.assert_array_equal(rows[:, :24], np.diag(2.0 * x[:24]))
     assert not rows[:, 24:].any()

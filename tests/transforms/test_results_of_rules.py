@@ -12,7 +12,7 @@ VALUES = [2.0, np.float64(2.0), np.array(2.0), np.array([1.0, 2.0]), np.array([1
 VECTOR = np.array([1.0, 2.0])
 FOREIGN = {
     "masked": np.ma.masked_array([3.0, 4.0], [False, True]),
-    "matrix": np.matrix([[3.0], [4.0]]),
+    "matrix": np.array([[3.0], [4.0]]).view(np.matrix),
     "subclass": VECTOR.view(type("Labelled", (np.ndarray,), {})),
     "Series": pd.Series([3.0, 4.0]),
 }

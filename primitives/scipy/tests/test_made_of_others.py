@@ -675,3 +675,19 @@ def test_survival_functions():
         check(lambda x, loc: ours(x, 4.0, loc), lambda x, loc: theirs(x, 4.0, loc), (x, loc))
     k = numpy.array([0, 1, 4, -1, 2.5])
     check(lambda mu: stats.poisson.cdf(k, mu), lambda mu: scipy.stats.poisson.cdf(k, mu), (numpy.array([2.3]),))
+
+
+@pytest.mark.parametrize("metric", sorted(D.METRICS))
+def test_distances_of_equal_points(metric):
+    """Where a length is 0, its derivatives are 0, in both directions and to second order."""
+    x = numpy.array([[0.3, 1.2, 0.7], [1.1, 0.4, 0.9]])
+    options = {"seuclidean": {"V": numpy.array([1.0, 2.0, 3.0])}, "mahalanobis": {"VI": numpy.diag([1.0, 2.0, 3.0])}}
+
+    def f(y):
+        return np.sum(D.cdist(x, y, metric, **options.get(metric, {})) * numpy.array([[1.0, 2.0], [3.0, 4.0]]))
+
+    t = numpy.array([[0.3, -0.2, 0.5], [0.1, 0.7, -0.4]])
+    slope = te.grad(f)(x)
+    assert numpy.isfinite(slope).all()
+    assert te.jvp(f, (x,), (t,))[1] == pytest.approx(np.sum(slope * t), rel=1e-12)
+    assert numpy.isfinite(te.hvp(f, (x,), (t,))).all()

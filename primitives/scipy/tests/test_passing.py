@@ -21,10 +21,12 @@ MODULES = [
     "integrate",
     "interpolate",
     "linalg",
+    "ndimage",
     "optimize",
     "signal",
     "sparse",
     "sparse.linalg",
+    "spatial.distance",
     "special",
     "stats",
 ]
@@ -210,3 +212,15 @@ def test_objects_of_scipys():
 def test_methods_of_scipys_objects_refuse_traced_values(program):
     with pytest.raises(TapeEngineError, match="derivative"):
         te.vjp(program, 0.4)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_what_our_modules_need_themselves_hides_no_name_of_scipys(module):
+    ours, theirs = import_module(f"tapeengine_scipy.{module}"), import_module(f"scipy.{module}")
+    for name in set(vars(ours)) & set(theirs.__all__):
+        value = vars(ours)[name]
+        home = getattr(value, "__module__", None) or type(value).__module__
+        if inspect.ismodule(value):
+            assert inspect.ismodule(getattr(theirs, name)), name
+        else:
+            assert hasattr(value, "vjp_rules") or home.startswith(("tapeengine_scipy", "scipy")), name

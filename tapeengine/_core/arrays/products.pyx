@@ -3,7 +3,7 @@
 from libc.stdint cimport uint32_t
 cimport cython
 cimport numpy as cnp
-from numpy cimport NPY_DOUBLE, PyArray_DATA, PyArray_IS_C_CONTIGUOUS, PyArray_NDIM, PyArray_SIZE, ndarray
+from numpy cimport NPY_DOUBLE, PyArray_DATA, PyArray_IS_C_CONTIGUOUS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.elementwise cimport plain_double
@@ -16,10 +16,13 @@ from tapeengine._core.arrays.storing cimport MULTIPLIED, is_recording, keep, kee
 from tapeengine._core.tape.tape cimport ARRAY, Head, head_of, record_special, tape_of
 
 import numpy
+from tapeengine.primitive.contractions import contracting
 
 cnp.import_array()
 
 cdef object array_class = numpy.ndarray
+#: t @ values, in which zeros of t contribute exactly zero.
+cdef object times = contracting(numpy.dot, ("values",), ("values",))
 
 
 @cython.final
@@ -43,16 +46,17 @@ cdef class ProductRecord(ArrayRecord):
         if self.left is not None:
             self.add_outer(r, ct)
         if self.right is not None:
-            r.add(self.right, self.left_values.T @ ct)
+            part = numpy.dot(ct, self.left_values)
+            r.add(self.right, times(ct, self.left_values) if has_nan(part) else part)
         r.drop(self.result.storage)
         return 0
 
     cdef int forward(self, Reverse r, uint32_t id) except -1:
         left = None if self.left is None else r.part(self.left)
         right = None if self.right is None else r.part(self.right)
-        total = None if left is None else left @ self.right_values
+        total = None if left is None else times(left, self.right_values)
         if right is not None:
-            part = self.left_values @ right
+            part = times(right, self.left_values.T)
             total = part if total is None else total + part
         if total is None:
             return 0
@@ -75,9 +79,9 @@ cdef class ProductRecord(ArrayRecord):
         """The product rule for a matrix or a vector times a vector: x' @ y + x @ y'."""
         left = many.of(self.left)
         right = many.of(self.right)
-        total = None if left is None else left @ self.right_values
+        total = None if left is None else times(left, self.right_values)
         if right is not None:
-            part = right @ self.left_values.T
+            part = times(right, self.left_values.T)
             total = part if total is None else total + part
             part = None
         if total is None:
@@ -127,7 +131,7 @@ cdef class ProductRecord(ArrayRecord):
         cdef bint first
         if (r.recorded or not self.left.whole or type(self.right_values) is not array_class
                 or not PyArray_IS_C_CONTIGUOUS(<ndarray> self.right_values)):
-            return r.add(self.left, ct[:, None] * self.right_values[None, :])
+            return r.add(self.left, scaled(ct[:, None], self.right_values[None, :]))
         rows, columns = self.left.dims[0], self.left.dims[1]
         first = r.data[self.left.storage] == NULL
         if first:
@@ -139,11 +143,24 @@ cdef class ProductRecord(ArrayRecord):
             f = c[i]
             if first:
                 for j in range(columns):
-                    acc[i * columns + j] = f * x[j]
+                    acc[i * columns + j] = f * x[j] if f != 0.0 else 0.0
             elif f != 0.0:
                 for j in range(columns):
                     acc[i * columns + j] += f * x[j]
         return 0
+
+
+cdef bint has_nan(object values):
+    """Whether a vector of float64 has a NaN; true of what is traced."""
+    cdef Py_ssize_t k
+    cdef double *x
+    if type(values) is not array_class or PyArray_TYPE(<ndarray> values) != NPY_DOUBLE:
+        return True
+    x = <double *> PyArray_DATA(<ndarray> values)
+    for k in range(PyArray_SIZE(<ndarray> values)):
+        if x[k] != x[k]:
+            return True
+    return False
 
 
 cdef object scaled(object cotangents, object values):
@@ -151,14 +168,6 @@ cdef object scaled(object cotangents, object values):
     with numpy.errstate(invalid="ignore", over="ignore"):
         found = cotangents * values
         return found if numpy.isfinite(found).all() else numpy.where(cotangents == 0.0, 0.0, found)
-
-
-cdef object times(object cotangents, object matrix):
-    """cotangents @ matrix; rows of zeros stay zero."""
-    found = cotangents @ matrix
-    if not numpy.isfinite(found).all():
-        found[~cotangents.any(axis=1)] = 0.0
-    return found
 
 
 cdef object values_of(object x, uint32_t *tag):

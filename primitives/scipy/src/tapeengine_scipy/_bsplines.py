@@ -83,9 +83,11 @@ class BSpline:
             first, last = self.t[self.k], self.t[len(self.t) - self.k - 1]
             at, outside = at - (last - first) * numpy.floor((plain_value(at) - first) / (last - first)), False
         flat = np.reshape(at, (-1,))
-        value = np.tensordot(
-            BASIS(flat, knots=self.t, degree=self.k, nu=int(nu), outside=bool(outside)), c, axes=(1, 0)
-        )
+        last = len(self.t) - self.k - 2
+        left = numpy.clip(numpy.searchsorted(self.t, plain_value(flat), side="right") - 1, self.k, last)
+        near = left[:, None] + numpy.arange(-self.k, 1)  # the only coefficients that a place sees, were others NaN
+        basis = BASIS(flat, knots=self.t, degree=self.k, nu=int(nu), outside=bool(outside))
+        value = np.einsum("ij,ijk->ik", np.take_along_axis(basis, near, 1), np.reshape(c, (c.shape[0], -1))[near])
         value = np.reshape(value, (*np.shape(at), *c.shape[1:]))
         return np.moveaxis(value, tuple(range(np.ndim(at))), tuple(self.axis + k for k in range(np.ndim(at))))
 

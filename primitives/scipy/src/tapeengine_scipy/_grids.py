@@ -76,12 +76,15 @@ class RegularGridInterpolator:
             total = total + value
         if self.fill_value is not None and not self.bounds_error:
             total = self._filled(total, flat)
+        nowhere = numpy.isnan(plain_value(flat)).any(axis=1)
+        if nowhere.any():
+            total = np.where(numpy.reshape(nowhere, (-1,) + (1,) * (total.ndim - 1)), numpy.nan, total)
         return np.reshape(total, (*shape, *self.values.shape[len(self.grid) :]))
 
     def _cell(self, x: Any, axis: Any, method: str) -> list[tuple[Any, Any]]:
         """The neighbours along an axis, and their weights."""
         still = plain_value(axis)
-        place = numpy.clip(numpy.searchsorted(still, plain_value(x)) - 1, 0, len(still) - 2)
+        place = numpy.clip(numpy.searchsorted(still, plain_value(x), side="right") - 1, 0, len(still) - 2)
         part = (x - axis[place]) / (axis[place + 1] - axis[place])
         if method == "nearest":
             return [(numpy.where(plain_value(part) <= 0.5, place, place + 1), numpy.ones(len(place)))]

@@ -5,9 +5,10 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import is_traced
 
-__all__ = ["floating", "is_complex", "is_traced"]
+__all__ = ["floating", "is_complex", "is_traced", "real"]
 
 
 def is_complex(value: Any) -> bool:
@@ -23,3 +24,10 @@ def floating(value: Any) -> Any:
         value = np.array(value)
     array = value if is_traced(value) else numpy.asarray(value)
     return array if array.dtype.kind in "fc" else array.astype(float)
+
+
+def real(value: Any) -> Any:
+    """Return a plain value in double precision; what is complex has no derivative by the formulas of real numbers."""
+    if is_complex(value):
+        raise UnsupportedError("this derivative is known for real numbers only, not at complex ones")
+    return numpy.asarray(value, dtype=float)

@@ -360,7 +360,7 @@ class interp1d(_Interpolant):
         if not assume_sorted:
             order = numpy.argsort(plain_value(self.x), kind="stable")
             self.x, y = self.x[order], y[order]
-        self.kind = {0: "zero", 1: "linear", 3: "cubic", "slinear": "linear"}.get(kind, kind)
+        self.kind = {0: "zero", 1: "slinear", 3: "cubic"}.get(kind, kind)
         self.extrapolated = isinstance(fill_value, str) and fill_value == "extrapolate"
         self.fill = fill_value if isinstance(fill_value, tuple) else (fill_value, fill_value)
         plain_fill = not self.extrapolated and not isinstance(fill_value, tuple)
@@ -374,7 +374,7 @@ class interp1d(_Interpolant):
         """Evaluate at query points."""
         if not (self._is_traced or holds_traced(x)):
             return self._theirs(x)
-        if self.kind not in ("linear", "cubic", "zero", "previous", "next", "nearest", "nearest-up"):
+        if self.kind not in ("linear", "slinear", "cubic", "zero", "previous", "next", "nearest", "nearest-up"):
             raise UnsupportedError(f"interp1d: kind={self.kind!r} is not differentiated; use 'linear' or 'cubic'")
         query = floating(x)
         xq = np.reshape(query, (-1,))
@@ -389,11 +389,19 @@ class interp1d(_Interpolant):
         return _moved(np.reshape(value, (*query.shape, *self._rest)), query.ndim, self.axis)
 
     def _piecewise(self, xq: Any) -> Any:
+        if self.kind == "linear" and not self._rest and not self.extrapolated and self.y.dtype.kind == "f":
+            return np.interp(xq, self.x, self.y[:, 0])[:, None]
+        if self.kind == "slinear":
+            at = _intervals(self.x, xq)
+            part = _column((xq - self.x[at]) / (self.x[at + 1] - self.x[at]), 2)
+            return self.y[at] * (1.0 - part) + self.y[at + 1] * part
         if self.kind == "linear":
             at = numpy.clip(numpy.searchsorted(plain_value(self.x), plain_value(xq)), 1, self.x.shape[0] - 1) - 1
             slope = (self.y[at + 1] - self.y[at]) / _column(self.x[at + 1] - self.x[at], 2)
             return self.y[at] + slope * _column(xq - self.x[at], 2)
-        return self.y[_nearby(plain_value(self.x), plain_value(xq), self.kind)]
+        value = self.y[_nearby(plain_value(self.x), plain_value(xq), self.kind)]
+        nowhere = numpy.isnan(plain_value(xq)) & (self.kind == "zero")
+        return np.where(nowhere[:, None], numpy.nan, value) if nowhere.any() else value
 
 
 def _nearby(x: Any, xq: Any, kind: str) -> Any:

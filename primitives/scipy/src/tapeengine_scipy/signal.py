@@ -16,8 +16,8 @@ from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample, uniform
-from tapeengine.primitive.builders import bilinear, unbroadcast
+from tapeengine.primitive import Primitive, Sample, builders, uniform
+from tapeengine.primitive.builders import unbroadcast
 from tapeengine_scipy._filters import filtfilt, lfilter, lfilter_zi, sosfilt, sosfilt_zi, sosfiltfilt
 from tapeengine_scipy._passing import beside, names_of
 from tapeengine_scipy._values import floating
@@ -40,7 +40,7 @@ def _correlation(ct: Any, kernel: Any, *, method: str = "auto") -> Any:
     return scipy.signal.convolve(ct, numpy.flip(kernel), mode="valid", method=method)
 
 
-CONVOLVE: Primitive = bilinear(
+CONVOLVE: Primitive = builders.bilinear(
     "scipy.signal.convolve",
     _full_convolution,
     {
@@ -55,7 +55,7 @@ CONVOLVE: Primitive = bilinear(
     ),
     doc="the full convolution; each cotangent is the correlation of ct with the other argument",
 )
-CORRELATE: Primitive = bilinear(
+CORRELATE: Primitive = builders.bilinear(
     "scipy.signal.correlate",
     _correlation,
     {
@@ -141,7 +141,7 @@ def _fft_correlation_vjp_kernel(outer: Any, ct: Any, axes: tuple[int, ...], kern
     return unbroadcast(FFTCORRELATE(ct, outer, axes=axes), kernel_space)
 
 
-FFTCONVOLVE: Primitive = bilinear(
+FFTCONVOLVE: Primitive = builders.bilinear(
     "scipy.signal.fftconvolve",
     _full_fft,
     {
@@ -154,7 +154,7 @@ FFTCONVOLVE: Primitive = bilinear(
     ),
     doc="the full convolution by FFT along some axes",
 )
-FFTCORRELATE: Primitive = bilinear(
+FFTCORRELATE: Primitive = builders.bilinear(
     "scipy.signal.fftcorrelate",
     _fft_correlation,
     {

@@ -9,7 +9,7 @@ Examples
 """
 
 from tapeengine_scipy._passing import names_of
-from tapeengine_scipy.integrate.ode import odeint, solve_ivp
+from tapeengine_scipy.integrate.initial_values import odeint, solve_ivp
 from tapeengine_scipy.integrate.quadrature import quad
 from tapeengine_scipy.integrate.samples import cumulative_trapezoid, simpson, trapezoid
 

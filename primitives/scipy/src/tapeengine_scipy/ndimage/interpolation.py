@@ -44,10 +44,28 @@ def _inside(place: Any, length: int, mode: str) -> Any:
     return numpy.minimum(place, 2 * length - 2 - place)
 
 
+def _folded(x: Any, length: int, mode: str) -> Any:
+    """The place that stands for one beyond the edges, where splines are symmetric there.
+
+    Places are folded before they are rounded, as SciPy does it: rounding is not symmetric.
+    """
+    if mode not in ("mirror", "reflect"):
+        return x
+    beyond = 1 if mode == "reflect" else 0  # elements between an edge and its mirror image
+    still, period = plain_value(x), 2 * (length - 1 + beyond)
+    if period == 0:
+        return 0.0 * x
+    turns = numpy.trunc(numpy.abs(still) / period) * period
+    near = still - numpy.copysign(turns, still)
+    left = (near < 0) & (near >= -length if beyond else near > 1 - length)
+    up = numpy.where((near < 0) & ~left, period, 0.0) - numpy.copysign(turns, still)
+    right = near >= length
+    return np.where(left, -x - up - beyond, np.where(right, period - (x + up) - beyond, x + up))
+
+
 def _taps(x: Any, length: int, order: int, mode: str) -> list[tuple[Any, Any, Any]]:
     """Along one axis: elements, their weights, and which of them exist."""
-    if mode == "nearest":
-        x = np.clip(x, 0.0, length - 1.0)
+    x = _folded(x, length, mode)
     still = plain_value(x)
     first = numpy.floor(still + (0.5 if order == 0 else 0.0)).astype(int)
     z = x - first

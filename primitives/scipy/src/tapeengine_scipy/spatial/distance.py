@@ -33,6 +33,12 @@ def _ratio(part: Any, whole: Any) -> Any:
     return np.where(empty, 0.0, part / np.where(empty, 1.0, whole))
 
 
+def _root(square: Any) -> Any:
+    """The root of a squared length, which has the derivative 0 at 0, as norms have."""
+    is_zero = np.equal(square, 0.0)
+    return np.where(is_zero, 0.0, np.sqrt(np.where(is_zero, 1.0, square)))
+
+
 METRICS: dict[str, Callable[..., Any]] = {
     "euclidean": lambda u, v: _length(u - v),
     "sqeuclidean": lambda u, v: np.sum((u - v) ** 2, axis=-1),
@@ -43,8 +49,8 @@ METRICS: dict[str, Callable[..., Any]] = {
     "correlation": lambda u, v: _cosine(_centred(u), _centred(v)),
     "braycurtis": lambda u, v: np.sum(np.abs(u - v), axis=-1) / np.sum(np.abs(u + v), axis=-1),
     "canberra": lambda u, v: np.sum(_ratio(np.abs(u - v), np.abs(u) + np.abs(v)), axis=-1),
-    "seuclidean": lambda u, v, V: np.sqrt(np.sum((u - v) ** 2 / floating(V), axis=-1)),
-    "mahalanobis": lambda u, v, VI: np.sqrt(np.einsum("...i,ij,...j", u - v, floating(VI), u - v)),
+    "seuclidean": lambda u, v, V: _root(np.sum((u - v) ** 2 / floating(V), axis=-1)),
+    "mahalanobis": lambda u, v, VI: _root(np.einsum("...i,ij,...j", u - v, floating(VI), u - v)),
 }
 _SHORT = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock", "cheb": "chebyshev"}
 

@@ -14,7 +14,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
-from tapeengine_scipy._values import is_complex
+from tapeengine_scipy._values import is_complex, real
 from tapeengine_scipy.special.macdonald import macdonald
 
 _TERMS = 60
@@ -22,7 +22,7 @@ _TERMS = 60
 
 def _scaled_tail(v: Any, x: Any, *, order: int) -> Any:
     """The derivative of exp(-x) I_v(x) of the order given, for x >= 50 and x >= v^2/16, by terms c x^(-1/2 - k)."""
-    v, x = numpy.broadcast_arrays(numpy.asarray(v, dtype=float), numpy.asarray(x, dtype=float))
+    v, x = numpy.broadcast_arrays(real(v), real(x))
     with numpy.errstate(all="ignore"):
         weight, total, last = numpy.ones_like(x), numpy.zeros_like(x), numpy.full_like(x, numpy.inf)
         for k in range(_TERMS):

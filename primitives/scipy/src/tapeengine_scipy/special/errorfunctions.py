@@ -13,7 +13,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
-from tapeengine_scipy._values import is_complex
+from tapeengine_scipy._values import is_complex, real
 from tapeengine_scipy.special.quadrature import half_line
 
 _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
@@ -42,7 +42,7 @@ erfc: Primitive = ufunc(
 
 def _repeated_integral(x: Any, *, order: int) -> Any:
     """I_n by its recurrence for x < 1/2, and for greater x by 2/(sqrt(pi) n!) int s^n exp(-s^2 - 2 x s) ds."""
-    x = numpy.asarray(x, dtype=float)
+    x = real(x)
     near = numpy.minimum(x, 0.5)
     with numpy.errstate(all="ignore"):
         before, value = numpy.full_like(near, _TWO_OVER_ROOT_PI), scipy.special.erfcx(near)

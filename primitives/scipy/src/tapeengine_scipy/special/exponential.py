@@ -8,6 +8,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
+from tapeengine_scipy._values import real
 from tapeengine_scipy.special.elliptic import hyp2f1
 
 #: The Bernoulli numbers of even index from 2; those of odd index but the first are 0.
@@ -23,7 +24,7 @@ def _bernoulli(n: int) -> float:
 
 def _bernoulli_ratio(y: Any, *, order: int = 0) -> Any:
     """By its series for small y, and for others by Leibniz' rule for (1 - exp(-y)) times it = y exp(-y)."""
-    y = numpy.asarray(y, dtype=float)
+    y = real(y)
     near, far = numpy.where(numpy.abs(y) < 1, y, 0.0), numpy.where(numpy.abs(y) < 1, 1.0, y)
     series = numpy.zeros_like(y)
     for n in range(30, order - 1, -1):

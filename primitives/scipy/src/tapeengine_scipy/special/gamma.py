@@ -7,8 +7,10 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
+from tapeengine_scipy._values import is_complex, is_traced, real
 from tapeengine_scipy.special.hurwitz import hurwitz_zeta
 
 gammaln: Primitive = ufunc(
@@ -60,6 +62,8 @@ def polygamma(n: Any, x: Any) -> Any:
     order = np.asarray(n)
     if order.size and (np.any(order < 0) or np.any(order != np.floor(order))):
         raise ValueError("polygamma: the order n must be a non-negative integer")
+    if is_complex(x) and np.any(order > 0):
+        raise UnsupportedError("polygamma, the derivative of digamma, is known for real numbers only")
     factorial = gamma(order + 1.0)
     sign = np.where(order % 2 == 1, 1.0, -1.0)
     if np.all(order > 0):
@@ -94,7 +98,7 @@ def _power_rise(a: Any, b: Any, n: int) -> Any:
 
 def _polygamma_rise(a: Any, b: Any, *, order: int) -> Any:
     """Term by term along the recurrence up to a >= 20 and the asymptotic series (DLMF 5.11.2), for a, b > 0."""
-    a, b = numpy.broadcast_arrays(numpy.asarray(a, dtype=float), numpy.asarray(b, dtype=float))
+    a, b = numpy.broadcast_arrays(real(a), real(b))
     with numpy.errstate(all="ignore"):
         plain = scipy.special.polygamma(order, a + b) - scipy.special.polygamma(order, a)
         sign, far = (-1.0) ** order, numpy.where(a < 20, a, 20.0) + 20
@@ -146,7 +150,7 @@ def _beta_mixed(a: Any, b: Any) -> Any:
     For a small argument the terms cancel. By psi(x) = psi(x + 1) - 1/x the large ones are those of 1/s^2, which cancel
     in the formula; what is left is small, of differences around s + 1.
     """
-    a, b = numpy.asarray(a, dtype=float), numpy.asarray(b, dtype=float)
+    a, b = real(a), real(b)
     s = a + b
     out = scipy.special.beta(a, b)
     with numpy.errstate(all="ignore"):
@@ -212,7 +216,13 @@ def zeta(x: Any, q: Any = None) -> Any:
     >>> round(float(zeta(2.0)), 6)
     1.644934
     """
-    return _zeta(x, 1.0 if q is None else q)
+    if q is not None:
+        return _zeta(x, q)
+    if not is_traced(x):
+        return scipy.special.zeta(x)
+    if is_complex(x) or np.any(np.less(x, 1.0)):
+        raise UnsupportedError("zeta without q is differentiated for real numbers above 1 only")
+    return _zeta(x, 1.0)
 
 
 _zeta: Primitive = ufunc(

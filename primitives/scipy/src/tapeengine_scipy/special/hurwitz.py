@@ -12,6 +12,7 @@ import scipy
 
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise
+from tapeengine_scipy._values import real
 
 _TERMS = 24
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
@@ -44,7 +45,7 @@ def _tail_series(s: Any, base: Any, order: int) -> list[Any]:
 
 
 def _hurwitz_zeta(x: Any, q: Any, *, order: int) -> Any:
-    s, q = numpy.broadcast_arrays(numpy.asarray(x, dtype=float), numpy.asarray(q, dtype=float))
+    s, q = numpy.broadcast_arrays(real(x), real(q))
     if order == 0:
         return scipy.special.zeta(s, q)
     with numpy.errstate(all="ignore"):

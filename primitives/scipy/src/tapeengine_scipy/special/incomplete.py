@@ -20,6 +20,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
+from tapeengine_scipy._values import real
 from tapeengine_scipy.special.entropy import xlog1py, xlogy
 from tapeengine_scipy.special.gamma import betaln, digamma, gammaln, polygamma, polygamma_rise
 from tapeengine_scipy.special.quadrature import half_line
@@ -120,7 +121,7 @@ def _upper_gamma_moment(a: Any, x: Any, order: int) -> Any:
 
 
 def _gamma_moment(a: Any, x: Any, *, order: int, upper: bool = False) -> Any:
-    a, x = numpy.broadcast_arrays(numpy.asarray(a, dtype=float), numpy.asarray(x, dtype=float))
+    a, x = numpy.broadcast_arrays(real(a), real(x))
     if order == 0:
         return scipy.special.gammaincc(a, x) if upper else scipy.special.gammainc(a, x)
     with numpy.errstate(all="ignore"):
@@ -219,7 +220,7 @@ def _lower_beta_moment(a: Any, b: Any, x: Any, i: int, j: int) -> Any:
 
 
 def _beta_moment(a: Any, b: Any, x: Any, *, order_a: int, order_b: int) -> Any:
-    a, b, x = numpy.broadcast_arrays(*(numpy.asarray(value, dtype=float) for value in (a, b, x)))
+    a, b, x = numpy.broadcast_arrays(*(real(value) for value in (a, b, x)))
     if order_a == order_b == 0:
         return scipy.special.betainc(a, b, x)
     mean = a / (a + b)

@@ -12,10 +12,11 @@ import scipy
 
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise
+from tapeengine_scipy._values import real
 
 
 def _macdonald(v: Any, z: Any, *, order: int) -> Any:
-    v, z = numpy.broadcast_arrays(numpy.asarray(v, dtype=float), numpy.asarray(z, dtype=float))
+    v, z = numpy.broadcast_arrays(real(v), real(z))
     if order == 0:
         return scipy.special.kv(v, z)
     with numpy.errstate(all="ignore"):

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tapeengine_scipy._values import real
+
 
 def half_line(integrand: Callable[[Any], Any], scale: Any, *, step: float = 0.0625, reach: float = 8.0) -> Any:
     """Integrate over (0, inf) a function that decays at least exponentially, on the length `scale`.
@@ -19,7 +21,7 @@ def half_line(integrand: Callable[[Any], Any], scale: Any, *, step: float = 0.06
     u = np.arange(-4.0, reach + step / 2, step)
     node = np.exp(u - np.exp(-u))
     weight = step * node * (1 + np.exp(-u))
-    scale = np.asarray(scale, dtype=float)[..., None]
+    scale = real(scale)[..., None]
     with np.errstate(all="ignore"):
         values = integrand(scale * node)
     return np.sum(np.where(np.isfinite(values), values, 0.0) * (scale * weight), axis=-1)

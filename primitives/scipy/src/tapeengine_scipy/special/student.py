@@ -14,6 +14,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
+from tapeengine_scipy._values import real
 from tapeengine_scipy.special.gamma import betaln
 from tapeengine_scipy.special.incomplete import beta_slope
 
@@ -22,7 +23,7 @@ _HALF_STEP = (-1 / 8, 1 / 192, -1 / 640, 17 / 14336, -31 / 18432, 691 / 180224, 
 
 
 def _half_step(x: Any, *, order: int = 0) -> Any:
-    x = numpy.asarray(x, dtype=float)
+    x = real(x)
     with numpy.errstate(all="ignore"):
         far, near = numpy.maximum(x, 20.0), numpy.minimum(x, 20.0)
         tail = sum(
@@ -50,7 +51,7 @@ half_step: Primitive = elementwise(
 
 def _log1p_ratio(u: Any, *, order: int = 0) -> Any:
     """By its series for small u, and by the recurrence u g_k + k g_(k-1) = log1p_k for others."""
-    u = numpy.asarray(u, dtype=float)
+    u = real(u)
     near, far = numpy.where(numpy.abs(u) < 0.5, u, 0.0), numpy.where(numpy.abs(u) < 0.5, 1.0, u)
     series = numpy.zeros_like(u)
     for j in range(order + 70, order - 1, -1):

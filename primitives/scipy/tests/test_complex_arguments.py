@@ -1,0 +1,69 @@
+"""Special functions at complex arguments: first and second derivatives are those of SciPy's values, or refused."""
+
+import numpy
+import pytest
+import scipy
+
+import tapeengine as te
+from tapeengine.errors import TapeEngineError
+from tapeengine_scipy import special
+
+Z = numpy.array([0.4 + 0.3j, 1.2 - 0.5j, 2.7 + 0.1j])
+STEP = 1e-4
+
+
+def takes_complex():
+    """Each special function with a rule, and the place of an argument that may be complex."""
+    for primitive in te.default_engine().registry.values():
+        name = primitive.name.rpartition(".")[2]
+        theirs = getattr(scipy.special, name, None)
+        if not isinstance(theirs, numpy.ufunc) or not primitive.name.startswith("scipy.special."):
+            continue
+        for place in range(len(primitive.args)):
+            args = [numpy.array([1.3, 0.8, 1.0])] * len(primitive.args)
+            args[place] = Z
+            try:
+                value = theirs(*args)
+            except TypeError:
+                continue
+            if numpy.iscomplexobj(value) and numpy.isfinite(value).any():
+                yield pytest.param(name, args, place, id=f"{name} {primitive.args[place]}")
+
+
+def along_the_axes(f):
+    """The derivative of a holomorphic function by differences, where both directions agree."""
+
+    def slope(way):
+        parts = [f(Z + k * STEP * way) for k in (-2, -1, 1, 2)]
+        return (8 * (parts[2] - parts[1]) - (parts[3] - parts[0])) / (12 * STEP * way)
+
+    one, other = slope(1.0), slope(1j)
+    return one, numpy.isfinite(one) & (abs(one - other) < 1e-6 * (1 + abs(one)))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("name", "args", "place"), list(takes_complex()))
+def test_derivatives(name, args, place):
+    def ours(z):
+        return getattr(special, name)(*(z if k == place else x for k, x in enumerate(args)))
+
+    def slope(z):
+        return te.vjp(ours, z)[1](numpy.ones(3, complex))[0]
+
+    for f, derivative in ((ours, slope), (slope, lambda z: te.vjp(slope, z)[1](numpy.ones(3, complex))[0])):
+        try:
+            found, (wanted, sure) = derivative(Z), along_the_axes(f)
+        except TapeEngineError:
+            return
+        numpy.testing.assert_allclose(found[sure], wanted[sure], rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("x", [Z, numpy.array([0.5, 2.5]), numpy.array([-1.5]), numpy.array([1.0, 2.0])])
+def test_zeta_without_a_second_argument(x):
+    """SciPy has another function for it, which has values below 1 and at complex numbers."""
+    numpy.testing.assert_array_equal(special.zeta(x), scipy.special.zeta(x))
+    try:
+        value = te.vjp(special.zeta, x)[0]
+    except TapeEngineError:
+        return
+    numpy.testing.assert_allclose(value, scipy.special.zeta(x), rtol=1e-13)
