@@ -24,9 +24,7 @@ EXAMPLE = 'python -m tapeengine ladder "z = x + y; x * z" x=12 y=13'
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's own options."""
     parser.add_argument("program", help="an expression, after optional assignments: 'z = x + y; x * sin(z)'")
-    parser.add_argument(
-        "values", nargs="*", metavar="NAME=VALUE", help="the values of its names; 1.0 by default"
-    )
+    parser.add_argument("values", nargs="*", metavar="NAME=VALUE", help="the values of its names; 1.0 by default")
     parser.add_argument("--no-terms", action="store_true", help="print the tables alone")
 
 

@@ -93,7 +93,7 @@ def test_sums(index):
     [
         ((Elim("x"), Elim("x")), "not there, or twice"),
         ((Pack("p", ("x", "x")),), "not there, or twice"),
-        ((Const("x", 1.0),), "binds a variable that is there"),
+        ((Const("x", 1.0),), "binds a variable that is bound already"),
         ((Case("x", (("a", ()), ("b", ()))),), "leave different variables"),
     ],
 )

@@ -149,7 +149,7 @@ def test_a_given_pattern_is_used() -> None:
 
 
 def test_a_given_pattern_that_leaves_out_entries_is_refused() -> None:
-    with pytest.raises(ResultError, match=r"leaves out entries of 6 rows \(such as 0, 1, 2, 3, 4\)"):
+    with pytest.raises(ResultError, match=r"lacks entries in 6 rows \(such as 0, 1, 2, 3, 4\)"):
         te.sparse_jacobian(heat, pattern=np.eye(6, 8))(np.arange(8.0))
     with pytest.raises(ResultError, match=r"the pattern has the shape \(8, 8\), the Jacobian \(6, 8\)"):
         te.sparse_jacobian(heat, pattern=np.eye(8))(np.ones(8))
@@ -181,9 +181,9 @@ def heat_of_floats(x: list[float]) -> list[float]:
 
 
 def test_large_dense_results_hint_at_sparse_ones() -> None:
-    with pytest.warns(UserWarning, match="takes about 3 sweeps in place of 1,100"):
+    with pytest.warns(UserWarning, match="takes about 3 sweeps instead of 1,100"):
         te.jacobian(heat)(np.linspace(0.0, 30.0, 1102) ** 2)
-    with pytest.warns(UserWarning, match="te.sparse_hessian .* takes about 3 sweeps in place of 1,000"):
+    with pytest.warns(UserWarning, match="te.sparse_hessian .* takes about 3 sweeps instead of 1,000"):
         te.hessian(rosenbrock)(np.full(1000, 0.5))
 
 

@@ -96,7 +96,7 @@ def test_a_zero_partial_counts_for_sets_and_not_for_numbers() -> None:
 
 def test_too_few_elements_are_refused() -> None:
     _, back = te.vjp(scalars, 1.0, 2.0)
-    with pytest.raises(CotangentError, match="2 numbers, which need as many elements, not 1"):
+    with pytest.raises(CotangentError, match="2 numbers, which need 2 elements, not 1"):
         te.backpropagate(back, [1.0], monoid=monoids.reals())
 
 

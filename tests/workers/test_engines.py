@@ -199,7 +199,7 @@ def test_a_worker_that_dies_is_one_error(name: str, tmp_path: Path) -> None:
         try:
             return sum(te.fork_map(partial(far.dying, str(tmp_path / "died")), [y, x], executor=executor))
         except WorkerError as error:
-            assert f"a worker ended while tasks were run (dying_value), and {type(executor).__name__}" in str(error)
+            assert f"a worker ended while it ran tasks (dying_value), and {type(executor).__name__}" in str(error)
             return 3.0 * y
 
     with far.started(name, 1) as executor:

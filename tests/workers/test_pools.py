@@ -143,7 +143,7 @@ def test_a_large_array_that_tasks_share_is_sent_once(pool: Executor, program: An
 
 
 def test_references_go_with_tasks_alone() -> None:
-    with pytest.raises(UnsupportedError, match="Shared goes to workers with the tasks of fork and fork_map alone"):
+    with pytest.raises(UnsupportedError, match="Shared is sent to workers only with tasks of fork and fork_map"):
         pickle.dumps(te.Shared(1.0))
 
 
