@@ -61,8 +61,8 @@ def check_equal(name: str, values: str, ct: Any, equal: Any) -> None:
     for index, places in groups(equal):
         if not _is_multiple_of_identity(numpy.diag(ct[index][places]), numpy.abs(ct[index]).max()):
             raise UnsupportedError(
-                f"{name}: {len(places)} {values} are equal, but the program treats them differently, for "
-                f"example by selecting one of them. That has no derivative; use functions that are symmetric in equal {values}"
+                f"{name}: {len(places)} {values} are equal, but the program treats them differently, for example "
+                f"by selecting one of them. That has no derivative; use functions that are symmetric in equal {values}"
             )
 
 
