@@ -1,4 +1,4 @@
-"""The commands of ``python -m tapeengine``: what they print, and what they say of wrong arguments."""
+"""The commands of ``python -m tapeengine``: their output, and their messages for wrong arguments."""
 
 import shlex
 import subprocess

@@ -41,7 +41,7 @@ def arrow(x: Any) -> Any:
 
 
 def observed(x: Any) -> Any:
-    """Forty observations of pairs of ten numbers: each number is in many of them."""
+    """Forty observations of pairs of ten numbers, so that each number occurs in many of them."""
     i = np.arange(40)
     first, second = x[i % 5], x[5 + (3 * i) % 5]
     return np.stack([first * second, first - second**2], axis=1)
@@ -67,7 +67,7 @@ def test_a_five_point_stencil_takes_at_most_six_sweeps() -> None:
 
 
 def test_an_arrow_takes_rows_and_columns() -> None:
-    """With a row and a column that are full, columns alone or rows alone take as many sweeps as there are columns."""
+    """With a full row and a full column, columns alone or rows alone take as many sweeps as there are columns."""
     assert plan(arrow, np.ones(50)).counts == (1, 2)
     x = np.linspace(0.2, 2.0, 50)
     np.testing.assert_allclose(te.sparse_jacobian(arrow)(x).toarray(), te.jacobian(arrow)(x), rtol=1e-14)

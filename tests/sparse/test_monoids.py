@@ -1,4 +1,4 @@
-"""Sums of other things than numbers, against the numbers themselves and against sums over ways."""
+"""Sums over other monoids, compared with real numbers and with sums over paths."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def arrays(x: Any) -> Any:
 
 
 def accesses(x: Any) -> Any:
-    """Elements that are written twice, added to, cleared, and assigned with a unit axis in front."""
+    """Elements that are written twice, added to, cleared, and assigned with a leading unit axis."""
     y = x * 2.0
     y[np.array([0, 0, 1])] = x[np.array([1, 2, 3])] * x[0]
     np.add.at(y, np.array([2, 2]), x[:2] * x[3])

@@ -1,4 +1,4 @@
-"""check_vjp on programs, and on engines that break one rule of the contract each."""
+"""check_vjp on programs, and on engines that each break one rule of the contract."""
 
 import itertools
 import math
@@ -90,7 +90,7 @@ def test_exactly_one_check_fails(check: str, engine: Engine) -> None:
 
 
 def test_a_program_that_drops_its_derivative_in_second_order_only() -> None:
-    """The first derivative uses a constant that depends on x: right at order 1, wrong at order 2."""
+    """The first derivative uses a constant that depends on x: correct at order 1, wrong at order 2."""
 
     def sine(engine: Engine, x: float) -> tuple[float, Callable[[float], tuple[float]]]:
         cosine = math.cos(float(getattr(x, "value", x)))
