@@ -57,7 +57,7 @@ def test_a_name_can_be_assigned_again():
         (["x +"], "invalid syntax"),
         (["x ** 2"], "'x ** 2' is none of"),
         (["sin(x, y)"], "sin takes 1 operands, not 2"),
-        (["a.b = x; x"], "no assignment to a name"),
+        (["a.b = x; x"], "not an assignment to a name"),
         (["x = 1"], "does not end in an expression"),
         ([""], "does not end in an expression"),
         (["x", "y=2"], "no name 'y'"),

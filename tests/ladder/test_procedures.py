@@ -91,8 +91,8 @@ def test_sums(index):
 @pytest.mark.parametrize(
     ("procedure", "message"),
     [
-        ((Elim("x"), Elim("x")), "not there, or twice"),
-        ((Pack("p", ("x", "x")),), "not there, or twice"),
+        ((Elim("x"), Elim("x")), "unbound, or uses it twice"),
+        ((Pack("p", ("x", "x")),), "unbound, or uses it twice"),
         ((Const("x", 1.0),), "binds a variable that is bound already"),
         ((Case("x", (("a", ()), ("b", ()))),), "leave different variables"),
     ],

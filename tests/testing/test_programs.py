@@ -108,5 +108,5 @@ def test_a_program_that_drops_its_derivative_in_second_order_only() -> None:
 
 
 def test_a_program_that_is_not_smooth_is_told_so() -> None:
-    with pytest.raises(CheckError, match="where it is not smooth"):
+    with pytest.raises(CheckError, match="if it is not smooth"):
         check_vjp(lambda x: x if x > 0 else 0.0 * x, 0.0, order=1)
