@@ -19,9 +19,9 @@ from cosmic_ray.work_item import MutationSpec, WorkerOutcome, WorkResult
 
 ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "build" / "mutants"
-#: What is not copied.
+#: Files that are not copied.
 LEFT_OUT = shutil.ignore_patterns(".*", "build", "__pycache__", "node_modules", "*.egg-info")
-#: What is mutated, and the tests that have to see it.
+#: The mutated rooms, and the tests that must detect the mutations.
 ROOMS = {
     "spaces": (["tapeengine/primitive/spaces.py"], "tests/test_spaces.py tests/test_primitive.py"),
     "structure": (["tapeengine/structure.py"], "tests/core/test_structures.py"),
@@ -89,7 +89,7 @@ def run_room(room: str, count: int, seed: int, timeout: float) -> tuple[int, lis
 
 
 def copy_tree() -> None:
-    """Copy the tree with its compiled modules; what is imported is the copy, since it comes first on the path."""
+    """Copy the tree with its compiled modules; the copy comes first on the path, so it is imported."""
     shutil.rmtree(COPY, ignore_errors=True)
     shutil.copytree(ROOT, COPY, ignore=LEFT_OUT)
     (COPY / "tapeengine_primitives").symlink_to("primitives/core")

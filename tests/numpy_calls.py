@@ -30,7 +30,7 @@ class Call(NamedTuple):
 
 
 class Data:
-    """Primals drawn once, all smooth points of the functions they are used for.
+    """Primals drawn once, which are smooth points of all functions that use them.
 
     Some of the calls fit one size only.
     """

@@ -1,7 +1,7 @@
 """`numpy.einsum`: the subscripts are first brought into a normal form, whose transposes are einsums.
 
-In the plain form every operand has its own letters once each; so the cotangent of an operand is the einsum of the
-output's cotangent and the other operands, spread over the letters that no other one has.
+In the normal form no letter occurs twice in an operand. So the cotangent of an operand is the einsum of the output's
+cotangent and the other operands, broadcast over the letters that no other operand has.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def _explicit(subscripts: str, ndims: list[int]) -> tuple[list[str], str]:
 
 
 def _plain(array: Any, term: str) -> tuple[Any, str]:
-    """Take diagonals where a letter is repeated."""
+    """Take the diagonals of repeated letters."""
     for letter in dict.fromkeys(term):
         while term.count(letter) > 1:
             first = term.index(letter)

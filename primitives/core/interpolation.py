@@ -118,7 +118,7 @@ def _gradient(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
 
 
 def _steps(spacing: Any, extent: int) -> Any:
-    """Return the distances between neighbours; one number where they are constants and all the same."""
+    """Return the distances between neighbours; a single number if they are constant and equal."""
     if ndim_of(spacing) == 0:
         return spacing
     if shape_of(spacing) != (extent,):
@@ -139,7 +139,7 @@ def _inner_weights(before: Any, after: Any) -> tuple[Any, Any, Any]:
 
 
 def _edge_weights(near: Any, far: Any) -> tuple[Any, Any, Any]:
-    """Return the weights of the element at a border and of the two behind it."""
+    """Return the weights of the element at a border and of the next two."""
     total = near + far
     return -(2.0 * near + far) / (near * total), total / (near * far), -near / (far * total)
 

@@ -293,7 +293,7 @@ def solve(a: Any, b: Any) -> Any:
 
 
 def _cut(a: Any, rcond: Any) -> Any:
-    """Return the relative size of the singular values that `numpy.linalg.lstsq` takes for zero."""
+    """Return the relative size below which `numpy.linalg.lstsq` treats singular values as zero."""
     eps = numpy.finfo(a.dtype).eps
     return eps * max(shape_of(a)) if rcond is None else eps if rcond == -1 else rcond
 
@@ -313,7 +313,7 @@ def _lstsq_jvp_b(t: Any, a: Any, b: Any, out: Any, rcond: Any) -> Any:
 
 
 def _square_change(t: Any, a: Any, b: Any, out: Any) -> Any:
-    """What a change of the deviation does to the sums of squares; a change of x does nothing, which minimises them."""
+    """The change of the sums of squares with the deviation; a change of x has no effect, since x minimises them."""
     x, squares = out
     if not squares.shape[0]:
         return squares
@@ -407,7 +407,7 @@ def matrix_power(a: Any, n: int) -> Any:
         base, exponent = np.linalg.inv(base), -exponent
     if exponent == 0:
         return numpy.zeros(shape_of(base), base.dtype) + numpy.eye(shape_of(base)[-1], dtype=base.dtype)
-    if exponent == 3:  # as numpy's order of products has it
+    if exponent == 3:  # in numpy's order of products
         return np.matmul(np.matmul(base, base), base)
     value = None
     while exponent:

@@ -180,7 +180,7 @@ def _quantile_dtype(flat: Any, q: Any, method: str) -> Any:
 
 
 def _at_ranks(flat: Any, rank: Any, count: Any, between: Callable[[Any, Any, Any], Any]) -> Any:
-    """Interpolate between the elements below and above each rank, along the last axis."""
+    """Interpolate between the elements below and above each rank along the last axis."""
     below = np.astype(np.floor(rank), int)
     above = numpy.minimum(below + 1, count - 1)
     if below.ndim == 1:
@@ -228,7 +228,7 @@ def _quantile_rule(scale: float, ignores_nan: bool) -> Any:
 
 
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
-    """Return the median without NaN; see `numpy.nanmedian`."""
+    """Return the median of the elements that are not NaN; see `numpy.nanmedian`."""
     return _quantile(a, 0.5, axis, "linear", keepdims, None, True, _middle)
 
 

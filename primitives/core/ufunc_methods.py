@@ -81,7 +81,7 @@ def _reduced_by(function: Callable[..., Any]) -> Any:
 
 
 def _share(x: Any, out: Any, x_space: Any, axis: Any) -> Any:
-    """Return exp(x - out), which is 1 for the element that is the value itself, also where it is infinite."""
+    """Return exp(x - out), which is 1 for an element that equals the value, even if it is infinite."""
     out = spread(out, x_space, axis)
     return np.exp(np.where(np.equal(x, out), 0.0, x - out))
 

@@ -130,7 +130,7 @@ def plan_of(structure: Structure, shape: tuple[int, int]) -> Plan:
 
 
 def _harvest(structure: Structure) -> tuple[list[tuple[int, Any]], Any, Any, int]:
-    """Where cotangents are read off, and the number of each input there."""
+    """The places where cotangents are read off, and the number of each input there."""
     reads = slots.reads_of(structure.back.tape, structure.apart)
     found = [part.ravel() for part, _ in structure.taken]
     taken = [(part.size, place) for part, place in structure.taken]

@@ -22,7 +22,7 @@ class Rows(NamedTuple):
     ----------
     starts : numpy.ndarray of int64, shape (outputs + 1,)
     ids : numpy.ndarray of uint32
-        Inputs as the slots count them, those of one output by their numbers in ascending order.
+        Inputs as the slots count them; those of one output are in ascending order of their numbers.
     """
 
     starts: Any
@@ -55,9 +55,9 @@ class Structure:
     Attributes
     ----------
     dense : Counter of str
-        The operations without a pattern, each of whose results counts as depending on all of its arguments.
+        Operations without a pattern, whose results count as dependent on all of their arguments.
     taken : list of (ids, place)
-        What counts as inputs, and where it lies; `cut` are the numbers of the records that read them.
+        The values that count as inputs, and their places; `cut` has the numbers of the records that read them.
     """
 
     def __init__(self, back: Any, apart: bool = False) -> None:
@@ -77,7 +77,7 @@ class Structure:
         self.slots.walk(self)
 
     def _shared_extents(self) -> list[int]:
-        """The extents in front that several arrays of inputs have."""
+        """The leading extents that several input arrays share."""
         found = [place.shape[0] for _, _, place in self.places if getattr(place, "shape", ())]
         counts = Counter(found + slots.extents_of_reads(self.back.tape, self.apart))
         return [extent for extent, count in counts.items() if count > 1]
@@ -126,7 +126,7 @@ class Structure:
                 self.put(place, primitive.pattern(call))
 
     def separate(self, numbers: Any, output: Any) -> Any:
-        """Inputs of their own in the place of what one record reads out of an input."""
+        """Replace what one record reads from an input by separate inputs."""
         found = self.slots.inputs(numbers)
         self.taken.append((self.slots.made(numbers.size), output))
         self.cut.append(self.number)

@@ -48,7 +48,7 @@ class Workers:
     references: tuple[type, ...] = (Reference,)
 
     def together(self, count: int) -> int:
-        """How many of `count` calls go to a worker at once; more than one where that saves messages or switches."""
+        """The number of calls, of `count`, to send to a worker at once; more than one saves messages or switches."""
         return 1
 
     def submit(self, calls: Sequence[Call], name: str) -> Sequence[Sent | None]:
@@ -89,7 +89,7 @@ class Threads(Workers):
 
 
 def shares(count: int, executor: Any) -> int:
-    """How many of `count` calls go together, so that each worker gets sixteen shares and none waits long at the end.
+    """The number of calls to send together, so that each worker gets sixteen shares and none waits long at the end.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def in_order(workers: Workers, calls: Sequence[Call], name: str = "call") -> Ite
 
 
 def _run(calls: Sequence[Call]) -> list[Any]:
-    """The results of calls that go together; none sees the context variables that another one has set."""
+    """The results of calls that are sent together; each has its own copy of the context variables."""
     return [copy_context().run(*call) for call in calls]
 
 

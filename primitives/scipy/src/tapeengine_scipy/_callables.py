@@ -152,7 +152,7 @@ class Closed:
 
 
 class _Originals(ArrayCopies):
-    """Of arrays that are only looked at no copy is made."""
+    """Keeps arrays that are only inspected, without copies."""
 
     def of(self, array: Any) -> Any:
         return array
@@ -162,19 +162,19 @@ _ORIGINALS = _Originals()
 
 
 def holds_traced(*values: Any) -> bool:
-    """Whether any value is traced, or holds or captures one."""
+    """Whether any value is traced, or contains or captures a traced value."""
     return any(map(is_traced, values)) or bool(_looked_through(values).captured)
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value without its traces: nested ones are taken off one after the other."""
+    """Return a value without its traces, of which there may be several nested ones."""
     while is_traced(value):
         value = te.value(value)
     return value
 
 
 def plain_values(held: Any) -> Any:
-    """Build a structure of values and callables without traces; what holds none is the same object."""
+    """Build a structure of values and callables without traces; parts that have none remain the same objects."""
     found = _looked_through(held)
     return found.around([plain_value(value) for value in found.captured])
 
