@@ -1,6 +1,6 @@
-"""Times value and gradient of every typed program against the same function on dual numbers, and by hand.
+"""Times value and gradient of every typed program relative to the same function on dual numbers, and to code by hand.
 
-``python asv_bench/against_duals.py [programs]`` prints a row for each program; the targets take the largest figures.
+``python asv_bench/against_duals.py [programs]`` prints a row for each program; the targets use the largest figures.
 """
 
 import os
@@ -32,9 +32,9 @@ __all__ = ["CASES", "FACTORS", "by_hand", "duals", "main", "over_duals"]
 
 Inputs = Callable[[], tuple[Any, ...]]
 
-#: The programs whose gradients by hand in numpy are looked at.
+#: The programs that are compared with gradients written by hand in numpy.
 FACTORS = ("k_means", "mixture", "factors")
-#: The sizes of the benchmark programs that take longer than some milliseconds on dual numbers in their smallest size.
+#: Sizes for the benchmark programs that take more than some milliseconds on dual numbers even in their smallest size.
 SIZES: Mapping[str, int] = MappingProxyType({"matmul": 100, "gmm": 100, "particles": 100, "tree": 100, "lstm": 16})
 
 
@@ -62,21 +62,21 @@ def gradient(program: Any, primals: tuple[Any, ...]) -> Callable[[], Any]:
 
 
 def duals(name: str) -> tuple[Callable[[], Any], Callable[[], Any]]:
-    """Return the derivative of a program and that of the same function on dual numbers, as thunks."""
+    """Return the derivative of a program and of the same function on dual numbers, as thunks."""
     program, inputs = CASES[name]
     primals = inputs()
     return gradient(program, primals), gradient(program.python, primals)
 
 
 def over_duals(name: str, rounds: int = 5) -> tuple[float, dict[str, float]]:
-    """Return the time of a program's derivative over that on dual numbers, and both times."""
+    """Return the time of a program's derivative divided by that on dual numbers, and both times."""
     typed, plain = duals(name)
     times = interleaved({"typed": typed, "duals": plain}, rounds)
     return times["typed"] / times["duals"], times
 
 
 def by_hand(name: str, rounds: int = 9) -> tuple[float, dict[str, float]]:
-    """Return the time of a program's derivative over a gradient by hand in numpy, after comparing them."""
+    """Return the time of a program's derivative over that of a gradient by hand in numpy, after comparing them."""
     program, inputs = CASES[name]
     primals = inputs()
     typed = gradient(program, primals)

@@ -1,12 +1,12 @@
-"""Do two full runs on one commit agree within the noise that the performance page states?
+"""Checks whether two full runs on one commit agree within the noise that the performance page states.
 
     python asv_bench/agree.py                  the last two runs in build/asv/runs
     python asv_bench/agree.py FIRST SECOND     two folders of runs
     python asv_bench/agree.py --write          also write the bands to docs/noise.json, which the page states, where
                                                all counts are equal
 
-Counts have to be equal. Of ratios, times and memory the factor between the runs is taken, the larger over the smaller;
-a kind's band is what is stated in docs/noise.json. The exit code is 1 where a count differs or a factor is beyond it.
+Counts must be equal. For ratios, times and memory the factor between the runs is computed, the larger over the smaller;
+docs/noise.json states the band of each kind. The exit code is 1 if a count differs or a factor is outside its band.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from asv_bench.gate import Results, factor, results_in
 
 STATED = Path(__file__).resolve().parents[1] / "docs" / "noise.json"
 
-#: Without a band that is stated yet.
+#: The bands used until docs/noise.json states others.
 DEFAULT = {"time": 1.5, "ratio": 1.5, "memory": 1.1}
 
 Bands = dict[str, float]
@@ -32,16 +32,16 @@ Bands = dict[str, float]
 
 @dataclass(frozen=True)
 class Report:
-    """What two runs have in common and where they differ.
+    """The differences between two runs.
 
     Attributes
     ----------
     counts
-        How many counts were compared.
+        The number of counts compared.
     unequal
         The counts that differ, with both values.
     missing
-        What only one run has.
+        Benchmarks that are in only one run.
     factors
         The factors of each kind, by benchmark.
     """
@@ -52,13 +52,13 @@ class Report:
     factors: dict[str, Results]
 
     def beyond(self, bands: Bands) -> Results:
-        """Return the benchmarks whose factor is beyond the band of their kind."""
+        """Return the benchmarks whose factor is outside the band of their kind."""
         kinds = self.factors.items()
         return {name: f for kind, found in kinds for name, f in found.items() if f > bands.get(kind, DEFAULT[kind])}
 
 
 def kind_of(benchmark: dict[str, Any]) -> str:
-    """Return count, ratio, time or memory, by asv's type and unit."""
+    """Return whether a benchmark is a count, ratio, time or memory, from asv's type and unit."""
     if benchmark["type"] == "track":
         unit = benchmark["unit"]
         if unit == "unit":
@@ -81,7 +81,7 @@ def figures_in(folder: Path) -> Results:
 
 
 def compared(one: Results, other: Results, kinds: dict[str, str]) -> Report:
-    """Compare two runs; what has no kind is a ratio."""
+    """Compare two runs; a benchmark without a kind is a ratio."""
     shared = sorted(one.keys() & other.keys())
     of = {name: kinds.get(name.rsplit("[", 1)[0], "ratio") for name in shared}
     counts = [name for name in shared if of[name] == "count"]
@@ -94,7 +94,7 @@ def compared(one: Results, other: Results, kinds: dict[str, str]) -> Report:
 
 
 def quantile(values: list[float], part: float) -> float:
-    """Return the value below which that part of the values lies."""
+    """Return the given quantile of the values."""
     return sorted(values)[min(len(values) - 1, math.ceil(part * len(values)) - 1)]
 
 
@@ -130,13 +130,13 @@ def report_of(first: Path, second: Path) -> Report:
 
 
 def stated() -> Bands:
-    """Return the bands that the page states; none where nothing was written yet."""
+    """Return the bands that the page states; none if nothing has been written yet."""
     found = json.loads(STATED.read_text())["kinds"] if STATED.exists() else {}
     return {kind: row["band"] for kind, row in found.items()}
 
 
 def with_the_run_before(folder: Path) -> None:
-    """Print how a run agrees with the one before it of the same commit, where there is one."""
+    """Print how a run agrees with the previous one of the same commit, if there is one."""
     name, number = folder.name.rsplit("-", 1)
     before = folder.with_name(f"{name}-{int(number) - 1}")
     if (before / "benchmarks.json").exists() and (folder / "benchmarks.json").exists():

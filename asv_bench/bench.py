@@ -2,11 +2,10 @@
 
     python asv_bench/bench.py [--bench REGEX] [--here] [--no-limits]
 
-asv builds a wheel of HEAD in an environment of its own and measures that; `--here`, and an environment that cannot be
-made (no network), measure the package that is installed where this runs. Then the targets are held to their limits.
-Each run is kept in build/asv/runs, and compared with the one before it of the same commit. The exit code is 1 where a
-benchmark fails or a limit is missed. The results of all commits are one page that needs no network,
-build/asv/history.html.
+asv builds a wheel of HEAD in a separate environment and measures that. With `--here`, or if the environment cannot be
+made (no network), the installed package is measured. Then the targets are compared with their limits. Each run is kept
+in build/asv/runs and compared with the previous one of the same commit. The exit code is 1 if a benchmark fails or a
+limit is missed. build/asv/history.html shows the results of all commits without a network.
 """
 
 import argparse
@@ -23,7 +22,7 @@ from asv_bench.commands import BUILD, HERE, asv, commit_of, configuration, notes
 
 
 def environment_is_made(config: Path) -> bool:
-    """Make asv's environment and build the wheel, with one more try for a network that failed."""
+    """Make asv's environment and build the wheel; if the network fails, try once more."""
     nothing = ("run", "HEAD^!", "--bench", "just-discover")
     return any(asv(config, *nothing) == 0 for _ in range(2))
 
@@ -39,13 +38,13 @@ def measure(config: Path, commit: str | None, pattern: str, here: bool) -> int:
 
 
 def hold_to_limits(path: Path) -> int:
-    """Measure the targets, write them to a file, and return how many are missed."""
+    """Measure the targets, write them to a file, and return the number of missed limits."""
     command = [sys.executable, str(HERE / "figures.py"), "--strict", "--json", str(path)]
     return subprocess.run(command, env=single_threads()).returncode
 
 
 def keep(commit: str | None, figures: Path, started: float, build: Path = BUILD) -> Path:
-    """Copy what this run has written into a folder of its own, numbered within the commit."""
+    """Copy the output of this run into a folder of its own, numbered within the commit."""
     runs = build / "runs"
     name = (commit or "none")[:8]
     folder = runs / f"{name}-{len(list(runs.glob(f'{name}-*'))) + 1}"

@@ -1,4 +1,4 @@
-"""How this project calls git and asv: configurations, commits, and what to do where something is missing."""
+"""Calls of git and asv: configurations, commits, and what happens if something is missing."""
 
 import json
 import os
@@ -19,7 +19,7 @@ def git(*arguments: str, folder: Path = HERE) -> str:
 
 
 def commit_of(name: str = "HEAD", folder: Path = HERE) -> str | None:
-    """Return the hash of a commit, or None where there is no git, no repository or no such commit."""
+    """Return the hash of a commit; None if git, the repository or the commit does not exist."""
     command = ["git", "rev-parse", "--quiet", "--verify", f"{name}^{{commit}}"]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
@@ -29,7 +29,7 @@ def commit_of(name: str = "HEAD", folder: Path = HERE) -> str | None:
 
 
 def notes(folder: Path = HERE) -> list[str]:
-    """Return what the reader of results has to know about the state of the checkout."""
+    """Return a note about the state of the checkout for readers of results."""
     if commit_of(folder=folder) is None:
         return ["no commit to measure: the installed package is measured, and asv keeps no results"]
     changed = git("status", "--porcelain", "--untracked-files=no", folder=folder)
@@ -52,7 +52,7 @@ def configuration(name: str, build: Path = BUILD, **settings: Any) -> Path:
 
 
 def single_threads() -> dict[str, str]:
-    """Return an environment in which numpy's libraries compute on one thread, as the other tools do."""
+    """Return an environment in which numpy's libraries use one thread, like the other tools."""
     return dict(os.environ) | {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 
 

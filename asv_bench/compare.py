@@ -1,12 +1,12 @@
-"""Compare this commit's times with another's: `make bench-compare BASE=...`.
+"""Compares the times of this commit with those of another: `make bench-compare BASE=...`.
 
     python asv_bench/compare.py BASE [--bench REGEX]
 
-Both commits are built, each once for all comparisons. A process for BASE and two for HEAD run the benchmarks of this
-checkout in turns, some ten milliseconds each, and the smallest sample of each counts; how far the two of HEAD differ is
-a benchmark's noise. What seems slower is measured again at greater length in processes of its own, and is a regression
-where it is so again: then the exit code is 1. Of the single primitives every twelfth is measured; `--bench time_`
-measures all.
+Both commits are built once for all comparisons. A process for BASE and two for HEAD run the benchmarks of this checkout
+in turns of about ten milliseconds, and the smallest sample of each counts. The difference between the two processes of
+HEAD is a benchmark's noise. A benchmark that seems slower is measured again for a longer time in new processes; it is a
+regression if it is slower again, and then the exit code is 1. Only every twelfth single primitive is measured;
+`--bench time_` measures all.
 """
 
 import argparse
@@ -30,11 +30,11 @@ from asv_bench.commands import BUILD, HERE, commit_of, git, notes, single_thread
 from asv_bench.gate import factor
 from asv_bench.quick import found
 
-#: Of how many single primitives one is compared by default: they share their machinery, and are most of the benchmarks.
+#: By default one in so many single primitives is compared: they share their machinery, and are most of the benchmarks.
 STEP = 12
-#: No benchmark is trusted to less than the first factor; a slow-down by more than the second is never called noise.
+#: Differences up to the first factor are always noise; a slow-down by more than the second is never noise.
 SURE, PLAIN = 1.1, 1.25
-#: The seconds that each benchmark gets, and those of one that seems slower.
+#: The seconds for each benchmark, and for one that seems slower.
 FIRST, AGAIN = 0.5, 2.0
 FEWEST, MOST = 3, 30
 
@@ -56,7 +56,7 @@ def commits(base: str) -> tuple[str, str]:
 
 
 def built(commit: str, folder: Path = BUILD / "commits") -> Path:
-    """Return the folder that a commit's packages are installed in; it is made once."""
+    """Return the folder with a commit's installed packages, which is made once."""
     site = folder / commit[:12]
     if not site.exists():
         source, fresh = folder / "source", folder / "fresh"
@@ -76,7 +76,7 @@ def built(commit: str, folder: Path = BUILD / "commits") -> Path:
 # -- times ------------------------------------------------------------------------------------------------------------
 @contextmanager
 def worker(*paths: Path) -> Iterator[Ask]:
-    """Start a process that finds the packages in some folders; give the function that asks it for a sample."""
+    """Start a process with the packages in some folders; return the function that requests a sample from it."""
     environment = single_threads() | {"PYTHONPATH": os.pathsep.join(map(str, paths)), "PYTHONHASHSEED": "0"}
     command = [sys.executable, str(HERE / "worker.py")]
     with subprocess.Popen(
@@ -95,7 +95,7 @@ def worker(*paths: Path) -> Iterator[Ask]:
 
 
 def turns(ask: Sequence[Ask], name: str, seconds: float) -> list[float] | str:
-    """Return the smallest sample of each process, which take turns; or why there is none."""
+    """Return the smallest sample of each process, with the processes in turns; or the reason why there is none."""
     least, calls = [math.inf for _ in ask], []
     for one in ask:
         prepared = one(name)
@@ -131,13 +131,13 @@ def measured(names: Iterable[str], sites: Sequence[Sequence[Path]], seconds: flo
 
 # -- verdicts ---------------------------------------------------------------------------------------------------------
 def limit(times: Sequence[float]) -> float:
-    """Return by what factor a benchmark may differ: the square of its noise, as one may be as odd as the other."""
+    """Return the factor by which a benchmark may differ: the square of its noise, since both sides are noisy."""
     _, head, twin = times
     return max(SURE, min(PLAIN, factor(head, twin) ** 2))
 
 
 def slow_down(times: Sequence[float]) -> float:
-    """Return the time of HEAD over that of BASE."""
+    """Return the time of HEAD divided by that of BASE."""
     base, head, twin = times
     return min(head, twin) / base
 
@@ -148,7 +148,7 @@ def slower(times: Times) -> list[str]:
 
 
 def regressions(names: Iterable[str], sites: Sequence[Sequence[Path]]) -> dict[str, float]:
-    """Return by how much benchmarks are slower, each of those that are so in two measurements."""
+    """Return the slow-downs of the benchmarks that are slower in two measurements."""
     first = measured(names, sites, FIRST)
     if not first:
         raise SystemExit("no benchmark runs on both commits")
@@ -159,7 +159,7 @@ def regressions(names: Iterable[str], sites: Sequence[Sequence[Path]]) -> dict[s
 
 
 def usual(names: Iterable[str]) -> str:
-    """Return the regular expression of what is compared by default: every STEP-th single primitive, and all others."""
+    """Return the regular expression for the default comparison: every STEP-th single primitive, and all others."""
     sampled = "|".join(re.escape(repr(name)) for name in sorted(names)[::STEP])
     return rf"(?<!\.Primitives)\.time_|\.Primitives\.time_derivative\(({sampled}),"
 

@@ -1,10 +1,10 @@
-"""The counts of programs, transforms and typed programs, compared exactly with the committed file counts.json.
+"""Compares the counts of programs, transforms and typed programs exactly with the committed file counts.json.
 
-    python asv_bench/counts.py             compare; the exit code is 1 where a count has changed
-    python asv_bench/counts.py --update    write the file again, after a change that is meant
+    python asv_bench/counts.py             compare; the exit code is 1 if a count has changed
+    python asv_bench/counts.py --update    write the file again, after an intended change
 
-Counts have no noise: a record more for a program, or a call or a contribution more in its reverse sweep, shows at once.
-So does a call more of a rule in a transform, and a line or a step more of a generated derivative.
+Counts have no noise: one more record of a program, or call or contribution in its reverse sweep, shows at once. So does
+one more call of a rule in a transform, and one more line or step of a generated derivative.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def count(program: Program) -> dict[str, int]:
 
 
 def all_counts() -> Counts:
-    """Count everything; what cannot be counted counts as the name of its error."""
+    """Count everything; if counting fails, the name of the error counts."""
     counters: dict[str, Callable[[], Any]] = {name: partial(count, program) for name, program in PROGRAMS.items()}
     counters |= {f"transforms.{name}": partial(transformed.probed, name) for name in transformed.PROBED}
     counters |= {f"chad.{name}": partial(typed_cases.counts, case) for name, case in typed_cases.CASES.items()}
@@ -46,7 +46,7 @@ def all_counts() -> Counts:
 
 
 def outcome(counter: Callable[[], Any]) -> dict[str, Any]:
-    """Return what a counter finds, or the name of its error."""
+    """Return the result of a counter, or the name of its error."""
     try:
         found: dict[str, Any] = counter()
     except Exception as error:
@@ -55,7 +55,7 @@ def outcome(counter: Callable[[], Any]) -> dict[str, Any]:
 
 
 def differences(committed: Counts, found: Counts) -> list[str]:
-    """Return a line for each count that is not the committed one."""
+    """Return a line for each count that differs from the committed one."""
     names = sorted({*committed, *found})
     changed = [name for name in names if committed.get(name) != found.get(name)]
     return [f"{name}: {committed.get(name)} has become {found.get(name)}" for name in changed]
@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
         COMMITTED.write_text(json.dumps(found, indent=1) + "\n")
         return 0
     changed = differences(json.loads(COMMITTED.read_text()), found)
-    print("\n".join(changed) or f"{len(found)} rows of counts are the committed ones")
+    print("\n".join(changed) or f"{len(found)} rows of counts equal the committed ones")
     return bool(changed)
 
 

@@ -1,6 +1,6 @@
-"""What benchmark modules have in common: how times are taken, and value with cotangents of the programs by name.
+"""Shared code of the benchmark modules: clocks, and value with cotangents of the programs by name.
 
-The classes stand here and not among the benchmarks because asv takes every class that it finds there for a benchmark.
+The classes are here because asv treats every class in the benchmark modules as a benchmark.
 """
 
 from collections.abc import Callable
@@ -17,17 +17,17 @@ __all__ = ["Counts", "First", "Ratios", "Timed", "Times", "cases", "names", "pre
 
 
 class Clock:
-    """CPU seconds, which stand still while others have the core, and while benchmarks prepare what they time."""
+    """A clock of CPU seconds, which stops while other processes run and while benchmarks prepare."""
 
     def __init__(self) -> None:
         self.spent, self.depth = 0.0, 0
 
     def __call__(self) -> float:
-        """Return the seconds so far, without those of preparations."""
+        """Return the seconds so far, without preparations."""
         return process_time() - self.spent
 
     def stopped(self, make: Callable[..., Any], *args: Any) -> Any:
-        """Run a preparation, or one inside another, while the clock stands still."""
+        """Run a preparation, possibly inside another one, while the clock is stopped."""
         started, self.depth = process_time(), self.depth + 1
         try:
             return make(*args)
@@ -40,7 +40,7 @@ CLOCK = Clock()
 
 
 def preparation(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep what a benchmark needs from its first call on; making it, and a first run of a program, are not timed."""
+    """Caches what a benchmark needs from its first call on; neither this nor a program's first run is timed."""
 
     def made(*args: Any) -> Any:
         found = make(*args)
@@ -53,11 +53,11 @@ def preparation(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Timed:
-    """How ``time_*`` benchmarks take their times.
+    """Base class of benchmarks named ``time_*``.
 
-    Such a class has no ``setup``: asv runs that before every call that it times, and would then time single calls on
-    cold caches. What a benchmark needs is made by a `preparation` at its first call, during which the clock stands
-    still, so that ``asv run --quick``, which makes no second call, times the operation as well.
+    Such a class has no ``setup``: asv would run it before every call that it times, and so time single calls on cold
+    caches. Instead a `preparation` makes what a benchmark needs at the first call, with the clock stopped. So ``asv run
+    --quick``, which makes only one call, times the operation as well.
     """
 
     timer = CLOCK
@@ -95,13 +95,13 @@ class Times(Timed):
 
 
 class Ratios:
-    """Take the ratio of value and cotangents to the plain program, in every size of the table of tools."""
+    """Compute the ratio of value and cotangents to the plain program, in every size of the table of tools."""
 
     param_names = ("program_size",)
     timeout = 300
 
     def track_ratio(self, case: str) -> float:
-        """Interleave both and divide the smallest times."""
+        """Run both in turns and divide the smallest times."""
         name, size = case.split()
         both = thunks(PROGRAMS[name], int(size))
         times = interleaved(both, rounds=rounds_for(both["plain"]), sample=0.01)
@@ -111,12 +111,12 @@ class Ratios:
 
 
 def rounds_for(plain: Any) -> int:
-    """Return how many samples to take: many of fast programs, a few of slow ones."""
+    """Return the number of samples: many for fast programs, a few for slow ones."""
     return 15 if first_time(plain) < 0.05 else 5
 
 
 class First:
-    """Take the seconds of the very first derivative of a program in its process, by the clock on the wall."""
+    """Measure the wall-clock seconds of the first derivative of a program in its process."""
 
     param_names = ("program",)
 
@@ -128,7 +128,7 @@ class First:
 
 
 class Counts:
-    """Count what a derivative records and how often the reverse sweep calls and adds."""
+    """Count the records of a derivative, and the calls and additions of its reverse sweep."""
 
     param_names = ("program",)
 

@@ -35,7 +35,7 @@ def all_targets() -> dict[str, dict[str, Target]]:
 
 
 def chosen(groups: dict[str, dict[str, Target]], names: Iterable[str]) -> list[Target]:
-    """Return the targets that the names of groups or targets select; all of them without names."""
+    """Return the targets selected by names of groups or targets; all of them if there are no names."""
     known = {name: target for group in groups.values() for name, target in group.items()}
     targets: dict[str, Target] = {}
     for name in names or GROUPS:
@@ -63,12 +63,12 @@ def report(target: Target, runs: int) -> Row:
 
 
 def by_value(measurement: Measurement) -> float:
-    """Return the figure itself."""
+    """Return the figure."""
     return measurement.value
 
 
 def write(path: Path, rows: list[Row]) -> None:
-    """Write the rows; rows of targets that were not measured again are kept."""
+    """Write the rows, and keep those of targets that were not measured again."""
     old = json.loads(path.read_text()) if path.exists() else []
     fresh = {row["name"]: row for row in rows}
     kept = [fresh.pop(row["name"], row) for row in old]

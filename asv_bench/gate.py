@@ -1,4 +1,4 @@
-"""Read what asv measured."""
+"""Reads asv's measurements."""
 
 import json
 import math
@@ -11,13 +11,13 @@ Results = dict[str, float]
 
 
 def flattened(name: str, values: Any) -> Results:
-    """Return one entry for each parameter of a benchmark; failed and skipped ones are left out."""
+    """Return one entry for each parameter of a benchmark, without failed and skipped ones."""
     numbers = values if isinstance(values, list) else [values]
     return {f"{name}[{i}]": v for i, v in enumerate(numbers) if isinstance(v, (int, float)) and math.isfinite(v)}
 
 
 def smallest(row: dict[str, Any]) -> Any:
-    """Return the smallest sample for each parameter, where samples were kept; other processes only ever add time."""
+    """Return the smallest sample for each parameter, if samples were kept; other processes can only add time."""
     result, samples = row.get("result"), row.get("samples")
     if not isinstance(result, list) or not samples:
         return result
@@ -25,7 +25,7 @@ def smallest(row: dict[str, Any]) -> Any:
 
 
 def results_of_file(path: Path) -> Results:
-    """Return the results in one of asv's files, by benchmark and number of the parameter."""
+    """Return the results in one of asv's files, by benchmark and index of the parameter."""
     data, found = json.loads(path.read_text()), {}
     for name, row in data.get("results", {}).items():
         values = smallest(dict(zip(data["result_columns"], row)))
@@ -35,7 +35,7 @@ def results_of_file(path: Path) -> Results:
 
 
 def results_in(folder: Path) -> Results:
-    """Return all results of a run that was kept in a folder of its own."""
+    """Return all results of a kept run."""
     beside = {"benchmarks.json", "figures.json", "machine.json"}
     found: Results = {}
     for path in sorted(folder.glob("*.json")):
@@ -45,6 +45,6 @@ def results_in(folder: Path) -> Results:
 
 
 def factor(one: float, other: float) -> float:
-    """Return how many times the larger of two measurements is the smaller."""
+    """Return the ratio of the larger of two measurements to the smaller."""
     low, high = sorted((abs(one), abs(other)))
     return 1.0 if high == low else high / low if low else math.inf

@@ -1,10 +1,10 @@
-"""Write what asv has measured, commit by commit, as one page that needs no network: build/asv/history.html.
+"""Writes asv's measurements by commit as one page that needs no network: build/asv/history.html.
 
     python asv_bench/history.py            every benchmark of the commits under build/asv/results
     python asv_bench/history.py core       those whose name matches
 
-asv's own page (`asv publish`) fetches its scripts from elsewhere when it is opened. This one is a table with a line for
-each benchmark and parameter: its last value, the change from the commit before, and its course as a small picture.
+asv's own page (`asv publish`) loads its scripts from the network. This page is a table with a line for each benchmark
+and parameter: its last value, the change from the previous commit, and a small picture of its course.
 """
 
 import html
@@ -19,7 +19,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 from asv_bench.commands import BUILD
 from asv_bench.gate import Results, results_of_file
 
-#: Of each benchmark, by commit: its value; None where it was not measured.
+#: The values of a benchmark by commit; None if it was not measured.
 Course = list[float | None]
 WIDTH, HEIGHT = 160, 28
 
@@ -39,7 +39,7 @@ div { overflow-x: auto; }
 
 
 def runs(folder: Path) -> list[tuple[str, Results]]:
-    """Return the results under asv's folder in the order of their commits, by the beginning of each hash."""
+    """Return the results in asv's folder in the order of their commits, by the beginning of each hash."""
     dated: dict[str, tuple[int, Results]] = {}
     for path in folder.glob("*/*.json"):
         data: dict[str, Any] = json.loads(path.read_text())
@@ -50,13 +50,13 @@ def runs(folder: Path) -> list[tuple[str, Results]]:
 
 
 def courses(found: list[tuple[str, Results]], pattern: str) -> dict[str, Course]:
-    """Return each benchmark's values, one for each commit."""
+    """Return each benchmark's values by commit."""
     names = sorted({name for _, results in found for name in results if re.search(pattern, name)})
     return {name: [results.get(name) for _, results in found] for name in names}
 
 
 def picture(course: Course) -> str:
-    """Return a line through the values, from zero to the largest; gaps where there are none."""
+    """Return a polyline through the values, from zero to the largest, with gaps for missing values."""
     most = max((abs(value) for value in course if value is not None), default=0.0) or 1.0
     step = WIDTH / max(1, len(course) - 1)
     points = [
@@ -70,7 +70,7 @@ def picture(course: Course) -> str:
 
 
 def row(name: str, course: Course) -> str:
-    """Return a benchmark's line of the table."""
+    """Return a benchmark's row of the table."""
     known = [value for value in course if value is not None]
     change = f"{known[-1] / known[-2]:.2f}" if len(known) > 1 and known[-2] else ""
     cells = (f"<td>{html.escape(name)}</td>", f'<td class="number">{known[-1]:.4g}</td>' if known else "<td></td>")
@@ -91,7 +91,7 @@ measured.</p>
 
 
 def main(pattern: str = "") -> int:
-    """Write the page; the exit code is 1 where asv has measured nothing yet."""
+    """Write the page; the exit code is 1 if asv has measured nothing yet."""
     found = runs(BUILD / "results")
     if not found:
         print("there are no results: make bench")

@@ -1,10 +1,9 @@
-"""Make the tables and the pictures of docs/ladder.md.
+"""Makes the tables and the pictures of docs/ladder.md.
 
     python asv_bench/ladder.py
 
-The tables are written between the marks of the page, the pictures into docs/ladder, whose colours follow the
-reader's scheme.
-`tests/ladder/test_page.py` computes the tables again and compares.
+The tables are written between the marks in the page, the pictures into docs/ladder; their colours follow the reader's
+scheme. `tests/ladder/test_page.py` computes the tables again and compares.
 """
 
 import re
@@ -23,7 +22,7 @@ COLOURS = {
     "copower": ORANGE, "dense": AMBER, "sparse": GREEN, "monad": BLUE, "mutable": VIOLET,
 }  # fmt: skip
 OTHERS = (ORANGE, BLUE, GREEN, VIOLET, AMBER, PINK, MUTED)
-#: For each picture its last step, whose records the work is divided by, and its axis.
+#: For each picture its last step, by whose records the work is divided, and the label of its axis.
 PAPERS = {
     "dual-numbers": (dn.STEPS, "taping", "work of the reverse pass for each record (log axis)"),
     "chad": (chad.STEPS, "mutable", "work of the reverse pass for each backpropagator (log axis)"),
@@ -52,7 +51,7 @@ def costs(name: str) -> dict[str, list[int | None]]:
 
 
 def filled(page: str) -> str:
-    """The page with its tables computed again."""
+    """The page with its tables recomputed."""
 
     def computed(match: re.Match[str]) -> str:
         return f"<!-- table: {match[1]} -->\n{rows(match[1])}\n<!-- end -->"
@@ -61,7 +60,7 @@ def filled(page: str) -> str:
 
 
 def panels(paper: str) -> Iterator[tuple[str, Lines]]:
-    """What the panels of a picture show: what grows, and the points of each line."""
+    """The panels of a picture: the quantity that grows, and the points of each line."""
     steps, last, _ = PAPERS[paper]
     if steps is None:
         for name, cost in COSTS.items():
@@ -93,7 +92,7 @@ def draw(paper: str, shown: list[tuple[str, Lines]]) -> None:
         ends = []
         for (step, points), other in zip(lines.items(), OTHERS * 2):
             points = [(n, y) for n, y in points if y is not None]
-            # Where two lines lie on each other, both are seen: the later one is dashed.
+            # Where two lines coincide, the later one is dashed, so that both are visible.
             hidden = any(points == [p for p in earlier if p[1] is not None] for earlier in before(lines, step))
             colour, style = COLOURS.get(step, other), (0, (4, 4)) if hidden else "-"
             panel.plot(*zip(*points), marker="o", markersize=3.5, color=colour, linestyle=style)
@@ -110,7 +109,7 @@ def draw(paper: str, shown: list[tuple[str, Lines]]) -> None:
 
 
 def before(lines: Lines, step: str) -> list[list[tuple[int, float]]]:
-    """The lines before one."""
+    """The lines before a given one."""
     return [points for name, points in list(lines.items())[: list(lines).index(step)]]
 
 

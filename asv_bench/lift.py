@@ -1,9 +1,9 @@
-"""What lifting costs, as ratios: of imports, of plain calls, of gradients, and of complex numbers over their parts.
+"""Measures lifting, as ratios: of imports, of plain calls, of gradients, and of complex numbers over their parts.
 
     python asv_bench/lift.py
 
-Every ratio is that of the least processor times of runs in turn, so that other programs disturb it little. Limits are
-those of docs/lift.md.
+Every ratio is that of the smallest processor times of alternating runs, so that other programs disturb it little. The
+limits are those of docs/lift.md.
 """
 
 import cmath
@@ -54,7 +54,7 @@ def loop(x: Any) -> Any:
 
 
 def loop_traced(x: Any) -> Any:
-    """The same on functions of this package."""
+    """The same loop with functions of this package."""
     total = x
     for k in range(300):
         total = total * tm.sin(x) + tm.exp(-abs(total)) / (k + 1.0)
@@ -80,7 +80,7 @@ def complex_program(x: Any, cm: Any) -> Any:
 
 
 def parts_program(x: Any) -> Any:
-    """The same on real parts, by hand."""
+    """The same computation on real parts, by hand."""
     a, b = x, x
     for _ in range(100):
         size, e = 1.0 + tm.hypot(a, b), tm.exp(-a)
@@ -90,7 +90,7 @@ def parts_program(x: Any) -> Any:
 
 # -- measuring --------------------------------------------------------------------------------------------------------
 def ratio(first: Callable[[], Any], second: Callable[[], Any], turns: int = TURNS) -> float:
-    """The least processor time of one over that of another, run in turn."""
+    """The smallest processor time of one function divided by that of another, in alternating runs."""
     least = [math.inf, math.inf]
     for _ in range(turns):
         for k, run in enumerate((first, second)):
@@ -101,7 +101,7 @@ def ratio(first: Callable[[], Any], second: Callable[[], Any], turns: int = TURN
 
 
 def repeated(f: Callable[..., Any], *args: Any, times: int = 8) -> Callable[[], None]:
-    """Call a function several times, for clocks that tick slowly."""
+    """Call a function several times, for clocks with a coarse resolution."""
 
     def run() -> None:
         for _ in range(times):
@@ -111,7 +111,7 @@ def repeated(f: Callable[..., Any], *args: Any, times: int = 8) -> Callable[[], 
 
 
 def imports(lines: int = 20_000) -> float:
-    """Lifting a package over importing it, both from kept bytecode."""
+    """Lifting a package relative to importing it, both from cached bytecode."""
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "lifted_benchmark"
         package.mkdir()
@@ -146,7 +146,7 @@ def imports(lines: int = 20_000) -> float:
 
 
 def of_functions(plain: Any, *args: Any, times: int = 8) -> float:
-    """A lifted function over the plain one on floats; the results are equal to the bit."""
+    """A lifted function relative to the plain one on floats; the results must be equal to the bit."""
     lifted = te.lift(plain)
     assert lifted(*args) == plain(*args)
     return ratio(repeated(lifted, *args, times=times), repeated(plain, *args, times=times))

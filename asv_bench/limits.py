@@ -1,4 +1,4 @@
-"""Every performance target as a benchmark: what docs/performance.md names, asv tracks."""
+"""Every performance target as a benchmark, so that asv tracks the figures that docs/performance.md names."""
 
 from collections.abc import Callable
 from functools import partial
@@ -19,7 +19,7 @@ def figures(targets: tuple[Target, ...]) -> type:
 
 
 def method(target: Target) -> Callable[[Any], float]:
-    """Return the benchmark of one target; where it needs a tool that is not installed asv skips it."""
+    """Return the benchmark of one target; asv skips it if it needs a tool that is not installed."""
 
     def measure(self: Any) -> float:
         return target.measure().value
@@ -35,12 +35,12 @@ def method(target: Target) -> Callable[[Any], float]:
 
 
 def skip_without(module: str) -> None:
-    """Tell asv to skip a benchmark where a module is not installed."""
+    """Make asv skip a benchmark if a module is not installed."""
     if find_spec(module) is None:
         raise NotImplementedError(f"{module} is not installed")
 
 
 def skip_without_peers() -> None:
-    """Tell asv to skip a benchmark where the peers' environment is missing."""
+    """Make asv skip a benchmark if the peers' environment does not exist."""
     if not Path(peers_python()).exists():
         raise NotImplementedError("the peers are not installed: make peers")

@@ -1,8 +1,8 @@
-"""How this project takes times: ratios from one process, candidates interleaved, the minimum of several samples.
+"""Measurement of times: ratios in one process, candidates interleaved, the minimum of several samples.
 
-A machine's speed drifts from minute to minute by more than the effects that are looked for, and other processes only
-ever add time. So candidates take turns, each sample is long enough for the clock, and the smallest sample counts.
-The clock is the CPU time of the process, all its threads together: it stands still while another process has the core.
+A machine's speed drifts from minute to minute by more than the effects of interest, and other processes can only add
+time. So candidates take turns, each sample is long enough for the clock, and the smallest sample counts. The clock is
+the CPU time of the process with all its threads, which stops while another process has the core.
 """
 
 import gc
@@ -30,12 +30,12 @@ __all__ = [
 Thunk = Callable[[], Any]
 Clock = Callable[[], float]
 
-#: The environment variable that asks for one round of single calls: to see that a measurement works, not for figures.
+#: The environment variable that asks for one round of single calls, which tests a measurement and gives no figures.
 QUICK = "TAPEENGINE_BENCH_QUICK"
 
 
 def quick() -> bool:
-    """Say whether a measurement has only to show that it works."""
+    """Say whether measurements only have to show that they work."""
     return bool(os.environ.get(QUICK))
 
 
@@ -48,7 +48,7 @@ def sample_time(thunk: Thunk, repeats: int, clock: Clock = process_time) -> floa
 
 
 def repeats_for(thunk: Thunk, seconds: float, clock: Clock = process_time) -> int:
-    """Return how many calls fill `seconds`; a first call that is not counted warms everything up."""
+    """Return the number of calls that fill `seconds`, after a first call for warming up."""
     thunk()
     repeats = 1
     while True:
@@ -68,11 +68,11 @@ def interleaved(
     thunks
         What to time, by name.
     rounds
-        How many samples each thunk gives; in each round every thunk has one turn.
+        The number of samples of each thunk; in each round every thunk has one turn.
     sample
         The shortest sample in seconds; fast thunks are called several times.
     clock
-        What gives the time; another one where threads work side by side.
+        The clock; one other than CPU time for parallel threads.
 
     Examples
     --------
@@ -91,15 +91,15 @@ def interleaved(
 
 
 def ratio(measured: Thunk, base: Thunk, rounds: int = 9, sample: float = 0.02) -> float:
-    """Return the time of `measured` over the time of `base`, interleaved."""
+    """Return the time of `measured` divided by the time of `base`, interleaved."""
     times = interleaved({"base": base, "measured": measured}, rounds, sample)
     return times["measured"] / times["base"]
 
 
 def adbench_time(thunk: Thunk, samples: int = 10, shortest: float = 0.5, limit: float = 10.0) -> float:
-    """Time as ADBench does: the minimum of up to ten samples, each at least `shortest` seconds long.
+    """Measure like ADBench: the minimum of up to ten samples, each at least `shortest` seconds long.
 
-    Sampling stops early once `limit` seconds have gone.
+    Sampling stops early after `limit` seconds.
     """
     repeats = repeats_for(thunk, shortest)
     started, best = perf_counter(), float("inf")
@@ -111,7 +111,7 @@ def adbench_time(thunk: Thunk, samples: int = 10, shortest: float = 0.5, limit: 
 
 
 def first_time(thunk: Thunk) -> float:
-    """Return the seconds of the very first call, by the clock on the wall: tracing, compiling and running."""
+    """Return the wall-clock seconds of the very first call: tracing, compiling and running."""
     started = perf_counter()
     thunk()
     return perf_counter() - started
@@ -120,8 +120,8 @@ def first_time(thunk: Thunk) -> float:
 def peak_bytes() -> int:
     """Return the largest resident size of this process so far, in bytes.
 
-    On Linux a process starts with the peak of the process that started it in its ``ru_maxrss``, so the kernel's own
-    mark of this process's memory is read instead.
+    On Linux, ``ru_maxrss`` of a new process starts with the peak of its parent, so the kernel's own mark for this
+    process is read instead.
     """
     status = Path("/proc/self/status")
     if status.exists():
@@ -132,7 +132,7 @@ def peak_bytes() -> int:
 
 
 def in_subprocess(code: str, *arguments: str, python: str = sys.executable) -> str:
-    """Run Python code in a fresh process, with these modules importable, and return what it prints."""
+    """Run Python code in a new process in which these modules can be imported, and return its output."""
     prelude = f"import sys; sys.path.append({str(Path(__file__).resolve().parents[1])!r})\n"
     done = subprocess.run([python, "-c", prelude + code, *arguments], check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout.strip()

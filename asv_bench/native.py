@@ -1,7 +1,7 @@
-"""Native code beside JAX under jit, adjoints by hand in numba, and gradients by hand in numpy: ``make bench-native``.
+"""Compares native code with JAX under jit, adjoints by hand in numba, and gradients by hand: ``make bench-native``.
 
-Value and gradient of programs as users write them, one thread, CPU time. The other tools run in a process of their
-own, under the interpreter that ``--peers`` names; all take turns, and the least time counts. Values and gradients are
+Value and gradient of realistic programs, on one thread, in CPU time. The other tools run in a separate process, under
+the interpreter that ``--peers`` names; all tools take turns, and the smallest time counts. Values and gradients are
 compared first.
 """
 
@@ -36,7 +36,7 @@ __all__ = ["CASES", "main", "measured"]
 
 CASES = MappingProxyType({**ARRAYS, **LOOPS})
 BY_NUMBA = ("scalars", "horner", "linear", "asian")
-#: At most so many times as long as JAX on all programs, and on the best so many; as numba; as numpy by hand.
+#: The largest ratios to JAX on all programs and on the best so many, to numba, and to numpy by hand.
 LIMITS = MappingProxyType({"jax": 1.2, "numba": 1.5, "numpy": 1.0})
 ROUNDS, CALLS = 7, 300
 HEADER = (
@@ -48,7 +48,7 @@ Thunk = Callable[[], Any]
 
 
 class Peers:
-    """The other tools, in another process."""
+    """The other tools, in a separate process."""
 
     def __init__(self, python: str) -> None:
         root = Path(__file__).resolve().parents[1]
@@ -56,7 +56,7 @@ class Peers:
         self.process = subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def ask(self, tool: str, name: str, args: tuple[Any, ...] | None = None) -> Any:
-        """With arguments: value and gradient, and the time to these; without: the time of a call."""
+        """Request with arguments: value and gradient, with their time; without arguments: the time of a call."""
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None and stdout is not None
         pickle.dump((tool, name, args), stdin)
@@ -76,7 +76,7 @@ def ours(name: str, backend: str | None, args: tuple[Any, ...]) -> tuple[chad.Pr
 
 
 def improve(program: chad.Program) -> None:
-    """Let a program's code be improved now, as it is after a long run."""
+    """Improve a program's code now, as happens after a long run."""
     references = program.executable.references
     for native in (program.native, program.many, None if references is None else references.native):
         if native is not None:
@@ -92,7 +92,7 @@ def fields(x: Any) -> list[Any]:
 
 
 def for_others(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the arguments as tools without records take them: lists of lists, arrays."""
+    """Return the arguments for tools without records: as lists of lists and arrays."""
     if name == "expression":
         return (as_lists(args[0]),)
     return columns(args[0]) if name == "chain" else args
@@ -113,7 +113,7 @@ def columns(x: Any) -> tuple[Any, ...]:
 
 
 def numbers(x: Any) -> Iterable[float]:
-    """Go through the numbers of a gradient."""
+    """Iterate over the numbers of a gradient."""
     if isinstance(x, tuple | list):
         for part in x:
             yield from numbers(part)
@@ -126,7 +126,7 @@ def numbers(x: Any) -> Iterable[float]:
 
 
 def check(name: str, tool: str, found: tuple[Any, Any], wanted: tuple[Any, Any]) -> None:
-    """Stop where two tools do not give the same numbers."""
+    """Stop if two tools do not give the same numbers."""
     a, b = (np.array([v, *numbers(g)]) for v, g in (found, wanted))
     if not np.allclose(a, b, rtol=1e-9, atol=1e-9 * np.abs(b[1:]).max(initial=1.0)):
         raise AssertionError(f"{name}: tapeengine and {tool} differ by {np.abs(a - b).max():.1e}")
@@ -179,7 +179,7 @@ def row(name: str, times: Mapping[str, float]) -> str:
 
 
 def summary(found: Mapping[str, Mapping[str, float]], tool: str, limit: float) -> str:
-    """Say which programs take longer than they may."""
+    """Name the programs that exceed their limits."""
     ratios = {n: min(t["native"], t["default"]) / t[tool] for n, t in found.items() if tool in t}
     above = ", ".join(f"{n} {r:.2f}" for n, r in ratios.items() if r > limit) or "none"
     return f"\n{tool}: {sum(r <= 1.0 for r in ratios.values())} of {len(ratios)} at 1.0 or less; above {limit}: {above}"
@@ -193,7 +193,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="where the times are written")
     options = parser.parse_args()
     peers = Peers(options.peers) if options.peers else None
-    measured("newton", peers)  # what is imported and found once in a process is no program's
+    measured("newton", peers)  # keeps imports and look-ups that happen once out of the programs' times
     found: dict[str, dict[str, float]] = {}
     print(HEADER)
     for name in options.programs or CASES:

@@ -1,4 +1,4 @@
-"""Write docs/performance.md from docs/figures.json and docs/peers.json.
+"""Writes docs/performance.md from docs/figures.json and docs/peers.json.
 
 python asv_bench/figures.py --runs 2 --json docs/figures.json
 make peers page
@@ -47,7 +47,7 @@ def table(head: list[str], lines: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-#: Why a limit is missed, where it is, by what is measured.
+#: The reasons for missed limits, by the name of the target.
 REASONS = {
     "recurrence written into an array, 10^3 to 10^6": "The nanoseconds for an element follow no trend in the size: "
     "memory that is touched for the first time costs up to three times as much as memory that is used again.",
@@ -55,13 +55,13 @@ REASONS = {
 
 
 def reasons(rows: list[Row]) -> str:
-    """Return a line for each limit that is missed and whose reason is known."""
+    """Return a line for each missed limit whose reason is known."""
     missed = [row["what"] for row in rows if not row.get("met") and row["what"] in REASONS]
     return "\n".join(f"* {what}: {REASONS[what]}" for what in missed)
 
 
 def targets(rows: list[Row]) -> str:
-    """Return the section with the limits and what was measured."""
+    """Return the section with the limits and the measurements."""
     lines = []
     for row in rows:
         value = number(row["value"]) if "value" in row else "not measured"
@@ -87,7 +87,7 @@ $ python asv_bench/figures.py --runs 2 --json docs/figures.json
 
 
 def noise(stated: dict[str, Any]) -> str:
-    """Return the section with the band within which two full runs on one commit agree; none without such runs."""
+    """Return the section with the band within which two full runs on one commit agree; empty without such runs."""
     if not stated:
         return ""
     rows = [
@@ -109,7 +109,7 @@ $ make bench; make bench; make bench-agree BENCH_ARGS=--write
 
 
 def best(rows: list[Row]) -> dict[str, dict[str, Row]]:
-    """Return for each program each tool's row of the largest size that it finished."""
+    """Return for each program each tool's row for the largest size that it finished."""
     found: dict[str, dict[str, Row]] = {}
     for row in sorted(rows, key=lambda row: int(row["size"])):
         if "ratio" in row:
@@ -118,14 +118,14 @@ def best(rows: list[Row]) -> dict[str, dict[str, Row]]:
 
 
 def cell(row: Row | None, most: int) -> str:
-    """Return a ratio, with its size where that is not the largest."""
+    """Return a ratio, with its size if that is not the largest."""
     if row is None:
         return ""
     return number(row["ratio"]) + (f" (n={row['size']})" if row["size"] < most else "")
 
 
 def cost(found: dict[str, dict[str, Row]], tools: list[str]) -> str:
-    """Return the table of ratios: programs down, tools across; programs that none of the tools runs are left out."""
+    """Return the table of ratios, with a row for each program and a column for each tool, without empty rows."""
     lines = []
     for name in PROGRAMS:
         if found.get(name, {}).keys() & set(tools):
@@ -150,7 +150,7 @@ def against(rows: list[Row], what: str) -> dict[tuple[str, str], tuple[int, floa
 
 
 def wins(rows: list[Row], tools: list[str]) -> str:
-    """Return the lines that name each of the tools that is faster than this engine, by program."""
+    """Return lines that name, for each program, the tools that are faster than this engine."""
     lines = []
     for name in PROGRAMS:
         faster = [
@@ -164,7 +164,7 @@ def wins(rows: list[Row], tools: list[str]) -> str:
 
 
 def lowest(rows: list[Row], names: tuple[str, ...], tools: list[str], what: str) -> str:
-    """Say on how many of the programs this engine has the lowest figure among the tools, and name the others."""
+    """Say on how many programs this engine has the lowest figure among the tools, and name the other programs."""
     compared = {key: value for key, value in against(rows, what).items() if key[0] in names and key[1] in tools}
     programs = {name for name, _ in compared}
     lost = sorted(
@@ -178,7 +178,7 @@ def lowest(rows: list[Row], names: tuple[str, ...], tools: list[str], what: str)
 
 
 def repaid(rows: list[Row], tool: str) -> str:
-    """Say after how many calls a tool that compiles has made up for its first derivative, by program."""
+    """Say after how many calls a compiling tool has made up for its slower first derivative, by program."""
     found = {(row["program"], row["size"], row["tool"]): row for row in rows if "ratio" in row}
     said = []
     for (name, other), (size, factor) in against(rows, "ratio").items():
@@ -190,7 +190,7 @@ def repaid(rows: list[Row], tool: str) -> str:
 
 
 def slow_in_python(rows: list[Row], tools: list[str]) -> str:
-    """Name the cases where a tool's first derivative is there before the plain program has run once."""
+    """Name the cases in which a tool has its first derivative before the plain program has run once."""
     plain = {(row["program"], row["size"]): row["plain"] for row in rows if row["tool"] == OURS and "plain" in row}
     faster = [
         f"{row['program']} {row['size']} ({number(row['first'])} s in {row['tool']}, plain program {number(seconds)} s)"
@@ -202,7 +202,7 @@ def slow_in_python(rows: list[Row], tools: list[str]) -> str:
 
 
 def compiled_first(found: dict[str, dict[str, Row]]) -> str:
-    """Return the table of seconds to the first derivative against the tools that compile or build a graph."""
+    """Return the table of seconds to the first derivative, for tools that compile or build a graph."""
     tools = [OURS, *COMPILED]
     lines = []
     for name in PROGRAMS:
@@ -214,7 +214,7 @@ def compiled_first(found: dict[str, dict[str, Row]]) -> str:
 
 
 def first_cell(row: Row | None, most: int) -> str:
-    """Return seconds to the first derivative, with the size where that is not the largest."""
+    """Return seconds to the first derivative, with the size if that is not the largest."""
     if row is None:
         return ""
     return number(row["first"]) + (f" (n={row['size']})" if row["size"] < most else "")
@@ -232,7 +232,7 @@ def adbench(rows: list[Row], tools: list[str]) -> str:
 
 
 def refusals(rows: list[Row]) -> str:
-    """Return the table of cases that a tool refused, or where it failed."""
+    """Return the table of cases that a tool refused or in which it failed."""
     found: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         why = row.get("refused") or row.get("error")

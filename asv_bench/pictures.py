@@ -1,9 +1,9 @@
-"""Make the pictures of docs/performance.md from docs/peers.json, and that of docs/native.md from docs/native.json.
+"""Makes the pictures of docs/performance.md from docs/peers.json, and that of docs/native.md from docs/native.json.
 
     python asv_bench/pictures.py
 
-Each picture is one SVG in docs/performance, which follows the reader's light or dark scheme. A hollow mark belongs to a
-tool that runs a rewritten program. Tools of one family share a colour; marks and names tell them apart.
+Each picture is one SVG in docs/performance, which follows the reader's light or dark scheme. A hollow mark denotes a
+tool that runs a rewritten program. Tools of one family share a colour; marks and names distinguish them.
 """
 
 import argparse
@@ -73,7 +73,7 @@ def largest(rows: Iterable[Row], program: str) -> dict[str, Row]:
 
 
 def shared(rows: list[Row], program: str, tools: Iterable[str]) -> dict[str, Row]:
-    """Return the tools' rows of one size: the one that most of them finished, and the larger of two."""
+    """Return the tools' rows for one size: the one that most of them finished, and the larger of two at a tie."""
     found = [row for row in measured(rows, program) if row["tool"] in set(tools)]
     sizes = [row["size"] for row in found]
     size = max(sizes, key=lambda size: (sizes.count(size), size), default=0)
@@ -81,7 +81,7 @@ def shared(rows: list[Row], program: str, tools: Iterable[str]) -> dict[str, Row
 
 
 def power(size: int) -> str:
-    """Write a size as a power of ten where it is one."""
+    """Write a size, as a power of ten if it is one."""
     digits = len(str(size)) - 1
     return rf"$10^{digits}$" if size == 10**digits and digits > 1 else str(size)
 
@@ -94,7 +94,7 @@ def number(value: float) -> str:
 def dots(axes: Axes, values: dict[str, float], notes: dict[str, str], unit: str) -> None:
     """Draw one dot for each tool, smallest at the top, with its number beside it.
 
-    A log axis has no length from zero, so that a bar would say nothing.
+    A log axis has no zero, so bars would have no meaning.
     """
     tools = sorted(values, key=lambda tool: -values[tool])
     for place, tool in enumerate(tools):
@@ -113,14 +113,14 @@ def dots(axes: Axes, values: dict[str, float], notes: dict[str, str], unit: str)
 
 
 def mark(axes: Axes, x: float, y: float, tool: str) -> None:
-    """Draw a tool's mark: large for ours, hollow where the program was rewritten."""
+    """Draw a tool's mark: large for this engine, hollow if the program was rewritten."""
     ours, hollow = tool == OURS, tool in REWRITTEN
     style = {"s": 70 if ours else 32, "facecolor": PAPER if hollow else COLOURS[tool], "edgecolor": COLOURS[tool]}
     axes.scatter(x, y, marker=MARKERS[tool], linewidths=1.2, zorder=3 + ours, **style)
 
 
 def marks(axes: Axes, best: dict[str, dict[str, Row]], tools: Iterable[str], value: str) -> None:
-    """Draw one line for each program, ordered by this engine's figure, with one mark for each tool."""
+    """Draw one line for each program, ordered by this engine's figure, with a mark for each tool."""
     order = sorted((name for name in best if OURS in best[name]), key=lambda name: -best[name][OURS][value])
     for place, name in enumerate(order):
         axes.axhline(place, color=GRID, linewidth=0.8, zorder=0)
@@ -234,7 +234,7 @@ def memory(found: dict[str, float]) -> Figure:
 
 
 def native(found: dict[str, dict[str, float]]) -> Figure:
-    """Draw the time to the first gradient against that of a later one, a line between two tools for each program."""
+    """Draw the time to the first gradient against that of a later one, with a line between two tools per program."""
     figure, axes = new_figure(9.2, 6.5)
     tools = {"native": ("te.program, native", COLOURS[OURS], "o"), "jax": ("JAX jit", COLOURS["JAX jit"], "X")}
     ends = {tool: [(t[tool] * 1e6, t[f"first_{tool}"]) for t in found.values()] for tool in tools}
@@ -252,7 +252,7 @@ def native(found: dict[str, dict[str, float]]) -> Figure:
 
 
 def name_points(axes: Axes, points: dict[str, tuple[float, float]], marks: list[tuple[float, float]]) -> None:
-    """Write names beside points, each where it is nearest to its own and touches no mark and no other name."""
+    """Write names beside points, each near its own point and away from other marks and names."""
     axes.figure.canvas.draw()
     to_pixels = axes.transData.transform
     taken = [(*to_pixels(mark), 7.0, 7.0) for mark in marks]
@@ -271,7 +271,7 @@ Box = tuple[float, float, float, float]
 
 
 def boxes(x: float, y: float, half: float) -> Iterator[Box]:
-    """Go through the places for a name beside a point, the nearest first."""
+    """Iterate over the positions for a name beside a point, the nearest first."""
     for far in range(14, 400, 6):
         for side in (0.0, half + 7.0, -half - 7.0):
             yield x + side, y - far, half, 6.0
@@ -282,12 +282,12 @@ def boxes(x: float, y: float, half: float) -> Iterator[Box]:
 
 
 def touches(a: Box, b: Box) -> bool:
-    """Tell whether two boxes have a point in common."""
+    """Tell whether two boxes intersect."""
     return abs(a[0] - b[0]) < a[2] + b[2] and abs(a[1] - b[1]) < a[3] + b[3]
 
 
 def is_inside(axes: Axes, box: Box) -> bool:
-    """Tell whether a box lies between the axes."""
+    """Tell whether a box lies inside the axes."""
     around = axes.bbox
     return around.x0 < box[0] - box[2] and box[0] + box[2] < around.x1 and around.y0 < box[1] - box[3]
 

@@ -1,8 +1,8 @@
-"""Run every benchmark once, in this process: shows within a minute or two that all of them still work.
+"""Runs every benchmark once in this process, which shows within a minute or two that all of them still work.
 
     python asv_bench/quick.py [REGEX]
 
-`asv run --quick` does the same with a process for each benchmark and parameter, which takes many times as long.
+`asv run --quick` does the same with a process for each benchmark and parameter, which takes many times longer.
 """
 
 import importlib
@@ -35,7 +35,7 @@ def classes(module: ModuleType) -> Iterator[tuple[str, type]]:
 
 
 def methods(cls: type) -> list[str]:
-    """Return the names of a class's benchmarks, inherited ones too."""
+    """Return the names of a class's benchmarks, including inherited ones."""
     return [name for name in dir(cls) if name.startswith(KINDS)]
 
 
@@ -61,13 +61,13 @@ def found(skip_failing: bool = False) -> Iterator[tuple[str, type, str, tuple[An
 
 
 def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Return the name of each benchmark, and a call that sets it up and runs it."""
+    """Return the name of each benchmark, and a function that sets it up and runs it."""
     for name, *benchmark in found():
         yield name, partial(run, *benchmark)
 
 
 def run(cls: type, name: str, values: tuple[Any, ...]) -> Any:
-    """Set one benchmark up and run it; a setup is the class's or the benchmark's own."""
+    """Set up one benchmark, with the setup of its class or its own, and run it."""
     instance = cls()
     benchmark = getattr(instance, name)
     for source in (instance, benchmark):
@@ -77,7 +77,7 @@ def run(cls: type, name: str, values: tuple[Any, ...]) -> Any:
 
 
 def outcome(call: Callable[[], Any]) -> tuple[str, float]:
-    """Run a benchmark; return what went wrong, and the seconds. NotImplementedError skips it, as in asv."""
+    """Run a benchmark; return its error, if any, and the seconds. NotImplementedError skips it, as in asv."""
     started, wrong = perf_counter(), ""
     try:
         call()
@@ -89,7 +89,7 @@ def outcome(call: Callable[[], Any]) -> tuple[str, float]:
 
 
 def main(pattern: str = "") -> int:
-    """Run all benchmarks that match; the exit code is 1 where one fails, or none matches."""
+    """Run all benchmarks that match; the exit code is 1 if one fails, or none matches."""
     os.environ[QUICK] = "1"
     outcomes = {name: outcome(call) for name, call in cases() if re.search(pattern, name)}
     failed = 0

@@ -1,11 +1,10 @@
-"""What tasks on workers cost on this machine: a task, a byte, a fork, and what two workers gain.
+"""Measures tasks on workers on this machine: the cost of a task, a byte and a fork, and the gain of two workers.
 
     python asv_bench/scale.py [threads processes loky dask]
 
-On two free cores this takes less than two minutes. Times are the least of several, in milliseconds. A gain is given
-twice: by wall time, as the median of ratios of
-runs in turn, and by processor time, which other programs disturb less: that of the gradient in order over that of this
-process and of half of what the workers took.
+On two free cores this takes less than two minutes. Times are the smallest of several, in milliseconds. A gain is given
+twice: by wall time, as the median ratio of alternating runs, and by processor time, which other programs disturb less:
+the time of the gradient in sequence divided by that of this process plus half of that of the workers.
 """
 
 import os
@@ -36,7 +35,7 @@ def started(name: str) -> Iterator[Any]:
         import dask
         from distributed import Client, LocalCluster
 
-        # dask asks malloc to give memory back at once; then each temporary array is mapped anew, page by page.
+        # dask makes malloc return memory at once, so each temporary array would be mapped again, page by page.
         keeping = {"MALLOC_TRIM_THRESHOLD_": 2**30, "MALLOC_MMAP_THRESHOLD_": 2**30}
         dask.config.set({f"distributed.nanny.pre-spawn-environ.{name}": size for name, size in keeping.items()})
         with (
@@ -62,7 +61,7 @@ def times(w: Any, x: float) -> Any:
 
 
 def first(w: Any, x: float) -> Any:
-    """A task that is given much and does little."""
+    """A task with a large argument and little work."""
     return w[0] * x
 
 
@@ -81,7 +80,7 @@ def recurrence(w: Any, shard: Any) -> Any:
 
 
 def loss(f: Callable[..., Any], executor: Any, shards: Any, w: Any) -> Any:
-    """The sum over shards, each a task."""
+    """The sum over shards, with a task for each."""
     return sum(te.fork_map(partial(f, w), shards, executor=executor))
 
 
@@ -92,7 +91,7 @@ def in_order(f: Callable[..., Any], shards: Any, w: Any) -> Any:
 
 # -- measuring --------------------------------------------------------------------------------------------------------
 def least(run: Callable[[], Any]) -> float:
-    """The least wall time of some runs."""
+    """The smallest wall time of some runs."""
     run()
     found = []
     for _ in range(TURNS):
@@ -103,7 +102,7 @@ def least(run: Callable[[], Any]) -> float:
 
 
 def processor_times() -> dict[int, float]:
-    """The processor time of this process and of all that it started, by their ids."""
+    """The processor time of this process and of its child processes, by their ids."""
     parents, spent = {}, {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -119,7 +118,7 @@ def processor_times() -> dict[int, float]:
 
 
 def gain(f: Callable[..., Any], executor: Any, data: Any, w: Any) -> tuple[float, float]:
-    """The gradient in order over the gradient on two workers: by wall time and by processor time."""
+    """The time of the gradient in sequence divided by that on two workers: wall time and processor time."""
     shards = [te.Shared(part) for part in data]
     alone = te.value_and_grad(partial(in_order, f, data))
     spread = te.value_and_grad(partial(loss, f, executor, shards))
@@ -151,7 +150,7 @@ def per_fork(executor: Any) -> float:
 
 
 def per_megabyte(executor: Any) -> float:
-    """Sending a megabyte of parameters and taking a megabyte of cotangents back."""
+    """Sending a megabyte of parameters and receiving a megabyte of cotangents."""
     small, large = np.ones(8), np.ones(4_000_000 // 8)
     gradient = te.grad(partial(loss, first, executor, [1.0, 2.0]))
     return (least(lambda: gradient(large)) - least(lambda: gradient(small))) / (2 * large.nbytes / 1e6)
@@ -168,7 +167,7 @@ def per_shared_megabyte(executor: Any) -> float:
 
 
 def sent_bytes(data: Any, w: Any) -> list[tuple[int, int]]:
-    """What goes to processes and comes back, in each of three iterations over shared data."""
+    """The bytes sent to and received from processes, in each of three iterations over shared data."""
     counted = [0, 0]
 
     class Counting(ProcessPoolExecutor):
@@ -193,14 +192,14 @@ def main(names: list[str]) -> None:
     numbers, w = [RNG.normal(size=(100_000, 50)) for _ in range(8)], 0.1 * RNG.normal(size=50)
     lists = [RNG.normal(size=100_000).tolist() for _ in range(8)]
     began = time.perf_counter()
-    sent = sent_bytes(numbers, w)  # before others: messages also tell which data of theirs is to be forgotten
+    sent = sent_bytes(numbers, w)  # first, because later messages also list data to be forgotten
     print("| engine | a task, ms | a fork of one, ms | a MB there and back, ms | a MB shared, ms |")
     for name in names:
         with started(name) as executor:
             costs = [1e3 * cost(executor) for cost in (per_task, per_fork, per_megabyte, per_shared_megabyte)]
         print(f"| {name} | " + " | ".join(f"{cost:.2f}" for cost in costs) + " |", flush=True)
     print("| engine | numpy: wall | processor | pure Python: wall | processor |")
-    for name in [name for name in names if name != "threads"]:  # which share the GIL, and gain where it is let go of
+    for name in [name for name in names if name != "threads"]:  # threads share the GIL
         with started(name) as executor:
             found = (*gain(logistic, executor, numbers, w), *gain(recurrence, executor, lists, 0.3))
         print(f"| {name} | " + " | ".join(f"{x:.2f}" for x in found) + " |", flush=True)

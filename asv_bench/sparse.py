@@ -1,4 +1,4 @@
-"""What sparse derivatives cost, over one evaluation of the program: processor time, the least of several, interleaved.
+"""Measures sparse derivatives relative to one evaluation of the program: smallest processor times, interleaved.
 
     python asv_bench/sparse.py
 
@@ -25,7 +25,7 @@ TURNS = 7
 
 
 def least(*functions: Callable[[], Any]) -> list[float]:
-    """The least processor time of each of some functions, called in turn."""
+    """The smallest processor time of each of some functions, called in turn."""
     found = [float("inf")] * len(functions)
     for _ in range(TURNS):
         for k, function in enumerate(functions):
@@ -69,12 +69,12 @@ def bundle() -> None:
 
 
 def fixed(rest: tuple[Any, ...], cameras: Any, points: Any, weights: Any) -> Any:
-    """The errors as a function of what is differentiated."""
+    """The errors as a function of the differentiated arguments."""
     return ba.objective(cameras, points, weights, *rest)
 
 
 def compare(matrix: Any) -> None:
-    """Tell how far the Jacobian is from ADBench's."""
+    """Print the difference of the Jacobian from ADBench's."""
     file = Path(os.environ.get("TAPEENGINE_TEST_DATA", ""), "adbench", "ref", "ba1.npz")
     if file.exists():
         import scipy.sparse
@@ -110,7 +110,7 @@ def rosenbrock(x: Any) -> Any:
 
 
 def hessian(n: int = 100_000) -> None:
-    """The Hessian of Rosenbrock's function over its gradient."""
+    """The Hessian of Rosenbrock's function relative to its gradient."""
     x = np.linspace(0.5, 1.5, n)
     whole, slope = te.sparse_hessian(rosenbrock), te.grad(rosenbrock)
     whole(x)

@@ -1,8 +1,8 @@
-"""What staging gains: replayed values and gradients over the plain program, lanes, threads, arrays, guards, memory.
+"""Measures staging: replayed values and gradients over the plain program, lanes, threads, arrays, guards, memory.
 
     python asv_bench/staged.py
 
-CPU time, the minimum of interleaved runs in one process. Lanes are told in nanoseconds for one record and one lane.
+CPU time, the minimum of interleaved runs in one process. Lanes are given in nanoseconds for one record and one lane.
 """
 
 import sys
@@ -34,7 +34,7 @@ ROUNDS = 7
 
 
 def fastest(runs: dict[str, Callable[[], Any]], clock: Callable[[], float] = time.process_time) -> dict[str, float]:
-    """The least seconds of each run, interleaved; short ones are repeated."""
+    """The smallest number of seconds of each run, interleaved; short runs are repeated."""
     times = dict.fromkeys(runs, float("inf"))
     for _ in range(ROUNDS):
         for name, run in runs.items():
@@ -47,7 +47,7 @@ def fastest(runs: dict[str, Callable[[], Any]], clock: Callable[[], float] = tim
 
 
 def replayed(name: str, program: Callable[..., Any], args: tuple[Any, ...]) -> None:
-    """Value and gradient, replayed, over the value of plain Python and over an ordinary vjp."""
+    """Value and gradient, replayed, relative to the plain program's value and to an ordinary vjp."""
     staged = te.stage(program)
     first = {
         "recording": lambda: te.stage(program)(*args),
@@ -84,7 +84,7 @@ def in_lanes(name: str, program: Callable[[Any], Any], args: list[float], lanes:
 
 
 def of_arrays(program: Program, size: int) -> None:
-    """Value and gradient of a program of arrays, staged over unstaged, and the value on the way there."""
+    """Value and gradient of an array program, staged relative to unstaged, and the forward part alone."""
     run, args = program.problem(size, tnp)
     staged = te.stage(run)
     value, _ = te.vjp(staged, *args)
@@ -109,7 +109,7 @@ def of_arrays(program: Program, size: int) -> None:
 
 
 def option(market: Any, noise: Any) -> Any:
-    """A barrier option on one path: it is worth nothing once the price has fallen below the barrier."""
+    """A barrier option on one path: it is worthless once the price has fallen below the barrier."""
     spot, volatility, rate = market
     step = 1.0 / len(noise)
     price = spot
@@ -121,7 +121,7 @@ def option(market: Any, noise: Any) -> Any:
 
 
 def threads() -> None:
-    """One thread and two, of the wall clock."""
+    """One thread and two, by the wall clock."""
     noise = list(np.random.default_rng(0).normal(size=(16, 20_000)))
     staged = te.stage(option)
     weights = np.full(20_000, 1 / 20_000)
@@ -137,7 +137,7 @@ def threads() -> None:
 
 
 def on_a_list(program: Callable[..., Any], *shapes: int) -> Callable[[Any], Any]:
-    """A program of lists as one of a flat list."""
+    """A program of lists as a program of one flat list."""
 
     def flat(xs: Any) -> Any:
         parts, at = [], 0

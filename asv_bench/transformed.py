@@ -1,4 +1,4 @@
-"""The transforms on benchmark programs: as thunks to time, and counted."""
+"""The transforms on benchmark programs, as thunks for timing and with counts."""
 
 import itertools
 from collections.abc import Callable
@@ -17,7 +17,7 @@ __all__ = ["ALONG", "JACOBIANS", "LINES", "PROBED", "Probe", "along", "jacobian_
 
 Thunk = Callable[[], Any]
 
-#: Programs with one result, and the sizes in which transforms are timed.
+#: Programs with one result, and the sizes for timing transforms.
 LINES = MappingProxyType({"scalar_loop": 10_000, "particles": 100, "network_arrays": 50, "gmm": 1000})
 
 
@@ -71,7 +71,7 @@ JACOBIANS: MappingProxyType[str, tuple[str, int, Callable[[Any], Any]]] = Mappin
 
 
 def jacobian_of(name: str) -> Thunk:
-    """Return the computing of a whole matrix as a thunk."""
+    """Return the computation of a whole matrix as a thunk."""
     program, size, transform = JACOBIANS[name]
     run, primals = PROGRAMS[program].problem(size, engine_module(PROGRAMS[program]))
     jacobian = transform(run)
@@ -79,10 +79,10 @@ def jacobian_of(name: str) -> Thunk:
 
 
 class Probe:
-    """A program that counts how often it runs, and how often the rules of the primitive in it are called."""
+    """A program that counts its runs, and the calls of the rules of its primitive."""
 
     def __init__(self) -> None:
-        # Iterators, since what is run again works on copies of the dicts that a program captures.
+        # Iterators, because functions that run again get copies of captured dicts.
         self.counters = {what: itertools.count() for what in ("runs", "values", "vjp", "jvp")}
         self.square = te.Primitive(
             "bench.square",
@@ -92,7 +92,7 @@ class Probe:
         )
 
     def counting(self, what: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function with a count of its calls; its parameters keep their names, which a primitive reads."""
+        """Return the function with a counter of calls; its parameters keep their names, which a primitive reads."""
 
         def value(x: Any) -> Any:
             next(self.counters[what])

@@ -1,4 +1,4 @@
-"""The typed programs by name: their inputs by size, what they are compared with, and their counts."""
+"""The typed programs by name: their inputs by size, their comparisons, and their counts."""
 
 import math
 from collections.abc import Callable
@@ -47,9 +47,9 @@ class Case:
     inputs
         ``inputs(size)`` gives its arguments.
     size, small
-        The size that is timed, and one that the evaluator, which counts steps, can run.
+        The size for timing, and one that the evaluator, which counts steps, can run.
     base
-        What it is compared with: the same by hand, as a function of the arguments.
+        The comparison: the same by hand, as a function of the arguments.
     """
 
     program: chad.Program
@@ -60,7 +60,7 @@ class Case:
 
 
 def cut(whole: Callable[[], tuple[Any, ...]], *which: int) -> Inputs:
-    """Return the inputs of a program with those arguments cut to the size."""
+    """Return the inputs of a program with these arguments cut to the size."""
     return lambda size: tuple(x[:size] if i in which else x for i, x in enumerate(whole()))
 
 
@@ -70,7 +70,7 @@ def square_matrices(size: int) -> tuple[Any, ...]:
 
 
 def newton_inputs(size: int) -> tuple[float, float]:
-    """Return the number whose root is sought, and the start."""
+    """Return the number for the equation whose root is sought, and the start."""
     return float(size), 1.0
 
 
@@ -88,7 +88,7 @@ CASES: MappingProxyType[str, Case] = MappingProxyType(
     }
 )
 
-#: Programs within EC's language (EC Fig. 1), for which the theorem's bound is proved.
+#: Programs in EC's language (EC Fig. 1), for which the theorem's bound is proved.
 SCALARS: MappingProxyType[str, tuple[chad.Program, tuple[Any, ...]]] = MappingProxyType(
     {
         "quaternion": (typed.rotate_typed, quaternion.inputs(1)),
@@ -100,17 +100,17 @@ SCALARS: MappingProxyType[str, tuple[chad.Program, tuple[Any, ...]]] = MappingPr
 
 
 def parsed(case: Case) -> Module:
-    """Parse the program anew, into typed terms."""
+    """Parse the program again, into typed terms."""
     return chad.Program(case.program.function).module
 
 
 def transformed(case: Case) -> Module:
-    """Parse the program and transform it into the terms of its reverse derivative anew."""
+    """Parse the program again and transform it into the terms of its reverse derivative."""
     return chad.Program(case.program.function).executable.reverse_terms
 
 
 def generated_text(case: Case) -> str:
-    """Parse the program and generate its reverse derivative anew; the text that runs."""
+    """Parse the program again and generate its reverse derivative, the text that runs."""
     program = chad.Program(case.program.function)
     whole = None if program.executable.entry is not None else program.executable.whole
     return program.derivative("reverse") if whole is None else whole.text
@@ -132,7 +132,7 @@ def forward(case: Case, size: int) -> Callable[[], Any]:
 
 
 def tangent(primal: Any) -> Any:
-    """Return ones for numbers and arrays of numbers, None for what is discrete."""
+    """Return ones for numbers and arrays of numbers, None for discrete values."""
     if isinstance(primal, list):
         return [tangent(x) for x in primal]
     return ones_like(primal) if not isinstance(primal, np.ndarray) or primal.dtype.kind == "f" else None
@@ -167,7 +167,7 @@ def counts(case: Case) -> dict[str, int]:
 
 
 def theorem(program: chad.Program, primals: tuple[Any, ...]) -> dict[str, int]:
-    """Count the steps of a scalar program and of its gradient, and the most that the theorem allows (EC section 6)."""
+    """Count the steps of a scalar program and of its gradient, and the theorem's bound (EC section 6)."""
     executable = program.executable
     definition = executable.closed.definitions[executable.module.main]
     values = dict(zip((p.name for p in definition.params), executable.inward(primals), strict=True))

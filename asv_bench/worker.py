@@ -1,7 +1,7 @@
-"""A process that times benchmarks when it is told to; `compare` has one for each commit, and lets them take turns.
+"""A process that times benchmarks on request; `compare` has one for each commit, which take turns.
 
-It reads lines ``["name", calls]``, and answers with ``[seconds of a call, calls]`` or a text that says why not.
-With no calls it prepares the benchmark, and finds how many calls make a sample.
+It reads lines ``["name", calls]`` and answers with ``[seconds of a call, calls]`` or the text of an error. With 0 calls
+it prepares the benchmark and determines the number of calls in a sample.
 """
 
 import gc
@@ -21,14 +21,14 @@ MOST_CALLS = 10_000
 
 
 def timed(name: str, cls: type, method: str, values: tuple[Any, ...]) -> tuple[Callable[[], Any], Any, int]:
-    """Return a call of a benchmark, its clock, and how many calls make a sample; 0 where that is to be found."""
+    """Return a call of a benchmark, its clock, and the number of calls in a sample; 0 until that is determined."""
     instance: Any = cls()
     benchmark = getattr(instance, method)
     return (lambda: benchmark(*values)), instance.timer, int(getattr(instance, "number", 0))
 
 
 def sample(call: Callable[[], Any], clock: Callable[[], float], calls: int) -> float:
-    """Return the seconds of one call, from some in a row."""
+    """Return the seconds of one call, from several in a row."""
     gc.collect()
     started = clock()
     for _ in range(calls):
@@ -37,7 +37,7 @@ def sample(call: Callable[[], Any], clock: Callable[[], float], calls: int) -> f
 
 
 def calls_for(call: Callable[[], Any], clock: Callable[[], float]) -> int:
-    """Return how many calls make a sample."""
+    """Return the number of calls in a sample."""
     call()
     calls = 1
     while (seconds := sample(call, clock, calls) * calls) < SAMPLE and calls < MOST_CALLS:
@@ -58,7 +58,7 @@ def answer(known: dict[str, tuple[Any, ...]], name: str, calls: int) -> Any:
 
 
 def main() -> None:
-    """Answer until there is nothing more to read; what benchmarks print goes to stderr."""
+    """Answer until the input ends; output of benchmarks goes to stderr."""
     replies, sys.stdout = sys.stdout, sys.stderr
     known = {row[0]: row for row in found(skip_failing=True) if row[2].startswith("time_")}
     for line in sys.stdin:

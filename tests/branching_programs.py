@@ -1,4 +1,4 @@
-"""Random programs that branch, count, index and loop by values, and catch what is raised."""
+"""Random programs that branch, count, index and loop depending on values, and catch exceptions."""
 
 import math
 from typing import Any
@@ -33,7 +33,7 @@ def is_taken(how: str, a: Any, b: Any) -> bool:
 
 
 def evaluated(e: Expression, xs: Any) -> Any:
-    """The value of a random program: it branches, counts and indexes by values, and catches what is raised."""
+    """The value of a random program, which branches, counts and indexes depending on values, and catches exceptions."""
     kind, *parts = e
     if kind == "x":
         return xs[parts[0]]

@@ -1,4 +1,4 @@
-"""An independent propagation of dependencies: numbers that are sets, one Python object for each element.
+"""An independent propagation of dependencies: numbers that hold sets, one Python object for each element.
 
 numpy's arrays of objects apply Python's operators element by element, so that a program in numpy runs on them as it is.
 """
@@ -12,14 +12,14 @@ import numpy as np
 
 
 class Seen:
-    """A number that is known by what it was computed from."""
+    """A number represented by the set of inputs from which it was computed."""
 
     def __init__(self, inputs: frozenset[int] = frozenset()) -> None:
         self.inputs = inputs
 
     def _with(self, other: Any) -> Seen:
         if isinstance(other, np.ndarray):
-            return NotImplemented  # numpy takes it element by element
+            return NotImplemented  # numpy applies it element by element
         return Seen(self.inputs | other.inputs) if isinstance(other, Seen) else self
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = _with
@@ -40,7 +40,7 @@ def sets_of(value: Any) -> list[frozenset[int]]:
 
 
 def expected(program: Callable[[Any], Any], n: int) -> list[set[int]]:
-    """What each output of a program of one vector depends on."""
+    """The inputs on which each output of a program of one vector depends."""
     x = np.array([Seen(frozenset([k])) for k in range(n)], object)
     return [set(found) for found in sets_of(program(x))]
 

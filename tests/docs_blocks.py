@@ -1,4 +1,4 @@
-"""The code blocks of the pages, and how they are run: each in a process of its own, forked from one that has numpy."""
+"""The code blocks of the pages, and their execution: each in a process forked from one that has imported numpy."""
 
 import json
 import os
@@ -23,14 +23,14 @@ Outcome = tuple[int, str, str]  # exit code, stdout, stderr
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of a page: where it stands, its language and text, and the block of output that follows it."""
+    """A fenced block of a page: its position, language and text, and the output block that follows it."""
 
     page: Path
     line: int
     language: str
     text: str
     output: str | None = None
-    files: tuple[tuple[str, str], ...] = ()  # that the page has the reader save first
+    files: tuple[tuple[str, str], ...] = ()  # files that the page tells the reader to save first
 
     @property
     def name(self) -> str:
@@ -39,17 +39,17 @@ class Block:
 
     @property
     def printed(self) -> list[str]:
-        """What the comments behind the calls of `print` say is printed."""
+        """The output that the comments behind calls of `print` state."""
         return [words(text) for text in EXPECTED.findall(self.text)]
 
 
 def words(text: str) -> str:
-    """A text with its white space made equal."""
+    """A text with normalised white space."""
     return " ".join(text.split())
 
 
 def written(page: Path) -> bool:
-    """Whether a page is written by hand: what the site's builder makes is left out."""
+    """Whether a page is written by hand; pages made by the site's builder are not tested."""
     parts = page.relative_to(ROOT).parts
     return not {"api", "_build"} & set(parts) and not (page.parent.name == "gallery" and page.stem != "index")
 
@@ -75,7 +75,7 @@ def all_blocks() -> list[Block]:
 
 
 def run(found: list[Block]) -> dict[str, Outcome]:
-    """Run blocks, each in a process of its own, beside the files that its page has the reader save."""
+    """Run blocks in a process each, beside the files that their page tells the reader to save."""
     command = [sys.executable, __file__]
     programs = {block.name: {**dict(block.files), "block.py": block.text} for block in found}
     environment = os.environ | {"MPLBACKEND": "Agg"}
@@ -108,7 +108,7 @@ def run_all(programs: dict[str, dict[str, str]]) -> dict[str, Outcome]:
 
 
 def start(place: Path) -> int:
-    """Run the program of a folder in a child that is forked here; its process id."""
+    """Run the program of a folder in a forked child; return its process id."""
     if pid := os.fork():
         return pid
     code = 1
@@ -140,7 +140,7 @@ if __name__ == "__main__":
     import tapeengine
 
     tapeengine.default_engine()
-    for module in ("scipy.optimize", "pandas", "tapeengine.chad", "tapeengine.testing"):  # what takes long to import
+    for module in ("scipy.optimize", "pandas", "tapeengine.chad", "tapeengine.testing"):  # slow imports
         with contextlib.suppress(ImportError):
             __import__(module)
     print(json.dumps(run_all(json.load(sys.stdin))))

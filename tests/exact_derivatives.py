@@ -1,4 +1,4 @@
-"""First and second derivatives in every mode, against differences that mpmath takes in as many digits as they need."""
+"""First and second derivatives in every mode, compared with differences by mpmath with as many digits as they need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import tapeengine as te
 
 Point = tuple[float, ...]
 
-#: Relative to the exact value, and in roundings of the arguments that move the value.
+#: Tolerances relative to the exact value, and in roundings of the arguments that move the value.
 RTOL, ROUNDINGS = 1e-10, 64 * sys.float_info.epsilon
 TINY, HUGE = sys.float_info.min, sys.float_info.max
 
@@ -31,7 +31,7 @@ def signed(magnitudes: Sequence[float]) -> tuple[float, ...]:
 
 
 class Exact(NamedTuple):
-    """A value with its derivatives, and how much a rounding of the arguments changes each of them."""
+    """A value with its derivatives, and the effect of a rounding of the arguments on each of them."""
 
     value: Any
     first: tuple[Any, ...]
@@ -41,7 +41,7 @@ class Exact(NamedTuple):
 
 
 def exact(function: Callable[..., Any], point: Point, wanted: Sequence[int]) -> Exact:
-    """Differentiate a function of mpmath's numbers by central differences, of shorter steps until two agree."""
+    """Differentiate a function of mpmath's numbers by central differences with decreasing steps until two agree."""
     found = _differences(function, point, wanted, 25)
     for digits in (60, 150, 360):
         before, found = found, _differences(function, point, wanted, digits)
@@ -120,7 +120,7 @@ def _differences(function: Callable[..., Any], point: Point, wanted: Sequence[in
 
 
 def wrong(found: float, true: Any, change: Any) -> bool:
-    """Tell whether a number differs from the true one by more than the tolerance, where that can be represented."""
+    """Tell whether a number differs from the exact one by more than the tolerance, if that is representable."""
     if abs(true) >= HUGE / 2:
         return math.isfinite(found) and abs(found) < HUGE / 16
     if abs(true) < 4 * TINY:
@@ -213,7 +213,7 @@ def failures(
     *,
     scalar: bool = False,
 ) -> list[str]:
-    """List where a derivative is wrong, at the points where the plain value is right and can be represented."""
+    """List the wrong derivatives, at points where the plain value is correct and representable."""
     import mpmath
 
     wanted = range(len(points[0])) if wanted is None else wanted

@@ -1,4 +1,4 @@
-"""Programs whose tasks run on workers, in a module that workers can import; run as a script, it tells their bits.
+"""Programs with tasks on workers, in a module that workers can import; run as a script, it prints their bits.
 
 python tests/far_programs.py threads|processes|loky|dask|ray
 mpirun -n 3 python -m mpi4py.futures tests/far_programs.py mpi
@@ -27,23 +27,23 @@ DATA = RNG.normal(size=(3, 30, 12))
 
 
 def squares(w: Any, shard: Any) -> Any:
-    """One number of many: rows."""
+    """One number from many: rows."""
     return tnp.sum(tnp.tanh(shard @ w) ** 2)
 
 
 def moments(w: Any, shard: Any) -> Any:
-    """Few numbers of many: rows."""
+    """Few numbers from many: rows."""
     p = shard @ w
     return tnp.sum(p), (tnp.sum(tnp.sin(p)), len(shard))
 
 
 def hidden(w: Any, shard: Any) -> Any:
-    """As many numbers as there are: the tape."""
+    """As many results as inputs: the tape."""
     return tnp.tanh(shard @ w)
 
 
 def price(w: Any, shard: Any) -> Any:
-    """Rules that keep more on tapes of higher order, and round otherwise there."""
+    """Rules that keep more on tapes of higher order, and that round differently there."""
     prices = w[0] * np.exp(np.cumsum(w[1] + 0.3 * w[2] * shard, axis=1))
     return np.mean(np.maximum(np.mean(prices, axis=1), 0.1)), np.mean(np.maximum(prices[:, -1], 0.1))
 
@@ -57,12 +57,12 @@ def wave(w: Any, k: int) -> Any:
 
 
 def part(k: int) -> Any:
-    """What a loader reads."""
+    """The data that a loader reads."""
     return DATA[k]
 
 
 def program(executor: Any, shards: Any, parts: Any, w: Any) -> Any:
-    """All kinds of tasks, one after the other."""
+    """All kinds of tasks, in sequence."""
     a = te.fork_map(partial(squares, w), shards, executor=executor)
     b = te.fork_map(partial(moments, 0.5 * w), parts, executor=executor)
     c = te.fork_map(partial(hidden, w * w), shards, executor=executor)
@@ -73,7 +73,7 @@ def program(executor: Any, shards: Any, parts: Any, w: Any) -> Any:
 
 
 def derivatives(f: Callable[[Any], Any]) -> Iterator[tuple[str, Any]]:
-    """All that transforms make of it."""
+    """The results of all transforms of the program."""
     v = np.linspace(-1.0, 1.0, W.size)
     yield "gradient", te.value_and_grad(f)(W)
     yield "jvp", te.jvp(f, (W,), (v,))
@@ -95,7 +95,7 @@ def found(executor: Any, shards: Any = None) -> dict[str, str]:
     return {name: bits(value) for name, value in derivatives(partial(program, executor, held, parts))}
 
 
-# -- tasks that go wrong or take their time ---------------------------------------------------------------------------
+# -- tasks that fail or are slow ---------------------------------------------------------------------------------------
 def raising(x: Any) -> Any:
     """Fail where x is negative."""
     if x < 0.0:
@@ -104,7 +104,7 @@ def raising(x: Any) -> Any:
 
 
 def dying(path: str, x: Any) -> Any:
-    """End the process of the first call."""
+    """End the process at the first call."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL))
     except FileExistsError:
@@ -113,13 +113,13 @@ def dying(path: str, x: Any) -> Any:
 
 
 def slow(x: Any) -> Any:
-    """Be late where x is 1."""
+    """Be slow where x is 1."""
     time.sleep(0.3 if x == 1.0 else 0.0)
     return x * x
 
 
 def where(x: Any) -> Any:
-    """The process that a task runs in."""
+    """The process in which a task runs."""
     return os.getpid(), x * x
 
 
@@ -131,7 +131,7 @@ def noise(x: Any) -> Any:
 # -- engines ----------------------------------------------------------------------------------------------------------
 @contextmanager
 def started(name: str, workers: int = 2) -> Iterator[Any]:
-    """An engine of a name, and its end."""
+    """The engine with a given name, and a function that ends it."""
     if name == "threads":
         with ThreadPoolExecutor(workers) as executor:
             yield executor

@@ -29,7 +29,7 @@ def value(x: Any) -> Any:
 
 
 def times(t: Any, derivative: Callable[[], Any]) -> Any:
-    """derivative * t, and zero where t is: a linear map sends zero to zero."""
+    """derivative * t, and zero where t is zero: a linear map sends zero to zero."""
     return 0.0 if isinstance(t, float) and t == 0 else derivative() * t
 
 

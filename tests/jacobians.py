@@ -1,4 +1,4 @@
-"""A program's Jacobian in ways that do not know of each other, for structures of floats."""
+"""A program's Jacobian by several independent methods, for structures of floats."""
 
 import dataclasses
 import math
@@ -38,7 +38,7 @@ def leaves(x: Any) -> list[Any]:
 
 
 def with_leaves(x: Any, new: Iterator[Any]) -> Any:
-    """The same structure around other floats."""
+    """The same structure with other floats."""
     if is_number(x):
         return next(new)
     parts = children(x)
@@ -46,7 +46,7 @@ def with_leaves(x: Any, new: Iterator[Any]) -> Any:
 
 
 def at(program: Callable[..., Any], inputs: tuple[Any, ...], xs: list[Any]) -> list[Any]:
-    """The program's scalars where the inputs' floats are xs."""
+    """The program's scalars when the inputs' floats are xs."""
     return leaves(program(forward_mode, *with_leaves(inputs, iter(xs))))
 
 
@@ -86,7 +86,7 @@ def by_reverse_mode(core: Any, program: Callable[..., Any], inputs: tuple[Any, .
 
 
 def hessian_by_forward_mode(program: Callable[..., Any], xs: list[float]) -> Matrix:
-    """Forward over forward, for a program of one list to a scalar."""
+    """Forward over forward, for a scalar program of one list."""
     n = len(xs)
 
     def second(i: int, j: int) -> float:

@@ -1,4 +1,4 @@
-"""Mutations of rooms, sampled, against the tests of each room: which of them no test sees.
+"""Sampled mutations of rooms, run against the tests of each room, to find those that no test detects.
 
     python tests/mutants.py [--each 8] [--seed 1] [--room spaces]
 
@@ -19,9 +19,9 @@ from cosmic_ray.work_item import MutationSpec, WorkerOutcome, WorkResult
 
 ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "build" / "mutants"
-#: What is not copied.
+#: Files that are not copied.
 LEFT_OUT = shutil.ignore_patterns(".*", "build", "__pycache__", "node_modules", "*.egg-info")
-#: What is mutated, and the tests that have to see it.
+#: The mutated rooms, and the tests that must detect the mutations.
 ROOMS = {
     "spaces": (["tapeengine/primitive/spaces.py"], "tests/test_spaces.py tests/test_primitive.py"),
     "structure": (["tapeengine/structure.py"], "tests/core/test_structures.py"),
@@ -29,7 +29,7 @@ ROOMS = {
     "chad": (["tapeengine/chad"], "tests/chad"),
     "primitives": (["primitives/core"], "tests/primitives_core tests/arrays"),
 }
-#: The share of the sampled mutants that has to be killed.
+#: The required share of killed mutants in the sample.
 WANTED = 0.92
 CONFIG = """[cosmic-ray]
 module-path = {modules!r}
@@ -47,7 +47,7 @@ def cosmic_ray(*arguments: str) -> None:
 
 @cache
 def annotations(path: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Where the annotations of a module begin and end; nothing runs there, so no test can see a mutation."""
+    """The ranges of the annotations of a module, which do not run, so that no test can detect a mutation there."""
     found: list[ast.expr | None] = []
     for node in ast.walk(ast.parse(path.read_text())):
         found += [getattr(node, "annotation", None), getattr(node, "returns", None)]
@@ -55,12 +55,12 @@ def annotations(path: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
 
 
 def is_run(mutation: MutationSpec) -> bool:
-    """Whether what is mutated is code and no annotation."""
+    """Whether a mutation is in code and not in an annotation."""
     return not any(first <= mutation.start_pos < last for first, last in annotations(COPY / mutation.module_path))
 
 
 def sample(session: Path, count: int, seed: int) -> None:
-    """Skip all mutants of a session but some."""
+    """Skip all but some mutants of a session."""
     with use_db(str(session)) as db:
         jobs = sorted(item.job_id for item in db.work_items)
         items = sorted(db.work_items, key=lambda item: str(item.mutations))
@@ -70,7 +70,7 @@ def sample(session: Path, count: int, seed: int) -> None:
 
 
 def outcomes(session: Path) -> tuple[int, list[str]]:
-    """How many mutants ran, and the differences that no test saw."""
+    """The number of mutants that ran, and the diffs that no test detected."""
     with use_db(str(session)) as db:
         found = [result for _, result in db.results if result.worker_outcome != WorkerOutcome.SKIPPED]
     return len(found), [result.diff or "" for result in found if not result.is_killed]
@@ -89,7 +89,7 @@ def run_room(room: str, count: int, seed: int, timeout: float) -> tuple[int, lis
 
 
 def copy_tree() -> None:
-    """Copy the tree with its compiled modules; what is imported is the copy, since it comes first on the path."""
+    """Copy the tree with its compiled modules; the copy comes first on the path, so it is imported."""
     shutil.rmtree(COPY, ignore_errors=True)
     shutil.copytree(ROOT, COPY, ignore=LEFT_OUT)
     (COPY / "tapeengine_primitives").symlink_to("primitives/core")

@@ -1,4 +1,4 @@
-"""Calls of every function of a namespace, with arguments found by trying, on traced values in each position."""
+"""Calls of every function in a namespace, with arguments found by search, on traced values in each position."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DATA: dict[str, numpy.ndarray] = {
     "V": numpy.array([0.31, 0.72, 0.55, 0.18]),
     "M": numpy.array([[0.91, 0.13, 0.22], [0.17, 0.84, 0.05], [0.29, 0.11, 0.76]]),
 }
-#: Arguments that are tried in this order; of each length the first that works is taken.
+#: Arguments to try, in this order; for each length, the first that works is used.
 TRIED: tuple[tuple[Any, ...], ...] = (
     *(("V",), ("M",), ("S",), (["V", "V"],), (["M", "M"],)),
     *(("V", "V"), ("M", "V"), ("M", "M"), ("V", "S"), ("S", "V"), ("S", "S"), ("V", 1), ("M", 1), ("S", 1), (2, "V")),
@@ -28,7 +28,7 @@ TRIED: tuple[tuple[Any, ...], ...] = (
 
 
 class Case(NamedTuple):
-    """One call: the arguments, the position that is traced, and whether as an array or as numbers."""
+    """One call: the arguments, the traced position, and whether it is an array or numbers."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
@@ -36,7 +36,7 @@ class Case(NamedTuple):
     numbers: bool
 
     def program(self, x: Any) -> Any:
-        """The call, as a function of the data at the traced place."""
+        """The call, as a function of the data at the traced position."""
         counter = itertools.count()
         return self.function(*(self.filled(arg, counter, x) for arg in self.args))
 
@@ -92,7 +92,7 @@ def functions_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
 
 
 def recipes(function: Callable[..., Any], given: tuple[tuple[Any, ...], ...] | None = None) -> list[tuple[Any, ...]]:
-    """The arguments that a function takes: those given, or for each length the first that works."""
+    """The arguments that a function accepts: the given ones, or for each length the first that works."""
     if given is not None:
         return list(given)
     found: dict[int, tuple[Any, ...]] = {}

@@ -1,4 +1,4 @@
-"""A few hundred calls of numpy functions, each a program of the module that computes it and of its primals.
+"""Several hundred calls of numpy functions, each a program of the module that computes it and of its primals.
 
 The same call goes to numpy (for the value), to the engine (for the derivative) and to `jax.numpy` (to compare with).
 """
@@ -20,7 +20,7 @@ AVERAGES = (
 
 
 class Call(NamedTuple):
-    """One call: ``program(np, *primals)``. `jax` says whether JAX has it with the same derivative."""
+    """One call: ``program(np, *primals)``. `jax` says whether JAX supports it with the same derivative."""
 
     name: str
     program: Program
@@ -30,7 +30,7 @@ class Call(NamedTuple):
 
 
 class Data:
-    """Primals drawn once, all smooth points of the functions they are used for.
+    """Primals drawn once, which are smooth points of all functions that use them.
 
     Some of the calls fit one size only.
     """
@@ -56,7 +56,7 @@ class Data:
 
 
 def symmetric(np: Any, a: Any) -> Any:
-    """A Hermitian matrix made of any: JAX symmetrises where numpy reads one triangle."""
+    """A Hermitian matrix made from any matrix: JAX symmetrises where numpy reads one triangle."""
     return (a + np.conj(np.swapaxes(a, -1, -2))) / 2
 
 
@@ -342,7 +342,7 @@ def linear_algebra(d: Data) -> Iterator[Call]:
 
 
 def rank_one(np: Any, a: Any) -> Any:
-    """The best approximation of rank one, which does not depend on the free phases of singular vectors."""
+    """The best approximation of rank one, which is independent of the free phases of singular vectors."""
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     return s[0] * (u[:, :1] @ vh[:1])
 

@@ -1,4 +1,4 @@
-"""Random expression DAGs: straight-line programs in which every step uses any earlier values, drawn by hypothesis."""
+"""Random expression DAGs: straight-line programs in which each step uses any earlier values, drawn by hypothesis."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -49,7 +49,7 @@ def apply(m: Any, step: Step, a: Any, b: Any) -> Any:
 
 @dataclass(frozen=True)
 class RandomProgram:
-    """A program of some inputs; its results are the last few values."""
+    """A program with some inputs; its results are the last few values."""
 
     inputs: tuple[float, ...]
     steps: tuple[Step, ...]
@@ -62,7 +62,7 @@ class RandomProgram:
         return values[-self.results :]
 
     def is_regular(self) -> bool:
-        """Whether no step lies close to a kink or a branch cut, or beyond what differences can measure."""
+        """Whether no step is close to a kink or a branch cut, or beyond the accuracy of differences."""
         import forward_mode
 
         values: list[float] = list(self.inputs)

@@ -1,4 +1,4 @@
-"""The rules of the source tree that a reader relies on, checked on the syntax trees of all files."""
+"""The rules of the source tree, checked on the syntax trees of all files."""
 
 import ast
 import inspect
@@ -45,9 +45,9 @@ LAYERS: dict[str, int] = {
     "tapeengine.commands": 5,
     "tapeengine": 5,
 }
-# Parts of one layer that may not see each other: the two frontends, the core and its specification.
+# Parts of one layer that must not see each other: the two frontends, the core and its specification.
 STRANGERS = [("tapeengine.duals", "tapeengine.chad"), ("tapeengine._core", "tapeengine.reference")]
-# The table is data that both the core's build and the specification read; the ladder reads the terms of the language.
+# The table is data that the core's build and the specification read; the ladder reads the terms of the language.
 SHARED = {"tapeengine._core.tape.table"}
 TERMS = {"tapeengine.chad.terms", "tapeengine.chad.types"}
 MUTABLE_CALLS = {"dict", "list", "set", "bytearray", "defaultdict", "deque", "Counter", "OrderedDict", "local"}
@@ -74,7 +74,7 @@ def top_level(tree: ast.Module) -> Iterator[ast.stmt]:
 
 
 def imported(module: str, path: Path) -> Iterator[str]:
-    """The absolute names of what a module imports anywhere: at once, inside functions, and for its types."""
+    """The absolute names of a module's imports anywhere: at top level, inside functions, and for its types."""
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for part in ast.walk(ast.parse(path.read_text())):
         if isinstance(part, ast.Import):
@@ -97,7 +97,7 @@ def cimported(path: Path) -> Iterator[str]:
 
 
 def part_of(module: str) -> str | None:
-    """The entry of LAYERS that a module belongs to."""
+    """The entry of LAYERS for a module."""
     names = [name for name in LAYERS if module == name or module.startswith(name + ".")]
     return max(names, key=len, default=None)
 
@@ -128,7 +128,7 @@ COMPILED = [
 
 @cache
 def targets() -> dict[str, set[str]]:
-    """What each module imports, by name; a compiled module with what its declarations need."""
+    """The imports of each module, by name; a compiled module includes those of its declarations."""
     found: dict[str, set[str]] = {}
     for module, path in ALL:
         found.setdefault(module, set()).update(imported(module, path))
@@ -179,12 +179,12 @@ SPECIFICATION = "tapeengine.chad.specification"
 
 
 def test_nothing_that_runs_imports_the_specification() -> None:
-    """What is compared with the specification does not lean on it; only what counts for tests may."""
+    """Code that is compared with the specification does not depend on it; only test code may."""
     users = [m for m, names in targets().items() if any(x.startswith(SPECIFICATION) for x in names)]
     assert [m for m in users if not m.startswith((SPECIFICATION, "tapeengine.testing."))] == []
 
 
-#: The class of traced arrays and the modules of its methods name one another. No other circle, and no larger one.
+#: The class of traced arrays and the modules of its methods import each other. No other circle is allowed.
 ARRAY_METHODS = {
     *(
         f"tapeengine._core.arrays.{name}"
@@ -195,7 +195,7 @@ ARRAY_METHODS = {
 
 
 def circles(graph: dict[str, set[str]]) -> list[set[str]]:
-    """The sets of modules that import one another, in some number of steps."""
+    """The sets of modules that import each other, directly or indirectly."""
     reached = {name: set(targets) for name, targets in graph.items()}
     changed = True
     while changed:
@@ -209,7 +209,7 @@ def circles(graph: dict[str, set[str]]) -> list[set[str]]:
 
 
 def test_no_circle_of_imports() -> None:
-    """Lazy imports and those for types count: what is read from below is read without what is above."""
+    """Lazy imports and those for types count: a module can be read without the modules above it."""
     assert [ring for ring in circles(modules_graph()) if not ring <= ARRAY_METHODS] == []
 
 
@@ -218,7 +218,7 @@ def test_a_circle_is_seen() -> None:
 
 
 def is_mutable(value: ast.expr | None) -> bool:
-    """Whether an expression makes an object that can be changed in place."""
+    """Whether an expression makes a mutable object."""
     if isinstance(value, ast.Call):
         name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
         return name in MUTABLE_CALLS
@@ -226,7 +226,7 @@ def is_mutable(value: ast.expr | None) -> bool:
 
 
 def is_changed(name: str, tree: ast.Module) -> bool:
-    """Whether a module writes into its name: item assignment, or a method that changes the container."""
+    """Whether a module changes the object of a name, by item assignment or a method that changes the container."""
 
     def writes(part: ast.AST) -> bool:
         if not isinstance(part, (ast.Subscript, ast.Attribute)) or not isinstance(part.value, ast.Name):
@@ -302,26 +302,26 @@ def test_test_folders_are_not_packages() -> None:
 
 
 def test_words_of_the_field() -> None:
-    """The field's words: a record is not a node, a backpropagator not a pullback."""
+    """The field's terms: a record is not a node, a backpropagator not a pullback."""
     banned = re.compile(r"\b(pullback|pushforward|wengert)\b", re.IGNORECASE)
     texts = {path: path.read_text() for path in source_files() if not {"tests", "peers"} & set(path.parts)}
     assert [str(path.relative_to(ROOT)) for path, text in texts.items() if banned.search(text)] == []
 
 
 def test_every_extension_has_a_stub() -> None:
-    """A checker of types sees a .pyi beside each .pyx."""
+    """A type checker sees a .pyi beside each .pyx."""
     core = ROOT / "tapeengine" / "_core"
     extensions = sorted(core.rglob("*.pyx"))
     assert [str(path) for path in extensions if not path.with_suffix(".pyi").exists()] == []
 
 
 # -- one engine, one set of functions ---------------------------------------------------------------------------------
-#: What only an engine has: it is configured, or called by transforms, through it.
+#: Names that only an engine has: it is configured with them, or transforms call them through it.
 OF_ENGINES = {"call_program", "jvp_of_traced", "trace", "vjp_of_traced", "vjp_with_aux"}
 
 
 def test_the_engine_and_the_module_have_the_same_functions() -> None:
-    """A method that is added to `Engine` is a function of the package, with the same documentation."""
+    """Each method of `Engine` is a function of the package, with the same documentation."""
     methods = {
         name
         for name, value in inspect.getmembers(te.Engine, callable)

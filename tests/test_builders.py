@@ -1,4 +1,4 @@
-"""Builders of whole records, and the linear helpers that rules are made of."""
+"""Builders of whole records, and the linear maps for writing rules."""
 
 from typing import Any
 
@@ -154,7 +154,7 @@ def test_a_partial_that_asks_for_the_unknown_is_refused() -> None:
 
 
 def test_an_elementwise_rule_without_scale_would_be_found() -> None:
-    """The builder's use of `scale` is what keeps log's cotangent zero at 0."""
+    """The builder's use of `scale` keeps the cotangent of log zero at 0."""
     log = elementwise("test.log", np.log, lambda x: 1.0 / x, args=("x",), samples=samples((3,)))
     assert report_primitive(log, order=1).failures == []
 

@@ -1,4 +1,4 @@
-"""An engine and its plugins: what it is given, what it registers, and what it is configured by."""
+"""An engine and its plugins: explicit and installed plugins, registration, and configuration."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace

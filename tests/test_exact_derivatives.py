@@ -23,7 +23,7 @@ NONZERO = tuple(x for x in SIGNED if x)
 INSIDE = (*(x for x in SIGNED if abs(x) < 1), 1 - 1e-15, -1 + 1e-10)
 BETWEEN_POLES = (*(x for x in NONZERO if x > 0 or x != int(x)), -1.5, -2.5, -170.3)
 
-#: The exact function and the points.
+#: The exact function, and the points.
 UNARY: dict[str, tuple[Callable[[Any], Any], Sequence[float]]] = {
     "exp": (lambda x: mp.exp(x), SIGNED),
     "exp2": (lambda x: mp.mpf(2) ** x, SIGNED),
@@ -84,7 +84,7 @@ def _divides(x: float, y: float) -> bool:
     return bool(x and y) and abs(x / y) < 1e9 and x % y != 0
 
 
-#: The exact function, where it is smooth, and the name in `tapeengine.math`.
+#: The exact function, the region where it is smooth, and the name in `tapeengine.math`.
 BINARY: dict[str, tuple[Callable[[Any, Any], Any], Callable[[float, float], Any], str]] = {
     "hypot": (lambda x, y: mp.sqrt(x * x + y * y), lambda x, y: x and y, "hypot"),
     "arctan2": (lambda x, y: mp.atan2(x, y), lambda x, y: x and y, "atan2"),
@@ -105,7 +105,7 @@ BINARY: dict[str, tuple[Callable[[Any, Any], Any], Callable[[float, float], Any]
 
 
 def some(points: Sequence[Point], name: str, count: int) -> Sequence[Point]:
-    """Return all points at night, else every k-th, from a place that depends on the name."""
+    """Return all points in nightly mode, otherwise every k-th, starting at a point that depends on the name."""
     step = 1 if NIGHTLY else max(1, len(points) // count)
     return points[len(name) % step :: step]
 

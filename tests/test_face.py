@@ -1,4 +1,4 @@
-"""The package's public face: what `import tapeengine as te` shows, with signatures, docstrings and a version."""
+"""The package's public names: the content of `import tapeengine as te`, with signatures, docstrings and a version."""
 
 import inspect
 import math
@@ -61,7 +61,7 @@ def test_a_function_of_math_has_the_parameters_of_pythons(name: str) -> None:
 
 
 def test_headers_compile_under_the_rules_of_msvc() -> None:
-    """Clang stands in for MSVC where there is none: without `restrict` and with MSVC's extensions."""
+    """Clang replaces MSVC where there is none: without `restrict` and with MSVC's extensions."""
     clang = shutil.which("clang")
     if clang is None:
         pytest.skip("clang is not installed")
@@ -74,7 +74,7 @@ def test_headers_compile_under_the_rules_of_msvc() -> None:
 
 
 def test_a_wheel_is_small() -> None:
-    """What a wheel holds, compressed as in a wheel; extension modules without debug information are most of it."""
+    """The content of a wheel, compressed as in a wheel; most of it is extension modules without debug information."""
     core = Path(te.__file__).parent
     if sysconfig.get_config_var("EXT_SUFFIX") is None or "check" in str(core):
         pytest.skip("not a release build")

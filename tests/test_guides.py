@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md and CONTRIBUTING.md name files, folders and targets that are there, and all rooms."""
+"""ARCHITECTURE.md and CONTRIBUTING.md name all rooms, and only existing files, folders and targets."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ ENVIRONMENT = {".venv"}
 
 
 def quoted(text: str) -> list[str]:
-    """What a page sets as code: in backticks, or indented by four."""
+    """The code in a page: in backticks, or indented by four."""
     return re.findall(r"`([^`\n]+)`", text) + re.findall(r"^    (.+)$", text, re.MULTILINE)
 
 

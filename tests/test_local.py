@@ -1,4 +1,4 @@
-"""`te.primitive`: rules given by name, and the missing one by transposing the other."""
+"""`te.primitive`: rules given by name; a missing rule is the transpose of the other."""
 
 import ctypes
 import functools
@@ -60,7 +60,7 @@ def test_the_other_rule_follows_by_transposing() -> None:
 
 
 def test_a_wrong_rule_is_wrong_both_ways() -> None:
-    """The derived rule is the transpose of what was given, so only differences can see that it is wrong."""
+    """The derived rule is the transpose of the given one, so only differences can detect an error."""
     product = made().def_vjp(**{**VJP, "y": lambda ct, x: scale(ct, x)})
     report = report_primitive(product.record)
     assert report.failed == {"differences"}
@@ -173,7 +173,7 @@ def test_a_write_in_any_call_is_refused_and_in_none_allowed(write: str, call: in
 
 
 def needs_writable(y: Any) -> Any:
-    """As compiled code does that asks for memory that it may write to."""
+    """Behaves like compiled code that requests writable memory."""
     if not y.flags.writeable:
         raise ValueError("buffer source array is read-only")
     return memoryview(y).cast("B")

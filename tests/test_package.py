@@ -1,4 +1,4 @@
-"""The package as it is built: what its distributions hold, its metadata, and the switch of build modes."""
+"""The built package: the content of its distributions, its metadata, and the switch of build modes."""
 
 import os
 import runpy
@@ -52,7 +52,7 @@ def test_an_unknown_build_mode_is_refused() -> None:
 
 
 def test_the_source_distribution_is_complete(tmp_path: Path) -> None:
-    """It holds what the core is generated and compiled from, and nothing that is generated."""
+    """It holds the sources from which the core is generated and compiled, and no generated files."""
     result = run("-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path), str(ROOT))
     assert result.returncode == 0, result.stdout + result.stderr
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:

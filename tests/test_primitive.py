@@ -1,4 +1,4 @@
-"""The Primitive record: what is refused when it is built, how it is called, and what its rules keep."""
+"""The Primitive record: errors when it is built, calls, and the values that its rules keep."""
 
 import copy
 import pickle
@@ -16,7 +16,7 @@ from tapeengine.testing import check_primitive
 
 
 class Recorded:
-    """A traced value that shows what it is recorded with."""
+    """A traced value that shows with which arguments it is recorded."""
 
     @staticmethod
     def __tapeengine_trace__(primitive: Primitive, args: tuple[Any, ...], static: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""The registry is a value: it joins contributions, refuses clashes, and explains what is not there."""
+"""The registry is a value: it joins contributions, refuses clashes, and explains missing names."""
 
 from collections.abc import Callable
 from typing import Any

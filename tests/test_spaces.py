@@ -1,4 +1,4 @@
-"""Vector spaces of values: laws of the protocol on drawn structures, and what belongs to a space."""
+"""Vector spaces of values: the laws of the protocol on drawn structures, and membership in a space."""
 
 import copy
 import re
@@ -125,7 +125,7 @@ def test_a_space_has_as_many_elements_as_its_arrays(shape: tuple[int, ...], size
 
 
 def test_what_is_a_container_for_an_engine_is_one_for_spaces() -> None:
-    """Containers of the standard library are taken apart and put together; other classes are leaves."""
+    """Containers of the standard library are decomposed and rebuilt; other classes are leaves."""
     for value in (
         {"a": 1.0, "b": (2.0, [3.0])},
         deque([1.0, 2.0]),

@@ -1,4 +1,4 @@
-"""What becomes of a program on traced values, judged by the plain program alone: its value, and differences of it."""
+"""Verdicts on a program with traced values, from the plain program alone: its value, and differences of it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine.errors import TapeEngineError
 
 STEP = 1e-6
-#: What is in order: the derivative, no dependence, an error of ours, the plain program's own error.
+#: Acceptable outcomes: the derivative, no dependence, an error of ours, the plain program's own error.
 RIGHT = {"traced", "discrete", "refused", "raised"}
 
 
 class Verdict(NamedTuple):
-    """A word for what happened, and what there is to say about it."""
+    """A word for the outcome, and an explanation."""
 
     word: str
     detail: str = ""
@@ -72,7 +72,7 @@ def place(error: BaseException) -> str:
 
 
 def compared(program: Callable[..., Any], point: Any, gradient: Any) -> Verdict:
-    """The slope along one direction, and the differences' of the plain program."""
+    """The slope along one direction, and that of differences of the plain program."""
     direction = tree(lambda x: numpy.cos(1.3 + numpy.arange(numpy.size(x))).reshape(numpy.shape(x))[()], point)
     slope = sum(float(numpy.sum(g * d).real) for g, d in zip(flat(gradient), flat(direction), strict=True))
     wanted = difference(program, point, direction)
@@ -82,7 +82,7 @@ def compared(program: Callable[..., Any], point: Any, gradient: Any) -> Verdict:
 
 
 def difference(program: Callable[..., Any], point: Any, direction: Any) -> float | None:
-    """The central difference of the weighted sum of a plain result; None where it does not settle."""
+    """The central difference of a weighted sum of a plain result; None if it does not converge."""
 
     def weighed(step: float) -> float:
         moved = tree(lambda x, d: x + step * d, point, direction)
@@ -95,7 +95,7 @@ def difference(program: Callable[..., Any], point: Any, direction: Any) -> float
 
 
 def weights(result: list[Any]) -> list[Any]:
-    """A weight for each number of a result, by its place among all."""
+    """A weight for each number of a result, by its position among all."""
     ends = numpy.cumsum([0, *(v.size for v in result)])
     return [numpy.sin(1.0 + numpy.arange(a, b)) for a, b in itertools.pairwise(ends)]
 
@@ -111,14 +111,14 @@ def attempted(program: Callable[..., Any], point: Any) -> tuple[Any, Exception |
 
 @contextlib.contextmanager
 def quiet() -> Any:
-    """Without numpy's warnings and without what functions print."""
+    """Suppress numpy's warnings and output of functions."""
     with warnings.catch_warnings(), numpy.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         yield
 
 
 def tree(function: Callable[..., Any], first: Any, *others: Any) -> Any:
-    """A function of the leaves of a primal; floats stay floats."""
+    """A function of a primal's leaves; floats stay floats."""
     if isinstance(first, list):
         return [tree(function, *items) for items in zip(first, *others, strict=True)]
     result = function(first, *others)
@@ -130,7 +130,7 @@ def flat(value: Any) -> list[Any]:
 
 
 def numbers_of(result: Any) -> list[Any]:
-    """The real and complex numbers of a result, as flat arrays; what else it holds is discrete or no number."""
+    """The real and complex numbers of a result, as flat arrays; other parts are discrete or no numbers."""
     if isinstance(result, (te.Array, te.Dual)):
         return [numpy.reshape(result * 1.0, (-1,))]
     if isinstance(result, ComplexDual):
@@ -141,7 +141,7 @@ def numbers_of(result: Any) -> list[Any]:
         return numbers_of(list(result.values()))
     if isinstance(result, type):
         return []
-    if isinstance(getattr(result, "data", None), te.Array):  # an xarray, which holds arrays of other kinds
+    if isinstance(getattr(result, "data", None), te.Array):  # an xarray, which can hold other arrays
         return numbers_of(result.data)
     if isinstance(result, numpy.ma.MaskedArray):
         return numbers_of(numpy.where(numpy.ma.getmaskarray(result), numpy.nan, result.data))
@@ -154,14 +154,14 @@ def numbers_of(result: Any) -> list[Any]:
 
 
 def of_objects(items: list[Any]) -> Any:
-    """What an array of objects holds, as an array of numbers where it holds nothing else: an integer 0 is one there."""
+    """An object array as an array of numbers, if it holds only numbers; an integer 0 counts as one."""
     if all(isinstance(item, (te.Dual, float, int)) for item in items):
         return tapeengine.numpy.array(items, float)
     return items
 
 
 def equal(found: list[Any], wanted: list[Any]) -> bool:
-    """Whether numbers are those of the plain program, up to the order of a sum."""
+    """Whether numbers equal those of the plain program, up to the order of a sum."""
     if sum(v.size for v in found) != sum(v.size for v in wanted):
         return False
     a, b = (numpy.concatenate([numpy.zeros(0), *part]) for part in (found, wanted))

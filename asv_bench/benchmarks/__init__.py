@@ -7,5 +7,5 @@ ratios to the plain program, taken interleaved in one process.
 import sys
 from pathlib import Path
 
-# Last on the path: tapeengine itself has to come from the environment that asv has installed it into.
+# Appended, because tapeengine itself must be imported from the environment in which asv has installed it.
 sys.path.append(str(Path(__file__).resolve().parents[2]))

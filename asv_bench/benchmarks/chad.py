@@ -71,7 +71,7 @@ class Transformation(derivatives.Timed):
 
 
 class Theorem:
-    """EC section 6: the steps of a gradient over what the theorem allows, below 1."""
+    """EC section 6: the steps of a gradient divided by the theorem's bound; must be below 1."""
 
     params = (list(SCALARS),)
     param_names = ("program",)

@@ -1,4 +1,4 @@
-"""The core: recording, resolving, and how both grow."""
+"""The core: recording and resolving, and their growth."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ class Loop(derivatives.Timed):
 
 
 class Growth:
-    """The headline: a gradient over its program, flat from 10^2 to 10^7 operations."""
+    """The main figure: the cost of a gradient relative to its program, constant from 10^2 to 10^7 operations."""
 
     params = (tuple(10**exponent for exponent in range(2, 8)),)
     param_names = ("operations",)

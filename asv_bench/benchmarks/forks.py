@@ -1,4 +1,4 @@
-"""Parallel programs: wall-clock times, since the processor time of all threads together is the same in order."""
+"""Parallel programs, by wall-clock time, since the processor time of all threads is the same as in sequence."""
 
 from time import perf_counter
 
@@ -11,7 +11,7 @@ Figures = limits.figures(forks.TARGETS)
 
 
 class Speedups:
-    """How many times as fast tasks are side by side as in order."""
+    """The speed-up of parallel tasks over the same tasks in sequence."""
 
     params = (list(forked.PROGRAMS), ["value", "reverse"])
     param_names = ("program", "pass")

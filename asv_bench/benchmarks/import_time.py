@@ -1,4 +1,4 @@
-"""What `import tapeengine` costs a process."""
+"""The cost of `import tapeengine`."""
 
 import subprocess
 import sys
@@ -15,13 +15,13 @@ print(len([name for name in set(sys.modules) - before if name.split(".")[0] != "
 
 
 def children_time() -> float:
-    """Return the CPU seconds of all processes that this one has started and waited for."""
+    """Return the CPU seconds of all child processes that have ended."""
     used = getrusage(RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 class Import:
-    """A fresh process for each sample."""
+    """Starts a new process for each sample."""
 
     timer = staticmethod(children_time)
     number = 1

@@ -1,4 +1,4 @@
-"""Jacobians of array programs by rows: 200 rows in blocks, measured in resolves of a single row."""
+"""Jacobians of array programs by rows: 200 rows in blocks, relative to resolving a single row."""
 
 from collections.abc import Callable
 from typing import Any
@@ -47,7 +47,7 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Any], int]] = {
 
 
 class ArrayRows:
-    """Take the time of a Jacobian by rows, without the recording, over that of one resolve."""
+    """Measure the time of a Jacobian by rows, without the recording, relative to that of one resolve."""
 
     param_names = ("program",)
     params = (tuple(PROGRAMS),)

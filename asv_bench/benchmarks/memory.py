@@ -1,4 +1,4 @@
-"""Memory: the whole process at its peak, and bytes for each operation."""
+"""Memory: the peak of the whole process, and bytes for each operation."""
 
 import tapeengine as te
 import tapeengine.math
@@ -20,7 +20,7 @@ class Peak:
 
 
 class Growth:
-    """The growth of the peak by recording and resolving, taken in a process of its own."""
+    """The growth of the peak by recording and resolving, measured in a separate process."""
 
     timeout = 120
 

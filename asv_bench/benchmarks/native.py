@@ -1,4 +1,4 @@
-"""Native code: gradients of programs as users write them, and what compiling them costs."""
+"""Native code: gradients of realistic programs, and the cost of compiling them."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tapeengine.chad.backends.tiers import is_installed
 
 @derivatives.preparation
 def prepared(name: str, backend: str) -> tuple[Any, Any]:
-    """Return a program that has run once, and its arguments: asv times no call of this."""
+    """Return a program that has run once, and its arguments; asv does not time this."""
     if backend == "native" and not is_installed():
         raise NotImplementedError
     program, args = chad.program(PROGRAMS[name], backend=backend), inputs(name)
@@ -19,7 +19,7 @@ def prepared(name: str, backend: str) -> tuple[Any, Any]:
 
 
 class Gradients(derivatives.Timed):
-    """Value and gradient, compiled, and by what runs without it."""
+    """Value and gradient, compiled and without native code."""
 
     params = (list(PROGRAMS), ["native", "machine"])
     param_names = ("program", "backend")

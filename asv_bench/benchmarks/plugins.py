@@ -1,4 +1,4 @@
-"""Finding the installed plugins, and what they bring."""
+"""Discovery of the installed plugins."""
 
 import tapeengine as te
 from asv_bench import derivatives, limits

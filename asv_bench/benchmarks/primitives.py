@@ -28,7 +28,7 @@ def cases(registry: Mapping[str, Primitive]) -> dict[str, Any]:
 
 
 def problem(primitive: Primitive, sample: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Return a program of the arguments that have derivatives, and these; those that refuse one are constants."""
+    """Return a program of the differentiable arguments, and these; the other arguments are constants."""
     refusals = primitive.refusals or (None,) * len(sample.args)
     places = [i for i in range(len(sample.args)) if primitive.variadic or refusals[i] is None]
 

@@ -1,4 +1,4 @@
-"""The transforms: along one direction, whole matrices, checkpoints, and how often programs and rules run."""
+"""The transforms: single directions, whole matrices, checkpoints, and the numbers of runs of programs and rules."""
 
 from asv_bench import derivatives, limits, transformed
 from asv_bench.measure import ratio
@@ -42,7 +42,7 @@ class Matrices(derivatives.Timed):
 
 
 class Counts:
-    """How often a program runs, and how often its rules are called."""
+    """The number of runs of a program, and of calls of its rules."""
 
     params = (sorted(transformed.PROBED),)
     param_names = ("transform",)

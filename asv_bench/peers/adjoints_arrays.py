@@ -1,4 +1,4 @@
-"""Adjoints written by hand for the programs that are array operations, and for those that become such."""
+"""Adjoints written by hand for programs of array operations, and for programs that can be written as such."""
 
 from typing import Any
 

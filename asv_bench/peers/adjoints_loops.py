@@ -1,6 +1,6 @@
-"""Adjoints written by hand for the loops; each function returns the value and one gradient for each argument.
+"""Adjoints written by hand for the loops; each function returns the value and a gradient for each argument.
 
-They use what numba compiles, with arrays in the place of lists of floats.
+They use only what numba compiles, with arrays instead of lists of floats.
 """
 
 from typing import Any
@@ -191,7 +191,7 @@ def particles_friction(start: Any, steps: int) -> Any:
 
 
 def many_outputs(xs: Any, outputs: int) -> Any:
-    """Keep what each move reads, then walk back."""
+    """Keep the values that each move reads, then walk back."""
     n = len(xs)
     state, kept, seen = xs.copy(), np.empty((outputs, SWEEPS, n)), np.empty((outputs, 2))
     total = 0.0

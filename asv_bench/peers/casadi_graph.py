@@ -1,4 +1,4 @@
-"""CasADi: a symbolic graph built beforehand, one symbol for each scalar, and replayed."""
+"""CasADi: a symbolic graph with one symbol for each scalar, built in advance and replayed."""
 
 from functools import reduce
 from typing import Any
@@ -15,7 +15,7 @@ __all__ = ["TOOLS"]
 
 
 def scalar_loop(xp: Any, xs: list[Any]) -> Any:
-    """Choose between both branches, for symbols have no truth value."""
+    """Choose between both branches, because symbols have no truth value."""
     acc = 1.0
     for x in xs:
         sine = casadi.sin(x)
@@ -44,7 +44,7 @@ def softmax_network(xp: Any, parameters: Any, inputs: list[Any]) -> Any:
 
 
 def tree_evaluation(xp: Any, at: Any) -> Any:
-    """Choose between both results, for symbols have no truth value."""
+    """Choose between both results, because symbols have no truth value."""
     if isinstance(at, Leaf):
         return at.value
     left, right = tree_evaluation(xp, at.left), tree_evaluation(xp, at.right)

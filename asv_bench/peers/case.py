@@ -1,4 +1,4 @@
-"""One tool on one program of one size, in a process of its own: check the numbers, then take the times.
+"""Runs one tool on one program of one size in a separate process: checks the numbers, then measures times.
 
 Each task prints one JSON object; the process may use LIMIT seconds of CPU time.
 
@@ -27,13 +27,13 @@ ADBENCH = ("gmm", "lstm", "ba_sum", "hand", "hand_complicated")
 
 
 def find_tool(module: str, name: str) -> Tool:
-    """Return the tool of that name; the import fails where the tool is not installed."""
+    """Return the tool with that name; the import fails if the tool is not installed."""
     tools: tuple[Tool, ...] = importlib.import_module(f"asv_bench.peers.{module}").TOOLS
     return next(tool for tool in tools if tool.name == name)
 
 
 def direction(parts: list[Any]) -> list[Any]:
-    """Draw the direction in which derivatives are compared."""
+    """Draw the direction for comparing derivatives."""
     draw = np.random.default_rng(0).standard_normal
     return [draw() if isinstance(part, float) else draw(part.shape) for part in parts]
 
@@ -66,7 +66,7 @@ def check(program: Program, size: int, result: tuple[float, list[Any]]) -> float
 
 
 def rounds_for(derivative: Derivative) -> int:
-    """Return how many samples are taken of a derivative: fewer where one call is long."""
+    """Return the number of samples for a derivative: fewer if one call is long."""
     started = process_time()
     derivative()
     taken = process_time() - started
@@ -74,7 +74,7 @@ def rounds_for(derivative: Derivative) -> int:
 
 
 def times(program: Program, size: int, derivative: Derivative) -> dict[str, float]:
-    """Return the steady state, by ADBench's method for its objectives and interleaved with the plain program always."""
+    """Measure the steady state interleaved with the plain program, and by ADBench's method for its objectives."""
     run, primals = program.problem(size, math if program.flavour == "scalars" else np)
     best = interleaved({"plain": lambda: run(*primals), "derivative": derivative}, rounds_for(derivative))
     row = {"plain": best["plain"], "steady": best["derivative"], "ratio": best["derivative"] / best["plain"]}
@@ -101,7 +101,7 @@ def measure(tool: Tool, program: Program, size: int) -> dict[str, Any]:
 
 
 def memory(tool: Tool, program: Program, size: int) -> dict[str, float]:
-    """Return by how many bytes the process's peak grows for each operation; a small run before loads everything."""
+    """Return the growth of the process's peak in bytes for each operation, after a small run that loads everything."""
     tool.prepare(program, program.sizes[0])()
     before = peak_bytes()
     tool.prepare(program, size)()
@@ -109,13 +109,13 @@ def memory(tool: Tool, program: Program, size: int) -> dict[str, float]:
 
 
 def refusals(tool: Tool) -> dict[str, str]:
-    """Return why the tool cannot run some of the programs, by program."""
+    """Return the reasons why the tool cannot run some of the programs, by program."""
     found = {name: tool.refusal(program) for name, program in PROGRAMS.items()}
     return {name: why for name, why in found.items() if why}
 
 
 def row_of(task: str, tool: Tool, name: str, size: str) -> dict[str, Any]:
-    """Return the row of one case; what goes wrong in the tool is a row as well."""
+    """Return the row of one case; an error of the tool is a row as well."""
     try:
         return {"measure": measure, "memory": memory}[task](tool, PROGRAMS[name], int(size))
     except NotExpressible as error:
@@ -126,7 +126,7 @@ def row_of(task: str, tool: Tool, name: str, size: str) -> dict[str, Any]:
 
 
 def main(limit: str, task: str, module: str, name: str, *case: str) -> None:
-    """Print what a task finds as JSON; see the top of this file."""
+    """Print the result of a task as JSON; see the top of this file."""
     seconds = math.ceil(float(limit))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     sys.setrecursionlimit(20_000)

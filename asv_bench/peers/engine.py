@@ -1,4 +1,4 @@
-"""tapeengine itself: the program as it is."""
+"""tapeengine itself, on the unchanged program."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from asv_bench.targets.ratios import ones_like
 __all__ = ["TOOLS"]
 
 
-# Found once in a process, as other tools load their operations when they are imported.
+# Once in a process, like other tools, which load their operations when they are imported.
 te.default_engine()
 
 

@@ -26,7 +26,7 @@ def prepare(program: Program, size: int) -> Derivative:
 
 
 def scalar_gradient(run: Any, primals: Any, parts: list[float]) -> tuple[float, list[Any]]:
-    """Give every scalar its own root: `value_and_grad` over a list costs its length for each element that is read."""
+    """Give every scalar its own root: for a list, `value_and_grad` costs the list's length for each element read."""
     with trace_stack.new_trace() as trace:
         nodes = [VJPNode.new_root() for _ in parts]
         inputs = [new_box(part, trace, node) for part, node in zip(parts, nodes)]

@@ -1,6 +1,6 @@
-"""The tools that are compared, each in its idioms, and what of them is installed.
+"""The tools that are compared, in their idioms, and which of them are installed.
 
-Nothing is imported here: each tool is imported in the processes that measure it.
+Nothing is imported here: the processes that measure a tool import it.
 """
 
 import importlib.metadata
@@ -14,18 +14,18 @@ __all__ = ["COMPILED", "IDIOMS", "OURS", "REWRITTEN", "Idiom", "installed", "ver
 
 @dataclass(frozen=True)
 class Idiom:
-    """Where one tool in one idiom is found, and what it is.
+    """A tool in one idiom.
 
     Attributes
     ----------
     module
-        The module of this folder that holds its `Tool`.
+        The module of this folder with its `Tool`.
     imported
-        What it imports.
+        The module that it imports.
     distribution
         The distribution whose version is reported; empty for Python itself.
     rewritten
-        Whether it runs another program than the one written in Python: scans, symbols, types, code by hand.
+        Whether it runs another program than the one written in Python: with scans, symbols, types, or code by hand.
     compiled
         Whether it compiles a program, or builds a graph of it, before the first derivative.
     """
@@ -61,7 +61,7 @@ COMPILED = tuple(name for name, idiom in IDIOMS.items() if idiom.compiled)
 
 
 def installed(name: str) -> bool:
-    """Say whether the tool can be found."""
+    """Say whether the tool is installed."""
     return importlib.util.find_spec(IDIOMS[name].imported) is not None
 
 

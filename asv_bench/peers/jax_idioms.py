@@ -15,12 +15,12 @@ __all__ = ["TOOLS"]
 
 jax.config.update("jax_enable_x64", True)
 
-# The back end starts with the first operation; that counts as importing.
+# The back end starts with the first operation, which counts as part of the import.
 jax.block_until_ready(jnp.zeros(1) + 1.0)
 
 
 def derivative_of(program: Program, size: int, wrap: Callable[[Any], Any]) -> Derivative:
-    """Return value and gradient of the program as it is, wrapped in `jax.jit` or nothing."""
+    """Return value and gradient of the unchanged program, optionally wrapped in `jax.jit`."""
     run, primals = program.problem(size, jnp, functional=True)
     parts = [jnp.asarray(part) for part in leaves(primals)]
     both = wrap(jax.value_and_grad(lambda arrays: total(run(*rebuilt(primals, arrays)))))
@@ -33,7 +33,7 @@ def eager(program: Program, size: int) -> Derivative:
 
 
 def jit(program: Program, size: int) -> Derivative:
-    """Compile the program as it is: loops unroll, branches on values are refused."""
+    """Compile the unchanged program: loops are unrolled, branches on values are refused."""
     return derivative_of(program, size, jax.jit)
 
 
@@ -47,7 +47,7 @@ def scan(program: Program, size: int) -> Derivative:
 
 
 def not_rewritten(program: Program) -> str | None:
-    """Refuse the programs that have no other form for JAX."""
+    """Refuse the programs that have no version for JAX."""
     if program.name == "tree":
         return "the tree would have to be flattened into arrays by hand"
     return None if program.name in SCANS else "has no loop to rewrite: JAX jit runs it"

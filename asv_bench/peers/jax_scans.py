@@ -1,6 +1,6 @@
-"""The programs as they are rewritten for JAX: scans in the place of loops, arrays in the place of lists.
+"""The programs rewritten for JAX: scans instead of loops, arrays instead of lists.
 
-Each function takes the program's arguments with arrays for lists of floats.
+Each function takes the program's arguments, with arrays instead of lists of floats.
 """
 
 from typing import Any

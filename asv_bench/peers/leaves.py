@@ -1,4 +1,4 @@
-"""Take the primals of a program apart into leaves, whatever the containers, and put other leaves in their place."""
+"""Splits the primals of a program into leaves, in any containers, and rebuilds them with other leaves."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
@@ -14,7 +14,7 @@ def mapped(change: Callable[[Any], Any], structure: Any) -> Any:
     if type(structure) is float:
         return change(structure)
     if isinstance(structure, (list, tuple)):
-        # Some tools are timed with this: a list of floats costs one call for each of them.
+        # Times of some tools include this function: a list of floats costs one call for each.
         one_kind = {type(part) for part in structure} == {float}
         return type(structure)(map(change, structure) if one_kind else (mapped(change, part) for part in structure))
     if isinstance(structure, dict):
@@ -28,7 +28,7 @@ def mapped(change: Callable[[Any], Any], structure: Any) -> Any:
 
 
 def leaves(structure: Any) -> list[Any]:
-    """Return the floats and arrays of floats in the order in which `mapped` meets them."""
+    """Return the floats and arrays of floats in the order in which `mapped` visits them."""
     found: list[Any] = []
     mapped(found.append, structure)
     return found
@@ -41,7 +41,7 @@ def rebuilt(structure: Any, parts: list[Any]) -> Any:
 
 
 def stacked(structure: Any) -> Any:
-    """Return the structure with arrays in the place of lists and tuples of floats, or of arrays of one shape."""
+    """Return the structure with arrays instead of lists and tuples of floats, or of arrays with one shape."""
     if not isinstance(structure, (list, tuple)):
         return structure
     parts = [stacked(part) for part in structure]
@@ -50,12 +50,12 @@ def stacked(structure: Any) -> Any:
 
 
 def flat(parts: Any) -> np.ndarray:
-    """Return all numbers of nested containers as one vector; a part that is None is a zero, but none inside a part."""
+    """Return all numbers in nested containers as one vector; None for a whole part counts as zero."""
     return np.concatenate([np.zeros(0), *vectors([0.0 if part is None else part for part in parts])])
 
 
 def vectors(structure: Any) -> list[np.ndarray]:
-    """Return the numbers and arrays of nested containers as vectors."""
+    """Return the numbers and arrays in nested containers as vectors."""
     if is_dataclass(structure) and not isinstance(structure, type):
         structure = [getattr(structure, field.name) for field in fields(structure)]
     if isinstance(structure, dict):
@@ -68,7 +68,7 @@ def vectors(structure: Any) -> list[np.ndarray]:
 
 
 def total(value: Any) -> Any:
-    """Sum the scalars of a value, so that every program has one number to differentiate."""
+    """Sum the scalars of a value, so that every program has a single number to differentiate."""
     if isinstance(value, (tuple, list)):
         result = value[0]
         for part in value[1:]:

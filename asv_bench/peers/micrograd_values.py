@@ -1,4 +1,4 @@
-"""micrograd: scalars with closures, arithmetic alone."""
+"""micrograd: scalars with closures, and only arithmetic."""
 
 from typing import Any
 
@@ -21,12 +21,12 @@ def is_less(self: Any, other: Any) -> bool:
     return bool(self.data < getattr(other, "data", other))
 
 
-# micrograd compares nothing, and the programs branch on values.
+# micrograd has no comparisons, and the programs branch on values.
 Value.__gt__, Value.__lt__ = is_greater, is_less
 
 
 class Arithmetic:
-    """The functions of `math` that micrograd has: none."""
+    """The functions of `math` in micrograd, of which there are none."""
 
 
 def prepare(program: Program, size: int) -> Derivative:

@@ -1,4 +1,4 @@
-"""Gradients of programs of native code that a person writes by hand, on whole arrays of numpy."""
+"""Gradients written by hand for the programs of native code, on whole numpy arrays."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -46,7 +46,7 @@ def factors(u: Any, v: Any, rows: Any, columns: Any, ratings: Any) -> Any:
 
 
 def recurrent(w: Any, u: Any, xs: Any, h0: Any) -> Any:
-    """Keep the states, then walk back; products with all inputs are one product."""
+    """Keep the states, then walk back; the products with all inputs are one product."""
     n = len(xs)
     states = np.empty((n + 1, len(h0)))
     states[0] = h0

@@ -1,4 +1,4 @@
-"""The programs of native code as they are written for JAX: whole arrays, `vmap`, `scan`, `segment_sum`."""
+"""The programs of native code as written for JAX: whole arrays, `vmap`, `scan`, `segment_sum`."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -203,7 +203,7 @@ def hidden(first: Any, moves: Any, emits: Any, seen: Any) -> Any:
 
 
 def expression(at: Any) -> Any:
-    """A tree of lists, which is unrolled when it is traced: every other level has products."""
+    """A tree of lists, which tracing unrolls; every second level has products."""
 
     def value(at: Any) -> tuple[Any, int]:
         if not isinstance(at, list):
@@ -242,7 +242,7 @@ PROGRAMS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         )
     }
 )
-#: Arguments that JAX is told to take as they are: they give the number of steps, or where sums begin and end.
+#: Static arguments for JAX: the number of steps, or the ends of sums.
 STATIC: Mapping[str, tuple[int, ...]] = MappingProxyType({"rk4": (4,), "heat": (1,), "scalars": (1,)})
 #: Arguments without a derivative.
 DISCRETE: Mapping[str, tuple[int, ...]] = MappingProxyType(
@@ -260,7 +260,7 @@ DISCRETE: Mapping[str, tuple[int, ...]] = MappingProxyType(
 
 
 def prepare(name: str, args: tuple[Any, ...]) -> Callable[[], Any]:
-    """Return value and gradient for all arguments that have one, under jit, as a thunk."""
+    """Return value and gradient for all differentiable arguments, under jit, as a thunk."""
     of = tuple(k for k in range(len(args)) if k not in DISCRETE.get(name, ()))
     both = jax.jit(jax.value_and_grad(PROGRAMS[name], argnums=of), static_argnums=STATIC.get(name, ()))
     given = [x if k in STATIC.get(name, ()) else jax.tree.map(jnp.asarray, x) for k, x in enumerate(args)]

@@ -1,4 +1,4 @@
-"""Adjoints of loops that a person writes by hand and numba compiles."""
+"""Adjoints of loops, written by hand and compiled by numba."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -55,7 +55,7 @@ def linear(x: float, a: Any, b: Any) -> Any:
 
 
 def asian(start: float, rate: float, volatility: float, strike: float, normals: Any) -> Any:
-    """Keep the prices of one path at a time, and walk back through it at once."""
+    """Keep the prices of a single path, and walk back through it at once."""
     paths, steps = normals.shape
     dt = 1.0 / steps
     drift, size = (rate - 0.5 * volatility * volatility) * dt, volatility * np.sqrt(dt)

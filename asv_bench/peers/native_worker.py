@@ -1,6 +1,6 @@
-"""What other tools do with a program of native code, in a process of their own, on demand.
+"""Runs other tools on programs of native code, in a separate process, on demand.
 
-Runs under the interpreter that has the tools. Requests and answers are pickled, on standard input and output.
+It runs under the interpreter that has the tools. Requests and answers are pickled, on standard input and output.
 """
 
 import os
@@ -26,7 +26,7 @@ def prepared(tool: str, name: str, args: tuple[Any, ...]) -> Thunk:
 
 
 def plain(value: Any) -> Any:
-    """Return what another interpreter can unpickle: numpy's arrays in tuples and lists."""
+    """Return a value that another interpreter can unpickle: numpy arrays in tuples and lists."""
     if isinstance(value, tuple | list):
         return type(value)(map(plain, value))
     return value.__array__() if hasattr(value, "__array__") else value

@@ -1,4 +1,4 @@
-"""The adjoint that a person writes by hand for one program, compiled by numba: the floor."""
+"""An adjoint written by hand for one program and compiled by numba: the lower bound."""
 
 from numba import njit
 
@@ -21,7 +21,7 @@ def prepare(program: Program, size: int) -> Derivative:
 
 
 def not_written(program: Program) -> str | None:
-    """Refuse the programs whose adjoint nobody wrote here."""
+    """Refuse the programs without an adjoint here."""
     return None if program.name in BY_HAND else "no adjoint was written by hand"
 
 

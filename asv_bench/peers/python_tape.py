@@ -1,4 +1,4 @@
-"""A tape in some hundred lines of pure Python: what a careful programmer writes when no tool is at hand."""
+"""A tape in about a hundred lines of pure Python, as a careful programmer writes it without a tool."""
 
 import math
 from typing import Any
@@ -11,7 +11,7 @@ __all__ = ["TOOLS", "Tape", "Variable"]
 
 
 class Tape:
-    """Flat lists of parents and partials; a record may have one or two parents, -1 stands for none."""
+    """Flat lists of parents and partials; a record has one or two parents, with -1 for none."""
 
     def __init__(self) -> None:
         self.parents: list[tuple[int, int]] = []
@@ -39,7 +39,7 @@ class Tape:
 
 
 class Variable:
-    """A float with its place on the tape."""
+    """A float with its position on the tape."""
 
     __slots__ = ("index", "tape", "value")
 

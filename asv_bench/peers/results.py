@@ -1,4 +1,4 @@
-"""The file of results, docs/peers.json: rows of one commit, written as they come and never half."""
+"""The file of results, docs/peers.json: the rows of one commit, written atomically as they come."""
 
 import importlib.metadata
 import json
@@ -22,13 +22,13 @@ Row = dict[str, Any]
 
 
 def git(*arguments: str) -> str:
-    """Return what a git command prints, or nothing where there is no repository."""
+    """Return the output of a git command; empty if there is no repository."""
     done = subprocess.run(["git", *arguments], capture_output=True, text=True, cwd=ROOT)
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def commit() -> str:
-    """Return the last commit that changed what is measured; a plus stands behind it where files have changed since."""
+    """Return the last commit that changed measured files, followed by a plus if files have changed since."""
     found = git("log", "-1", "--format=%h", "--", *MEASURED)
     return (found or "unknown") + ("+" if git("status", "--porcelain", "--", *MEASURED) else "")
 
@@ -53,7 +53,7 @@ class Results:
 
     Parameters
     ----------
-    path
+        The file. Its rows are kept if they are from the commit that is measured now, and dropped otherwise.
         The file. Its rows are kept where they are of the commit that is measured now, and left out otherwise.
     measured
         That commit.
@@ -68,20 +68,20 @@ class Results:
             self.take(json.loads(path.read_text()))
 
     def take(self, old: dict[str, Any]) -> None:
-        """Take over what an earlier run measured of the same commit; one unknown or with changes is like no other."""
+        """Take over the rows of an earlier run on the same commit; unknown commits or changed files never match."""
         if old["commit"] == self.commit and self.commit != "unknown" and not self.commit.endswith("+"):
             self.rows, self.memory = old["rows"], old["memory"]
         else:
             self.left_out = f"{len(old['rows'])} rows of commit {old['commit']}, for this is {self.commit}"
 
     def replace(self, tool: str, program: str, rows: Iterable[Row]) -> None:
-        """Put these rows in the place of all that the tool has of the program, and write the file."""
+        """Replace all rows of the tool for the program by these, and write the file."""
         self.rows = [row for row in self.rows if (row["tool"], row["program"]) != (tool, program)]
         self.rows = sorted([*self.rows, *rows], key=place)
         self.write()
 
     def write(self) -> None:
-        """Write the file beside its place and move it there, so that a reader never sees half of it."""
+        """Write the file next to its place and move it there, so that a reader never sees a partial file."""
         tools = {name: version(name) for name in IDIOMS if installed(name)}
         head = {"machine": machine(), "commit": self.commit, "day": datetime.now(UTC).date().isoformat()}
         text = json.dumps(head | {"tools": tools, "memory": self.memory}, indent=1)[:-2]
@@ -92,7 +92,7 @@ class Results:
 
 
 def place(row: Row) -> tuple[int, int, int]:
-    """Return where a row stands in the file: by program, tool and size."""
+    """Return the sort key of a row: program, tool and size."""
     return list(PROGRAMS).index(row["program"]), list(IDIOMS).index(row["tool"]), row["size"]
 
 

@@ -1,13 +1,13 @@
-"""Measure all tools on all programs and write docs/peers.json; every case runs in a process of its own.
+"""Measures all tools on all programs and writes docs/peers.json; every case runs in a separate process.
 
     python -m asv_bench.peers.run                          all tools, all programs
     python -m asv_bench.peers.run --tools tapeengine torch --programs particles dot
     python -m asv_bench.peers.run --quick                  the smallest size of each program
 
-Tools that are not installed, or that cannot be imported, are named and skipped. A case that needs more CPU time than
-the limit, or that crashes, costs its own row alone. After the last minute no further case is started; those that are
-left are named. Rows of an earlier run are kept where they are of the same commit; a run of some tools or programs
-refuses to write into a file of another commit.
+Tools that are not installed, or that cannot be imported, are named and skipped. A case that exceeds the limit of CPU
+time, or that crashes, affects only its own row. After the last minute no further case is started; the remaining ones
+are named. Rows of an earlier run are kept if they are from the same commit; a run of some tools or programs refuses to
+write into a file of another commit.
 """
 
 import argparse
@@ -30,10 +30,10 @@ from asv_bench.programs.program import Program
 ROOT = Path(__file__).resolve().parents[2]
 OUTPUT = ROOT / "docs" / "peers.json"
 MEMORY = PROGRAMS["particles"], 1000
-#: Where the clock of the processor time is coarse, a first call may take no time by it.
+#: The first call's smallest time for extrapolation, since coarse clocks of processor time may show zero.
 CLOCK = 0.01
 
-# -P keeps the sources beside this file out of the way: the installed tapeengine is measured.
+# -P keeps the sources beside this file off the path, so that the installed tapeengine is measured.
 START = f"import sys; sys.path.append({str(ROOT)!r}); from asv_bench.peers.case import main; main(*sys.argv[1:])"
 
 
@@ -45,9 +45,9 @@ def one_thread() -> dict[str, str]:
 
 
 def run_process(tool: str, task: str, *arguments: str, limit: float) -> Row:
-    """Run one task of one tool in a process of its own, held to `limit` seconds of CPU time.
+    """Run one task of one tool in a separate process, with at most `limit` seconds of CPU time.
 
-    A process that sleeps or waits for a core is ended by the clock on the wall, after four times as long.
+    A process that sleeps or waits for a core is ended after four times as long by the wall clock.
     """
     command = [sys.executable, "-P", "-c", START, str(limit), task, IDIOMS[tool].module, tool, *arguments]
     wall = 4.0 * limit + 10.0
@@ -63,7 +63,7 @@ def run_process(tool: str, task: str, *arguments: str, limit: float) -> Row:
 
 
 def ended(code: int, stderr: str, limit: float) -> str:
-    """Say how a process ended that printed no row."""
+    """Describe how a process ended that printed no row."""
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
         return f"took more than {limit:.0f} s of CPU time"
     if code < 0:
@@ -73,18 +73,18 @@ def ended(code: int, stderr: str, limit: float) -> str:
 
 @dataclass
 class Run:
-    """What one call of this command measures.
+    """The measurements of one call of this command.
 
     Attributes
     ----------
     results
-        Where rows go.
+        Where rows are written.
     limit
         Seconds of CPU time for one case.
     end
-        When to start no further case, by the monotonic clock.
+        The time after which no further case is started, by the monotonic clock.
     refusals
-        Why a tool cannot run a program, by tool and program, as it says itself.
+        The tools' reasons for refusing programs, by tool and program.
     left
         The cases that were not started.
     """
@@ -96,7 +96,7 @@ class Run:
     left: list[str] = field(default_factory=list)
 
     def usable(self, tools: list[str]) -> list[str]:
-        """Ask each tool what it refuses, and return those that answer; the others are named."""
+        """Ask each tool for the programs that it refuses; return the tools that answer, and name the others."""
         for tool in tools:
             answer = run_process(tool, "refusals", limit=self.limit) if installed(tool) else {"error": "not installed"}
             if "error" in answer:
@@ -146,7 +146,7 @@ class Run:
 
 
 def foreseen(rows: list[Row], size: int) -> float:
-    """Guess the CPU time that the next size takes: some calls, and a first one that grows as it has grown so far."""
+    """Estimate the CPU time for the next size: some calls, and a first one that keeps its rate of growth."""
     last = rows[-1]
     growth = size / last["size"]
     steady = 6.0 * last["steady"] * growth
@@ -157,7 +157,7 @@ def foreseen(rows: list[Row], size: int) -> float:
 
 
 def told(row: Row) -> str:
-    """Return what is printed of a row."""
+    """Return the printed form of a row."""
     if "ratio" in row:
         return f"{row['ratio']:10.3g} x, first {row['first']:.3g} s"
     return str(row.get("error") or row.get("refused"))
@@ -178,12 +178,12 @@ def options_of(arguments: list[str] | None) -> Any:
 
 
 def partial(options: Any) -> bool:
-    """Say whether only some tools, programs or sizes are to be measured."""
+    """Say whether only some tools, programs or sizes are measured."""
     return options.quick or set(options.tools) < set(IDIOMS) or set(options.programs) < set(PROGRAMS)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit code tells whether tools disagree about a derivative, or cases are left."""
+    """Run the command; the exit code says whether tools disagree about a derivative, or cases were not started."""
     options, started = options_of(arguments), monotonic()
     run = Run(Results(options.output, commit()), options.limit, started + 60.0 * options.minutes)
     if run.results.left_out and partial(options) and not options.fresh:

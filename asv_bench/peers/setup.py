@@ -1,9 +1,9 @@
-"""Make the virtual environment of the peers and measure them: `make peers PEERS_ARGS="..."`.
+"""Makes the virtual environment of the peers and measures them: `make peers PEERS_ARGS="..."`.
 
     python asv_bench/peers/setup.py [--environment DIR] [--only-install] [arguments of asv_bench.peers.run]
 
-The environment lies in .venv-peers, or where the variable TAPEENGINE_PEERS says. A peer that cannot be installed on
-this machine is named and left out.
+The environment is in .venv-peers, or where the variable TAPEENGINE_PEERS says. A peer that cannot be installed on this
+machine is named and skipped.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def requirements() -> list[str]:
 
 
 def install(python: Path) -> list[str]:
-    """Install all requirements, one by one where they cannot be had together; return those that failed."""
+    """Install all requirements, one by one if they cannot be installed together; return those that failed."""
     pip = [str(python), "-m", "pip", "install", "--quiet"]
     if subprocess.run([*pip, "-r", str(REQUIREMENTS)]).returncode == 0:
         return []

@@ -12,11 +12,11 @@ Derivative = Callable[[], tuple[float, list[Any]]]
 
 
 class NotExpressible(Exception):
-    """The tool has no idiom for this program; the message says why."""
+    """The tool has no idiom for this program; the message gives the reason."""
 
 
 def anything(program: Program) -> str | None:
-    """Refuse no program beforehand."""
+    """Refuse no program in advance."""
     return None
 
 
@@ -32,12 +32,12 @@ class Tool:
     Attributes
     ----------
     name
-        Tool and idiom, as tables and pictures show them.
+        Tool and idiom, as shown in tables and pictures.
     prepare
-        ``prepare(program, size)`` gives a thunk that returns the value and the cotangents of all leaves, in order.
-        What it does itself (tracing, building a graph) counts into the time to the first derivative.
+        ``prepare(program, size)`` returns a thunk that returns the value and the cotangents of all leaves, in order.
+        Its own work (tracing, building a graph) counts towards the time to the first derivative.
     refusal
-        ``refusal(program)`` says why the tool cannot run a program, where that is known without trying.
+        ``refusal(program)`` says why the tool cannot run a program, if that is known without trying.
     """
 
     name: str

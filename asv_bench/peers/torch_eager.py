@@ -27,7 +27,7 @@ class NumpyNames:
 
     @staticmethod
     def stack(parts: list[Any], axis: int = 0) -> Any:
-        """Join along a fresh axis."""
+        """Join along an additional axis."""
         return torch.stack(parts, dim=axis)
 
     @staticmethod
@@ -42,7 +42,7 @@ class NumpyNames:
 
 
 def tensor(part: Any) -> torch.Tensor:
-    """Return a float64 tensor whose gradient is wanted."""
+    """Return a float64 tensor that requires a gradient."""
     return torch.tensor(part, dtype=torch.float64, requires_grad=True)
 
 

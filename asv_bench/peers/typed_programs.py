@@ -11,12 +11,12 @@ from tapeengine import chad
 
 __all__ = ["TOOLS"]
 
-# Found once in a process, as other tools load their operations when they are imported.
+# Once in a process, like other tools, which load their operations when they are imported.
 te.default_engine()
 
 
 def prepare(program: Program, size: int) -> Derivative:
-    """Transform the typed program and differentiate it by `te.vjp`; constants get a cotangent as well."""
+    """Transform the typed program and differentiate it by `te.vjp`, with cotangents for constants as well."""
     twin = TWINS[program.name]
     arguments = twin.arguments(program.inputs(size))
     typed = chad.Program(twin.program.function)
@@ -29,7 +29,7 @@ def prepare(program: Program, size: int) -> Derivative:
 
 
 def not_typed(program: Program) -> str | None:
-    """Refuse the programs that have no typed twin."""
+    """Refuse the programs without a typed twin."""
     return None if program.name in TWINS else "was not written in the typed language"
 
 

@@ -1,6 +1,6 @@
-"""Data for the four ADBench objectives: the public files where a folder is given, data of the same form elsewhere.
+"""Data for the four ADBench objectives: the public files if a folder is given, otherwise similar generated data.
 
-The environment variable TAPEENGINE_TEST_DATA names a folder that holds ``adbench/loaders.py``, which reads the files.
+The environment variable TAPEENGINE_TEST_DATA names a folder with ``adbench/loaders.py``, which reads the files.
 """
 
 import importlib.util
@@ -20,7 +20,7 @@ Data = dict[str, Any]
 
 @cache
 def loaders() -> Any:
-    """Return the module that reads the public files, or None where there is no folder of them."""
+    """Return the module that reads the public files; None if their folder is not given."""
     folder = os.environ.get("TAPEENGINE_TEST_DATA")
     path = Path(folder or "") / "adbench" / "loaders.py"
     if not folder or not path.is_file():

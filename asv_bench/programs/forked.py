@@ -1,4 +1,4 @@
-"""Programs of tasks, side by side or one after the other: long scalar loops, and layers on large arrays."""
+"""Programs of tasks, in parallel or in sequence: long scalar loops, and layers on large arrays."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,17 +14,17 @@ Map = Callable[[Callable[[Any], Any], Sequence[Any]], Any]
 
 
 def in_order(task: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-    """Run tasks one after the other."""
+    """Run tasks in sequence."""
     return [task(item) for item in items]
 
 
 def side_by_side(task: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-    """Run tasks side by side."""
+    """Run tasks in parallel."""
     return te.fork_map(task, items)
 
 
 def loops(run: Map, x: Any) -> Any:
-    """Add up eight loops of 10^5 steps, each from a start of its own."""
+    """Sum eight loops of 10^5 steps, each with its own start."""
 
     def loop(start: float) -> Any:
         acc = start * x
@@ -36,7 +36,7 @@ def loops(run: Map, x: Any) -> Any:
 
 
 def layers(run: Map, w: Any) -> Any:
-    """Add up what four batches give behind three layers with one matrix of weights, 500 x 500."""
+    """Sum the outputs of four batches behind three layers with a shared 500 x 500 matrix of weights."""
 
     def batch(x: Any) -> Any:
         for _ in range(3):

@@ -12,7 +12,7 @@ __all__ = ["PROGRAM", "factor_positions", "gmm", "log_wishart", "wishart_constan
 
 
 def factor_positions(d: int) -> tuple[Any, Any]:
-    """Return which column of the factors fills each place of a lower triangle, and a mask of that triangle.
+    """Return the column of the factors for each position in a lower triangle, and a mask of that triangle.
 
     The triangle is filled column by column: column i holds rows i + 1 .. d - 1.
     """

@@ -1,6 +1,6 @@
-"""Programs in the manner of the public benchmark GradBench: det, ode, kmeans, lse and llsq.
+"""Programs modelled on the public benchmark GradBench: det, ode, kmeans, lse and llsq.
 
-The definitions are theirs (github.com/gradbench/gradbench); the code is this project's. Nested ones are in `nested`.
+The definitions are GradBench's (github.com/gradbench/gradbench); the code is this project's. See also `nested`.
 """
 
 from typing import Any
@@ -31,7 +31,7 @@ def slope(x: list[Any], y: list[Any]) -> list[Any]:
 
 
 def ode(xp: Any, x: list[Any], steps: int) -> Any:
-    """Solve y' = slope(x, y) from 0 to 2 by Runge-Kutta's fourth order, and return the last component."""
+    """Solve y' = slope(x, y) from 0 to 2 by the fourth-order Runge-Kutta method, and return the last component."""
     h = 2.0 / steps
     y: list[Any] = [0.0] * len(x)
     for _ in range(steps):

@@ -1,7 +1,7 @@
 """ADBench's hand tracking: 26 angles move 22 bones, and the skin follows.
 
-In the simple form each measured point belongs to a vertex of the skin; in the complicated form to a place on a triangle
-of the skin, which is found as well.
+In the simple form each measured point belongs to a vertex of the skin; in the complicated form, to a point in a
+triangle of the skin, which is part of the problem.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ BONES = 22
 
 
 def pose(xp: Any, theta: Any) -> Any:
-    """Spread the angles over a (25, 3) array: rotation, scale, translation and one row for each bone."""
+    """Distribute the angles over a (25, 3) array: rotation, scale, translation and one row for each bone."""
     rows = xp.zeros((25, 3))
     rows[0] = theta[0:3]
     rows[1] = 1.0
@@ -31,7 +31,7 @@ def pose(xp: Any, theta: Any) -> Any:
 
 
 def pose_functional(xp: Any, theta: Any) -> Any:
-    """Spread the angles with one gather, for tools that refuse item assignment."""
+    """Distribute the angles with one gather, for tools that refuse item assignment."""
     source = np.full((25, 3), 27)
     source[0], source[1], source[2] = (0, 1, 2), 26, (3, 4, 5)
     for finger in range(5):
@@ -102,7 +102,7 @@ def turned(xp: Any, r: Any, angle: Any) -> Any:
 
 
 def skin(xp: Any, rows: Any, rotations: Any, turn: Any, data: dict[str, Any], vertices: Any) -> Any:
-    """Return where these vertices of the skin are, as (3, number of vertices); `turn` is the global rotation."""
+    """Return the positions of these vertices of the skin, as (3, number of vertices); `turn` is the global rotation."""
     relatives = data["base_relatives"] @ rotations
     absolutes: list[Any] = []
     for i, parent in enumerate(data["parents"]):
@@ -121,7 +121,7 @@ def errors(xp: Any, rows: Any, rotations: Any, data: dict[str, Any], turn: Any =
 
 
 def errors_complicated(xp: Any, us: Any, rows: Any, rotations: Any, data: dict[str, Any], turn: Any) -> Any:
-    """Return the distance vectors from places on triangles to the points; `us` (N, 2) weighs their corners."""
+    """Return the distance vectors from points in triangles to the measured points; `us` (N, 2) weighs the corners."""
     corners = data["triangles"][data["corr"]]
     first, second, third = (skin(xp, rows, rotations, turn, data, corners[:, i]) for i in range(3))
     u, v = us[:, 0], us[:, 1]

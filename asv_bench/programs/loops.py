@@ -1,6 +1,6 @@
 """Loops over arrays by index: reads, writes, and unrolled calls.
 
-A read or a write must cost the same whatever the array's size; tools that make an array of zeros for each of them turn
+A read or a write must cost the same for any size of the array; tools that make an array of zeros for each of them make
 these loops quadratic.
 """
 
@@ -41,7 +41,7 @@ def recurrence_functional(xp: Any, start: Any, n: int) -> Any:
 
 
 def unrolled(xp: Any, x: Any, n: int) -> Any:
-    """Apply the same array step `n` times, as a loop that compilers unroll."""
+    """Apply the same array step `n` times, in a loop that compilers unroll."""
     for _ in range(n):
         x = xp.sin(x) * 1.1 + 0.1 * x
     return xp.sum(x)

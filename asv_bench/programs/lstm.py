@@ -1,4 +1,4 @@
-"""ADBench's LSTM: a sequence model of diagonal gates, one small array operation after the other."""
+"""ADBench's LSTM: a sequence model with diagonal gates, a sequence of small array operations."""
 
 from typing import Any
 

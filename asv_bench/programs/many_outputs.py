@@ -11,7 +11,7 @@ SWEEPS = 6
 
 
 def many_outputs(xp: Any, xs: list[Any], outputs: int) -> list[Any]:
-    """Let twenty coupled scalars move, and look at a product of two of them after every few sweeps."""
+    """Move twenty coupled scalars, and return a product of two of them after every few sweeps."""
     sin = xp.sin
     state, count, results = list(xs), len(xs), []
     for k in range(outputs):

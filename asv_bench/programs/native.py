@@ -1,4 +1,4 @@
-"""Programs as users write them, for native code: clustering, mixtures, factors, recurrences, a stencil."""
+"""Realistic programs for native code: clustering, mixtures, factors, recurrences, a stencil."""
 
 import math
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""Programs as users write them, for native code: models on arrays of data."""
+"""Realistic programs for native code: models on arrays of data."""
 
 import math
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def regression_inputs() -> tuple[Any, ...]:
 
 
 def rays(directions: Matrix, centres: Matrix, radii: chad.Vec) -> float:
-    """Return the sum of the distances at which rays from the origin meet the first of some spheres."""
+    """Return the sum of the distances at which rays from the origin hit the first of some spheres."""
     total = 0.0
     for d in directions:
         nearest = 100.0
@@ -55,7 +55,7 @@ def rays_inputs() -> tuple[Any, ...]:
 
 
 def spline(at: chad.Vec, knots: chad.Vec) -> float:
-    """Return the sum of squares of a uniform cubic B-spline at some places."""
+    """Return the sum of squares of a uniform cubic B-spline at some points."""
     total = 0.0
     for x in at:
         i = int(x)
@@ -114,7 +114,7 @@ def bundle_inputs() -> tuple[Any, ...]:
 
 
 def decisions(features: Matrix, feature: Wholes, threshold: chad.Vec, leaves: chad.Vec, ys: chad.Vec) -> float:
-    """Return the squared error of a decision tree whose inner nodes lie in an array as in a heap."""
+    """Return the squared error of a decision tree whose inner nodes are stored in an array like a heap."""
     total = 0.0
     for i in range(len(ys)):
         at = 0
@@ -131,7 +131,7 @@ def decisions_inputs() -> tuple[Any, ...]:
 
 
 def csr(values: chad.Vec, columns: Wholes, starts: Wholes, x: chad.Vec) -> float:
-    """Return the squared length of a matrix in compressed rows times a vector."""
+    """Return the squared length of the product of a matrix in compressed row storage and a vector."""
     return sum(
         sum(values[k] * x[columns[k]] for k in range(starts[i], starts[i + 1])) ** 2 for i in range(len(starts) - 1)
     )
@@ -208,7 +208,7 @@ def mixed_inputs() -> tuple[Any, ...]:
 
 
 def first(name: str) -> Case:
-    """Return a program that is there already, with its inputs."""
+    """Return a program of another module, with its inputs."""
     return FIRST[name], lambda: first_inputs(name)
 
 

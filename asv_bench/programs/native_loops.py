@@ -1,4 +1,4 @@
-"""Programs as users write them, for native code: recurrences, filters, solvers, dynamic programs, records."""
+"""Realistic programs for native code: recurrences, filters, solvers, dynamic programs, records."""
 
 import math
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Wholes = chad.Array[int]
 
 
 def rk4(x: float, y: float, a: float, b: float, steps: int) -> float:
-    """Solve the equations of predators and prey by Runge and Kutta's method."""
+    """Solve the predator-prey equations by a Runge-Kutta method."""
     h = 0.01
     for _ in range(steps):
         k1 = x * (a - y)
@@ -42,7 +42,7 @@ def rk4(x: float, y: float, a: float, b: float, steps: int) -> float:
 
 
 def kalman(f: Matrix, q: chad.Vec, r: float, observed: chad.Vec) -> float:
-    """Return the log-likelihood of a Kalman filter that sees the first component of its state."""
+    """Return the log-likelihood of a Kalman filter that observes the first component of its state."""
     n = len(q)
     x = [0.0 for _ in range(n)]
     p = [[1.0 if i == j else 0.0 for j in range(n)] for i in range(n)]
@@ -136,7 +136,7 @@ def asian_inputs() -> tuple[Any, ...]:
 
 
 def lstm(w: Matrix, u: Matrix, b: chad.Vec, xs: Matrix) -> float:
-    """Return the squared last state of a network with long short-term memory."""
+    """Return the squared last state of an LSTM network."""
     n = len(b) // 4
     d = len(xs[0])
     h = [0.0 for _ in range(n)]
@@ -211,11 +211,11 @@ def expression(at: Expression) -> float:
         case Sum(left, right):
             return expression(left) + expression(right)
         case Product(left, right):
-            return expression(left) * tm.sin(expression(right))  # dual numbers come here past the typed program
+            return expression(left) * tm.sin(expression(right))  # dual numbers run this as Python
 
 
 def expression_inputs(depth: int = 6) -> tuple[Any, ...]:
-    """Return an expression whose numbers are all that deep."""
+    """Return an expression in which all numbers are at the given depth."""
     numbers = iter(draws.scalars(2**depth, 121, 0.5, 1.5))
 
     def drawn(depth: int) -> Any:

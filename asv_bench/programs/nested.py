@@ -1,7 +1,7 @@
-"""Two programs that take derivatives of derivatives: gradient descent through a simulation and through itself.
+"""Two programs with nested derivatives: gradient descent through a simulation, and through itself.
 
-Both are the classic tests of nested differentiation by Siskind and Pearlmutter. The two operators that take derivatives
-are arguments: ``outer(f, x)`` and ``inner(f, x)`` give the gradient of `f` at the list `x`, as a list.
+Both are the classic tests of nested differentiation by Siskind and Pearlmutter. The two differentiation operators are
+arguments: ``outer(f, x)`` and ``inner(f, x)`` return the gradient of `f` at the list `x`, as a list.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def squared_distance(x: list[Any], y: list[Any]) -> Any:
 
 
 def minimise(f: Callable[[list[Any]], Any], gradient: Callable[[list[Any]], list[Any]], x: list[Any]) -> list[Any]:
-    """Descend with a step that doubles after ten gains and halves after a loss, until nothing moves by 1e-5."""
+    """Descend with a step that doubles after ten gains and halves after a loss, until no move exceeds 1e-5."""
     eta, gains, limit = 1e-5, 0, 1e-10
     value, slope = f(x), gradient(x)
     origin = [0.0] * len(x)
@@ -52,7 +52,7 @@ def potential(charges: list[list[Any]], x: list[Any]) -> Any:
 
 
 def fall(inner: Gradient, w: Any) -> Any:
-    """Let a particle fall between two charges and return the square of where it lands."""
+    """Let a particle fall between two charges and return the square of its landing position."""
     dt = 0.1
     charges = [[10.0, 10.0 - w], [10.0, 0.0]]
     x, v = [0.0, 8.0], [0.75, 0.0]

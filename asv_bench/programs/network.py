@@ -1,4 +1,4 @@
-"""Dense networks with ReLU on nested lists of scalars; `network_arrays` has the same on arrays."""
+"""Dense networks with ReLU on nested lists of scalars; `network_arrays` is the version on arrays."""
 
 from collections.abc import Sequence
 from itertools import pairwise

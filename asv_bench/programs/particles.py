@@ -1,7 +1,7 @@
 """Particles that move in the plane, on lists of scalars.
 
-`particles` has forces between every two of them; `particles_friction` is the parallel paper's (DN section 13): each
-particle moves alone, so that the four of them can run in parallel.
+`particles` has pairwise forces. `particles_friction` is from the parallel paper (DN section 13): each particle moves
+independently, so all four can run in parallel.
 """
 
 from typing import Any
@@ -54,7 +54,7 @@ def friction_path(position: Any, velocity: Any, steps: int, dt: float = 0.05) ->
 
 
 def particles_friction(xp: Any, start: list[Any], steps: int) -> Any:
-    """Sum x y over the last positions of particles that move alone."""
+    """Sum x y over the last positions of independent particles."""
     total = 0.0
     for position, velocity in start:
         x, y = friction_path(position, velocity, steps)

@@ -11,7 +11,7 @@ __all__ = ["PROGRAM", "particles_arrays"]
 
 
 def particles_arrays(xp: Any, position: Any, velocity: Any, steps: int) -> Any:
-    """Do what `particles.particles` does, with one array operation for all pairs."""
+    """Compute `particles.particles` with one array operation for all pairs."""
     dt = 0.01
     for _ in range(steps):
         difference = position[:, None, :] - position[None, :, :]

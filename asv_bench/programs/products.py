@@ -1,4 +1,4 @@
-"""Products of matrices and vectors on arrays, with the gradients that a person would write in numpy."""
+"""Products of matrices and vectors on arrays, with gradients written by hand in numpy."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def matvec_by_hand(matrix: Any, vector: Any) -> Any:
 
 
 def matmul_by_hand(a: Any, b: Any) -> Any:
-    """Return value and gradients of `sum_matmul` by the general rule, with two more products."""
+    """Return value and gradients of `sum_matmul` by the general rule, with two further products."""
     product = a @ b
     ones = np.ones_like(product)
     return np.sum(product), (ones @ b.T, a.T @ ones)

@@ -1,4 +1,4 @@
-"""The record that describes one benchmark program, whatever tool runs it."""
+"""The record that describes one benchmark program, independent of the tool that runs it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ def no_operations(size: int) -> int:
 
 @dataclass(frozen=True)
 class Program:
-    """A program written once, with what is needed to run it in any tool.
+    """A program written once, with the data for running it in any tool.
 
     Attributes
     ----------
@@ -26,17 +26,17 @@ class Program:
     run
         ``run(xp, *primals)``. For scalars `xp` has the functions of `math`; for arrays, those of `numpy`.
     inputs
-        ``inputs(size)`` gives the arguments as nested lists of floats (scalars) or as numpy arrays (arrays).
+        ``inputs(size)`` returns the arguments as nested lists of floats (scalars) or as numpy arrays (arrays).
     active
-        How many of the arguments are differentiated; the others are constants and come last.
+        The number of arguments that are differentiated; the others are constants and come last.
     sizes
         The sizes that are measured, smallest first.
     flavour
         Whether the program works on scalars or on arrays.
     operations
-        ``operations(size)`` is the number of scalar operations of one run, 0 where nobody counted.
+        ``operations(size)`` is the number of scalar operations of one run, 0 if it is not known.
     known
-        Size to value, where the value is known from elsewhere.
+        Maps sizes to values known from elsewhere.
     functional
         The same program without item assignment, for tools that refuse assignment.
     """
@@ -52,7 +52,7 @@ class Program:
     active: int | None = None
 
     def problem(self, size: int, xp: Any, functional: bool = False) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Return the program of one size as a callable of what is differentiated, and the primals to call it with."""
+        """Return the program of one size as a callable of the differentiated arguments, and these arguments."""
         run = self.functional if functional and self.functional else self.run
         arguments = self.inputs(size)
         primals, constants = arguments[: self.active], arguments[self.active :] if self.active else ()

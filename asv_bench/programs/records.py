@@ -1,4 +1,4 @@
-"""Programs over records, as users write them in the typed language: spheres in a list, a tree of questions."""
+"""Realistic programs over records in the typed language: spheres in a list, a tree of questions."""
 
 import math
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class Sphere:
 
 @chad.program
 def hit(ball: Sphere, dx: float, dy: float) -> float:
-    """Return how far a ray through (dx, dy, 1) goes before it meets a ball, or a large number."""
+    """Return the distance at which a ray through (dx, dy, 1) hits a ball, or a large number."""
     norm = math.sqrt(dx * dx + dy * dy + 1.0)
     along = (dx * ball.x + dy * ball.y + ball.z) / norm
     inside = along * along - (ball.x**2 + ball.y**2 + ball.z**2 - ball.radius**2)
@@ -44,7 +44,7 @@ def rays(balls: chad.Array[Sphere], xs: Vec, ys: Vec) -> float:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a decision tree answers."""
+    """The answer at a leaf of a decision tree."""
 
     value: float
 
@@ -64,7 +64,7 @@ Decision = Answer | Question
 
 @chad.program
 def decide(tree: Decision, x: Vec) -> float:
-    """Answer softly."""
+    """Evaluate a soft decision tree."""
     match tree:
         case Answer(value):
             return value

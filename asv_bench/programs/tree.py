@@ -1,4 +1,4 @@
-"""Recursive evaluation of an expression tree of dataclasses, with branches on the values met on the way."""
+"""Recursive evaluation of an expression tree of dataclasses, with branches on intermediate values."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,7 @@ class Node:
 
 
 def evaluate(xp: Any, tree: Any) -> Any:
-    """Evaluate a tree: the weighted product of its branches, squashed where it is large."""
+    """Evaluate a tree: the weighted product of its branches, squashed if it is large."""
     if isinstance(tree, Leaf):
         return tree.value
     left, right = evaluate(xp, tree.left), evaluate(xp, tree.right)

@@ -1,6 +1,6 @@
-"""Programs of the typed language of the CHAD frontend, with what a person would write by hand in numpy.
+"""Programs in the typed language of the CHAD frontend, with the same programs written by hand in numpy.
 
-Comprehensions over indices, as the language has them; the gradients by hand are numpy's whole-array operations.
+They use comprehensions over indices; the gradients by hand use numpy's whole-array operations.
 """
 
 import math
@@ -155,7 +155,7 @@ def pair(ax: float, ay: float, bx: float, by: float) -> tuple[float, float]:
 
 @chad.program
 def particles_typed(px: chad.Vec, py: chad.Vec, vx: chad.Vec, vy: chad.Vec, steps: int) -> float:
-    """Do what `particles.particles` does, on four particles by name."""
+    """Compute `particles.particles` for four named particles."""
     xa, xb, xc, xd = px[0], px[1], px[2], px[3]
     ya, yb, yc, yd = py[0], py[1], py[2], py[3]
     ua, ub, uc, ud = vx[0], vx[1], vx[2], vx[3]
@@ -188,7 +188,7 @@ def particles_typed(px: chad.Vec, py: chad.Vec, vx: chad.Vec, vy: chad.Vec, step
 
 @chad.program
 def rotate_typed(v: tuple[float, float, float], q: tuple[float, float, float, float]) -> tuple[float, float, float]:
-    """Do what `quaternion.rotate` does."""
+    """Compute `quaternion.rotate`."""
     vx, vy, vz = v
     ux, uy, uz, w = q
     cx = uy * vz - uz * vy

@@ -1,7 +1,7 @@
-"""The benchmark programs once more, in the typed language of the CHAD frontend and in its own idiom.
+"""The benchmark programs in the typed language of the CHAD frontend, in its own idiom.
 
-Loops with carried state stay loops; sums and lists become comprehensions; arrays stand for lists of floats. What has no
-twin writes into a list in place, which the language does not have.
+Loops with carried state stay loops; sums and lists become comprehensions; arrays replace lists of floats. Programs
+without a twin write into a list in place, which the language does not support.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Twin:
-    """A typed program, and how the arguments of the untyped one become its arguments."""
+    """A typed program, and the function that converts the arguments of the untyped one."""
 
     program: Any
     arguments: Callable[[tuple[Any, ...]], tuple[Any, ...]] = lambda arguments: tuple(map(stacked, arguments))
@@ -35,7 +35,7 @@ class Twin:
 
 @chad.program
 def scalar_loop(xs: chad.Vec) -> float:
-    """Do what `scalar_loop.scalar_loop` does."""
+    """Compute `scalar_loop.scalar_loop`."""
     acc = 1.0
     for x in xs:
         acc = acc * math.sin(x) + x if acc > 0.0 else acc * x - math.sin(x)
@@ -117,7 +117,7 @@ def friction_path(position: Point, velocity: Point, steps: int) -> float:
 
 @chad.program
 def particles_friction(start: chad.Array[tuple[Point, Point]], steps: int) -> float:
-    """Sum x y over the last positions of particles that move alone."""
+    """Sum x y over the last positions of independent particles."""
     return sum(friction_path(start[i][0], start[i][1], steps) for i in range(len(start)))
 
 
@@ -142,7 +142,7 @@ Tree = Leaf | Node
 
 @chad.program
 def evaluate(at: Tree) -> float:
-    """Do what `tree.evaluate` does."""
+    """Compute `tree.evaluate`."""
     match at:
         case Leaf(value):
             return value
@@ -278,7 +278,7 @@ def sigmoid(x: float) -> float:
 
 @chad.program
 def lstm(main: Matrix, extra: Matrix, initial: Matrix, sequence: Matrix) -> float:
-    """Do what `lstm.lstm` does, element by element."""
+    """Compute `lstm.lstm` element by element."""
     layers = len(main) // 2
     b = len(extra[0])
     total = 0.0
@@ -304,7 +304,7 @@ def lstm(main: Matrix, extra: Matrix, initial: Matrix, sequence: Matrix) -> floa
 
 
 def mixture_arguments(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Put the places of the factors and the constant in the place of the prior's parameters."""
+    """Replace the prior's parameters by the positions of the factors and the constant."""
     alphas, means, icf, x, gamma, m = arguments
     (k, d), n = means.shape, len(x)
     constant = -0.5 * n * d * math.log(2.0 * math.pi) - gmm.wishart_constant(d, k, gamma, m)

@@ -39,9 +39,9 @@ print((peak_bytes() - before) / x.nbytes, float(slope.sum()))
 
 
 def index_loop(program: Program, sizes: tuple[int, ...] = (1000, 10_000, 100_000, 1_000_000)) -> Measurement:
-    """Measure a loop over the elements at several sizes: the ratio to numpy's own loop, and how it spreads.
+    """Measure a loop over the elements at several sizes: the ratio to numpy's own loop, and its spread.
 
-    The figure is the largest ratio; it counts as met only where the time of an element stays within 1.5 times.
+    The figure is the largest ratio; the target is met only if the time per element varies by at most 1.5 times.
     """
     ratios, costs = [], []
     for size in sizes:
@@ -55,7 +55,7 @@ def index_loop(program: Program, sizes: tuple[int, ...] = (1000, 10_000, 100_000
 
 
 def against_hand(program: Program, by_hand: Any, size: int) -> Measurement:
-    """Measure value and gradients over the same written by hand in numpy."""
+    """Measure value and gradients relative to the same by hand in numpy."""
     _, primals = program.problem(size, np)
     derivative = thunks(program, size)["derivative"]
     times = interleaved({"hand": lambda: by_hand(*primals), "derivative": derivative}, rounds=15)
@@ -64,7 +64,7 @@ def against_hand(program: Program, by_hand: Any, size: int) -> Measurement:
 
 
 def chain_memory(elements: int = 2_000_000) -> Measurement:
-    """Measure the peak memory of a vjp of 50 elementwise operations over torch's, each in a process of its own."""
+    """Measure the peak memory of a vjp of 50 elementwise operations relative to torch's, each in a separate process."""
     pythons = {"engine": sys.executable, "torch": peers_python()}
     found = {tool: in_subprocess(CHAIN, tool, str(elements), python=python) for tool, python in pythons.items()}
     arrays, slopes = zip(*(map(float, told.split()) for told in found.values()), strict=True)
@@ -74,7 +74,7 @@ def chain_memory(elements: int = 2_000_000) -> Measurement:
 
 
 def ratio_target(name: str, what: str, limit: float, program: Program, size: int) -> Target:
-    """Return a target that bounds value and gradient over the plain numpy program."""
+    """Return a target that limits value and gradient relative to the plain numpy program."""
     return Target(name, what, limit, "x numpy", partial(gradient_ratio, program, size))
 
 

@@ -21,7 +21,7 @@ __all__ = ["TARGETS"]
 
 
 def against(program: Any, primals: tuple[Any, ...], base: Callable[[], Any], rounds: int = 9) -> Measurement:
-    """Measure value and cotangents of a typed program over `base`."""
+    """Measure value and cotangents of a typed program relative to `base`."""
     value, _ = te.vjp(program, *primals)
     cotangent = ones_like(value)
 
@@ -41,7 +41,7 @@ def mixture() -> Measurement:
 
 
 def agree(program: Any, primals: tuple[Any, ...], by_hand: Any) -> None:
-    """Compare value and cotangents with those by hand before anything is timed."""
+    """Compare value and cotangents with those by hand before timing."""
     value, backpropagator = te.vjp(program, *primals)
     expected, gradients = by_hand(*primals)
     np.testing.assert_allclose(np.asarray(value), expected, rtol=1e-9, atol=1e-9)

@@ -1,4 +1,4 @@
-"""Targets for parallel programs: what a fork costs, and how much of the processors the reverse pass uses."""
+"""Targets for parallel programs: the cost of a fork, and the use of the processors by the reverse pass."""
 
 import os
 from functools import partial
@@ -13,7 +13,7 @@ __all__ = ["TARGETS", "speedups"]
 
 
 def speedups(name: str) -> dict[str, tuple[float, float]]:
-    """Measure value and reverse pass of a program, in seconds: for each the times in order and side by side."""
+    """Measure value and reverse pass of a program, in seconds, each in sequence and in parallel."""
     run, primals = forked.PROGRAMS[name]
     ways = {"in order": partial(run, forked.in_order), "side by side": partial(run, forked.side_by_side)}
     pulls = {way: te.vjp(program, *primals)[1] for way, program in ways.items()}
@@ -26,7 +26,7 @@ def speedups(name: str) -> dict[str, tuple[float, float]]:
 
 
 def reverse_pass() -> Measurement:
-    """Measure the reverse pass of eight long scalar tasks on all processors, over a fair share of its time in order."""
+    """Measure the reverse pass of eight long scalar tasks on all processors, over its share of the time in sequence."""
     workers = min(os.cpu_count() or 1, 8)
     found = speedups("loops")
     alone, together = found["reverse"]
@@ -37,7 +37,7 @@ def reverse_pass() -> Measurement:
 
 
 def small_fork() -> Measurement:
-    """Measure value and cotangent of a fork of two tasks that do next to nothing."""
+    """Measure value and cotangent of a fork of two tasks with almost no work."""
 
     def program(x: float) -> float:
         a, b = te.fork(lambda: 2.0 * x, lambda: 3.0 * x)

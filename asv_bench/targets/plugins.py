@@ -31,7 +31,7 @@ CALLS = 10_000
 
 
 def starting(what: str) -> Measurement:
-    """Measure the processor time of an import or of the first engine, in fresh processes."""
+    """Measure the processor time of an import or of the first engine, in new processes."""
     taken = [float(in_subprocess(STARTING, what)) for _ in range(5)]
     plugins = ", ".join(record.origin.plugin for record in te.Engine().registry.contributions)
     return Measurement(min(taken), f"processor time, plugins: {plugins}" if what == "engine" else "processor time")
@@ -45,7 +45,7 @@ def libm(name: str) -> Any:
 
 
 def kernel() -> Measurement:
-    """Measure the recording of a kernel's calls over that of the built-in function's."""
+    """Measure the recording of a kernel's calls relative to that of the built-in function's."""
     own = elementwise(
         "bench.sin", lambda x: tnp.sin(x), lambda x: tnp.cos(x), kernel=scalar_kernel(libm("sin"), libm("cos"))
     )
@@ -64,7 +64,7 @@ def kernel() -> Measurement:
 
 
 def solve(size: int = 500) -> Measurement:
-    """Measure a solve and its gradient over one factorisation and the two solves with it."""
+    """Measure a solve and its gradient relative to one factorisation and two solves with it."""
     from scipy.linalg import lu_factor, lu_solve
 
     from tapeengine_scipy import linalg

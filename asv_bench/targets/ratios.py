@@ -1,4 +1,4 @@
-"""Value and derivative over the plain program, in one process and interleaved: the ratio that most targets bound."""
+"""Value and derivative relative to the plain program, in one process and interleaved: the basis of most targets."""
 
 import math
 from collections.abc import Callable
@@ -17,17 +17,17 @@ __all__ = ["engine_module", "gradient_ratio", "ones_like", "plain_module", "thun
 
 
 def plain_module(program: Program) -> Any:
-    """Return what the plain program computes with."""
+    """Return the module with which the plain program computes."""
     return math if program.flavour == "scalars" else numpy
 
 
 def engine_module(program: Program) -> Any:
-    """Return what the differentiated program computes with."""
+    """Return the module with which the differentiated program computes."""
     return tapeengine.math if program.flavour == "scalars" else tapeengine.numpy
 
 
 def ones_like(value: Any) -> Any:
-    """Return a cotangent of ones with the structure of `value`; None stands where a value is discrete."""
+    """Return a cotangent of ones in the structure of `value`, with None for discrete leaves."""
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(ones_like(x) for x in value))
     if isinstance(value, (tuple, list)):
@@ -51,7 +51,7 @@ def thunks(program: Program, size: int) -> dict[str, Callable[[], Any]]:
 
 
 def gradient_ratio(program: Program, size: int, rounds: int = 15) -> Measurement:
-    """Measure value and cotangents over the plain program."""
+    """Measure value and cotangents relative to the plain program."""
     times = interleaved(thunks(program, size), rounds, sample=0.01)
     detail = f"plain {1e6 * times['plain']:.4g} us, derivative {1e6 * times['derivative']:.4g} us"
     if program.operations(size):

@@ -54,7 +54,7 @@ def autograd():
 
 
 def rotation() -> Measurement:
-    """Measure a whole vjp and one call of its backpropagator; 4 us are enough, whatever the ratio."""
+    """Measure a whole vjp and one call of its backpropagator; the target is also met at 4 us, whatever the ratio."""
     times = interleaved(thunks(quaternion.PROGRAM, 1), rounds=25)
     micros = 1e6 * times["derivative"]
     detail = f"{micros:.2f} us (at most 4 us), plain {1e6 * times['plain']:.2f} us"
@@ -80,7 +80,7 @@ def memory() -> Measurement:
 
 
 def growth() -> Measurement:
-    """Measure the loop from 10^3 to 10^7 operations: the largest ratio to the plain program over the smallest."""
+    """Measure the loop from 10^3 to 10^7 operations: the largest ratio to the plain program divided by the smallest."""
     program, ratios, costs = scalar_loop.PROGRAM, {}, {}
     for exponent in range(3, 8):
         size = 10**exponent // 3
@@ -92,7 +92,7 @@ def growth() -> Measurement:
 
 
 def saddle() -> Measurement:
-    """Measure the saddle program, reverse over reverse, over HIPS autograd's time in the peers' environment."""
+    """Measure the saddle program, reverse over reverse, relative to HIPS autograd in the peers' environment."""
     slow = float(in_subprocess(SADDLE, "autograd", python=peers_python()))
     fast, grad = map(float, in_subprocess(SADDLE, "engine").split())
     detail = f"te.vjp {1e3 * fast:.0f} ms, te.grad {1e3 * grad:.0f} ms, autograd {slow:.2f} s"

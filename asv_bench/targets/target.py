@@ -1,4 +1,4 @@
-"""The record of one performance target: what is measured, how, and the limit it is held to."""
+"""The record of one performance target: the measurement and its limit."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,18 +8,18 @@ __all__ = ["Measurement", "Target"]
 
 @dataclass(frozen=True)
 class Measurement:
-    """A measured figure, and a line of detail to print beside it.
+    """A measured figure, with a line of detail for printing.
 
     Attributes
     ----------
     value
-        The figure that is held to the limit.
+        The figure that is compared with the limit.
     detail
-        What else was seen.
+        Further observations.
     met_otherwise
-        Whether another limit is met, which is enough.
+        Whether an alternative limit is met, which suffices.
     holds
-        Whether a further condition of the target holds.
+        Whether an additional condition of the target holds.
     """
 
     value: float
@@ -30,10 +30,10 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Target:
-    """One figure: its name, its limit (at most), the unit, and the function that measures it.
+    """One figure: its name, its limit (an upper bound), the unit, and the function that measures it.
 
-    `needs_peers` says that it is measured against a tool of the peers' environment, which `make peers` makes;
-    `needs_module` names what must be importable: a plugin that is a distribution of its own.
+    `needs_peers` says that it is compared with a tool in the environment that `make peers` makes; `needs_module` names
+    a module that must be importable: a plugin in a separate distribution.
     """
 
     name: str
@@ -45,5 +45,5 @@ class Target:
     needs_module: str = ""
 
     def met(self, measurement: Measurement) -> bool:
-        """Say whether the measured value is within the limit, or another one, and what else is asked for holds."""
+        """Say whether the value is within the limit or an alternative one, and the additional condition holds."""
         return measurement.holds and (measurement.value <= self.limit or measurement.met_otherwise)

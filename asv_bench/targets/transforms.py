@@ -36,7 +36,7 @@ print(peak_bytes() - before)
 
 
 def second_order(program: Program, size: int, transform: Callable[..., Any], rounds: int = 9) -> Measurement:
-    """Measure a transform of the program along fixed tangents over value and gradient."""
+    """Measure a transform of the program along fixed tangents relative to value and gradient."""
     run, primals = program.problem(size, engine_module(program))
     tangents = tuple(ones_like(primal) for primal in primals)
     measured = {"gradient": thunks(program, size)["derivative"], "transform": lambda: transform(run, primals, tangents)}
@@ -53,7 +53,7 @@ def larger(measure: Callable[[Program, int], Measurement]) -> Measurement:
 
 
 def hand_jacobian() -> Measurement:
-    """Measure the dense Jacobian of the hand over one vjp."""
+    """Measure the dense Jacobian of the hand relative to one vjp."""
     run, primals = hand.PROGRAM.problem(100, engine_module(hand.PROGRAM))
     jacobian = te.jacobian(run)
     measured = {"vjp": thunks(hand.PROGRAM, 100)["derivative"], "jacobian": lambda: jacobian(*primals)}
@@ -82,7 +82,7 @@ def many_rows() -> Measurement:
 
 
 def checkpoints() -> Measurement:
-    """Measure the memory of 10^6 checkpointed steps over that of 10^3 stored ones, each in a process of its own."""
+    """Measure the memory of 10^6 checkpointed steps relative to 10^3 stored ones, each in a separate process."""
     stored = float(in_subprocess(ITERATE, "stored", "0"))
     steps = 10**4 if quick() else 10**6
     chain = float(in_subprocess(ITERATE, "checkpointed", str(steps)))

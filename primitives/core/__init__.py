@@ -1,5 +1,5 @@
-"""The derivative rules of NumPy, as a plugin of tapeengine like any other.
+"""The derivative rules of NumPy, as an ordinary plugin of tapeengine.
 
-Each module holds one family of functions: its primitives, and ``RULES``, which maps numpy's functions to what is
-called in their place on traced values. `tapeengine_primitives.plugin` hands all of them to the engine.
+Each module holds one family of functions: its primitives, and ``RULES``, which maps numpy's functions to their
+replacements for traced values. `tapeengine_primitives.plugin` passes all of them to the engine.
 """

@@ -1,4 +1,4 @@
-"""Arithmetic, powers, remainders and roots: the ufuncs that operators call, and their relatives.
+"""Arithmetic, powers, remainders and roots: the ufuncs that operators call, and related ufuncs.
 
 At the edges the partials are those of the scalar opcode table: ``abs`` has 0 at 0, ``x**y`` has 0 for x where y is 0
 and 0 for y where x is 0, ``hypot`` has 0 at the origin.
@@ -79,7 +79,7 @@ CBRT = unary(
 
 
 def _power_base(x: Any, y: Any) -> Any:
-    """Return y x^(y-1), and 0 where that is a product of 0 and an infinity."""
+    """Return y x^(y-1), and 0 where that is 0 times an infinity."""
     return np.where(_undefined(x, y), 0.0, POWER_SLOPE(x, y)) if np.any(_undefined(x, y)) else POWER_SLOPE(x, y)
 
 
@@ -88,7 +88,7 @@ def _undefined(x: Any, y: Any) -> Any:
 
 
 def _power_bend(x: Any, y: Any) -> Any:
-    """Return y (y-1) x^(y-2), by x^(y-1) where the smaller power leaves the range and the product does not."""
+    """Return y (y-1) x^(y-2), computed from x^(y-1) where x^(y-2) overflows or underflows and the product does not."""
     factor = y * (y - 1.0)
     settled = np.equal(factor, 0) & ~np.isfinite(np.power(x, y - 2.0))
     if np.any(settled):
@@ -102,7 +102,7 @@ def _power_bend(x: Any, y: Any) -> Any:
 
 
 def _power_mixed(x: Any, y: Any) -> Any:
-    """Return x^(y-1) (1 + y log(x)), with 0 for the logarithm of 0."""
+    """Return x^(y-1) (1 + y log(x)), with log(0) replaced by 0."""
     return np.power(x, y - 1.0) + POWER_SLOPE(x, y) * np.log(np.where(np.equal(x, 0), 1.0, x))
 
 

@@ -1,4 +1,4 @@
-"""The modified Bessel function of order 0, which numpy has for the Kaiser window."""
+"""The modified Bessel function of order 0, which numpy uses for the Kaiser window."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tapeengine_primitives.values import as_array, shape_of
 
 __all__ = ["I0", "I_OVER", "RULES"]
 
-_FAR = 30.0  # from here the asymptotic series has reached its last digit before it diverges
+_FAR = 30.0  # from here on the asymptotic series reaches full precision before it diverges
 _TERMS, _FAR_TERMS = 80, 30
 
 
@@ -35,7 +35,7 @@ def _far(x: Any, order: int) -> Any:
     for k in range(1, _FAR_TERMS):
         term = term * ((2 * k - 1) ** 2 - 4 * order * order) / (8 * k * x)
         total = total + term
-    half = numpy.exp(x / 2)  # in two factors: the function overflows later than exp does
+    half = numpy.exp(x / 2)  # in two factors, since exp overflows earlier than the function
     return half * (total / numpy.sqrt(2 * numpy.pi * x) / x**order) * half
 
 

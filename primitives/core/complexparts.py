@@ -25,7 +25,7 @@ def _samples() -> tuple[Sample, ...]:
 
 
 def real(val: Any) -> Any:
-    """Return the real part; see `numpy.real`. It is a view of complex numbers, and a real array itself.
+    """Return the real part; see `numpy.real`. For complex numbers it is a view, for a real array the array itself.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def real(val: Any) -> Any:
 
 
 def imag(val: Any) -> Any:
-    """Return the imaginary part; see `numpy.imag`. It is a view of complex numbers."""
+    """Return the imaginary part; see `numpy.imag`. For complex numbers it is a view."""
     return val.imag if is_traced(val) else numpy.imag(as_array(val))
 
 
@@ -88,7 +88,7 @@ TRUNCATED = discrete(
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    """Convert to another dtype; see `numpy.astype`. The imaginary part is dropped where the dtype is real.
+    """Convert to another dtype; see `numpy.astype`. A real dtype drops the imaginary part.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def _replaced(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
 
 
 def _where_finite(first: Any, x: Any, space: Any) -> Any:
-    """What passes: a replaced element takes nothing, not even of an infinite cotangent."""
+    """Return the contribution of finite elements; a replaced element gets 0, even from an infinite cotangent."""
     return unbroadcast(np.where(np.isfinite(x), first, numpy.zeros((), space.dtype)), space)
 
 
@@ -148,7 +148,7 @@ NAN_TO_NUM = Primitive(
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    """Put numbers in place of NaN and infinities; see `numpy.nan_to_num`.
+    """Replace NaN and infinities by numbers; see `numpy.nan_to_num`.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""`numpy.einsum`: the subscripts are first brought into a plain form, in which the transposes are einsums themselves.
+"""`numpy.einsum`: the subscripts are first brought into a normal form, whose transposes are einsums.
 
-In the plain form every operand has its own letters once each; so the cotangent of an operand is the einsum of the
-output's cotangent and the other operands, spread over the letters that no other one has.
+In the normal form no letter occurs twice in an operand. So the cotangent of an operand is the einsum of the output's
+cotangent and the other operands, broadcast over the letters that no other operand has.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _transposed(ct: Any, index: int, xs: Any, xs_spaces: Any, subscripts: str, o
 
 
 def _fitted(value: Any, space: Any) -> Any:
-    """Bring a cotangent into its space, where an extent of 1 stood for another one in either operand."""
+    """Fit a cotangent into its space, where an extent of 1 was broadcast in one of the operands."""
     shape = shape_of(value)
     if 1 in shape and shape != space.shape:
         value = np.broadcast_to(value, tuple(b if a == 1 else a for a, b in zip(shape, space.shape, strict=True)))
@@ -91,7 +91,7 @@ EINSUM = Primitive(
 
 
 def einsum(*operands: Any, out: None = None, optimize: Any = False, dtype: Any = None, **keywords: Any) -> Any:
-    """Sum products by subscripts; see `numpy.einsum`. Both ways of naming the subscripts are understood.
+    """Sum products by subscripts; see `numpy.einsum`. Both ways of giving the subscripts are supported.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def einsum(*operands: Any, out: None = None, optimize: Any = False, dtype: Any =
 
 
 def _diagonals(array: Any, term: str, output: str) -> Any:
-    """Rearrange the axes and diagonals of one operand: a view to be written to where the operand is."""
+    """Rearrange the axes and diagonals of one operand; the result is a writable view if the operand is writable."""
     extents = set(zip(term, shape_of(array), strict=True))
     writeable = array.flags.writeable and len(extents) == len(set(term))
     while len(term) > len(set(term)):
@@ -125,10 +125,10 @@ def _diagonals(array: Any, term: str, output: str) -> Any:
 
 
 def _diagonal(array: Any, first: int, second: int) -> Any:
-    """Take the diagonal of two axes of one letter; versions of numpy differ in whether an extent of 1 is spread."""
+    """Take the diagonal of two axes with one letter; versions of numpy differ in whether an extent of 1 broadcasts."""
     one, other = shape_of(array)[first], shape_of(array)[second]
     if one != other:
-        numpy.einsum("ii->i", numpy.broadcast_to(0.0, (one, other)))  # numpy's error, where it raises one
+        numpy.einsum("ii->i", numpy.broadcast_to(0.0, (one, other)))  # raises numpy's error, if there is one
         shape = list(shape_of(array))
         shape[first] = shape[second] = one * other
         array = np.broadcast_to(array, tuple(shape))
@@ -150,7 +150,7 @@ def _letters(numbers: Any) -> str:
 
 
 def _explicit(subscripts: str, ndims: list[int]) -> tuple[list[str], str]:
-    """Return the letters of each operand and of the output, with letters in the place of an ellipsis."""
+    """Return the letters of each operand and of the output, with letters instead of an ellipsis."""
     inputs, arrow, output = subscripts.partition("->")
     terms = inputs.split(",")
     if len(terms) != len(ndims):
@@ -169,7 +169,7 @@ def _explicit(subscripts: str, ndims: list[int]) -> tuple[list[str], str]:
 
 
 def _plain(array: Any, term: str) -> tuple[Any, str]:
-    """Take diagonals where a letter is repeated."""
+    """Take the diagonals of repeated letters."""
     for letter in dict.fromkeys(term):
         while term.count(letter) > 1:
             first = term.index(letter)

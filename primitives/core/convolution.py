@@ -15,7 +15,7 @@ __all__ = ["CONVOLVE", "RULES", "convolve", "correlate"]
 
 
 def _whole(ct: Any, first: int, second: int, mode: str) -> Any:
-    """Put the cotangent of a convolution in the place that its mode cuts out of the whole convolution."""
+    """Place the cotangent of a convolution where its mode takes it from the full convolution."""
     length = shape_of(ct)[0]
     before = {"full": 0, "same": (min(first, second) - 1) // 2, "valid": min(first, second) - 1}[mode]
     return np.concatenate((numpy.zeros(before), ct, numpy.zeros(first + second - 1 - before - length)))
@@ -27,7 +27,7 @@ def _transposed(ct: Any, other: Any, first: int, second: int, mode: str, space: 
 
 
 def _pattern(call: patterns.Call) -> Any:
-    """Each element depends on a window of either argument, as long as the other."""
+    """Each element depends on a window of each argument; the window has the length of the other argument."""
     extents = [space.shape[0] for space in call.spaces]
     parts = []
     for k, sets in call.sets.items():

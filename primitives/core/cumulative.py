@@ -57,7 +57,7 @@ def _recurrence(factors: Any, terms: Any, axis: int) -> Any:
 
 
 def _before(x: Any, axis: int) -> Any:
-    """Return the product of all earlier elements, along an axis."""
+    """Return the product of all earlier elements along an axis."""
     shape = list(shape_of(x))
     shape[axis] = 1
     ones = numpy.ones(tuple(shape), dtype=dtype_of(x))
@@ -65,7 +65,7 @@ def _before(x: Any, axis: int) -> Any:
 
 
 def _shifted(x: Any, axis: int) -> Any:
-    """Return the elements along an axis, each in the place of the one before it, with 0 at the end."""
+    """Return the elements shifted by one towards the start of an axis, with 0 at the end."""
     ndim = ndim_of(x)
     return np.concatenate((x[_pair(axis, ndim, 1, None)], 0.0 * x[_pair(axis, ndim, None, 1)]), axis=axis)
 
@@ -99,7 +99,7 @@ CUMPROD = Primitive(
 
 
 def _along(primitive: Primitive) -> Any:
-    """Return numpy's cumulative function: without an axis it runs over the flattened array."""
+    """Return numpy's cumulative function, which flattens the array if no axis is given."""
 
     def rule(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
         x = np.ravel(as_array(a)) if axis is None else as_array(a)
@@ -109,7 +109,7 @@ def _along(primitive: Primitive) -> Any:
 
 
 def _from_initial(primitive: Primitive, initial: float) -> Any:
-    """Return the cumulative function of the array API, which can begin with the value of no elements."""
+    """Return the cumulative function of the array API, which can prepend the initial value."""
 
     def rule(x: Any, /, *, axis: Any = None, dtype: Any = None, out: None = None, include_initial: bool = False) -> Any:
         if axis is None and ndim_of(x) != 1:
@@ -130,12 +130,12 @@ cumprod = _along(CUMPROD)
 
 
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
-    """Return cumulative sums with 0 in place of NaN; see `numpy.nancumsum`."""
+    """Return cumulative sums with NaN replaced by 0; see `numpy.nancumsum`."""
     return cumsum(np.where(np.isnan(a), 0.0, a), axis, dtype)
 
 
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
-    """Return cumulative products with 1 in place of NaN; see `numpy.nancumprod`."""
+    """Return cumulative products with NaN replaced by 1; see `numpy.nancumprod`."""
     return cumprod(np.where(np.isnan(a), 1.0, a), axis, dtype)
 
 
@@ -164,7 +164,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 def _edge(end: Any, x: Any, axis: int) -> Any:
-    """Return what is put before or after an array; a number stands for one layer of it."""
+    """Return the array to put before or after another one; a number stands for one layer."""
     if end is None or end is np._NoValue:
         return None
     if ndim_of(end):
@@ -175,7 +175,7 @@ def _edge(end: Any, x: Any, axis: int) -> Any:
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    """Return the differences of the flattened array, between given ends; see `numpy.ediff1d`."""
+    """Return the differences of the flattened array, with optional values at both ends; see `numpy.ediff1d`."""
     x = np.ravel(as_array(ary))
     ends = [None if end is None else np.astype(np.ravel(as_array(end)), dtype_of(x)) for end in (to_begin, to_end)]
     return np.concatenate([part for part in (ends[0], diff(x), ends[1]) if part is not None])

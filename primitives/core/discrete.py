@@ -1,6 +1,6 @@
-"""Functions with a discrete result, or a result that is constant piece by piece: they compute on plain values.
+"""Functions with a discrete or piecewise constant result, which compute on plain values.
 
-One row for each: the function, the names of its arguments, and the names of its other parameters in numpy's order.
+Each has one row: the function, the names of its arguments, and the names of its other parameters in numpy's order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _X = numpy.array([[0.0, 1.5, -2.5], [numpy.inf, -0.0, 3.0]])
 _FINITE = numpy.array([[0.0, 1.5, -2.5], [7.0, -0.5, 3.0]])
 _Y = numpy.array([1.5, 1.5, 2.0])
 
-#: ufuncs of one and of two arguments.
+#: Ufuncs of one and of two arguments.
 _UNARY = (
     numpy.ceil,
     numpy.floor,
@@ -48,7 +48,7 @@ _BINARY = (
 )
 _SAME = "rtol atol equal_nan"
 _REDUCED = "axis"
-#: Functions of one array, and their other parameters in order, as far as they may be given by position.
+#: Functions of one array, and their other positional parameters in order.
 _OF_ONE: dict[Callable[..., Any], str] = {
     numpy.all: _REDUCED,
     numpy.any: _REDUCED,
@@ -116,7 +116,7 @@ DIGITIZE = discrete(
     doc="numpy.digitize, on plain values; no derivative goes through it",
 )
 
-#: Every discrete primitive by the function whose rule it is.
+#: Every discrete primitive, by the numpy function that it replaces.
 BY_FUNCTION: dict[Callable[..., Any], Primitive] = {
     **{function: _primitive(function, "x", "", (Sample((_X,)),)) for function in _UNARY},
     **{function: _primitive(function, "x y", "", (Sample((_X, _Y)),)) for function in _BINARY},
@@ -126,12 +126,12 @@ BY_FUNCTION: dict[Callable[..., Any], Primitive] = {
 
 
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:
-    """Return indices that put ranks in their places; see `numpy.argpartition`."""
+    """Return indices that partition an array; see `numpy.argpartition`."""
     return ARGPARTITION(as_array(a), kth=kth, axis=axis, kind=kind)
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
-    """Return where values would be inserted; see `numpy.searchsorted`."""
+    """Return the positions at which values would be inserted; see `numpy.searchsorted`."""
     return SEARCHSORTED(as_array(a), as_array(v), side=side, sorter=sorter)
 
 
@@ -150,7 +150,7 @@ def unique(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> Any:
-    """Return the distinct values, and what else is asked for; see `numpy.unique`.
+    """Return the distinct values, and the requested indices and counts; see `numpy.unique`.
 
     The cotangent of a value goes to its first occurrence.
     """
@@ -180,7 +180,7 @@ UNIQUE_INDICES = discrete(
 
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
-    """Return the dtype that operands promote to; see `numpy.result_type`."""
+    """Return the dtype to which operands are promoted; see `numpy.result_type`."""
     return numpy.result_type(*(_typed(one) for one in arrays_and_dtypes))
 
 
@@ -197,7 +197,7 @@ def union1d(ar1: Any, ar2: Any) -> Any:
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    """Return the values of one array that are not in another one; see `numpy.setdiff1d`."""
+    """Return the values of one array that are not in another; see `numpy.setdiff1d`."""
     first = np.ravel(as_array(ar1)) if assume_unique else unique(as_array(ar1))
     return first[np.isin(first, as_array(ar2), assume_unique=True, invert=True)]
 

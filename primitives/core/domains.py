@@ -1,4 +1,4 @@
-"""`numpy.emath`: functions whose result is complex where a real argument lies outside of their domain."""
+"""`numpy.emath`: functions whose result is complex if a real argument lies outside their domain."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ __all__ = ["RULES"]
 
 
 def negative(value: Any) -> bool:
-    """Whether a real argument is below the domain of roots and logarithms."""
+    """Whether a real argument is outside the domain of roots and logarithms."""
     return bool(numpy.any((numpy.real(value) < 0) & (numpy.imag(value) == 0)))
 
 
 def beyond_one(value: Any) -> bool:
-    """Whether a real argument lies outside of [-1, 1]."""
+    """Whether a real argument lies outside [-1, 1]."""
     return bool(numpy.any((numpy.abs(value) > 1) & (numpy.imag(value) == 0)))
 
 
 def taken(x: Any, outside: Callable[[Any], bool]) -> Any:
-    """An argument as the function takes it: complex where one of its elements is outside of the real domain."""
+    """The argument of a function, converted to complex if one of its elements is outside the real domain."""
     value = value_of(x)
     return x + 0j if not numpy.iscomplexobj(value) and outside(value) else x
 
 
 def of(function: Any, outside: Callable[[Any], bool]) -> Callable[..., Any]:
-    """The rule of a function of one argument."""
+    """The rule of a function with one argument."""
     return lambda x: function(taken(x, outside))
 
 

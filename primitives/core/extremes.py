@@ -1,6 +1,6 @@
-"""The greater and the smaller of two values, clipping, and their ufunc relatives.
+"""Maximum and minimum of two values, clipping, and related ufuncs.
 
-Where two values tie, each has half of the cotangent. A number beats NaN in fmax and fmin; NaN has the whole
+At a tie each value gets half of the cotangent. A number is preferred to NaN in fmax and fmin; NaN gets the whole
 cotangent in maximum and minimum.
 """
 

@@ -1,7 +1,7 @@
-"""Discrete Fourier transforms. All are linear: the transform along one axis is a primitive, the others compose it.
+"""Discrete Fourier transforms. All are linear: the one along a single axis is a primitive, others are compositions.
 
-The matrix of fft is symmetric, so its transpose is fft again, between other lengths; likewise ifft. The transposes of
-rfft and irfft are each other's, conjugated and with the frequencies that stand for two halved or doubled.
+The matrix of fft is symmetric, so its transpose is fft again, with other lengths; likewise for ifft. The transposes of
+rfft and irfft are each other, conjugated and with the paired frequencies halved or doubled.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["FFT", "IFFT", "IRFFT", "RFFT", "RULES"]
 
 
 def _fitted(ct: Any, space: Any, axis: int) -> Any:
-    """Cut a cotangent, or fill it with zeros, to the extent that the argument had."""
+    """Cut a cotangent, or pad it with zeros, to the extent of the argument."""
     axis = normal_axis(axis, space.ndim)
     extent, found = space.shape[axis], shape_of(ct)[axis]
     if found > extent:
@@ -72,7 +72,7 @@ IFFT = _symmetric("numpy.fft.ifft", numpy.fft.ifft)
 
 
 def _doubled(extent: int, ndim: int, axis: int, factor: float) -> Any:
-    """Return `factor` for the frequencies of a real transform that stand for two, and 1 for the others."""
+    """Return `factor` for the frequencies of a real transform that represent a pair, and 1 for the others."""
     weights = numpy.full(extent // 2 + 1, factor)
     weights[0] = 1.0
     if extent % 2 == 0:

@@ -1,4 +1,4 @@
-"""Histograms: sums of weights by bins. Which bin an element lies in is discrete; weights and edges are not."""
+"""Histograms: sums of weights by bins. The bin of an element is discrete; weights and edges are not."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _places(a: Any, edges: Any) -> Any:
 
 
 def _read(ct: Any, places: Any, space: Any) -> Any:
-    """Give each weight the cotangent of its bin, and nothing outside of all."""
+    """Give each weight the cotangent of its bin, and 0 to weights outside all bins."""
     padded = np.concatenate((ct, numpy.zeros(1)))
     return broadcast(np.reshape(np.take(padded, places), space.shape), space)
 
@@ -70,7 +70,7 @@ def _summed(weights: Any, a: Any, edges: Any, bins: Any, range: Any) -> Any:
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """Count elements, or sum their weights, by bins; see `numpy.histogram`.
 
-    Differentiable in the weights; the edges are so in `bins`, or in the extremes of `a` where these determine them.
+    Differentiable in the weights, and in the edges, whether given by `bins` or by the extremes of `a`.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 
 
 def _edges(x: Any, bins: Any, range: Any) -> Any:
-    """Return equidistant edges, which follow the extremes of the elements if nothing else says where they are."""
+    """Return equidistant edges, from the extremes of the elements unless `bins` or `range` gives them."""
     edges = BIN_EDGES(x, bins=bins, range=range)
     if not is_traced(x) or range is not None or not shape_of(x):
         return edges

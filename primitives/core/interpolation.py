@@ -56,13 +56,13 @@ def _between(x: Any, xp: Any, fp: Any, upper: Any) -> Any:
 
 
 def _widened(x: Any) -> Any:
-    """Return a value in double precision, which is what numpy interpolates in."""
+    """Return a value in double precision, in which numpy interpolates."""
     wide = numpy.result_type(dtype_of(x), numpy.float64)
     return x if dtype_of(x) == wide else np.astype(numpy.asarray(x) if not is_traced(x) else x, wide)
 
 
 def _periodic(x: Any, xp: Any, fp: Any, period: float) -> tuple[Any, Any, Any]:
-    """Bring points into one period, sort them, and put one more at either end."""
+    """Map points into one period, sort them, and add one point at each end."""
     x, xp = np.remainder(x, period), np.remainder(xp, period)
     order = np.argsort(xp)
     xp, fp = xp[order], fp[order]
@@ -130,7 +130,7 @@ def _gradient(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
 
 
 def _steps(spacing: Any, extent: int) -> Any:
-    """Return the distances between neighbours; one number where they are constants and all the same."""
+    """Return the distances between neighbours; a single number if they are constant and equal."""
     if ndim_of(spacing) == 0:
         return spacing
     if shape_of(spacing) != (extent,):
@@ -151,7 +151,7 @@ def _inner_weights(before: Any, after: Any) -> tuple[Any, Any, Any]:
 
 
 def _edge_weights(near: Any, far: Any) -> tuple[Any, Any, Any]:
-    """Return the weights of the element at a border and of the two behind it."""
+    """Return the weights of the element at a border and of the next two."""
     total = near + far
     return -(2.0 * near + far) / (near * total), total / (near * far), -near / (far * total)
 
@@ -193,7 +193,7 @@ def linspace(
 
 
 def _real_type_of_ends(*ends: Any) -> Any:
-    """Return the dtype of weights between two ends: numpy's, to which Python's numbers adapt, dual ones too."""
+    """Return the dtype of weights between two ends: numpy's, to which Python's numbers and duals adapt."""
     kinds = [dtype_of(end) for end in ends if type(end) not in (float, int, complex, Dual)]
     return numpy.result_type(*kinds, 1.0).type(0).real.dtype
 
@@ -252,7 +252,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
     """Broadcast arrays against each other; see `numpy.broadcast_arrays`."""
-    parts = [np.asarray(one) for one in args]  # numbers are arrays without axes in the result
+    parts = [np.asarray(one) for one in args]  # numbers become arrays without axes
     shape = numpy.broadcast_shapes(*map(shape_of, parts))
     if all(shape_of(one) == shape for one in parts):
         return tuple(parts)

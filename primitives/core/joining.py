@@ -25,7 +25,7 @@ __all__ = ["CONCATENATE", "REPEAT", "ROLL", "RULES", "STACK", "along", "concaten
 
 
 def along(axis: int, part: Any) -> tuple[Any, ...]:
-    """Return the index that applies `part` to one axis and takes the axes before it whole."""
+    """Return the index that applies `part` to one axis and takes all of the axes before it."""
     return (slice(None),) * axis + (part,)
 
 
@@ -40,7 +40,7 @@ def _layer(ct: Any, index: int, xs_spaces: Any, axis: int) -> Any:
 
 
 def inside(axis: int) -> int:
-    """Return an axis of a block's entries as an axis of the block.
+    """Convert an axis of a block's entries to an axis of the block.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = No
 
 
 def stack(arrays: Any, axis: int = 0, out: None = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    """Join arrays along a fresh axis; see `numpy.stack`."""
+    """Join arrays along an additional axis; see `numpy.stack`."""
     return STACK(*[as_array(part) for part in arrays], axis=axis, dtype=dtype)
 
 
@@ -195,12 +195,12 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
 
 
 def order_of(x: Any) -> str:
-    """Return the order in which numpy lays out what it makes of an array's slices."""
+    """Return the memory order of numpy's results from an array's slices."""
     return "F" if is_traced(x) and ndim_of(x) and x.flags.fnc else "C"
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
-    """Put values before the places named; see `numpy.insert`.
+    """Insert values before the given positions; see `numpy.insert`.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    """Move elements round an axis; see `numpy.roll`."""
+    """Shift elements cyclically along an axis; see `numpy.roll`."""
     plain = tuple(map(int, shift)) if isinstance(shift, Sequence) else shift
     return ROLL(as_array(a), shift=plain, axis=tuple(axis) if isinstance(axis, Sequence) else axis)
 

@@ -1,7 +1,7 @@
-"""Eigenvalues and eigenvectors of Hermitian and of general matrices, on stacks of matrices.
+"""Eigenvalues and eigenvectors of Hermitian and of general matrices; all functions accept stacks of matrices.
 
-eigh reads one triangle of its argument, so the cotangent lies in that triangle. The eigenvalues alone have records of
-their own, as they have derivatives at repeated eigenvalues where vectors have none.
+eigh reads one triangle of its argument, so the cotangent lies in that triangle. There are separate primitives for the
+eigenvalues alone, because they have derivatives at repeated eigenvalues and eigenvectors do not.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ EIGH = Primitive(
 
 
 def _eigvalsh_vjp(ct: Any, a: Any, out: Any, a_space: Any, UPLO: str) -> Any:
-    """V is computed when it is needed, as a function of A: a second derivative goes through it."""
+    """V is recomputed as a function of A, so that a second derivative includes it."""
     equal = repeated(out)
     check_equal("numpy.linalg.eigvalsh", "eigenvalues", ct, equal)
     return _from_basis(on_diagonal(ct), EIGH(a, UPLO=UPLO)[1], a_space, UPLO)
@@ -119,7 +119,7 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
 
 
 def _pivots(v: Any) -> Any:
-    """Mark the largest element of each eigenvector: LAPACK makes it real."""
+    """Mark the largest element of each eigenvector, which LAPACK makes real."""
     return numpy.arange(v.shape[-2])[:, None] == np.expand_dims(np.argmax(np.abs(v), axis=-2), -2)
 
 
@@ -141,7 +141,7 @@ def _eig_jvp(t: Any, out: Any, out_space: Any) -> Any:
 
 
 def _eig_vjp(ct: Any, out: Any, a_space: Any) -> Any:
-    """The transpose of `_eig_jvp`: V^-T (diag(ct_w) + F (V^T G)) V^T, where G is ct_v less what c took away."""
+    """The transpose of `_eig_jvp`: V^-T (diag(ct_w) + F (V^T G)) V^T, where G is ct_v without the part removed by c."""
     w, v = out
     along = np.sum(ct[1] * v, axis=-2, keepdims=True)
     g = ct[1] - np.real(along) * conjugated(v)
@@ -175,7 +175,7 @@ EIG = Primitive(
 
 
 def _vectors(a: Any, w: Any, equal: Any) -> Any:
-    """Return the eigenvectors; a matrix without a basis of them is refused, and eigenvalues in another order."""
+    """Return the eigenvectors; refuse matrices without a basis of eigenvectors, and eigenvalues in another order."""
     found, v = EIG(a)
     if any(groups(equal)) and numpy.max(numpy.linalg.cond(plain(v))) > 1e10:
         raise UnsupportedError("numpy.linalg.eigvals of a matrix without a basis of eigenvectors has no derivative")

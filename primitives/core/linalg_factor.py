@@ -1,7 +1,7 @@
-"""Cholesky, QR and singular value decompositions, on stacks of matrices.
+"""Cholesky, QR and singular value decompositions; all functions accept stacks of matrices.
 
-numpy's cholesky reads one triangle of its argument, so the cotangent lies in that triangle. Factors of complex matrices
-have free phases; derivatives are those at the phases that leave the diagonal of R real (qr) and V fixed (svd).
+numpy's cholesky reads one triangle of its argument, so the cotangent lies in that triangle. The factors of complex
+matrices have free phases; derivatives are for the phases that keep the diagonal of R real (qr) and V fixed (svd).
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ SVDResult = type(numpy.linalg.svd(numpy.eye(1)))
 
 
 def fold(g: Any, lower: bool) -> Any:
-    """Return the cotangent of the triangle that a Hermitian matrix is built from: the transpose of `unfold`."""
+    """Return the cotangent of the triangle from which a Hermitian matrix is built: the transpose of `unfold`."""
     both = g + conj_transpose(g)
     strict = np.tril(both, -1) if lower else np.triu(both, 1)
     return strict + on_diagonal(np.real(np.diagonal(g, 0, -2, -1)))
 
 
 def unfold(t: Any, lower: bool) -> Any:
-    """Return the Hermitian matrix of which one triangle is given; the diagonal's imaginary part is not read."""
+    """Return the Hermitian matrix with a given triangle; the imaginary part of the diagonal is ignored."""
     strict = np.tril(t, -1) if lower else np.triu(t, 1)
     return strict + conj_transpose(strict) + on_diagonal(np.real(np.diagonal(t, 0, -2, -1)))
 
 
 def on_diagonal(x: Any) -> Any:
-    """Return matrices with the vectors of the last axis on their diagonals."""
+    """Return diagonal matrices from the vectors of the last axis."""
     return numpy.eye(shape_of(x)[-1], dtype=x.dtype) * np.expand_dims(x, -1)
 
 
@@ -165,7 +165,7 @@ QR = Primitive(
 
 
 def qr(a: Any, mode: str = "reduced") -> Any:
-    """Return the QR decomposition; see `numpy.linalg.qr`. A wide matrix is factorised by its first square part."""
+    """Return the QR decomposition; see `numpy.linalg.qr`. A wide matrix is factorised by its leading square block."""
     a = as_array(a)
     rows, columns = shape_of(a)[-2:]
     if mode not in ("reduced", "r", "complete"):
@@ -253,7 +253,7 @@ SVD = Primitive(
 
 
 def _svdvals_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
-    """The vectors are computed when they are needed, as functions of A: a second derivative goes through them."""
+    """The vectors are recomputed as functions of A, so that a second derivative includes them."""
     check_equal("numpy.linalg.svdvals", "singular values", ct, repeated(out))
     u, _, vh = SVD(a)
     return unbroadcast(conjugated(u) @ (np.expand_dims(ct, -1) * conjugated(vh)), a_space)
@@ -280,8 +280,8 @@ SVDVALS = Primitive(
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """Return the singular value decomposition; see `numpy.linalg.svd`.
 
-    The singular values have derivatives in every case, the vectors where they are determined: not the last ones of the
-    full matrices of a non-square matrix.
+    The singular values always have derivatives. The vectors have them where they are determined, which excludes the
+    last ones of the full matrices of a non-square matrix.
     """
     a = as_array(a)
     if hermitian:

@@ -98,7 +98,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     if ord == 1:
         return np.sum(np.abs(x), axis=axes, keepdims=keepdims)
     if not isinstance(ord, (int, float, numpy.number)):
-        raise ValueError(f"numpy.linalg.vector_norm: {ord!r} is no order of a vector norm")
+        raise ValueError(f"numpy.linalg.vector_norm: {ord!r} is not an order of a vector norm")
     return NORM(x, axis=axes, ord=float(ord), keepdims=bool(keepdims))
 
 

@@ -1,10 +1,10 @@
-"""What derivatives exist where eigenvalues or singular values are repeated.
+"""Existence of derivatives at repeated eigenvalues or singular values.
 
-In the space of a repeated eigenvalue any basis is one of eigenvectors, and a change of the matrix by P in that basis
-chooses one and splits the eigenvalue into those of P. So a function of the eigenvalues alone has a derivative where its
-partials are equal within each group of equal ones. What is computed from the vectors as well has one where it does not
-depend on the basis, but its partials in one basis do not tell what it is, unless they are the same in every basis:
-multiples of the identity. All else is refused.
+Any basis of the eigenspace of a repeated eigenvalue consists of eigenvectors. A perturbation of the matrix, P in that
+basis, selects a basis and splits the eigenvalue into the eigenvalues of P. So a function of the eigenvalues alone has a
+derivative if its partials are equal within each group of equal eigenvalues. A function that also uses the vectors has
+one if it does not depend on the basis, but its partials in one basis determine the derivative only if they are the same
+in every basis: multiples of the identity. All other cases are refused.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ def plain(x: Any) -> Any:
 
 
 def repeated(w: Any) -> Any:
-    """Return which pairs of values are equal up to rounding, the diagonal included; the values are sorted or not."""
+    """Return which pairs of values, sorted or not, are equal up to rounding; the diagonal is included."""
     w = plain(w)
     scale = numpy.max(numpy.abs(w), axis=-1, keepdims=True, initial=0.0)[..., None]
     return numpy.abs(w[..., None, :] - w[..., :, None]) <= _ROUNDING * w.shape[-1] * numpy.finfo(w.dtype).eps * scale
 
 
 def gaps(w: Any, equal: Any) -> Any:
-    """Return 1 / (w[j] - w[i]), and 0 for the pairs that are equal."""
+    """Return 1 / (w[j] - w[i]), and 0 for equal pairs."""
     difference = np.expand_dims(w, -2) - np.expand_dims(w, -1)
     return np.where(equal, 0.0, 1.0 / np.where(equal, 1.0, difference))
 
 
 def groups(equal: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
-    """Yield the index of each matrix of a stack with the places of each group of more than one equal value."""
+    """Yield the index of each matrix in a stack and the positions of each group of at least two equal values."""
     if equal.sum() == equal.shape[-1] * numpy.prod(equal.shape[:-2], dtype=int):
         return
     for index in numpy.ndindex(equal.shape[:-2]):
@@ -56,21 +56,21 @@ def groups(equal: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
 
 
 def check_equal(name: str, values: str, ct: Any, equal: Any) -> None:
-    """Refuse cotangents of a group of equal values that differ: what sorts or picks among them has no derivative."""
+    """Refuse different cotangents for equal values: sorting them or selecting one of them has no derivative."""
     ct = plain(ct)
     for index, places in groups(equal):
         if not _is_multiple_of_identity(numpy.diag(ct[index][places]), numpy.abs(ct[index]).max()):
             raise UnsupportedError(
-                f"{name}: {len(places)} {values} are equal, and the program treats them differently, as by picking one "
-                f"of them. That has no derivative; use functions that are symmetric in equal {values}"
+                f"{name}: {len(places)} {values} are equal, but the program treats them differently, for example "
+                f"by selecting one of them. That has no derivative; use functions that are symmetric in equal {values}"
             )
 
 
 def check_same_in_every_basis(name: str, values: str, advice: str, parts: Any, equal: Any) -> None:
     """Refuse partials, in the basis of the vectors, that do not determine the derivative at repeated values.
 
-    `parts` are matrices: of the values on a diagonal, and of the vectors. Either all are zero in a group, or none is
-    and all are multiples of the identity.
+    `parts` are matrices: the partials of the values on a diagonal, and those of the vectors. In each group of equal
+    values, either all must be zero, or all must be multiples of the identity other than zero.
     """
     plains = [plain(part) for part in parts]
     for index, places in groups(equal):
@@ -80,7 +80,7 @@ def check_same_in_every_basis(name: str, values: str, advice: str, parts: Any, e
         if all(zero) or (not any(zero) and all(map(_is_multiple_of_identity, blocks, scales))):
             continue
         raise UnsupportedError(
-            f"{name}: {len(places)} {values} are equal, so that their vectors are an arbitrary basis, and the "
+            f"{name}: {len(places)} {values} are equal, so their vectors are an arbitrary basis, and the "
             f"derivative of what is computed from {values} and vectors is not determined by its partials in one "
             f"basis. {advice}"
         )
@@ -92,7 +92,7 @@ def _is_multiple_of_identity(block: Any, scale: float) -> bool:
 
 
 def split(p: Any, dw: Any, equal: Any, descending: bool = False) -> Any:
-    """Return the directional derivatives `dw` of eigenvalues; equal ones split into those of `p`'s blocks."""
+    """Return the directional derivatives `dw` of eigenvalues; for equal ones they are eigenvalues of `p`'s blocks."""
     for index, places in groups(equal):
         parts = np.linalg.eigvalsh(p[(*index, *numpy.ix_(places, places))])
         dw = np.copy(dw)

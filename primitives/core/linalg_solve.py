@@ -1,4 +1,4 @@
-"""Linear systems, inverses, determinants and pseudo-inverses; every one works on stacks of matrices."""
+"""Linear systems, inverses, determinants and pseudo-inverses; all functions accept stacks of matrices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def conj_transpose(a: Any) -> Any:
 
 
 def regular(*shape: int, shift: float = 3.0, dtype: Any = numpy.float64) -> Any:
-    """Return a function of a generator that draws a sample matrix far from singular."""
+    """Return a function that draws a well-conditioned sample matrix from a generator."""
     return lambda generator: Sample((_regular(generator, shape, shift, dtype),))
 
 
@@ -58,7 +58,7 @@ def _solve_a(ct: Any, a: Any, out: Any, a_space: Any, b_space: Any) -> Any:
 
 
 def _solved(a: Any, rhs: Any, b_space: Any) -> Any:
-    """Solve for a right-hand side with the axes of an output: one vector, also for a stack of matrices, or matrices."""
+    """Solve for a right-hand side with the output's axes: a vector (even for a stack of matrices) or matrices."""
     if b_space.ndim == 1 and ndim_of(rhs) > 1:
         return np.linalg.solve(a, np.expand_dims(rhs, -1))[..., 0]
     return np.linalg.solve(a, rhs)
@@ -89,7 +89,7 @@ def _solve_samples() -> tuple[Any, ...]:
 
 
 def _solve_pattern(call: patterns.Call) -> Any:
-    """Each column of the result depends on all of the matrix and on its own column of the right-hand side."""
+    """Each column of the result depends on the whole matrix and on the same column of the right-hand side."""
     parts = {0: (-2, -1), 1: (-1,) if call.spaces[1].ndim == 1 else (-2,)}
     found = {k: call.over(sets, tuple(axis % sets.ndim for axis in parts[k])) for k, sets in call.sets.items()}
     if 0 in found and call.spaces[1].ndim == 1:
@@ -122,7 +122,7 @@ INV = Primitive(
 
 
 def _cofactors(a: Any, out: Any) -> Any:
-    """Return the partials of the determinant: det(A) A^-T, or by singular values where a matrix is singular."""
+    """Return the partials of the determinant: det(A) A^-T, or from singular values if a matrix is singular."""
     if np.all(np.not_equal(out, 0)):
         return np.expand_dims(out, (-1, -2)) * swapped(np.linalg.inv(a))
     return COFACTORS(a)
@@ -228,13 +228,13 @@ def _pinv_cotangent(ct: Any, a: Any, out: Any) -> Any:
 
 
 def _of_all_ranks(a: Any, out: Any) -> Any:
-    """Return the pseudo-inverse, unless it leaves out singular values that are no rounding errors."""
+    """Return the pseudo-inverse, unless it drops singular values that are larger than rounding errors."""
     values, inverse = _plain(a), _plain(out)
     left_out = numpy.linalg.norm(values - values @ inverse @ values, axis=(-2, -1))
     if (left_out > numpy.finfo(values.dtype).eps ** 0.625 * numpy.linalg.norm(values, axis=(-2, -1))).any():
         raise UnsupportedError(
-            "a pseudo-inverse or least-squares solution that leaves out singular values (rcond) is differentiated "
-            "where these are zero up to rounding only; write it with numpy.linalg.svd, or lower rcond"
+            "a pseudo-inverse or least-squares solution that drops singular values (rcond) has a derivative "
+            "only where these are zero up to rounding; write it with numpy.linalg.svd, or lower rcond"
         )
     return out
 
@@ -282,7 +282,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
 
 
 def _unfolded(a: Any) -> Any:
-    """Return the Hermitian matrix of which numpy reads the lower triangle."""
+    """Return the Hermitian matrix whose lower triangle numpy reads."""
     strict = np.tril(a, -1)
     return strict + conj_transpose(strict) + numpy.eye(shape_of(a)[-1], dtype=real_dtype(a)) * np.real(a)
 
@@ -293,7 +293,7 @@ def solve(a: Any, b: Any) -> Any:
 
 
 def _cut(a: Any, rcond: Any) -> Any:
-    """Return the relative size of the singular values that `numpy.linalg.lstsq` takes for zero."""
+    """Return the relative size below which `numpy.linalg.lstsq` treats singular values as zero."""
     eps = numpy.finfo(a.dtype).eps
     return eps * max(shape_of(a)) if rcond is None else eps if rcond == -1 else rcond
 
@@ -313,7 +313,7 @@ def _lstsq_jvp_b(t: Any, a: Any, b: Any, out: Any, rcond: Any) -> Any:
 
 
 def _square_change(t: Any, a: Any, b: Any, out: Any) -> Any:
-    """What a change of the deviation does to the sums of squares; a change of x does nothing, which minimises them."""
+    """The change of the sums of squares with the deviation; a change of x has no effect, since x minimises them."""
     x, squares = out
     if not squares.shape[0]:
         return squares
@@ -355,7 +355,7 @@ LSTSQ = Primitive(
 
 
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
-    """Solve a least-squares problem; see `numpy.linalg.lstsq`. Differentiable in both, at constant rank.
+    """Solve a least-squares problem; see `numpy.linalg.lstsq`. Differentiable in both arguments, at constant rank.
 
     Examples
     --------
@@ -369,7 +369,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
 
 
 def tensorinv(a: Any, ind: int = 2) -> Any:
-    """Return the inverse of a tensor as a map; see `numpy.linalg.tensorinv`."""
+    """Return the inverse of a tensor as a linear map; see `numpy.linalg.tensorinv`."""
     a = as_array(a)
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
@@ -407,7 +407,7 @@ def matrix_power(a: Any, n: int) -> Any:
         base, exponent = np.linalg.inv(base), -exponent
     if exponent == 0:
         return numpy.zeros(shape_of(base), base.dtype) + numpy.eye(shape_of(base)[-1], dtype=base.dtype)
-    if exponent == 3:  # as numpy's order of products has it
+    if exponent == 3:  # in numpy's order of products
         return np.matmul(np.matmul(base, base), base)
     value = None
     while exponent:

@@ -1,8 +1,8 @@
-"""Partials by the opcode table: on float64 a rule computes the numbers that the core's kernels compute.
+"""Partials from the opcode table: on float64 a rule computes the same numbers as the core's kernels.
 
-numpy's exponentials and hyperbolic functions differ from those of C in the last bit. The kernels of small arrays take
-the table's, and a rule whose opcode is given takes them, too, whatever path a program goes. The table is closed under
-differentiation, so the operations that its partials call are primitives whose own partials are the table's.
+numpy's exponentials and hyperbolic functions differ from C's in the last bit. The kernels for small arrays use the
+table's functions, and so does a rule with an opcode, so the result does not depend on which of them runs. The table is
+closed under differentiation, so the operations in its partials are primitives with the table's partials.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _DOUBLE = numpy.dtype(float)
 def tabled(
     opcode: str, args: tuple[str, ...], partials: tuple[Callable[..., Any] | None, ...]
 ) -> tuple[Callable[..., Any] | None, ...]:
-    """Return partials that are the opcode table's where all that they read is float64, and the given ones elsewhere.
+    """Return partials that use the opcode table if all values that they read are float64, and the given ones otherwise.
 
     Parameters
     ----------
     opcode : str
-    args : tuple of str
+        The names of the arguments.
         What the arguments are called.
-    partials : tuple of callable or None
+        One for each argument; None if it is discrete.
         One for each argument; None where it is discrete.
 
     Examples
@@ -54,7 +54,7 @@ def tabled(
 
 
 def _both(expression: str, args: tuple[str, ...], partial: Callable[..., Any]) -> Callable[..., Any]:
-    """One partial by a table's expression or by a rule's function, with a parameter for each value that one reads."""
+    """A partial as a table's expression and as a rule's function; its parameters are the values that either reads."""
     known = dict.fromkeys((*args, "out"))
     asked = parameter_names("a partial", partial, known, first=0)
     operands = dict(zip(("a", "b", "v"), (*args, "out") if len(args) == 2 else (*args, "", "out"), strict=True))
@@ -71,20 +71,20 @@ def _both(expression: str, args: tuple[str, ...], partial: Callable[..., Any]) -
 
 
 def _named(function: Callable[..., Any], names: list[str]) -> Callable[..., Any]:
-    """A function whose parameters have names, which say what a rule asks for."""
+    """A function with named parameters, which say what a rule asks for."""
     listed = ", ".join(names)
     named: Callable[..., Any] = eval(f"lambda {listed}: function({listed})", {"function": function})
     return named
 
 
 def _letters(expression: str) -> list[str]:
-    """The values that an expression of the table reads."""
+    """The variables in an expression of the table."""
     return [letter for letter in "abv" if re.search(rf"\b{letter}\b", expression)]
 
 
 @cache
 def _compiled(expression: str) -> Callable[..., Any]:
-    """An expression of the table as a function of the values that it reads."""
+    """An expression of the table as a function of its variables."""
     calls = {name: _operation(name) for name in re.findall(r"(\w+)\(", expression)}
     found: Callable[..., Any] = eval(f"lambda {', '.join(_letters(expression))}: {expression}", calls)
     return found
@@ -92,7 +92,7 @@ def _compiled(expression: str) -> Callable[..., Any]:
 
 @cache
 def _operation(name: str) -> Primitive:
-    """An operation of the table on arrays of float64."""
+    """An operation of the table on float64 arrays."""
     row = _ROWS[name]
     number = opcodes()[name]
 
@@ -109,7 +109,7 @@ def _operation(name: str) -> Primitive:
 
 
 def _own(expression: str, args: tuple[str, ...]) -> Callable[..., Any] | None:
-    """A partial of an operation of the table; compiled when it is called, since partials call each other."""
+    """A partial of an operation of the table, compiled at its first call, since partials call each other."""
     if expression == "0":
         return None
     letters = _letters(expression)
@@ -118,11 +118,11 @@ def _own(expression: str, args: tuple[str, ...]) -> Callable[..., Any] | None:
 
 
 def _is_double(x: Any) -> bool:
-    """Whether a value, plain or traced, is float64; the numbers of Python are."""
+    """Whether a value, plain or traced, is float64; Python's numbers are."""
     dtype = getattr(x, "dtype", None)
     return dtype is _DOUBLE or (isinstance(x, (float, int)) if dtype is None else dtype == _DOUBLE)
 
 
 def _number(x: Any) -> Any:
-    """A value that divides by 0 as numpy does."""
+    """A value that divides by 0 as in numpy."""
     return numpy.float64(x) if type(x) in (float, int) else x

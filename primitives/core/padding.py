@@ -1,4 +1,4 @@
-"""`numpy.pad` in all its modes, as compositions: constants and ramps are joined on, and the others are gathered."""
+"""`numpy.pad` in all its modes, as compositions: constants and ramps are joined, other modes gather elements."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **keywords: Any) -> 
 
 
 def _pairs(value: Any, ndim: int, discrete: bool = False) -> list[tuple[Any, Any]]:
-    """Read one number, one pair, or one pair for each axis."""
+    """Read a number, a pair, or a pair for each axis."""
     if isinstance(value, dict):
         return [_pairs(value.get(axis, value.get(axis - ndim, 0)), 1, discrete)[0] for axis in range(ndim)]
     if discrete:
@@ -60,7 +60,7 @@ Ends = Callable[[Any, int, int, int], Any]
 
 
 def _joined(x: Any, widths: list[tuple[int, int]], ends: Ends) -> Any:
-    """Join on what `ends(x, axis, side, width)` returns, axis by axis; side is 0 before and 1 after."""
+    """Join the arrays ``ends(x, axis, side, width)`` to an array, axis by axis; side is 0 before and 1 after."""
     for axis, (before, after) in enumerate(widths):
         parts = [ends(x, axis, 0, before)] if before else []
         parts += [x]
@@ -117,7 +117,7 @@ def _statistic(x: Any, axis: int, side: int, width: int, mode: str, length: Any)
 
 
 def _odd(x: Any, axis: int, side: int, width: int, mode: str) -> Any:
-    """Reflect through the border's value: twice it, minus the mirrored elements."""
+    """Reflect at the border's value: twice that value minus the mirrored elements."""
     extent, skip = shape_of(x)[axis], int(mode == "reflect")
     if width > extent - skip:
         raise ValueError(f"numpy.pad: odd {mode} of width {width} needs more than {extent} elements; pad twice")

@@ -1,4 +1,4 @@
-"""The hooks through which the engine finds the rules of this distribution."""
+"""The hooks by which the engine finds the rules of this distribution."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def tapeengine_primitives() -> tuple[Primitive, ...]:
 
 @hookimpl
 def tapeengine_numpy_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
-    """Map numpy's functions, and its ufuncs' methods as pairs of ufunc and name, to their rules.
+    """Map numpy's functions to their rules; a ufunc's method is given as a pair of ufunc and name.
 
     Examples
     --------

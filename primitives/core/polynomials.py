@@ -1,4 +1,4 @@
-"""Polynomials by their coefficients, highest power first."""
+"""Polynomials given by their coefficients, highest power first."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 
 
 def _aligned(a: Any, b: Any) -> tuple[Any, Any]:
-    """Put zeros before the shorter of two polynomials."""
+    """Pad the shorter of two polynomials with leading zeros."""
     first, second = np.atleast_1d(as_array(a)), np.atleast_1d(as_array(b))
     length = max(shape_of(first)[0], shape_of(second)[0])
     return _lengthened(first, length), _lengthened(second, length)
@@ -115,7 +115,7 @@ def polyfit(
 def roots(p: Any) -> Any:
     """Return the zeros of a polynomial, the eigenvalues of its companion matrix; see `numpy.roots`.
 
-    A zero that is repeated has no derivative, and is refused.
+    A repeated zero has no derivative and is refused.
     """
     coefficients = np.atleast_1d(as_array(p))
     if ndim_of(coefficients) != 1:
@@ -134,7 +134,7 @@ def roots(p: Any) -> Any:
 
 
 def poly(seq_of_zeros: Any) -> Any:
-    """Return the coefficients of the polynomial with given zeros, or of a characteristic one; see `numpy.poly`.
+    """Return the coefficients of the polynomial with given zeros, or of a characteristic polynomial; see `numpy.poly`.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def poly(seq_of_zeros: Any) -> Any:
 
 
 def polydiv(u: Any, v: Any) -> Any:
-    """Divide polynomials; see `numpy.polydiv`. Which coefficients of the remainder vanish is found by their values."""
+    """Divide polynomials; see `numpy.polydiv`. The degree of the remainder depends on the coefficients' values."""
     rest, divisor = np.atleast_1d(as_array(u)) + 0.0, np.atleast_1d(as_array(v)) + 0.0
     degree = shape_of(divisor)[0] - 1
     steps = shape_of(rest)[0] - degree

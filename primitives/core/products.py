@@ -1,4 +1,4 @@
-"""Products of vectors, matrices and arrays: matmul, dot and what numpy composes of them.
+"""Products of vectors, matrices and arrays: matmul, dot and compositions of them.
 
 All are linear in each argument, without conjugation except where numpy conjugates (vdot, vecdot, vecmat).
 """
@@ -26,7 +26,7 @@ def swapped(x: Any) -> Any:
 
 
 def conjugated(x: Any) -> Any:
-    """Return the complex conjugate, and a real value as it is."""
+    """Return the complex conjugate; a real value is unchanged."""
     return np.conjugate(x) if is_complex(x) else x
 
 
@@ -77,7 +77,7 @@ def _batched_samples() -> tuple[Sample, ...]:
 
 
 def _matmul_block_x(t: Any, y: Any) -> Any:
-    """Return the products of a block of tangents in the first argument's place."""
+    """Return the products with a block of tangents in place of the first argument."""
     if t.ndim == 2 and y.ndim > 2:
         return numpy.matmul(aligned(numpy.expand_dims(t, 1), y.ndim), y)[..., 0, :]
     if t.ndim > 2 and y.ndim == 2 and t.flags.c_contiguous:
@@ -89,7 +89,7 @@ def _matmul_block_x(t: Any, y: Any) -> Any:
 
 
 def _matmul_block_y(t: Any, x: Any) -> Any:
-    """Return the products of a block of tangents in the second argument's place."""
+    """Return the products with a block of tangents in place of the second argument."""
     if t.ndim > 2:
         return numpy.matmul(x, aligned(t, x.ndim))
     if x.ndim <= 2:
@@ -110,7 +110,7 @@ MATMUL = bilinear(
 
 
 def _moved_back(value: Any, space: Any) -> Any:
-    """Move the last axis to where dot contracts its second argument: the axis before the last."""
+    """Move the last axis to the position at which dot contracts its second argument: the one before the last."""
     return unbroadcast(np.moveaxis(value, -1, -2) if space.ndim > 1 else value, space)
 
 
@@ -134,7 +134,7 @@ def _dot_y(ct: Any, x: Any, x_space: Any, y_space: Any) -> Any:
 
 
 def _dot_pattern(call: patterns.Call) -> Any:
-    """Each element depends on a line of the last axis of x and one of the axis before the last of y."""
+    """Each element depends on a line along the last axis of x and on one along the second-last axis of y."""
     x, y = (space.ndim for space in call.spaces)
     parts = []
     if 0 in call.sets:
@@ -169,10 +169,10 @@ def dot(a: Any, b: Any, out: None = None) -> Any:
     x, y = as_array(a), as_array(b)
     if ndim_of(x) and ndim_of(y):
         return DOT(x, y)
-    wide = numpy.result_type(dtype_of(x), dtype_of(y))  # dot does not treat Python's numbers as weak
+    wide = numpy.result_type(dtype_of(x), dtype_of(y))  # in dot, Python's numbers do not adapt to arrays
     value = np.multiply(x, y)
     value = value if dtype_of(value) == wide else np.astype(value, wide)
-    return in_order(value, "C") if ndim_of(value) <= 2 else value  # as BLAS lays a matrix out
+    return in_order(value, "C") if ndim_of(value) <= 2 else value  # the memory order of BLAS's matrices
 
 
 def inner(a: Any, b: Any, /) -> Any:
@@ -189,12 +189,12 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
 
 
 def vdot(a: Any, b: Any, /) -> Any:
-    """Sum the products of the flattened arrays, the first conjugated; see `numpy.vdot`."""
+    """Sum the products of the flattened arrays, with the first one conjugated; see `numpy.vdot`."""
     return np.dot(np.ravel(conjugated(as_array(a))), np.ravel(as_array(b)))
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, dtype: Any = None) -> Any:
-    """Sum the products along an axis, the first argument conjugated; see `numpy.vecdot`."""
+    """Sum the products along an axis, with the first argument conjugated; see `numpy.vecdot`."""
     x, y = as_array(x1), as_array(x2)
     if axis != -1:
         x, y = np.moveaxis(x, axis, -1), np.moveaxis(y, axis, -1)
@@ -215,14 +215,14 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
 
 
 def of_matrices(name: str, x: Any) -> Any:
-    """Return what has the two axes of matrices; other shapes are numpy's error."""
+    """Return an operand with the two axes of matrices; raise numpy's error for others."""
     if ndim_of(x) < 2:
         raise ValueError(f"{name}: the matrix operand does not have enough dimensions (it has {ndim_of(x)})")
     return x
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
-    """Sum the products over the axes named; see `numpy.tensordot`.
+    """Sum the products over the given axes; see `numpy.tensordot`.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 
 def _contracted(axes: Any, x_ndim: int, y_ndim: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the axes that a tensordot sums over, in each argument."""
+    """Return the axes over which a tensordot sums, for each argument."""
     if not isinstance(axes, Sequence):
         count = int(axes)
         return tuple(range(x_ndim - count, x_ndim)), tuple(range(count))
@@ -269,7 +269,7 @@ def kron(a: Any, b: Any) -> Any:
 
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
-    """Return the vector product; see `numpy.cross`.
+    """Return the cross product; see `numpy.cross`.
 
     Examples
     --------
@@ -295,7 +295,7 @@ def _components(x: Any) -> list[Any]:
 
 
 def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Return the vector product of vectors of three components; see `numpy.linalg.cross`."""
+    """Return the cross product of vectors with three components; see `numpy.linalg.cross`."""
     if shape_of(x1)[axis] != 3 or shape_of(x2)[axis] != 3:
         raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors")
     return cross(x1, x2, axis=axis)
@@ -312,7 +312,7 @@ def linalg_matmul(x1: Any, x2: Any, /) -> Any:
 
 
 def linalg_tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
-    """Sum the products over the axes named; see `numpy.linalg.tensordot`."""
+    """Sum the products over the given axes; see `numpy.linalg.tensordot`."""
     return tensordot(x1, x2, axes)
 
 
@@ -338,7 +338,7 @@ def multi_dot(arrays: Any, *, out: None = None) -> Any:
 
 
 def _cheapest_splits(extents: list[int]) -> dict[tuple[int, int], int]:
-    """Return where to split each part of a chain of matrices, by the textbook dynamic programme."""
+    """Return where to split each part of a chain of matrices, by dynamic programming."""
     count = len(extents) - 1
     cost = {(i, i): 0 for i in range(count)}
     split = {}
@@ -376,6 +376,6 @@ RULES = {
     numpy.linalg.tensordot: linalg_tensordot,
     numpy.linalg.vecdot: linalg_vecdot,
     numpy.linalg.multi_dot: multi_dot,
-    # numpy has these from 2.2 on
+    # numpy 2.2 and later
     **{getattr(numpy, name): rule for name, rule in (("matvec", matvec), ("vecmat", vecmat)) if hasattr(numpy, name)},
 }

@@ -1,7 +1,7 @@
 """Sums, products, means and extremes over axes.
 
-The cotangent of an extreme is shared equally by the elements that attain it. The partial of a product is the product
-of the other elements, so that zeros among them need no special case.
+Elements that attain an extreme share its cotangent equally. The partial of a product is the product of the other
+elements, so zeros need no special case.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["MASKED_SUM", "MAX", "MEAN", "MIN", "PROD", "RULES", "SUM", "kept_sha
 
 
 def kept_shape(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
-    """Return the shape of a reduction that keeps its axes with extent 1.
+    """Return the shape of a reduction whose axes are kept with extent 1.
 
     Examples
     --------
@@ -35,12 +35,12 @@ def kept_shape(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
 
 
 def spread(ct: Any, space: Any, axis: Any) -> Any:
-    """Give a reduction's value or cotangent its axes back, with extent 1, to broadcast against the argument."""
+    """Insert the reduced axes with extent 1, so that a reduction's result broadcasts against the argument."""
     return np.reshape(ct, kept_shape(space.shape, axis))
 
 
 def reduction_samples(low: float = -2.0, high: float = 2.0, complex_too: bool = True) -> tuple[Sample, ...]:
-    """Return samples over axes, kept axes and dtypes."""
+    """Return samples with various axes, keepdims and dtypes."""
     matrix, cube = uniform((2, 3), low, high), uniform((2, 3, 2), low, high)
     found = [
         Sample((matrix,)),
@@ -117,7 +117,7 @@ MEAN = linear(
 
 
 def _shared(first: Any, x: Any, out: Any, x_space: Any, axis: Any, initial: Any) -> Any:
-    """Give each element that attains an extreme its part of what belongs to the extreme, and the others 0."""
+    """Divide the cotangent or tangent of an extreme equally among the elements that attain it; the others get 0."""
     extreme = spread(out, x_space, axis)
     attained = np.equal(x, extreme)
     if initial is None and _is_single(attained, out, _extent(x_space, axis)):
@@ -129,13 +129,13 @@ def _shared(first: Any, x: Any, out: Any, x_space: Any, axis: Any, initial: Any)
 
 
 def _is_single(attained: Any, out: Any, extent: int) -> bool:
-    """Tell whether each extreme is attained once: the number of places is right, and no NaN hides a tie elsewhere."""
+    """Tell whether each extreme is attained only once, with the right number of places and no NaN that hides a tie."""
     right = numpy.count_nonzero(attained) * extent == numpy.size(attained)
     return right and not np.any(np.not_equal(out, out))
 
 
 def _extent(space: Any, axis: Any) -> int:
-    """Return how many elements a reduction brings together."""
+    """Return the number of elements that a reduction combines."""
     return math.prod(space.shape[position] for position in normal_axes(axis, space.ndim))
 
 
@@ -172,7 +172,7 @@ MIN = _extreme("numpy.min", numpy.min)
 
 
 def _others(x: Any) -> Any:
-    """Return for each element along the last axis the product of the elements before it and after it."""
+    """Return for each element the product of all others along the last axis."""
     ones = numpy.ones((*shape_of(x)[:-1], 1), dtype=dtype_of(x))
     before = np.cumprod(np.concatenate((ones, x[..., :-1]), axis=-1), axis=-1)
     after = np.cumprod(np.concatenate((ones, np.flip(x, -1)[..., :-1]), axis=-1), axis=-1)
@@ -180,7 +180,7 @@ def _others(x: Any) -> Any:
 
 
 def _prod_slope(x: Any, x_space: Any, axis: Any, dtype: Any) -> Any:
-    """Return the partial of the product for each element: the product of all others."""
+    """Return the partial of the product for each element: the product of the others."""
     if x_space.size == 0 or x_space.ndim == 0:
         return numpy.ones(x_space.shape)
     reduced = normal_axes(axis, x_space.ndim)
@@ -216,7 +216,7 @@ PROD = Primitive(
 
 
 def masked(x: Any, where: Any, fill: Any) -> Any:
-    """Return x where a mask of numpy's `where` parameter holds, and `fill` elsewhere."""
+    """Return x where the mask of numpy's `where` parameter is true, and `fill` elsewhere."""
     return as_array(x) if where is True or where is None else np.where(where, as_array(x), fill)
 
 
@@ -282,7 +282,7 @@ def mean_rule(
 
 
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
-    """Return the greatest minus the smallest element; see `numpy.ptp`.
+    """Return the difference of the largest and the smallest element; see `numpy.ptp`.
 
     Examples
     --------

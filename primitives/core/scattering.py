@@ -1,4 +1,4 @@
-"""Sums of values that go to the same place."""
+"""Sums of values by their target position."""
 
 from __future__ import annotations
 

@@ -48,12 +48,12 @@ WHERE = linear(
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
-    """Choose between two arrays; see `numpy.where`. With the condition alone, return where it holds."""
+    """Choose between two arrays; see `numpy.where`. With only a condition, return the positions where it holds."""
     if x is None and y is None:
         return np.nonzero(condition)
     mask = condition if isinstance(condition, numpy.ndarray) and condition.dtype == bool else np.not_equal(condition, 0)
     value = WHERE(mask, as_array(x), as_array(y))
-    return value if ndim_of(value) else np.array(value)  # numpy makes an array of shape () of numbers
+    return value if ndim_of(value) else np.array(value)  # numpy returns an array of shape () for numbers
 
 
 def _triangle_samples() -> tuple[Sample, ...]:
@@ -111,7 +111,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
 
 def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
-    """Choose each element from the array that an index names; see `numpy.choose`."""
+    """Choose each element from the array selected by an index; see `numpy.choose`."""
     options = [as_array(choices[position]) for position in range(len(choices))]
     index = _bounded(numpy.asarray(a), len(options), mode)
     value = options[-1]
@@ -121,7 +121,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
 
 
 def _bounded(index: Any, extent: int, mode: str) -> Any:
-    """Bring indices into ``range(extent)`` as numpy's parameter `mode` says."""
+    """Map indices into ``range(extent)`` according to numpy's parameter `mode`."""
     if mode == "wrap":
         return index % extent
     if mode == "clip":
@@ -155,7 +155,7 @@ def extract(condition: Any, arr: Any) -> Any:
 
 
 def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
-    """Return an array without the parts named; see `numpy.delete`."""
+    """Return an array without the given parts; see `numpy.delete`."""
     x = as_array(arr)
     x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
     kept = x[along(axis, numpy.delete(numpy.arange(shape_of(x)[axis]), obj))]
@@ -186,7 +186,7 @@ def diag(v: Any, k: int = 0) -> Any:
 
 
 def diagflat(v: Any, k: int = 0) -> Any:
-    """Build a matrix from the elements of a diagonal; see `numpy.diagflat`."""
+    """Build a matrix with given elements on a diagonal; see `numpy.diagflat`."""
     return diag(np.ravel(as_array(v)), k)
 
 
@@ -209,7 +209,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **keywords: Any)
 
 
 def _placed(value: Any, condition: Any, part: Any) -> Any:
-    """Put the values of a part where its condition holds."""
+    """Write the values of a part to the positions where its condition holds."""
     if ndim_of(part) == 0:
         return np.where(condition, part, value)
     place = numpy.maximum(numpy.cumsum(numpy.ravel(condition)) - 1, 0).reshape(numpy.shape(condition))

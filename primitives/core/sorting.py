@@ -1,7 +1,7 @@
 """Sorted arrays, order statistics, medians and quantiles.
 
-The order is found on plain values; the elements are then gathered, so the cotangent of a place in the sorted array
-goes to the element that stands there.
+The order is determined on plain values, and the elements are then gathered: the cotangent of a position in the sorted
+array goes to the element at that position.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def sort_complex(a: Any) -> Any:
 
 
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:
-    """Put the element of a rank in its place, smaller ones before it; see `numpy.partition`."""
+    """Place the elements of given ranks, with smaller ones before them; see `numpy.partition`."""
     x, axis = _axis_or_flat(a, axis)
     return np.take_along_axis(x, np.argpartition(x, kth, axis=axis, kind=kind), axis=axis)
 
@@ -57,7 +57,7 @@ def _axis_or_flat(a: Any, axis: Any) -> tuple[Any, int]:
 
 
 def _last_axis(a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
-    """Move the reduced axes to the end as one, and return the shape that keeps them with extent 1."""
+    """Join the reduced axes into one last axis, and return the shape that keeps them with extent 1."""
     x = as_array(a)
     shape = shape_of(x)
     reduced = normal_axes(axis, len(shape))
@@ -69,19 +69,19 @@ def _last_axis(a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
 
 
 def _ranked(flat: Any, ranks: tuple[int, ...]) -> list[Any]:
-    """Return the elements of some ranks along the last axis."""
+    """Return the elements of given ranks along the last axis."""
     order = np.argpartition(flat, sorted(set(ranks)), axis=-1)
     return [np.take_along_axis(flat, order[..., rank : rank + 1], axis=-1)[..., 0] for rank in ranks]
 
 
 def _with_nan(value: Any, flat: Any) -> Any:
-    """Return NaN where an element was NaN."""
+    """Return NaN where there is a NaN among the elements."""
     found = np.isnan(flat)
     return np.where(np.any(found, axis=-1), numpy.nan, value) if np.any(found) else value
 
 
 def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
-    """Return the median; see `numpy.median`. Of an even number of elements, the middle two have half a cotangent each.
+    """Return the median; see `numpy.median`. Of an even number of elements, the middle two share the cotangent equally.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def _half_below(n: int, q: Any) -> Any:
 
 
 def _closest(n: int, q: Any) -> Any:
-    """The rank of closest_observation: the nearest, and of two the even one counted from 1."""
+    """The rank of closest_observation: the nearest one; at a tie the one that is even counted from 1."""
     position = n * q - 1.5
     below = numpy.floor(position)
     exact = (position == below) & (below % 2 == 1)
@@ -137,7 +137,7 @@ _PICKING = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
 
 
 def _rank(q: Any, count: int, method: str) -> Any:
-    """Return where a quantile stands among sorted elements, counted from 0 and not rounded."""
+    """Return the rank of a quantile among sorted elements, counted from 0 and not rounded."""
     if method in _CONTINUOUS:
         alpha, beta = _CONTINUOUS[method]
         rank = (count - 1) * q if alpha == beta == 1 else count * q + (alpha + q * (1 - alpha - beta)) - 1
@@ -173,14 +173,14 @@ def _holds_traced(q: Any) -> bool:
 
 
 def _quantile_dtype(flat: Any, q: Any, method: str) -> Any:
-    """Return numpy's dtype: a number q of Python's is weak, and methods that pick an element do not compute with q."""
+    """Return numpy's dtype: a Python number q adapts to the values; methods that select an element ignore q's dtype."""
     if is_traced(q) or isinstance(q, (int, float)) or method in _PICKING:
         return dtype_of(flat)
     return numpy.result_type(dtype_of(flat), dtype_of(q))
 
 
 def _at_ranks(flat: Any, rank: Any, count: Any, between: Callable[[Any, Any, Any], Any]) -> Any:
-    """Interpolate between the elements below and above each rank, along the last axis."""
+    """Interpolate between the elements below and above each rank along the last axis."""
     below = np.astype(np.floor(rank), int)
     above = numpy.minimum(below + 1, count - 1)
     if below.ndim == 1:
@@ -194,7 +194,7 @@ def _at_ranks(flat: Any, rank: Any, count: Any, between: Callable[[Any, Any, Any
 
 
 def _between(low: Any, high: Any, fraction: Any) -> Any:
-    """Interpolate as numpy does, from the nearer end; an element whose weight is a constant 0 has no part in it."""
+    """Interpolate as numpy does, from the nearer end; an element with a constant weight of 0 does not contribute."""
     step = high - low
     near = np.less(fraction, 0.5)
     value = np.where(near, low + step * fraction, high - step * (1 - fraction))
@@ -204,9 +204,9 @@ def _between(low: Any, high: Any, fraction: Any) -> Any:
 
 
 def _quantile_rule(scale: float, ignores_nan: bool) -> Any:
-    """Return the rule of a function of numpy that gives quantiles, whose `q` goes up to `scale`.
+    """Return the rule of a numpy function that computes quantiles; its `q` ranges up to `scale`.
 
-    It is differentiable in the values, and in `q` where the method is continuous.
+    It is differentiable in the values, and in `q` if the method is continuous.
     """
 
     def rule(
@@ -228,7 +228,7 @@ def _quantile_rule(scale: float, ignores_nan: bool) -> Any:
 
 
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
-    """Return the median without NaN; see `numpy.nanmedian`."""
+    """Return the median of the elements that are not NaN; see `numpy.nanmedian`."""
     return _quantile(a, 0.5, axis, "linear", keepdims, None, True, _middle)
 
 

@@ -1,4 +1,4 @@
-"""Variance, standard deviation and averages, and the reductions that leave NaN out."""
+"""Variance, standard deviation and averages, and the reductions that ignore NaN."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _std_slope(x: Any, out: Any, x_space: Any, axis: Any, ddof: float) -> Any:
 
 
 def _total(change: Any, x_space: Any, out_space: Any, axis: Any, keepdims: bool) -> Any:
-    """Sum the changes of the elements into the space of the value: the real part."""
+    """Sum the elements' contributions into the space of the value, which takes the real part."""
     return unbroadcast(np.sum(change, axis=normal_axes(axis, x_space.ndim), keepdims=keepdims), out_space)
 
 
@@ -116,7 +116,7 @@ def _spread_rule(primitive: Primitive, finish: Callable[[Any], Any]) -> Any:
 
 
 def _masked_var(a: Any, where: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, mean: Any) -> Any:
-    """Return the variance of the elements where a mask holds, around their mean or a given one."""
+    """Return the variance of the elements where a mask is true, around their mean or a given one."""
     mask = numpy.broadcast_to(where, shape_of(a))
     total = np.sum(a, axis=axis, keepdims=True, dtype=dtype, where=mask)
     count = numpy.sum(mask, axis=axis, keepdims=True).astype(real_dtype(total))
@@ -129,7 +129,7 @@ def _masked_var(a: Any, where: Any, axis: Any, dtype: Any, ddof: Any, keepdims: 
 
 
 def _sqrt_safe(x: Any) -> Any:
-    """Return the square root, with the derivative 0 at 0."""
+    """Return the square root; its derivative at 0 is 0."""
     zero = np.equal(x, 0)
     return np.where(zero, 0.0, np.sqrt(np.where(zero, 1.0, x)))
 
@@ -161,7 +161,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
 
 
 def _fitted_weights(weights: Any, x: Any, axis: Any) -> Any:
-    """Give weights the shape of the values, where they run along the averaged axes only."""
+    """Give weights the shape of the values if they cover only the averaged axes."""
     shape = shape_of(x)
     if shape_of(weights) == shape:
         return weights
@@ -180,7 +180,7 @@ def _numbers(a: Any) -> Any:
 
 
 def _nan_total(function: Callable[..., Any], fill: float) -> Any:
-    """Return the rule of a sum or product in which `fill` takes the place of NaN."""
+    """Return the rule of a sum or product that replaces NaN by `fill`."""
 
     def rule(
         a: Any,
@@ -205,7 +205,7 @@ def _given(initial: Any, where: Any) -> dict[str, Any]:
 def nanmean(
     a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
-    """Average over axes without NaN; see `numpy.nanmean`."""
+    """Average over axes and ignore NaN; see `numpy.nanmean`."""
     mask = _numbers(a) if where is True or where is np._NoValue else _numbers(a) & where
     total = np.sum(np.where(mask, a, 0.0), axis=axis, dtype=dtype, keepdims=bool(keepdims))
     return total / numpy.sum(mask, axis=axis, keepdims=bool(keepdims)).astype(real_dtype(total))
@@ -223,18 +223,18 @@ def nanvar(
     mean: Any = None,
     correction: Any = None,
 ) -> Any:
-    """Return the variance without NaN; see `numpy.nanvar`."""
+    """Return the variance and ignore NaN; see `numpy.nanvar`."""
     mask = _numbers(a) if where is True or where is np._NoValue else _numbers(a) & where
     ddof = ddof if correction is None or correction is np._NoValue else correction
     if mean is None or mean is np._NoValue:
         return _masked_var(a, mask, axis, dtype, ddof, bool(keepdims), None)
-    # numpy subtracts a mean that is given in place, in the array's own dtype
+    # numpy subtracts a given mean in place, in the array's dtype
     deviation = np.astype(masked(a, mask, 0.0) - mean, dtype_of(a))
     return _masked_var(deviation, mask, axis, dtype, ddof, bool(keepdims), 0.0)
 
 
 def nanstd(a: Any, *args: Any, **keywords: Any) -> Any:
-    """Return the standard deviation without NaN; see `numpy.nanstd`."""
+    """Return the standard deviation and ignore NaN; see `numpy.nanstd`."""
     return _sqrt_safe(nanvar(a, *args, **keywords))
 
 

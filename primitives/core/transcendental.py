@@ -163,10 +163,10 @@ def _arcsinh_slope(x: Any) -> Any:
 
 
 def _sinc(x: Any, *, derivative: int = 0) -> Any:
-    """Return the n-th derivative of sinc for x, with u = pi x.
+    """Return the n-th derivative of sinc, with u = pi x.
 
-    Away from 0 by the recurrence f_n = (sin(u + n pi/2) - n f_(n-1)) / u; near 0, where that cancels, by the series
-    of f_n = sum_j (-1)^j u^(2j-n) (2j)! / ((2j-n)! (2j+1)!).
+    Away from 0 it uses the recurrence f_n = (sin(u + n pi/2) - n f_(n-1)) / u. Near 0, where the recurrence cancels, it
+    uses the series f_n = sum_j (-1)^j u^(2j-n) (2j)! / ((2j-n)! (2j+1)!).
     """
     if derivative == 0:
         return numpy.sinc(x)

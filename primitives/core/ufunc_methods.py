@@ -1,7 +1,7 @@
 """The methods of ufuncs: reduce, accumulate, outer and at.
 
 Sums, products and extremes are reduced by their own primitives; any other ufunc of two arguments by its own rule,
-applied from the first element to the last, which is what the method means.
+applied from the first element to the last, as the method is defined.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _reduced_by(function: Callable[..., Any]) -> Any:
 
 
 def _share(x: Any, out: Any, x_space: Any, axis: Any) -> Any:
-    """Return exp(x - out), which is 1 for the element that is the value itself, also where it is infinite."""
+    """Return exp(x - out), which is 1 for an element that equals the value, even if it is infinite."""
     out = spread(out, x_space, axis)
     return np.exp(np.where(np.equal(x, out), 0.0, x - out))
 
@@ -201,19 +201,19 @@ RUNNING_PLACES = discrete(
 def _places(x: Any, axis: int, extreme: Any) -> Any:
     running = extreme.accumulate(x, axis=axis)
     before, after = (running[_cut(x.ndim, axis, part)] for part in (slice(None, -1), slice(1, None)))
-    steps = (after != before) & ((after == after) | (before == before))  # a NaN stays, as an infinity does
+    steps = (after != before) & ((after == after) | (before == before))  # NaN stays, as an infinity does
     lead = numpy.ones(tuple(1 if k == axis else extent for k, extent in enumerate(x.shape)), bool)
     position = numpy.arange(x.shape[axis]).reshape([-1 if k == axis else 1 for k in range(x.ndim)])
     return numpy.maximum.accumulate(numpy.where(numpy.concatenate((lead, steps), axis), position, 0), axis=axis)
 
 
 def _cut(ndim: int, axis: int, part: slice) -> tuple[slice, ...]:
-    """Return the index of a part along one axis."""
+    """Return the index of a part of one axis."""
     return tuple(part if k == axis else slice(None) for k in range(ndim))
 
 
 def _running_extreme(extreme: Callable[..., Any]) -> Any:
-    """Gather the elements that are greater (or smaller) than all before them; of a tie, the first one counts."""
+    """Gather the elements that exceed all before them (for a minimum, are below); of a tie the first one counts."""
 
     def accumulate(array: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
         x = as_array(array)
@@ -232,7 +232,7 @@ def _outer(ufunc: Callable[..., Any]) -> Any:
 
 
 def _in_parts(ufunc: Any) -> Any:
-    """Return `reduceat`: each part by itself; one that ends where it begins, or before, is its first element."""
+    """Return `reduceat`: reduces each part; a part that ends at or before its start is its first element."""
 
     def reduceat(array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
         x = as_array(array)
@@ -251,7 +251,7 @@ def _in_parts(ufunc: Any) -> Any:
 
 
 def _rounds(places: Any) -> list[Any]:
-    """Split positions into rounds in which no place occurs twice, keeping the order of those that do."""
+    """Split positions into rounds without repeated places, and keep the order of repeated ones."""
     order = numpy.argsort(places, kind="stable")
     ranked = places[order]
     starts = numpy.flatnonzero(numpy.diff(ranked, prepend=-1))
@@ -261,7 +261,7 @@ def _rounds(places: Any) -> list[Any]:
 
 
 def _places_of(a: Any, indices: Any) -> Any:
-    """Return the flat positions that an index names."""
+    """Return the flat positions selected by an index."""
     shape = shape_of(a)
     return numpy.arange(int(numpy.prod(shape))).reshape(shape)[indices]
 
@@ -280,7 +280,7 @@ def _at(ufunc: Callable[..., Any]) -> Any:
 
 
 def _sum_at(sign: Callable[[Any], Any]) -> Any:
-    """Return `at` for sums, where all values of one place are added at once."""
+    """Return `at` for sums, which adds all values of one place at once."""
 
     def at(a: Any, indices: Any, b: Any, /) -> None:
         _check_target(numpy.add, a)

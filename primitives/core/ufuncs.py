@@ -1,4 +1,4 @@
-"""Builders for the records of numpy's ufuncs: one line for each, with samples that every ufunc needs."""
+"""Builders for the records of numpy's ufuncs: one call for each ufunc, with common samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tapeengine_primitives.opcodes import tabled
 
 __all__ = ["binary", "binary_samples", "unary", "unary_samples"]
 
-#: The shapes and dtypes that a unary ufunc is checked at.
+#: The shapes and dtypes at which a unary ufunc is checked.
 _UNARY = (((), numpy.float64), ((2, 3), numpy.float64), ((3,), numpy.float32), ((0, 2), numpy.float64))
 _BINARY = (((), ()), ((2, 3), (3,)), ((2, 1), (1, 3)), ((3,), ()), ((0, 2), (2,)))
 
@@ -51,7 +51,7 @@ def unary(
     complex_too: bool = True,
     doc: str = "",
 ) -> Primitive:
-    """Build the record of a ufunc of one argument from its partial as a function of ``x`` and ``out``.
+    """Build the record of a ufunc of one argument from its partial, a function of ``x`` and ``out``.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def binary(
     selects: bool = False,
     doc: str = "",
 ) -> Primitive:
-    """Build the record of a ufunc of two arguments from its partials as functions of ``x``, ``y`` and ``out``.
+    """Build the record of a ufunc of two arguments from its partials, functions of ``x``, ``y`` and ``out``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Small helpers of rules and compositions: what a value looks like, without asking numpy's protocols."""
+"""Helpers for rules and compositions: attributes of values, without numpy's protocols."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = [
 
 
 def as_array(value: Any) -> Any:
-    """Return a traced value or a number as it is, and a sequence as an array."""
+    """Return a traced value or a number unchanged, and a sequence as an array."""
     if isinstance(value, (list, tuple)):
         return np.array(value)
     return value
@@ -42,14 +42,14 @@ def dtype_of(value: Any) -> Any:
 
 
 def in_order(value: Any, order: str) -> Any:
-    """Return a value that lies in memory in an order, C or F: itself or a copy."""
+    """Return a value in memory order C or F: itself or a copy."""
     if ndim_of(value) < 2 or (value.flags.f_contiguous if order == "F" else value.flags.c_contiguous):
         return value
     return value.copy(order)
 
 
 def in_order_of(value: Any, x: Any) -> Any:
-    """Return a value that lies in memory in the order of another array's axes: itself or a copy."""
+    """Return a value in the memory order of another array's axes: itself or a copy."""
     if ndim_of(value) < 2 or not is_traced(x) or value.flags.c_contiguous == x.flags.c_contiguous:
         return value
     made = np.empty_like(x)
@@ -58,7 +58,7 @@ def in_order_of(value: Any, x: Any) -> Any:
 
 
 def real_dtype(value: Any) -> Any:
-    """Return the dtype of the real part of a value: what factors have that must not change its precision."""
+    """Return the dtype of the real part of a value, for factors that must not change its precision."""
     return dtype_of(value).type(0).real.dtype
 
 
@@ -73,7 +73,7 @@ def normal_axis(axis: Any, ndim: int) -> int:
     Raises
     ------
     numpy.exceptions.AxisError
-        When there is no such axis.
+        If there is no such axis.
     """
     position = int(axis)
     if not -ndim <= position < ndim:
@@ -82,14 +82,14 @@ def normal_axis(axis: Any, ndim: int) -> int:
 
 
 def normal_axes(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
-    """Return the axes that a reduction acts on, counted from the front; None stands for all.
+    """Return the axes of a reduction, counted from the front; None means all.
 
     Examples
     --------
     >>> normal_axes(None, 2), normal_axes(-1, 3), normal_axes((0, -1), 3)
     ((0, 1), (2,), (0, 2))
     """
-    if axis is None or (ndim == 0 and type(axis) is int and axis in (0, -1)):  # numpy reduces a number so
+    if axis is None or (ndim == 0 and type(axis) is int and axis in (0, -1)):  # numpy accepts these axes for a number
         return tuple(range(ndim))
     if isinstance(axis, (tuple, list)):
         return tuple(normal_axis(one, ndim) for one in axis)

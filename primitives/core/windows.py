@@ -23,13 +23,13 @@ def _windows(x: Any, *, window: tuple[int, ...], axes: tuple[int, ...]) -> Any:
 
 
 def _added(ct: Any, *, shape: tuple[int, ...], window: tuple[int, ...], axes: tuple[int, ...]) -> Any:
-    """Add windows where they lie: for each place within a window, one slice of the array."""
+    """Add windows at their positions: for each position within a window, one slice of the array."""
     total = numpy.zeros(shape, ct.dtype)
     for place in numpy.ndindex(*window):
         slices = [slice(None)] * len(shape)
         starts = dict.fromkeys(axes, 0)
         for axis, start in zip(axes, place, strict=True):
-            starts[axis] += start  # an axis may be given twice: windows of windows
+            starts[axis] += start  # an axis may occur twice, for windows of windows
         for axis, start in starts.items():
             slices[axis] = slice(start, start + ct.shape[axis])
         total[tuple(slices)] += ct[(..., *place)]
@@ -65,7 +65,7 @@ def _added_samples() -> tuple[Sample, ...]:
 
 
 def _added_pattern(call: patterns.Call) -> Any:
-    """Each element depends on the windows that hold it."""
+    """Each element depends on the windows that contain it."""
     shape = call.static["shape"]
     held = _windows(
         numpy.arange(math.prod(shape)).reshape(shape), window=call.static["window"], axes=call.static["axes"]
@@ -93,8 +93,8 @@ def sliding_window_view(
 ) -> Any:
     """Return windows along axes; see `numpy.lib.stride_tricks.sliding_window_view`.
 
-    What is returned is a copy, which cannot be written to. A later write to `x`, which numpy's view would show, makes
-    its use an `UnsupportedError`.
+    The result is a copy, which cannot be written to. numpy's view would show later writes to `x`; here, using the copy
+    after such a write is an `UnsupportedError`.
 
     Examples
     --------
@@ -103,10 +103,10 @@ def sliding_window_view(
            [1., 2., 3.]])
     """
     if writeable:
-        raise NotImplementedError("windows of traced values cannot be written to; they are copies")
+        raise NotImplementedError("windows of traced values are copies and cannot be written to")
     window = tuple(window_shape) if isinstance(window_shape, Sequence) else (window_shape,)
     axes = tuple(axis) if isinstance(axis, Sequence) else axis
-    numpy.lib.stride_tricks.sliding_window_view(numpy.broadcast_to(0.0, shape_of(x)), window, axes)  # numpy's errors
+    numpy.lib.stride_tricks.sliding_window_view(numpy.broadcast_to(0.0, shape_of(x)), window, axes)  # its errors
     array = np.asarray(x)
     windows = WINDOWS(array, window=window, axes=normal_axes(axes, len(shape_of(x))))
     if isinstance(windows, Array) and isinstance(array, Array):

@@ -2,5 +2,5 @@
 
 import os
 
-# OpenBLAS wakes its threads for systems of any size, and on a busy machine waits milliseconds for them each time.
+# OpenBLAS starts its threads for systems of any size, and on a busy machine waits milliseconds for them.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

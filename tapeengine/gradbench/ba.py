@@ -1,6 +1,6 @@
 """The evaluation ``ba``: errors of a bundle adjustment, and their Jacobian as a sparse matrix by rows.
 
-An error depends on one camera, one point and one weight only. With these gathered for each observation, one reverse
+An error depends only on one camera, one point and one weight. If these are gathered for each observation, one reverse
 pass for each of the two coordinates gives all of their derivatives at once.
 """
 
@@ -15,7 +15,7 @@ from tapeengine.gradbench.functions import Function
 
 __all__ = ["FUNCTIONS", "jacobian", "objective"]
 
-SHOWN = 30  # entries that the protocol asks for, and the last one
+SHOWN = 30  # entries in the output, which also has the last one
 
 
 def cross(a: Any, b: Any) -> Any:
@@ -50,7 +50,7 @@ def weight_error(weight: Any) -> Any:
 
 
 def prepare(given: dict[str, Any]) -> tuple[Any, ...]:
-    """Copies of the one camera, point, weight and feature of the input, and the pairs of camera and point."""
+    """The input's camera, point, weight and feature, repeated, and the pairs of camera and point."""
     n, m, p = given["n"], given["m"], given["p"]
     observation = onp.arange(p)
     return (
@@ -94,12 +94,12 @@ def block_columns(n: int, m: int, seen_by: Any, seen: Any) -> tuple[Any, Any]:
 
 
 def shown(found: Any) -> list[Any]:
-    """The first entries and the last."""
+    """The first entries and the last one."""
     return [*found[:SHOWN].tolist(), found[-1].item()]
 
 
 def errors_shown(found: tuple[Any, Any]) -> dict[str, Any]:
-    """The first of the errors, which are all the same, and how many there are."""
+    """The first error of each kind, since all are equal, and their number."""
     error, of_weight = found
     return {
         "reproj_error": {"elements": error[0].tolist(), "repeated": len(error)},
@@ -108,7 +108,7 @@ def errors_shown(found: tuple[Any, Any]) -> dict[str, Any]:
 
 
 def matrix_shown(found: tuple[Any, Any, Any]) -> dict[str, Any]:
-    """The matrix's three arrays, shortened."""
+    """The matrix's three arrays, abbreviated."""
     return dict(zip(("rows", "cols", "vals"), map(shown, found), strict=True))
 
 

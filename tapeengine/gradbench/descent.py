@@ -1,4 +1,4 @@
-"""Gradient descent as the evaluations ``particle`` and ``saddle`` define it, and the two modes of a gradient."""
+"""Gradient descent as defined by the evaluations ``particle`` and ``saddle``, and gradients in both modes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ Gradient = Callable[[Callable[[Point], Any], Point], Point]
 
 
 def minimise(f: Callable[[Point], Any], gradient: Gradient, x: Point) -> Point:
-    """Descend with a step that doubles after ten gains and halves after a loss, until nothing moves by 1e-5."""
+    """Descend with a step that doubles after ten gains and halves after a loss, until no move exceeds 1e-5."""
     step, gains, limit = 1e-5, 0, 1e-10
     value, slope = f(x), gradient(f, x)
     while squared(slope) > limit:
@@ -36,12 +36,12 @@ def squared(x: Point) -> Any:
 
 
 def reverse(f: Callable[[Point], Any], x: Point) -> Point:
-    """Return the gradient by reverse mode."""
+    """Return the gradient, computed in reverse mode."""
     return te.grad(f)(x)  # type: ignore[no-any-return]
 
 
 def forward(f: Callable[[Point], Any], x: Point) -> Point:
-    """Return the gradient by forward mode, one direction after the other."""
+    """Return the gradient, computed in forward mode direction by direction."""
     directions = [[float(i == j) for j in range(len(x))] for i in range(len(x))]
     return [te.jvp(f, (x,), (direction,))[1] for direction in directions]
 

@@ -1,4 +1,4 @@
-"""The evaluation ``det``: a determinant by minors, as the recursion that defines it."""
+"""The evaluation ``det``: a determinant by its recursive definition with minors."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What an evaluation offers: a function with what comes before and after the part that is timed."""
+"""The functions of an evaluation, each with untimed preparation and output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Function", "as_json"]
 
 
 def as_json(value: Any) -> Any:
-    """Make numbers and lists of arrays, numpy's numbers and structures of them.
+    """Convert arrays, numpy's numbers and structures of them to numbers and lists.
 
     Examples
     --------
@@ -33,11 +33,11 @@ class Function:
     Attributes
     ----------
     prepare : callable
-        Makes the arguments, a tuple, of the message's input; not timed.
+        Makes the tuple of arguments from the message's input; not timed.
     compute : callable
-        What is timed.
+        The function that is timed.
     finish : callable
-        Makes the output, which is then written as JSON, of what `compute` returned; not timed.
+        Converts the result of `compute` to the output, which is written as JSON; not timed.
     """
 
     prepare: Callable[[dict[str, Any]], tuple[Any, ...]]

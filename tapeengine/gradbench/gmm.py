@@ -52,7 +52,7 @@ def log_posterior(parameters: tuple[Any, ...], x: Any, gamma: float, m: int) -> 
     alpha, mu, q, lower = parameters
     n, d = x.shape
     factor = factors(q, lower)
-    # Q (x - mu) as Q x - Q mu: one product of matrices for all components, and no array of all differences
+    # Q (x - mu) as Q x - Q mu: a single matrix product for all components, without an array of all differences
     scaled = x @ np.swapaxes(factor, 1, 2) - (factor @ mu[:, :, None])[:, None, :, 0]
     beta = (alpha + np.sum(q, axis=1))[:, None] - 0.5 * np.sum(scaled * scaled, axis=2)
     likelihood = np.sum(log_sum_exp(beta.T)) - n * (0.5 * d * math.log(2.0 * math.pi) + log_sum_exp(alpha))
@@ -67,12 +67,12 @@ def prepare(given: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def named(cotangents: Any) -> dict[str, Any]:
-    """The gradient by the parameters' names."""
+    """The gradient, keyed by the parameters' names."""
     return {name: cotangent.tolist() for name, cotangent in zip(NAMES, cotangents, strict=True)}
 
 
 def gradient(parameters: tuple[Any, ...], x: Any, gamma: float, m: int) -> Any:
-    """Return the gradient for the parameters."""
+    """Return the gradient with respect to the parameters."""
     return te.grad(partial(log_posterior, x=x, gamma=gamma, m=m))(parameters)
 
 

@@ -14,7 +14,7 @@ def square(x: Any) -> Any:
 
 
 def given(x: Any) -> tuple[float]:
-    """The number is the whole input."""
+    """Convert the input, which is only the number."""
     return (float(x),)
 
 

@@ -1,8 +1,8 @@
-"""The evaluation ``ht``: a hand of 22 bones follows 26 angles, and its skin is compared with measured points.
+"""The evaluation ``ht``: 26 angles move a hand of 22 bones, and its skin is compared with measured points.
 
-A measured point belongs to a vertex of the skin; in the complicated form to a place in a triangle, given by two
-weights `us`. Forward mode: few angles, many errors. A point's weights move its own error only, so that two tangents
-give the derivatives by all of them.
+A measured point belongs to a vertex of the skin; in the complicated form, to a point in a triangle, given by two
+weights `us`. The Jacobian uses forward mode: there are few angles and many errors. The weights of a point affect only
+its own error, so two tangents give the derivatives with respect to all of them.
 """
 
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ __all__ = ["FUNCTIONS", "Hand", "errors", "jacobian"]
 
 
 class Hand(NamedTuple):
-    """The bones, the skin, and the points that were measured."""
+    """The bones, the skin, and the measured points."""
 
     parents: list[int]
     relatives: Any  # (bones, 4, 4)
@@ -44,7 +44,7 @@ def rotations(angles: Any) -> Any:
     """Return the rotations Rz Ry Rx as (bones, 4, 4)."""
     sine, cosine = np.sin(angles), np.cos(angles)
     product = onp.eye(4)
-    # the plane that each column of angles turns, and the order in which they are applied
+    # the plane of rotation for each column of angles, in order of application
     for column, (a, b) in ((1, (0, 1)), (2, (2, 0)), (0, (1, 2))):
         turn = np.zeros((len(angles), 4, 4)) + onp.eye(4)
         turn[:, a, a] = turn[:, b, b] = cosine[:, column]
@@ -76,7 +76,7 @@ def transforms(theta: Any, hand: Hand) -> Any:
 
 
 def skin(theta: Any, hand: Hand, moved_by: Any, vertices: Any) -> Any:
-    """Return where vertices are, as (3, number of vertices)."""
+    """Return the positions of vertices, as (3, number of vertices)."""
     moved = moved_by @ hand.base[vertices].T
     positions = np.sum(moved * hand.weights[vertices].T[:, None, :], axis=0)[:3]
     if hand.mirrored:
@@ -85,7 +85,7 @@ def skin(theta: Any, hand: Hand, moved_by: Any, vertices: Any) -> Any:
 
 
 def errors(us: Any, theta: Any, hand: Hand) -> Any:
-    """Return the vectors from the skin to the points, one after the other; `us` (N, 2), or (0,) in the simple form."""
+    """Return the concatenated vectors from the skin to the points; `us` (N, 2), or (0,) in the simple form."""
     moved_by = transforms(theta, hand)
     if us.size == 0:
         return (hand.points.T - skin(theta, hand, moved_by, hand.places)).T.reshape(-1)
@@ -95,7 +95,7 @@ def errors(us: Any, theta: Any, hand: Hand) -> Any:
 
 
 def jacobian(us: Any, theta: Any, hand: Hand) -> Any:
-    """Return the derivatives (3 N, 26), in the complicated form after two columns for a point's own weights."""
+    """Return the derivatives (3 N, 26), in the complicated form after two columns for each point's weights."""
     by_theta = te.jacfwd(lambda angles: errors(us, angles, hand))(theta)
     if us.size == 0:
         return by_theta

@@ -1,7 +1,7 @@
-"""The evaluation ``kmeans``: Newton's direction for the centroids of clusters.
+"""The evaluation ``kmeans``: the Newton direction for the centroids of clusters.
 
-The Hessian is diagonal, because a point's distance to the nearest centroid depends on that centroid only, and on each
-coordinate by a square of its own. So its diagonal is its product with ones.
+The Hessian is diagonal, because a point's distance to the nearest centroid depends only on that centroid, and is a sum
+of squares of single coordinates. So its diagonal is its product with a vector of ones.
 """
 
 from functools import partial
@@ -18,13 +18,13 @@ __all__ = ["FUNCTIONS", "cost", "direction"]
 
 def cost(centroids: Any, points: Any) -> Any:
     """Return the sum of the squared distances to the nearest centroids; centroids (k, d), points (n, d)."""
-    # |p - c|^2 as |p|^2 - 2 p c + |c|^2: no array of all n k d differences
+    # |p - c|^2 as |p|^2 - 2 p c + |c|^2: without an array of all n k d differences
     of_centroids = np.sum(centroids * centroids, axis=1) - 2.0 * (points @ centroids.T)
     return np.sum(np.min(of_centroids, axis=1)) + onp.sum(points * points)
 
 
 def direction(centroids: Any, points: Any) -> Any:
-    """Return the gradient over the Hessian's diagonal."""
+    """Return the gradient divided by the Hessian's diagonal."""
     gradient, backpropagator = te.vjp(te.grad(partial(cost, points=points)), centroids)
     [diagonal] = backpropagator(onp.ones_like(centroids))
     return gradient / diagonal

@@ -12,14 +12,14 @@ __all__ = ["FUNCTIONS", "distance"]
 
 
 def distance(x: Any, n: int) -> Any:
-    """Return the distance; `x` has the coefficients, the constant one first."""
+    """Return the distance; `x` holds the coefficients in ascending order."""
     t = onp.linspace(-1.0, 1.0, n)
     residual = onp.sign(t) - onp.vander(t, len(x), increasing=True) @ x
     return 0.5 * np.sum(residual * residual)
 
 
 def prepare(given: dict[str, Any]) -> tuple[Any, int]:
-    """The coefficients, and how many points there are."""
+    """The coefficients, and the number of points."""
     return onp.array(given["x"], dtype=float), given["n"]
 
 

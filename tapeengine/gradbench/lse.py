@@ -12,7 +12,7 @@ __all__ = ["FUNCTIONS", "log_sum_exp"]
 
 
 def log_sum_exp(x: Any) -> Any:
-    """Return log(sum(exp(x))), shifted by the largest."""
+    """Return log(sum(exp(x))), shifted by the maximum."""
     largest = np.max(x)
     return largest + np.log(np.sum(np.exp(x - largest)))
 

@@ -1,4 +1,4 @@
-"""The evaluation ``lstm``: the loss of ADBench's sequence model, whose matrices of weights are diagonal."""
+"""The evaluation ``lstm``: the loss of ADBench's sequence model, whose weight matrices are diagonal."""
 
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ __all__ = ["FUNCTIONS", "loss"]
 
 
 def layer(weight: Any, bias: Any, hidden: Any, cell: Any, x: Any) -> tuple[Any, Any]:
-    """Return the hidden and the cell state of one layer; its four gates lie one after the other in `weight`."""
+    """Return the hidden and the cell state of one layer; `weight` has its four gates concatenated."""
     b = len(hidden)
     sums = np.concatenate([x, hidden, x, hidden]) * weight + bias
     forget, ingate, outgate = np.reshape(1.0 / (1.0 + np.exp(-sums[: 3 * b])), (3, b))
@@ -48,7 +48,7 @@ def prepare(given: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def gradient(parameters: tuple[Any, Any], initial: Any, sequence: Any) -> Any:
-    """Return the gradient for both arrays of parameters."""
+    """Return the gradient with respect to both arrays of parameters."""
     return te.grad(partial(loss, initial=initial, sequence=sequence))(parameters)
 
 

@@ -1,4 +1,4 @@
-"""The evaluation ``ode``: y_0' = x_0 and y_i' = x_i y_(i-1) from 0 to 2, by Runge-Kutta's fourth order."""
+"""The evaluation ``ode``: y_0' = x_0 and y_i' = x_i y_(i-1) from 0 to 2, by the fourth-order Runge-Kutta method."""
 
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ def slope(x: Any, y: Any) -> Any:
 
 
 def solution(x: Any, steps: int) -> Any:
-    """Return y at 2, which begins with zeros."""
+    """Return y at 2, starting from zeros."""
     h = 2.0 / steps
     y = onp.zeros(len(x))
     for _ in range(steps):

@@ -1,6 +1,6 @@
 """The evaluation ``particle``: the control that makes a charged particle land at the origin.
 
-The acceleration is a gradient (the inner one), and the control is found by gradient descent (with the outer one).
+The acceleration is a gradient (the inner one), and gradient descent with the outer gradient finds the control.
 """
 
 from functools import partial
@@ -20,7 +20,7 @@ def potential(charges: list[list[Any]], x: list[Any]) -> Any:
 
 
 def landing(inner: Gradient, w: list[Any]) -> Any:
-    """Let the particle move by Euler's method until it crosses the axis; return the square of where it does."""
+    """Move the particle by Euler's method until it crosses the axis; return the square of the position there."""
     charges = [[10.0, 10.0 - w[0]], [10.0, 0.0]]
     x: list[Any] = [0.0, 8.0]
     v: list[Any] = [0.75, 0.0]
@@ -33,12 +33,12 @@ def landing(inner: Gradient, w: list[Any]) -> Any:
 
 
 def control(outer: Gradient, inner: Gradient, w: float) -> float:
-    """Return the control, searched for from `w`."""
+    """Return the control found by a search from `w`."""
     return float(minimise(partial(landing, inner), outer, [w])[0])
 
 
 def prepare(given: dict[str, Any]) -> tuple[float]:
-    """Where the search begins."""
+    """The start of the search."""
     return (float(given["w"]),)
 
 

@@ -1,7 +1,7 @@
-"""GradBench's protocol: one JSON message a line, and one response a line with the message's id.
+"""GradBench's protocol: one JSON message per line, and one response per line with the message's id.
 
-A message of kind ``define`` asks whether an evaluation is there, one of kind ``evaluate`` runs a function of it for
-at least ``min_runs`` times and ``min_seconds`` seconds; every other kind is acknowledged.
+A message of kind ``define`` asks whether an evaluation exists; one of kind ``evaluate`` runs a function of it at least
+``min_runs`` times and for at least ``min_seconds`` seconds; every other kind is acknowledged.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def serve(lines: TextIO, out: TextIO) -> None:
 
 
 def respond(message: Message) -> Response:
-    """Return the response to one message; an error of ours is reported in it, and the next message is answered.
+    """Return the response to one message; it reports an error of ours, and the next message is answered.
 
     Examples
     --------
@@ -78,13 +78,13 @@ def _evaluate(message: Message) -> Response:
 
 
 def _runs(given: Any) -> tuple[int, float]:
-    """How often and how long at least: once where the input does not say."""
+    """The smallest number of runs and the shortest time; one run if the input does not say."""
     named = given if isinstance(given, dict) else {}
     return named.get("min_runs", 1), named.get("min_seconds", 0.0)
 
 
 def _timed(function: Function, given: Any, runs: int, seconds: float) -> tuple[Any, list[Response]]:
-    """Run a function on prepared arguments until both limits are reached; the last result, and a time for each run."""
+    """Run a function on prepared arguments until both limits are reached; return the last result and all times."""
     arguments = function.prepare(given)
     times: list[int] = []
     result = None

@@ -1,4 +1,4 @@
-"""The evaluation ``saddle``: min over p of max over q of |p|^2 - |q|^2, both by gradient descent, one in the other."""
+"""The evaluation ``saddle``: min over p of max over q of |p|^2 - |q|^2, by nested gradient descent."""
 
 from functools import partial
 from typing import Any
@@ -10,12 +10,12 @@ __all__ = ["FUNCTIONS", "saddle_point"]
 
 
 def against(p: list[Any], q: list[Any]) -> Any:
-    """Return what the inner search makes small."""
+    """Return the objective that the inner search minimises."""
     return squared(q) - squared(p)
 
 
 def best(inner: Gradient, start: list[float], p: list[Any]) -> list[Any]:
-    """Return the q that answers a p."""
+    """Return the best q for a p."""
     return minimise(partial(against, p), inner, start)
 
 
@@ -25,13 +25,13 @@ def worst(inner: Gradient, start: list[float], p: list[Any]) -> Any:
 
 
 def saddle_point(outer: Gradient, inner: Gradient, start: list[float]) -> list[Any]:
-    """Return p and q, one after the other; both searches begin at `start`."""
+    """Return p and q, concatenated; both searches start at `start`."""
     p = minimise(partial(worst, inner, start), outer, start)
     return p + best(inner, start, p)
 
 
 def prepare(given: dict[str, Any]) -> tuple[list[float]]:
-    """Where the searches begin."""
+    """The start of the searches."""
     return ([float(x) for x in given["start"]],)
 
 

@@ -1,6 +1,6 @@
-"""The ladder: the systems of the papers, executable and small, from the first to the last.
+"""The ladder: the systems of the papers as small executable programs, in the order of the papers.
 
 Each step is a module with the paper's rules above the code. `dn` is *Parallel Dual-Numbers Reverse AD*, `chad` is
 *CHAD* and *Efficient CHAD*, `wn` the *Working notes on Automatic differentiation*. Nothing here is fast, and the engine
-uses none of it; the counts of the steps say why the next one was taken.
+does not use it; the counts of each step show why the next step is needed.
 """

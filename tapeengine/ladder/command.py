@@ -1,4 +1,4 @@
-"""The command ``python -m tapeengine ladder PROGRAM NAME=VALUE ...``: one program through all steps."""
+"""The command ``python -m tapeengine ladder PROGRAM NAME=VALUE ...``: runs one program through all steps."""
 
 from __future__ import annotations
 
@@ -17,21 +17,19 @@ from tapeengine.ladder.wn import steps as wn
 
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 
-HELP = "take an expression through the steps of the papers: terms, records, counts, derivative"
+HELP = "run an expression through the steps of the papers: terms, records, counts, derivative"
 EXAMPLE = 'python -m tapeengine ladder "z = x + y; x * z" x=12 y=13'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's own options."""
-    parser.add_argument("program", help="an expression, after assignments if need be: 'z = x + y; x * sin(z)'")
-    parser.add_argument(
-        "values", nargs="*", metavar="NAME=VALUE", help="the values of its names; 1.0 where none is given"
-    )
+    parser.add_argument("program", help="an expression, after optional assignments: 'z = x + y; x * sin(z)'")
+    parser.add_argument("values", nargs="*", metavar="NAME=VALUE", help="the values of its names; 1.0 by default")
     parser.add_argument("--no-terms", action="store_true", help="print the tables alone")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the programs that the steps make, and for each paper the table of their counts and derivatives."""
+    """Print the programs of all steps, and for each paper a table of their counts and derivatives."""
     try:
         module = parse(options.program)
         primals = values(module, options.values)
@@ -62,7 +60,7 @@ def values(module: Module, given: list[str]) -> list[float]:
 
 
 class Row(NamedTuple):
-    """What one step made of the program."""
+    """The result of one step for the program."""
 
     name: str
     text: str
@@ -71,7 +69,7 @@ class Row(NamedTuple):
 
 
 def derivatives(steps: Mapping[str, Callable[..., Derivative]], module: Module, primals: list[float]) -> Iterator[Row]:
-    """The steps of DN, or those of CHAD and EC."""
+    """Run the steps of DN, or those of CHAD and EC."""
     for name, step in steps.items():
         derivative = step(module, *primals)
         gradient = derivative.backpropagator(1.0)
@@ -80,14 +78,14 @@ def derivatives(steps: Mapping[str, Callable[..., Derivative]], module: Module, 
 
 
 def noted(module: Module, primals: list[float]) -> Iterator[Row]:
-    """The systems of WN."""
+    """Run the systems of WN."""
     for name, step in wn.STEPS.items():
         made = step(module, *primals)
         counts = {column: getattr(made, column) for column in ("size", "records", "computed", "work")}
         yield Row(name, made.text, counts, made.cotangents)
 
 
-#: For each paper its steps.
+#: The steps of each paper.
 PAPERS: Mapping[str, Callable[[Module, list[float]], Iterator[Row]]] = MappingProxyType(
     {
         "Parallel Dual-Numbers Reverse AD": partial(derivatives, dn.STEPS),
@@ -98,7 +96,7 @@ PAPERS: Mapping[str, Callable[[Module, list[float]], Iterator[Row]]] = MappingPr
 
 
 def programs(made: list[Row]) -> None:
-    """Print the program of each step, where it differs from that of the step before."""
+    """Print the program of each step that differs from that of the step before."""
     previous = ""
     for row in made:
         if row.text == previous:

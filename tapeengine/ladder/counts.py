@@ -1,4 +1,4 @@
-"""What the reverse pass of a step costs, in operations that take constant time."""
+"""Counts of the reverse pass of a step, in operations that take constant time."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Counts:
     additions : int
         Additions of scalar cotangents.
     steps : int
-        Cells of structures made, nodes of maps visited, cells of arrays reached.
+        Cells of structures made, nodes of maps visited, cells of arrays accessed.
     span : int
-        Calls on the longest path of calls that must follow one another.
+        Calls on the longest chain of calls that depend on each other.
     """
 
     records: int = 0
@@ -33,9 +33,9 @@ class Counts:
 
     @property
     def work(self) -> int:
-        """All operations of the reverse pass."""
+        """The total number of operations in the reverse pass."""
         return self.calls + self.additions + self.steps
 
     def step(self, cells: int = 1) -> None:
-        """Count cells of structures."""
+        """Count the cells of structures."""
         self.steps += cells

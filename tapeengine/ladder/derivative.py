@@ -1,4 +1,4 @@
-"""What each step gives: a value, its backpropagator and what they cost."""
+"""The result of each step: a value, its backpropagator and their counts."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Derivative(NamedTuple):
     ----------
     value : object
     backpropagator : callable
-        Takes a cotangent of the value to the cotangents of the primals, a tuple.
+        Maps a cotangent of the value to the cotangents of the primals, a tuple.
     counts : Counts
-        The backpropagator fills them when it is called.
+        Counted during calls of the backpropagator.
     program : Module
         The transformed program.
     """
@@ -34,7 +34,7 @@ class Derivative(NamedTuple):
 
 
 class Inputs:
-    """The primals of a program, with the type of all of them together."""
+    """The primals of a program, and the product of their types."""
 
     def __init__(self, module: Module, primals: tuple[Any, ...]) -> None:
         self.main: Definition = module.definitions[module.main]
@@ -51,7 +51,7 @@ class Inputs:
         return tuple(fill(self.type, self.primals, self.types, leaf, lambda n: None))
 
     def scope(self, interleaved: tuple[Any, ...]) -> dict[str, Any]:
-        """The environment that the body of the program starts in."""
+        """The environment in which the body of the program is evaluated."""
         return dict(zip((p.name for p in self.main.params), interleaved, strict=True))
 
 
@@ -65,5 +65,5 @@ class Outputs:
         self.derivatives = [leaf[1] for leaf in leaves(self.type, dual, self.types)]
 
     def calls(self, cotangent: Any) -> list[tuple[Any, float]]:
-        """Each derivative with the scalar cotangent that `Deinterleave` calls it with."""
+        """Each derivative with the scalar cotangent with which `Deinterleave` calls it."""
         return list(zip(self.derivatives, leaves(self.type, cotangent, self.types), strict=True))

@@ -1,4 +1,4 @@
-r"""Call by value: the evaluator of the source language and of the target languages that are terms.
+r"""Call by value: the evaluator for the source language and for target languages that consist of terms.
 
 [[x]] e = e(x)        [[let x = s in t]] e = [[t]] (e, x = [[s]] e)        [[\x. t]] e = v |-> [[t]] (e, x = v)
 """
@@ -46,9 +46,9 @@ class Evaluator:
     Attributes
     ----------
     operations : int
-        Scalar operations that were computed.
+        The number of scalar operations computed.
     terms : int
-        Terms that were evaluated.
+        The number of terms evaluated.
     """
 
     def __init__(self, definitions: Mapping[str, Definition], interface: Mapping[str, Callable[..., Any]]) -> None:
@@ -58,7 +58,7 @@ class Evaluator:
         self.terms = 0
 
     def term(self, term: Term, environment: Environment) -> Any:
-        """The value of a term. Bodies in tail position are loops here, so long chains of `Let` need no stack."""
+        """The value of a term. Bodies in tail position are evaluated in a loop, so chains of `Let` need no stack."""
         self.terms += 1
         if not isinstance(term, TAIL):
             return self.simple(term, environment)
@@ -89,7 +89,7 @@ class Evaluator:
             self.terms += 1
 
     def simple(self, term: Term, scope: Environment) -> Any:
-        """The value of a term that has no body in tail position."""
+        """The value of a term without a body in tail position."""
 
         def values(terms: tuple[Term, ...]) -> list[Any]:
             return [self.term(t, scope) for t in terms]
@@ -121,7 +121,7 @@ class Evaluator:
         return self.vector(term, scope)
 
     def vector(self, term: Term, scope: Environment) -> Any:
-        """The value of an operation on vectors, which are tuples here."""
+        """The value of an operation on vectors, which are represented by tuples."""
         match term:
             case Build(size, index, body):
                 return tuple(self.term(body, {**scope, index.name: k}) for k in range(self.term(size, scope)))
@@ -164,14 +164,14 @@ class Evaluator:
 
 
 def parts(whole: Any, width: int) -> tuple[Any, ...]:
-    """The components of a tuple; those of a zero are zeros."""
+    """The components of a tuple; a zero has zeros as components."""
     return (None,) * width if whole is None else tuple(whole)
 
 
 def times(count: int) -> int:
-    """How often a loop runs."""
+    """The number of iterations of a loop."""
     if count < 0:
-        raise ValueError(f"a loop is to run {count} times; a count of 0 or more is defined")
+        raise ValueError(f"a loop cannot run {count} times; the count must be 0 or more")
     return count
 
 

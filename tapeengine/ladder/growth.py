@@ -1,4 +1,4 @@
-"""How the work of the steps grows with a program: the figures of the page and of the pictures."""
+"""The growth of the steps' work with the size of a program: the numbers of the page and of the pictures."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Family(NamedTuple):
     Attributes
     ----------
     steps : mapping of str to callable
-        The steps that are compared.
+        The steps to compare.
     make : callable
-        Takes a size to a program and its primals.
+        Maps a size to a program and its primals.
     sizes : tuple of int
     exponential : tuple of str and int
-        A step that is exponential, and the largest size at which it is run.
+        A step with exponential cost, and the largest size at which it is run.
     """
 
     steps: Mapping[str, Callable[..., Derivative]]
@@ -76,7 +76,7 @@ def beside(n: int) -> tuple[Module, tuple[Any, ...]]:
 
 
 def distinct(levels: int) -> tuple[Module, tuple[Any, ...]]:
-    """Variables that are used once."""
+    """Variables that are each used once."""
     return programs.distinct(levels), tuple(1.0 + k for k in range(2**levels))
 
 
@@ -85,7 +85,7 @@ def applications(n: int) -> tuple[Module, tuple[Any, ...]]:
     return programs.nested_applications(n + 1), (1.5,)
 
 
-#: The families of the page, by what grows.
+#: The families of the page, by the quantity that grows.
 FAMILIES: Mapping[str, Family] = MappingProxyType(
     {
         "additions in a chain of sharing": Family(dn.STEPS, sharing, (2, 4, 8, 12, 16, 32), ("naive", 12)),
@@ -101,7 +101,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
 
 
 def counts(family: Family, step: str, size: int) -> Counts:
-    """What one step costs on one program."""
+    """The counts of one step for one program."""
     module, primals = family.make(size)
     derivative = family.steps[step](module, *primals)
     derivative.backpropagator(1.0)
@@ -109,7 +109,7 @@ def counts(family: Family, step: str, size: int) -> Counts:
 
 
 def table(name: str) -> dict[str, list[Counts | None]]:
-    """For each step its counts at the sizes of a family; None where it was not run.
+    """For each step its counts at the sizes of a family; None if it was not run.
 
     Examples
     --------

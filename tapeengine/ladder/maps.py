@@ -1,6 +1,6 @@
-"""A persistent search tree with integer keys: the ``Map`` of DN section 6, with the nodes counted that are visited.
+"""A persistent search tree with integer keys, the ``Map`` of DN section 6, which counts visited nodes.
 
-A treap: keys are in search order, priorities (a hash of the key) in heap order, so its expected depth is O(log n).
+It is a treap: keys are in search order, priorities (hashes of the keys) in heap order; its expected depth is O(log n).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["Map", "insert", "items", "pop_highest", "union"]
 
 
 class Map(NamedTuple):
-    """A tree that is not empty; the empty one is None."""
+    """A non-empty tree; the empty tree is None."""
 
     key: int
     value: Any
@@ -25,7 +25,7 @@ Combine = Callable[[Any, Any], Any]
 
 
 def priority(key: int) -> int:
-    """A number that looks random and is the same in each run."""
+    """A pseudo-random number that is the same in each run."""
     mixed = (key + 0x9E3779B9) * 0x85EBCA6B & 0xFFFFFFFF
     mixed = (mixed ^ mixed >> 13) * 0xC2B2AE35 & 0xFFFFFFFF
     return mixed ^ mixed >> 16
@@ -69,7 +69,7 @@ def union(one: Map | None, other: Map | None, combine: Combine, visit: Visit) ->
 
 
 def insert(tree: Map | None, key: int, value: Any, combine: Combine, visit: Visit) -> Map:
-    """The tree with one key more, or with its value combined where the key is there."""
+    """The tree with one more key; if the key exists, the values are combined."""
     visit(1)
     if tree is None:
         return Map(key, value, None, None)
@@ -93,5 +93,5 @@ def pop_highest(tree: Map, visit: Visit) -> tuple[int, Any, Map | None]:
 
 
 def items(tree: Map | None) -> list[tuple[int, Any]]:
-    """Keys and values, the lowest first."""
+    """Pairs of keys and values, in ascending order."""
     return [] if tree is None else [*items(tree.left), (tree.key, tree.value), *items(tree.right)]

@@ -2,8 +2,8 @@
 
     d_i op (x1, ..., xn) (z)  =  z * (partial of op with respect to x_i)
 
-An operation is here when its row, and the rows that its partials call, need no base function but those of Python's
-`math`, which are those of C.
+The operations are those whose rows, and the rows that their partials call, use no base functions except those of
+Python's `math`, which agree with C's.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ARITHMETIC: Mapping[str, Callable[[float, float], float]] = MappingProxyType(
     {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}
 )
 SYMBOLS: Mapping[type, str] = MappingProxyType({ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"})
-#: Operations that no derivative passes, by the names that the terms of the language give them.
+#: Operations without derivatives, by their names in terms.
 DISCRETE: Mapping[str, Callable[..., object]] = MappingProxyType(
     {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")}
     | {"not": operator.not_, "iadd": operator.add, "isub": operator.sub, "imul": operator.mul, "real": float}
@@ -78,7 +78,7 @@ def base(name: str, *operands: float) -> float:
 
 
 def compute(term: ast.expr, names: Mapping[str, float], call: Callable[..., float]) -> float:
-    """The value of an expression of the table; ``call`` applies the functions that it names."""
+    """The value of an expression of the table; ``call`` evaluates the functions that it names."""
     match term:
         case ast.Name(id=name):
             return names[name]

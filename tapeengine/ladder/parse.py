@@ -1,4 +1,4 @@
-"""Programs written as text: ``z = x + y; x * sin(z)``, to terms."""
+"""Parses programs written as text, such as ``z = x + y; x * sin(z)``, into terms."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ BINARY: Mapping[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", a
 
 
 def parse(text: str) -> Module:
-    """The program of a text: assignments, and an expression of numbers, names and operations of the opcode table.
+    """Parse a program: assignments, and an expression of numbers, names and operations of the opcode table.
 
-    Names that are not assigned are the parameters, in the order in which they come.
+    Names that are not assigned are the parameters, in the order of their first use.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def parse(text: str) -> Module:
     statements = ast.parse(text).body
     result = statements.pop() if statements else None
     if not isinstance(result, ast.Expr):
-        raise ValueError(f"the program ends in no expression: {text!r}")
+        raise ValueError(f"the program does not end in an expression: {text!r}")
     reader = Reader()
     bound = [reader.assignment(statement) for statement in statements]
     body = reader.term(result.value)
@@ -38,7 +38,7 @@ def parse(text: str) -> Module:
 
 
 class Reader:
-    """Reads expressions, and knows the names that are in scope."""
+    """Parses expressions, and keeps the names in scope."""
 
     def __init__(self) -> None:
         self.scope: dict[str, Var] = {}
@@ -46,30 +46,30 @@ class Reader:
         self.taken: set[str] = set()
 
     def assignment(self, statement: ast.stmt) -> tuple[Var, Term]:
-        """``name = expression``; each assignment makes a variable of its own."""
+        """Parse ``name = expression``; each assignment defines another variable."""
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 term = self.term(value)
                 self.scope[name] = self.binder(name)
                 return self.scope[name], term
-        raise ValueError(f"{ast.unparse(statement)!r} is no assignment to a name")
+        raise ValueError(f"{ast.unparse(statement)!r} is not an assignment to a name")
 
     def binder(self, name: str) -> Var:
-        """A variable that nothing else binds."""
+        """A variable with a unique name."""
         while name in self.taken:
             name += "'"
         self.taken.add(name)
         return Var(name, FLOAT)
 
     def variable(self, name: str) -> Var:
-        """The variable of a name; a parameter where it is seen for the first time."""
+        """The variable of a name; the first use of an unassigned name makes a parameter."""
         if name not in self.scope:
             self.scope[name] = self.binder(name)
             self.params.append(self.scope[name])
         return self.scope[name]
 
     def term(self, expression: ast.expr) -> Term:
-        """An expression as a term."""
+        """Convert an expression to a term."""
         match expression:
             case ast.Name(id=name):
                 return self.variable(name)

@@ -1,4 +1,4 @@
-"""Terms as text: one line for each `let`, indented where a bound term has its own."""
+"""Prints terms: a line for each `let`, with indentation for bound terms that have a `let` themselves."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def lines(term: Term) -> Iterator[str]:
 
 
 def pattern(let: Let | LetTuple) -> tuple[str, Term, Term]:
-    """What a `let` binds, with ``let p = s in let x = p.0 in let y = p.1 in t`` as ``let (x, y) = s in t``."""
+    """The binders of a `let`; ``let p = s in let x = p.0 in let y = p.1 in t`` is ``let (x, y) = s in t``."""
     if isinstance(let, LetTuple):
         return f"({', '.join(x.name for x in let.vars)}{',' * (len(let.vars) == 1)})", let.bound, let.body
     names: list[str] = []
@@ -77,7 +77,7 @@ def pattern(let: Let | LetTuple) -> tuple[str, Term, Term]:
 
 
 def last(term: Term) -> Iterator[str]:
-    """The lines of a term that is no `let`."""
+    """The lines of a term other than `let`."""
     match term:
         case If(condition, then, orelse):
             yield f"if {inline(condition)} then"
@@ -94,17 +94,17 @@ def last(term: Term) -> Iterator[str]:
 
 
 def listed(terms: tuple[Term, ...]) -> str:
-    """Terms between commas; types are not shown."""
+    """Terms separated by commas; types are not shown."""
     return ", ".join(map(inline, shown(terms)))
 
 
 def shown(terms: tuple[Term, ...]) -> list[Term]:
-    """The terms that have a text."""
+    """The terms that are printed."""
     return [term for term in terms if not isinstance(term, Static) or term.name]
 
 
 def operand(term: Term) -> str:
-    """A term inside another one: in parentheses where it is an infix operation."""
+    """A term inside another one: in parentheses if it is an infix operation."""
     is_infix = isinstance(term, Op) and term.op in dict(INFIX)
     nested = isinstance(term, (Let, LetTuple, Lambda, Fork, Build, FoldLeft, NTimes, Ccl))
     return f"({inline(term)})" if is_infix or nested else inline(term)
@@ -155,7 +155,7 @@ def inline(term: Term) -> str:
 
 
 def of_arrays(term: Term) -> str:
-    """An operation on arrays, a loop, or what has lines of its own, on one line."""
+    """An operation on arrays, a loop, or a term with lines of its own, on one line."""
     match term:
         case Build(size, i, body):
             return f"build {operand(size)} (\\{i.name}. {inline(body)})"

@@ -1,4 +1,4 @@
-"""Programs that tell the steps apart, as terms: sharing, a balanced tree, a chain of inputs, particles."""
+"""Programs, as terms, on which the steps differ: sharing, a balanced tree, a chain of inputs, particles."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ LIST = Named("List")
 
 
 def single(params: tuple[Var, ...], body: Term) -> Module:
-    """A program of one definition."""
+    """A program with one definition."""
     return Module("f", {"f": Definition("f", params, body.type, body)})
 
 
@@ -60,7 +60,7 @@ def sharing(n: int) -> Module:
 
 
 def balanced_tree(depth: int) -> Module:
-    """The product of the 2**depth scalars of a balanced tree of pairs, multiplied two by two."""
+    """The product of the 2**depth scalars in a balanced tree of pairs, multiplied pairwise."""
 
     def tree(level: int) -> Type:
         return FLOAT if level == 0 else Product((tree(level - 1), tree(level - 1)))
@@ -75,7 +75,7 @@ def balanced_tree(depth: int) -> Module:
 
 
 def nested_inputs(n: int) -> Module:
-    """The sum of the scalars of ``(x1, (x2, (x3, ...)))``: an input as deep as it has scalars."""
+    """The sum of the scalars of ``(x1, (x2, (x3, ...)))``: an input as deep as its number of scalars."""
     of: Type = FLOAT
     for _ in range(n - 1):
         of = Product((FLOAT, of))
@@ -123,7 +123,7 @@ def list_product() -> Module:
 
 
 def balanced(terms: list[Term]) -> Term:
-    """The sum of terms, added two by two."""
+    """The sum of terms, added pairwise."""
     middle = len(terms) // 2
     return Op("add", (balanced(terms[:middle]), balanced(terms[middle:]))) if middle else terms[0]
 
@@ -137,7 +137,7 @@ def beside(n: int) -> Module:
 def distinct(levels: int) -> Module:
     """The sum of 2**levels variables by a balanced tree (EC appendix A).
 
-    Neighbours in the tree are far from each other in the context: the leaves are in the order of their reversed bits.
+    Neighbours in the tree are far apart in the context: the leaves are in the order of their reversed bits.
     """
     xs = [Var(f"x{k}", FLOAT) for k in range(2**levels)]
     places = [int(f"{k:0{levels}b}"[::-1], 2) if levels else 0 for k in range(2**levels)]
@@ -181,7 +181,7 @@ def folded_product(n: int) -> Module:
 
 
 def looped(n: int, again: bool) -> Module:
-    """``s = sin(s)``, n times, by nTimes or by ccl."""
+    """``s = sin(s)``, n times, with nTimes or ccl."""
     s, i, x = Var("s", FLOAT), Var("i", INT), Var("x", FLOAT)
     step = Definition("step", (i, s) if again else (s,), FLOAT, Op("sin", (s,)))
     main = single((x,), Ccl("step", lit(n), x) if again else NTimes("step", lit(n), x))
@@ -189,5 +189,5 @@ def looped(n: int, again: bool) -> Module:
 
 
 def cons(head: Term, tail: Term) -> Term:
-    """A list of one element more."""
+    """A list with one more element."""
     return Inject(1, Tuple((head, tail)), LIST)

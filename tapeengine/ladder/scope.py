@@ -1,4 +1,4 @@
-"""The free variables and the parts of terms, for every constructor at once: `Term.BINDS` says what binds where."""
+"""The free variables and the parts of terms, for all constructors: `Term.BINDS` defines the scopes of binders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["free", "free_variables", "size", "subterms"]
 
 
 def parts(term: Term) -> Iterator[tuple[str, tuple[Term, ...]]]:
-    """The fields of a term that hold subterms, with these; binders are not among them."""
+    """The fields of a term that hold subterms, paired with these; binders are not included."""
     binders = {name for names in term.BINDS.values() for name in names}
     for item in fields(term):
         value = getattr(term, item.name)
@@ -58,5 +58,5 @@ def subterms(term: Term) -> tuple[Term, ...]:
 
 
 def size(term: Term) -> int:
-    """The number of constructors of a term; binders do not count."""
+    """The number of constructors of a term, without binders."""
     return 1 + sum(map(size, subterms(term)))

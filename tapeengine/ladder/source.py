@@ -1,7 +1,7 @@
-r"""What the source languages of the papers add to the terms of the language.
+r"""Additions of the papers' source languages to the terms of the language.
 
 s * t                                      the parallel pair (DN section 12)
-fold (\t. e) acc v                         from the left: t = (what is accumulated, an element) (WN Fig. 12)
+fold (\t. e) acc v                         from the left: t = (the accumulator, an element) (WN Fig. 12)
 nTimes n s f    = f (f (... f s))          n times (WN Fig. 16, 17)
 ccl 0 s f = s   ccl n s f = ccl (n - 1) (f (n - 1, s)) f        (WN Fig. 18, 19)
 let (x1, ..., xn) = s in t                 (WN Fig. 24)
@@ -45,7 +45,7 @@ class FoldLeft(Term):
 
 @dataclass(frozen=True)
 class NTimes(Term):
-    """``nTimes size init function``; the function is a definition of one parameter."""
+    """``nTimes size init function``; the function is a definition with one parameter."""
 
     function: str
     size: Term

@@ -1,7 +1,7 @@
-"""Structures of scalars by their types: what `Interleave` and `Deinterleave` of DN Fig. 7 walk over.
+"""Structures of scalars by their types, which `Interleave` and `Deinterleave` of DN Fig. 7 traverse.
 
 leaves(R, x) = [x]    leaves((s, t), (x, y)) = leaves(s, x) ++ leaves(t, y)    leaves(Z, n) = []
-leaves(s | t, in_i(x)) = leaves of option i    leaves(T, x) = leaves(what T stands for, x)
+leaves(s | t, in_i(x)) = leaves of option i    leaves(T, x) = leaves(the definition of T, x)
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from tapeengine.ladder.target import Tagged
 
 __all__ = ["Path", "fill", "homomorphic", "leaves", "paths", "read", "update"]
 
-#: How to reach a leaf: the component to take at each product; the payload of an option is component 0.
+#: The way to a leaf: the index of the component in each product; the payload of an option is component 0.
 Path = tuple[int, ...]
 Types = Mapping[str, Sum]
 T = TypeVar("T", bound=Type)
 
 
 def homomorphic(of: T, turn: Callable[[Type], Type]) -> T:
-    """A product, a sum or an array of turned types; any other type as it is.
+    """A product, a sum or an array of transformed types; other types unchanged.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def paths(of: Type, whole: Any, types: Types, prefix: Path = ()) -> list[Path]:
 
 
 def read(whole: Any, path: Path) -> Any:
-    """What a path leads to."""
+    """The value at the end of a path."""
     for k in path:
         whole = whole.payload if isinstance(whole, Tagged) else whole[k]
     return whole
@@ -68,7 +68,7 @@ def leaves(of: Type, whole: Any, types: Types) -> list[Any]:
 
 
 def update(whole: Any, path: Path, change: Callable[[Any], Any], visit: Callable[[int], None]) -> Any:
-    """A copy with one leaf changed; subtrees beside the path are shared. ``visit`` is told the cells made."""
+    """A copy with one leaf changed; it shares the other subtrees. ``visit`` is called with the number of cells made."""
     if not path:
         return change(whole)
     if isinstance(whole, Tagged):
@@ -80,7 +80,7 @@ def update(whole: Any, path: Path, change: Callable[[Any], Any], visit: Callable
 
 
 def fill(of: Type, whole: Any, types: Types, leaf: Callable[[Any], Any], discrete: Callable[[Any], Any]) -> Any:
-    """The same structure with other leaves; ``leaf`` is asked from left to right."""
+    """The same structure with other leaves; ``leaf`` is called from left to right."""
     match of:
         case Float():
             return leaf(whole)

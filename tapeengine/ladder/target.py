@@ -1,11 +1,11 @@
-"""What the target languages of the ladder add to the terms of the language (DN Fig. 5).
+"""Additions of the ladder's target languages to the terms of the language (DN Fig. 5).
 
     s, t ::= ... | lambda-underlined (z : tau). b      a linear function
     b    ::= ... | d_i op (x1, ..., xn) (b)            a partial derivative
            | 0 | b + b' | SCall d b | genID i | ...    operations of an interface
 
-An interface is a set of named operations. The terms of several steps are the same up to it: the steps differ in what
-they take for 0, + and SCall.
+An interface is a set of named operations. Several steps produce the same terms and differ only in their definitions of
+0, + and SCall.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tapeengine.chad.types import FLOAT, Function, Named, Product, Type
 
 __all__ = ["COTANGENT", "Fresh", "Interface", "LinearLambda", "Partial", "Static", "Tagged", "linear", "unpack"]
 
-#: The monoid c that backpropagators map to.
+#: The monoid c, the codomain of backpropagators.
 COTANGENT = Named("c")
 
 
@@ -34,7 +34,7 @@ class Tagged:
 
 @dataclass(frozen=True)
 class LinearLambda(Lambda):
-    """A linear function; it runs like any other."""
+    """A linear function; it is evaluated like other functions."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Partial(Term):
 
 @dataclass(frozen=True)
 class Interface(Term):
-    """A call of an operation that the step gives, such as 0, + or SCall."""
+    """A call of an operation that the step defines, such as 0, + or SCall."""
 
     name: str
     args: tuple[Term, ...]
@@ -64,7 +64,7 @@ class Interface(Term):
 
 @dataclass(frozen=True)
 class Static(Term):
-    """What an operation of an interface knows without running: a type, a place. It is printed by its name."""
+    """A static argument of an interface operation: a type or a place. It is printed by its name."""
 
     value: Any
     name: str = ""
@@ -74,13 +74,13 @@ class Static(Term):
 
 
 class Fresh:
-    """Gives variables that no Python program can name: a name, a prime and a number."""
+    """Makes variables with unique names that no Python program can contain: a name, a prime and a number."""
 
     def __init__(self) -> None:
         self._numbers = count(1)
 
     def __call__(self, name: str, of: Type) -> Var:
-        """A variable that has not been given yet."""
+        """A variable with an unused name."""
         return Var(f"{name}'{next(self._numbers)}", of)
 
 

@@ -1,4 +1,4 @@
-"""`te.lift`: code that was written without this engine, with names that mean traced operations."""
+"""`te.lift`: runs code written without this engine, with names bound to traced operations."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ __all__ = ["lift", "lifted"]
 
 
 def lift(target: Any, *, also: Iterable[str] = ()) -> Any:
-    """Return the twin of a module, function or class: its source, with names that mean traced operations.
+    """Return the twin of a module, function or class: its source, with names bound to traced operations.
 
     In the twin `math`, `cmath`, `numpy` and `statistics` are the engine's, and `float`, `complex`, `isinstance` and
-    `type` take a traced number for the float that it stands for. A package is lifted with the modules of its own
-    distribution; the originals stay as they are. On plain numbers the twin gives the same bits.
+    `type` treat a traced number as a float. A package is lifted with the modules of its own distribution; the originals
+    do not change. On plain numbers the twin gives the same bits.
 
     Parameters
     ----------
     target : str, module, function or class
-        A name is that of a module, or of something in one.
+        A string is the name of a module, or of an object in one.
     also : iterable of str
-        Further packages that the twin shall see lifted, where a number passes through them.
+        Further packages to lift for the twin, if traced numbers pass through them.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def lift(target: Any, *, also: Iterable[str] = ()) -> Any:
     Raises
     ------
     UnsupportedError
-        Where there is no Python source to lift.
+        If there is no Python source to lift.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def lift(target: Any, *, also: Iterable[str] = ()) -> Any:
 
 
 def lifted(package: str, *, also: Iterable[str] = ()) -> AbstractContextManager[ModuleType]:
-    """Within a ``with`` statement, import statements of a package give its twin; see `lift`.
+    """In a ``with`` statement, make import statements of a package return its twin; see `lift`.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def lifted(package: str, *, also: Iterable[str] = ()) -> AbstractContextManager[
 
 
 class Room(ModuleType):
-    """The class of this module, which is called as `lift` is, since ``tapeengine.lift`` names both."""
+    """The class of this module, which is callable like `lift`, since ``tapeengine.lift`` names both."""
 
     def __call__(self, target: Any, *, also: Iterable[str] = ()) -> Any:
         """See `lift`."""

@@ -1,4 +1,4 @@
-"""The code of twins, kept beside Python's own ``.pyc`` files: a package is compiled for lifting once."""
+"""The code of twins, cached beside Python's ``.pyc`` files, so that a package is compiled for lifting only once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["kept_code"]
 
 
 def kept_code(source: str, make: Callable[[], CodeType | None]) -> CodeType | None:
-    """The code of a source file: what was kept of it, if the file is still the same, else what `make` gives."""
+    """The code of a source file: the cached one if the file has not changed, otherwise the result of `make`."""
     try:
         path = Path(importlib.util.cache_from_source(source, optimization="lifted"))
         state = os.stat(source)
@@ -37,7 +37,7 @@ def kept_code(source: str, make: Callable[[], CodeType | None]) -> CodeType | No
 
 
 def keep(path: Path, data: bytes) -> None:
-    """Write a file at once; where the folder cannot be written to, nothing is kept."""
+    """Write a file atomically; if the folder is not writable, do nothing."""
     part = path.with_name(f"{path.name}.{os.getpid()}")
     with contextlib.suppress(OSError):
         path.parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""What the names of classes mean in lifted code, and how classes are made there."""
+"""The bindings of class names in lifted code, and the creation of classes there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["build_class", "builtin_names"]
 
 
 def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
-    """``class name(*bases)``: a subclass of a stand-in is one of the class itself."""
+    """``class name(*bases)``: a subclass of a stand-in becomes a subclass of the original class."""
     return builtins.__build_class__(body, name, *map(original, bases), **options)
 
 

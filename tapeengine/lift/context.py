@@ -1,4 +1,4 @@
-"""`te.lifted`: code that imports a package itself gets the package's twin."""
+"""`te.lifted`: an import of a package returns the package's twin."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["imports_of"]
 
 
 class Aliases(MetaPathFinder, Loader):
-    """Finds the twins of a world under the originals' names."""
+    """Finds the twins of a world under the names of the originals."""
 
     finds_twins = True
 
@@ -29,13 +29,13 @@ class Aliases(MetaPathFinder, Loader):
         return ModuleSpec(fullname, self) if self.world.owns(fullname) else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """The twin, which is imported already or now."""
+        """The twin, imported now if necessary."""
         module = self.world.module(spec.name)
         self.specs[spec.name] = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Leave the twin as it is."""
+        """Do nothing: the twin has been executed."""
         module.__spec__ = self.specs[module.__name__.removeprefix(self.world.prefix)]
 
 

@@ -1,4 +1,4 @@
-"""What is installed together: the top-level names of the distribution that a package comes from."""
+"""The top-level names of the distribution that a package belongs to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["folder", "top_level_names"]
 
 @cache
 def top_level_names(root: str) -> frozenset[str]:
-    """The top-level names of a package's distribution; none where no distribution has installed it."""
+    """The top-level names of a package's distribution; none if no distribution has installed it."""
     try:
         found = importlib.metadata.distribution(root)
     except (importlib.metadata.PackageNotFoundError, ValueError):
@@ -25,7 +25,7 @@ def top_level_names(root: str) -> frozenset[str]:
 
 
 def _searched(root: str) -> frozenset[str]:
-    """The same for a package that its distribution is not named after."""
+    """The same for a package whose distribution has another name."""
     owners = _owners()
     mine = set(owners.get(root, ()))
     return frozenset(name for name, distributions in owners.items() if mine & set(distributions))
@@ -37,7 +37,7 @@ def _owners() -> dict[str, list[str]]:
 
 
 def folder(spec: ModuleSpec) -> str:
-    """The folder of the import path that a top-level module lies in."""
+    """The folder of the import path that contains a top-level module."""
     places = spec.submodule_search_locations
     place = next(iter(places), None) if places is not None else spec.origin
     return os.path.dirname(os.path.abspath(place)) if place else ""

@@ -1,4 +1,4 @@
-"""The import hook: a name that begins with a world's means the twin of the module that it goes on with."""
+"""The import hook: a name that begins with a world's prefix denotes the twin of the module named after it."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ __all__ = ["install"]
 
 
 def install() -> None:
-    """Put the finder where the import system looks."""
+    """Add the finder to the import system."""
     if not any(isinstance(finder, TwinFinder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, TwinFinder())  # a path would lead other finders to the source as well
+        sys.meta_path.insert(0, TwinFinder())  # first, since other finders would find the source through a path
 
 
 class TwinFinder(MetaPathFinder):
-    """Finds twins by finding their originals."""
+    """Finds twins through their originals."""
 
     def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
-        """The twin's spec: all that it says of places is what the original's says."""
+        """The twin's spec, with the locations of the original's spec."""
         if not fullname.startswith(TWINS):
             return None
         world, _, name = fullname.removeprefix(TWINS).partition(".")
@@ -44,7 +44,7 @@ class TwinFinder(MetaPathFinder):
 
     @classmethod
     def find_distributions(cls, context: Any = None) -> list[Distribution]:
-        """The distribution of a twin, asked for by ``__name__``, is the original's."""
+        """The original's distribution for a twin that asks for its own by ``__name__``."""
         if context is None or not (context.name or "").startswith(TWINS):
             return []
         name = context.name.removeprefix(TWINS).split(".")[1:2]
@@ -54,7 +54,7 @@ class TwinFinder(MetaPathFinder):
 
 
 def twin_spec(fullname: str, loader: TwinLoader, spec: ModuleSpec) -> ModuleSpec:
-    """A spec under another name."""
+    """A copy of a spec under another name."""
     places: Sequence[str] | None = spec.submodule_search_locations
     found = ModuleSpec(fullname, loader, origin=spec.origin, is_package=places is not None)
     if places is not None:
@@ -65,18 +65,18 @@ def twin_spec(fullname: str, loader: TwinLoader, spec: ModuleSpec) -> ModuleSpec
 
 
 class TwinLoader(Loader):
-    """Runs the code of a module with the names that a world has."""
+    """Executes the code of a module with the bindings of a world."""
 
     def __init__(self, world: World, spec: ModuleSpec) -> None:
         self.world, self.spec = world, spec
         self.loader: Any = spec.loader
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """A module as Python makes it."""
+        """Return None, so that Python creates the module."""
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the source once more; what is C code is shared with the original."""
+        """Execute the source again; C code is shared with the original."""
         if self.loader is None:
             return
         code = None if isinstance(self.loader, ExtensionFileLoader) else self.get_code(module.__name__)
@@ -85,17 +85,17 @@ class TwinLoader(Loader):
             module.__dict__.update({name: value for name, value in shared.items() if not name.startswith("__")})
         else:
             module.__dict__["__builtins__"] = self.world.builtins
-            outside(exec, code, module.__dict__)  # what a module holds outlives the trace that it is imported in
+            outside(exec, code, module.__dict__)  # a module's content outlives the trace during which it is imported
 
     def get_code(self, name: str) -> CodeType | None:
-        """The original's code, compiled from a changed tree only where no other binding of a name will do."""
+        """The original's code; code of a changed tree only where bindings of names do not suffice."""
         place = self.spec.origin
         if place is not None and place.endswith(".py"):
             return kept_code(place, self.made_code)
         return self.made_code()
 
     def made_code(self) -> CodeType | None:
-        """The code, where none is kept."""
+        """Compile the code, if it is not cached."""
         place = self.spec.origin
         if place is not None and place.endswith(".py"):
             changed = compiled(self.get_data(place), place)
@@ -125,6 +125,6 @@ class TwinLoader(Loader):
         return self.spec.submodule_search_locations is not None
 
     def get_resource_reader(self, name: str) -> Any:
-        """What reads the data files of the package."""
+        """The reader for data files of the package."""
         reader = getattr(self.loader, "get_resource_reader", None)
         return None if reader is None else reader(self.spec.name)

@@ -1,7 +1,7 @@
-"""Twins of single functions and classes: of `__main__`, of notebooks, of other functions' bodies.
+"""Twins of single functions and classes: those of `__main__`, of notebooks, and of other functions' bodies.
 
-Their module cannot be imported once more. So the function's own code is given other bindings: a namespace in which the
-names of functions and classes of the same module mean their twins, and modules and builtins mean the world's.
+Their module cannot be imported again, so the function's own code gets other bindings: a namespace in which functions
+and classes of the same module are bound to their twins, and modules and builtins to those of the world.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _SLOTS = ("__dict__", "__weakref__")
 
 
 class Relinked:
-    """The twins of what one namespace holds, in one world; they share a namespace of their own.
+    """The twins of one namespace's objects, in one world; they share a namespace.
 
     Parameters
     ----------
     names : dict
-        The namespace of a module, which stays as it is.
+        The namespace of a module, which does not change.
     world : World
-        What the builtin names and import statements mean.
+        The world, which provides builtin names and import statements.
     again : callable
-        ``again(function, also)``, which a pickle of a twin calls.
+        ``again(function, also)``, which unpickling a twin calls.
     """
 
     def __init__(self, names: dict[str, Any], world: World, again: Callable[..., Any]) -> None:
@@ -50,9 +50,9 @@ class Relinked:
         self.used: list[str] = []
         self.classes: dict[type, type] = {}
 
-    # -- what a call of a twin does --------------------------------------------------------------------------------
+    # -- calls of a twin -------------------------------------------------------------------------------------------
     def entry(self, function: FunctionType, also: tuple[str, ...]) -> Any:
-        """The twin of a function, which looks at each call what the names of the module mean now."""
+        """The twin of a function; each call checks the present bindings of the module's names."""
         twin = self.twin(function)
         if not isinstance(twin, FunctionType):
             return twin
@@ -71,19 +71,19 @@ class Relinked:
         return functools.update_wrapper(linked, function)
 
     def use(self, names: frozenset[str]) -> None:
-        """Bind the names that a function reads, and those that the functions so bound read."""
+        """Bind the names that a function reads, and the names that functions bound in this way read."""
         for name in names:
             if name in self.there and name not in self.seen:
                 self.used.append(name)
                 self.bind(name)
 
     def refresh(self) -> None:
-        """Bind names that mean something else than at the last call."""
+        """Bind again the names whose binding has changed since the last call."""
         while (name := changed(self.there, self.seen, self.used)) is not None:
             self.bind(name)
 
     def bind(self, name: str) -> None:
-        """Bind a name to the twin of what it means in the module now."""
+        """Bind a name to the twin of its present value in the module."""
         if name in self.there:
             self.seen[name] = self.there[name]
             self.here[name] = self.twin(self.there[name])
@@ -92,13 +92,13 @@ class Relinked:
             self.here.pop(name, None)
 
     def write_back(self, name: str) -> None:
-        """Give the module what a function has bound one of its names to."""
+        """Copy a name that a function has bound to the module."""
         if name in self.here:
             self.there[name] = self.seen[name] = self.here[name]
 
     # -- objects ---------------------------------------------------------------------------------------------------
     def twin(self, value: Any) -> Any:
-        """What a value means in lifted code."""
+        """The counterpart of a value in lifted code."""
         found = self.made.get(id(value))
         if found is not None and found[0] is value:
             return found[1]
@@ -108,7 +108,7 @@ class Relinked:
         return made
 
     def make(self, value: Any) -> Any:
-        """Make the twin of a value that has been met for the first time."""
+        """Make the twin of a value at its first use."""
         if isinstance(value, FunctionType):
             return self.function(value)
         if isinstance(value, type):
@@ -133,7 +133,7 @@ class Relinked:
         return replaced_object(value) if isinstance(value, BuiltinFunctionType) or callable(value) else value
 
     def module(self, value: ModuleType) -> ModuleType:
-        """A module that the namespace names."""
+        """The counterpart of a module in the namespace."""
         found = self.world.importlib if value is importlib else replaced_object(value)
         if found is value and sys.modules.get(value.__name__) is value and self.world.owns(value.__name__):
             found = self.world.module(value.__name__)
@@ -141,7 +141,7 @@ class Relinked:
         return found
 
     def elsewhere(self, value: Any) -> Any:
-        """The twin of a function or class of another module: that module's, where the world has it."""
+        """The twin of a function or class of another module: from that module's twin, if the world lifts it."""
         name = value.__module__ or ""
         if not name.startswith(TWINS) and name in sys.modules and self.world.owns(name) and name != "__main__":
             found: Any = self.world.module(name)
@@ -152,7 +152,7 @@ class Relinked:
         return replaced_object(value)
 
     def function(self, value: FunctionType) -> Any:
-        """The same code with the twins' namespace, and the twins of what it closes over."""
+        """A function with the same code, the twins' namespace, and the twins of its closure."""
         if value.__globals__ is vars(functools) and hasattr(value, "registry"):
             return self.dispatching(value)
         ours = value.__globals__ is self.there
@@ -174,7 +174,7 @@ class Relinked:
         return twin
 
     def dispatching(self, value: Any) -> Any:
-        """A function of `functools.singledispatch` once more, with the twins of its implementations."""
+        """A copy of a `functools.singledispatch` function with the twins of its implementations."""
         made = functools.singledispatch(self.twin(value.registry[object]))
         self.made[id(value)] = value, made
         for cls, implementation in value.registry.items():
@@ -182,7 +182,7 @@ class Relinked:
         return made
 
     def fill(self, cell: CellType, twin: CellType) -> None:
-        """Give a twin's cell what the function's holds; one that is empty yet stays so."""
+        """Set a twin's cell to the twin of the function's cell; an empty cell stays empty."""
         try:
             held = cell.cell_contents
         except ValueError:
@@ -190,10 +190,10 @@ class Relinked:
         twin.cell_contents = self.twin(held)
 
     def class_(self, value: type) -> Any:
-        """A class of the same namespace once more, with the twins of its methods; another's means its stand-in."""
+        """A copy of a class of this namespace with the twins of its methods; the counterpart of another class."""
         if value.__module__ != self.there.get("__name__") or value.__module__ == "builtins":
             return replaced_object(value) if value.__module__ == "builtins" else self.elsewhere(value)
-        if isinstance(value, enum.EnumMeta) or issubclass(value, BaseException):  # members exist once; callers catch
+        if isinstance(value, enum.EnumMeta) or issubclass(value, BaseException):  # they must stay unique
             return value
         bases = tuple(original(self.twin(base)) for base in value.__bases__)
         slots = value.__dict__.get("__slots__", ())
@@ -210,15 +210,15 @@ class Relinked:
 
     # -- instances -------------------------------------------------------------------------------------------------
     def into(self, value: Any) -> Any:
-        """Arguments: an instance of a class that has a twin is seen as one of the twin, with the same attributes."""
+        """Convert arguments: an instance of a class with a twin becomes one of the twin, with the same attributes."""
         return self.seen_as(value, self.classes)
 
     def out_of(self, value: Any) -> Any:
-        """Results: an instance of a twin is seen as one of the original class."""
+        """Convert results: an instance of a twin becomes one of the original class."""
         return self.seen_as(value, {twin: cls for cls, twin in self.classes.items()})
 
     def seen_as(self, value: Any, classes: dict[type, type]) -> Any:
-        """A value, or the items of plain containers, with other classes."""
+        """A value, or the items of plain containers, with their classes replaced."""
         cls = type(value)
         if cls in classes:
             return viewed(value, classes[cls])
@@ -232,7 +232,7 @@ class Relinked:
 
 
 def viewed(value: Any, cls: Any) -> Any:
-    """An instance of another class of the same layout, with the same attributes."""
+    """A copy of an instance with another class of the same layout, and with the same attributes."""
     if isinstance(value, tuple):
         return tuple.__new__(cls, value)
     made = cls.__new__(cls) if isinstance(value, BaseException) else object.__new__(cls)
@@ -253,7 +253,7 @@ def slot_names(cls: type) -> Iterator[str]:
 
 @functools.cache
 def names_of(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that a function and those inside it may read from the module, and those that they bind there."""
+    """The names that a function and its inner functions may read from the module, and those that they bind there."""
     import dis
 
     used, stored = set(code.co_names), set()

@@ -1,4 +1,4 @@
-"""Memoised functions of lifted code: a call with traced arguments is not remembered."""
+"""Memoised functions of lifted code: calls with traced arguments are not cached."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["cache", "lru_cache", "memoised"]
 
 
 def memoised(function: Any, maxsize: int | None, typed: bool) -> Any:
-    """`functools.lru_cache` of a function, that calls the function itself on traced arguments."""
+    """`functools.lru_cache` of a function, which calls the function itself for traced arguments."""
     found = Memoised(function, functools.lru_cache(maxsize, typed)(function))
     return functools.update_wrapper(found, function)
 

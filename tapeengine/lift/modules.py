@@ -1,6 +1,6 @@
-"""The modules that lifted code sees in the place of those whose functions are C code: same names, traced operations.
+"""The modules that lifted code sees in place of modules with C functions: the same names, with traced operations.
 
-A stand-in has everything that its original has; the names that traced numbers need are replaced.
+A stand-in has all names of its original; those that traced numbers need are replaced.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["replaced_object", "stand_in_module", "with_stand_ins"]
 
 
 def overlay(module: ModuleType, names: Mapping[str, Any]) -> ModuleType:
-    """A module with other meanings of some of its names."""
+    """A copy of a module in which some names are replaced."""
     found = ModuleType(module.__name__, module.__doc__)
     found.__dict__.update(vars(module))
     for name, value in names.items():
@@ -34,7 +34,7 @@ def overlay(module: ModuleType, names: Mapping[str, Any]) -> ModuleType:
 
 
 def unbound(value: Any, there: Any) -> Any:
-    """A function that becomes no method as a class's attribute, in the place of one in C that does not either."""
+    """A replacement that, like the C function there, does not become a method as an attribute of a class."""
     return staticmethod(value) if isinstance(value, FunctionType) and not hasattr(there, "__get__") else value
 
 
@@ -44,13 +44,13 @@ def of_counterpart(name: str) -> dict[str, Any]:
     return {key: getattr(here, key) for key in getattr(here, "__all__", None) or dir(here) if not key.startswith("_")}
 
 
-#: Modules of numpy that `tapeengine.numpy` has counterparts of, and those of its series.
+#: Modules of numpy with counterparts in `tapeengine.numpy`.
 BELOW = ("linalg", "fft", "random", "lib", "lib.stride_tricks", "polynomial", "testing")
 SERIES = ("polyutils", "polynomial", "chebyshev", "hermite", "hermite_e", "laguerre", "legendre")
 
 
 def of_numpy() -> dict[str, Any]:
-    """What numpy's names mean; its submodules are asked for by name."""
+    """The names of numpy; its submodules are found by name."""
     import numpy
 
     import tapeengine.numpy
@@ -60,12 +60,12 @@ def of_numpy() -> dict[str, Any]:
 
 
 def of_functools() -> dict[str, Any]:
-    """The names of functools that look at the arguments of what they wrap."""
+    """The names of functools that inspect the arguments of the functions that they wrap."""
     return {"lru_cache": memo.lru_cache, "cache": memo.cache}
 
 
 def of_statistics() -> dict[str, Any]:
-    """The functions of statistics on traced numbers; its classes are those of a twin."""
+    """The functions of statistics for traced numbers; its classes come from a twin."""
     from tapeengine.lift import statistics
 
     return {**vars(importlib.import_module(f"{TWINS}statistics.statistics")), **statistics.functions()}
@@ -86,13 +86,13 @@ SOURCES: Mapping[str, Callable[[], dict[str, Any]]] = {
 }
 
 
-#: Where functions and classes lie that have no stand-in.
+#: Modules whose functions and classes have no stand-in module.
 OF_PYTHON = {"builtins", "__main__"}
 
 
 @cache
 def plugin_modules() -> Mapping[str, str]:
-    """The modules of other libraries that plugins have counterparts of, and those counterparts."""
+    """The modules of other libraries with counterparts from plugins, and the names of these counterparts."""
     from tapeengine.plugins.discovery import load_plugins
 
     return load_plugins().registry.modules
@@ -100,7 +100,7 @@ def plugin_modules() -> Mapping[str, str]:
 
 @cache
 def _stand_in(name: str) -> ModuleType:
-    """The stand-in of a module that has one; made once."""
+    """The stand-in of a module, made once."""
     source = SOURCES.get(name)
     counterpart = plugin_modules().get(name)
     names = source() if source is not None else of_counterpart(counterpart) if counterpart else {}
@@ -113,7 +113,7 @@ def _stand_in(name: str) -> ModuleType:
 
 
 def submodule(package: str, otherwise: Callable[[str], Any] | None, name: str) -> Any:
-    """An attribute of a package that has not been asked for before."""
+    """An attribute of a package at its first use."""
     found = stand_in_module(f"{package}.{name}")
     if found is not None:
         return found
@@ -123,7 +123,7 @@ def submodule(package: str, otherwise: Callable[[str], Any] | None, name: str) -
 
 
 def stand_in_module(name: str) -> ModuleType | None:
-    """What a module's name means in lifted code; None for a module that means itself."""
+    """The stand-in for a module in lifted code; None if the module itself is used."""
     if name in SOURCES:
         return _stand_in(name)
     if name.partition(".")[0] in ("math", "os"):
@@ -135,7 +135,7 @@ def stand_in_module(name: str) -> ModuleType | None:
 
 
 def with_stand_ins(module: ModuleType, names: tuple[str, ...]) -> ModuleType:
-    """A module of which some names are taken: what it has from `math` and the like means what it does everywhere."""
+    """Replace names that a module has imported from `math` and similar modules by their stand-ins."""
     if "*" in names:
         names = tuple(getattr(module, "__all__", None) or (name for name in vars(module) if not name.startswith("_")))
     there = {name: getattr(module, name) for name in names if hasattr(module, name)}
@@ -147,13 +147,13 @@ def with_stand_ins(module: ModuleType, names: tuple[str, ...]) -> ModuleType:
 
 @cache
 def _replacements(module: str) -> dict[int, Any]:
-    """What each object of a module is replaced by, by the original's id."""
+    """The replacement of each object in a module, by the original's id."""
     there, here = sys.modules[module], vars(_stand_in(module))
     return {id(value): here[key] for key, value in vars(there).items() if key in here and here[key] is not value}
 
 
 def replaced_object(value: Any) -> Any:
-    """What a function, class or module that has a stand-in means in lifted code; anything else as it is."""
+    """The counterpart of a function, class or module in lifted code; other values unchanged."""
     if isinstance(value, ModuleType):
         known = sys.modules.get(value.__name__) is value
         return (stand_in_module(value.__name__) or value) if known else value
@@ -164,7 +164,7 @@ def replaced_object(value: Any) -> Any:
     roots = {name.partition(".")[0] for name in (module, type(value).__module__) if isinstance(name, str)}
     if roots <= OF_PYTHON:
         return value
-    for name in (*SOURCES, *plugin_modules()):  # a ufunc does not say which library it comes from
+    for name in (*SOURCES, *plugin_modules()):  # a ufunc does not name its library
         if name in sys.modules and (name.partition(".")[0] in roots or type(value).__name__ == "ufunc"):
             found = _replacements(name).get(id(value))
             if found is not None:

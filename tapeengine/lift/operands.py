@@ -25,7 +25,7 @@ _METHODS = {"multiply", "dot"}
 
 
 def is_sparse(a: Any) -> bool:
-    """Whether an operand is a matrix of SciPy's; in lifted code its package is imported then."""
+    """Whether an operand is a SciPy sparse matrix; if it is, SciPy has been imported."""
     return type(a).__module__.startswith("scipy.sparse.")
 
 
@@ -35,7 +35,7 @@ def times(a: Any, b: Any) -> Any:
 
 
 def over(a: Any, b: Any) -> Any:
-    """``a / b``: SciPy divides by a number as this does."""
+    """``a / b``, with SciPy's division by a number."""
     return 1.0 / b * a if type(b) is Dual and is_sparse(a) else a / b
 
 
@@ -45,28 +45,28 @@ def method(a: Any, name: str) -> Callable[..., Any]:
 
 
 def called(a: Any, name: str, x: Any) -> Any:
-    """A method of a sparse matrix."""
+    """Call a method of a sparse matrix."""
     if type(x) is not Array and type(x) is not Dual:
-        found = getattr(a, name)(x)  # what SciPy does not know may be a sparse matrix with traced entries
+        found = getattr(a, name)(x)  # SciPy does not know sparse matrices with traced entries
         return x.multiply(a) if found is NotImplemented and name == "multiply" else found
     rule = rules_of(x).of_class((a,))
     return getattr(a, name)(x) if rule is None else rule(getattr(type(a), name), a, x)
 
 
 def operand_names() -> dict[str, Any]:
-    """What the changed code calls."""
+    """The functions that changed code calls."""
     return {_TIMES: times, _OVER: over, _METHOD: method}
 
 
 def with_operands(tree: ast.Module) -> ast.Module:
-    """The tree with these calls."""
+    """Replace operators and methods in a tree by these calls."""
     changed = Operands().visit(tree)
     assert isinstance(changed, ast.Module)
     return changed
 
 
 class Operands(ast.NodeTransformer):
-    """Changes operators whose right operand is no constant, and calls of the methods."""
+    """Replaces operators whose right operand is no constant, and calls of the methods."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         """``a * b`` and ``a / b``."""
@@ -85,7 +85,7 @@ class Operands(ast.NodeTransformer):
 
 
 def made(name: str, arguments: list[ast.expr], at: ast.expr) -> ast.expr:
-    """A call, where another expression is written."""
+    """A call node, with the location of another expression."""
     call = ast.Call(ast.Name(name, ast.Load()), arguments, [])
     for node in (call, call.func, *arguments):
         if not hasattr(node, "lineno"):

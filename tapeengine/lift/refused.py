@@ -1,7 +1,7 @@
-"""What cannot carry a derivative: exact fractions, decimals, bytes and arrays of C numbers.
+"""Types that cannot carry a derivative: exact fractions, decimals, bytes and arrays of C numbers.
 
-Their constructors would raise errors of their own on a traced number, or take its value silently; in lifted code they
-say which line it is.
+For a traced number, their constructors would raise an unclear error or silently use the value. In lifted code they
+raise an error that names the line.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NAMES = {
 
 
 def refused(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """A function that takes plain numbers only."""
+    """A function that refuses traced numbers."""
 
     def checked(*args: Any, **options: Any) -> Any:
         args = tuple(list(x) if isinstance(x, Iterable) and hasattr(x, "__next__") else x for x in args)
@@ -45,7 +45,7 @@ def refused(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def refusing(module: str) -> dict[str, Any]:
-    """The names of a module that refuse traced numbers."""
+    """The replacements for names of a module that refuse traced numbers."""
     there = importlib.import_module(module)
     found: dict[str, Any] = {}
     for name in NAMES[module]:

@@ -1,9 +1,9 @@
-"""The changes of a source that no binding of a name can make.
+"""Changes of source code that bindings of names cannot achieve.
 
-``is`` asks for identity, and a stand-in is another object: ``x.__class__ is float`` becomes ``x.__class__ == float``; a
-stand-in equals the class that it stands for. ``type(x)``, ``isinstance`` and class patterns need no change, because
-their names are bound to stand-ins. Copies of plain arrays and writes to them: see `tapeengine.lift.stores`; sparse
-matrices as operands: `tapeengine.lift.operands`.
+``is`` compares identity, and a stand-in is another object than its class, but equal to it: ``x.__class__ is float``
+becomes ``x.__class__ == float``. ``type(x)``, ``isinstance`` and class patterns need no change, because their names are
+bound to stand-ins. Copies of plain arrays and writes to them are changed in `tapeengine.lift.stores`, operators of
+sparse matrices in `tapeengine.lift.operands`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from tapeengine.lift.stores import with_traced_stores
 __all__ = ["RULES", "changed_code", "compiled"]
 
 _CLASSES = ("float", "complex", "float64", "ndarray", "complex128")
-#: Changes with what is changed, so that no code is used that was kept by other rules.
+#: The version of the changes, so that code cached by other versions is not used.
 RULES = 3
 _NAMED = "(?:" + "|".join(_CLASSES) + ")"
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
-#: Sources without this have nothing to change; what follows keeps most sentences of docstrings out.
+#: Sources that do not match need no change; the context in the pattern excludes most sentences of docstrings.
 _LIKELY = re.compile(
     rf"is\s+(?:not\s+)?[\w.]*\b{_NAMED}\s*(?:[:)\]}}\n#]|and\b|or\b|if\b|else\b)|\b{_NAMED}\s+is\s+[\w.(]"
     rf"|{MENTIONED}|\.(?:copy|astype|flatten)\s*\(|[-+*/%@&|^]=|\]\s*=(?!=)|\]\s*[,)].*=(?!=)".encode()
@@ -34,13 +34,13 @@ _LIKELY = re.compile(
 
 
 def names_class(node: ast.expr) -> bool:
-    """Whether an expression is a class that has a stand-in, by its name."""
+    """Whether an expression is the name of a class that has a stand-in."""
     name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
     return name in _CLASSES
 
 
 def by_equality(tree: ast.Module) -> ast.Module:
-    """Compare classes that have stand-ins by equality: ``a is float`` as ``a == float``."""
+    """Compare classes that have stand-ins by equality: ``a is float`` becomes ``a == float``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
@@ -51,7 +51,7 @@ def by_equality(tree: ast.Module) -> ast.Module:
 
 
 def compiled(source: bytes, place: str, flags: int = 0) -> CodeType | None:
-    """The code of a changed source; None where the original's code will do. Lines and columns are the original's."""
+    """The code of a changed source, with original lines and columns; None if the original's code can be used."""
     if _LIKELY.search(source) is None:
         return None
     tree = with_traced_stores(by_equality(ast.parse(source, place)))
@@ -61,7 +61,7 @@ def compiled(source: bytes, place: str, flags: int = 0) -> CodeType | None:
 
 
 def changed_code(function: FunctionType) -> CodeType:
-    """The code of a function from its changed source; its own where that is not to be had, or nothing changes."""
+    """The code of a function from its changed source; its own if the source is not available or needs no change."""
     code = function.__code__
     source = "".join(linecache.getlines(code.co_filename, function.__globals__))
     pairs = codes_of_file(source, code.co_filename, code.co_flags & _FUTURE) if source else ()
@@ -70,7 +70,7 @@ def changed_code(function: FunctionType) -> CodeType:
 
 @cache
 def codes_of_file(source: str, place: str, flags: int) -> tuple[tuple[CodeType, CodeType], ...]:
-    """The codes of a file's functions, each with the changed one; none where the file is not the program any more."""
+    """Pairs of original and changed code for a file's functions; none if the file differs from the running program."""
     try:
         changed = compiled(source.encode(), place, flags)
         if changed is None:
@@ -81,7 +81,7 @@ def codes_of_file(source: str, place: str, flags: int) -> tuple[tuple[CodeType, 
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:
-    """The codes of the functions that are written in another one, in the order of the source."""
+    """The codes of the functions defined in another one, in the order of the source."""
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield constant

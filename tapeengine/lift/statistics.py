@@ -1,4 +1,4 @@
-"""The functions of `statistics` on traced numbers: its values, to the bit, with the derivatives of the formulas."""
+"""The functions of `statistics` on traced numbers: exactly its values, with the derivatives of the formulas."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def fmean(data: Any, weights: Any = None) -> Any:
 
 
 def geometric_mean(data: Any) -> Any:
-    """The exponential of the mean of logarithms."""
+    """The exponential of the mean of the logarithms."""
     return math.exp(fmean([math.log(x) for x in data]))
 
 
@@ -38,38 +38,38 @@ def squares(data: Any, centre: Any) -> Any:
 
 
 def pvariance(data: Any, mu: Any = None) -> Any:
-    """The mean squared distance from the mean."""
+    """The mean of the squared distances from the mean."""
     return squares(data, mu) / len(data)
 
 
 def variance(data: Any, xbar: Any = None) -> Any:
-    """The sample's estimate of the variance."""
+    """The sample estimate of the variance."""
     return squares(data, xbar) / (len(data) - 1)
 
 
 def pstdev(data: Any, mu: Any = None) -> Any:
-    """The root of `pvariance`."""
+    """The square root of `pvariance`."""
     return math.sqrt(pvariance(data, mu))
 
 
 def stdev(data: Any, xbar: Any = None) -> Any:
-    """The root of `variance`."""
+    """The square root of `variance`."""
     return math.sqrt(variance(data, xbar))
 
 
 def covariance(x: Any, y: Any, /) -> Any:
-    """The sample's covariance."""
+    """The sample covariance."""
     return products(x, y) / (len(x) - 1)
 
 
 def products(x: Any, y: Any) -> Any:
-    """The sum of products of distances from the means."""
+    """The sum of the products of distances from the means."""
     a, b = fmean(x), fmean(y)
     return sum((p - a) * (q - b) for p, q in zip(x, y, strict=True))
 
 
 def correlation(x: Any, y: Any, /) -> Any:
-    """Pearson's coefficient."""
+    """Pearson's correlation coefficient."""
     return products(x, y) / math.sqrt(products(x, x) * products(y, y))
 
 
@@ -93,14 +93,14 @@ def plain(value: Any) -> Any:
 
 
 def exact(value: Any, formula: Any) -> Any:
-    """The result of a formula, with the values that the library computed."""
+    """The result of a formula, with the values computed by the library."""
     if isinstance(value, tuple):
         return type(value)(*map(exact, value, formula))
     return with_value(formula, float(value))
 
 
 def of(function: Callable[..., Any], formula: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the library whose data may hold traced numbers."""
+    """A function of the library that accepts traced numbers in its data."""
 
     def on_numbers(*args: Any, **options: Any) -> Any:
         args = tuple(list(x) if hasattr(x, "__iter__") else x for x in args)
@@ -115,6 +115,6 @@ def of(function: Callable[..., Any], formula: Callable[..., Any]) -> Callable[..
 
 
 def functions() -> dict[str, Any]:
-    """The names of `statistics` that have a formula here."""
+    """The functions of `statistics` that have a formula here."""
     found = {formula.__name__: of(getattr(statistics, formula.__name__), formula) for formula in FORMULAS}
     return {**found, "mean": of(statistics.mean, fmean)}

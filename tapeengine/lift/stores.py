@@ -1,6 +1,6 @@
-"""Arrays of plain numbers that a program writes traced numbers into: a copy of one is a traced array from the start.
+"""Plain arrays that a program writes traced numbers into: their copies become traced arrays.
 
-Python calls no name for ``a[i] = x`` or ``a.copy()``, so their trees change:
+Python calls no name for ``a[i] = x``, and a plain method for ``a.copy()``, so the source changes:
 
     b = a.copy()        b = fresh(a.copy())
     b[i] = x            try:
@@ -9,9 +9,9 @@ Python calls no name for ``a[i] = x`` or ``a.copy()``, so their trees change:
                             b = writable(b)
                             b[i] = x
 
-`fresh` makes an array of the running trace of what has just been made. `writable` does so later, for an array that
-nothing but the name `b` refers to, such as the result of an expression; else it lets the error pass. A ``try`` that
-meets no error costs nothing. Parts that may not be evaluated twice are evaluated before it.
+`fresh` turns a newly made array into an array of the running trace. `writable` does the same later, for an array to
+which only the name `b` refers, such as the result of an expression; for other arrays it lets the error pass. A ``try``
+without an error costs nothing. Parts that must not be evaluated twice are evaluated before it.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ __all__ = ["with_traced_stores", "written_names"]
 _FRESH, _WRITABLE, _DROPPED = ".fresh", ".writable", ".dropped"
 #: Methods of arrays that return a copy.
 _COPYING = {"copy", "astype", "flatten"}
-#: What looks at the names of a scope, which would find those that are added here.
+#: Functions that inspect the names of a scope, and would find the names added here.
 _LOOKING = {"locals", "vars", "eval", "exec", "dir"}
-#: Expressions that may be evaluated once more: they call nothing, make no container and bind no name.
+#: Expressions that may be evaluated again: they call nothing, make no container and bind no name.
 _REPEATABLE = (
     *(ast.Name, ast.Constant, ast.UnaryOp, ast.BinOp, ast.Attribute, ast.Subscript, ast.Slice),
     *(ast.operator, ast.unaryop, ast.expr_context),
@@ -44,24 +44,24 @@ _REPEATABLE = (
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
-# -- when the program runs --------------------------------------------------------------------------------------------
+# -- at run time ------------------------------------------------------------------------------------------------------
 def references(array: Any) -> tuple[int, int]:
-    """How many references there are to an array and to what holds its memory, those of this call included."""
+    """The numbers of references to an array and to its base, including those of this call."""
     return sys.getrefcount(array), sys.getrefcount(array.base)
 
 
 @cache
 def references_of_one_name() -> tuple[int, int]:
-    """How many there are where one name refers to an array and nothing to what holds its memory, seen by `writable`."""
+    """The numbers that `writable` sees for an array with one name and no other reference to its base."""
     alone = numpy.zeros(2)[:]
     own, memory = (lambda array: references(array))(alone)
     return own, memory
 
 
 def writable(array: Any) -> Any:
-    """An array of the running trace in the place of a plain one that one name refers to; else raise what was raised."""
+    """The array of the running trace for a plain one with a single name; otherwise raise the error again."""
     if type(array) is numpy.ndarray and array.flags.writeable and type(array.base) in (type(None), numpy.ndarray):
-        clear_frames(sys.exc_info()[2])  # what numpy called has ended, and still refers to the array
+        clear_frames(sys.exc_info()[2])  # finished frames of numpy's calls still refer to the array
         own, memory = references(array)
         most, most_of_memory = references_of_one_name()
         if own <= most and (array.base is None or memory <= most_of_memory):
@@ -72,26 +72,26 @@ def writable(array: Any) -> Any:
 
 
 def written_names() -> dict[str, Any]:
-    """What the changed code calls."""
+    """The functions that changed code calls."""
     return {_FRESH: fresh, _WRITABLE: writable, _DROPPED: (DroppedDerivativeError, UnsupportedError)}
 
 
-# -- when it is compiled ----------------------------------------------------------------------------------------------
+# -- at compile time --------------------------------------------------------------------------------------------------
 def with_traced_stores(tree: ast.Module) -> ast.Module:
-    """The tree with copies and writes as above; what is written at the top of a module or class stays as it is."""
+    """Change copies and writes in a tree, except at the top level of a module or class."""
     changed = ast.fix_missing_locations(Stores().visit(tree))
     assert isinstance(changed, ast.Module)
     return changed
 
 
 class Stores(ast.NodeTransformer):
-    """Changes functions; the names that each one binds are known while its body is visited."""
+    """Changes functions; while it visits a body, it knows the names that the function binds."""
 
     def __init__(self) -> None:
         self.bound: set[str] | None = None
 
     def visit_FunctionDef(self, node: Any) -> Any:
-        """Change the body, unless it looks at its own names."""
+        """Change the body, unless it inspects its own names."""
         before, self.bound = self.bound, names_bound(node)
         node = self.generic_visit(node)
         self.bound = before
@@ -100,7 +100,7 @@ class Stores(ast.NodeTransformer):
     visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_ClassDef(self, node: Any) -> Any:
-        """A class's own statements stay; its methods change."""
+        """Keep the class's own statements; change its methods."""
         before, self.bound = self.bound, None
         node = self.generic_visit(node)
         self.bound = before
@@ -135,7 +135,7 @@ class Stores(ast.NodeTransformer):
         return [*named(node, "value"), self.guarded(node, target)]
 
     def added(self, node: ast.AugAssign, target: ast.Subscript) -> Iterator[ast.stmt]:
-        """``a[i] += f()``: the item is read before the call, and written after it."""
+        """``a[i] += f()``: read the item before the call, and write it afterwards."""
         read = copy.deepcopy(target)
         read.ctx = ast.Load()
         item, total = name_for(target), name_for(target) + " "
@@ -148,7 +148,7 @@ class Stores(ast.NodeTransformer):
         yield self.guarded(tried, target.value, placed(ast.Assign([copy.deepcopy(target)], again), node))
 
     def is_written(self, target: ast.expr) -> bool:
-        """Whether a target is an item of an array that can be replaced."""
+        """Whether a target is an item of an array for which another can be substituted."""
         if not isinstance(target, ast.Subscript) or any(isinstance(x, ast.NamedExpr) for x in ast.walk(target)):
             return False
         return self.is_own(target.value)
@@ -160,7 +160,7 @@ class Stores(ast.NodeTransformer):
         return isinstance(base, ast.Attribute) and is_repeatable(base)
 
     def assigned(self, targets: list[ast.expr], value: ast.expr, at: ast.AST) -> Iterator[ast.stmt]:
-        """The statements of an assignment, whose value is evaluated once."""
+        """The statements of an assignment, which evaluate its value once."""
         if len(targets) > 1 or not is_repeatable(value) or isinstance(targets[0], (ast.Tuple, ast.List)):
             name = name_for(value)
             yield placed(ast.Assign([ast.Name(name, ast.Store())], value), at)
@@ -169,7 +169,7 @@ class Stores(ast.NodeTransformer):
             yield from self.stored(target, value, at)
 
     def stored(self, target: ast.expr, value: ast.expr, at: ast.AST) -> Iterator[ast.stmt]:
-        """The statements of a write to one target; items of a tuple are taken out first."""
+        """The statements of a write to one target; a tuple is unpacked first."""
         if isinstance(target, (ast.Tuple, ast.List)) and any(map(self.is_written, parts_of([target]))):
             names = [name_for(part) for part in target.elts]
             taken: list[ast.expr] = [
@@ -192,7 +192,7 @@ class Stores(ast.NodeTransformer):
         yield self.guarded(statement, target.value)
 
     def guarded(self, tried: Any, base: Any, again: Any = None) -> ast.stmt:
-        """A write to an array, and what is done where it would lose a derivative: the same or `again`."""
+        """A write to an array inside ``try``, with the same statement or `again` for a lost derivative."""
         tried = tried if isinstance(tried, list) else [tried]
         stored, read = copy.deepcopy(base), copy.deepcopy(base)
         stored.ctx, read.ctx = ast.Store(), ast.Load()
@@ -204,7 +204,7 @@ class Stores(ast.NodeTransformer):
 
 
 def placed(node: Any, at: ast.AST) -> Any:
-    """A node that is made, and those in it that have no place, where another one is written."""
+    """Give a new node, and nodes in it without a location, the location of another node."""
     for one in ast.walk(node):
         if "lineno" in one._attributes and not hasattr(one, "lineno"):
             ast.copy_location(one, at)
@@ -212,7 +212,7 @@ def placed(node: Any, at: ast.AST) -> Any:
 
 
 def name_for(node: Any) -> str:
-    """A name that no program can write, for the value of an expression."""
+    """A name that no program can contain, for the value of an expression."""
     return f".{node.lineno}:{node.col_offset}"
 
 
@@ -222,7 +222,7 @@ def is_repeatable(node: ast.AST) -> bool:
 
 
 def named(node: Any, field: str) -> Iterator[ast.stmt]:
-    """Evaluate a part of a node beforehand, if it may not be evaluated twice; a name stands in its place."""
+    """Evaluate a part of a node in advance and replace it by a name, unless it may be evaluated twice."""
     part = getattr(node, field)
     if part is not None and not is_repeatable(part):
         name = name_for(part)
@@ -231,7 +231,7 @@ def named(node: Any, field: str) -> Iterator[ast.stmt]:
 
 
 def hoisted(target: ast.Subscript) -> Iterator[ast.stmt]:
-    """Evaluate what an index calls beforehand, in order."""
+    """Evaluate the calls in an index in advance, in order."""
     index = target.slice
     if not isinstance(index, ast.Tuple):
         yield from bounds_named(index) if isinstance(index, ast.Slice) else named(target, "slice")
@@ -246,13 +246,13 @@ def hoisted(target: ast.Subscript) -> Iterator[ast.stmt]:
 
 
 def bounds_named(part: ast.Slice) -> Iterator[ast.stmt]:
-    """Do what `named` does with a slice."""
+    """Apply `named` to the parts of a slice."""
     for field in ("lower", "upper", "step"):
         yield from named(part, field)
 
 
 def parts_of(targets: list[ast.expr]) -> Iterator[ast.expr]:
-    """The targets of an assignment, those in tuples included."""
+    """The targets of an assignment, including those in tuples."""
     for target in targets:
         if isinstance(target, (ast.Tuple, ast.List)):
             yield from parts_of(target.elts)
@@ -263,7 +263,7 @@ def parts_of(targets: list[ast.expr]) -> Iterator[ast.expr]:
 
 
 def names_bound(function: Any) -> set[str] | None:
-    """The names that a function binds itself; None where it looks at its names."""
+    """The names that a function binds; None if it inspects its names."""
     arguments = function.args
     found = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     declared: set[str] = set()
@@ -279,7 +279,7 @@ def names_bound(function: Any) -> set[str] | None:
 
 
 def own_nodes(function: Any) -> Iterator[ast.AST]:
-    """What is written in a function, but not in those inside it."""
+    """The nodes of a function, without those of functions inside it."""
     left: list[ast.AST] = list(function.body)
     while left:
         node = left.pop()

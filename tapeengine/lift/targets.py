@@ -1,4 +1,4 @@
-"""What `te.lift` is given: a module, its name, a function or a class; and how its twin is found."""
+"""The targets of `te.lift` (a module, its name, a function or a class), and how to find their twins."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def twin_of(target: Any, also: Iterable[str] = ()) -> Any:
 
 
 def lift_again(target: Any, also: tuple[str, ...]) -> Any:
-    """What a pickle of a lifted function calls."""
+    """Lift a function again; called when it is unpickled."""
     return twin_of(target, also)
 
 
 def named(name: str, also: tuple[str, ...]) -> Any:
-    """The twin of a module, or of something in one, by its name."""
+    """The twin of a module, or of an object in one, by name."""
     found = stand_in_module(name)
     if found is not None:
         return found
     if name == "__main__":
-        raise UnsupportedError("__main__ cannot be imported once more; lift its functions: f = tapeengine.lift(f)")
+        raise UnsupportedError("__main__ cannot be imported again; lift its functions: f = tapeengine.lift(f)")
     world = world_of(name, also)
     try:
         return world.module(name)
@@ -61,13 +61,13 @@ def named(name: str, also: tuple[str, ...]) -> Any:
 
 
 def without_prefix(error: ModuleNotFoundError, world: World) -> ModuleNotFoundError:
-    """The error with the name that the user gave."""
+    """The error with the module name that the user gave."""
     name = (error.name or "").removeprefix(world.prefix)
     return ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
 def in_module(target: Any, also: tuple[str, ...]) -> Any:
-    """The twin of an object: that of the same name in its module's twin, or its own code with other bindings."""
+    """The twin of an object: the same name in its module's twin, or its own code with other bindings."""
     if isinstance(target, MethodType):
         return bound(target, also)
     if isinstance(target, functools.partial):
@@ -75,7 +75,7 @@ def in_module(target: Any, also: tuple[str, ...]) -> Any:
     module, name = getattr(target, "__module__", None), getattr(target, "__qualname__", None)
     module = "__main__" if module is None and isinstance(target, FunctionType) else module
     if module is None or name is None:
-        raise UnsupportedError(f"{target!r} is no module, function or class, and none that has a twin")
+        raise UnsupportedError(f"{target!r} is no module, function or class that can be lifted")
     if is_importable(module) and reached(sys.modules[module], name) is target:
         found = reached(world_of(module, also).module(module), name)
         if found is not None:
@@ -84,7 +84,7 @@ def in_module(target: Any, also: tuple[str, ...]) -> Any:
     while not isinstance(function, (FunctionType, type)):
         function = getattr(function, "__wrapped__", None)
         if function is None:
-            raise UnsupportedError(f"{target!r} is C code, which cannot be lifted; a rule for it is a plugin's")
+            raise UnsupportedError(f"{target!r} is C code, which cannot be lifted; a plugin can provide a rule for it")
     names = function.__globals__ if isinstance(function, FunctionType) else vars(sys.modules[module])
     linked = relinked(names, also)
     if isinstance(target, FunctionType):
@@ -93,7 +93,7 @@ def in_module(target: Any, also: tuple[str, ...]) -> Any:
 
 
 def bound(method: MethodType, also: tuple[str, ...]) -> Any:
-    """The twin of a bound method: its class's, bound to the same attributes."""
+    """The twin of a bound method: its class's twin, bound to the same attributes."""
     owner = method.__self__
     if isinstance(owner, type):
         return getattr(twin_of(owner, also), method.__name__)
@@ -101,7 +101,7 @@ def bound(method: MethodType, also: tuple[str, ...]) -> Any:
 
 
 def reached(module: ModuleType, name: str) -> Any:
-    """What a qualified name means in a module; None where it names nothing."""
+    """The object with a qualified name in a module; None if there is none."""
     found: Any = module
     for part in name.split("."):
         found = getattr(found, part, None)
@@ -109,7 +109,7 @@ def reached(module: ModuleType, name: str) -> Any:
 
 
 def is_importable(module: str) -> bool:
-    """Whether a module can be imported once more."""
+    """Whether a module can be imported again."""
     there = sys.modules.get(module)
     spec = getattr(there, "__spec__", None)
     if there is None or module == "__main__" or spec is None or spec.origin is None:
@@ -121,7 +121,7 @@ def is_importable(module: str) -> bool:
 
 
 class Namespaces:
-    """The twins of namespaces that cannot be imported once more."""
+    """The twins of namespaces that cannot be imported again."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[int, tuple[str, ...]], Relinked] = {}
@@ -138,10 +138,10 @@ class Namespaces:
 
 @cache
 def namespaces() -> Namespaces:
-    """The twins that this process has made."""
+    """The twins made in this process."""
     return Namespaces()
 
 
 def relinked(names: dict[str, Any], also: tuple[str, ...]) -> Relinked:
-    """The twins of what a namespace holds."""
+    """The twins of a namespace's objects."""
     return namespaces().find(names, also)

@@ -1,4 +1,4 @@
-"""Worlds: which packages are lifted together, and what an import statement in one of their modules gives."""
+"""Worlds: sets of packages that are lifted together, and import statements in their modules."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from tapeengine.lift.stores import written_names
 
 __all__ = ["World", "find_original", "world_named", "world_of"]
 
-#: What a world never takes in by itself: the engine, and what has stand-ins of its own.
+#: Packages that are never lifted implicitly: the engine, and those with stand-ins.
 NEVER = {"tapeengine", "tapeengine_primitives", "tapeengine_scipy", "numpy", "scipy"}
-#: C code that a module of the standard library has a Python version of, which it falls back to.
+#: C modules for which a module of the standard library has a fallback in Python.
 ACCELERATORS = {"statistics": "_statistics"}
 
 
 class World:
-    """Packages whose modules are imported once more, so that they mean each other's twins.
+    """Packages whose modules are imported again, so that they refer to each other's twins.
 
     Attributes
     ----------
     roots : frozenset of str
         The top-level names of the packages.
     prefix : str
-        What the name of a twin begins with; the original's name follows.
+        The first part of a twin's name; the original's name follows.
     """
 
     def __init__(self, name: str) -> None:
@@ -45,7 +45,7 @@ class World:
 
     @cached_property
     def builtins(self) -> dict[str, Any]:
-        """What the builtin names mean in the world's modules."""
+        """The builtin names of the world's modules."""
         return {
             **builtin_names(),
             **written_names(),
@@ -56,17 +56,17 @@ class World:
 
     @cached_property
     def _siblings(self) -> set[str]:
-        """The other top-level names of the distributions that the roots come from."""
+        """The other top-level names of the roots' distributions."""
         return {name for root in self.roots for name in top_level_names(root)}
 
     @cached_property
     def _folders(self) -> set[str]:
-        """Where the roots lie that no distribution has installed: modules beside them are of the same project."""
+        """The folders of roots without a distribution: modules beside them belong to the same project."""
         specs = [find_original(root, None) for root in self.roots if not top_level_names(root)]
         return {folder(spec) for spec in specs if spec is not None}
 
     def owns(self, name: str) -> bool:
-        """Whether a module of that name is lifted in this world."""
+        """Whether a module with that name is lifted in this world."""
         root = name.partition(".")[0]
         found = self._owned.get(root)
         if found is None:
@@ -111,7 +111,7 @@ class World:
 
     @cached_property
     def importlib(self) -> ModuleType:
-        """The module `importlib`, whose function imports into this world."""
+        """The module `importlib`, with a function that imports into this world."""
         module = ModuleType("importlib", importlib.__doc__)
         module.__dict__.update(vars(importlib), import_module=self.import_module)
         return module
@@ -127,7 +127,7 @@ class World:
 
 @cache
 def world_named(name: str) -> World:
-    """The world of some roots, sorted and with + between."""
+    """The world with the given roots, sorted and joined by +."""
     return World(name)
 
 
@@ -138,7 +138,7 @@ def world_of(module: str, also: Iterable[str] = ()) -> World:
 
 
 def find_original(name: str, path: Any) -> ModuleSpec | None:
-    """Where a module is found by its own name; it is not imported."""
+    """The spec of a module under its own name; the module is not imported."""
     for finder in sys.meta_path:
         find = None if getattr(finder, "finds_twins", False) else getattr(finder, "find_spec", None)
         spec = None if find is None else find(name, path, None)

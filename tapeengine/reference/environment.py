@@ -55,7 +55,7 @@ class Environment:
         elif isinstance(cells[-1], np.ndarray):
             cells[-1] += amount
         elif plus is None:
-            raise TypeError(f"slot {name!r} is neither a real nor an array: pass the function that adds to it")
+            raise TypeError(f"slot {name!r} is neither a real nor an array: give the function that adds to it")
         else:
             cells[-1] = plus(amount, cells[-1])
 

@@ -1,1 +1,1 @@
-"""Sparse derivatives: which inputs an output depends on, colours, compressed sweeps; and other sums than of numbers."""
+"""Sparse derivatives: dependencies of outputs on inputs, colouring, compressed sweeps; and sums over other monoids."""

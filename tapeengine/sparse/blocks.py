@@ -1,4 +1,4 @@
-"""A sparse matrix whose rows and columns are the numbers of structures."""
+"""A sparse matrix whose rows and columns are the numbers in structures."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ Side = list[tuple[str, int, int]]
 
 
 class SparseBlocks:
-    """A sparse matrix in blocks, with the paths of the leaves as labels.
+    """A sparse matrix divided into blocks, with the paths of the leaves as labels.
 
     Parameters
     ----------
     matrix : scipy.sparse.csr_array
     rows, columns : callable
-        They return for each leaf its path, its first row or column and how many it has.
+        They return for each leaf its path, its first row or column and its number of them.
 
     Attributes
     ----------
     matrix : scipy.sparse.csr_array
-        All of it.
+        The whole matrix.
     rows, columns : dict of str to slice
-        By the paths of the leaves; a bare number or array has the path ``""``. They are made when they are asked for.
+        Keyed by the paths of the leaves; a bare number or array has the path ``""``. Computed at the first use.
 
     Examples
     --------
@@ -44,16 +44,16 @@ class SparseBlocks:
 
     @cached_property
     def rows(self) -> dict[str, slice]:
-        """Which rows belong to which leaf of the result."""
+        """The rows of each leaf of the result."""
         return {path: slice(start, start + count) for path, start, count in self._sides[0]()}
 
     @cached_property
     def columns(self) -> dict[str, slice]:
-        """Which columns belong to which leaf of the arguments."""
+        """The columns of each leaf of the arguments."""
         return {path: slice(start, start + count) for path, start, count in self._sides[1]()}
 
     def __getitem__(self, paths: tuple[str, str]) -> Any:
-        """Return the block of two leaves, by their paths in the result and in the arguments."""
+        """Return the block for two leaves, given by their paths in the result and in the arguments."""
         row, column = paths
         return self.matrix[self.rows[row], self.columns[column]]
 

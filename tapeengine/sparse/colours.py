@@ -1,8 +1,8 @@
-"""Colours of rows and columns: which of them one sweep may take together.
+"""Colourings of rows and columns: those of one colour can share one sweep.
 
-The vertices are coloured in turn, each with the least colour that is free (Curtis, Powell and Reid 1974). What counts
-is the order; the known good ones are tried and the best is kept (Gebremedhin, Manne and Pothen 2005: "What color is
-your Jacobian?").
+The vertices are coloured in order, each with the smallest free colour (Curtis, Powell and Reid 1974). The result
+depends on the order; known good orders are tried and the best result is kept (Gebremedhin, Manne and Pothen 2005:
+"What color is your Jacobian?").
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from tapeengine._core.sweeps import slots
 
 __all__ = ["ORDERS", "Graph", "colour_columns", "colour_star", "order_of", "transposed"]
 
-#: How many edges a graph of columns may have for the orders that need all of them.
+#: The largest number of edges in a graph of columns for the orders that need all edges.
 EDGES = 1 << 23
 
 
 class Graph(NamedTuple):
-    """A pattern by rows: `others[starts[i]:starts[i + 1]]` are the columns of row i; `size` columns in all."""
+    """A pattern by rows: `others[starts[i]:starts[i + 1]]` are the columns of row i; there are `size` columns."""
 
     starts: Any
     others: Any
@@ -42,7 +42,7 @@ def transposed(graph: Graph) -> Graph:
 
 
 def colour_columns(rows: Graph) -> Any:
-    """Colour the columns so that no row has two entries of one colour: as few colours as the best order gives.
+    """Colour the columns so that no row has two entries of one colour, with the fewest colours among the orders tried.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def colour_columns(rows: Graph) -> Any:
     array([0, 1, 0], dtype=int32)
     """
     columns = transposed(rows)
-    least = int(np.diff(rows.starts).max(initial=0))  # a row with so many entries needs as many colours
+    least = int(np.diff(rows.starts).max(initial=0))  # the longest row needs this many colours
     best: Any = None
     for name in ORDERS:
         order = order_of(name, columns, rows)
@@ -69,7 +69,7 @@ def colour_columns(rows: Graph) -> Any:
 
 
 def colour_star(graph: Graph) -> Any:
-    """Colour a symmetric pattern so that each entry can be read off (a star colouring).
+    """Colour a symmetric pattern so that each entry can be recovered directly (a star colouring).
 
     Examples
     --------
@@ -89,15 +89,15 @@ def colour_star(graph: Graph) -> Any:
 
 # -- orders ------------------------------------------------------------------------------------------------------------
 def order_of(name: str, columns: Graph, rows: Graph | None) -> Any:
-    """Return the columns in an order, int64; None where their graph is too large for it.
+    """Return an order of the columns, int64; None if their graph is too large for it.
 
     Parameters
     ----------
     name : str
         One of `ORDERS`.
     columns, rows : Graph
-        A pattern and its transpose: columns are neighbours where a row has both. Without rows, a symmetric pattern,
-        whose entries are the neighbours.
+        A pattern and its transpose: columns are neighbours if a row has both. Without rows, a symmetric pattern, whose
+        entries are the neighbours.
     """
     count = len(columns.starts) - 1
     if name == "natural":
@@ -112,12 +112,12 @@ def order_of(name: str, columns: Graph, rows: Graph | None) -> Any:
     return slots.by_degree(neighbours.starts, neighbours.others, last)
 
 
-#: The orders that are tried, in turn.
+#: The orders, as they are tried.
 ORDERS = ("natural", "largest first", "smallest last", "incidence")
 
 
 def _neighbours(columns: Graph, rows: Graph) -> Graph | None:
-    """The columns that share a row with each column."""
+    """The columns that share a row with each column, or None if there are too many."""
     extents = np.diff(rows.starts)
     if int((extents.astype(float) ** 2).sum()) > EDGES:
         return None

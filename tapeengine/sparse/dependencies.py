@@ -1,4 +1,4 @@
-"""Which inputs each output of a program depends on."""
+"""The inputs on which each output of a program depends."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ Side = list[tuple[str, int, int]]
 
 
 class Dependencies:
-    """What `te.dependencies` finds.
+    """The result of `te.dependencies`.
 
     Attributes
     ----------
     starts, inputs : numpy.ndarray of int64
-        The numbers of the inputs that output k depends on are ``inputs[starts[k]:starts[k + 1]]``, in ascending order.
+        Output k depends on the inputs with the numbers ``inputs[starts[k]:starts[k + 1]]``, in ascending order.
     rows, columns : list of (path, first number, count)
         The leaves of the result and of the primals.
     dense : dict of str to int
-        Operations that declare no pattern, and how often they were met: each result of theirs counts as depending on
-        all of their arguments.
+        Operations without a pattern, and their number of calls: each of their results counts as dependent on all of
+        their arguments.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Dependencies:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many outputs and inputs there are."""
+        """The numbers of outputs and inputs."""
         return len(self.starts) - 1, sum(count for _, _, count in self.columns)
 
     @property
@@ -52,11 +52,11 @@ class Dependencies:
         return scipy.sparse.csr_array((np.ones(self.inputs.size, bool), self.inputs, self.starts), shape=self.shape)
 
     def of(self, output: int) -> list[int]:
-        """Return the numbers of the inputs that one output depends on."""
+        """Return the numbers of the inputs on which one output depends."""
         return self.inputs[self.starts[output] : self.starts[output + 1]].tolist()  # type: ignore[no-any-return]
 
     def named(self) -> dict[str, list[str]]:
-        """Return for the path of each leaf of the result the paths of the leaves that it depends on."""
+        """Return for each leaf of the result, by path, the paths of the leaves on which it depends."""
         firsts = [start for _, start, _ in self.columns]
         found = {}
         for path, start, count in self.rows:

@@ -1,4 +1,4 @@
-"""A word to those whose dense Jacobian is mostly zero."""
+"""A warning for dense Jacobians that are mostly zero."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 
 __all__ = ["LARGE", "hint_at_sparse"]
 
-#: Entries from which on a dense Jacobian is looked at: 8 MB.
+#: The number of entries from which a dense Jacobian is examined: 8 MB.
 LARGE = 1_000_000
-#: A sparse Jacobian is worth a word where it takes less than this part of the sweeps.
+#: The largest ratio of sweeps, sparse over dense, at which the warning is issued.
 PART = 0.1
 
 
 def hint_at_sparse(matrix: Any) -> None:
-    """Warn where a sparse Jacobian would have cost less than a tenth.
+    """Warn if a sparse Jacobian would have cost less than a tenth.
 
-    What it costs is at least as many sweeps as a row or a column has entries, whichever is less; the dense one has
-    taken as many as there are rows or columns.
+    It costs at least as many sweeps as the longest row or the longest column has entries, whichever is smaller; the
+    dense one has cost as many as there are rows or columns.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def hint_at_sparse(matrix: Any) -> None:
     if sweeps < PART * min(matrix.shape):
         warnings.warn(
             f"this Jacobian of {matrix.shape[0]:,} x {matrix.shape[1]:,} has {np.count_nonzero(entries):,} entries "
-            "that are not zero. te.sparse_jacobian, or te.sparse_hessian for second derivatives, takes about "
-            f"{sweeps} sweeps in place of {min(matrix.shape):,}",
+            "different from zero. te.sparse_jacobian, or te.sparse_hessian for second derivatives, takes about "
+            f"{sweeps} sweeps instead of {min(matrix.shape):,}",
             stacklevel=4,
         )

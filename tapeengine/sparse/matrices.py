@@ -1,4 +1,4 @@
-"""Sparse Jacobians and Hessians: plans that are kept with the way that the program took."""
+"""Sparse Jacobians and Hessians, with cached plans for each path that a program has taken."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["dependencies", "sparse_hessian", "sparse_jacobian"]
 
-#: How many plans a function keeps: one for each way that its program took.
+#: The number of plans that a function keeps, one for each path of its program.
 KEPT = 16
-#: How far a column may be from its check, in units of its size.
+#: The largest difference of a column from its check, relative to its size.
 TOLERANCE = 1e-8
 
 
@@ -49,14 +49,14 @@ def dependencies(engine: Engine, f: Callable[..., Any], *primals: Any) -> Depend
 
 
 class Plans:
-    """The plans of one function, by the structure of the tape."""
+    """The plans of one function, keyed by the structure of the tape."""
 
     def __init__(self, make: Callable[[Any, tuple[int, int]], Plan]) -> None:
         self.make = make
         self.known: dict[Any, Plan] = {}
 
     def of(self, back: Any, rows: Side, columns: Side) -> Plan:
-        """The plan for a traced program; it is made where the program took this way for the first time."""
+        """The plan for a traced program; it is made when the program first takes this path."""
         key = key_of(back)
         plan = self.known.get(key)
         if plan is None:
@@ -123,7 +123,7 @@ def sparse_hessian(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0) 
 
 # -- matrices ----------------------------------------------------------------------------------------------------------
 def matrix_of(plan: Plan, back: Any, rows: Side, columns: Side, single: bool) -> Any:
-    """The sparse matrix of a plan; in blocks with the paths as labels where either side is a structure."""
+    """The sparse matrix of a plan; if either side is a structure, in blocks with the paths as labels."""
     if linear.depends_on_outer(back):
         return _traced_matrix(plan, traced_values(plan, back, rows, columns, single))
 
@@ -145,7 +145,7 @@ def _csr(entries: Entries, values: Any) -> Any:
 
 
 def traced_values(plan: Plan, back: Any, rows: Side, columns: Side, single: bool) -> Any:
-    """The values of the entries where they depend on a trace further out."""
+    """The values of the entries, if they depend on an outer trace."""
     import tapeengine.numpy as tnp
 
     parts = []
@@ -170,14 +170,14 @@ def _traced_matrix(plan: Plan, values: Any) -> Any:
     except ImportError:
         raise UnsupportedError(
             "a sparse matrix within another transform needs the distribution tapeengine-scipy, whose sparse matrices "
-            "have traced entries. Install it, or use jacobian and hessian there"
+            "can have traced entries. Install it, or use jacobian and hessian there"
         ) from None
     return csr_array((values, plan.entries.columns, plan.entries.starts), shape=plan.entries.shape)
 
 
-# -- patterns that a user gives ----------------------------------------------------------------------------------------
+# -- patterns given by the user ----------------------------------------------------------------------------------------
 def entries_of(pattern: Any) -> Entries:
-    """The places of the entries of a sparse matrix, of what `dependencies` gives, or of a dense array."""
+    """The places of the entries of a sparse matrix, of a result of `dependencies`, or of a dense array."""
     import scipy.sparse
 
     pattern = getattr(pattern, "matrix", pattern)
@@ -189,14 +189,14 @@ def entries_of(pattern: Any) -> Entries:
 
 
 def fitted(entries: Entries, shape: tuple[int, int]) -> Entries:
-    """The given pattern; refused where it has another shape than the Jacobian."""
+    """The given pattern; refused if its shape is not that of the Jacobian."""
     if entries.shape != shape:
         raise ResultError(f"sparse_jacobian: the pattern has the shape {entries.shape}, the Jacobian {shape}")
     return entries
 
 
 def checked(back: Any, plan: Plan) -> Plan:
-    """The plan, if the matrix that it gives does to one random direction what the program's derivative does."""
+    """The plan, after checking the product of its matrix and a random vector against the program's derivative."""
     generator = np.random.default_rng(plan.entries.columns.size)
     direction = generator.uniform(0.5, 1.5, plan.entries.shape[1])
     product = _csr(plan.entries, plan.values(back)) @ direction
@@ -206,7 +206,7 @@ def checked(back: Any, plan: Plan) -> Plan:
     if wrong.any():
         rows = ", ".join(map(str, np.flatnonzero(wrong)[:5].tolist()))
         raise ResultError(
-            f"sparse_jacobian: the pattern leaves out entries of {np.count_nonzero(wrong)} rows (such as {rows}): a "
-            "product with a random vector is not that of the Jacobian. Leave pattern away to have it found"
+            f"sparse_jacobian: the pattern lacks entries in {np.count_nonzero(wrong)} rows (such as {rows}): a "
+            "product with a random vector differs from that of the Jacobian. Omit pattern to let it be computed"
         )
     return plan

@@ -1,8 +1,8 @@
-"""Sums of other things than numbers: what a cotangent may be in place of one, and what a record does to it.
+"""Sums over other monoids than numbers: the elements that replace cotangents, and the action of records on them.
 
-A backpropagator adds up what arrives at a number on all ways from the result, and hands it on through each operation's
-linear map. It needs no more than a commutative monoid and, for each partial, a homomorphism of it (CHAD 11.3; EC Fig. 3
-calls the same things zero, plus and the linear primitives).
+A backpropagator sums what arrives at a number along all paths from the result, and passes the sum through each
+operation's linear map. This needs only a commutative monoid and, for each partial, a homomorphism of it (CHAD 11.3;
+EC Fig. 3 calls them zero, plus and the linear primitives).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Edge(NamedTuple):
-    """One element's part in another: what a contribution goes through.
+    """The dependence of one element on another, through which a contribution passes.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Edge(NamedTuple):
     partial : float
         The partial derivative.
     line : object
-        The source line that recorded it; None unless the backpropagator is one of an engine with `debug` on.
+        The source line that recorded it; None unless the engine of the backpropagator has `debug` on.
     """
 
     operation: str
@@ -36,14 +36,14 @@ class Edge(NamedTuple):
 
 
 class Monoid(Generic[T]):
-    """A commutative monoid with an action of partials.
+    """A commutative monoid on which partials act.
 
     Parameters
     ----------
     zero : T
-        What arrives where nothing does.
+        The element of a number without contributions.
     one : T
-        What each number of the result begins with, where no cotangent is given.
+        The initial element of each number of the result, if no cotangent is given.
     add : callable
         ``add(x, y)``: associative and commutative, with `zero` as its neutral element.
     through : callable
@@ -63,27 +63,27 @@ class Monoid(Generic[T]):
 
 
 def reals() -> Monoid[float]:
-    """Return the numbers themselves: cotangents as they usually are; zero goes to zero through any partial."""
+    """Return the real numbers, as in usual cotangents; zero maps to zero through any partial."""
     return Monoid(0.0, 1.0, lambda x, y: x + y, lambda edge, x: edge.partial * x if x != 0.0 else 0.0)
 
 
 def booleans() -> Monoid[bool]:
-    """Return whether a number takes part in the result at all, also through partials that are zero."""
+    """Return booleans: whether a number is used for the result at all, even through partials that are zero."""
     return Monoid(False, True, lambda x, y: x or y, lambda edge, x: x)
 
 
 def index_sets() -> Monoid[frozenset[Any]]:
-    """Return sets, united: give each number of the result a set of its own to find which of them a primal reaches."""
+    """Return sets under union: with a different set for each number of the result, a primal gets those it affects."""
     return Monoid(frozenset(), frozenset([0]), lambda x, y: x | y, lambda edge, x: x)
 
 
 def absolute() -> Monoid[float]:
-    """Return sums of absolute values, as first-order bounds of errors need them: no two ways cancel."""
+    """Return sums of absolute values, for first-order error bounds: no two paths cancel."""
     return Monoid(0.0, 1.0, lambda x, y: x + y, lambda edge, x: abs(edge.partial) * x if x != 0.0 else 0.0)
 
 
 def intervals() -> Monoid[tuple[float, float]]:
-    """Return intervals (low, high), added end by end and scaled by partials."""
+    """Return intervals (low, high), which are added by their ends and scaled by partials."""
 
     def through(edge: Edge, x: tuple[float, float]) -> tuple[float, float]:
         ends = [edge.partial * end if end != 0.0 else 0.0 for end in x]
@@ -94,14 +94,14 @@ def intervals() -> Monoid[tuple[float, float]]:
 
 @dataclass(frozen=True)
 class Ways:
-    """On how many ways something contributes, and how many of them go through each source line."""
+    """The number of paths of a contribution, and the number of these through each source line."""
 
     count: int
     lines: Counter[Any]
 
 
 def provenance() -> Monoid[Ways]:
-    """Return counts of ways: how often a primal contributes to the result, and by which source lines.
+    """Return counts of paths: how often a primal contributes to the result, and through which source lines.
 
     Examples
     --------

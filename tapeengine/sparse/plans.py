@@ -1,8 +1,8 @@
-"""Plans: which sums of rows and columns of a Jacobian are swept, and where its entries are read off.
+"""Plans: which sums of rows and columns of a Jacobian are swept, and how its entries are recovered from them.
 
-Rows go backwards, columns forwards. Where inputs are read by indices or one by one, as in a loop over observations,
-rows are coloured by what was read: two rows that read the same input in two places share no entry then, and what one
-sweep finds at each read is added up where the input is the same. So a term for each observation costs as many sweeps as
+Sums of rows are swept backwards, sums of columns forwards. If inputs are read by indices or one by one, as in a loop
+over observations, rows are coloured by their reads: rows that read the same input in two places then share no entry,
+and the results of one sweep at all reads of an input are added up. So a sum over observations costs as many sweeps as
 one observation has results, however often an input is used.
 """
 
@@ -19,16 +19,16 @@ from tapeengine.sparse.structure import Rows, Structure
 
 __all__ = ["Entries", "Plan", "columns_plan", "plan_of", "symmetric_plan"]
 
-#: How many columns cost as much as so many rows: a row also has to be read off at every input.
+#: The cost of a column relative to that of a row, which must also be read off at every input.
 FORWARD = 1.0
-#: So many columns of so many numbers are swept one by one.
+#: Up to ALONE columns of at least LONG numbers are swept singly.
 ALONE, LONG = 4, 1 << 14
-#: A plan with rows and columns costs the keeping of tangents as well: it must save this much.
+#: A plan with both rows and columns must keep tangents as well, so its cost must be below this part of the others.
 WORTH = 0.7
 
 
 class Entries(NamedTuple):
-    """The places of a matrix' entries, as in a CSR matrix."""
+    """The places of a matrix's entries, as in a CSR matrix."""
 
     starts: Any
     columns: Any
@@ -41,23 +41,23 @@ class Entries(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """How the entries of a Jacobian are computed.
+    """The steps that compute the entries of a Jacobian.
 
     Attributes
     ----------
     entries : Entries
     backward, forward : numpy.ndarray of int32
-        The sum that each row and each column belongs to; -1 for none.
+        The sum that contains each row and each column; -1 for none.
     counts : (int, int)
-        How many sums of rows there are, and of columns.
+        The numbers of sums of rows and of columns.
     source : numpy.ndarray of int
-        Where each number is found among those of the sweeps, one after the other.
+        The position of each number among those of the sweeps, concatenated.
     firsts : numpy.ndarray of int, or None
-        Where the numbers of one entry begin, if several are added up.
+        The beginning of each entry's numbers, if several are added up.
     taken, cut, reads
         Where cotangents are read off; see `slots.compressed_rows`.
     dense : dict of str to int
-        Operations without a pattern, and how often they were met.
+        Operations without a pattern, and their number of calls.
     """
 
     entries: Entries
@@ -78,8 +78,7 @@ class Plan(NamedTuple):
         ----------
         back : Backpropagator
         along : callable, optional
-            The derivative along one direction: for a few columns of long arrays, which do not stay in the cache as a
-            block.
+            The derivative along one direction, for a few columns of long arrays, which do not fit the cache as a block.
         """
         size = self.entries.shape[0]
         parts = []
@@ -95,15 +94,15 @@ class Plan(NamedTuple):
         return self.read_off(numbers)
 
     def read_off(self, numbers: Any) -> Any:
-        """The values of the entries from the numbers of the sweeps."""
+        """The values of the entries, from the numbers of the sweeps."""
         found = numbers[self.source]
         return found if self.firsts is None or not found.size else np.add.reduceat(found, self.firsts)
 
 
 def plan_of(structure: Structure, shape: tuple[int, int]) -> Plan:
-    """Return the cheapest plan for a program of this structure."""
+    """Return the cheapest plan for a program with this structure."""
     found = structure.rows(always=not structure.apart)
-    if found is None:  # too many reads for a search; without them, blocks of bits do
+    if found is None:  # too many reads for a search: use blocks of bits instead
         return plan_of(Structure(structure.back), shape)
     numbers = structure.slots.numbers(found.ids).astype(np.int64)
     row = np.repeat(np.arange(shape[0]), np.diff(found.starts))
@@ -121,7 +120,7 @@ def plan_of(structure: Structure, shape: tuple[int, int]) -> Plan:
     chosen = backward[row] >= 0
     source = np.where(chosen, backward[row] * width + places, count[0] * width + forward[numbers] * shape[0] + row)
     several: Any = firsts
-    if not chosen.all():  # a column's number is an entry already
+    if not chosen.all():  # each number of a column is an entry
         keep = chosen | is_first
         several = np.flatnonzero(is_first[keep])
         source = source[keep]
@@ -131,7 +130,7 @@ def plan_of(structure: Structure, shape: tuple[int, int]) -> Plan:
 
 
 def _harvest(structure: Structure) -> tuple[list[tuple[int, Any]], Any, Any, int]:
-    """Where cotangents are read off, and the number of each input there."""
+    """The places where cotangents are read off, and the number of each input there."""
     reads = slots.reads_of(structure.back.tape, structure.apart)
     found = [part.ravel() for part, _ in structure.taken]
     taken = [(part.size, place) for part, place in structure.taken]
@@ -142,7 +141,7 @@ def _harvest(structure: Structure) -> tuple[list[tuple[int, Any]], Any, Any, int
 
 
 def _colours(by_rows: Graph, entries: Graph) -> tuple[Any, Any]:
-    """Colours of rows and of columns, -1 for those that are not swept: rows, columns, or both."""
+    """Colours of rows and of columns (rows only, columns only, or both); -1 for those that are not swept."""
     of_rows, of_columns = _coloured_rows(by_rows), colour_columns(entries)
     no_rows, no_columns = np.full_like(of_rows, -1), np.full_like(of_columns, -1)
     rows, columns = int(of_rows.max(initial=-1)) + 1, int(of_columns.max(initial=-1)) + 1
@@ -165,7 +164,7 @@ def _coloured_rows(graph: Graph) -> Any:
 
 
 def _dense_rows(entries: Graph, most: int) -> list[Any]:
-    """Choices of a few rows with the most entries, which are worth a sweep each."""
+    """Sets of a few rows with the most entries, which may each deserve a sweep of their own."""
     extents = np.diff(entries.starts)
     found, limit = [], int(extents.max(initial=0)) // 2
     while limit >= 1:
@@ -177,7 +176,7 @@ def _dense_rows(entries: Graph, most: int) -> list[Any]:
 
 
 def _only(graph: Graph, rows: Any) -> Graph:
-    """A pattern with some of its rows; the others are empty."""
+    """A pattern in which all but some rows are empty."""
     extents = np.diff(graph.starts)
     kept = np.repeat(rows, extents)
     counts = np.where(rows, extents, 0)
@@ -185,15 +184,15 @@ def _only(graph: Graph, rows: Any) -> Graph:
 
 
 def columns_plan(entries: Entries) -> Plan:
-    """Return a plan by columns for a pattern that is known."""
+    """Return a plan by columns for a known pattern."""
     forward = colour_columns(Graph(entries.starts, entries.columns, entries.shape[1]))
     return _forward(entries, forward, forward[entries.columns] * entries.shape[0] + entries.rows, {})
 
 
 def symmetric_plan(rows: Rows, numbers: Any, size: int, dense: dict[str, int]) -> Plan:
-    """Return a plan by columns for a symmetric matrix, such as a Hessian, of which one half is enough.
+    """Return a plan by columns for a symmetric matrix, such as a Hessian, of which one half suffices.
 
-    An entry is read off in its own row, or where another entry of that row has the same colour, in its column.
+    An entry is recovered in its own row or, if another entry of that row has the same colour, in its column.
     """
     row = np.repeat(np.arange(size), np.diff(rows.starts))
     keys = np.unique(np.concatenate([row * size + numbers, numbers * size + row]))

@@ -1,4 +1,4 @@
-"""The reverse sweep over any commutative monoid: one element of it for each number of the tape."""
+"""The reverse sweep over any commutative monoid, with one element for each number of the tape."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tapeengine.sparse.structure import Recorded, Structure, kept_by_rules
 
 __all__ = ["backpropagated"]
 
-#: An operation's part: numbers of outputs, numbers of inputs, and the partial derivatives.
+#: Partial derivatives of an operation, with the numbers of their outputs and inputs.
 Part = tuple[Any, Any, Any]
 
 
@@ -27,19 +27,19 @@ def backpropagated(back: Any, monoid: Monoid[Any], cotangents: Any = None) -> tu
     back : Backpropagator
     monoid : Monoid
     cotangents : list, optional
-        One element for each number of the result, in order; the monoid's `one` for each where there are none.
+        One element for each number of the result, in order; by default the monoid's `one` for each.
 
     Returns
     -------
     tuple
-        One entry for each primal: an element, or for an array or another structure the list of those of its numbers.
+        One entry for each primal: an element, or for an array or another structure the list of its numbers' elements.
     """
     sweep = Sweep(back, monoid)
     places = slots.numbers_of_result(sweep.inner)
     count = sum(n for _, n, _ in places)
     given = [monoid.one] * count if cotangents is None else list(cotangents)
     if len(given) != count:
-        raise CotangentError(f"the result has {count} numbers, which need as many elements, not {len(given)}")
+        raise CotangentError(f"the result has {count} numbers, which need {count} elements, not {len(given)}")
     for start, n, place in places:
         if place is not None and not (isinstance(place, int) and place == 0):
             for k, number in enumerate(sweep.numbers(place, n)):
@@ -49,7 +49,7 @@ def backpropagated(back: Any, monoid: Monoid[Any], cotangents: Any = None) -> tu
 
 
 class Sweep:
-    """One sweep: what has arrived, by the number of the tape's number."""
+    """One sweep: the sums of elements, by the index of the tape's number."""
 
     def __init__(self, back: Any, monoid: Monoid[Any]) -> None:
         self.inner = getattr(back, "backpropagator", back)
@@ -60,13 +60,13 @@ class Sweep:
         self.arrived: dict[int, Any] = {}
 
     def numbers(self, place: Any, count: int) -> list[int]:
-        """The numbers of a place on the tape."""
+        """The indices of the numbers at a place on the tape."""
         if isinstance(place, int):
             return list(range(place, place + count))
         return self.slots.positions(place).ravel().tolist()
 
     def add(self, number: int, x: Any) -> None:
-        """Let something arrive."""
+        """Add an element to a number's sum."""
         known = self.arrived.get(number)
         self.arrived[number] = x if known is None else self.monoid.add(known, x)
 
@@ -96,14 +96,14 @@ class Sweep:
             self.add(parent, self.monoid.through(Edge(name, partial, self.line(i)), x))
 
     def array(self, i: int, k: int) -> None:
-        """Resolve a record of arrays, element by element."""
+        """Resolve an array record, element by element."""
         name, *_ = slots.described(self.tape, k)
         self.number = k
         parts = slots.parts_of(self.tape, k, self, i)
         if parts is None:
             raise UnsupportedError(
-                "a function with a derivative rule of its own says what it does to numbers only. "
-                "Use the function without its rule where the monoid is another one"
+                "a function with a custom derivative rule defines the rule for numbers only. "
+                "Use the function without its rule for other monoids"
             )
         line = self.line(i)
         written = {number for made, _, _ in parts for number in np.ravel(made).tolist()}
@@ -117,7 +117,7 @@ class Sweep:
             self.add(source, x)
 
     def leaving(self, numbers: set[int], stays: bool) -> dict[int, Any]:
-        """What has arrived at some elements, which is taken away unless it `stays`."""
+        """The sums of some elements, which are removed unless `stays` is true."""
         found = {number: self.arrived.get(number) if stays else self.arrived.pop(number, None) for number in numbers}
         return {number: x for number, x in found.items() if x is not None}
 
@@ -126,9 +126,9 @@ class Sweep:
         return np.asarray(self.slots.positions(place))
 
     def of_primitive(self, i: int, primitive: Any, inputs: Any, output: Any, kept: Any) -> list[Part]:
-        """The parts by the primitive's rules, on sums of outputs that share no input."""
+        """The parts computed by the primitive's rules, on sums of outputs that share no input."""
         if isinstance(output, tuple):
-            raise UnsupportedError(f"{primitive.name} has several results, whose parts are known for numbers only")
+            raise UnsupportedError(f"{primitive.name} has several results, whose partials are known for numbers only")
         made = self.numbered(i if output is None else output)
         detail = (self.tape.rules.wanted or {}).get(self.number) or kept_by_rules(primitive, inputs, kept)
         parts: list[Part] = []
@@ -149,8 +149,8 @@ class Sweep:
         return parts
 
     def pattern(self, primitive: Any, argument: int, source: Any, made: Any, detail: Any) -> tuple[Any, Any]:
-        """For each element of the output the elements of one input that it depends on."""
-        if primitive.pattern is None or detail is None:  # every element may have a part, and the rule says which
+        """For each element of the output, the elements of one input on which it depends."""
+        if primitive.pattern is None or detail is None:  # any element may have a part, which the rule determines
             starts = np.arange(made.size + 1) * source.size
             return starts, np.tile(np.arange(source.size), made.size)
         walk = Local(self.inner, self.slots)
@@ -160,7 +160,7 @@ class Sweep:
         return starts, self.slots.numbers(found).astype(np.int64)
 
     def primals(self) -> tuple[Any, ...]:
-        """What has arrived at the primals."""
+        """The sums of the primals."""
         found = []
         for places in slots.numbers_of_each(self.inner):
             elements: list[Any] = []
@@ -173,12 +173,12 @@ class Sweep:
 
 
 class Local(Structure):
-    """What a pattern needs of a structure, for one record alone."""
+    """The attributes of a structure that a pattern needs, for a single record."""
 
     def __init__(self, back: Any, known: Any) -> None:
         self.back, self.slots, self.union = back, known, known.union
 
 
 def elements(*numbers: Any) -> Iterable[tuple[Any, ...]]:
-    """What stands in the same place of arrays that broadcast."""
+    """Tuples of corresponding elements of arrays that broadcast."""
     return zip(*[x.ravel().tolist() for x in np.broadcast_arrays(*numbers)], strict=True)

@@ -1,4 +1,4 @@
-"""Walks a tape for its structure: the slots of its numbers, through the patterns that operations declare."""
+"""Finds the structure of a tape: the slots of its numbers, by the patterns that operations declare."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["Recorded", "Rows", "Structure", "kept_by_rules", "key_of"]
 
 
 class Rows(NamedTuple):
-    """For each output the inputs that it depends on, as in a CSR matrix.
+    """The inputs on which each output depends, as in a CSR matrix.
 
     Attributes
     ----------
     starts : numpy.ndarray of int64, shape (outputs + 1,)
     ids : numpy.ndarray of uint32
-        Inputs as the slots count them, those of one output by their numbers in ascending order.
+        Inputs as the slots count them; those of one output are in ascending order of their numbers.
     """
 
     starts: Any
@@ -30,7 +30,7 @@ class Rows(NamedTuple):
 
 
 class Recorded:
-    """One record as its pattern sees it; see `tapeengine.primitive.patterns.Call`."""
+    """One record, for its pattern; see `tapeengine.primitive.patterns.Call`."""
 
     def __init__(
         self, walk: Structure, primitive: Any, kept: Any, sets: dict[int, Any], shape: tuple[int, ...]
@@ -49,15 +49,15 @@ class Structure:
     ----------
     back : Backpropagator
     apart : bool
-        Whether what is read out of an input (by indices or element by element) counts as an input of its own, with
-        the number of the element: then no two such reads have anything in common.
+        Whether each read of an input (by indices or element by element) counts as a separate input with the number of
+        the element; then no two such reads overlap.
 
     Attributes
     ----------
     dense : Counter of str
-        The operations without a pattern, each of whose results counts as depending on all of its arguments.
+        Operations without a pattern, whose results count as dependent on all of their arguments.
     taken : list of (ids, place)
-        What counts as inputs, and where it lies; `cut` are the numbers of the records that read them.
+        The values that count as inputs, and their places; `cut` has the numbers of the records that read them.
     """
 
     def __init__(self, back: Any, apart: bool = False) -> None:
@@ -71,13 +71,13 @@ class Structure:
         self.slots = slots.Slots(back, self.apart, self._shared_extents())
         self.get, self.put, self.union = self.slots.get, self.slots.put, self.slots.union
         self.wanted = back.tape.rules.wanted or {}
-        self.number = 0  # of the record that the walk is at
+        self.number = 0  # the present record
         for start, count, place in self.places:
             self._begin(start, count, place)
         self.slots.walk(self)
 
     def _shared_extents(self) -> list[int]:
-        """The extents in front that several arrays of inputs have."""
+        """The leading extents that several input arrays share."""
         found = [place.shape[0] for _, _, place in self.places if getattr(place, "shape", ())]
         counts = Counter(found + slots.extents_of_reads(self.back.tape, self.apart))
         return [extent for extent, count in counts.items() if count > 1]
@@ -114,7 +114,7 @@ class Structure:
 
     # -- records ------------------------------------------------------------------------------------------------------
     def primitive(self, i: int, primitive: Any, inputs: Any, made: list[Any], kept: Any) -> None:
-        """Give a primitive's results their slots: by its pattern, or all of those of its arguments."""
+        """Give a primitive's results their slots: by its pattern, or all slots of its arguments."""
         kept = self.wanted.get(self.number) or kept_by_rules(primitive, inputs, kept)
         if primitive.pattern is None or kept is None:
             self.all_of(i, inputs, made, primitive.name)
@@ -126,14 +126,14 @@ class Structure:
                 self.put(place, primitive.pattern(call))
 
     def separate(self, numbers: Any, output: Any) -> Any:
-        """Inputs of their own in the place of what one record reads out of an input."""
+        """Replace what one record reads from an input by separate inputs."""
         found = self.slots.inputs(numbers)
         self.taken.append((self.slots.made(numbers.size), output))
         self.cut.append(self.number)
         return found
 
     def all_of(self, i: int, inputs: Any, made: list[Any], name: str) -> None:
-        """All of the results depend on all of the inputs."""
+        """Let all results depend on all inputs."""
         self.dense[name] += 1
         whole = np.zeros((), np.uint64)
         for _, place in inputs:
@@ -144,7 +144,7 @@ class Structure:
 
     # -- unions -------------------------------------------------------------------------------------------------------
     def over(self, sets: Any, axes: tuple[int, ...] | None) -> Any:
-        """The unions over axes (None: all), which stay with extent 1: by halves."""
+        """The unions over axes (None: all), which keep extent 1; computed by halving."""
         axes = tuple(range(sets.ndim)) if axes is None else axes
         shape = tuple(1 if axis in axes else extent for axis, extent in enumerate(sets.shape))
         kept = [axis for axis in range(sets.ndim) if axis not in axes]
@@ -160,7 +160,7 @@ class Structure:
         return found[0].reshape(shape)
 
     def grouped(self, sets: Any, groups: Any, count: int) -> Any:
-        """The union of each group: neighbours of one group are joined until each is one."""
+        """The union of each group; neighbours in a group are joined until one set per group remains."""
         sets, groups = np.ravel(sets), np.ravel(groups)
         order = np.argsort(groups, kind="stable")
         sets, groups = sets[order], groups[order]
@@ -180,9 +180,9 @@ class Structure:
 
     # -- the solution -------------------------------------------------------------------------------------------------
     def rows(self, always: bool = True) -> Rows | None:
-        """The inputs of each output: by a search from each where that is short, by blocks of bits otherwise.
+        """The inputs of each output: by a search from each output if that is short, otherwise by blocks of bits.
 
-        With `always` unset, None in place of what blocks of bits would give.
+        If `always` is false, return None instead of using blocks of bits.
         """
         outputs, count = self.outputs, sum(part.size for part, _ in self.taken)
         blocks = (min(outputs.size, count) + 63) // 64
@@ -197,7 +197,7 @@ class Structure:
 
 
 def kept_by_rules(primitive: Any, inputs: Any, kept: Any) -> Any:
-    """What a pattern needs of a record that was not asked to keep it, by what its rules keep; None where it is less.
+    """Data for the pattern of a record that was not asked to keep it, from what its rules keep; None if incomplete.
 
     Returns
     -------
@@ -224,9 +224,9 @@ def kept_by_rules(primitive: Any, inputs: Any, kept: Any) -> Any:
 
 # -- keys --------------------------------------------------------------------------------------------------------------
 def key_of(back: Any) -> Any:
-    """Return what tells one structure from another: equal where the tapes have the same records.
+    """Return a key of the structure: it is equal for tapes with the same records.
 
-    Values of traced numbers do not count; shapes, indices, axes and the way that the program took do.
+    It depends on shapes, indices, axes and the path that the program took, but not on the values of traced numbers.
     """
     tape = back.tape
     places = [*slots.numbers_of_primals(back), *slots.numbers_of_result(back)]
@@ -244,7 +244,7 @@ def _record_key(name: str, primitive: Any, inputs: Any, outputs: Any, detail: An
 
 
 def _digest(x: Any) -> Any:
-    """Return something hashable that is equal for equal values, and for nothing else."""
+    """Return a hashable object that is equal for equal values, and only for them."""
     simple: Callable[[Any], Any] | None = _DIGESTS.get(type(x))
     if simple is not None:
         return simple(x)

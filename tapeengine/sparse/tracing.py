@@ -1,4 +1,4 @@
-"""Traces whose records keep what their patterns need."""
+"""Traces whose records keep the data that their patterns need."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ __all__ = ["Side", "plain_program", "traced"]
 
 
 def plain_program(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The Python function of a `te.program`, whose tape has a structure; any other program as it is."""
+    """The Python function of a `te.program`, whose tape has a structure; other programs unchanged."""
     program: Any = f
     return program.python if own_derivative(f, "__tapeengine_directional__") is not None else f
 
 
 def traced(engine: Engine, program: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Run a program on a tape that its structure can be found from; its value and its backpropagator.
+    """Run a program on a tape from which its structure can be found; return its value and its backpropagator.
 
-    A staged program is replayed; its recording holds scalars.
+    A staged program is replayed, since its recording holds scalars.
     """
     own = own_derivative(program, "__tapeengine_tape__")
     if own is not None and engine.switches is None:
         return own(program, engine, *primals)  # type: ignore[no-any-return]
     rules = copy.copy(engine.rules)
-    rules.wanted = {}  # by the number of a record, what its pattern needs
+    rules.wanted = {}  # what the pattern of each record needs, by the record's id
     order = 1 if engine.switches is None else 2
     found: tuple[Any, Any] = trace.vjp(
         watched(engine, program), primals, {}, engine.structures, engine.max_tape_bytes, rules, order
@@ -43,14 +43,14 @@ def traced(engine: Engine, program: Callable[..., Any], primals: tuple[Any, ...]
 
 
 class Side:
-    """The result or the chosen arguments of a program: what a matrix' rows or columns stand for.
+    """The result or the chosen arguments of a program, which the rows or columns of a matrix stand for.
 
     Parameters
     ----------
     engine : Engine
     value : structure
     what, name : str
-        What it is, and whose, in errors.
+        Its description and the function's name, for errors.
     """
 
     def __init__(self, engine: Engine, value: Any, what: str, name: str) -> None:
@@ -63,7 +63,7 @@ class Side:
         Raises
         ------
         UnsupportedError
-            Where there are complex numbers.
+            If there are complex numbers.
         """
         form = form_of(self.engine.structures, self.value)
         if form.is_complex:
@@ -72,11 +72,11 @@ class Side:
 
     @property
     def is_bare(self) -> bool:
-        """Whether it is a number or an array, and no structure of them."""
+        """Whether it is a single number or array, not a structure."""
         return self.engine.structures.named(self.value) is None
 
     def paths(self) -> list[tuple[str, int, int]]:
-        """For each leaf with numbers its path, its first number and how many it has; a bare leaf has the path ""."""
+        """The path, first number and number count of each leaf with numbers; a bare leaf has the path ""."""
         leaves: list[tuple[str, int, int]] = []
         pending: list[tuple[str, Any]] = [("", self.value)]
         spaces, start = iter(form_of(self.engine.structures, self.value).spaces), 0

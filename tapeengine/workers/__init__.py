@@ -1,8 +1,8 @@
-"""Where the tasks of `fork` run: threads, processes of this machine, and engines that know other machines.
+"""Where the tasks of `fork` run: threads, processes of this machine, and engines with several machines.
 
-`executors` says what `fork` asks of an executor and runs calls in order; `pools`, `dask` and `ray` are thin adapters of
-what people already run. `messages` is what goes to a worker and back, `references` the data that stays there,
-`segments` the memory that processes of one machine share, `versions` who may work for whom.
+`executors` defines the interface that `fork` needs and runs calls in order; `pools`, `dask` and `ray` adapt existing
+executors to it. `messages` defines the messages to and from workers, `references` the data that stays on workers,
+`segments` memory that processes of one machine share, `versions` the check that both sides run the same versions.
 """
 
 from tapeengine.workers.choice import workers_of

@@ -1,4 +1,4 @@
-"""Which adapter an executor gets: by the package that its class comes from, which is imported by whoever made it."""
+"""Chooses the adapter for an executor, by the package of its class, which must have been imported already."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ __all__ = ["workers_of"]
 
 
 def workers_of(executor: Any, stamp: Stamp) -> Workers:
-    """Return what `fork` needs of an executor.
+    """Return the interface that `fork` needs of an executor.
 
     Parameters
     ----------
     executor : concurrent.futures.Executor, distributed.Client, or the module ray
-        An executor that nobody knows is taken to be far away: nothing is shared with its workers.
+        Workers of an unknown executor are assumed to share no memory.
     stamp : Stamp
-        The versions that workers must have.
+        The versions that workers must run.
 
     Raises
     ------
     StructureError
-        Where it is none of these.
+        If it is none of these.
 
     Examples
     --------
@@ -55,6 +55,6 @@ def workers_of(executor: Any, stamp: Stamp) -> Workers:
 
 
 def _package(executor: Any) -> str:
-    """The package that an executor comes from; that of a module is its own."""
+    """The package that an executor comes from; for a module, its own."""
     name = getattr(executor, "__name__", "") if type(executor).__name__ == "module" else type(executor).__module__
     return str(name).partition(".")[0]

@@ -1,4 +1,4 @@
-"""dask.distributed: its scheduler places tasks where their data is, and repeats what a dead worker was doing."""
+"""dask.distributed: its scheduler places tasks near their data, and repeats the tasks of a dead worker."""
 
 from __future__ import annotations
 
@@ -18,19 +18,18 @@ from tapeengine.workers.versions import Stamp
 
 __all__ = ["Dask"]
 
-#: How often data that was lost with its workers is sent again.
+#: How often data that was lost with workers is sent again.
 _TIMES = 3
-#: How many results are fetched at once: each fetch is a round trip, each result is memory.
+#: The number of results fetched at once: each fetch is a round trip, each result takes memory.
 _WINDOW = 16
 
 
 class Dask(Workers):
     """The workers of a client.
 
-    A task is a task of dask under the name of the program's function and pass, and never taken for an equal one. What
-    it leaves on its worker is the result of its future. References are futures: scattered data, what a loader
-    function returned, and the program's own. All tasks of a fork are one graph: dask's own costs are by the graph
-    rather than by the task.
+    A task is a dask task named after the program's function and pass, with a unique key. The data that it leaves on its
+    worker is the result of its future. References are futures: scattered data, the result of a loader function, and the
+    program's own. All tasks of a fork are one graph, because dask's own costs are mostly per graph.
 
     Parameters
     ----------
@@ -47,7 +46,7 @@ class Dask(Workers):
 
     @classmethod
     def of(cls, executor: Any, stamp: Stamp) -> Dask:
-        """Return the workers of a client, or of the executor that ``client.get_executor()`` gave."""
+        """Return the workers of a client, or of the executor returned by ``client.get_executor()``."""
         return cls(executor if isinstance(executor, Client) else executor._client, stamp)
 
     def submit(self, calls: Sequence[Call], name: str) -> list[Delivery]:
@@ -56,11 +55,11 @@ class Dask(Workers):
         return [Delivery(batch, k) for k in range(len(calls))]
 
     def reference(self, value: Any) -> Reference:
-        """See `Workers.reference`: a future stands for its result."""
+        """See `Workers.reference`: a future refers to its result."""
         return Foreign(str(value.key), value, _fetched) if isinstance(value, Future) else super().reference(value)
 
     def home(self, reference: Reference) -> Any:
-        """The future of a reference's data."""
+        """The future of the data of a reference."""
         if isinstance(reference, Foreign):
             return reference.handle
         if self.client not in reference.homes:
@@ -75,7 +74,7 @@ class Dask(Workers):
 
 
 class Batch:
-    """Calls that are sent as one graph, and whose results are fetched some at a time."""
+    """Calls that are sent as one graph, and whose results are fetched in groups."""
 
     def __init__(self, dask: Dask, calls: Sequence[Call], name: str) -> None:
         self.dask = dask
@@ -97,13 +96,13 @@ class Batch:
         return futures
 
     def result(self, k: int) -> Any:
-        """The result of a call; with it those of the next ones are fetched."""
+        """The result of a call, fetched together with those of the next calls."""
         if k not in self._results:
             window = range(k, min(k + _WINDOW, len(self.futures)))
             try:
                 found = self.dask.client.gather([self.futures[j] for j in window])
                 self._results.update(zip(window, found, strict=True))
-            except Exception:  # of any of them: the errors come in order
+            except Exception:  # of any of these calls: errors are raised in order of the calls
                 self._results[k] = self._alone(k)
         found = self._results.pop(k)
         if getattr(found, "is_kept", False):
@@ -112,7 +111,7 @@ class Batch:
         return found
 
     def _alone(self, k: int) -> Any:
-        """The result of one call; data that was lost with its worker is sent once more, what was left there is gone."""
+        """The result of one call. Data lost with a worker is sent again; what a task left on the worker is gone."""
         for _ in range(_TIMES):
             try:
                 return self.futures[k].result()
@@ -123,8 +122,8 @@ class Batch:
                     reference.homes.pop(self.dask.client, None)
                 self.futures[k] = self._sent([k])[0]
             except KilledWorker as error:
-                raise WorkerError(f"workers of dask ended again and again in {self.name}: {error}") from error
-        raise WorkerError(f"the data of {self.name} was lost with workers of dask, again and again")
+                raise WorkerError(f"workers of dask ended repeatedly in {self.name}: {error}") from error
+        raise WorkerError(f"the data of {self.name} was lost repeatedly with workers of dask")
 
 
 class Delivery:

@@ -1,4 +1,4 @@
-"""What `fork` asks of an executor, and calls run side by side on it: waited for in order, never blocking each other."""
+"""The interface of executors for `fork`, and calls run in parallel on one: awaited in order, without deadlocks."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ Call = tuple[Any, ...]
 
 
 class Sent(Protocol):
-    """A call that a worker was given."""
+    """A call that was given to a worker."""
 
     def result(self) -> Any:
-        """Wait for it; what it returned, or the error that it raised."""
+        """Wait for the call; return its result, or raise its error."""
 
     def cancel(self) -> bool:
-        """Take it back where it has not begun; whether it will not run."""
+        """Cancel the call if it has not begun; return whether it will not run."""
 
 
 class Workers:
-    """Where tasks run.
+    """The workers that run tasks.
 
     Attributes
     ----------
     shares_memory : bool
-        Whether what a task made, such as its tape, can be used here once it has ended.
+        Whether objects that a task made, such as its tape, can be used here after the task.
     keeps : bool
-        Whether it can be used where it is, by a later call that goes to the same worker.
+        Whether a later call to the same worker can use them there.
     stores : bool
-        Whether data that tasks share goes to each worker once, and not first to be asked for.
+        Whether shared data is sent to each worker once without a request from it.
     references : tuple of type
-        The classes of what stands for data that lies elsewhere.
+        Classes whose instances refer to data elsewhere.
     """
 
     shares_memory = False
@@ -48,11 +48,11 @@ class Workers:
     references: tuple[type, ...] = (Reference,)
 
     def together(self, count: int) -> int:
-        """How many of `count` calls go to a worker at once; more than one where that saves messages or switches."""
+        """The number of calls, of `count`, to send to a worker at once; more than one saves messages or switches."""
         return 1
 
     def submit(self, calls: Sequence[Call], name: str) -> Sequence[Sent | None]:
-        """Give calls to workers under a name that people may see; None for each that is to run here."""
+        """Give calls to workers, under a displayed name; None for each call that must run here."""
         raise NotImplementedError
 
     def reference(self, value: Any) -> Reference:
@@ -61,7 +61,7 @@ class Workers:
 
 
 class Threads(Workers):
-    """Threads, which see the context variables of the thread that forks.
+    """Threads, which get the context variables of the forking thread.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Threads(Workers):
         return shares(count, self.executor)
 
     def submit(self, calls: Sequence[Call], name: str) -> Sequence[Future[Any] | None]:
-        """See `Workers.submit`; None where the executor was shut down, or the interpreter is shutting down."""
+        """See `Workers.submit`; None if the executor or the interpreter is shutting down."""
         return [self._submitted(*call) for call in calls]
 
     def _submitted(self, function: Callable[..., Any], *args: Any) -> Future[Any] | None:
@@ -89,7 +89,7 @@ class Threads(Workers):
 
 
 def shares(count: int, executor: Any) -> int:
-    """How many of `count` calls go together, so that each worker gets sixteen shares and none waits long at the end.
+    """The number of calls to send together, so that each worker gets sixteen shares and none waits long at the end.
 
     Examples
     --------
@@ -102,23 +102,23 @@ def shares(count: int, executor: Any) -> int:
 
 
 def default_executor() -> Executor:
-    """Return as many threads as there are processors; they start with the first tasks."""
+    """Return an executor with as many threads as processors; threads start with the first tasks."""
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="tapeengine")
 
 
 def in_order(workers: Workers, calls: Sequence[Call], name: str = "call") -> Iterator[Any]:
-    """Run calls side by side and give their results in order.
+    """Run calls in parallel and yield their results in order.
 
-    On threads, the first one runs in this thread, and so does each that no thread has begun by the time it is waited
-    for. So a task that waits for tasks of its own always gets them, however few threads there are. Tasks elsewhere do
-    not wait for others of the same executor, which does not travel; there each call goes to a worker, where its data
-    and its packages are.
+    On threads, this thread runs the first call, and each call that no thread has begun when it is awaited. So a task
+    that waits for its own subtasks always makes progress, however few threads there are. Tasks elsewhere cannot wait
+    for others on the same executor, because it is not sent to them; there each call goes to a worker, which has the
+    data and packages.
 
     Raises
     ------
     Exception
-        That of the first call, in order, that failed; on threads, all that had begun have ended by then. So they have
-        after an interrupt.
+        The error of the first call, in order, that failed. On threads, all calls that had begun have ended before it is
+        raised, and also before an interrupt is raised.
 
     Examples
     --------
@@ -148,12 +148,12 @@ def in_order(workers: Workers, calls: Sequence[Call], name: str = "call") -> Ite
 
 
 def _run(calls: Sequence[Call]) -> list[Any]:
-    """The results of calls that go together; none sees the context variables that another one has set."""
+    """The results of calls that are sent together; each has its own copy of the context variables."""
     return [copy_context().run(*call) for call in calls]
 
 
 def _outcome(sent: list[Sent | None], k: int, call: Call, helps: bool) -> Any:
-    """Wait for a call, or run it here; what has been given is kept no longer."""
+    """Wait for a call, or run it here; release its result from the list."""
     one = sent[k]
     if one is None or (helps and one.cancel()):
         sent[k] = None
@@ -164,9 +164,9 @@ def _outcome(sent: list[Sent | None], k: int, call: Call, helps: bool) -> Any:
 
 
 def _end(sent: Sequence[Any]) -> None:
-    """Cancel calls that have not begun, and wait for the others; until then they work on the program's data.
+    """Cancel calls that have not begun, and wait for the others, which use the program's data until they end.
 
-    An interrupt while this waits is raised once they have ended; a second one at once.
+    An interrupt during this wait is raised after they have ended, a second one at once.
     """
     running = [one for one in sent if one is not None and not one.cancel()]
     try:

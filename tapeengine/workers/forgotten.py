@@ -1,4 +1,4 @@
-"""What workers need to keep no longer: told with the next messages, since a pool cannot call all its workers."""
+"""Keys of data that workers can drop: sent with the next messages, since a pool cannot call all its workers."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections import deque
 
 __all__ = ["forget_later", "to_forget"]
 
-#: How many messages tell of a key. A worker that gets none of them keeps the data until it ends.
+#: The number of messages that mention a key. A worker that gets none of them keeps the data until it ends.
 TOLD = 64
 
 
 class Forgotten:
-    """The keys of dropped references, each with the number of messages that still tell of it."""
+    """The keys of dropped references, each with the number of messages that will still mention it."""
 
     def __init__(self) -> None:
         self.sent: set[str] = set()
         self._keys: deque[list[object]] = deque(maxlen=1024)
 
     def add(self, key: str) -> None:
-        """Note that a reference was dropped; nobody has to be told who never heard of it."""
+        """Note that a reference was dropped, if any worker was ever sent it."""
         if key in self.sent:
             self.sent.discard(key)
             self._keys.append([key, TOLD])
@@ -42,6 +42,6 @@ def forget_later(key: str) -> None:
 
 
 def to_forget(keys: list[str]) -> tuple[str, ...]:
-    """The keys that a message tells workers to forget; it is about to tell them of some others."""
+    """The keys that a message tells workers to forget; the message itself mentions the keys in `keys`."""
     FORGOTTEN.sent.update(keys)
     return FORGOTTEN.take()

@@ -1,8 +1,8 @@
-"""What goes to a worker: a pickled call, in which references are keys, and how the worker finds what they stand for.
+"""Messages to workers: pickled calls in which references are keys, and the sources of their data.
 
-The references in a call are the persistent objects of its pickle. A source says for a key where its data is: in an
-argument of the message that the engine resolves (dask, Ray), in shared memory, in what a function returns, or in the
-message. A worker that knows a key needs no source. Where there is none, the worker answers which keys it lacks.
+The references in a call are the persistent objects of its pickle. The source for a key says where its data is: in an
+argument of the message that the engine resolves (dask, Ray), in shared memory, in the result of a function, or in the
+message. A worker that knows a key needs no source. If there is no source, the worker answers with the keys it lacks.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ __all__ = ["Argument", "Boxed", "Inline", "Lacking", "Loader", "packed", "perfor
 # -- sources ----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Argument:
-    """Data that the engine hands to the call, which its own store keeps."""
+    """Data in the engine's store, which the engine passes to the call."""
 
     position: int
 
 
 @dataclass(frozen=True)
 class Boxed:
-    """Data for an engine's store, which would look into lists and dicts item by item and takes this as it is."""
+    """Data wrapped for an engine's store, which would otherwise inspect lists and dicts item by item."""
 
     value: Any
 
@@ -43,13 +43,13 @@ class Inline:
     data: bytes
 
     def load(self) -> Any:
-        """Make it again."""
+        """Unpickle the data."""
         return pickle.loads(self.data)
 
 
 @dataclass(frozen=True)
 class Loader:
-    """Data that a function returns, pickled with its arguments."""
+    """Data returned by a function, which is pickled with its arguments."""
 
     call: bytes
 
@@ -61,29 +61,29 @@ class Loader:
 
 @dataclass(frozen=True)
 class Lacking:
-    """The answer of a worker that has not heard of some references."""
+    """The answer of a worker that does not know some references."""
 
     keys: tuple[str, ...]
 
 
 class Held:
-    """The data that this process holds for tasks, by key."""
+    """The data that this process keeps for tasks, by key."""
 
     def __init__(self) -> None:
         self._data: dict[str, Any] = {}
         self._lock = RLock()
 
     def forget(self, keys: Iterable[str]) -> None:
-        """Drop what nobody refers to any more."""
+        """Drop data without references."""
         for key in keys:
             self._data.pop(key, None)
 
     def missing(self, keys: Mapping[str, Any]) -> tuple[str, ...]:
-        """The keys that have no source and are not here."""
+        """The keys that have no source and are not known here."""
         return tuple(key for key, source in keys.items() if source is None and key not in self._data)
 
     def of(self, key: str, source: Any) -> Any:
-        """The data of a key, fetched from its source by the first call that needs it."""
+        """The data for a key, fetched from its source by the first call that needs it."""
         with self._lock:
             if key not in self._data:
                 self._data[key] = source.load()
@@ -95,13 +95,13 @@ HELD = Held()
 
 # -- sending ----------------------------------------------------------------------------------------------------------
 def pickled(value: Any, by_value: bool) -> tuple[bytes, dict[str, Reference]]:
-    """Pickle an object; with it the references in it, by their keys.
+    """Pickle an object; also return the references in it, by key.
 
     Parameters
     ----------
     value : object
     by_value : bool
-        Whether functions that cannot be imported travel by value, as dask, loky and Ray send them.
+        Whether functions that cannot be imported are pickled by value, as dask, loky and Ray do.
     """
     references: dict[str, Reference] = {}
     file = io.BytesIO()
@@ -127,21 +127,21 @@ def _pickler(by_value: bool) -> Any:
 
 
 def packed(call: Any, by_value: bool) -> tuple[bytes, dict[str, Reference]]:
-    """Do what `pickled` does for a call; an error says what travels."""
+    """Pickle a call like `pickled`; an error says what must be picklable."""
     try:
         return pickled(call, by_value)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         note(
             error,
-            "tasks go to this executor by pickle: write them as functions of a module, with functools.partial for what "
-            "they capture; what they capture must be picklable as well",
+            "this executor needs tasks that can be pickled: write them as functions of a module, and use "
+            "functools.partial for captured values, which must be picklable as well",
         )
         raise
 
 
 # -- on a worker ------------------------------------------------------------------------------------------------------
 class Unpickler(pickle.Unpickler):
-    """Puts what references stand for in their places."""
+    """Replaces references by their data."""
 
     def __init__(self, body: bytes, sources: Mapping[str, Any], data: tuple[Any, ...]) -> None:
         super().__init__(io.BytesIO(body))
@@ -149,32 +149,32 @@ class Unpickler(pickle.Unpickler):
         self._data = data
 
     def persistent_load(self, key: str) -> Resolved:
-        """The data of a key."""
+        """The data for a key."""
         source = self._sources[key]
         found = self._data[source.position] if isinstance(source, Argument) else HELD.of(key, source)
         return Resolved(key, found.value if type(found) is Boxed else found)
 
 
 def perform(stamp: Stamp, body: bytes, sources: Mapping[str, Any], forget: tuple[str, ...], *data: Any) -> Any:
-    """Run a call that was sent here.
+    """Run a call that was sent to this worker.
 
     Parameters
     ----------
     stamp : Stamp
-        The versions of whoever sent it.
+        The versions of the sender.
     body : bytes
         The pickled call.
     sources : mapping of str to source or None
-        For each reference in it.
+        The source for each reference in the call.
     forget : tuple of str
-        Keys that nobody refers to any more.
+        Keys of dropped references.
     *data : object
-        What the engine resolved.
+        The data that the engine resolved.
 
     Returns
     -------
     object
-        What the call returned; `Lacking` where a reference without a source is unknown here, and nothing was run.
+        The result of the call; `Lacking`, without running the call, if a reference without a source is unknown here.
     """
     check(stamp)
     HELD.forget(forget)

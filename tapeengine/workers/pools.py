@@ -1,4 +1,4 @@
-"""Any `concurrent.futures.Executor` whose workers share nothing with the program: processes, loky, MPI, users' own."""
+"""Any `concurrent.futures.Executor` whose workers share nothing with the program: processes, loky, MPI, others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Pool(Workers):
     executor : concurrent.futures.Executor
     stamp : Stamp
     by_value : bool
-        Whether functions that cannot be imported travel by value.
+        Whether functions that cannot be imported are pickled by value.
     one_machine : bool
         Whether all workers run on this machine, so that they can share memory.
     """
@@ -46,7 +46,7 @@ class Pool(Workers):
         return [Delivery(self, name, *packed((call[0], call[1:]), self.by_value)) for call in calls]
 
     def source(self, reference: Reference) -> Any:
-        """Where a worker finds the data of a reference; None where it has to ask."""
+        """The source of a reference's data for a worker; None if the worker has to ask for it."""
         if isinstance(reference, Loaded):
             return loader_of(reference, self.by_value)
         if not self.one_machine:
@@ -56,7 +56,7 @@ class Pool(Workers):
         return reference.homes[self.__class__].descriptor
 
     def inline(self, reference: Reference) -> Inline:
-        """The data of a reference, for a worker that asked."""
+        """The data of a reference, for a worker that asked for it."""
         return Inline(pickled(reference.value, self.by_value)[0])
 
     @property
@@ -69,7 +69,7 @@ class Pool(Workers):
 
 
 class Delivery:
-    """A call on its way: sent once, and once more with the data of references that the worker did not have."""
+    """A sent call; it is sent once more with the data of references that the worker did not know."""
 
     __slots__ = ("_body", "_future", "_name", "_pool", "_references")
 
@@ -108,11 +108,11 @@ class Delivery:
 
     def _broken(self, error: BaseException) -> WorkerError:
         return WorkerError(
-            f"a worker ended while tasks were run ({self._name}), and {type(self._pool.executor).__name__} does not "
-            "repeat them. The engine works on: make another executor and call again"
+            f"a worker ended while it ran tasks ({self._name}), and {type(self._pool.executor).__name__} does not "
+            "repeat them. The engine remains usable: make another executor and call again"
         )
 
 
 def loader_of(reference: Loaded, by_value: bool) -> Loader:
-    """The call of a loader function, for a worker."""
+    """The call of a loader function, for execution on a worker."""
     return Loader(packed((reference.function, reference.args, reference.kwargs), by_value)[0])

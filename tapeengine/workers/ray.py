@@ -1,4 +1,4 @@
-"""Ray: tasks of its own, data in its object store."""
+"""Ray: tasks run as Ray tasks, with data in its object store."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["Ray"]
 
 
 class Ray(Workers):
-    """The workers that Ray gives this program. It repeats a task whose worker died, up to three times.
+    """The workers that Ray provides. Ray repeats a task whose worker died, up to three times.
 
     Parameters
     ----------
     ray : module
-        Ray itself, which is initialised by the program.
+        The module ray; the program initialises it.
     stamp : Stamp
     """
 
@@ -51,7 +51,7 @@ class Ray(Workers):
         return Delivery(self.ray, task.remote(self.stamp, body, sources, (), *data), name)
 
     def reference(self, value: Any) -> Reference:
-        """See `Workers.reference`: an `ObjectRef` stands for its object."""
+        """See `Workers.reference`: an `ObjectRef` refers to its object."""
         if isinstance(value, self.ray.ObjectRef):
             return Foreign(value.hex(), value, self.ray.get)
         return super().reference(value)
@@ -65,7 +65,7 @@ class Ray(Workers):
 
 
 class Delivery:
-    """A call as a task of Ray."""
+    """A call as a Ray task."""
 
     __slots__ = ("_name", "_object", "_ray")
 
@@ -82,9 +82,9 @@ class Delivery:
         except errors.RayTaskError as error:
             raise error.cause from None
         except (errors.WorkerCrashedError, errors.NodeDiedError, errors.ObjectLostError) as error:
-            raise WorkerError(f"workers of Ray ended again and again while they ran {self._name}: {error}") from error
+            raise WorkerError(f"workers of Ray ended repeatedly while they ran {self._name}: {error}") from error
 
     def cancel(self) -> bool:
-        """See `Sent.cancel`; a task that runs is left to end."""
+        """See `Sent.cancel`; a running task is not interrupted."""
         self._ray.cancel(self._object, force=False)
         return False

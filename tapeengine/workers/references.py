@@ -1,4 +1,4 @@
-"""Data that stays where it is: a task captures a reference to it, and finds the data in its place."""
+"""References to data that stays where it is: a task captures a reference, and gets the data in its place."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["Foreign", "Gone", "Home", "Loaded", "Reference", "Resolved", "Shared
 
 
 class Reference:
-    """Stands for data; a task that captures it, or is given it as an argument, finds the data.
+    """Refers to data; a task that captures it, or gets it as an argument, sees the data instead.
 
     Attributes
     ----------
     key : str
-        What workers know the data by.
+        The key of the data on workers.
     homes : weakref.WeakKeyDictionary
-        Where the data lies, by the engine that keeps it there.
+        The places of the data, by the engine that keeps it.
     """
 
     __slots__ = ("__weakref__", "homes", "key")
@@ -42,28 +42,28 @@ class Reference:
 
     def __reduce__(self) -> Any:
         raise UnsupportedError(
-            f"{type(self).__name__} goes to workers with the tasks of fork and fork_map alone; hand it to a task as an "
+            f"{type(self).__name__} is sent to workers only with tasks of fork and fork_map; pass it to a task as an "
             "argument"
         )
 
 
 class Shared(Reference):
-    """A constant that tasks use, which goes to each worker once and stays there.
+    """A constant for tasks, which is sent to each worker once and stays there.
 
-    A task that captures it, or is given it as an argument, finds what it stands for in its place. Keep the object as
-    long as the data should stay: once it is dropped, workers forget the data with one of their next tasks.
+    A task that captures it, or gets it as an argument, sees the constant instead. Keep this object as long as the data
+    is needed: after it is dropped, workers drop the data with one of their next tasks.
 
     Parameters
     ----------
     value : object
-        What tasks see; tasks must not change it. Arrays are read-only for them. On threads it is the object itself,
-        processes on one machine read it from memory that they share, dask and Ray keep it in their stores, and other
-        executors get it by pickle.
+        The constant, which tasks must not change; its arrays are read-only for them. Threads use the object itself,
+        processes on one machine read it from shared memory, dask and Ray keep it in their stores, and other executors
+        pickle it.
 
     Raises
     ------
     UnsupportedError
-        Where it holds a traced value: it is a constant.
+        If it holds a traced value, which is no constant.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Shared(Reference):
     def __init__(self, value: Any) -> None:
         super().__init__(uuid4().hex)
         if any(map(is_traced, flatten(Structures(), value)[0])):
-            raise UnsupportedError("te.Shared is for constants; capture a traced value or hand it to the task as it is")
+            raise UnsupportedError("te.Shared is for constants; capture a traced value or pass it to the task directly")
         self._value = _read_only(value)
         weakref.finalize(self, forget_later, self.key).atexit = False
 
@@ -92,15 +92,15 @@ class Shared(Reference):
 class Loaded(Reference):
     """Data that a function reads where the task runs: a file, a part of a zarr or parquet store, a table.
 
-    A task that captures it, or is given it as an argument, finds what the function returned in its place. A worker
-    calls the function once and keeps the result as long as this object is kept.
+    A task that captures it, or gets it as an argument, sees the function's result instead. A worker calls the function
+    once, and keeps the result as long as this object exists.
 
     Parameters
     ----------
     function : callable
-        Reads the data. It must give the same data whenever and wherever it is called.
+        Reads the data. It must return the same data at every call on every worker.
     *args, **kwargs
-        Its arguments, such as a path that workers know.
+        Its arguments, such as a path that is valid on workers.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class Loaded(Reference):
         self.args = args
         self.kwargs = kwargs
         self._lock = Lock()
-        self._value: Any = self  # until it is loaded
+        self._value: Any = self  # marks that it is not loaded yet
         weakref.finalize(self, forget_later, self.key).atexit = False
 
     @property
@@ -132,13 +132,13 @@ class Loaded(Reference):
 
 
 class Foreign(Reference):
-    """Data that another engine keeps, by its own handle: a future of dask, an object of Ray.
+    """Data that another engine keeps, with its handle: a future of dask, an object of Ray.
 
     Parameters
     ----------
     handle : object
     fetch : callable
-        ``fetch(handle)`` brings the data here.
+        ``fetch(handle)`` returns the data in this process.
     """
 
     __slots__ = ("_fetch", "handle")
@@ -150,22 +150,22 @@ class Foreign(Reference):
 
     @property
     def value(self) -> Any:
-        """The data, brought to this process."""
+        """The data, fetched into this process."""
         return _read_only(self._fetch(self.handle))
 
 
 class Home(Foreign):
-    """What a call left on its worker, for later ones."""
+    """Data that a call left on its worker, for later calls."""
 
     __slots__ = ()
 
 
 class Gone:
-    """The answer of a call that was to find what another one had left, where that is there no longer."""
+    """The answer of a call if the data that another call left is no longer there."""
 
 
 class Resolved(Reference):
-    """A reference on a worker, where the data is."""
+    """A reference on a worker that has the data."""
 
     __slots__ = ("_value",)
 
@@ -180,7 +180,7 @@ class Resolved(Reference):
 
 
 def _read_only(value: Any) -> Any:
-    """A view of an array that cannot be written to: what one task wrote, others would read."""
+    """A read-only view of an array, so that tasks do not see each other's writes."""
     if isinstance(value, np.ndarray) and value.flags.writeable:
         value = value.view()
         value.flags.writeable = False

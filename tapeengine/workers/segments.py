@@ -1,8 +1,8 @@
-"""Memory that processes of one machine share: an object is written there once, and read by each without a copy.
+"""Memory that processes of one machine share: an object is written once, and each process reads it without a copy.
 
-An object is pickled with its buffers out of band (PEP 574): the arrays that a worker makes of it are views of the
-shared memory. The process that made a segment removes its name once it is dropped, or at its end; the memory itself
-goes with the last process that reads it, however that process ended.
+An object is pickled with its buffers out of band (PEP 574), so the arrays unpickled by a worker are views of the shared
+memory. The process that made a segment removes its name when the segment is dropped, or when the process ends; the
+memory is freed when the last process that reads it ends, however it ends.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 try:
     from _posixshmem import shm_open
-except ImportError:  # Windows, where nobody tracks what is attached
+except ImportError:  # Windows does not track attached segments
     shm_open = None
 
 __all__ = ["Descriptor", "Segment"]
@@ -27,14 +27,14 @@ _ALIGNMENT = 64
 
 @dataclass(frozen=True)
 class Descriptor:
-    """Where an object lies: the segment's name and, of the pickle and of each buffer, where it begins and ends."""
+    """The place of an object: the segment's name, and the ranges of the pickle and of each buffer."""
 
     name: str
     size: int
     parts: tuple[tuple[int, int], ...]
 
     def load(self) -> Any:
-        """Make the object again; its arrays read the shared memory and cannot be written to."""
+        """Unpickle the object; its arrays are read-only views of the shared memory."""
         memory = _attached(self.name, self.size)
         program, *buffers = (memory[start:stop] for start, stop in self.parts)
         return pickle.loads(program, buffers=buffers)
@@ -52,7 +52,7 @@ class Segment:
     Attributes
     ----------
     descriptor : Descriptor
-        What a worker needs to read it.
+        The data that a worker needs for reading it.
     """
 
     def __init__(self, value: Any, dumps: Any = pickle.dumps) -> None:
@@ -75,21 +75,21 @@ class Segment:
 
 
 def _removed(memory: SharedMemory, owner: int) -> None:
-    """Remove a segment's name: nobody else can attach it, and its memory goes with the last who did."""
+    """Remove a segment's name: no other process can attach it, and its memory is freed by the last that did."""
     memory.close()
-    if os.getpid() != owner:  # a fork of the process that made it
+    if os.getpid() != owner:  # a fork of the process that made the segment
         return
     try:
         memory.unlink()
-    except FileNotFoundError:  # the tracker of another process was first
+    except FileNotFoundError:  # the tracker of another process has removed it
         return
 
 
 def _attached(name: str, size: int) -> memoryview:
     """The bytes of a segment, for reading.
 
-    `SharedMemory` would tell the tracker of this process to remove the segment when this process ends (the argument
-    ``track`` came with Python 3.13), so it is mapped here.
+    The segment is mapped directly: `SharedMemory` would make the tracker of this process remove the segment when this
+    process ends (the argument ``track`` exists only from Python 3.13 on).
     """
     if shm_open is None:
         memory = SharedMemory(name)

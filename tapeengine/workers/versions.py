@@ -1,4 +1,4 @@
-"""Who may work for whom: the same version of the package, with the plugins that the program's engine has."""
+"""The check that a worker has the same version of the package, and the plugins of the program's engine."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tapeengine.primitive.registry import Registry
 
 __all__ = ["Stamp", "check", "differences", "stamp_of"]
 
-#: The version of the package, and of each plugin its name, distribution and version.
+#: The version of the package, and the name, distribution and version of each plugin.
 Stamp = tuple[str, tuple[tuple[str, str, str], ...]]
 
 
 def stamp_of(registry: Registry) -> Stamp:
-    """The versions that an engine works with."""
+    """The versions that an engine uses."""
     origins = [contribution.origin for contribution in registry.contributions]
     return _own_version(), tuple((o.plugin, o.distribution, o.version) for o in origins)
 
@@ -28,7 +28,7 @@ def _own_version() -> str:
 
 
 def differences(theirs: Stamp, ours: Stamp) -> list[str]:
-    """What a worker, whose versions are `ours`, lacks for the program, in words.
+    """Descriptions of the differences between a worker, whose versions are `ours`, and the program.
 
     Examples
     --------
@@ -48,12 +48,12 @@ def differences(theirs: Stamp, ours: Stamp) -> list[str]:
 
 
 def check(theirs: Stamp) -> None:
-    """Refuse work for a program with other versions.
+    """Refuse tasks of a program with other versions.
 
     Raises
     ------
     WorkerError
-        With both versions of all that differs.
+        With both versions of each difference.
     """
     found = differences(theirs, stamp_of(_registry()))
     if found:

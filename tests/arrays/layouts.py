@@ -1,4 +1,4 @@
-"""What random array programs begin with, as source: whole numbers by `__index__`, and arrays of every layout."""
+"""Preludes of random array programs, as source: whole numbers by `__index__`, and arrays of every memory layout."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import tapeengine.numpy as np
 
 
 class Whole:
-    """A whole number by its `__index__`."""
+    """A whole number given by `__index__`."""
 
     def __init__(self, number):
         self.number = number
@@ -21,7 +21,7 @@ class Whole:
 
 
 def laid_out(values, layout):
-    """The values as an array with a layout in memory."""
+    """The values as an array with a given memory layout."""
     if layout == "F":
         return numpy.array(values, order="F")
     if layout == "strided" and values.ndim:

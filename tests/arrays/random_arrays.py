@@ -20,11 +20,11 @@ SHAPES = ((3, 4), (3, 4), (4,), (3, 3), (2, 3, 2), (1, 3), (4, 2), (), (0, 3), (
 
 
 class Refused(Exception):
-    """A statement that numpy does not take, and that is not kept."""
+    """A statement that numpy refuses, and that is not kept."""
 
 
 class Program(Indices):
-    """A random program of a seed: its source, its primals, and what can be asked of its derivative."""
+    """A random program for a seed: its source, its primals, and ways to check its derivative."""
 
     def __init__(self, seed: int, dtype: str | None = None) -> None:
         self.seed = seed
@@ -80,7 +80,7 @@ class Program(Indices):
                     continue
 
     def attempt(self, source: str, name: str | None = None) -> None:
-        """Run a statement on plain arrays and keep it; `name` is what it makes."""
+        """Run a statement on plain arrays and keep it; `name` is its result."""
         saved = {k: v.copy() if isinstance(v, numpy.ndarray) else v for k, v in self.live.items()}
         state = self.scope.copy()
         try:
@@ -140,7 +140,7 @@ class Program(Indices):
         self.make(self.subscript(self.array()))
 
     def operand(self, shape: tuple[int, ...] | None = None) -> str:
-        """A value that may be assigned, or combined: a constant, a traced one, an element, a list."""
+        """A value to assign or combine: a constant, a traced one, an element, a list."""
         kind = self.draw.random()
         if kind < 0.2:
             return self.draw.choice(("0.5", "-0.25", "1", "numpy.float64(0.75)", "numpy.array(0.5)"))
@@ -160,7 +160,7 @@ class Program(Indices):
         return self.draw.choice((f"{name}[{self.draw.randrange(self.live[name].size)}]", "0.5"))
 
     def target(self) -> str:
-        """An array to write to: no broadcast view that numpy still lets programs write to, with a warning."""
+        """An array to write to, but not a broadcast view, which numpy lets programs write to with a warning."""
         return self.array(lambda v: not v.flags.writeable or all(v.strides))
 
     def store(self) -> None:
@@ -376,7 +376,7 @@ class Program(Indices):
         self.analytic = self.analytic and chosen not in parts
 
     def changed_later(self) -> None:
-        """An index, a mask or a constant that is changed after its use."""
+        """An index, a mask or a constant that is changed after it was used."""
         name = self.array(lambda v: v.ndim > 0 and v.shape[0] > 1)
         v, c = self.live[name], self.fresh()
         places = [self.draw.randrange(v.shape[0] - 1) for _ in range(2)]
@@ -402,7 +402,7 @@ class Program(Indices):
         self.count += 1
 
     def walked(self) -> None:
-        """A loop over an array that is written to meanwhile."""
+        """A loop over an array that is written to during the loop."""
         name = self.array(lambda v: v.ndim > 0 and v.shape[0] > 1 and v.flags.writeable and all(v.strides))
         v, c = self.live[name], self.fresh()
         loops = (
@@ -428,7 +428,7 @@ class Program(Indices):
 
     # -- source -------------------------------------------------------------------------------------------------------
     def source(self) -> str:
-        """The program: `look` sees everything that lives at its end."""
+        """The program; `look` is called with all variables at its end."""
         body = "\n".join(self.lines)
         names = ", ".join(f"{name}={name}" for name in self.live)
         terms = [self.term(name, k) for k, name in enumerate(self.live)]
@@ -448,7 +448,7 @@ class Program(Indices):
         return found["program"]
 
     def script(self) -> str:
-        """The program as a module that runs by itself and prints the gradient."""
+        """The program as a script that prints the gradient."""
         values = ", ".join(
             f"laid_out(numpy.array({v.tolist()}, {self.dtype!r}).reshape({v.shape}), {layout!r})"
             for v, layout in zip(self.values, self.layouts, strict=True)
@@ -461,12 +461,12 @@ class Program(Indices):
 
 
 def apart(values: Any) -> bool:
-    """Whether no two numbers are so near that a step of differences could change their order."""
+    """Whether no two numbers are so close that a difference step could change their order."""
     gaps = numpy.diff(numpy.sort(numpy.ravel(values).real))
     return bool(numpy.all(gaps > 0.05))
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two values are equal to the bit, and of one dtype and shape."""
+    """Whether two values are equal to the bit, with the same dtype and shape."""
     a, b = numpy.asarray(a), numpy.asarray(b)
     return a.dtype == b.dtype and a.shape == b.shape and bool(numpy.array_equal(a, b, equal_nan=True))

@@ -1,4 +1,4 @@
-"""Random indices as Python source: every kind that numpy takes, alone and in tuples."""
+"""Random indices as Python source: every kind that numpy accepts, alone and in tuples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Indices:
     draw: random.Random
 
     def whole(self, extent: int) -> str:
-        """A whole number in one of its guises."""
+        """A whole number of any type."""
         n = self.draw.randint(-extent, extent - 1) if extent else 0
         n = n + 2 * extent if self.draw.random() < 0.01 else n
         forms = ("{0}", "{0}", "{0}", "np.int64({0})", "numpy.array({0})", "Whole({0})", "numpy.int8({0})")
@@ -41,7 +41,7 @@ class Indices:
         return f"numpy.array({bits}, bool).reshape({shape})"
 
     def index(self, shape: tuple[int, ...]) -> str:
-        """An index of an array of a shape."""
+        """An index for an array of a given shape."""
         kind = self.draw.random()
         if kind < 0.12:
             return self.mask(shape) if kind < 0.1 else f"{self.mask(shape)}.tolist()"

@@ -50,7 +50,7 @@ def test_hand_simple() -> None:
 
 
 def complicated(us: Any, theta: Any, data: dict[str, Any]) -> Any:
-    """The error of each point against its place on a triangle of the skin, written with loops over the corners."""
+    """The error of each point against its position in a triangle of the skin, with loops over the corners."""
     rows = hand.pose(np, theta)
     error = np.zeros((len(data["corr"]), 3))
     corners = data["triangles"][data["corr"]]
@@ -87,7 +87,7 @@ def test_ba_on_all_observations() -> None:
     assert LOADERS.rho(weights, expected["w_err"]) <= 1e-10
     p = len(data["w"])
     for column in range(2):
-        # One call gives the rows of all observations of one camera with one point: their blocks do not overlap in X.
+        # One call gives the rows for all pairs of a camera and a point: their blocks do not overlap in X.
         for start in range(0, p, 3989 * 8):
             chosen = numpy.arange(start, min(start + 7776, p))
             chosen = chosen[numpy.unique(data["obs"][chosen, 1], return_index=True)[1]]

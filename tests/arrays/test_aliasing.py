@@ -1,4 +1,4 @@
-"""Views alias as numpy's do, assignment is differentiated, and the caller's arrays are never changed."""
+"""Views alias as in numpy, assignment is differentiated, and the caller's arrays are never changed."""
 
 import itertools
 from collections.abc import Callable
@@ -205,7 +205,7 @@ def test_an_inner_value_does_not_enter_an_outer_array() -> None:
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("inside", [False, True])
 def test_rows_that_are_assigned_columns_which_they_cross(order: str, inside: bool) -> None:
-    """numpy makes no copy where a vector is assigned to one of other strides: it reads what it has written."""
+    """numpy makes no copy when a vector is assigned to one of other strides: it reads elements that it has written."""
     x = numpy.asarray(numpy.random.default_rng(4).normal(size=(4, 4)), order=order)
     t = numpy.asarray(numpy.random.default_rng(5).normal(size=(4, 4)), order=order)  # the sum keeps the order
     for row, column, step, back in itertools.product(range(4), range(4), (1, 2), (False, True)):

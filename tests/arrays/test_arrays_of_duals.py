@@ -1,4 +1,4 @@
-"""Arrays of dual numbers, as `numpy.array` makes of a list of them: as results, and where they meet traced arrays."""
+"""Object arrays of dual numbers, which `numpy.array` makes from lists: as results, and as operands of traced arrays."""
 
 from typing import Any
 

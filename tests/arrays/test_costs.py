@@ -1,4 +1,4 @@
-"""What array programs cost, by counts: records, bytes, buffers."""
+"""The costs of array programs, by counts: records, bytes, buffers."""
 
 import gc
 import tracemalloc
@@ -14,7 +14,7 @@ LARGE = numpy.ones(200_000)
 
 
 def peak_of_reverse(program: Any, x: Any) -> int:
-    """The most bytes that the backpropagator had at one time."""
+    """The largest number of bytes that the backpropagator held at a time."""
     value, backpropagator = te.vjp(program, x)
     gc.collect()
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""What records keep of a program's plain values cannot change under them, and an index is read as numpy reads it."""
+"""Plain values that records keep cannot change, and an index is read as numpy reads it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -173,7 +173,7 @@ def test_views_share_memory_as_numpys() -> None:
 
 
 def test_a_mask_is_written_as_numpy_writes_it_where_the_value_overlaps() -> None:
-    """numpy reads a value while it writes by a mask: what it stores is what the derivative is of."""
+    """numpy reads a value while it writes by a mask: the derivative is that of the values stored."""
 
     def program(x: Any) -> Any:
         y = x * 1.0

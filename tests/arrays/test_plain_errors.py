@@ -1,4 +1,4 @@
-"""Calls that users get wrong: the plain result, or an error that says what to write."""
+"""Calls with mistakes: the plain result, or an error that says what to write."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ DTYPES = [np.float32, np.float64]
 @pytest.mark.parametrize("digits", [None, -1, 0, 1, 3])
 @pytest.mark.parametrize("value", [1.25, -17.5, 2.5, 0.0, 1e6])
 def test_round_of_an_element(dtype: Any, digits: int | None, value: float) -> None:
-    """A discrete result, as of a number."""
+    """A discrete result, like that of a number."""
     x = np.array([value, 1.0], dtype)
     given = () if digits is None else (digits,)
     result, back = te.vjp(lambda x: round(x[0], *given) * x[1], x)
@@ -33,7 +33,7 @@ def test_round_of_an_array_is_no_method_as_in_numpy() -> None:
 
 @pytest.mark.parametrize("where", [None, True, False, [True, False, True], np.array([True, False, True])])
 def test_where_of_a_ufunc(where: Any) -> None:
-    """Elements that are left out keep what `out` held."""
+    """Elements that the mask excludes keep the content of `out`."""
 
     def program(x: Any) -> Any:
         out = x * 3.0
@@ -62,7 +62,7 @@ def test_iterate_with_a_dual_for_its_count() -> None:
 
 @pytest.mark.parametrize("left", [0, 1, 2])
 def test_an_iterator_that_a_checkpoint_takes_from(left: int) -> None:
-    """The first run has taken an item: the second one meets another one, or the end."""
+    """The first run has consumed an item: the second one gets another item, or the end."""
     items = iter([2.0, *[3.0] * left])
     with pytest.raises(RepeatError, match="twice"):
         te.grad(lambda x: te.checkpoint(lambda y: y * next(items))(x))(1.0)

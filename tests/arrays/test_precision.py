@@ -1,4 +1,4 @@
-"""The dtype of what float32 arrays and numbers make: numpy's, to which a Python float adapts and a float64 does not."""
+"""The result dtype of float32 arrays and numbers: numpy's, to which a Python float adapts and a float64 does not."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ import pytest
 import tapeengine as te
 import tapeengine.numpy as np
 
-#: Where a number comes from, of a vector x, a Python float p and a numpy float64 q.
+#: Sources of a number, given a vector x, a Python float p and a numpy float64 q.
 NUMBERS: dict[str, Callable[..., Any]] = {
     "an element": lambda np, x, p, q: x[1],
     "a sum": lambda np, x, p, q: np.sum(x),
@@ -23,7 +23,7 @@ NUMBERS: dict[str, Callable[..., Any]] = {
     "the greater one": lambda np, x, p, q: np.maximum(x[0], x[1]),
     "of all": lambda np, x, p, q: p * p + x[1] * q,
 }
-#: What is done with a number a and a vector y of float32.
+#: Operations on a number a and a vector y of float32.
 USES: dict[str, Callable[..., Any]] = {
     "*": lambda np, a, y: a * y,
     "reflected": lambda np, a, y: y - a,

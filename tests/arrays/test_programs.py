@@ -1,4 +1,4 @@
-"""Programs that numpy users write with loops and item assignment."""
+"""Typical numpy programs with loops and item assignment."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def cholesky(a: Any) -> Any:
 
 
 def propagation(beliefs: Any) -> Any:
-    """Beliefs about the cells of a small Latin square: each round, what a row or column holds is weakened elsewhere."""
+    """Beliefs about the cells of a small Latin square: each round weakens the numbers that a row or column contains."""
     cells = beliefs.copy()
     for _ in range(3):
         before = cells.copy()

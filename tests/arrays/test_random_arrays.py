@@ -32,7 +32,7 @@ def programs(first: int, last: int) -> Iterator[Program]:
             try:
                 yield Program(seed + 10**7 * attempt)
                 break
-            except RuntimeError:  # numbers grow too large, or a statement stops in its middle
+            except RuntimeError:  # numbers grow too large, or a statement fails half-way
                 continue
 
 
@@ -68,7 +68,7 @@ def check(program: Program) -> None:
 
 # -- values and aliases -----------------------------------------------------------------------------------------------
 def compare(plain: dict[str, Any], live: dict[str, Any]) -> None:
-    """What lives at the end of a program: values, kinds, memory order and shared memory."""
+    """The variables at the end of a program: values, kinds, memory order and shared memory."""
     for name, x in plain.items():
         y = live[name]
         assert close(x, numbers(y)), f"{name} is {numbers(y)!r} for {x!r}"
@@ -132,7 +132,7 @@ def first_order(program: Program, function: Any, traced: Any, back: Any) -> None
 
 
 def second_slope(program: Program, function: Any, t: Any, s: Any, h: float) -> float:
-    """The derivative along s of the one along t, by differences."""
+    """The derivative along s of the derivative along t, by differences."""
     a, b, c, d = (slope(program, function, t, ((k * h, s),)) for k in (1, -1, 2, -2))
     return (8 * (a - b) - (c - d)) / (12 * h)
 

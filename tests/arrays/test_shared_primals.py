@@ -1,4 +1,4 @@
-"""Primals that share memory: what reads them is exact, a write that would have to show in another one is refused."""
+"""Primals that share memory: reads are exact, and a write that would have to change another primal is refused."""
 
 import itertools
 from typing import Any

@@ -141,7 +141,7 @@ USES: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("windows", WINDOWED)
 @pytest.mark.parametrize("made", ["computed", "constant"])
 def test_windows_are_refused_after_a_write(windows: str, write: str, use: str, made: str) -> None:
-    """numpy's windows would show what was written; a use before the write, and of new windows, is right."""
+    """numpy's windows show later writes; uses before the write, and of windows taken after it, are correct."""
     x = numpy.array([0.3, 0.8, 1.2, -0.4, 0.6])
 
     def program(x: Any, again: bool) -> Any:

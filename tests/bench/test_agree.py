@@ -1,4 +1,4 @@
-"""Two runs agree or do not: counts exactly, the rest within the band of their kind."""
+"""Comparison of two runs: counts exactly, everything else within the band of its kind."""
 
 import json
 import os
@@ -25,7 +25,7 @@ VALUES = {
 
 
 def run(folder, changed=None, figure=1.0):
-    """Write a run as it is kept, with some values changed."""
+    """Write a run in its stored form, with some values changed."""
     folder.mkdir(parents=True)
     results = {name: [values] for name, values in (VALUES | (changed or {})).items()}
     (folder / "benchmarks.json").write_text(json.dumps(BENCHMARKS))

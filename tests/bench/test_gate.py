@@ -1,4 +1,4 @@
-"""The regression gate reports a resolver that has become slower, and nothing where nothing changed."""
+"""The regression gate reports a resolver that has become slower, and reports nothing if nothing changed."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ import pytest
 from asv_bench import commands, compare, counts, derivatives, quick, worker
 from asv_bench.programs import scalar_loop
 
-# Python imports this module when it starts: every backpropagator resolves its tape thirty times.
+# Python imports this module at its start: it makes every backpropagator resolve its tape thirty times.
 SLOW_RESOLVER = """
 import tapeengine as te
 fast = te.vjp
@@ -47,7 +47,7 @@ def test_a_slower_resolver_is_reported_and_nothing_else(tmp_path):
 
 
 class Workers:
-    """Answer as processes of the three sites do: a benchmark's seconds are given by the measurement and the site."""
+    """Answer like the processes of the three sites; a benchmark's seconds depend on the measurement and the site."""
 
     def __init__(self, seconds):
         self.seconds, self.measurement, self.asked = seconds, 0, []
@@ -123,7 +123,7 @@ def test_a_worker_says_what_it_cannot_measure():
 
 
 def test_samples_are_of_the_operation_and_not_of_its_preparation():
-    """The clock stands still while a benchmark prepares, also where one preparation calls another."""
+    """The clock is stopped while a benchmark prepares, also if one preparation calls another."""
     clock = derivatives.Clock()
 
     def work(seconds):

@@ -1,4 +1,4 @@
-"""The performance page says what was measured, also where another tool wins."""
+"""The performance page states the measurements, also where another tool is faster."""
 
 from asv_bench import page
 

@@ -1,4 +1,4 @@
-"""The comparison of tools: one case's trouble costs its own row alone, and a file holds the rows of one commit."""
+"""The comparison of tools: a failing case affects only its own row, and a file holds the rows of one commit."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The plain benchmark programs compute what they should: known results, and one program against another."""
+"""The plain benchmark programs compute the right values: known results, and comparisons with each other."""
 
 import math
 from functools import partial
@@ -28,7 +28,7 @@ from asv_bench.programs import (
 from asv_bench.programs.catalogue import PROGRAMS
 from asv_bench.programs.program import Program
 
-# Written for thousands of points, which dual numbers take a second for.
+# Written for thousands of points, for which dual numbers take a second.
 SLOW = ("mixture", "gmm (twin)")
 
 with_files = pytest.mark.skipif(adbench_data.loaders() is None, reason="TAPEENGINE_TEST_DATA names no folder")

@@ -1,4 +1,4 @@
-"""The commands of ``python -m tapeengine``: what they print, and what they say of wrong arguments."""
+"""The commands of ``python -m tapeengine``: their output, and their messages for wrong arguments."""
 
 import shlex
 import subprocess
@@ -87,7 +87,7 @@ def test_show_writes_pictures(file: Path, tmp_path: Path, capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["missing.py:loss", "1.0"], "with a file that is there, not 'missing.py:loss'"),
+        (["missing.py:loss", "1.0"], "with an existing file, not 'missing.py:loss'"),
         (["model.py", "1.0"], "expected FILE:FUNCTION"),
         (["{file}:lost", "1.0"], "has no function 'lost'; it has loss, wrong"),
         (["{file}:loss", "1.0"], "missing a required argument: 'y'"),
@@ -109,7 +109,7 @@ def test_wrong_arguments_are_named(
 
 @pytest.mark.parametrize("name", ["", "Optics", "3d", "a--b", "a b", "../up", "a.b"])
 def test_names_that_are_no_plugin(name: str, tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="no name for a plugin"):
+    with pytest.raises(CommandError, match="no valid plugin name"):
         write_plugin(name, tmp_path / "plugin")
     assert not (tmp_path / "plugin").exists()
 

@@ -1,4 +1,4 @@
-"""The two cores that the tests of the scalar core run on."""
+"""The two cores on which the tests of the scalar core run."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -35,5 +35,5 @@ def core(request: pytest.FixtureRequest) -> Core:
 
 @pytest.fixture(scope="session")
 def cores() -> tuple[Core, Core]:
-    """Both, for tests that want equal bits."""
+    """Both cores, for tests of equal bits."""
     return COMPILED, REFERENCE

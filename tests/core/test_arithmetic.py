@@ -1,4 +1,4 @@
-"""Arithmetic of duals with everything that a float computes with: the float's value, its errors, and the derivative."""
+"""Arithmetic of duals with all operands of floats: the float's value, its errors, and the derivative."""
 
 import copy
 import math
@@ -22,7 +22,7 @@ OTHERS = [3, 2.5, True, Fraction(5, 2), np.float64(2.5), np.float32(2.5), np.int
 
 
 def outcome(compute: Callable[[], Any]) -> Any:
-    """What a computation gives, or the error that it raises."""
+    """The result of a computation, or the error that it raises."""
     try:
         return repr(compute())
     except (ArithmeticError, ValueError) as error:
@@ -132,7 +132,7 @@ def test_what_is_no_number_is_a_type_error(core: Any, op: Any, other: Any) -> No
     with pytest.raises(TypeError):
         core.vjp(lambda x: op(x, other), 2.0)
     if op is operator.mod and type(other) is str:
-        return  # text formats numpy's scalars, which have subscripts as well
+        return  # a string formats numpy's scalars, which also have subscripts
     with pytest.raises(TypeError):
         core.vjp(lambda x: op(other, x), 2.0)
 

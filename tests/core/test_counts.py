@@ -26,7 +26,7 @@ def test_each_backpropagator_is_called_at_most_once(core: Any, program: Program)
 def test_a_record_has_at_most_two_parents_and_all_are_older(core: Any, program: Program) -> None:
     _, backpropagator = core.vjp(lambda *xs: program.run(core.math, *xs), *program.inputs)
     for i, name, parents, partials in backpropagator.tape.records():
-        # a relu of a negative number has no parent: nothing may reach what it leaves out
+        # the relu of a negative number has no parent, so that nothing reaches its operand
         assert (name != "input") <= len(parents) == len(partials) <= 2, name
         assert all(0 < parent < i for parent in parents)
 
@@ -48,7 +48,7 @@ def test_both_cores_count_the_same(cores: Any, program: Program) -> None:
 
 
 def test_sharing_is_factored(core: Any) -> None:
-    """Ten levels of eightfold sharing have 8**10 paths, and nine calls a level."""
+    """Ten levels of eightfold sharing have 8**10 paths, and nine calls per level."""
 
     def program(x: Any) -> Any:
         for _ in range(10):
@@ -109,7 +109,7 @@ def test_constants_are_no_parents(core: Any) -> None:
 
 
 def test_counting_is_a_call_of_its_own(core: Any) -> None:
-    """A backpropagator called three times and counted in between gives the same each time."""
+    """A backpropagator called three times, and counted in between, gives the same result each time."""
     _, backpropagator = core.vjp(lambda x, y: x * y * x, 2.0, 3.0)
     results = [backpropagator(1.0), tuple(backpropagator.count(1.0)), backpropagator(1.0), backpropagator(-2.0)]
     assert results == [(12.0, 4.0), (2, 4), (12.0, 4.0), (-24.0, -8.0)]

@@ -9,7 +9,7 @@ inf, nan = math.inf, math.nan
 
 
 def test_a_branch_that_is_masked_has_no_slope(core: Any) -> None:
-    """Where others give NaN: the square root's slope at 0 is infinite, and its cotangent is zero."""
+    """A case in which other tools give NaN: the square root's slope at 0 is infinite, and its cotangent is zero."""
     root = core.grad(lambda x: core.math.sqrt(x) * 0.0)
     assert root(0.0) == 0.0
     assert core.grad(lambda x: x if x > 0 else core.math.sqrt(x) * 0.0 + 2 * x)(0.0) == 2.0

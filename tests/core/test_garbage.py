@@ -13,7 +13,7 @@ from tapeengine.primitive import Primitive
 
 
 class Holder:
-    """Holds a backpropagator; a record keeps it as a static parameter or as what a rule asked for."""
+    """Holds a backpropagator; a record keeps it as a static parameter or because a rule asked for it."""
 
     back: Any = None
 
@@ -50,7 +50,7 @@ def test_a_cycle_through_a_record_is_collected(keep: Callable[..., Any], transfo
 
 
 def test_what_is_reachable_stays() -> None:
-    """Collections between and during uses take nothing away, also where the list of records is held elsewhere."""
+    """Collections between and during uses free nothing in use, also if the list of records is held elsewhere."""
     holder = Holder()
     _, back = te.vjp(lambda x: by_static(x, holder), np.arange(5.0))
     holder.back = back

@@ -1,4 +1,4 @@
-"""The tape's growth: its block boundary, long chains, deep graphs, and the limits."""
+"""The tape's growth: block boundaries, long chains, deep graphs, and the limits."""
 
 import gc
 import math
@@ -51,7 +51,7 @@ def test_a_record_of_two_parents_from_different_blocks(core: Any, n: int) -> Non
 
 @pytest.mark.parametrize("n", [BLOCK - 2, BLOCK, 2 * BLOCK + 5])
 def test_nesting_across_a_blocks_boundary(cores: Any, n: int) -> None:
-    """The inner tape, its copy and the recorded sweep each cross boundaries of their own."""
+    """The inner tape, its copy and the recorded sweep each cross their own boundaries."""
     compiled, _ = cores
     slope = compiled.grad(lambda x: chain(x, n) * x)
     assert slope(3.0) == 6.0 + n
@@ -71,7 +71,7 @@ def test_ten_million_records_in_one_chain(cores: Any) -> None:
 
 
 def test_a_graph_a_million_deep_is_freed(cores: Any) -> None:
-    """micrograd PR 90: a graph of that depth overflows the stack where each record holds its parents."""
+    """micrograd PR 90: a graph of that depth overflows the stack if each record holds its parents."""
     compiled, _ = cores
     duals: list[Any] = []
 

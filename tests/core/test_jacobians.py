@@ -1,4 +1,4 @@
-"""Every test program by four Jacobians that must agree: by hand, by differences, in forward mode, in reverse mode."""
+"""Every test program by four Jacobians that must agree: by hand, by differences, in forward and in reverse mode."""
 
 from typing import Any
 

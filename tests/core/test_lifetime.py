@@ -20,13 +20,13 @@ from tapeengine.errors import TraceError
 
 
 def resident_bytes() -> int:
-    """The memory of this process that is in use, or 0 where the system does not tell."""
+    """The memory of this process in use, or 0 if the system does not tell."""
     statm = Path("/proc/self/statm")
     return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGESIZE") if statm.exists() else 0
 
 
 def leaves_nothing(calls: Callable[[int], None], few: int, many: int) -> bool:
-    """Whether many calls take no more memory than a few have taken: a leak grows each time, a free list once."""
+    """Whether many calls take no more memory than a few: a leak grows with each call, a free list only once."""
 
     def growth() -> int:
         gc.collect()
@@ -40,7 +40,7 @@ def leaves_nothing(calls: Callable[[int], None], few: int, many: int) -> bool:
 
 
 def needs_gigabytes(number: int) -> Any:
-    """Skip a test where so much memory is not available, or the system does not tell."""
+    """Skip a test if there is not enough memory, or the system does not tell."""
     meminfo = Path("/proc/meminfo")
     lines = meminfo.read_text().splitlines() if meminfo.exists() else []
     available = sum(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
@@ -179,7 +179,7 @@ def test_a_backpropagator_is_not_bound_to_its_trace(core: Any) -> None:
 
 
 def test_a_generator_that_is_left_open(core: Any) -> None:
-    """A trace that is begun inside another one's generator ends with its own call."""
+    """A trace that begins inside another trace's generator ends with its own call."""
 
     def numbers(x: Any) -> Any:
         yield x
@@ -226,7 +226,7 @@ def test_nested_traces_in_many_threads(core: Any) -> None:
 
 
 def test_a_backpropagator_in_many_threads(cores: Any) -> None:
-    """The sweep runs without the interpreter's lock; each call has accumulation arrays of its own."""
+    """The sweep runs without the interpreter's lock; each call has its own accumulation arrays."""
     compiled, _ = cores
 
     def program(xs: Any) -> Any:
@@ -243,7 +243,7 @@ def test_a_backpropagator_in_many_threads(cores: Any) -> None:
 
 
 def test_two_live_traces_of_different_threads_do_not_mix_ids(core: Any) -> None:
-    """Each thread records between the other one's records."""
+    """Two threads record in turns."""
     turn = threading.Barrier(2, timeout=20)
 
     def program(x: Any) -> Any:
@@ -262,14 +262,14 @@ def test_two_live_traces_of_different_threads_do_not_mix_ids(core: Any) -> None:
 
 
 def output_of(script: str, folder: Path) -> list[str]:
-    """The words that a script prints in a process of its own, which is started in an empty folder."""
+    """The words that a script prints in a separate process, which starts in an empty folder."""
     command = [sys.executable, "-c", script]
     run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=folder)
     assert run.returncode == 0, run.stderr
     return run.stdout.split()
 
 
-# A shell that starts the tests in the background lets them ignore interrupts, and their children with them.
+# A shell that starts the tests in the background may disable interrupts for them and their child processes.
 TAKES_INTERRUPTS = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -313,7 +313,7 @@ MANY = pytest.param(100_000_000, marks=[pytest.mark.slow, needs_gigabytes(6)])
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs POSIX signals")
 @pytest.mark.parametrize("records", [10_000_000, MANY])
 def test_an_interrupt_in_the_middle_of_a_resolve(tmp_path: Path, records: int) -> None:
-    """KeyboardInterrupt comes through at once; the backpropagator works on, and no memory is lost."""
+    """KeyboardInterrupt is raised at once; the backpropagator still works, and no memory is lost."""
     script = TAKES_INTERRUPTS + INTERRUPTED.format(records=records)
     assert output_of(script, tmp_path) == ["6", "True", "6.0", "True"]
 
@@ -381,7 +381,7 @@ def test_no_trace_is_left_open(cores: Any) -> None:
 
 
 def test_duals_of_a_later_trace_do_not_leave_an_earlier_one(core: Any) -> None:
-    """Two threads hand each other duals: the earlier trace may not return what belongs to the later one."""
+    """Two threads exchange duals: the earlier trace must not return duals of the later one."""
     from_later: list[Any] = []
     started, handed_over, finished = threading.Event(), threading.Event(), threading.Event()
 
@@ -412,7 +412,7 @@ def test_duals_of_a_later_trace_do_not_leave_an_earlier_one(core: Any) -> None:
 
 
 def test_duals_of_an_outer_trace_in_worker_threads(core: Any) -> None:
-    """A program may hand its work to threads, each of which may differentiate on its own."""
+    """A program may pass work to threads, each of which may differentiate."""
 
     def program(x: Any) -> Any:
         with ThreadPoolExecutor(4) as pool:

@@ -1,4 +1,4 @@
-"""`tapeengine.math`: the values and the errors of `math` to the last bit, and right derivatives."""
+"""`tapeengine.math`: the values and the errors of `math` to the last bit, and correct derivatives."""
 
 import inspect
 import math

@@ -1,4 +1,4 @@
-"""GradBench's two programs of nested derivatives, reverse over reverse (Siskind and Pearlmutter's)."""
+"""GradBench's two programs with nested derivatives, reverse over reverse (by Siskind and Pearlmutter)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ def norm(m: Any, xs: Vector) -> Any:
 
 
 def minimise(m: Any, f: Callable[[Vector], Any], g: Callable[[Vector], Vector], x: Vector) -> Vector:
-    """Gradient descent with a step size that adapts; norms and comparisons look at values."""
+    """Gradient descent with an adaptive step size; norms and comparisons look at values."""
     eta, i = 1e-5, 0
     fx, gx = f(x), g(x)
     while norm(m, gx) > 1e-5:
@@ -32,7 +32,7 @@ def minimise(m: Any, f: Callable[[Vector], Any], g: Callable[[Vector], Vector], 
 
 
 def flight(core: Any, w: Vector, potential: Callable[[Vector, Any], Any]) -> Any:
-    """Where the particle lands, squared; the force on it is the inner derivative."""
+    """The square of the particle's landing position; the force is the inner derivative."""
     x, v, dt = [0.0, 8.0], [0.75, 0.0], 0.1
     force = core.grad(lambda p: potential(p, w[0]))
     ahead = [a + dt * b for a, b in zip(x, v, strict=True)]

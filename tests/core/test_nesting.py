@@ -1,4 +1,4 @@
-"""Derivatives of derivatives, in reverse over reverse to any order, and perturbations that are never confused."""
+"""Derivatives of derivatives, reverse over reverse to any order; perturbations are never confused."""
 
 import itertools
 import math
@@ -130,7 +130,7 @@ def test_hessians_agree_with_forward_over_forward(cores: Any, program: Any) -> N
 
 
 def test_captures_from_several_levels(core: Any) -> None:
-    """f(x, y, z) = x y**2 z**3 in three nested traces; each captures what the outer ones hold."""
+    """f(x, y, z) = x y**2 z**3 in three nested traces; each captures values of the outer ones."""
 
     def outermost(x: Any) -> Any:
         return core.grad(lambda y: core.grad(lambda z: x * y**2 * z**3 + x * y)(0.5))(1.5)
@@ -140,7 +140,7 @@ def test_captures_from_several_levels(core: Any) -> None:
 
 
 def test_an_inner_trace_that_skips_a_level(core: Any) -> None:
-    """The innermost trace captures from the outermost one only."""
+    """The innermost trace captures only from the outermost one."""
 
     def program(x: Any) -> Any:
         return core.grad(lambda y: y * core.grad(lambda z: z * z * x)(3.0))(2.0)
@@ -149,7 +149,7 @@ def test_an_inner_trace_that_skips_a_level(core: Any) -> None:
 
 
 def test_the_cotangent_itself_is_differentiated(core: Any) -> None:
-    """A backpropagator is linear, so its derivative by the cotangent is what it does to 1."""
+    """A backpropagator is linear, so its derivative in the cotangent is its result for 1."""
 
     def program(c: Any, x: Any) -> Any:
         _, backpropagator = core.vjp(lambda y: y * y * x, 3.0)
@@ -178,7 +178,7 @@ def test_a_backpropagator_of_an_outer_trace_is_used_in_an_inner_one(core: Any) -
 
 
 def test_a_backpropagator_called_after_the_outer_trace(core: Any) -> None:
-    """It holds values of the trace that is over, as constants."""
+    """The result holds values of the finished trace as constants."""
     kept: list[Any] = []
 
     def program(x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Random programs that differentiate inside: both cores give the same bits, and differences agree."""
+"""Random programs with inner derivatives: both cores give the same bits, and differences agree."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Random expression DAGs by the same four Jacobians and counts as the programs that were written by hand."""
+"""Random expression DAGs, checked by the same four Jacobians and counts as the programs written by hand."""
 
 from typing import Any
 
@@ -59,7 +59,7 @@ def test_the_inner_products_of_both_modes_agree(
 @settings(max_examples=100, deadline=None)
 @given(programs)
 def test_second_derivatives_have_the_same_bits(cores: Any, program: RandomProgram) -> None:
-    """Reverse over reverse; the Hessian's symmetry is its own check."""
+    """Reverse over reverse; the symmetry of the Hessian checks the result."""
     assume(program.is_regular())
     n = len(program.inputs)
     hessians = []

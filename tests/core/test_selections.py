@@ -1,4 +1,4 @@
-"""What an operation leaves out gets exactly zero, also from a cotangent or tangent that is infinite or NaN.
+"""An operand that an operation does not select gets exactly zero, even from an infinite or NaN cotangent or tangent.
 
 The cases are drawn from the opcode table: every operation with a partial that only says which operand counts. An
 infinite cotangent arises inside the program (a root at 0), so that it goes through every kind of sweep.
@@ -18,12 +18,12 @@ from tapeengine.staged import Staged
 from tests.core.conftest import COMPILED, REFERENCE, Core
 
 SELECTING = {op.name: op.arity for op in OPS if any(op.selects) and hasattr(te.math, op.name)}
-#: What is passed on, at which arguments, so that the root behind it has an infinite slope: the value minus itself.
+#: Selecting operations, with arguments at which the selected value minus itself has an infinite slope behind it.
 POINTS = [(1.5, -2.0), (-2.0, 1.5), (-0.5, 3.0), (3.0, -0.5), (0.25, 0.25)]
 
 
 def left_out(name: str, x: float, y: float) -> list[bool]:
-    """Whether an operation's value is the same around each argument: found by moving it, without the table."""
+    """Whether an operation's value is constant around each argument, found by moving it, without the table."""
     function = getattr(te.math, name)
     args = (x, y)[: SELECTING[name]]
     steps = (-1e-3, 1e-3)
@@ -34,7 +34,7 @@ def left_out(name: str, x: float, y: float) -> list[bool]:
 
 
 def steep(m: Any, name: str, x: Any, y: Any, at: tuple[float, float]) -> Any:
-    """The square root of 0, of what the operation passes on: the slope in front of it is infinite."""
+    """The square root of 0, computed from the selected operand: its slope is infinite."""
     args = (x, y)[: SELECTING[name]]
     value = getattr(te.math, name)(*at[: SELECTING[name]])
     return m.sqrt(getattr(m, name)(*args) - value)
@@ -78,12 +78,12 @@ def infinite(cotangents: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def columns(f: Any, x: float, y: float) -> Any:
-    """By tangents: one for each argument."""
+    """By tangents, one for each argument."""
     return [te.jvp(f, (x, y), t)[1] for t in ((1.0, 0.0), (0.0, 1.0))]
 
 
 def replayed(f: Any, x: float, y: float) -> Any:
-    """By a recording of another point, replayed here, and of the recording's own run."""
+    """By a recording of another point, replayed here, and by the recording's own run."""
     g = Staged(te.default_engine(), lambda a, b: f(a, b))
     first, again = (te.vjp(g, x, y)[1](1.0) for _ in range(2))
     assert [*map(repr, first)] == [*map(repr, again)]
@@ -110,7 +110,7 @@ def inside_another_trace(f: Any, x: float, y: float) -> Any:
 
 
 def of_second_order(f: Any, x: float, y: float) -> Any:
-    """The gradient that a Hessian-vector product carries along."""
+    """The gradient that a Hessian-vector product computes as well."""
     return te.vjp(lambda a, b: te.jvp(lambda s: te.vjp(f, a + s, b)[1](1.0), (0.0,), (1.0,))[0], x, y)[0]
 
 
@@ -132,7 +132,7 @@ def test_arrays_as_numbers(name: str, x: float, y: float) -> None:
 
 
 def picks() -> list[Any]:
-    """Functions of an array each of whose values is one element, or lies between two."""
+    """Functions of an array whose values are each one element, or lie between two."""
     ranks = [k / 4 for k in range(5)]
     return [
         *[
@@ -149,7 +149,7 @@ def picks() -> list[Any]:
 
 @pytest.mark.parametrize("k", range(len(picks())))
 def test_elements_that_are_not_picked(k: int) -> None:
-    """Where moving an element does not move a value, an infinite cotangent of this value does not reach the element."""
+    """If moving an element does not move a value, an infinite cotangent of this value does not reach the element."""
     pick = picks()[k]
     for a in (np.array([1.5, -2.0, 0.25, 3.0, -0.5]), np.array([[0.5, 2.0, -1.0], [1.0, -3.0, 4.0]])[0]):
         value, back = te.vjp(pick, a)
@@ -172,7 +172,7 @@ def test_running_extremes_of_infinities(a: list[float]) -> None:
 
 
 def test_a_recording_passes_on_the_other_operand_later() -> None:
-    """What a recording's own run leaves out is not left out of the recording."""
+    """Operands that the recorded run did not select are still part of the recording."""
 
     def program(x: Any, y: Any) -> Any:
         return te.math.maximum(x, y) * 2.0 + te.math.relu(x) + te.math.copysign(x, y)
@@ -194,7 +194,7 @@ def test_both_cores_give_the_same(name: str, x: float, y: float) -> None:
 @pytest.mark.parametrize("layout", [lambda x: x, lambda x: x[::-1], lambda x: np.repeat(x, 2)[::2]])
 @pytest.mark.parametrize("size", [1, 31, 32, 33, 100, 1000])
 def test_tanh_has_the_same_bits_in_every_part_of_an_array(size: int, layout: Callable[..., Any]) -> None:
-    """Parts of an array that lie near 0 take another loop than those with large elements."""
+    """Parts of an array near 0 use another loop than those with large elements."""
     x = layout(np.random.default_rng(size).normal(size=size) * np.linspace(0.1, 6.0, size))
     _, back = te.vjp(lambda x: np.tanh(x) + x, x)
     values = np.tanh(x)

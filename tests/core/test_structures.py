@@ -1,4 +1,4 @@
-"""Containers in and out: every kind that the engine takes apart, at any depth and size, and shared substructure."""
+"""Structures as primals and results: every kind of container, at any depth and size, and shared substructures."""
 
 import collections
 import dataclasses
@@ -43,7 +43,7 @@ class Slotted:
 
 @dataclass
 class Checked:
-    """A class whose constructor does things that a cotangent must not repeat."""
+    """A class whose constructor has effects that a cotangent must not repeat."""
 
     a: Any
     b: Any = field(init=False)
@@ -139,7 +139,7 @@ def test_lists_and_tuples_are_alike_in_a_cotangent(core: Any) -> None:
 
 
 def test_shared_substructure_is_counted_once_for_each_place(core: Any) -> None:
-    """One list in two places is two lists of primals: each place has a cotangent of its own."""
+    """A list in two places is two lists of primals: each place has its own cotangent."""
     shared = [1.0, 2.0]
     gradient = core.grad(lambda p: p[0][0] * 3 + p[1][0] * 5 + p[1][1])((shared, shared))
     assert gradient == ([3.0, 0.0], [5.0, 1.0])
@@ -310,7 +310,7 @@ def test_fields_are_all_there(core: Any) -> None:
 
 
 class Interval:
-    """A class that the engine learns about from a plugin."""
+    """A class that the engine knows from a plugin."""
 
     def __init__(self, low: Any, high: Any, note: str = "") -> None:
         self.low, self.high, self.note = low, high, note
@@ -386,7 +386,7 @@ def test_a_class_that_nobody_registered_is_refused(core: Any) -> None:
 
 @dataclass
 class Guarded:
-    """A dataclass that runs code of its own where an attribute is set; taking apart and rebuilding does not run it."""
+    """A dataclass with code in its attribute setter, which decomposing and rebuilding must not run."""
 
     a: Any
     b: Any
@@ -413,7 +413,7 @@ def test_dataclasses_with_a_setter_of_their_own_or_without_fields():
 @pytest.mark.parametrize("kind", [list, tuple])
 @pytest.mark.parametrize("size", [1, 2, 7, 300])
 def test_containers_of_nothing_but_numbers(core: Any, kind: Any, size: int) -> None:
-    """Duals and constants side by side, out and in, at once and inside of another container."""
+    """Duals and constants together, in results and as primals, at top level and inside another container."""
     primal = kind(float(k) for k in range(size))
 
     def program(xs: Any) -> Any:
@@ -464,7 +464,7 @@ def test_an_error_deep_inside_a_structure_leaves_nothing_half_done(core: Any) ->
 
 
 class Counted(dict):  # type: ignore[type-arg]
-    """A dict that only its own constructor makes rightly."""
+    """A dict that only its own constructor makes correctly."""
 
     def __init__(self, name: str, **items: Any) -> None:
         super().__init__(**items)
@@ -484,7 +484,7 @@ def test_a_dict_class_with_a_constructor_of_its_own_is_refused() -> None:
 
 
 class Body:
-    """A class with a slot, a private slot, and attributes of its own."""
+    """A class with a slot, a private slot, and instance attributes."""
 
     __slots__ = ("__dict__", "__hidden", "mass")
 
@@ -496,7 +496,7 @@ class Body:
 
 
 def test_objects_are_rebuilt_from_their_attributes() -> None:
-    """What is inside is exchanged, in slots and in the dict; what is static comes along; no constructor runs."""
+    """Leaves are exchanged, in slots and in the dict; static parts are kept; no constructor runs."""
     container = of_object(Body, static=("name",))
     children, aux = container.take(Body(1.0, 2.0, "moon"))
     assert (list(children), container.names(aux)) == ([2.0, 1.0], ["._Body__hidden", ".mass"])

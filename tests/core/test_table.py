@@ -1,4 +1,4 @@
-"""One row of the opcode table is all that an operation needs: its C, its function, its stub and its ufuncs."""
+"""One row of the opcode table is all that an operation needs: C code, function, stub and ufuncs follow from it."""
 
 import ctypes
 import math
@@ -29,7 +29,7 @@ ROW = (
 
 @pytest.fixture(scope="module")
 def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What is generated from a copy of the table with two rows more."""
+    """The files generated from a copy of the table with two more rows."""
     core = tmp_path_factory.mktemp("rows") / "_core"
     for room in ("tape", "scalars"):
         shutil.copytree(CORE / room, core / room, ignore=shutil.ignore_patterns("*.so", "*.pyx", "__pycache__"))
@@ -77,7 +77,7 @@ def test_a_row_is_a_value_and_partials_in_c(grown: Path, tmp_path: Path) -> None
 
 
 def test_what_is_generated_is_that_of_the_table() -> None:
-    """Each row with a description is a function of both cores, and of the stub; each ufunc finds its opcode."""
+    """Each row with a description is a function in both cores and in the stub; each ufunc has its opcode."""
     stub = (CORE / "scalars" / "math.pyi").read_text()
     for op in table.FUNCTIONS:
         name, params = op.signature

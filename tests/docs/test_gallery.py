@@ -1,4 +1,4 @@
-"""The programs of the gallery: short, right, drawn, and each with its picture, its time and its place in the index."""
+"""The programs of the gallery: short, correct, drawn, and each with a picture, a time and an entry in the index."""
 
 import ast
 import json

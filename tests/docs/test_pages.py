@@ -1,4 +1,4 @@
-"""Every code block of every page runs by itself and prints what the page says; every link leads somewhere."""
+"""Every code block of every page runs by itself and prints what the page says; every link has a target."""
 
 import re
 from functools import cache
@@ -30,7 +30,7 @@ def test_a_block_runs_by_itself(block: Block) -> None:
 
 
 def test_blocks_say_their_language() -> None:
-    """An indented block, or a fence without a language, would be code that nobody runs."""
+    """An indented block, or a fence without a language, would be code that no test runs."""
     others = [b for b in all_blocks() if b.language not in LANGUAGES and not b.text.startswith("$ ")]
     assert {block.name: block.language for block in others} == {}
     for page in filter(written, PAGES):
@@ -52,5 +52,5 @@ def test_links_lead_somewhere(page) -> None:
 
 
 def slug(heading: str) -> str:
-    """The anchor of a heading, as GitHub makes it."""
+    """The anchor of a heading on GitHub."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

@@ -1,4 +1,4 @@
-"""Operands of other libraries' classes, with every operator, ufunc and array function: right or refused."""
+"""Operands of other libraries' classes, with every operator, ufunc and array function: correct or refused."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ XS = np.array([[1.3, 0.6, 2.9], [0.9, 2.1, 0.4], [1.8, 0.5, 1.1]])
 
 
 class Named(np.ndarray):
-    """A subclass that overrides nothing but carries an attribute."""
+    """A subclass that overrides nothing and has an additional attribute."""
 
     def __array_finalize__(self, other: Any) -> None:
         self.name = getattr(other, "name", "")
 
 
 class Doubling(np.ndarray):
-    """A subclass with another meaning of multiplication."""
+    """A subclass that redefines multiplication."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         inputs = tuple(np.asarray(x) if isinstance(x, Doubling) else x for x in inputs)
@@ -36,14 +36,14 @@ class Doubling(np.ndarray):
 
 
 class OnlyArray:
-    """A class that numpy can read, and that takes part in nothing."""
+    """A class that numpy can read, and that implements none of numpy's protocols."""
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(VECTOR, dtype)
 
 
 class Tensor(OnlyArray):
-    """What tensors of other libraries look like to numpy: results are wrapped again."""
+    """A class like other libraries' tensors: it wraps numpy's results again."""
 
     __array_priority__ = 1000.0
 
@@ -63,7 +63,7 @@ class Tensor(OnlyArray):
 
 
 class Handler:
-    """A class that answers for itself, with something that is no array."""
+    """A class that overrides numpy's functions and returns something that is no array."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         return "answered"
@@ -180,7 +180,7 @@ def test_foreign_operands(name: str, kind: str) -> None:
 
 
 def in_order(found: Verdict, label: str, name: str) -> bool:
-    """Whether a result is right or refused; a class that is asked first may refuse by an error of its own code."""
+    """Whether a result is correct or refused; a class that Python asks first may refuse by an error of its own."""
     own = {"numpy masked": "numpy.ma"}.get(" ".join(name.split()[:2]), name.split()[0])
     declined = found.word == "raw" and f" in {own}" in found.detail
     number_with_methods = found.word == "lenient" and "AttributeError" in found.detail
@@ -193,12 +193,12 @@ def test_floats_and_foreign_operands(name: str) -> None:
     make()
     for label, program in programs("operators").items():
         found = verdict(lambda x, p=program: p(x, make()), 1.3)
-        if not in_order(found, label, name) and found.word != "lenient":  # a dual number is a numpy scalar as well
+        if not in_order(found, label, name) and found.word != "lenient":  # a dual number also behaves as a numpy scalar
             wrong[label] = found
     assert wrong == {}
 
 
-#: Structures, whose cotangents come back in their class.
+#: Structures whose cotangents are of the same class.
 LABELLED = {"pandas Series", "pandas Series with labels", "pandas DataFrame", "xarray DataArray"}
 
 
@@ -218,7 +218,7 @@ def test_what_is_refused_names_both_classes_and_what_to_write() -> None:
 
 
 def test_what_numpy_reads_as_plain_arrays_is_differentiated() -> None:
-    """Where numpy's own result is a plain array, a foreign operand counts as the array that numpy makes of it."""
+    """If numpy's own result is a plain array, a foreign operand counts as the array that numpy makes from it."""
     for other in (OnlyArray(), memmap()):
         assert np.array_equal(te.grad(lambda x, y=other: (x * y).sum())(X), VECTOR)
     pandas = importlib.util.find_spec("pandas") and importlib.import_module("pandas")
@@ -226,7 +226,7 @@ def test_what_numpy_reads_as_plain_arrays_is_differentiated() -> None:
         series = pandas.Series(VECTOR, index=[5, 6, 7])
         assert np.array_equal(te.grad(lambda x: np.dot(x, series))(X), VECTOR)
         assert np.array_equal(te.grad(lambda x: (np.concatenate([x, series]) ** 2).sum())(X), 2 * X)
-        assert verdict(lambda x: operator.isub(x * x, series), X).word == "refused"  # numpy makes a Series of it
+        assert verdict(lambda x: operator.isub(x * x, series), X).word == "refused"  # numpy returns a Series
 
 
 def test_a_primitive_refuses_a_result_of_another_class() -> None:

@@ -1,4 +1,4 @@
-"""Attributes of Python's and numpy's numbers, builtins that take one, and uses as a key: each right or refused."""
+"""Attributes of Python's and numpy's numbers, builtins with a number, and uses as a key: each correct or refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tapeengine.errors import DroppedDerivativeError, MissingAttributeError, Tap
 ROWS = np.array([[0.7, 1.9, 2.3], [1.1, 3.7, 0.4]])
 FLOATS = [0.7, 1.9, 2.3]
 
-#: Attributes that take arguments, or work in place.
+#: Attributes that take arguments, or change their object.
 CALLS: dict[str, Any] = {
     "argpartition": lambda a: a.ravel().argpartition(1),
     "astype": lambda a: a.astype(np.float32),
@@ -56,7 +56,7 @@ CALLS: dict[str, Any] = {
 
 
 def attribute(name: str) -> Any:
-    """A program that asks a number or an array for an attribute, and calls it where it is a method."""
+    """A program that reads an attribute of a number or an array, and calls it if it is a method."""
 
     def program(x: Any) -> Any:
         found = getattr(x, name)
@@ -208,7 +208,7 @@ def test_comparisons_by_value_stay(name: str) -> None:
 
 
 # -- builtins and the modules of numbers ------------------------------------------------------------------------------
-#: Builtins of classes, names and source, which take no number.
+#: Builtins for classes, names and source, which accept no number.
 NO_NUMBERS = set(
     "aiter anext breakpoint callable classmethod compile copyright credits delattr dir eval exec exit getattr globals "
     "hasattr help input issubclass license locals open property quit setattr staticmethod super vars memoryview "
@@ -251,7 +251,7 @@ ARGUMENTS = (
     lambda f, x: f(x + 1.0),
     lambda f, x: f(np.ones((2, 2)), te.numpy.array([[x, x * x], [1.0, x]])),
 )
-#: Functions of whole numbers, of text or of classes, and makers of functions.
+#: Functions of whole numbers, of text or of classes, and functions that make functions.
 OTHERS = set(
     "comb factorial gcd isqrt lcm perm attrgetter itemgetter methodcaller index length_hint indexOf call "
     "NormalDist StatisticsError namedtuple defaultdict Counter Decimal Fraction groupby repeat count itemgetter "

@@ -87,7 +87,7 @@ PAIRS: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.parametrize("x", [0.6, numpy.array([0.6, 1.2, 2.9])], ids=["number", "array"])
 @pytest.mark.parametrize("name", PAIRS)
 def test_plain_data_arrays_as_operands(name: str, x: Any, side: str) -> None:
-    """The class holds traced arrays, so that it answers for itself, with its labels, on either side."""
+    """The class can hold traced arrays, so it handles operators itself, with its labels, on either side."""
     xarray = pytest.importorskip("xarray")
     a = xarray.DataArray(numpy.array([1.0, 2.0, 3.0]), dims="t", coords={"t": [5, 6, 7]}, name="u")
 

@@ -1,4 +1,4 @@
-"""Reductions of traced Series and frames: tapeengine.numpy's differentiate, pandas's own say what to write instead."""
+"""Reductions of traced Series and frames: tapeengine.numpy differentiates them, errors of pandas's name it."""
 
 from __future__ import annotations
 

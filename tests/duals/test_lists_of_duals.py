@@ -1,4 +1,4 @@
-"""numpy's own functions on lists of traced numbers: right, refused, or numpy's error with the way out."""
+"""numpy's own functions on lists of traced numbers: correct, refused, or numpy's error with a hint."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FUNCTIONS = {
 
 
 def taken(f: object) -> list[int]:
-    """The numbers of lists that a function takes."""
+    """The numbers of list arguments with which a function works."""
     found = []
     for count in (1, 2):
         try:
@@ -51,7 +51,7 @@ def test_other_errors_have_no_note() -> None:
 
 
 class Marked(np.ndarray):
-    """An array class that is made of another array's memory."""
+    """An array class made from another array's memory."""
 
     def __new__(cls, values: object) -> Marked:
         return super().__new__(cls, np.shape(values), float, values)  # type: ignore[call-overload, no-any-return]

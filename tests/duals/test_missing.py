@@ -1,4 +1,4 @@
-"""The error for a function without a rule: what it names, and that its lines work as they are printed."""
+"""The error for a function without a rule: the names in it, and its lines, which must work as printed."""
 
 import numpy
 import pytest

@@ -1,4 +1,4 @@
-"""An error of a dropped derivative names the expression of the program, whatever library's code met the value."""
+"""The error of a dropped derivative names the expression in the program, whichever library's code used the value."""
 
 from __future__ import annotations
 

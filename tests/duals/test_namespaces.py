@@ -40,7 +40,7 @@ REASONS: dict[str, str] = {
 LEFT_OUT = {name for names in REASONS.values() for name in names.split()}
 CHOSEN = np.array([True, False, True, False])
 PLACES = np.array([[0], [1], [2]])
-#: Arguments for functions where trying finds none, or some that mean nothing.
+#: Arguments for functions where the search finds none, or finds meaningless ones.
 ARGUMENTS: dict[str, tuple[tuple[Any, ...], ...]] = {
     **dict.fromkeys(["convolve", "correlate"], (("V", "V"), ("V", "V", "same"))),
     "gradient": (("V",), ("M", 0.5), ("V", "V")),
@@ -51,13 +51,13 @@ ARGUMENTS: dict[str, tuple[tuple[Any, ...], ...]] = {
     "put_along_axis": (("M", PLACES, "S", 1), ("M", PLACES, 2.0, 1)),
     "histogram": (("V", 3), ("V", "V"), ("V", [0.0, 0.5, 1.0, 2.0])),
     "polyint": (("V",), ("V", 2)),
-    "polydiv": (("V", [2.0, 1.0]),),  # equal polynomials leave nothing, which has one coefficient
+    "polydiv": (("V", [2.0, 1.0]),),  # equal polynomials give a zero remainder, with one coefficient
     "polyder": (("V",), ("V", 2)),
 }
 
 
 def wrong_of(namespace: Any, offered: Any) -> dict[str, str]:
-    """The calls of a namespace's functions that are neither right nor refused, and functions that were not called."""
+    """The calls of a namespace's functions that are neither correct nor refused, and functions that were not called."""
     wrong = {}
     for name, function in functions_of(namespace).items():
         if name in LEFT_OUT:
@@ -79,24 +79,24 @@ def test_every_function_of_numpy(name: str) -> None:
     assert wrong_of(*NUMPY[name]) == {}
 
 
-#: Functions of SciPy that end the process where their arguments mean nothing, without any trace.
+#: Functions of SciPy that crash the process for meaningless arguments, even without traces.
 CRASHES = {
     "distance_transform_cdt",
-    "squareform",  # reads the memory of an array of objects, which numpy makes of a traced number, as doubles
+    "squareform",  # reads the memory of an object array, made from a traced number, as doubles
 }
-#: Functions of SciPy whose value the plain program does not determine, or that take a traced value for something else.
+#: Functions of SciPy with nondeterministic values, or that misread a traced value as another argument.
 NO_VALUE = {
     "choose_conv_method",  # measures times
     "clarkson_woodruff_transform",  # draws random numbers
     "freqz_zpk",  # computes in single precision with plain numbers only
-    "label",  # takes an array that is no numpy array for the dtype of its output
+    "label",  # treats an array of another class as the dtype of its output
 }
 SCIPY = "special linalg fft signal integrate interpolate stats ndimage spatial.distance".split()
 
 
 @pytest.mark.parametrize("name", SCIPY)
 def test_no_function_of_scipy_drops_a_derivative(name: str) -> None:
-    """SciPy's own functions: no other than those that a plugin traces gives a value without its derivative."""
+    """Of SciPy's own functions, only those that a plugin traces return values for traced arguments."""
     module = pytest.importorskip(f"scipy.{name}")
     dropped = {}
     functions = [function for name, function in functions_of(module).items() if name not in CRASHES | NO_VALUE]

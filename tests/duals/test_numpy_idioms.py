@@ -1,4 +1,4 @@
-"""What programs do with numpy, as expressions and statements: right under `tapeengine.numpy` and in lifted code.
+"""Common uses of numpy in programs, as expressions and statements: correct with `tapeengine.numpy` and in lifted code.
 
 Each is compared with numpy's value, with differences along one direction, and reverse with forward mode.
 """
@@ -192,7 +192,7 @@ np.dot(2.0, x)[0] | np.dot(x, A)[1] | np.char.add('a', 'b') and s | np.datetime6
 np.finfo(x.dtype).eps * 0 + s | np.iinfo(int).bits * s | np.errstate(all='ignore').__enter__() or s
 np.isscalar(s) * s + s | np.issubdtype(x.dtype, np.floating) * s | np.promote_types(x.dtype, 'f4').itemsize * s
 """
-#: Bodies of functions of the same.
+#: Function bodies with the same names.
 BODIES: dict[str, str] = {
     "assign zeros": """a = np.zeros(4)
 a[1] = s
@@ -372,7 +372,7 @@ return a['p'].sum() * s""",
     "view float of complex": """z = x * (1 + 2j)
 return z.view(float).sum()""",
 }
-#: What is refused, with an error of the engine's.
+#: Uses that are refused with an error of the engine.
 REFUSED = """
 np.histogram2d(c, c, bins=2, weights=x)[0].sum() | np.float64(s) * 2 | np.float64(x[0]) ** 2
 np.frompyfunc(lambda t: t * t, 1, 1)(x).sum() | np.random.default_rng(0).normal(x[0], 0.1) | x.data.nbytes * s

@@ -1,4 +1,4 @@
-"""Numbers beside objects that numpy can read and that have operators of their own: Python's rule, as for floats."""
+"""Numbers as operands of objects that numpy can read and that have their own operators: Python's rule for floats."""
 
 import operator
 
@@ -9,7 +9,7 @@ import tapeengine as te
 
 
 class Scaled:
-    """A class with reflected operators that mean something else than numpy's."""
+    """A class whose reflected operators differ from numpy's."""
 
     def __init__(self, value):
         self.value = value

@@ -1,4 +1,4 @@
-"""Operands that are no numbers, and too few of them: an error as in the plain program, never a crash."""
+"""Operands that are no numbers, and missing operands: an error as in the plain program, never a crash."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ PRIMALS = {
 
 
 def fails(f, *args):
-    """Whether a call raises, as it must where an operand is no number."""
+    """Whether a call raises an error, as it must if an operand is no number."""
     try:
         f(*args)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Each evaluation against what does not share its code: definitions written with loops, closed forms, differences."""
+"""Each evaluation compared with independent code: definitions written with loops, closed forms, differences."""
 
 import json
 import math
@@ -18,7 +18,7 @@ RNG = np.random.default_rng(7)
 
 
 def output(evaluation: str, function: str, given: dict[str, Any]) -> Any:
-    """What GradBench reads: after a way through JSON in both directions."""
+    """The input as GradBench's JSON in both directions leaves it."""
     message = {"id": 0, "kind": "evaluate", "module": evaluation, "function": function}
     answer = respond({**message, "input": json.loads(json.dumps(given))})
     assert answer["success"], answer.get("error")
@@ -26,7 +26,7 @@ def output(evaluation: str, function: str, given: dict[str, Any]) -> Any:
 
 
 def differences(evaluation: str, function: str, given: dict[str, Any], name: str, step: float = 1e-5) -> Any:
-    """Derivatives of an output by one input, by central differences; the input's axes come last."""
+    """Derivatives of an output with respect to one input, by central differences; the input's axes come last."""
     at = np.array(given[name], dtype=float)
     columns = []
     for place in np.ndindex(at.shape):
@@ -58,7 +58,7 @@ def mixture(d: int = 3, k: int = 4, n: int = 5, m: int = 2, gamma: float = 1.3) 
 
 
 def posterior(given: dict[str, Any]) -> float:
-    """The logarithm of the product of densities, as it is defined: Gaussian likelihood and Wishart prior."""
+    """The logarithm of the product of densities, by definition: Gaussian likelihood and Wishart prior."""
     d, k = given["d"], given["k"]
     degrees = d + given["m"] + 1
     scale = np.eye(d) / given["gamma"] ** 2
@@ -147,7 +147,7 @@ def test_ba_jacobian() -> None:
     close(found["vals"][30], -2.0 * 0.7)
 
 
-# --- lstm, ht: the benchmark's own data and derivatives where they are at hand; differences in any case ---
+# --- lstm, ht: the benchmark's own data and derivatives if available; differences in any case ---
 
 
 def sequence_model(layers: int = 2, bits: int = 3, chars: int = 5) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def sequence_model(layers: int = 2, bits: int = 3, chars: int = 5) -> dict[str, 
 
 
 def sequence_loss(given: dict[str, Any]) -> float:
-    """The loss on numbers, one bit after the other: no matrix couples them but in the sum of exponentials."""
+    """The loss on numbers, one bit after the other: only the sum of exponentials couples them."""
     main, extra = given["main_params"], given["extra_params"]
     sequence, state = given["sequence"], [list(row) for row in given["state"]]
     bits, total = len(extra[0]), 0.0
@@ -253,7 +253,7 @@ def test_kmeans() -> None:
     distances = ((points[:, None] - centroids) ** 2).sum(axis=2)
     nearest = distances.argmin(axis=1)
     close(output("kmeans", "cost", given), distances.min(axis=1).sum())
-    # Newton's step from the centroids to the means of the points that belong to them
+    # the Newton step from the centroids to the means of the points that belong to them
     means = np.array([points[nearest == j].mean(axis=0) for j in range(5)])
     close(output("kmeans", "dir", given), centroids - means)
 
@@ -287,5 +287,5 @@ def test_ode() -> None:
 @pytest.mark.parametrize("modes", ["rr", "rf", "fr", "ff"])
 def test_nested(modes: str) -> None:
     close(output("saddle", modes, {"start": [1.0, 1.0]}), SADDLE)
-    if modes in ("rr", "ff"):  # the other two take as long and differ in one call
+    if modes in ("rr", "ff"):  # the other two take equally long and differ only in one call
         close(output("particle", modes, {"w": 0.0}), PARTICLE[0])

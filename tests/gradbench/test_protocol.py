@@ -1,4 +1,4 @@
-"""The adapter as GradBench's intermediary sees it: a process that answers one JSON line with one."""
+"""The adapter as GradBench's intermediary uses it: a process that answers each JSON line with another."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ def conversation(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_a_session_of_the_first_evaluation() -> None:
-    # square and double in turn, as GradBench's hello asks for them
+    # square and double alternately, as GradBench's hello requests them
     x = 1.0
     messages: list[dict[str, Any]] = [
         {"id": 0, "kind": "start", "eval": "hello"},

@@ -47,7 +47,7 @@ PYTHON = {
 
 
 class Generator:
-    """Draws terms of type R by a seed; every constructor of the language can come."""
+    """Draws terms of type R from a seed; every constructor of the language may occur."""
 
     def __init__(self, seed, forks=True):
         self.rng = numpy.random.default_rng(seed)
@@ -118,7 +118,7 @@ setattr(Generator, "lambda", Generator.lambda_)
 
 
 def python(module, name=None):
-    """A definition of a program, its main one unless named, as a Python function."""
+    """A definition of a program, the main one by default, as a Python function."""
     called = module.definitions[name or module.main]
     return lambda *xs: evaluate(called.body, {"": module, **dict(zip((p.name for p in called.params), xs))})
 
@@ -211,7 +211,7 @@ class FoldGenerator(VectorGenerator):
         return super().let(scope, size)
 
     def fold(self, scope, size):
-        """The element comes before what is accumulated, so that both kinds of place are there."""
+        """The element comes before the accumulator, so that both kinds of position occur."""
         pair, a, b = self.var(Product((FLOAT, FLOAT))), self.var(), self.var()
         body = Let(a, Proj(pair, 1), Let(b, Proj(pair, 0), Op("sin", (self.term([*scope, a, b], size - 2),))))
         return FoldLeft(pair, body, self.term(scope, size - 2), self.build(scope, size))

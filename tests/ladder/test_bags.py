@@ -37,7 +37,7 @@ def test_both_styles_give_the_derivative_of_the_engine(seed, xs):
 
 
 def uses(term):
-    """How often each variable is used, on every path through a term; all binders are there."""
+    """The number of uses of each variable on every path through a term; all binders are included."""
     match term:
         case Var(name):
             return {name: 1}
@@ -112,7 +112,7 @@ def test_a_term_outside_of_the_dialect_is_seen():
 
 
 def test_definitions_that_call_each_other():
-    """Each definition has its two passes; a recursive one has a bag for each of its calls."""
+    """Each definition has two passes; a recursive one has a bag for each of its calls."""
     n, x, y = Var("n", INT), Var("x", FLOAT), Var("y", FLOAT)
     again = Call("power", (Op("isub", (n, lit(1)), INT), Op("mul", (x, y)), y), FLOAT)
     power = Definition("power", (n, x, y), FLOAT, If(Op("le", (n, lit(0)), BOOL), x, again))
@@ -159,7 +159,7 @@ def test_a_loop_that_is_to_run_less_than_no_times_is_refused():
 
 
 def test_the_bag_of_a_loop():
-    """What is stored grows with the iterations; what is computed again does not."""
+    """Stored data grows with the iterations; recomputed data does not."""
     stored, again = (bog(programs.looped(9, kind), 0.5) for kind in (False, True))
     assert len(stored.bag[1]) == 9
     assert again.bag[1] == (9, 0.5)

@@ -45,7 +45,7 @@ def cells(n, prune):
 
 
 def test_pruned_contexts_make_cotangents_linear():
-    """Without pruning a context has all variables that are in scope, so a chain of n lets makes O(n * n) cells."""
+    """Without pruning, a context has all variables in scope, so a chain of n lets makes O(n * n) cells."""
     whole, pruned = ([cells(n, prune) for n in (10, 20, 40)] for prune in (False, True))
     assert [b - a for a, b in itertools.pairwise(pruned)] == [(pruned[1] - pruned[0]) * k for k in (1, 2)]
     assert whole[2] > 3.5 * whole[1] > 12 * whole[0]

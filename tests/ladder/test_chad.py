@@ -54,7 +54,7 @@ def test_each_step_gives_the_derivative_of_the_engine(seed, xs, make):
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(st.integers(0, 2**32 - 1), numbers)
 def test_the_theorem_on_random_terms(seed, xs):
-    """EC section 6: each term that is evaluated has one backpropagator, which is called once at most, for O(1)."""
+    """EC section 6: each evaluated term has one backpropagator, which is called at most once, in O(1)."""
     module = functional(seed)
     for name in CLOSED:
         derivative = STEPS[name](module, *xs)
@@ -81,7 +81,7 @@ def test_recursion_and_recursive_types(name):
 
 @pytest.mark.parametrize("name", STEPS)
 def test_inputs_and_outputs_of_any_structure(name):
-    """A component that is not used has zeros in its place; a discrete one has None."""
+    """An unused component has zeros in its place; a discrete one has None."""
     p, n = Var("p", Product((FLOAT, Product((FLOAT, INT))))), Var("n", INT)
     scaled = Op("mul", (Op("real", (n,), FLOAT), Proj(p, 0)))
     derivative = STEPS[name](programs.single((p, n), Tuple((scaled, n))), (2.0, (3.0, 4)), 5)
@@ -94,7 +94,7 @@ def test_inputs_and_outputs_of_any_structure(name):
 @pytest.mark.parametrize("name", STEPS)
 @pytest.mark.parametrize(("n", "expected"), [(1, 3.0), (-1, 2.0)])
 def test_functions_that_are_chosen_at_run_time(name, n, expected):
-    """A function that a conditional gives, and one in a tuple: each captures an input."""
+    """A function returned by a conditional, and one in a tuple; each captures an input."""
     x, y, k = Var("x", FLOAT), Var("y", FLOAT), Var("k", INT)
     a, b = Var("a", FLOAT), Var("b", FLOAT)
     f = Var("f", Function((FLOAT,), FLOAT))
@@ -127,7 +127,7 @@ def growth(name, step, *sizes):
 
 
 def test_copowers_are_exponential_in_nested_applications():
-    """EC section 9: each application goes through the body twice."""
+    """EC section 9: each application evaluates the body twice."""
     found = [counts(FAMILIES["nested applications"], "copower", n).calls for n in (4, 6, 8)]
     assert found[1] > 4 * found[0]
     assert found[2] > 4 * found[1]
@@ -142,7 +142,7 @@ def test_dense_forms_cost_the_context_at_each_use(name, step):
 
 @pytest.mark.parametrize("step", ["sparse", "monad"])
 def test_maps_cost_a_logarithm(step):
-    """EC appendix A and section 5: more for each record with each level, by as much."""
+    """EC appendix A and section 5: the work per record grows linearly with the level."""
     steps = growth("levels of a tree of distinct variables", step, 3, 5, 7)
     assert steps[2] > 1.2 * steps[1] > 1.4 * steps[0]
     assert steps[2] < 3 * steps[0]

@@ -33,7 +33,7 @@ def test_the_running_example_of_the_paper(capsys):
 
 
 def test_names_of_the_program_are_not_taken():
-    """The steps make variables of their own, whatever the program calls its."""
+    """The steps make their own variables, whatever names the program uses."""
     module = parse("x_1 = a + d_2; p_3 = sin(x_1) * i_4; p_3 * x_1 + z_5")
     primals = (0.3, 0.4, 0.5, 0.6)
     expected = te.vjp(lambda a, d, i, z: math.sin(a + d) * i * (a + d) + z, *primals)[1](1.0)
@@ -57,9 +57,9 @@ def test_a_name_can_be_assigned_again():
         (["x +"], "invalid syntax"),
         (["x ** 2"], "'x ** 2' is none of"),
         (["sin(x, y)"], "sin takes 1 operands, not 2"),
-        (["a.b = x; x"], "no assignment to a name"),
-        (["x = 1"], "ends in no expression"),
-        ([""], "ends in no expression"),
+        (["a.b = x; x"], "not an assignment to a name"),
+        (["x = 1"], "does not end in an expression"),
+        ([""], "does not end in an expression"),
         (["x", "y=2"], "no name 'y'"),
         (["x", "x=two"], "could not convert"),
         (["x / 0"], "division by zero"),

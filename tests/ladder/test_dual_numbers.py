@@ -101,7 +101,7 @@ def test_staging_alone_costs_the_input_at_each_call():
 
 
 def test_cayley_costs_the_depth_of_the_input():
-    """Section 7.3: logarithmic in a balanced input, linear in a chain of pairs, so quadratic in all."""
+    """Section 7.3: logarithmic for a balanced input, linear for a chain of pairs, so quadratic in total."""
     balanced = [work("cayley", programs.balanced_tree(d), tree(d)) / 2**d for d in (3, 6)]
     chain = [work("cayley", programs.nested_inputs(n), nested(n)) / n for n in (8, 32)]
     assert balanced[1] < 2.5 * balanced[0]
@@ -116,7 +116,7 @@ def test_just_the_scalars_leave_a_factor_of_a_logarithm():
 
 @pytest.mark.parametrize("name", ["arrays", "one array", "contrib", "taping"])
 def test_arrays_are_linear(name):
-    """Section 9: the work for a record does not grow."""
+    """Section 9: the work per record does not grow."""
     chain = [work(name, programs.nested_inputs(n), nested(n)) / (2 * n - 1) for n in (8, 32)]
     sharing = [work(name, programs.sharing(n), 1.5) / (n + 1) for n in (16, 64)]
     assert chain[1] < 1.05 * chain[0]
@@ -124,7 +124,7 @@ def test_arrays_are_linear(name):
 
 
 def test_forks_in_the_primal_become_joins_in_the_reverse_pass():
-    """Four particles in parallel: the longest path is a fourth of the calls, and a few for what is outside."""
+    """Four particles in parallel: the longest path is a quarter of the calls, plus a few outside the particles."""
     derivative = STEPS["parallel"](programs.particles(), 40, *PARTICLES)
     derivative.backpropagator(1.0)
     outside = 8 + 3

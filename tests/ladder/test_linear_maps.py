@@ -30,7 +30,7 @@ def vector(space):
 
 @st.composite
 def maps(draw, source, target, depth=3):
-    """A linear map between two spaces, of any constructor that fits."""
+    """A random linear map between two spaces, from any constructor that fits."""
     kinds = ["zero"]
     if source == target:
         kinds += ["one", "scale"]

@@ -1,4 +1,4 @@
-"""The ladder's reading of the opcode table, against the core."""
+"""The ladder's interpretation of the opcode table, compared with the core."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""docs/ladder.md states what the ladder computes."""
+"""docs/ladder.md states the numbers that the ladder computes."""
 
 import re
 import shlex

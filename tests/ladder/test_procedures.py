@@ -1,4 +1,4 @@
-"""The procedure language of the working notes: its judgements, its passes, and what they cost."""
+"""The procedure language of the working notes: its judgements, its passes, and their costs."""
 
 import os
 
@@ -76,7 +76,7 @@ def test_the_examples_of_the_notes():
 
 @pytest.mark.parametrize("index", [0, 1])
 def test_sums(index):
-    """A value of a sum type: its cotangent is of the option that it took."""
+    """A value of a sum type: its cotangent has the value's option."""
     branches = (("a", (Pack("p", ("a",)), Invoke("y", "sin", "p"))), ("b", (Elim("b"), Const("y", 3.0))))
     procedure = (Inject("s", index, "x"), Case("s", branches))
     passes = split(procedure)
@@ -91,9 +91,9 @@ def test_sums(index):
 @pytest.mark.parametrize(
     ("procedure", "message"),
     [
-        ((Elim("x"), Elim("x")), "not there, or twice"),
-        ((Pack("p", ("x", "x")),), "not there, or twice"),
-        ((Const("x", 1.0),), "binds a variable that is there"),
+        ((Elim("x"), Elim("x")), "unbound, or uses it twice"),
+        ((Pack("p", ("x", "x")),), "unbound, or uses it twice"),
+        ((Const("x", 1.0),), "binds a variable that is bound already"),
         ((Case("x", (("a", ()), ("b", ()))),), "leave different variables"),
     ],
 )

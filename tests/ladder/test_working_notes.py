@@ -60,7 +60,7 @@ def test_all_systems_give_the_derivative_of_the_engine(seed, xs):
 
 
 def test_tupling_computes_each_value_once():
-    """WN section 5: Fig. 6 has each argument twice, so a term of n operations computes n (n + 1) / 2 values."""
+    """WN section 5: Fig. 6 contains each argument twice, so a term of n operations computes n (n + 1) / 2 values."""
     for n in (1, 4, 16):
         assert full.jacobian(nested_calls(n), 0.5).operations == n + n * (n - 1) // 2
         assert full.tupling(nested_calls(n), 0.5).operations == n
@@ -72,7 +72,7 @@ def ratios(table, row):
 
 
 def test_maps_lose_sharing():
-    """A map is a tree, so a shared one is met once for each path: twice as often for each addition."""
+    """A map is a tree, so a shared one is visited once for each path: twice as often with each addition."""
     assert ratios("additions of a value to itself", "tupling: maps visited")[-1] > 2**3
 
 
@@ -88,7 +88,7 @@ def test_a_fold_as_a_map_costs_a_square():
 
 
 def test_stored_and_recomputed():
-    """WN Fig. 17 keeps a bag for each iteration, Fig. 19 computes each iteration again."""
+    """WN Fig. 17 stores a bag for each iteration, Fig. 19 recomputes each iteration."""
     rows = [COSTS["elements or iterations"].numbers(f"{loop}: {what}") for what in ("cells kept", "values computed")
             for loop in ("nTimes", "ccl")]  # fmt: skip
     sizes = list(COSTS["elements or iterations"].sizes)

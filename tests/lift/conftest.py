@@ -1,4 +1,4 @@
-"""Packages of a few lines, written where a test wants them."""
+"""Packages of a few lines, written for single tests."""
 
 from __future__ import annotations
 

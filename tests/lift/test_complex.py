@@ -31,7 +31,7 @@ OPERATIONS = {
 
 
 def slopes(f: Any, z: complex) -> Any:
-    """The value of f at x + iy, and the derivative by x and by y."""
+    """The value of f at x + iy, and the derivatives with respect to x and to y."""
     parts = te.vjp(lambda x, y: (lambda w: (w.real, w.imag))(f(x + y * 1j)), z.real, z.imag)
     by_real, by_imag = parts[1]((1.0, 0.0)), parts[1]((0.0, 1.0))
     return complex(*parts[0]), complex(by_real[0], by_imag[0]), complex(by_real[1], by_imag[1])
@@ -39,7 +39,7 @@ def slopes(f: Any, z: complex) -> Any:
 
 def check(f: Any, plain: Any, z: complex, by_numpy: bool = False) -> None:
     value, by_x, by_y = slopes(f, z)
-    # numpy rounds products of scalars and in arrays differently, and cannot be asked which a ufunc stands for.
+    # numpy rounds products of scalars and of arrays differently, and a ufunc call does not tell which it stands for.
     assert value == (pytest.approx(plain(z), rel=1e-15) if by_numpy else plain(z))
     expected = (plain(z + 1e-5) - plain(z - 1e-5)) / 2e-5
     assert by_x == pytest.approx(expected, rel=1e-6, abs=1e-8)
@@ -124,7 +124,7 @@ def test_nested_and_second_derivatives() -> None:
 
 
 def test_derivatives_of_many_orders() -> None:
-    """Each gradient is the conjugate of a derivative, and takes the complex number of the trace outside."""
+    """Each gradient is the conjugate of a derivative, and depends on the complex number of the outer trace."""
 
     def f(z: Any) -> Any:
         return (te.cmath.exp(2.0 * z) * (1 - 1j)).real
@@ -139,7 +139,7 @@ def test_derivatives_of_many_orders() -> None:
 
 
 def test_cotangents_of_a_trace_outside() -> None:
-    """A complex number of the trace outside is a cotangent of a complex result."""
+    """A complex number of the outer trace is a cotangent of a complex result."""
 
     def seeded(w: Any) -> Any:
         return te.vjp(np.sin, 1 + 2j)[1](w * (1 + 1j))[0]
@@ -149,7 +149,7 @@ def test_cotangents_of_a_trace_outside() -> None:
 
 
 def test_a_complex_scalar_before_other_arguments() -> None:
-    """Its parts are read by records, which come after the inputs of all arguments."""
+    """Records read its parts after the inputs of all arguments."""
     z, ct = 0.6 + 0.3j, 1.0 + 2.0j
     assert te.vjp(lambda x, y: x + y, z, 0.6)[1](ct) == (ct, 1.0)
     assert te.vjp(lambda x, y: x * y, z, z)[1](ct) == (ct * z, ct * z)

@@ -1,4 +1,4 @@
-"""What programs write, as a module that is lifted and as functions of a namespace that cannot be imported once more."""
+"""Common idioms, in a module that is lifted and in functions of a namespace that cannot be imported again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What te.lift takes and gives, what it leaves alone, and what its errors say."""
+"""The arguments and results of te.lift, the objects that it does not change, and its errors."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_another_package_is_named_and_taken_along(package: Any, monkeypatch: pyt
     package(
         {"first": "import second\ndef f(x): return second.g(x)", "second": "import math\ndef g(x): return math.sin(x)"}
     )
-    monkeypatch.setattr(worlds.World, "_folders", set())  # as if each were installed by itself
+    monkeypatch.setattr(worlds.World, "_folders", set())  # as if each were installed separately
     with pytest.raises(DroppedDerivativeError, match=r'math\.sin\(x\).*lift\("first", also=\["second"\]\)'):
         te.grad(te.lift("first").f)(0.0)
     assert te.grad(te.lift("first", also=["second"]).f)(0.0) == 1.0

@@ -1,4 +1,4 @@
-"""Packages that were written without the engine: values to the bit, derivatives against central differences."""
+"""Packages written without the engine: values to the bit, derivatives compared with central differences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tapeengine.errors import DroppedDerivativeError
 
 
 class Library:
-    """A package, lifted or as it is: what a call takes its modules from."""
+    """A package, lifted or original, from which a call takes its modules."""
 
     def __init__(self, lifted: bool, also: tuple[str, ...]) -> None:
         self.lifted, self.also = lifted, also
@@ -25,7 +25,7 @@ class Library:
 
 
 def difference(f: Callable[[float], float], x: float, step: float) -> float:
-    """The derivative by a central difference of fourth order."""
+    """The derivative by a fourth-order central difference."""
     return (-f(x + 2 * step) + 8 * f(x + step) - 8 * f(x - step) + f(x - 2 * step)) / (12 * step)
 
 
@@ -83,7 +83,7 @@ def rotation(m: Library, angle: float) -> Any:
     return m("pyquaternion").Quaternion(axis=[1, 0, 0], angle=angle).rotate([0.0, 1.0, 0.0])[2]
 
 
-#: Distribution's module, what it needs beside it, the call, the place, and the tolerance of the difference.
+#: The distribution's module, its requirements, the call, the point, and the tolerance of the difference.
 CASES: dict[str, tuple[str, tuple[str, ...], Callable[[Library, float], Any], float, float]] = {
     "hydraulics: friction": ("fluids", (), lambda m, x: m("fluids.friction").friction_factor(Re=x, eD=1e-4), 1e5, 1e-7),
     "hydraulics: Colebrook": ("fluids", ("scipy",), lambda m, x: m("fluids.friction").Colebrook(x, 1e-4), 1e5, 1e-7),
@@ -150,7 +150,7 @@ def test_a_package_as_it_is(name: str) -> None:
     step = 1e-4 * max(1e-3, abs(x)) if name != "astronomy" else 0.1
     value, slope = te.value_and_grad(lambda t: call(lifted, t))(x)
     expected = call(plain, x)
-    # numpy itself rounds products of complex numbers in arrays and of scalars differently.
+    # numpy itself rounds products of complex arrays and of complex scalars differently.
     assert value == pytest.approx(expected, rel=1e-14 if name == "optics" else 0.0, abs=0.0)
     assert call(lifted, x) == expected
     assert slope == pytest.approx(difference(lambda t: float(call(plain, t)), x, step), rel=tolerance)

@@ -15,7 +15,7 @@ from tapeengine.errors import DroppedDerivativeError, UnsupportedError
 HEAD = "import copy, math\nimport numpy as np\nS = np.arange(1.0, 7.0)\nM = S.reshape(2, 3) + 0.5\n"
 SUM = "    return float(np.sum(a * a * np.arange(1.0, 7.0)))\n"
 
-#: Bodies of `f(x)` that write into an array that only they hold; `SUM` follows where they return nothing.
+#: Bodies of `f(x)` that write into an array without other references; `SUM` is appended to those without a return.
 WRITTEN: dict[str, str] = {
     "copy": "a = S.copy()\n    a[1] = x",
     "copy that is used before": "a = S.copy()\n    b = a * x\n    a[1] = b[2]",
@@ -67,7 +67,7 @@ WRITTEN: dict[str, str] = {
     "k[0] = x\n    a = np.array(k) + np.array(l)",
     "dicts stay dicts": "d = {'a': 1.0}.copy()\n    d['b'] = x\n    d['a'] += x\n    a = S * d['a'] * d['b']",
 }
-#: Bodies that would put a traced number where others see it.
+#: Bodies that would make a traced number visible through other references.
 SHARED: dict[str, str] = {
     "global": "S[1] = x\n    a = S",
     "view of a global": "a = S[::1]\n    a[0] = x",
@@ -124,7 +124,7 @@ def test_an_array_that_the_program_made(name: str, way: Callable[..., Any], pack
 @pytest.mark.parametrize("way", [of_module, of_namespace])
 @pytest.mark.parametrize("name", SHARED)
 def test_an_array_that_others_see(name: str, way: Callable[..., Any], package: Any) -> None:
-    """It stays as it is, and the error says what to write."""
+    """The array does not change, and the error says what to write."""
     _, lifted = way(SHARED[name], package)
     with pytest.raises(
         (DroppedDerivativeError, UnsupportedError, ValueError), match=r"np\.copy\(a\)|read-only|tapeengine\.numpy"

@@ -1,4 +1,4 @@
-"""Programs of first-time users: right in lifted code, and elsewhere right or refused with the way out."""
+"""Programs of first-time users: correct in lifted code, and otherwise correct or refused with a hint."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tapeengine.errors import TapeEngineError
 
 HERE = {module.__name__: module for module in (sciences, engineering, statistics_and_money)}
 SCIPY = "users.with_scipy"
-#: What is not determined is refused: a matrix function of a matrix with equal eigenvalues, written with its vectors.
+#: An undetermined derivative is refused: a matrix function of a matrix with equal eigenvalues, written with vectors.
 REFUSED = {"phylogeny": "eigenvalues are equal"}
-#: Solvers stop at a tolerance, and one that is given the engine's gradient instead of differences stops elsewhere.
+#: Solvers stop at a tolerance, and stop elsewhere if they get the engine's gradient instead of differences.
 INEXACT = {"inner_optimum": 1e-6, "epidemic": 1e-6}
 AT = (np.array([0.7, 1.3, 0.4, 2.1]), 0.9)
-#: These look at classes, which outside of lifted code are the engine's (docs/lift.md).
+#: These inspect classes, which outside lifted code are the engine's (docs/lift.md).
 LOOKING = {"argument_checks"}
 
 
@@ -51,7 +51,7 @@ def moved(tree: Any, numbers: Iterator[float]) -> Any:
 
 
 def difference(f: Callable[..., Any], at: Any, v: np.ndarray, h: float) -> float:
-    """The derivative of the plain program along v, by a difference of fourth order."""
+    """The derivative of the plain program along v, by a fourth-order difference."""
     x = flat(at)
 
     def along(t: float) -> float:
@@ -61,7 +61,7 @@ def difference(f: Callable[..., Any], at: Any, v: np.ndarray, h: float) -> float
 
 
 def check(plain: Callable[..., Any], program: Callable[..., Any], at: Any, inexact: float = 1e-14) -> None:
-    """The value is the plain program's; the derivative that of one of two differences: kinks want a small step."""
+    """The value equals the plain program's, and the derivative one of two differences, as kinks need a small step."""
     x = flat(at)
     v = np.random.default_rng(0).normal(size=x.size) * np.where(x == 0.0, 0.1, np.abs(x))
     value, backpropagator = te.vjp(program, *at)
@@ -110,7 +110,7 @@ def test_lifted_idioms(name: str) -> None:
 
 
 def right_or_refused(run: Callable[[], None]) -> None:
-    """What goes wrong is the engine's error, which says what to write, or numpy's with a note that says so."""
+    """Failures are the engine's error, which says what to write, or numpy's with a note that does."""
     try:
         run()
     except TapeEngineError as error:
@@ -126,6 +126,6 @@ def test_idioms_as_they_are(name: str) -> None:
 
 @pytest.mark.parametrize(("module", "name"), named(HERE), ids=lambda x: x if isinstance(x, str) else "")
 def test_programs_as_they_are(module: Any, name: str) -> None:
-    """The place that an error names is in the program, not in a library that it calls."""
+    """The location in an error is in the program, not in a library that it calls."""
     program, at = module.PROGRAMS[name]
     right_or_refused(partial(check, program, program, at))

@@ -1,4 +1,4 @@
-"""What a notebook shows of engines, maps, tapes, programs and checks; and bars, in a notebook that is run."""
+"""Displays of engines, maps, tapes, programs and checks in notebooks; and progress bars in an executed notebook."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -22,7 +22,7 @@ def horner(x: float, c: te.Vec) -> float:
 
 
 def shown(value) -> str:
-    """What a notebook shows of a value: well-formed, so that nothing is cut off."""
+    """A notebook's display of a value; well-formed, so that nothing is cut off."""
     text = value._repr_html_()
     ET.fromstring(f"<div>{text}</div>")
     return text

@@ -1,4 +1,4 @@
-"""Fake distributions: a module and a dist-info folder on the import path, as an installer would leave them."""
+"""Fake distributions: a module and a dist-info folder on the import path, as an installer would create them."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ Install = Callable[..., Path]
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Install a fake distribution: ``install("plugin", source, distribution=..., version=...)``; no other is seen."""
+    """Install a fake distribution: ``install("plugin", source, distribution=..., version=...)``; others are hidden."""
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(discovery, "entry_points", lambda group: _points(group, tmp_path))
     monkeypatch.delenv("TAPEENGINE_DISABLE_PLUGINS", raising=False)

@@ -1,4 +1,4 @@
-"""Discovery: what installed plugins bring, and that a plugin that fails is named and stops nobody."""
+"""Discovery: contributions of installed plugins; a plugin that fails is named and does not affect the others."""
 
 import subprocess
 import sys

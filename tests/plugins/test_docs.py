@@ -1,4 +1,4 @@
-"""The documentation of plugins names what there is: every hook, every check, every builder; its examples run."""
+"""The documentation of plugins names every hook, every check and every builder; its examples run."""
 
 import re
 from pathlib import Path
@@ -40,7 +40,7 @@ def test_every_builder_is_named() -> None:
 
 
 def run(contained: str) -> dict[str, Any]:
-    """Run the one example of the text that contains some words; the names that it defines."""
+    """Run the only example of the text that contains some words; return the names that it defines."""
     [source] = [block for block in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL) if contained in block]
     names: dict[str, Any] = {}
     exec(source, names)

@@ -57,7 +57,7 @@ def as_low_level_callable_of_a_capsule(function: Any, arity: int, keep: list[byt
 
 
 def as_cfunc(function: Any, arity: int, keep: list[bytes]) -> Any:
-    """What numba's cfunc objects offer."""
+    """The attributes of numba's cfunc objects."""
     return SimpleNamespace(address=address(function), ctypes=function)
 
 

@@ -1,4 +1,4 @@
-"""Scalar primitives with C kernels, called at the core's speed: the same values and derivatives as the primitive's."""
+"""Scalar primitives with C kernels, called at the core's speed: they have the primitive's values and derivatives."""
 
 import ctypes
 import ctypes.util

@@ -1,4 +1,4 @@
-"""What ``new-plugin`` writes: built, installed and run in a fresh virtual environment."""
+"""The output of ``new-plugin``: built, installed and run in a new virtual environment."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of a fresh environment with a new plugin installed; the plugin lies two folders above it.
+    """The interpreter of a new environment with a new plugin installed; the plugin lies two folders above it.
 
     What the template depends on is lent by the environment that runs the tests, so that nothing is downloaded.
     """
@@ -37,7 +37,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(command: list[str], folder: Path) -> str:
-    """Run a command and return what it prints; its errors are shown where it fails."""
+    """Run a command and return its output; if it fails, show its errors."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "TAPEENGINE"))}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

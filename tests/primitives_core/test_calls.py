@@ -1,4 +1,4 @@
-"""Numpy's functions through numpy's own protocols: values, spaces, adjoint identity, differences, second order."""
+"""numpy's functions through numpy's own protocols: values, spaces, adjoint identity, differences, second order."""
 
 import warnings
 from typing import Any
@@ -53,14 +53,14 @@ def test_value_is_numpys_to_the_last_bit(call: Call, engine: te.Engine) -> None:
 
 
 def narrow(value: Any) -> Any:
-    """Arrays in single precision; numbers as they are."""
+    """Arrays in single precision; numbers unchanged."""
     kinds = {"d": numpy.float32, "D": numpy.complex64}
     return value.astype(kinds.get(value.dtype.char, value.dtype)) if isinstance(value, numpy.ndarray) else value
 
 
 @pytest.mark.parametrize("call", CALLS, ids=[call.name for call in CALLS])
 def test_single_precision(call: Call, engine: te.Engine) -> None:
-    """Dtypes are numpy's and the primals', and the numbers those of double precision."""
+    """Dtypes are those of numpy and of the primals, and the numbers agree with double precision."""
 
     def program(*primals: Any) -> Any:
         return call.program(numpy, *primals)
@@ -80,7 +80,7 @@ def test_single_precision(call: Call, engine: te.Engine) -> None:
 
 
 def strided(value: Any) -> Any:
-    """The same array as a view with negative strides of two elements, in Fortran's order."""
+    """The same array as a view with negative strides of two elements, in Fortran order."""
     if not isinstance(value, numpy.ndarray) or value.ndim == 0:
         return value
     room = numpy.empty(tuple(2 * extent for extent in value.shape[::-1]), value.dtype).T
@@ -91,7 +91,7 @@ def strided(value: Any) -> Any:
 
 @pytest.mark.parametrize("call", CALLS, ids=[call.name for call in CALLS])
 def test_strides_and_te_numpy(call: Call, engine: te.Engine) -> None:
-    """Strided primals and cotangents give the same numbers, and so does `tapeengine.numpy` in the place of numpy."""
+    """Strided primals and cotangents give the same numbers, and so does `tapeengine.numpy` instead of numpy."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value, backpropagator = engine.vjp(lambda *primals: call.program(numpy, *primals), *call.primals)

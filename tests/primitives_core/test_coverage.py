@@ -1,4 +1,4 @@
-"""Every function that programs use has a rule, or is one of those that the core itself handles."""
+"""Every function that programs use has a rule, or is handled by the core itself."""
 
 from operator import attrgetter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a selection leaves out gets zero, also from an infinite or NaN cotangent or tangent."""
+"""Elements that are not selected get zero, even from an infinite or NaN cotangent or tangent."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ import tapeengine.numpy as tnp
 
 X = np.array([-1.0, 2.0, 0.5, 0.1])
 B = np.array([1.0, -2.0, 0.7, 0.1 - 1e-3])
-#: Each function with the mask of the elements of X that its result takes.
+#: Each function with the mask of the elements of X that it selects.
 SELECTIONS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "maximum": (lambda x: tnp.maximum(x, B), X > B),
     "maximum, second": (lambda x: tnp.maximum(B, x), X > B),
@@ -42,7 +42,7 @@ def test_cotangents_and_tangents(name: str, wild: float) -> None:
 @pytest.mark.parametrize("name", SELECTIONS)
 @pytest.mark.parametrize("jacobian", [te.jacfwd, te.jacrev], ids=["jacfwd", "jacrev"])
 def test_rows_and_columns(name: str, jacobian: Any) -> None:
-    """The derivative of sqrt is infinite at 0, before and behind the selection."""
+    """The derivative of sqrt is infinite at 0, both before and after the selection."""
     f, taken = SELECTIONS[name]
     wanted = np.where(np.diag(taken), np.inf, 0.0)
     np.testing.assert_array_equal(jacobian(lambda x: f(tnp.sqrt(x - X) + X))(X), wanted)

@@ -1,4 +1,4 @@
-"""One number for one derivative: the kernels of arrays and the rules of every other path agree to the last bit."""
+"""A derivative has one value: the kernels of arrays and the rules of every other path agree to the last bit."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ EDGES = [-np.inf, -800.0, -20.0, -1.0, -0.0, 0.0, 1e-300, 1e-20, 0.5, 1.0, 1.5, 
 
 
 def points(arity: int) -> tuple[np.ndarray, ...]:
-    """Every pair of edges, and numbers between them: as many as 32 of a side of five axes hold."""
+    """Every pair of edges, and numbers between them, up to the 32 elements per axis for which five axes suffice."""
     rng = np.random.default_rng(8)
     if arity == 1:
         return (np.concatenate([EDGES, rng.normal(size=207) * 2, np.abs(rng.normal(size=64))]),)
@@ -28,7 +28,7 @@ def pulled(f: Any, xs: tuple[Any, ...], ct: Any) -> tuple[Any, ...]:
 
 
 def inside(f: Any, xs: tuple[Any, ...], ct: Any) -> list[Any]:
-    """The cotangents of a program whose inputs are traced further out."""
+    """The cotangents of a program whose inputs belong to an outer trace."""
     seen: list[Any] = []
 
     def outer(*inputs: Any) -> Any:
@@ -44,7 +44,7 @@ def five_axes(x: np.ndarray) -> np.ndarray:
 
 
 def assert_bits(found: Any, wanted: Any, what: str) -> None:
-    """Equal numbers; the sign of a zero depends on whether it was added to one."""
+    """Equal numbers; the sign of a zero may differ, as it depends on whether it was added to another zero."""
     for a, b in zip(found, wanted, strict=True):
         np.testing.assert_array_equal(np.ravel(a), np.ravel(b), err_msg=what)
 

@@ -1,4 +1,4 @@
-"""Repeated eigenvalues and singular values: right where there is a derivative, refused where none is determined."""
+"""Repeated eigenvalues and singular values: correct where a derivative exists, refused where it is undetermined."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,7 +13,7 @@ RNG = np.random.default_rng(3)
 
 
 def symmetric(*values: float) -> Any:
-    """A symmetric matrix with given eigenvalues, which rounding makes equal to some units in the last place only."""
+    """A symmetric matrix with given eigenvalues, which rounding makes equal only up to some units in the last place."""
     q = np.linalg.qr(RNG.standard_normal((len(values), len(values))))[0]
     a = (q * np.array(values)) @ q.T
     return (a + a.T) / 2
@@ -51,7 +51,7 @@ def cofactors(a: Any) -> Any:
 
 
 def whole(triangle: Any) -> Any:
-    """The symmetric cotangent of which `triangle` is the folded one."""
+    """The symmetric cotangent whose folded form is `triangle`."""
     return (triangle + np.swapaxes(triangle, -1, -2)) / 2
 
 

@@ -1,4 +1,4 @@
-"""var and std around a mean that is given: the array's own, a constant, and one that depends on the array otherwise."""
+"""var and std with a given mean: the array's own, a constant, and one that depends on the array differently."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Rules that are compositions return numpy's own values, for the parameters that the catalogue of calls leaves out."""
+"""Rules that are compositions return numpy's own values, for parameters that the catalogue of calls does not use."""
 
 import itertools
 import warnings

@@ -1,4 +1,4 @@
-"""Programs that every part of the engine is tested on, with inputs and, where there is one, a Jacobian by hand."""
+"""Programs on which every part of the engine is tested, with inputs and, for some, a Jacobian by hand."""
 
 from programs import control, data, everyday, functional, geometry, numeric
 from programs.program import Program

@@ -91,7 +91,7 @@ def collatz_like(m: Any, x: Any) -> Any:
 
 
 def bisection(m: Any, low: Any, high: Any, a: Any) -> Any:
-    """Ends on values only: the derivative is that of the bounds that are left."""
+    """It ends depending on values only: the derivative is that of the remaining bounds."""
     while high - low > 1e-3:
         middle = (low + high) * 0.5
         if middle * middle * middle < a:

@@ -1,4 +1,4 @@
-"""Programs as people write them in Python: classes with state, generators, memoised helpers, sorting, operators."""
+"""Programs in ordinary Python style: classes with state, generators, memoised helpers, sorting, operators."""
 
 import functools
 import heapq
@@ -90,7 +90,7 @@ def median_and_extremes(m: Any, xs: list[Any]) -> Any:
 
 
 def found_by_value(m: Any, x: Any, y: Any) -> Any:
-    """Lists look numbers up by comparing them: which one is found is discrete."""
+    """Lists find numbers by comparison: the position found is discrete."""
     keys, values = [x, y], [y * 2.0, x * 3.0]
     return values[keys.index(x)] * values[keys.index(y)] if x in keys and 7.0 not in keys else x
 
@@ -131,7 +131,7 @@ def statistics_by_hand(xs: list[float]) -> list[list[float]]:
 
 
 def rounded(m: Any, x: Any) -> Any:
-    """Discrete results do not carry a derivative; what is multiplied with them does."""
+    """Discrete results carry no derivative; numbers multiplied with them do."""
     return x * round(x) + m.floor(x) * x + int(x) + m.ceil(x) * 2.0 * x + round(x, 1) * x
 
 

@@ -1,4 +1,4 @@
-"""Quaternions, rotations, particles: the programs of DN section 13 and a few more."""
+"""Quaternions, rotations, particles: the programs of DN section 13 and others."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def rotation(m: Any, q: Quaternion, v: Any) -> Any:
 
 
 def many_rotations(m: Any, q: Quaternion, v: Any) -> Any:
-    """Three hundred rotations, one after the other."""
+    """Three hundred rotations in sequence."""
     for _ in range(300):
         v = q.rotate(v)
     return v
 
 
 def rotation_columns(q: Quaternion, v: Any) -> list[list[float]]:
-    """The derivative by the vector is the rotation matrix itself; that by q follows from the product rule."""
+    """The derivative with respect to the vector is the rotation matrix; that for q follows from the product rule."""
     matrix = [q.rotate(e) for e in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))]
     by_vector = [[matrix[column][row] for column in range(3)] for row in range(3)]
     units = [Quaternion(*[float(i == j) for j in range(4)]) for i in range(4)]
@@ -86,7 +86,7 @@ def triangle_area(m: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 def triangle_by_hand(a: Any, b: Any, c: Any) -> list[list[float]]:
-    """Half the cross product, for a triangle that runs counterclockwise."""
+    """Half the cross product, for a counterclockwise triangle."""
     corners = [a, b, c]
     return [
         [

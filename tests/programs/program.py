@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Program:
-    """A program, where it is differentiated, and its Jacobian.
+    """A program, its point of differentiation, and its Jacobian.
 
     Attributes
     ----------

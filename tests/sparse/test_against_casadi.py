@@ -1,4 +1,4 @@
-"""Patterns and Jacobians of ten programs against CasADi's, which finds them by another way: on expression graphs."""
+"""Patterns and Jacobians of ten programs against CasADi's, which finds them on expression graphs."""
 
 from __future__ import annotations
 

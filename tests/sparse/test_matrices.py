@@ -41,7 +41,7 @@ def arrow(x: Any) -> Any:
 
 
 def observed(x: Any) -> Any:
-    """Forty observations of pairs of ten numbers: each number is in many of them."""
+    """Forty observations of pairs of ten numbers, so that each number occurs in many of them."""
     i = np.arange(40)
     first, second = x[i % 5], x[5 + (3 * i) % 5]
     return np.stack([first * second, first - second**2], axis=1)
@@ -67,7 +67,7 @@ def test_a_five_point_stencil_takes_at_most_six_sweeps() -> None:
 
 
 def test_an_arrow_takes_rows_and_columns() -> None:
-    """With a row and a column that are full, columns alone or rows alone take as many sweeps as there are columns."""
+    """With a full row and a full column, columns alone or rows alone take as many sweeps as there are columns."""
     assert plan(arrow, np.ones(50)).counts == (1, 2)
     x = np.linspace(0.2, 2.0, 50)
     np.testing.assert_allclose(te.sparse_jacobian(arrow)(x).toarray(), te.jacobian(arrow)(x), rtol=1e-14)
@@ -149,7 +149,7 @@ def test_a_given_pattern_is_used() -> None:
 
 
 def test_a_given_pattern_that_leaves_out_entries_is_refused() -> None:
-    with pytest.raises(ResultError, match=r"leaves out entries of 6 rows \(such as 0, 1, 2, 3, 4\)"):
+    with pytest.raises(ResultError, match=r"lacks entries in 6 rows \(such as 0, 1, 2, 3, 4\)"):
         te.sparse_jacobian(heat, pattern=np.eye(6, 8))(np.arange(8.0))
     with pytest.raises(ResultError, match=r"the pattern has the shape \(8, 8\), the Jacobian \(6, 8\)"):
         te.sparse_jacobian(heat, pattern=np.eye(8))(np.ones(8))
@@ -181,9 +181,9 @@ def heat_of_floats(x: list[float]) -> list[float]:
 
 
 def test_large_dense_results_hint_at_sparse_ones() -> None:
-    with pytest.warns(UserWarning, match="takes about 3 sweeps in place of 1,100"):
+    with pytest.warns(UserWarning, match="takes about 3 sweeps instead of 1,100"):
         te.jacobian(heat)(np.linspace(0.0, 30.0, 1102) ** 2)
-    with pytest.warns(UserWarning, match="te.sparse_hessian .* takes about 3 sweeps in place of 1,000"):
+    with pytest.warns(UserWarning, match="te.sparse_hessian .* takes about 3 sweeps instead of 1,000"):
         te.hessian(rosenbrock)(np.full(1000, 0.5))
 
 

@@ -1,4 +1,4 @@
-"""Sums of other things than numbers, against the numbers themselves and against sums over ways."""
+"""Sums over other monoids, compared with real numbers and with sums over paths."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def arrays(x: Any) -> Any:
 
 
 def accesses(x: Any) -> Any:
-    """Elements that are written twice, added to, cleared, and assigned with a unit axis in front."""
+    """Elements that are written twice, added to, cleared, and assigned with a leading unit axis."""
     y = x * 2.0
     y[np.array([0, 0, 1])] = x[np.array([1, 2, 3])] * x[0]
     np.add.at(y, np.array([2, 2]), x[:2] * x[3])
@@ -96,7 +96,7 @@ def test_a_zero_partial_counts_for_sets_and_not_for_numbers() -> None:
 
 def test_too_few_elements_are_refused() -> None:
     _, back = te.vjp(scalars, 1.0, 2.0)
-    with pytest.raises(CotangentError, match="2 numbers, which need as many elements, not 1"):
+    with pytest.raises(CotangentError, match="2 numbers, which need 2 elements, not 1"):
         te.backpropagate(back, [1.0], monoid=monoids.reals())
 
 

@@ -1,4 +1,4 @@
-"""The structure of tapes against a propagation element by element, and against dense Jacobians."""
+"""The structure of tapes compared with elementwise propagation and with dense Jacobians."""
 
 from __future__ import annotations
 
@@ -286,7 +286,7 @@ def test_another_way_has_another_key(one: Any, other: Any) -> None:
 
 
 def test_slots_are_few() -> None:
-    """Functions of one number, reads and views take none; a union of what is there already neither."""
+    """Functions of one number, reads and views need no slots; neither does a union that adds nothing."""
     back = traced(te.default_engine(), lambda x: np.exp(np.sin(x[::-1]) * x[::-1])[1:], (np.ones(10),))[1]
     assert len(Structure(back).slots) == 10
 

@@ -25,7 +25,7 @@ GROUP = 25
 
 
 def bits(value: Any) -> Any:
-    """What two results have in common that are the same to the last bit."""
+    """The properties that two results share if they agree to the last bit."""
     if isinstance(value, (list, tuple)):
         return type(value).__name__, [bits(part) for part in value]
     if isinstance(value, dict):
@@ -35,7 +35,7 @@ def bits(value: Any) -> Any:
 
 
 def cotangent_of(value: Any) -> Any:
-    """A cotangent with another number at each place; None where the value has no derivative."""
+    """A cotangent with different numbers at each place; None if the value has no derivative."""
     if isinstance(value, (list, tuple)):
         parts = [cotangent_of(part) for part in value]
         return type(value)(parts) if type(value) in (list, tuple) else type(value)(*parts)
@@ -67,7 +67,7 @@ def both(program: Callable[..., Any], primals: tuple[Any, ...]) -> Any:
 
 
 def agree(program: Callable[..., Any], points: list[tuple[Any, ...]]) -> Any:
-    """The staged program, after its results have been compared at points, in turn and while others are in use."""
+    """The staged program, after comparing its results at points, in sequence and while other results are in use."""
     staged = te.stage(program)
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -97,7 +97,7 @@ def test_a_random_program_is_replayed_to_the_last_bit(first: int) -> None:
 
 
 def checked(program: Program) -> bool:
-    """Whether a random program was replayed, after it has been checked."""
+    """Whether a random program was replayed, after checking it."""
     function = program.function()
     steps = ([numpy.zeros_like(t) for t in program.tangents], [0.1 * t for t in program.tangents], program.others)
     points = [tuple(program.primals(step)) for step in steps]
@@ -113,7 +113,7 @@ def test_a_numpy_call_is_replayed_to_the_last_bit(call: numpy_calls.Call) -> Non
 
 
 def moved(primal: Any) -> Any:
-    """Numbers in the neighbourhood, of which some are in another order."""
+    """Numbers nearby, some of which are in another order."""
     if isinstance(primal, (list, tuple)):
         return type(primal)(map(moved, primal))
     if isinstance(primal, float):
@@ -274,7 +274,7 @@ def test_the_python_of_a_program_runs_once() -> None:
         return np.sum(a)
 
     class Counted:
-        """Attributes of classes are nothing that a program captures."""
+        """Attributes of classes are not captured by a program."""
 
         @staticmethod
         def call(a: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Programs of many arguments at a time: every lane has the bits of the program's own run, whichever way it goes."""
+"""Programs on many arguments at a time: every lane has the bits of the program's own run, on every path."""
 
 import contextlib
 import math
@@ -19,13 +19,13 @@ from tapeengine.errors import CotangentError, StagingWarning, StructureError
 
 
 def bits(x: Any) -> bytes:
-    """Numbers by their bits, but for the sign of a NaN."""
+    """Numbers by their bits, except for the sign of a NaN."""
     x = np.array(x, float)
     return bytes(np.where(np.isnan(x), np.nan, x).tobytes())
 
 
 def agree(program: Callable[..., Any], columns: list[Any], threads: int = 1) -> None:
-    """Values and cotangents in lanes against the program, lane by lane."""
+    """Compare values and cotangents in lanes with the program, lane by lane."""
     staged = te.stage(program, paths=8)
     mapped = te.vmap(staged, threads=threads)
     rows = np.array(columns).T.tolist()

@@ -1,4 +1,4 @@
-"""What a captured object holds is compared at each call, whatever its class: a replay never has an older value."""
+"""The content of captured objects of any class is compared at each call, so a replay never uses an older value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recordings in files and in C: the same bits, and nothing that was altered is run."""
+"""Recordings in files and in C: the same bits, and altered files are not run."""
 
 import ctypes
 import math
@@ -92,7 +92,7 @@ def test_altered_truncated_and_newer_files_are_refused(tmp_path: Path) -> None:
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 10**6), st.integers(1, 255), st.integers(0, 10**6), st.integers(1, 255))
 def test_a_file_with_a_digest_of_its_own_is_checked(tmp_path: Path, a: int, b: int, c: int, d: int) -> None:
-    """Whoever alters a file can compute its digest: what it holds may be wrong, and must not be unsafe."""
+    """An attacker can also compute the digest of an altered file: its content may be wrong, but must not be unsafe."""
     path = tmp_path / "p.staged"
     if not path.exists():
         recorded(program, XS).save(path)

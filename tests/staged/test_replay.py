@@ -1,4 +1,4 @@
-"""Replays against the program itself: equal values, cotangents, exceptions, to the last bit, whatever path is taken."""
+"""Replays compared with the program itself: equal values, cotangents, exceptions, to the last bit, on every path."""
 
 import math
 from collections.abc import Callable
@@ -134,7 +134,7 @@ def test_whatever_a_program_looks_at(name: str) -> None:
 def count_runs(program: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[[], int]]:
 
     class Counted:
-        runs = 0  # attributes of classes are nothing that a program captures
+        runs = 0  # attributes of classes are not captured
 
         def __call__(self, *args: Any) -> Any:
             Counted.runs += 1

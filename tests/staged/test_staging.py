@@ -1,4 +1,4 @@
-"""What a staged program is: its keys, its limits, what it refuses, and what it says of itself."""
+"""Staged programs: their keys, their limits, their refusals, and their descriptions."""
 
 import math
 import pickle
@@ -53,10 +53,10 @@ def test_the_result_is_always_the_programs(expression: Expression, points: list[
 
 # -- keys --------------------------------------------------------------------------------------------------------------
 def counted(program: Callable[..., Any]) -> tuple[Any, Callable[[], int]]:
-    """A staged program, and how often it has run."""
+    """A staged program, and the number of its runs."""
 
     class Counted:
-        runs = 0  # attributes of classes are nothing that a program captures
+        runs = 0  # attributes of classes are not captured
 
         def __call__(self, *args: Any, **keywords: Any) -> Any:
             Counted.runs += 1
@@ -338,7 +338,7 @@ def test_stats_and_listing() -> None:
     stats = staged.stats()
     assert (stats.recordings, stats.replays, stats.forms, stats.paths, stats.guards) == (2, 1, 1, 2, 2)
     assert stats.nbytes < 60 * stats.instructions
-    assert staged.at_once  # so that nothing is compared before a replay
+    assert staged.at_once  # so nothing is compared before a replay
     text = str(staged)
     assert "check %2 < %1" in text
     assert "sin %1" in text

@@ -1,4 +1,4 @@
-"""The checker on wrong records: each breaks one rule of the contract, and exactly the check of that rule says so."""
+"""The checker on wrong records: each breaks one rule of the contract, and exactly the check of that rule reports it."""
 
 import ctypes
 import itertools
@@ -43,7 +43,7 @@ def with_block(block: Callable[..., Any]) -> Primitive:
 
 
 def share(x: Any, y: Any) -> Any:
-    """exp(x) / (exp(x) + exp(y)), and a constant where both are equal: right to first order only."""
+    """exp(x) / (exp(x) + exp(y)), but constant where both are equal: correct only to first order."""
     return np.where(x == y, 0.5, 1 / (1 + np.exp(y - x)))
 
 
@@ -281,7 +281,7 @@ def test_checking_only_the_first_order_is_silent_about_the_second() -> None:
 
 
 def inverse(*shapes: tuple[int, ...]) -> Primitive:
-    """The inverse of a matrix, whose rules give NaN at an infinite matrix, as they may."""
+    """The inverse of a matrix, whose rules may give NaN at an infinite matrix."""
     return Primitive(
         "test.inverse",
         lambda a: np.linalg.inv(a),
@@ -292,7 +292,7 @@ def inverse(*shapes: tuple[int, ...]) -> Primitive:
 
 
 def test_singular_points_are_probed_for_operations_on_elements_only() -> None:
-    """A 1 x 1 matrix looks like an element; another sample tells that it is not."""
+    """A 1 x 1 matrix looks like an element; another sample shows that it is not."""
     assert report_primitive(inverse((1, 1), (2, 2)), order=1).failures == []
     unsafe = lambda first, x: first / x  # noqa: E731
     log = Primitive(

@@ -1,4 +1,4 @@
-"""Samples outside of a domain: the checker says that the primal is NaN there, and nothing that follows from it."""
+"""Samples outside a domain: the checker reports that the primal is NaN there, and no consequences of it."""
 
 import numpy as np
 import pytest

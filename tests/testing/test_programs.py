@@ -1,4 +1,4 @@
-"""check_vjp on programs, and on engines that break one rule of the contract each."""
+"""check_vjp on programs, and on engines that each break one rule of the contract."""
 
 import itertools
 import math
@@ -90,7 +90,7 @@ def test_exactly_one_check_fails(check: str, engine: Engine) -> None:
 
 
 def test_a_program_that_drops_its_derivative_in_second_order_only() -> None:
-    """The first derivative uses a constant that depends on x: right at order 1, wrong at order 2."""
+    """The first derivative uses a constant that depends on x: correct at order 1, wrong at order 2."""
 
     def sine(engine: Engine, x: float) -> tuple[float, Callable[[float], tuple[float]]]:
         cosine = math.cos(float(getattr(x, "value", x)))
@@ -108,5 +108,5 @@ def test_a_program_that_drops_its_derivative_in_second_order_only() -> None:
 
 
 def test_a_program_that_is_not_smooth_is_told_so() -> None:
-    with pytest.raises(CheckError, match="where it is not smooth"):
+    with pytest.raises(CheckError, match="if it is not smooth"):
         check_vjp(lambda x: x if x > 0 else 0.0 * x, 0.0, order=1)

@@ -26,7 +26,7 @@ TEST = "def test_contract(primitive_contract):\n    primitive_contract()\n"
 
 
 def run(folder: Path, source: str, *options: str, configuration: str = "") -> Any:
-    """Run the two lines in a process of their own, with one fake distribution installed."""
+    """Run the two lines in a separate process, with one fake distribution installed."""
     (folder / "fake_plugin.py").write_text(source)
     info = folder / "fake_dist-1.0.dist-info"
     info.mkdir()

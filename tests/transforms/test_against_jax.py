@@ -1,4 +1,4 @@
-"""First to third derivatives of array programs against JAX, where it is installed."""
+"""First to third derivatives of array programs compared with JAX, if it is installed."""
 
 from typing import Any
 

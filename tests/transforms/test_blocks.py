@@ -1,4 +1,4 @@
-"""Jacobians by blocks of columns: against one jvp for each column, with calls and bytes counted."""
+"""Jacobians by blocks of columns, compared with one jvp for each column, with calls and bytes counted."""
 
 import gc
 import tracemalloc
@@ -15,7 +15,7 @@ import tapeengine.numpy as tnp
 from tapeengine.primitive import Primitive, Rule, Sample, uniform
 from tapeengine.primitive.builders import scale, unbroadcast
 
-N = 6  # inputs of the random programs, and so columns
+N = 6  # inputs of the random programs, which is the number of columns
 
 
 def by_columns(program: Callable[[Any], Any], x: Any) -> Any:
@@ -67,7 +67,7 @@ THROUGH_PLUGIN = Primitive(
     samples=(Sample((uniform((3,)), uniform((3,)))),),
 )
 
-#: From a vector of N numbers to a vector of N numbers, by everything that leaves a record of its own kind.
+#: Functions from N numbers to N numbers, one for every kind of record.
 STEPS: dict[str, Callable[[Any], Any]] = {
     "elementwise": lambda x: tnp.sin(x) * x + x / (2.0 + x * x) - tnp.exp(-x),
     "same operand": lambda x: x * x,
@@ -123,7 +123,7 @@ def test_random_programs(steps: list[str], x: Any) -> None:
 
 @pytest.mark.parametrize("columns", [3, 4, 5, 7])
 def test_places_that_numpy_puts_first_are_not_taken_for_columns(columns: int) -> None:
-    """Arrays of places with a slice between them: their axis comes first, before the block's."""
+    """Index arrays with a slice between them: their axis comes first, before the block's."""
 
     def program(x: Any) -> Any:
         y = x.reshape(1, columns, 1)
@@ -181,7 +181,7 @@ def test_many_columns_go_in_several_blocks() -> None:
 
 
 class Counted:
-    """A product with a forward rule whose calls are counted, singly and in blocks."""
+    """A product that counts the calls of its forward rule, for single tangents and for blocks."""
 
     def __init__(self, with_block: bool) -> None:
         self.calls: list[int] = []
@@ -219,7 +219,7 @@ def test_a_block_form_is_called_once_for_each_record() -> None:
 
 
 def peak(thunk: Callable[[], Any]) -> int:
-    """The most bytes that a call holds at a time."""
+    """The largest number of bytes that a call holds at a time."""
     thunk()
     gc.collect()
     tracemalloc.start()
@@ -233,7 +233,7 @@ def peak(thunk: Callable[[], Any]) -> int:
     "step", [tnp.sin, lambda x: x * 1.5 + x, lambda x: THROUGH_PLUGIN(x, 2.0), lambda x: x[::-1].copy()]
 )
 def test_a_sweep_holds_what_is_still_to_be_read(step: Callable[[Any], Any]) -> None:
-    """Blocks of 20 columns of 5000 numbers: a chain of 40 steps holds no more of them than one of 10."""
+    """Blocks of 20 columns of 5000 numbers: a chain of 40 steps holds as many of them as one of 10."""
 
     def chain(steps: int) -> Callable[[Any], Any]:
         def program(x: Any) -> Any:
@@ -246,5 +246,5 @@ def test_a_sweep_holds_what_is_still_to_be_read(step: Callable[[Any], Any]) -> N
 
     primal, block = np.linspace(0.1, 0.2, 20), 20 * 5000 * 8
     long, short = (peak(lambda n=n: te.jacfwd(chain(n))(primal)) for n in (40, 10))  # type: ignore[misc]
-    values = 40 * 5000 * 8 * 4  # what the tape itself keeps of the primal run, at most
+    values = 40 * 5000 * 8 * 4  # an upper bound for what the tape keeps of the primal run
     assert long - short < values and long < 4 * block + values

@@ -1,4 +1,4 @@
-"""checkpoint and iterate: the same derivatives from fewer stored records, with the recomputation counted."""
+"""checkpoint and iterate: the same derivatives with fewer stored records; recomputation is counted."""
 
 from functools import cache
 from math import comb
@@ -33,7 +33,7 @@ def test_checkpoint_gives_the_same_derivatives(argnums: int) -> None:
 
 def test_checkpoint_leaves_one_record_for_each_call_and_recomputes_once() -> None:
     calls: list[int] = []
-    count = calls.append  # of the list itself: what is run again has a copy of a list that it captures
+    count = calls.append  # bound to the list itself: functions that run again get copies of captured lists
 
     def program(x: Any) -> Any:
         count(1)
@@ -119,7 +119,7 @@ def test_iterate_refuses_what_it_cannot_repeat() -> None:
 
 @cache
 def fewest(n: int, kept: int) -> int:
-    """The fewest steps that reversing n steps takes besides undoing them, by trying every place to keep a state."""
+    """The fewest repeated steps for reversing n steps, by trying every place to keep a state."""
     if n <= 1:
         return 0
     if kept == 1:
@@ -152,7 +152,7 @@ def test_calls_of_a_step_stay_within_the_binomial_bound() -> None:
     n, kept = 300, 5
     te.grad(lambda x: te.iterate(step, n, x, checkpoints=kept))(0.5)
     r = repetitions(n, kept)
-    # the first run, the repeated steps, and each step once more on a tape to undo it
+    # the first run, the repeated steps, and each step once more on a tape for its reversal
     assert len(calls) <= n + (r * n - comb(kept + r, r - 1)) + n
 
 
@@ -174,7 +174,7 @@ def test_few_states_are_alive_at_a_time() -> None:
 
     chain = Chain(step, 500, 4, State(0))
     chain.reverse(lambda state, position: None)
-    assert max(most) <= 2 * 4 + 3  # the states of the first run, those of this reversal, and the ones in hand
+    assert max(most) <= 2 * 4 + 3  # the states of the first run, those of this reversal, and the current ones
 
 
 def test_captures_of_functions_that_call_each_other() -> None:

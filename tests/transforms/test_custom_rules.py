@@ -1,4 +1,4 @@
-"""Functions with rules of their own, in every direction and order, with closures over traced values."""
+"""Functions with custom rules, in every direction and order, with closures over traced values."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ def test_a_closure_over_an_outer_trace() -> None:
 
 
 def test_the_rule_is_what_counts() -> None:
-    """The rule may differ from the function's own derivative, so the tests above cannot pass by tracing through it."""
+    """The rule differs from the function's own derivative, so the tests above cannot pass by tracing the function."""
 
     @te.custom_vjp
     def clipped(x: float) -> float:

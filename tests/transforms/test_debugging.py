@@ -51,7 +51,7 @@ def test_a_partial_that_is_not_finite_is_named(engine: te.Engine) -> None:
     message = str(caught.value)
     assert f"{__file__}:{line_with('the partial is infinite')} in root_of_zero" in message
     assert "sqrt of 0.0" in message and "inf" in message
-    assert engine.grad(root_of_zero)(3.0) == 1.0  # off again: a linear map sends zero to zero
+    assert engine.grad(root_of_zero)(3.0) == 1.0  # debug is off again: a linear map sends zero to zero
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero")
@@ -126,7 +126,7 @@ WEIGHTS = np.arange(1200.0).reshape(40, 30)
 
 
 def test_the_profile_counts_the_arrays_that_records_keep() -> None:
-    """The weights and x, once each, the two sums of 40, and the outer product's operands, which are views of these."""
+    """The weights and x once each, the two sums of 40, and the outer product's operands, which are views of these."""
     view = te.tape(weighted, np.ones(30))
     costs = {cost.line.text: cost for cost in view.profile()}
     first = costs["y = WEIGHTS @ x"]

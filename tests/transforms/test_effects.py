@@ -1,4 +1,4 @@
-"""What functions that are run apart (checkpoints, tasks, steps) leave behind: as in the plain program, or refused."""
+"""Effects of functions that run separately (checkpoints, tasks, steps): as in the plain program, or refused."""
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -16,7 +16,7 @@ X = np.array([1.0, 2.0, 3.0])
 
 
 class Model:
-    """An object of a program's own."""
+    """An object of the user's program."""
 
     def __init__(self, weight: Any) -> None:
         self.weight = weight
@@ -31,7 +31,7 @@ class Record:
     left: Any = 0
 
 
-# Each place makes (write, read) around a weight, which may be traced.
+# Each entry makes (write, read) for a weight, which may be traced.
 def in_list(weight: Any) -> tuple[Callable[[Any], Any], Callable[[], Any]]:
     kept = [weight, 0]
     return lambda v: kept.__setitem__(1, v), lambda: kept[1] * kept[0]
@@ -77,7 +77,7 @@ LEFT: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 }
 
 
-# Who runs a function apart from the rest of the program; each takes (function, argument).
+# Transforms that run a function separately from the rest of the program; each takes (function, argument).
 def checkpointed(f: Any, x: Any) -> Any:
     return te.checkpoint(f)(x)
 
@@ -172,7 +172,7 @@ def test_a_write_into_an_array_that_is_given_or_captured_is_refused(order: str, 
         return run(step, y) + y.sum()
 
     if isinstance(run, str) and what == "its own value":
-        return  # a function with rules has no derivative of its own that the write could change
+        return  # the write cannot change the rule of a custom function
     with pytest.raises(DroppedDerivativeError):
         ORDERS[order](whole)
 
@@ -198,11 +198,11 @@ class Slotted:
 
 
 class Kept(list[Any]):
-    """A list of a program's own class."""
+    """A list subclass of the program."""
 
 
 class Named(dict[str, Any]):
-    """A dict with a constructor of its own."""
+    """A dict subclass with its own constructor."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -220,7 +220,7 @@ class Narrow:
 
 
 class Space:
-    """A class whose attributes are written to."""
+    """A class with attributes that are written to."""
 
     first: Any
     second: Any
@@ -297,7 +297,7 @@ MOVES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def left_in(held: Any) -> Any:
-    """A number that tells what is held, in which order."""
+    """A number that encodes the content and its order."""
     whole = held if hasattr(held, "__iter__") and not isinstance(held, dict) else None
     if whole is None:
         named = (
@@ -331,7 +331,7 @@ def test_what_is_moved_and_taken_out_in_captured_objects(run: Any, holder: str, 
         plain = whole(lambda f, x: (f(x), f(x))[0])
     try:
         value, slope = te.value_and_grad(plain)(1.75)
-    except Exception as error:  # taken out twice
+    except Exception as error:  # removed twice
         with pytest.raises(type(error)):
             te.value_and_grad(again)(1.75)
         return

@@ -1,4 +1,4 @@
-"""fork on executors that share no memory: tasks travel by pickle, and bring what their derivatives need."""
+"""fork on executors that share no memory: tasks are pickled, and return the data that their derivatives need."""
 
 import multiprocessing
 import os
@@ -19,7 +19,7 @@ W = np.random.default_rng(3).normal(size=(2, 3))
 
 
 class Pair(NamedTuple):
-    """A structure that travels."""
+    """A structure that is sent."""
 
     a: Any
     b: Any
@@ -88,7 +88,7 @@ def test_a_task_that_does_not_travel_says_so(pool: Executor) -> None:
 
 
 class Elsewhere(Executor):
-    """Runs everything at once, on what has been through pickle, and counts bytes."""
+    """Runs everything at once after a round trip through pickle, and counts bytes."""
 
     def __init__(self) -> None:
         self.sent: list[int] = []
@@ -144,7 +144,7 @@ def steep(x: Any) -> Any:
 
 
 def test_a_row_that_is_not_finite_is_not_used() -> None:
-    """The derivative overflows, its product with a small cotangent does not."""
+    """The derivative overflows, but its product with a small cotangent does not."""
     for executor in (Elsewhere(), None):
         _, backpropagator = ENGINE.vjp(lambda x, e=executor: ENGINE.fork(partial(steep, x), executor=e)[0], 1e-200)
         assert backpropagator(1e-300) == pytest.approx((1e100,))

@@ -1,4 +1,4 @@
-"""fork and fork_map: derivatives of parallel programs, the same for any number of workers, counted and not timed."""
+"""fork and fork_map: derivatives of parallel programs, equal for any number of workers; counted, not timed."""
 
 import gc
 import threading
@@ -21,7 +21,7 @@ from tapeengine.workers import Threads, in_order
 ENGINE = te.Engine()
 RNG = np.random.default_rng(5)
 W, X = RNG.normal(size=(3, 3)), RNG.normal(size=3)
-WAIT = 20.0  # seconds until a test that waits for another thread gives up
+WAIT = 20.0  # seconds after which a test stops waiting for another thread
 GLOBAL: list[Any] = []
 
 
@@ -68,9 +68,9 @@ def test_the_trace_that_forks_has_one_record_and_one_for_each_number_that_comes_
         assert backpropagator((2.0, -1.0)) == (0.0,)
 
 
-# -- side by side -----------------------------------------------------------------------------------------------------
+# -- in parallel ------------------------------------------------------------------------------------------------------
 def met(barrier: threading.Barrier) -> Any:
-    """A function whose value and whose reverse rule wait until another thread has got there too."""
+    """A function whose value and reverse rule wait until another thread has reached the same point."""
 
     @ENGINE.custom_vjp
     def meet(x: Any) -> Any:
@@ -105,7 +105,7 @@ def test_the_first_task_runs_in_the_thread_that_forks(two: Executor) -> None:
 
 def test_a_backpropagator_keeps_the_tapes_of_its_tasks_and_no_longer(two: Executor) -> None:
     class Residual:
-        """Something that can be seen to go."""
+        """An object whose deletion can be observed."""
 
     gone = []
 
@@ -142,7 +142,7 @@ def test_tasks_that_wait_for_tasks_never_block_each_other(workers: int) -> None:
         value, backpropagator = ENGINE.vjp(lambda x: tree(executor, x, 5), 0.8)
         done = (value, *backpropagator(1.0))
     with ThreadPoolExecutor(1) as executor:
-        executor.shutdown()  # nobody takes a task: all run in this thread
+        executor.shutdown()  # no worker takes a task: all run in this thread
         value, backpropagator = ENGINE.vjp(lambda x: tree(executor, x, 5), 0.8)
         assert done == (value, *backpropagator(1.0))
 
@@ -271,7 +271,7 @@ def test_inner_products_tie_the_two_modes() -> None:
 
 def test_a_linear_map_runs_the_tasks_once_more_however_often_it_is_applied() -> None:
     runs: list[int] = []
-    count = runs.append  # of the list itself: what is run again has a copy of a list that it captures
+    count = runs.append  # bound to the list itself: functions that run again get copies of captured lists
 
     def program(x: Any) -> Any:
         return sum(ENGINE.fork(lambda: count(1) or x * x, lambda: 3.0 * x))  # type: ignore[func-returns-value]
@@ -389,7 +389,7 @@ def test_calls_in_order_of_none_and_with_an_executor_that_is_gone() -> None:
 
 def test_results_that_have_been_taken_are_not_kept(two: Executor) -> None:
     class Result:
-        """Something that can be seen to go."""
+        """An object whose deletion can be observed."""
 
     barrier = threading.Barrier(3)
 

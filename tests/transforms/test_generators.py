@@ -1,4 +1,4 @@
-"""States of the global random generators are read once, and again after every draw."""
+"""The states of the global random generators are read once, and again after every draw."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ def _kept() -> Iterator[None]:
 
 @pytest.mark.parametrize("name", DRAWS)
 def test_every_draw_is_seen(name: str) -> None:
-    for _ in range(4):  # every second normal number comes from a store
+    for _ in range(4):  # every second normal number comes from the generator's cache
         before = generator_states()
         assert generator_states() is before
         full = random.getstate(), np.random.get_state(legacy=False)

@@ -1,4 +1,4 @@
-"""`hvp` runs the program once, whatever it computes with; a program that turns from scalars to arrays must repeat."""
+"""`hvp` runs a program once for any kind of values; a program that changes from scalars to arrays must repeat."""
 
 from functools import partial
 
@@ -70,7 +70,7 @@ def test_a_program_that_turns_to_arrays_runs_once_more_and_must_repeat():
 @settings(max_examples=60, deadline=None)
 @given(programs, st.sampled_from([float, np.float64, np.float32]), st.booleans())
 def test_a_later_product_has_the_bits_and_types_of_the_first(program, kind, inside):
-    """A function that is no Python function is never known to be one of scalars: its products are first ones."""
+    """A callable other than a Python function is never known to be scalar: its products are computed afresh."""
 
     def last(*xs):
         return program(tm, *xs)[-1] * 1.0

@@ -1,4 +1,4 @@
-"""Gradients and Jacobians with complex numbers: what is allowed, and against differences and JAX."""
+"""Gradients and Jacobians with complex numbers: which are allowed, compared with differences and JAX."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ Z = np.array([0.4 + 0.3j, -0.7 + 0.2j, 1.1 - 0.5j])
 A = np.array([[0.2 + 0.1j, -0.5, 1.0j], [0.3, 0.9 - 0.2j, -0.1], [1.1, 0.4j, 0.4]])
 MODES: list[tuple[Callable[..., Any], str]] = [(te.jacfwd, "jacfwd"), (te.jacrev, "jacrev"), (te.jacobian, "jacobian")]
 
-# Each goes from C^3 to C^n, and is holomorphic at Z.
+# Each maps C^3 to C^n and is holomorphic at Z.
 HOLOMORPHIC: dict[str, Callable[[Any, Any], Any]] = {
     "elementwise": lambda xp, z: xp.exp(z) * z / (z + 2.0),
     "matrix": lambda xp, z: A @ xp.sin(A @ z) + z**3,
@@ -28,7 +28,7 @@ HOLOMORPHIC: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def complex_derivative(f: Callable[[Any], Any], z: Any, step: float = 1e-5) -> Any:
-    """Differences of fourth order along each real part, as columns; a holomorphic program has no other derivative."""
+    """Fourth-order differences along each real part, as columns; a holomorphic program has no other derivatives."""
     columns = []
     for e in np.eye(z.size).reshape(z.size, *z.shape):
         one, two = (np.asarray(f(z + k * step * e)) - np.asarray(f(z - k * step * e)) for k in (1, 2))

@@ -1,4 +1,4 @@
-"""Rows of Jacobians of array programs: blocks of cotangents against single resolves, and what they cost."""
+"""Rows of Jacobians of array programs: blocks of cotangents compared with single resolves, and their costs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +27,7 @@ def numbers(value: Any) -> Any:
 
 
 def one_hot(value: Any, position: int) -> Any:
-    """The cotangent of a structure that is one at one number."""
+    """The cotangent of a structure that is one at one number and zero elsewhere."""
     if isinstance(value, dict):
         parts = one_hot(list(value.values()), position)
         return dict(zip(value, parts, strict=True))
@@ -44,13 +44,13 @@ def one_hot(value: Any, position: int) -> Any:
 
 
 def row_by_row(f: Callable[..., Any], *primals: Any) -> Any:
-    """The Jacobian as one resolve for each number of the result."""
+    """The Jacobian by one resolve for each number of the result."""
     value, backpropagator = te.vjp(f, *primals)
     return np.stack([numbers(backpropagator(one_hot(value, k))) for k in range(numbers(value).size)])
 
 
 def in_blocks(f: Callable[..., Any], *primals: Any) -> Any:
-    """The same by `row_sweep`, which refuses nothing but few rows."""
+    """The Jacobian by `row_sweep`, which refuses only few rows."""
     value, backpropagator = te.vjp(f, *primals)
     return row_sweep.matrix(backpropagator, numbers(value).size, numbers(primals).size, float)
 
@@ -82,7 +82,7 @@ def element_by_element(y: Any) -> Any:
 
 
 REPEATED, MASK = np.array([2, 0, 2, 1]), np.array([True, False, True, True])
-# Each takes two vectors of four and gives one.
+# Each maps two vectors of length four to one.
 STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "sin": lambda y, z: tnp.sin(y),
     "tanh": lambda y, z: tnp.tanh(y * z),
@@ -159,7 +159,7 @@ def test_each_step_by_rows_and_by_columns(name: str) -> None:
 
 @pytest.mark.parametrize("shape", [(3, 3, 3), (3, 4), (2, 3, 3)])
 def test_an_index_whose_axes_numpy_moves(shape: tuple[int, ...]) -> None:
-    """Indices on both sides of a slice; as many rows as one of the axes has numbers."""
+    """Indices on both sides of a slice; the number of rows equals the length of one of the axes."""
     index: Any = ([0, 1, 1], slice(None), [1, 0, 2])[: len(shape)] if len(shape) == 3 else (slice(None), [2, 0, 2])
 
     def program(x: Any) -> Any:
@@ -172,7 +172,7 @@ def test_an_index_whose_axes_numpy_moves(shape: tuple[int, ...]) -> None:
 
 
 def counted(vjp: Callable[..., Any], jvp: Callable[..., Any], calls: list[Any]) -> Primitive:
-    """x**2 on arrays with a rule that tells of its calls."""
+    """x**2 on arrays with a rule that records its calls."""
 
     def rule(ct: Any, x: Any) -> Any:
         calls.append(np.shape(ct))
@@ -182,7 +182,7 @@ def counted(vjp: Callable[..., Any], jvp: Callable[..., Any], calls: list[Any]) 
 
 
 def test_a_rule_that_takes_a_block_is_called_once_for_it() -> None:
-    """And once more, for the random combination that it is checked by."""
+    """One more call, for the random combination by which it is checked."""
     calls: list[Any] = []
     square = counted(lambda ct, x: 2.0 * ct * x, lambda t, x: 2.0 * t * x, calls)
     rows = te.jacrev(lambda x: square(x)[::-1])(np.arange(50.0))
@@ -257,7 +257,7 @@ def test_one_walk_serves_a_block() -> None:
 
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
 def test_zero_goes_to_zero() -> None:
-    """Infinite partials below cotangents of zero, by a kernel and by a rule; some rows reach them and some do not."""
+    """Infinite partials below cotangents of zero, in a kernel and in a rule; only some rows reach them."""
 
     def program(x: Any) -> Any:
         root = tnp.sqrt(x)
@@ -282,7 +282,7 @@ def test_rows_of_zeros_stay_zero_in_products_with_infinities() -> None:
 
 
 def test_a_rule_may_hold_on_to_a_cotangent() -> None:
-    """Blocks are used again for other storages, but not while somebody looks at them."""
+    """Blocks are reused for other storages, but not while anything refers to them."""
     held: list[Any] = []
     square = counted(lambda ct, x: (held.append((ct, ct.copy())), 2.0 * ct * x)[1], lambda t, x: 2.0 * t * x, [])
 
@@ -321,7 +321,7 @@ def test_complex_arrays_within_a_real_program() -> None:
 
 @pytest.mark.parametrize("order", ["rr", "rf", "fr"])
 def test_nested(order: str) -> None:
-    """The outer trace sees through: these rows are resolved one by one, and recorded."""
+    """The outer trace sees the steps: these rows are resolved one by one, and recorded."""
 
     def program(x: Any) -> Any:
         return tnp.sin(x[:4]) * x[4:] + tnp.sum(x) ** 2

@@ -14,7 +14,7 @@ from tapeengine.errors import ResultError, StructureError, UnsupportedError
 
 
 def many(xs: list[Any], k: Any) -> dict[str, Any]:
-    """20 inputs and 40 outputs over scalars."""
+    """20 inputs and 40 outputs, all scalars."""
     out, state = [], k
     for i in range(40):
         state = tm.sin(state + xs[i % len(xs)]) * xs[(3 * i) % len(xs)]
@@ -40,7 +40,7 @@ def test_blocks_of_scalars_agree_with_single_sweeps() -> None:
     ("n", "m", "forward"), [(20, 24, True), (24, 20, True), (25, 20, False), (3, 9, True), (9, 3, False)]
 )
 def test_the_mode_takes_what_costs_fewer_walks(n: int, m: int, forward: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scalars are swept in eights; a walk costs the same in both directions."""
+    """Scalars are swept in blocks of eight; a walk costs the same in both directions."""
     from tapeengine._core.sweeps import block
 
     asked: list[bool] = []
@@ -129,7 +129,7 @@ X = np.array([0.7, -0.4, 1.1])
 
 
 def differences(f: Any, x: Any, step: float = 1e-4) -> Any:
-    """Central differences of fourth order along each entry, as the last axis."""
+    """Fourth-order central differences along each entry, as the last axis."""
     columns = []
     for e in np.eye(len(x)):
         one, two = (np.asarray(f(x + k * step * e)) - np.asarray(f(x - k * step * e)) for k in (1, 2))
@@ -171,7 +171,7 @@ OPERATIONS = [
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_second_order_on_one_tape_agrees_with_nesting(operation: Any) -> None:
-    """The sweep that carries the partials' derivatives, against forward over reverse by nested traces."""
+    """The sweep that carries the partials' derivatives, compared with forward over reverse by nested traces."""
 
     def program(xs: Any) -> Any:
         a, b = xs

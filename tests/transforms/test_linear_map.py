@@ -1,4 +1,4 @@
-"""The laws of linear maps (WN Figures 4 and 5), on maps that programs have as derivatives."""
+"""The laws of linear maps (WN Figures 4 and 5), on derivatives of programs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -45,7 +45,7 @@ def element(name: str, seed: int) -> Any:
 
 
 def linear_map(source: str, target: str, seed: int) -> LinearMap:
-    """The derivative of a program with a matrix: a map of which nothing special is known."""
+    """The derivative of a program with a matrix: a map without known structure."""
     rng = np.random.default_rng(seed)
     like, into = SPACES[source], te.LinearMap.identity(SPACES[target]).domain
     matrix = rng.standard_normal((into.size, len(numbers(like))))
@@ -240,7 +240,7 @@ def test_maps_of_different_spaces_do_not_combine() -> None:
 
 
 def test_a_map_can_be_differentiated() -> None:
-    """The derivative of x |-> f'(x) v, by way of linearize within a trace."""
+    """The derivative of x |-> f'(x) v, through linearize within a trace."""
 
     def along(x: float) -> Any:
         return te.linearize(lambda t: t * t * t, x)[1](2.0)
@@ -250,7 +250,7 @@ def test_a_map_can_be_differentiated() -> None:
 
 @pytest.mark.parametrize("rows", [3, 90])
 def test_the_matrix_of_a_program_on_arrays_comes_by_blocks(rows: int) -> None:
-    """Tall and wide ones, from forward and from reverse sweeps: few calls of the rules, the columns of the map."""
+    """Tall and wide maps, by forward and reverse sweeps: few calls of the rules give the columns of the map."""
     calls = []
 
     @te.primitive

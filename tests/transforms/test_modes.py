@@ -1,4 +1,4 @@
-"""Forward and reverse are one linear map: inner products tie jvp to vjp on every program of the test suite."""
+"""Forward and reverse mode are one linear map: inner products tie jvp to vjp on every program of the test suite."""
 
 import math
 from typing import Any
@@ -14,7 +14,7 @@ every_program = pytest.mark.parametrize("program", PROGRAMS, ids=str)
 
 
 def draws(n: int, step: float) -> list[float]:
-    """Numbers of both signs that no program is likely to treat alike."""
+    """Numbers of both signs that programs are unlikely to treat alike."""
     return [math.sin(step * (k + 1)) for k in range(n)]
 
 

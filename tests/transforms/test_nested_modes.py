@@ -23,7 +23,7 @@ def forward(f: Callable[[list[Any]], Any], x: list[Any]) -> Any:
 
 
 def by_tangents(f: Callable[[list[Any]], Any], x: list[Any]) -> list[Any]:
-    """A run of the program for each entry, as jvp has it."""
+    """A run of the program for each entry, as in jvp."""
     return [te.jvp(f, (x,), ([float(i == j) for j in range(len(x))],))[1] for i in range(len(x))]
 
 
@@ -79,7 +79,7 @@ GUARDED = {
 @pytest.mark.parametrize("guarded", GUARDED.values(), ids=GUARDED)
 @pairs
 def test_what_where_leaves_out_has_zero_second_derivatives(outer: str, inner: str, guarded: Any) -> None:
-    """A linear map sends zero to zero: also the one whose coefficient is the other's infinite derivative."""
+    """A linear map sends zero to zero, also if its coefficient is an infinite derivative of the other mode."""
     assert MODES[outer](lambda x: MODES[inner](lambda x: guarded(x[0]), x)[0], [0.0]) == [0.0]
     transforms = {"r": te.jacrev, "f": te.jacfwd, "t": te.jacfwd}
     gradient = transforms[inner](lambda x: tnp.sum(guarded(x)))
@@ -97,7 +97,7 @@ def test_perturbations_are_not_confused() -> None:
 
 @pytest.mark.parametrize("transform", [te.jacfwd, te.jacrev], ids=["jacfwd", "jacrev"])
 def test_a_jacobian_of_numbers_inside_a_trace_records_no_arrays(transform: Any) -> None:
-    """Each of its numbers is one sweep's result, so the outer tape has scalar records alone."""
+    """Each of its numbers is one sweep's result, so the outer tape has only scalar records."""
 
     def inner(p: Any) -> Any:
         return {"a": p[0] * p[1] * p[1], "b": [p[0] ** 3]}

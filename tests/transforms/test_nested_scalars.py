@@ -1,4 +1,4 @@
-"""Traces in traces, over every class of number, in every place: the second derivative is that of floats."""
+"""Nested traces with every class of number in every position: the second derivative equals that for floats."""
 
 import numpy as np
 import pytest

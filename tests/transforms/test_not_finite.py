@@ -99,7 +99,7 @@ def test_the_first_number_is_named(
     message = str(caught.value)
     assert line_with(comment) in message, message
     assert all(word in message for word in words), message
-    TRANSFORMS[transform](engine, lambda x: tnp.sin(x), x)  # works on, and is off
+    TRANSFORMS[transform](engine, lambda x: tnp.sin(x), x)  # works, and is off
 
 
 def test_a_cotangent_of_an_array_is_named(engine: te.Engine) -> None:
@@ -147,7 +147,7 @@ def test_a_rule_that_is_not_elementwise_is_named_in_both_sweeps(engine: te.Engin
 
 
 def test_within_another_trace(engine: te.Engine) -> None:
-    """The inner gradient's sweep is recorded, and checked as it is."""
+    """The inner gradient's sweep is recorded, and checked like others."""
     with engine.debug(nans=True):
         for nested in (engine.hessian(logarithm), engine.grad(lambda x: engine.grad(logarithm)(x)[0])):
             with pytest.raises(NotFiniteError) as caught:
@@ -182,7 +182,7 @@ def test_results_do_not_change(engine: te.Engine) -> None:
 
 
 def test_a_switch_that_is_off_leaves_no_watcher(engine: te.Engine) -> None:
-    """Kernels record as ever, and nothing is told of what they do."""
+    """Kernels record as usual, and the watcher is not notified of them."""
     _value, backpropagator = engine.vjp(logarithm, np.full(4, 3.0))
     names = {type(record).__name__ for record in backpropagator.tape.arrays}
     assert finite.watcher_of(backpropagator.tape) is None and "ElementwiseRecord" in names
@@ -192,7 +192,7 @@ def test_a_switch_that_is_off_leaves_no_watcher(engine: te.Engine) -> None:
 
 
 def test_a_second_derivative_that_is_not_finite_is_found(engine: te.Engine) -> None:
-    """Value and gradient are finite at zero; one tape of scalars, swept twice, would not tell."""
+    """Value and gradient are finite at zero; a single scalar tape, swept twice, would not show the difference."""
 
     def program(x: Any) -> Any:
         return x**1.5

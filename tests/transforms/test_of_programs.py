@@ -59,11 +59,11 @@ STATE = State(0.4, 1, -0.3)
 
 
 def stacked(w: Any, x: Any) -> Any:
-    """`waves` with a result that plain numpy would give."""
+    """`waves` with a result as plain numpy gives it."""
     return tnp.stack(waves(w, x))
 
 
-#: For each transform the program, and what is done to the program and to its plain function.
+#: For each transform the program, and the call for the program and for its plain function.
 TRANSFORMS: dict[str, tuple[Callable[..., Any], Callable[[Any], Any]]] = {
     "grad": (loss, lambda f: te.grad(f)(*LOSS)),
     "grad of two arguments": (loss, lambda f: te.grad(f, (0, 2))(*LOSS)),

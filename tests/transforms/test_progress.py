@@ -1,4 +1,4 @@
-"""Progress: every pass that can be long counts its parts, to the end, and gives what it gives without."""
+"""Progress: every potentially long pass counts its parts to the end, and gives the same result as without."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import tapeengine as te
 
 
 class Shown:
-    """Shows an iteration as tqdm does: (what, total, how many were done) of each pass."""
+    """Displays an iteration like tqdm: (what, total, number done) of each pass."""
 
     def __init__(self):
         self.passes = []

@@ -1,4 +1,4 @@
-"""Random programs with forks in forks: the same bits for any number of workers, the plain program's derivatives."""
+"""Random programs with nested forks: equal bits for any number of workers, and the plain program's derivatives."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor

@@ -1,5 +1,5 @@
-"""What derivative rules return and their values cannot be added to: complex numbers for real ones, another library's
-arrays. Refused in both directions, as the rule is given and transposed."""
+"""Results of derivative rules that cannot be added to cotangents: complex numbers for real ones, another library's
+arrays. They are refused in both directions, for given and for transposed rules."""
 
 import numpy as np
 import pandas as pd
@@ -67,7 +67,7 @@ def test_another_librarys_arrays_are_refused(direction, make, kind):
         assert type(FOREIGN[kind]).__name__ in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FOREIGN if kind != "Series"])  # which is a structure
+@pytest.mark.parametrize("kind", [kind for kind in FOREIGN if kind != "Series"])  # a Series is a structure
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_functions_with_rules_whose_value_is_another_librarys_array(direction, kind):
     custom = te.custom_vjp(lambda v: FOREIGN[kind])

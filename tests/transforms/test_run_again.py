@@ -1,4 +1,4 @@
-"""What is run again is the same program: every transform that does it, times what is captured, times what changes.
+"""Functions that run again behave the same: every transform that does so, with every kind of capture and change.
 
 The wanted derivative is that of the same program without the transform, which is run once.
 """
@@ -33,7 +33,7 @@ class Settings:
 
 
 class Plain:
-    """A captured object of a class of the program."""
+    """A captured object of a class in the program."""
 
     def __init__(self, k: Any) -> None:
         self.k = k
@@ -43,7 +43,7 @@ class Plain:
 
 
 def power(k: Any, x: Any) -> Any:
-    """Its value at 1 does not tell k, so that no comparison of values can stand in for the binding."""
+    """Its value at 1 does not depend on k, so that comparing values cannot replace the binding."""
     return 0.5 * x**k
 
 
@@ -180,7 +180,7 @@ def mapped(f: Any, x: Any) -> Any:
 
 
 def with_rule(f: Any, x: Any) -> Any:
-    """A function whose rules capture what the function captures."""
+    """A function whose rules capture the same variables as the function."""
 
     @ENGINE.custom_vjp
     def function(y: Any) -> Any:
@@ -209,7 +209,7 @@ ORDERS: dict[str, Callable[[Any], Any]] = {
 
 
 def program(run: Any, make: Any) -> Any:
-    """Three calls with a change after each, as a loop makes them."""
+    """Three calls with a change after each, as in a loop."""
 
     def summed(x: Any) -> Any:
         f, change = make()
@@ -381,7 +381,7 @@ def test_an_array_that_never_changes_is_copied_once() -> None:
 
 # -- rules in threads --------------------------------------------------------------------------------------------------
 class Box:
-    """Out of reach of the binding: what a rule takes from here is recorded on a tape of its call."""
+    """Not covered by the binding: computations of a rule on this are recorded on a tape of its call."""
 
     w: Any = None
 

@@ -79,7 +79,7 @@ def bisect(f, low, high):
             low, flow = middle, fm
         else:
             high = middle
-    # one step of Newton's method with a difference for the slope
+    # one step of Newton's method with a difference quotient for the slope
     h = 1e-6
     return middle - f(middle) / ((f(middle + h) - f(middle - h)) / (2 * h))
 

@@ -1,4 +1,4 @@
-"""Short functions of an array of four numbers and of a number, each with something that programs do."""
+"""Short functions of an array of four numbers and of a number, each with an idiom that programs use."""
 
 import bisect
 import collections
@@ -30,7 +30,7 @@ IDIOMS = {}
 
 
 def idiom(function):
-    """Keep an idiom."""
+    """Add an idiom to the list."""
     IDIOMS[function.__name__] = function
     return function
 

@@ -1,4 +1,4 @@
-"""Programs as first-time users bring them: they know nothing of the engine, and import what they always import.
+"""Programs as first-time users write them: without knowledge of the engine, with their usual imports.
 
 Each module keeps its programs in `PROGRAMS`, by name, with the numbers at which each is differentiated; `idioms` keeps
 short functions of an array and a number in `IDIOMS`.

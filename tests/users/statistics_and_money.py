@@ -1,4 +1,4 @@
-"""Programs of statisticians, of people in finance, and of people who learn."""
+"""Programs from statistics, finance and courses."""
 
 import itertools
 import math

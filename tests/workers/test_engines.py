@@ -1,4 +1,4 @@
-"""Every engine that tasks run on gives the bits of threads, for all that transforms make of a program."""
+"""Every engine for tasks gives the bits of threads, for all transforms of a program."""
 
 import importlib.util
 import os
@@ -54,7 +54,7 @@ def engine(request: Any) -> Iterator[Any]:
 
 def test_the_derivatives_are_those_of_the_program_in_order(wanted: dict[str, str]) -> None:
     class InOrder(ThreadPoolExecutor):
-        """Nobody takes a task."""
+        """Take no task."""
 
     with InOrder(1) as nobody:
         pass
@@ -77,14 +77,14 @@ def test_processes_loky_and_dask(engine: Any, wanted: dict[str, str]) -> None:
 
 
 def told(lines: str, expected: dict[str, str]) -> dict[str, str]:
-    """What the script says under the names that are expected; engines print lines of their own."""
+    """The script's output under the expected names; engines also print lines."""
     pairs = (line.partition(":") for line in lines.splitlines())
     return {name: value for name, _, value in pairs if name in expected}
 
 
 @pytest.mark.slow
 def test_ray(wanted: dict[str, str]) -> None:
-    """A worker that dies is among its tasks, and data in its store."""
+    """A worker that runs some of the tasks and stores data dies."""
     skip_without("ray")
     environment = {**os.environ, "PYTHONPATH": str(SCRIPT.parent), "RAY_AUTH_MODE": "disabled"}
     run = subprocess.run(
@@ -150,7 +150,7 @@ def test_dask_sees_the_function_and_the_pass(client: Any) -> None:
 
 
 def test_a_tape_that_a_worker_keeps_is_not_recorded_again(client: Any) -> None:
-    """Its second call is given the cotangent alone, and the worker lets go of it with the backpropagator."""
+    """Its second call gets only the cotangent, and the worker drops the data with the backpropagator."""
 
     def kept(dask_worker: Any = None) -> int:
         return sum(type(one).__name__ == "Reply" and one.job is not None for one in dask_worker.data.values())
@@ -174,7 +174,7 @@ def bits_of(value: Any) -> bytes:
     return b"".join(np.asarray(x).tobytes() for x in value)
 
 
-# -- what goes wrong --------------------------------------------------------------------------------------------------
+# -- failures ---------------------------------------------------------------------------------------------------------
 def test_the_first_error_in_order_is_raised(engine: Any) -> None:
     def program(x: Any) -> Any:
         return sum(te.fork_map(far.raising, [x, -x, -2.0 * x, x], executor=engine))
@@ -199,7 +199,7 @@ def test_a_worker_that_dies_is_one_error(name: str, tmp_path: Path) -> None:
         try:
             return sum(te.fork_map(partial(far.dying, str(tmp_path / "died")), [y, x], executor=executor))
         except WorkerError as error:
-            assert f"a worker ended while tasks were run (dying_value), and {type(executor).__name__}" in str(error)
+            assert f"a worker ended while it ran tasks (dying_value), and {type(executor).__name__}" in str(error)
             return 3.0 * y
 
     with far.started(name, 1) as executor:
@@ -210,7 +210,7 @@ def test_a_worker_that_dies_is_one_error(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_dask_repeats_what_a_dead_worker_was_doing(tmp_path: Path) -> None:
-    """Also where the data lay that the task uses, and the tape that a task left there."""
+    """Also on the worker with the data that the task uses, and with the tape that a task left there."""
     skip_without("dask")
     with far.started("dask") as client:
         shards = [te.Shared(shard) for shard in far.DATA]

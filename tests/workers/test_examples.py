@@ -1,4 +1,4 @@
-"""The examples on workers: right, and the same bits on threads, processes and dask."""
+"""The examples on workers: correct, and equal bits on threads, processes and dask."""
 
 import importlib
 import importlib.util
@@ -23,7 +23,7 @@ ERRORS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def _importable() -> Iterator[None]:
-    """By the workers as well, which are given this path."""
+    """Importable on the workers as well, which get this path."""
     sys.path.append(str(EXAMPLES))
     yield
     sys.path.remove(str(EXAMPLES))

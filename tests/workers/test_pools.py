@@ -1,4 +1,4 @@
-"""What pools of processes share, refuse and show: memory, versions, interrupts, progress."""
+"""Pools of processes: shared memory, refusals, versions, interrupts, progress."""
 
 import gc
 import os
@@ -41,7 +41,7 @@ def is_there(name: str) -> bool:
 
 
 def mapped(name: str) -> bool:
-    """Whether this process reads a segment."""
+    """Whether this process has attached a segment."""
     with open("/proc/self/maps") as maps:
         return any(name in line for line in maps)
 
@@ -116,12 +116,12 @@ def test_memory_goes_with_a_worker_that_is_killed_and_with_a_program_that_is() -
 
 @pytest.mark.parametrize("program", [np.vdot, np.multiply], ids=["rows", "run again"])
 def test_a_large_array_that_tasks_share_is_sent_once(pool: Executor, program: Any) -> None:
-    """It lies in shared memory; messages hold its key, in the reverse pass as well. Cotangents are those of threads."""
+    """It is in shared memory; messages contain its key, also in the reverse pass. Cotangents equal those of threads."""
     sizes: list[int] = []
 
     class Counting(type(pool)):  # type: ignore[misc]
         def __init__(self) -> None:
-            """Its processes are the other one's."""
+            """Its processes are those of the other pool."""
 
         def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
             sizes.append(len(pickle.dumps((fn, args))))
@@ -143,7 +143,7 @@ def test_a_large_array_that_tasks_share_is_sent_once(pool: Executor, program: An
 
 
 def test_references_go_with_tasks_alone() -> None:
-    with pytest.raises(UnsupportedError, match="Shared goes to workers with the tasks of fork and fork_map alone"):
+    with pytest.raises(UnsupportedError, match="Shared is sent to workers only with tasks of fork and fork_map"):
         pickle.dumps(te.Shared(1.0))
 
 
@@ -161,7 +161,7 @@ def test_a_loader_is_called_once_on_threads() -> None:
 
 # -- versions ---------------------------------------------------------------------------------------------------------
 class Versions(Executor):
-    """Performs tasks at once, as a worker with other versions would."""
+    """Performs tasks at once, like a worker with other versions."""
 
     def __init__(self, **changes: Any) -> None:
         self.changes = changes

@@ -1,7 +1,7 @@
-"""Calls of the package's functions: arguments of every kind that SciPy takes, and several values of every option.
+"""Calls of the package's functions: arguments of every kind that SciPy accepts, and several values of every option.
 
-A `Function` has the lists of arrays that it is called with, and what its other parameters are set to, one at a time
-beside the defaults. A parameter of SciPy's signature that is in neither fails `test_options.py`.
+A `Function` has lists of arguments, and values for its other parameters, which are set one at a time. A parameter in
+SciPy's signature that is in neither fails `test_options.py`.
 """
 
 from collections.abc import Callable, Iterator
@@ -36,13 +36,13 @@ def positive(*shape: int, dtype: Any = float) -> Any:
 
 @dataclass
 class Function:
-    """A function with its arguments; `wrap` builds what its signature wants of arrays."""
+    """A function with its arguments; `wrap` converts arrays to the arguments of its signature."""
 
     arguments: list[tuple[Any, ...]]
     options: dict[str, list[Any]] = field(default_factory=dict)
     arrays: tuple[str, ...] = ()
     wrap: Callable[..., Any] | None = None
-    nothing: tuple[str, ...] = ()  # options that ask for no other result
+    nothing: tuple[str, ...] = ()  # options that do not change the result
 
 
 IGNORED = ("overwrite_a", "overwrite_b", "overwrite_ab", "overwrite_x")

@@ -1,4 +1,4 @@
-"""Central differences, which the tests compare derivatives with."""
+"""Central differences, with which the tests compare derivatives."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def differences(f, x, h=1e-3):
 
 
 def gradient(f, x):
-    """The gradient by the engine."""
+    """The gradient computed by the engine."""
     return te.vjp(f, np.asarray(x, dtype=float))[1](1.0)[0]
 
 

@@ -1,4 +1,4 @@
-"""Functions of `scipy` itself on traced closures: right or an error, but where a method only compares values."""
+"""Functions of `scipy` itself on traced closures: correct or an error, except for methods that only compare values."""
 
 import warnings
 
@@ -98,7 +98,7 @@ def test_never_silently_wrong(name):
         warnings.simplefilter("ignore")
         try:
             found = te.grad(program)(1.3)
-        except Exception:  # of ours, or of SciPy's on what it cannot compute with
+        except Exception:  # ours, or SciPy's on values that it cannot compute with
             return
         expected = (float(program(1.3 + h)) - float(program(1.3 - h))) / (2 * h)
     if name in COMPARES_ONLY:

@@ -1,6 +1,6 @@
 """First and second derivatives of special functions and distributions in every mode, against mpmath.
 
-The comparison is that of the engine's own tests, which lie beside this distribution in its repository.
+The comparison is shared with the engine's tests, which are beside this distribution in its repository.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Cases that are right or refused: singular and repeated values, sparse products, stiff systems, solvers that stop."""
+"""Cases that are correct or refused: singular and repeated values, sparse products, stiff systems, failing solvers."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_what_depends_on_a_basis_of_repeated_values_is_refused(program):
 
 
 def dense(kind, data, other):
-    """The same product by SciPy."""
+    """The same product, computed by SciPy."""
     return kind((data, ([0, 1, 1, 2], [1, 0, 2, 2])), shape=(3, 3)) * other
 
 

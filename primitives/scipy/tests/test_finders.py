@@ -1,4 +1,4 @@
-"""Root finders take what SciPy's take."""
+"""Root finders accept the arguments of SciPy's."""
 
 import inspect
 
@@ -39,7 +39,7 @@ METHODS["Halley"] = {"fprime": slope, "fprime2": lambda x, p: 6.0 * x}
 @pytest.mark.parametrize("at", [1.3, np.array([0.4, 1.3, 2.2])], ids=["number", "array"])
 @pytest.mark.parametrize("full", [False, True])
 def test_newton_is_an_implicit_function(method, at, full):
-    """dx/dp = -x / (3 x^2 + p), also twice, for each element."""
+    """dx/dp = -x / (3 x^2 + p), also at second order, for each element."""
     options = {**METHODS[method], "tol": 1e-14, "full_output": full}
 
     def root(p):

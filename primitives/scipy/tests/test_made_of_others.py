@@ -1,4 +1,4 @@
-"""SciPy's functions that are made of others: SciPy's values, both directions and second order against differences."""
+"""SciPy functions that are compositions: SciPy's values, both directions and second order against differences."""
 
 # ruff: noqa: B023  (closures are called at once)
 

@@ -14,7 +14,7 @@ WEIGHTS = np.array([1.0, 2.0])
 
 
 class Hidden:
-    """What a class holds is not looked for."""
+    """Holds a value in a class attribute, where the search does not look."""
 
     value = 0.0
 

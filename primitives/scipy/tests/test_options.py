@@ -1,4 +1,4 @@
-"""Every option of SciPy's signatures, on arguments of every kind: its value or error, the derivative or a refusal."""
+"""Every option of SciPy's signatures, on arguments of every kind: value or error, derivative or refusal."""
 
 import functools
 import inspect
@@ -13,7 +13,7 @@ from cases import IGNORED, MODULES, calls
 import tapeengine as te
 from tapeengine.errors import TapeEngineError, UnsupportedError
 
-SECOND = 1 if "TAPEENGINE_NIGHTLY" in os.environ else 7  # every so manieth call is checked to second order
+SECOND = 1 if "TAPEENGINE_NIGHTLY" in os.environ else 7  # one in so many calls is checked to second order
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -111,7 +111,7 @@ def check_derivatives(ours, theirs, arguments, expected, case, second_order):
             result = f(*args)
             parts = result if isinstance(result, (tuple, list)) else (result,)
             kept = [x for x in parts if getattr(x, "dtype", np.dtype(float)).kind in "fc" and not isinstance(x, bool)]
-            # squared moduli, so that signs of vectors do not count
+            # squared moduli, which do not depend on signs of vectors
             return sum(np.sum(w * np.real(x * np.conj(x))) for w, x in zip(weights, kept, strict=True))
 
         return number

@@ -1,4 +1,4 @@
-"""What SciPy has beside our functions: there for plain values, refused for traced ones, wherever they hide."""
+"""SciPy's names without rules: usable on plain values, refused on traced ones, wherever these are hidden."""
 
 import functools
 import inspect
@@ -97,7 +97,7 @@ def test_a_traced_value_that_gets_into_a_passed_function_is_refused(path):
 
 
 def test_every_function_of_a_callable_takes_a_traced_closure_or_refuses_it():
-    """Those that are passed on refuse whatever is traced; of the others each is tried in this package's tests."""
+    """Functions without rules refuse all traced values; the others are covered by this package's tests."""
     differentiated = set()
     for module in MODULES:
         ours, theirs = import_module(f"tapeengine_scipy.{module}"), import_module(f"scipy.{module}")

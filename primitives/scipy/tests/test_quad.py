@@ -1,4 +1,4 @@
-"""`quad` with every option: SciPy's value, error estimate and warnings, and the derivative that its value has."""
+"""`quad` with every option: SciPy's value, error estimate and warnings, and the derivative of that value."""
 
 import warnings
 
@@ -70,7 +70,7 @@ def test_value_and_derivative(name):
 
 @pytest.mark.parametrize("width", [1e-1, 1e-2, 1e-3])
 def test_a_peak_s_width_has_the_derivative_that_the_value_has(width):
-    """At the peak itself the derivative in its width is zero: only the value's subdivision leads to where it is not."""
+    """At the peak the derivative in its width is zero: only the value's subdivision leads to where it is not."""
 
     def total(w):
         return integrate.quad(lambda x: peak(x, 1.0, w), 0.0, 1.0, limit=200)[0]

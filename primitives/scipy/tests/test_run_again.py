@@ -1,6 +1,6 @@
-"""Callables of solvers are the same program where they are run again: bound at the call, repeatable, without effects.
+"""Callables of solvers behave the same when they run again: bound at the call, repeatable, without effects.
 
-The wanted derivative is that of the same program whose callable captures nothing that changes.
+The expected derivative is that of the same program with a callable whose captured values do not change.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ def by_solve_ivp(f, k, **options):
     return integrate.solve_ivp(lambda t, y: -f(y, k), (0.0, 0.4), [1.0], **options).y[0, -1]
 
 
-#: Each takes f(x, k) = x + k and a traced k, and gives a function of k.
+#: Each takes f(x, k) = x + k and a traced k, and returns a function of k.
 SOLVERS = {
     "quad": lambda f, k: integrate.quad(lambda x: f(x, k) ** 2, 0.0, 1.0)[0],
     "quad to a traced end": lambda f, k: integrate.quad(lambda x: f(x, k) ** 2, 0.0, k)[0],
@@ -42,7 +42,7 @@ ORDERS = {
 
 
 class Own:
-    """An object of the program's own."""
+    """An object of the user's program."""
 
     def __init__(self, value):
         self.value = value

@@ -1,4 +1,4 @@
-"""Shapes, lengths and axes that hypothesis draws."""
+"""Shapes, lengths and axes drawn by hypothesis."""
 
 import numpy as np
 import scipy.fft
@@ -69,7 +69,7 @@ def test_filters_of_any_length(seed, count_b, count_a, length):
     y, backpropagator = te.vjp(signal.lfilter, b, a, x)
     ct_b, ct_a, ct_x = backpropagator(ct)
     np.testing.assert_allclose(np.sum(ct_x * t), np.sum(ct * signal.lfilter(b, a, t)), rtol=1e-10, atol=1e-12)
-    # y is of degree 1 in b and of degree -1 in (a, b) scaled together
+    # y has degree 1 in b and degree -1 in a
     np.testing.assert_allclose(np.sum(ct_b * b), np.sum(ct * y), rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(np.sum(ct_a * a), -np.sum(ct * y), rtol=1e-10, atol=1e-12)
 

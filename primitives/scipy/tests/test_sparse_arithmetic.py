@@ -1,4 +1,4 @@
-"""Arithmetic of sparse arrays with traced entries: SciPy's values, derivatives of the dense program, or refused."""
+"""Arithmetic of sparse arrays with traced entries: SciPy's values, derivatives of the dense program, or refusal."""
 
 import operator
 
@@ -12,13 +12,13 @@ from tapeengine.errors import TapeEngineError
 from tapeengine_scipy import sparse, special
 
 RNG = np.random.default_rng(5)
-ROWS, COLUMNS = np.array([0, 0, 1, 2, 2, 2, 0]), np.array([1, 3, 0, 2, 2, 3, 1])  # two places hold two entries
+ROWS, COLUMNS = np.array([0, 0, 1, 2, 2, 2, 0]), np.array([1, 3, 0, 2, 2, 3, 1])  # two positions hold two entries
 DATA = RNG.normal(size=7)
 OTHER = scipy.sparse.random_array((3, 4), density=0.5, rng=RNG)
 SQUARE = scipy.sparse.random_array((4, 4), density=0.5, rng=RNG)
 DENSE = RNG.normal(size=(3, 4))
 
-#: Operations of a sparse array of shape (3, 4); they are SciPy's on SciPy's own array.
+#: Operations on a sparse array of shape (3, 4), which are SciPy's for SciPy's own array.
 OPERATIONS = {
     "+ sparse": lambda a: a + OTHER,
     "sparse +": lambda a: OTHER + a,
@@ -128,7 +128,7 @@ UFUNCS = [name for name in special.__all__ if isinstance(getattr(scipy.special, 
 
 @pytest.mark.parametrize("name", UFUNCS)
 def test_options_of_ufuncs(name):
-    """out, where and dtype, in ours and in SciPy's own."""
+    """The options out, where and dtype, for this package and for SciPy."""
     ours, theirs = getattr(special, name), getattr(scipy.special, name)
     args = [np.full(3, 1.0 + k) if k < theirs.nin - 1 else np.array([0.2, 0.3, 0.4]) for k in range(theirs.nin)]
     chosen = np.array([True, False, True])

@@ -1,4 +1,4 @@
-"""Constant matrices of SciPy as operands of traced numbers and arrays, in lifted programs and in others."""
+"""Constant SciPy matrices as operands of traced numbers and arrays, in lifted and other programs."""
 
 from typing import Any
 

@@ -126,7 +126,7 @@ def test_lists_of_traced_numbers():
 
 @pytest.mark.parametrize("a", [0.5, 1.0, 1.5, 2.0, 3.0])
 def test_incomplete_functions_at_the_ends_of_their_range(a):
-    """The slope of a density x^(a-1) ... at an end: infinite, a number or zero."""
+    """The slope of a density x^(a-1) ... at an end is infinite, a number or zero."""
     bend = -1.0 if a == 1.0 else {0.5: -np.inf, 1.5: np.inf, 2.0: 1.0, 3.0: 0.0}[a]
     assert te.grad(te.grad(lambda x: special.gammainc(a, x)))(0.0) == bend
     assert te.grad(te.grad(lambda x: special.gammaincc(a, x)))(0.0) == -bend
@@ -143,7 +143,7 @@ SMALL = [1e-300, 1e-160, 1e-8, 0.1, 0.6, 1.0, 30.0]
 @pytest.mark.parametrize("a", SMALL)
 @pytest.mark.parametrize("b", [1e-300, 1e-20, 1e-5, 0.3, 1.0, 40.0])
 def test_mixed_derivatives_of_beta_at_extreme_parameters(a, b):
-    """Against 1300 digits: the terms of the textbook formula cancel to all of their digits there."""
+    """Compared with 1300 digits: the terms of the textbook formula cancel completely there."""
     mpmath = pytest.importorskip("mpmath")
     with mpmath.workdps(1300):
         x, y = mpmath.mpf(a), mpmath.mpf(b)
@@ -158,7 +158,7 @@ EXTREMES = [0.0, 1e-300, 1.0, 1e300, np.inf, -1.0, np.nan]
 
 @pytest.mark.parametrize("name", [n for n in special.__all__ if isinstance(getattr(scipy.special, n), np.ufunc)])
 def test_no_raw_errors_at_extreme_arguments(name):
-    """Numbers, where Python's own division raises: a derivative, an infinity, NaN, or an error of the engine's."""
+    """Numbers for which Python's division raises give a derivative, an infinity, NaN, or an error of the engine."""
     function, count = getattr(special, name), getattr(scipy.special, name).nin
     whole = name in ("jn", "yn", "expn")
     for place in range(whole, count):

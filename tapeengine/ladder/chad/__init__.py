@@ -1,7 +1,8 @@
 """CHAD and Efficient CHAD (EC), step by step.
 
-Read it in the order of `STEPS`. `rules` and `arrays` have the rules that all steps share, `vectors` and `monadic` the
-two ways to make environment vectors in terms, `linear` and `sparse` the cotangents, `close` what becomes of functions.
+Read the modules in the order of `STEPS`. `rules` and `arrays` define the rules that all steps share, `vectors` and
+`monadic` two ways to construct environment vectors in terms, `linear` and `sparse` the cotangents, `close` the closure
+conversion.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tapeengine.ladder.derivative import Derivative
 
 __all__ = ["STEPS"]
 
-#: The steps: each takes a module and its primals to a `Derivative`.
+#: The steps: each maps a module and its primals to a `Derivative`.
 STEPS: Mapping[str, Callable[..., Derivative]] = MappingProxyType(
     {
         "copower": Copower.derivative,

@@ -1,12 +1,12 @@
-r"""Reverse CHAD on arrays (EC section 7, Fig. 8), and on the sum of an array.
+r"""Reverse CHAD for arrays (EC section 7, Fig. 8), and for the sum of an array.
 
     D[build n (i. t)] = let (m, _) = D[n] in let ps = build m (i. D_{G,i}[t]) in
                         (map fst ps, \d. let ds = collect d in for each i: take di out of (snd ps[i]) ds[i])
     D[t[s]] = let (x, x') = D[t] in let (i, _) = D[s] in (x[i], \d. x' (at i d))
     D[sum t] = let (x, x') = D[t] in (sum x, \d. x' (copies d))
 
-Reading an element is a projection from a product whose width is not known before it runs. Its cotangent is one-hot, and
-has to be as cheap as that of ``fst``: that is what bags are for.
+Reading an element is a projection from a product whose width is known only at run time. Its cotangent is one-hot, and
+must be as cheap as the cotangent of ``fst``; bags make that possible.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Arrays"]
 
 
 class Arrays(Chad):
-    """D_G, with the operations on arrays."""
+    """D_G with the operations on arrays."""
 
     def array(self, term: Term, g: Context) -> Term:
         """D of the operations on arrays."""
@@ -41,7 +41,7 @@ class Arrays(Chad):
         return super().array(term, g)
 
     def build(self, m: Var, i: Var, body: Term, g: Context) -> Term:
-        """The values of all elements, and the backpropagator that calls theirs."""
+        """The values of all elements, and the backpropagator that calls those of the elements."""
         j, k = self.fresh("j", INT), self.fresh("k", INT)
         pairs = Build(m, i, self.term(body, (*g, i)))
         ps = self.fresh("ps", Array(Product((self.type(body.type), BACK))))

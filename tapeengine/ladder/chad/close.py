@@ -1,11 +1,11 @@
-r"""Functions made first-order (EC section 9): closures, and a sum type for each type of functions.
+r"""Closure conversion (EC section 9): functions become closures, with a sum type for each type of functions.
 
-    F(s -> t) = a sum with an option for each \x. u of this type in the program: the types of what it captures
+    F(s -> t) = a sum with an option for each \x. u of this type in the program: the types of its captured variables
     F(\x. u) = in_l (y1, ..., yn)           l is the number of the function, y1, ..., yn are the variables free in it
     F(t s) = apply (F(t), F(s))             apply (f, x) = case f of in_l ys -> let (y1, ..., yn) = ys in F(u); ...
 
-A closure is a tuple of what was captured. So its cotangent is a tuple too, and one call of one backpropagator gives the
-cotangents of the argument and of what was captured: with copowers it takes two.
+A closure is a tuple of captured values. So its cotangent is a tuple too, and one call of one backpropagator gives the
+cotangents of the argument and of the captured values; copowers need two calls.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ __all__ = ["close"]
 
 
 def close(module: Module) -> Module:
-    """The program without functions as values."""
+    """The program without function values."""
     return Closing().module(module)
 
 
 class Closing:
-    """F; knows the functions of each type that it has met."""
+    """The conversion F; it collects the functions of each type."""
 
     def __init__(self) -> None:
         self.fresh = Fresh()
@@ -54,7 +54,7 @@ class Closing:
         return Named(self.name(of)) if isinstance(of, Function) else homomorphic(of, self.type)
 
     def var(self, x: Var) -> Var:
-        """A variable with its type without functions."""
+        """A variable with its converted type."""
         return Var(x.name, self.type(x.of))
 
     def name(self, of: Function) -> str:
@@ -66,7 +66,7 @@ class Closing:
         return self.names[of]
 
     def term(self, term: Term) -> Term:
-        """F on terms: homomorphic, but for functions and applications."""
+        """F on terms: homomorphic except for functions and applications."""
         match term:
             case Lambda():
                 return self.closure(term)
@@ -87,7 +87,7 @@ class Closing:
         return replace(term, **changed)
 
     def closure(self, function: Lambda) -> Term:
-        """A function: a branch of its apply, and the tuple of what it captures."""
+        """Convert a function: add a branch to its apply, and return the tuple of its captured variables."""
         of = function.type
         assert isinstance(of, Function)
         name = self.name(of)
@@ -102,7 +102,7 @@ class Closing:
         return Inject(index, Tuple(captured), Named(name))
 
     def module(self, module: Module) -> Module:
-        """F on all definitions, with the applies that it needs."""
+        """F on all definitions, with the apply functions that they need."""
         closed = {
             name: Definition(name, tuple(map(self.var, f.params)), self.type(f.result), self.term(f.body))
             for name, f in module.definitions.items()

@@ -1,13 +1,13 @@
-r"""Reverse CHAD with functions, and with copowers for their cotangents (CHAD sections 2.5, 7.4 and 9.2).
+r"""Reverse CHAD with functions whose cotangents are copowers (CHAD sections 2.5, 7.4 and 9.2).
 
     D[s -> t]1 = D[s]1 -> (D[t]1, D[t]2 -> D[s]2)          D[s -> t]2 = !D[s]1 (x) D[t]2, a list of calls
     D[\x. t] = (\x. let (y, y') = D_{G,x}[t] in (y, \d. snd (split (y' d))),
                 \calls. the sum over all (x, d) in calls of let (y, y') = D_{G,x}[t] in fst (split (y' d)))
     D[t s] = let (x, x') = D[t] in let (y, y') = D[s] in let (z, z') = x y in (z, \d. y' (z' d) + x' [(y, d)])
 
-The environment vector is dense (CHAD section 2.2: projections and coprojections of a product). A function has its
-derivative in two halves, one for its argument and one for what it captures. An application needs both, so it goes
-through the function's body twice: exponentially often, where applications are nested (EC section 9).
+The environment vector is dense (CHAD section 2.2: projections and coprojections of a product). The derivative of a
+function has two halves, one for its argument and one for its captured variables. An application needs both, so it
+evaluates the function's body twice: exponentially often for nested applications (EC section 9).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Copower", "Functions"]
 
 
 class Functions(Vectors):
-    """The transformation, with rules for functions."""
+    """The transformation with rules for functions."""
 
     def type(self, of: Type) -> Type:
         """D[t]1."""
@@ -85,7 +85,7 @@ class Copower(Dense):
         return self.sum(g, tuple(once(*xs, d) for *xs, d in logged))
 
     def interface(self) -> Mapping[str, Callable[..., Any]]:
-        """The operations, with those on copowers."""
+        """The operations, including those on copowers."""
         return {
             **super().interface(),
             "call": lambda *call: (call,),

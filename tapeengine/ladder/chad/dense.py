@@ -3,9 +3,9 @@
     EV (x1 : t1, ..., xn : tn) = (D[t1]2, ..., D[tn]2)
     0 = (0, ..., 0)        + = component by component        one_x d = (0, ..., d, ..., 0)        split (e, d) = (e, d)
 
-Functions are closed before (EC section 9), so each backpropagator is called once at most. But each variable and each
-constant makes a vector as wide as the context, and each term with parts adds such vectors: the cost of a gradient is
-that of the program, times the size of the context.
+Functions are closure-converted first (EC section 9), so each backpropagator is called at most once. But each variable
+and each constant makes a vector as wide as the context, and each term with several parts adds such vectors: the cost of
+a gradient is the cost of the program times the size of the context.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Dense(Step):
         return self.d.hot(Product(g), place, d)
 
     def split(self, g: Types, v: Any) -> tuple[Any, Any]:
-        """The last component, and the others."""
+        """The last component, and the vector of the others."""
         self.counts.step()
         return v[:-1], v[-1]
 

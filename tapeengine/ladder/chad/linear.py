@@ -9,7 +9,7 @@
     at, element, copies: the cotangents of arrays (EC section 7)
 
 A dense zero of a product is as large as the type, so each use of ``fst x`` costs as much as x has components. The
-cotangent of a function is a copower: a list of the calls, each with its arguments and the cotangent of its result
+cotangent of a function is a copower: a list of its calls, each with its arguments and the cotangent of its result
 (CHAD 9.2).
 """
 
@@ -26,7 +26,7 @@ __all__ = ["Dense"]
 
 
 class Dense:
-    """The operations, with their cells counted. The zero of an array is () whatever its length, that of a sum None."""
+    """The operations; they count cells. The zero of an array of any length is (), that of a sum is None."""
 
     def __init__(self, types: Mapping[str, Sum], counts: Counts) -> None:
         self.types = types
@@ -64,7 +64,7 @@ class Dense:
         return ()
 
     def plus_sum(self, of: Type, a: Any, b: Any) -> Any:
-        """Two cotangents of one value are of the same option, as that value is."""
+        """Add two cotangents of one value, which have the same option as that value."""
         self.counts.step()
         if a is None or b is None:
             return b if a is None else a
@@ -76,7 +76,7 @@ class Dense:
         return tuple(self.plus(element, x, y) for x, y in zip(a, b, strict=True)) if a and b else a or b
 
     def option(self, of: Type, index: int) -> Type:
-        """One option of a sum."""
+        """The type of one option of a sum."""
         whole = self.types[of.name] if isinstance(of, Named) else of
         assert isinstance(whole, Sum)
         return whole.options[index]
@@ -102,7 +102,7 @@ class Dense:
         return Tagged(index, d)
 
     def at(self, element: Type, size: int, index: int, d: Any) -> Any:
-        """An array with one element, and zeros."""
+        """An array with one element, and zeros elsewhere."""
         self.counts.step()
         place = range(size)[index]
         return tuple(d if k == place else self.zero(element) for k in range(size))

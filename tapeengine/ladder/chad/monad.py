@@ -6,7 +6,7 @@ r"""The environment vector monad, as a state monad (EC section 4.2).
     scope m = \e. let (_, e') = m e in take the last place out of e'
     run m = let (_, e) = m empty in (e at x1, ..., e at xn)
 
-No two maps are united any more. What is left: to find a place in the map takes a logarithm.
+No maps are united any more, but finding a place in the map takes logarithmic time.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Monad(Step):
         return action
 
     def scope(self, of: Type, place: int, m: Action) -> Action:
-        """Run in a context of one place more."""
+        """Run in a context with one more place."""
 
         def action(e: State) -> tuple[Any, State]:
             _, after = m(e)
@@ -64,7 +64,7 @@ class Monad(Step):
         return action
 
     def sequence(self, actions: tuple[Action, ...]) -> Action:
-        """All, in turn."""
+        """Run all actions in order."""
 
         def action(e: State) -> tuple[Any, State]:
             for m in actions:

@@ -1,11 +1,11 @@
 """Environment vectors in a monad (EC section 4.2, Fig. 6).
 
-    EVM G t: a computation that may add to the cotangents of G, and gives a t
+    EVM G t: a computation that may add to the cotangents of G, and returns a t
     none = return ()        m and n = m; n        one x d : EVM G 1
     take dx out of m; n = do dx <- scope m; n     scope : EVM (G, x) 1 -> EVM G (D[x]2)
 
-There is one vector, which all computations have in turn: nothing is left to add where parts of a term meet. The monad
-says when something is added, and not how the vector is kept, so the next step can keep it in an array.
+There is one vector, which is passed from computation to computation, so no vectors are added where parts of a term
+meet. The monad says when something is added, but not how the vector is stored, so the next step can use an array.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Monadic(Arrays):
         return Interface("return", (), EFFECT)
 
     def both(self, g: Context, one: Term, other: Term) -> Term:
-        """One after the other."""
+        """Run one after the other."""
         return Interface(";", (one, other), EFFECT)
 
     def one(self, g: Context, x: Var, d: Term) -> Term:
@@ -36,7 +36,7 @@ class Monadic(Arrays):
         return Interface("one", (Static(x.of), Static([y.name for y in g].index(x.name), x.name), d), EFFECT)
 
     def take(self, g: Context, x: Var, effect: Term, rest: Callable[[Term], Term]) -> Term:
-        """Scope, and bind."""
+        """Open a scope, and bind its cotangent."""
         dx = self.fresh("d" + x.name, D)
         scope = Interface("scope", (Static(x.of), Static(len(g), x.name), effect), EFFECT)
         return Interface("do", (scope, LinearLambda((dx,), rest(dx))), EFFECT)
@@ -46,5 +46,5 @@ class Monadic(Arrays):
         return Interface("run", (Static(tuple(x.of for x in g)), effect), D)
 
     def each(self, g: Context, effects: Term) -> Term:
-        """All computations in turn."""
+        """Run all computations in order."""
         return Interface("sequence", (effects,), EFFECT)

@@ -5,8 +5,8 @@ r"""The environment vector monad, with a mutable array (EC section 5, Table 2).
     scope m = \a. push 0 onto a; m a; pop a     O(1), and the cost of m
     run m = let a = (0, ..., 0) in m a; a       O(|G|), and the cost of m
 
-The transformation stays as it is, and the logarithms are gone. What + costs was paid for when the cotangents were made
-(EC 4.3). So the cost of a gradient is at most a constant times that of the program: EC's theorem.
+The transformation is the same, without the logarithmic factors. The cost of + is paid for by the cost of making its
+arguments (EC 4.3). So the cost of a gradient is at most a constant times that of the program: EC's theorem.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Mutable(Step):
         return action
 
     def scope(self, of: Type, place: int, m: Action) -> Action:
-        """Run with one cell more."""
+        """Run with one more cell."""
 
         def action(a: list[Any]) -> Any:
             a.append(self.d.zero(of))
@@ -59,7 +59,7 @@ class Mutable(Step):
         return action
 
     def sequence(self, actions: tuple[Action, ...]) -> Action:
-        """All, in turn."""
+        """Run all actions in order."""
 
         def action(a: list[Any]) -> None:
             for m in actions:

@@ -14,7 +14,7 @@ r"""Reverse CHAD (CHAD section 7; EC Fig. 2, Fig. 6 and Fig. 8): each term becom
 
     a definition f(x1, ..., xn) = t becomes Df(x1, ..., xn) = let (y, y') = D_{x1..xn}[t] in (y, \d. run (y' d))
 
-What "none", "and", "one" and "take dx out" are, each form says: they differ in how an environment vector is made.
+The forms differ in how they construct environment vectors: each defines "none", "and", "one" and "take dx out".
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Context = tuple[Var, ...]
 
 
 def operation(name: str, *args: Term | Type | int) -> Interface:
-    """An operation on cotangents; types and places are known."""
+    """An operation on cotangents; its type and place arguments are static."""
     known = (a if isinstance(a, Term) else Static(a, str(a) if isinstance(a, int) else "") for a in args)
     return Interface(name, tuple(known), D)
 
@@ -77,18 +77,18 @@ class Chad(ABC):
 
     @abstractmethod
     def take(self, g: Context, x: Var, effect: Term, rest: Callable[[Term], Term]) -> Term:
-        """Take the cotangent dx out of an effect over (G, x), and add what ``rest`` makes of it."""
+        """Take the cotangent dx out of an effect over (G, x), and add the effect ``rest(dx)``."""
 
     @abstractmethod
     def run(self, g: Context, effect: Term) -> Term:
-        """The cotangents of all variables, a tuple."""
+        """The cotangents of all variables, as a tuple."""
 
     @abstractmethod
     def each(self, g: Context, effects: Term) -> Term:
-        """All contributions of an array of effects."""
+        """The contributions of all effects in an array."""
 
     def all(self, g: Context, effects: Sequence[Term]) -> Term:
-        """The contributions of all."""
+        """The contributions of all effects."""
         if not effects:
             return self.none(g)
         total = effects[0]
@@ -102,7 +102,7 @@ class Chad(ABC):
         return Tuple((primal, Interface("new", (LinearLambda((d,), effect(d)),), BACK)))
 
     def pairs(self, terms: Sequence[Term], g: Context) -> tuple[list[Var], list[Var], Callable[[Term], Term]]:
-        """Variables for ``(x1, x1') = D[t1]``, ..., and what binds them around a body."""
+        """Variables for ``(x1, x1') = D[t1]``, ..., and a function that binds them around a body."""
         xs = [self.fresh("x", self.type(term.type)) for term in terms]
         bs = [self.fresh("b", BACK) for _ in terms]
 
@@ -119,7 +119,7 @@ class Chad(ABC):
         return around(self.back(y, lambda d: self.take(g, x, Apply(b, (d,)), rest)))
 
     def type(self, of: Type) -> Type:
-        """D[t]1, which is t unless it has functions."""
+        """D[t]1, which is t if t contains no functions."""
         return of
 
     def term(self, term: Term, g: Context) -> Term:
@@ -160,7 +160,7 @@ class Chad(ABC):
         return self.all(g, [Apply(b, (operation("part", of, k, d),)) for k, b in enumerate(backs)])
 
     def partials(self, op: str, xs: Sequence[Var], backs: Sequence[Var], d: Var, g: Context) -> Term:
-        """``x1' (d1 op(x..)(d)) and ...``; none for an operation that is discrete."""
+        """``x1' (d1 op(x..)(d)) and ...``; none for a discrete operation."""
         real = backs if op in ROWS else ()
         return self.all(g, [Apply(b, (Partial(op, k, tuple(xs), d),)) for k, b in enumerate(real)])
 
@@ -183,7 +183,7 @@ class Chad(ABC):
         raise ValueError(f"{type(term).__name__} is not in the source language of this step")
 
     def var(self, x: Var) -> Var:
-        """A binder with its new type."""
+        """A binder with its transformed type."""
         return Var(x.name, self.type(x.of))
 
     def module(self, module: Module) -> Module:

@@ -1,11 +1,11 @@
-"""Sparse cotangents (EC section 4.1, and section 7 for arrays).
+"""Sparse cotangents (EC section 4.1; section 7 for arrays).
 
     D[(s, t)]2 = 1 | (D[s]2, D[t]2)    0 = in0 ()    0 + y = y    x + 0 = x    (x1, x2) + (y1, y2) = (x1 + y1, x2 + y2)
     D[Array t]2 = Bag (Z, D[t]2)               Bag t = Empty | One t | Plus (Bag t) (Bag t) | All (Array t)
 
-Now 0 takes constant time for every type. A sum visits the cells that both sides have, and the result has them once, so
-all sums together cost no more than making what is added (EC 4.3, Fig. 7). A bag defers its sums; to collect it costs no
-more than it took to make it.
+Here 0 takes constant time for every type. An addition visits the cells that both arguments have, and the result has
+them once, so all additions together cost no more than making their arguments (EC 4.3, Fig. 7). A bag defers its
+additions; collecting it costs no more than making it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class All(NamedTuple):
 
 
 class Sparse(Dense):
-    """The operations; None is the zero of products and the empty bag."""
+    """The operations; None is the zero of products, and the empty bag."""
 
     def zero(self, of: Type) -> Any:
         """0."""
@@ -56,7 +56,7 @@ class Sparse(Dense):
         return super().plus(of, a, b)
 
     def plus_array(self, element: Type, a: Any, b: Any) -> Any:
-        """A bag of both."""
+        """A bag with the content of both."""
         self.counts.step()
         return Plus(a, b)
 
@@ -74,7 +74,7 @@ class Sparse(Dense):
         return All(super().copies(size, d))
 
     def collect(self, element: Type, size: int, d: Any) -> Any:
-        """The elements that a bag adds up to."""
+        """The elements that a bag represents."""
         elements, left = [self.zero(element) for _ in range(size)], [d]
         while left:
             self.counts.step()

@@ -1,10 +1,10 @@
 """Sparse environment vectors and sparse cotangents (EC section 4.1, Fig. 5).
 
-    EV G = Map from places in G to cotangents; what is not there is 0
+    EV G = Map from places in G to cotangents; an absent place has the cotangent 0
     0 = empty        + = union        one_x d = {x |-> d}        split = take the last place out
 
-The transformation is the same. Zeros and one-hot vectors take constant time now. What is left: where parts of a term
-meet, their maps are united, which costs a factor of a logarithm (EC appendix A).
+The transformation is the same. Zeros and one-hot vectors now take constant time, but where parts of a term meet, their
+maps are united, which costs a logarithmic factor (EC appendix A).
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ class SparseVectors(Dense):
         return None
 
     def plus(self, g: Types, v: Map | None, w: Map | None) -> Map | None:
-        """Union; a place that is in both has its cotangents added."""
+        """Union; the cotangents of a place in both maps are added."""
         self.counts.step()
         return union(v, w, self.combine, self.counts.step)
 
     def combine(self, one: tuple[Type, Any], other: tuple[Type, Any]) -> tuple[Type, Any]:
-        """The sum of two cotangents, with their type."""
+        """The sum of two cotangents, paired with their type."""
         return one[0], self.d.plus(one[0], one[1], other[1])
 
     def one(self, g: Types, place: int, d: Any) -> Map:
-        """A map of one place."""
+        """A map with one place."""
         self.counts.step()
         return Map(place, (g[place], d), None, None)
 
     def split(self, g: Types, v: Map | None) -> tuple[Map | None, Any]:
-        """The last place of the context, which is the highest key."""
+        """Take out the last place of the context, which is the highest key."""
         self.counts.step()
         if v is not None:
             place, (_, d), rest = pop_highest(v, self.counts.step)

@@ -3,7 +3,7 @@
     none = 0 : EV G        v and w = v + w        one x d = one_x d : EV G
     take dx out of v; m = let (e, dx) = split v in e + m        split : EV (G, x) -> EV G * D[x]2
 
-A backpropagator gives a vector of its own, and vectors are added where parts of a term meet.
+Each backpropagator returns its own vector, and vectors are added where parts of a term meet.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Vectors"]
 
 
 def types(g: Context) -> Static:
-    """What the operations on vectors know of the context."""
+    """The context as a static argument for operations on vectors."""
     return Static(tuple(x.of for x in g))
 
 

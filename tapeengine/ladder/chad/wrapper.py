@@ -1,4 +1,4 @@
-"""What the steps have in common: make the program first-order, transform it, run it, count what it costs."""
+"""The wrapper that all steps share: closure conversion, transformation, evaluation and counting."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Step(ABC):
 
     transformation: ClassVar[type[Chad]]
     linear: ClassVar[type[Dense]]
-    #: Functions that the step has no rules for are closed first (EC section 9).
+    #: Whether functions are closure-converted first (EC section 9), because the step has no rules for them.
     closed: ClassVar[bool] = True
 
     def __init__(self, types: Mapping[str, Sum]) -> None:
@@ -36,7 +36,7 @@ class Step(ABC):
         """The operations on environment vectors."""
 
     def new(self, backpropagator: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """Count a backpropagator where it is made, and its calls."""
+        """Count a backpropagator when it is made, and its calls."""
         self.counts.records += 1
 
         def counted(d: Any) -> Any:
@@ -74,7 +74,7 @@ class Step(ABC):
         return Derivative(value, backpropagator, counts, turned)
 
     def given(self, of: Type, z: Any) -> Any:
-        """A cotangent from outside, where that of a discrete value is None."""
+        """Convert a given cotangent; that of a discrete value is None."""
         match of:
             case Float():
                 return float(z)
@@ -85,7 +85,7 @@ class Step(ABC):
         return ()
 
     def full(self, of: Type, primal: Any, d: Any) -> Any:
-        """A cotangent with its zeros written out, of the structure of the primal."""
+        """A cotangent with explicit zeros, in the structure of the primal."""
         match of:
             case Float():
                 return 0.0 if d is None else d

@@ -1,7 +1,7 @@
 """Parallel Dual-Numbers Reverse AD (DN), step by step.
 
-Read it in the order of `STEPS`. `pure` and `monadic` have the homomorphic rules, also those of section 11 (coproducts,
-recursion, recursive types), `wrapper` what the monadic steps have in common.
+Read the modules in the order of `STEPS`. `pure` and `monadic` define the homomorphic rules, including those of section
+11 (coproducts, recursion, recursive types), `wrapper` the code that the monadic steps share.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tapeengine.ladder.dn.taping import Taping
 
 __all__ = ["STEPS"]
 
-#: The steps: each takes a module and its primals to a `Derivative`.
+#: The steps: each maps a module and its primals to a `Derivative`.
 STEPS: Mapping[str, Callable[..., Derivative]] = MappingProxyType(
     {
         "forward": forward.derivative,

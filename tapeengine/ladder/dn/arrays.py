@@ -1,12 +1,12 @@
 r"""Mutable arrays (DN section 9, Fig. 10).
 
-    Staged c = (Array R, Array (R -o (Staged c -> IO ()), R))       as long as there are inputs, and ids
+    Staged c = (Array R, Array (R -o (Staged c -> IO ()), R))       with lengths of the inputs and of the ids
     0 = \s. return ()                        f + g = \s. f s >> g s
     SCall (i, f) a (c, m) = modify m at i: (_, a') |-> (f, a + a')
     SOneHot i a (c, m) = modify c at i: a' |-> a + a'
     SResolve (c, m) = for i from the last id down to 0: let (f, a) = m[i] in f a (c, m)
 
-Ids are consecutive, so arrays take the place of the maps, and the log factors are gone: the reverse pass is linear.
+Ids are consecutive, so arrays replace the maps, and the logarithmic factors are gone: the reverse pass is linear.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tapeengine.ladder.structure import paths
 
 __all__ = ["Arrays"]
 
-#: The collector, and for each id its backpropagator and the cotangent staged for it.
+#: The collector, and for each id its backpropagator and its staged cotangent.
 State = tuple[list[float], list[tuple[Any, float]]]
 Effect = Callable[[State], None]
 

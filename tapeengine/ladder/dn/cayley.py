@@ -5,8 +5,8 @@
     SCall (i, f) a (c, m) = (c, m with i |-> (f, a) added in)        SCotan u (c, m) = (u c, m)
     SResolve (c, m) = SResolve (f a (c, m without i))                from 0 : Staged c on
 
-0 and + take constant time. An input's backpropagator changes one scalar of c: it makes the cells on the way to the
-scalar, which are few where c is a balanced tree, and as many as c has where it is a chain (section 7.3).
+Here 0 and + take constant time. An input's backpropagator changes one scalar of c: it makes the cells on the way to
+the scalar, which are few if c is a balanced tree, and as many as c has if it is a chain (section 7.3).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Cayley(Step):
         return {"0": lambda: identity, "+": self.plus, "SCall": self.call}
 
     def collect(self, place: int, z: float, collected: Any) -> Any:
-        """C with z added at a place."""
+        """The collector with z added at a place."""
         self.counts.additions += 1
         return update(collected, self.paths[place], lambda a: z + a, self.counts.step)
 

@@ -1,4 +1,4 @@
-r"""Backpropagators defunctionalised (DN section 10.2, Fig. 11).
+r"""Defunctionalised backpropagators (DN section 10.2, Fig. 11).
 
     D[R] = (R, (Z, Contrib))         Contrib = [(R, (Z, Contrib))]
     [(a1, (i1, cb1)), ...]  stands for  \z. SCall (i1, cb1) (z a1) + ...
@@ -7,7 +7,7 @@ r"""Backpropagators defunctionalised (DN section 10.2, Fig. 11).
     SResolve: for i from the last id down to 0: let (cb, d) = m[i] in
               for (a, (j, cb')) in cb: modify m at j: (_, a') |-> (cb', a' + a d)
 
-Partials are linear in z, so they are numbers that the forward pass can compute.
+Partials are linear in z, so the forward pass can compute them as numbers.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     D[r] = (r, 0)
     D[op(t1, ..., tn)] = let (x1, d1) = D[t1] in ... in (op(x1, ..., xn), d1 op(x..)(d1) + ... + dn op(x..)(dn))
 
-One run gives one column of the Jacobian, so a gradient takes as many runs as the input has scalars.
+One run gives one column of the Jacobian, so a gradient needs one run for each scalar of the input.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def derivative(module: Module, *primals: Any) -> Derivative:
         return sum(tangents[1:], tangents[0])
 
     def forward(seed: int) -> Outputs:
-        """One run, with the tangent 1 for one of the scalars."""
+        """One run with the tangent 1 for one of the scalars."""
         numbers = iter(range(len(paths(inputs.type, primals, module.types))))
         scope = inputs.scope(inputs.interleave(lambda x: (x, float(next(numbers) == seed))))
         evaluator = Evaluator(turned.definitions, {"+": plus})

@@ -9,8 +9,8 @@ r"""The monadic transformation that all steps after the naive one share (DN Fig.
                            in ((op(x1, ..., xn), (n, \z. SCall d1 (d1 op(x..)(z)) + ... + SCall dn (...))), i')
     D[s * t] i = fork (\i. D[s] i) (\i. D[t] i) i
 
-The rules are written with genID (section 12.3); with integers for S it is ``genID i = (i, i + 1)``. What 0, +, SCall,
-genID and fork are, each step says.
+The rules are written with genID (section 12.3); if S is the integers, ``genID i = (i, i + 1)``. Each step defines 0, +,
+SCall, genID and fork.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ID, STATE = Named("ID"), Named("S")
 
 
 class Monadic:
-    """D, with the state passed on explicitly."""
+    """D, with an explicit state."""
 
     back: Type = linear(COTANGENT)
 
@@ -57,7 +57,7 @@ class Monadic:
         self.link: Type = Product((ID, self.back))
 
     def backpropagator(self, op: str, primals: Sequence[Var], links: Sequence[Var]) -> Term:
-        """The backpropagator of an operation; that of a constant has no links."""
+        """The backpropagator of an operation; for a constant there are no links."""
         z = self.fresh("z", FLOAT)
         xs = tuple(primals)
         calls = [Interface("SCall", (d, Partial(op, which, xs, z)), COTANGENT) for which, d in enumerate(links)]
@@ -81,11 +81,11 @@ class Monadic:
         return homomorphic(of, self.type)
 
     def var(self, var: Var) -> Var:
-        """A binder with its new type."""
+        """A binder with its transformed type."""
         return Var(var.name, self.type(var.of))
 
     def bind(self, term: Term, state: Term, then: Callable[[Term, Term], Term]) -> Term:
-        """``let (x, i') = D[term] i in`` what ``then`` makes of x and i'."""
+        """``let (x, i') = D[term] i`` in ``then(x, i')``."""
         if isinstance(term, Var):
             return then(self.var(term), state)
         x, after = self.fresh("y", self.type(term.type)), self.fresh("i", STATE)
@@ -155,7 +155,7 @@ class Monadic:
         return self.identify(primal, self.backpropagator("", (), ()), state)
 
     def discrete(self, term: Op, args: Sequence[Term], duals: Sequence[Term], state: Term) -> Term:
-        """D of an operation that gives no real number, or a real one that depends on none."""
+        """D of an operation whose result is not real, or is real but depends on no real."""
         primals = tuple(Proj(d, 0) if a.type == FLOAT else d for a, d in zip(args, duals, strict=True))
         plain = Op(term.op, primals, term.of)
         return self.constant(plain, state) if term.of == FLOAT else Tuple((plain, state))
@@ -170,7 +170,7 @@ class Monadic:
         return body
 
     def module(self, module: Module) -> Module:
-        """D on all definitions: each takes the state after its parameters."""
+        """D on all definitions, which take the state after their parameters."""
         turned = {}
         for name, d in module.definitions.items():
             function = self.lambda_(d.params, d.body)

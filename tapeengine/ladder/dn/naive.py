@@ -8,7 +8,7 @@ r"""Naive dual-numbers reverse AD (DN section 5, Fig. 6 and 7).
     Interleave: the scalar at a place of the input gets \z. (0, ..., z, ..., 0), one-hot at that place.
     Deinterleave: the backpropagators of the output's scalars are called with their cotangents, and added.
 
-c is the type of the input. A scalar that is used twice has its backpropagator called twice: with sharing after sharing,
+c is the type of the input. The backpropagator of a scalar that is used twice is called twice: with repeated sharing,
 exponentially often (section 5.4).
 """
 
@@ -49,7 +49,7 @@ class Naive(Pure):
 
 
 class Monoid:
-    """The monoid c, with its operations counted: each costs as much as c is large."""
+    """The monoid c; it counts its operations, each of which costs the size of c."""
 
     def __init__(self, size: int, counts: Counts) -> None:
         self.size = size
@@ -61,7 +61,7 @@ class Monoid:
         return (0.0,) * self.size
 
     def one_hot(self, place: int, z: float) -> Collected:
-        """All scalars zero but one."""
+        """All scalars zero except one."""
         self.counts.calls += 1
         self.counts.step(self.size)
         return (*(0.0,) * place, z, *(0.0,) * (self.size - place - 1))
@@ -87,7 +87,7 @@ def derivative(module: Module, *primals: Any) -> Derivative:
         return (x, lambda z: monoid.one_hot(place, z))
 
     def new(backpropagator: Any) -> Any:
-        """Count a backpropagator where it is made, and its calls."""
+        """Count a backpropagator when it is made, and its calls."""
         counts.records += 1
 
         def counted(z: float) -> Collected:

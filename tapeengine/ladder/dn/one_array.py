@@ -1,9 +1,9 @@
-r"""The cotangent collector dropped (DN section 10.1).
+r"""No cotangent collector (DN section 10.1).
 
     Staged c = Array (R -o (Staged c -> IO ()), R)
     the backpropagator of an input = \z s. return ()
 
-When all is resolved, the cotangent of an input is what was staged for the id of its backpropagator: the inputs have the
+After resolving, the cotangent of an input is the number staged for the id of its backpropagator: the inputs have the
 first ids, so ``c[i] = snd(m[i])``.
 """
 
@@ -18,7 +18,7 @@ __all__ = ["OneArray"]
 
 
 class OneArray(Arrays):
-    """The step: the staging array alone."""
+    """The step: only the staging array."""
 
     def input(self, place: int) -> Any:
         """Nothing to call."""
@@ -30,5 +30,5 @@ class OneArray(Arrays):
         return [], [(lambda z: nothing, 0.0)] * last
 
     def collected(self, state: State) -> Callable[[int], float]:
-        """What was staged for the first ids."""
+        """The cotangents staged for the first ids."""
         return lambda place: float(state[1][place][1])

@@ -1,6 +1,6 @@
 """Fork and join (DN section 12, Fig. 12 to 15).
 
-    D[s * t] = D[s] *' D[t]            the one new rule; ids become compound: (job, number within the job)
+    D[s * t] = D[s] *' D[t]            the only additional rule; ids are compound: (job, number within the job)
     S = (History, job, next number)    History = Start | Fork S S S: the job before, and the tasks that it forked
     genID (h, j, i) = ((j, i), (h, j, i + 1))
     (f *' g) s = run f and g in parallel from (Start, j1, 0) and (Start, j2, 0), to s1 and s2; go on in a job j3
@@ -8,8 +8,8 @@
     resolveTask (h, j, i) = the ids i - 1, ..., 0 of job j; then, where h = Fork s s1 s2:
                             resolveTask s1 and resolveTask s2 in parallel, and then resolveTask s
 
-Where the forward pass forked, the reverse pass joins, and the other way round. Ids of jobs that ran in parallel do not
-depend on each other. Both may contribute to an earlier one, so contributions are atomic: here, under a lock.
+The reverse pass joins where the forward pass forked, and forks where it joined. Ids of jobs that ran in parallel do not
+depend on each other. Both may contribute to an earlier id, so contributions are atomic: here, under a lock.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Compound = tuple[int, int]
 
 
 class Job(NamedTuple):
-    """A job: what was before it, its id and how many ids it has given."""
+    """A job: its history, its id and the number of ids it has assigned."""
 
     history: tuple[Job, Job, Job] | None
     job: int
@@ -39,7 +39,7 @@ class Job(NamedTuple):
 
 
 def in_parallel(left: Callable[[], Any], right: Callable[[], Any]) -> tuple[Any, Any]:
-    """Run two tasks, one of them on a thread of its own; an error in either is raised.
+    """Run two tasks, one of them in another thread; an error in either is raised.
 
     Examples
     --------
@@ -114,7 +114,7 @@ class Parallel(Step):
         return lambda place: self.staged[0][place][1]
 
     def resolve_task(self, job: Job | None) -> int:
-        """All jobs of a task, the last one first; gives the calls on its longest path."""
+        """Resolve all jobs of a task, the last one first; return the number of calls on its longest path."""
         span = 0
         while job is not None:
             span += self.resolve_job(job)
@@ -126,7 +126,7 @@ class Parallel(Step):
         return span
 
     def resolve_job(self, job: Job) -> int:
-        """The ids of one job, from the last to the first."""
+        """Resolve the ids of one job, from the last to the first."""
         for i in range(job.ids - 1, -1, -1):
             parts, d = self.staged[job.job][i]
             with self.lock:

@@ -1,4 +1,4 @@
-r"""Dual-numbers transformations without a monad (DN Fig. 6): homomorphic but for the scalars.
+r"""Dual-numbers transformations without a monad (DN Fig. 6): homomorphic except for scalars.
 
     D[(s, t)] = (D[s], D[t])     D[s -> t] = D[s] -> D[t]     D[Z] = Z     D[s | t] = D[s] | D[t]     D[T] = DT
     D[x] = x      D[(s, t)] = (D[s], D[t])      D[\x. t] = \x. D[t]      D[s t] = D[s] D[t]
@@ -6,7 +6,7 @@ r"""Dual-numbers transformations without a monad (DN Fig. 6): homomorphic but fo
     D[in_i(t)] = in_i(D[t])      D[case s of in_i(x) -> t_i] = case D[s] of in_i(x) -> D[t_i]
     D[op(t1, ..., tn)] = op(fst D[t1], ..., fst D[tn])    where op gives no real number
 
-What D makes of R, of constants and of real operations, each step says.
+Each step defines D on R, on constants and on real operations.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Pure(ABC):
 
     @abstractmethod
     def operation(self, op: str, primals: Sequence[Var], derivatives: Sequence[Var]) -> Term:
-        """D of a real operation, given the two parts of each argument."""
+        """D of a real operation, given the primal and the derivative of each argument."""
 
     def type(self, of: Type) -> Type:
         """D on types."""
@@ -69,7 +69,7 @@ class Pure(ABC):
         return homomorphic(of, self.type)
 
     def var(self, var: Var) -> Var:
-        """A binder with its new type."""
+        """A binder with its transformed type."""
         return Var(var.name, self.type(var.of))
 
     def term(self, term: Term) -> Term:
@@ -131,6 +131,6 @@ class Pure(ABC):
 
 
 def sum_type(of: Type) -> Sum | Named:
-    """A type that `Inject` takes."""
+    """A type as an argument of `Inject`."""
     assert isinstance(of, (Sum, Named))
     return of

@@ -1,10 +1,10 @@
-"""Just the scalars (DN section 8).
+"""A collector of scalars (DN section 8).
 
     Staged c = (Map Z R, Map Z (R -o (Staged c -> Staged c), R))        the cotangent of scalar i at key i
-    rebuild : (Z -> R) -> c                        puts the scalars back into the structure of the input
+    rebuild : (Z -> R) -> c                        builds the input's structure from its scalars
 
-However deep the structure of the input is, its scalars are now in a balanced tree: all is constant but for factors of
-log T and log I, where T is the cost of the program and I the size of its input.
+However deep the structure of the input is, its scalars are in a balanced tree: all operations take constant time up to
+factors of log T and log I, where T is the cost of the program and I the size of its input.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Scalars(Cayley):
     """The step: another collector."""
 
     def empty(self) -> Map | None:
-        """No scalar has a cotangent yet."""
+        """The map without scalars."""
         return None
 
     def collect(self, place: int, z: float, collected: Any) -> Any:
@@ -34,7 +34,7 @@ class Scalars(Cayley):
         return insert(collected, place, z, plus, self.counts.step)
 
     def at(self, collected: Any, place: int) -> float:
-        """The cotangent at a place, 0 where nothing came."""
+        """The cotangent at a place; 0 if there were no contributions."""
         while collected is not None and collected.key != place:
             self.counts.step()
             collected = collected.left if place < collected.key else collected.right

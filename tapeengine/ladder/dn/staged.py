@@ -6,8 +6,8 @@
     SResolve (c, {}) = c
     SResolve (c, m) = SResolve (f a + (c, m without i))      where i is the highest id in m, and m(i) = (f, a)
 
-A backpropagator calls only such as were made before it, so from the highest id down each is called once at most.
-What is left (section 6.2): 0 and + take time in the size of c, and U in the size of the maps.
+A backpropagator calls only backpropagators that were made before it, so each is called at most once, from the highest
+id down. Remaining costs (section 6.2): 0 and + take time in the size of c, and U in the size of the maps.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Staged(Step):
         return reduce(self.plus_two, parts)
 
     def plus_two(self, one: StagedCalls, other: StagedCalls) -> StagedCalls:
-        """+ of two."""
+        """+ of two arguments."""
         return self.c.plus(one[0], other[0]), union(one[1], other[1], self.factor, self.counts.step)
 
     def factor(self, one: tuple[Any, float], other: tuple[Any, float]) -> tuple[Any, float]:
@@ -61,7 +61,7 @@ class Staged(Step):
         return {"0": self.zero, "+": self.plus, "SCall": self.call}
 
     def input(self, place: int) -> Any:
-        r"""``\z. SCotan (0, ..., z, ..., 0)``; `resolve` counts its call, so that the monoid does not."""
+        r"""``\z. SCotan (0, ..., z, ..., 0)``; `resolve` counts its call instead of the monoid."""
 
         def backpropagator(z: float) -> StagedCalls:
             self.counts.calls -= 1

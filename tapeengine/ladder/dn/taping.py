@@ -1,12 +1,12 @@
 """Taping (DN section 10.3).
 
-    S = Array [(R, Z)]                 the tape: the monad that generated ids carries it
-    D[R] = (R, Z)                      an id is the place of a record on the tape
+    S = Array [(R, Z)]                 the tape, which replaces the state of the monad that generates ids
+    D[R] = (R, Z)                      an id is the position of a record on the tape
     D[op(t1, ..., tn)] = ... let (n, tape') = record [(d1 op(x..)(1), i1), ..., (dn op(x..)(1), in)] tape in ...
     SResolve: for i from the last id down to 0, for (a, j) in tape[i]: cotangents[j] += a cotangents[i]
 
-What a backpropagator will add is known in the forward pass, so it is written there. This is the form that the core of
-this project has.
+The contributions of a backpropagator are known in the forward pass, so they are recorded there. The core of this
+project uses this form.
 """
 
 from __future__ import annotations
@@ -61,18 +61,18 @@ class Taping(Step):
         return []
 
     def record(self, parts: tuple[tuple[float, int], ...], tape: Tape) -> tuple[int, Tape]:
-        """Write one record; the tape is changed in place."""
+        """Append one record; the tape is changed in place."""
         self.counts.records += 1
         tape.append(parts)
         return len(tape) - 1, tape
 
     def dual(self, x: float, place: int, state: Any) -> tuple[Any, Any]:
-        """An input is a record without contributions."""
+        """Record an input, without contributions."""
         n, tape = self.record((), state)
         return (x, n), tape
 
     def interface(self) -> Mapping[str, Callable[..., Any]]:
-        """Records, and how they get onto the tape."""
+        """The constructor of records, and the operation that appends them to the tape."""
         return {"Record": lambda *parts: parts, "record": self.record}
 
     def resolve(self, calls: list[tuple[Any, float]], last: Tape) -> Callable[[int], float]:

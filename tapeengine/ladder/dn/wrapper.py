@@ -16,7 +16,7 @@ __all__ = ["Step"]
 
 
 class Step(ABC):
-    """One step: what it takes for the operations of the interface, and how it resolves."""
+    """One step: its definitions of the operations of the interface, and its resolver."""
 
     transformation: ClassVar[type[Monadic]] = Monadic
 
@@ -25,7 +25,7 @@ class Step(ABC):
         self.counts = Counts()
 
     def input(self, place: int) -> Any:
-        """The backpropagator of the scalar at a place of the input; nothing, where a step needs none."""
+        """The backpropagator of the scalar at a place of the input; empty if a step needs none."""
         return ()
 
     @abstractmethod
@@ -34,7 +34,7 @@ class Step(ABC):
 
     @abstractmethod
     def resolve(self, calls: list[tuple[Any, float]], last: Any) -> Callable[[int], float]:
-        """Call the output's backpropagators and all that they lead to; gives the cotangent at each place."""
+        """Call the output's backpropagators and all that they stage; return the cotangent at each place."""
 
     def dual(self, x: float, place: int, state: Any) -> tuple[Any, Any]:
         """The scalar at a place of the input, with its id and backpropagator."""
@@ -42,7 +42,7 @@ class Step(ABC):
         return (x, (n, self.input(place))), after
 
     def start(self) -> Any:
-        """The state that the ids start at."""
+        """The initial state for ids."""
         return 0
 
     def identify(self, state: Any) -> tuple[Any, Any]:
@@ -51,7 +51,7 @@ class Step(ABC):
         return state, state + 1
 
     def fork(self, left: Callable[..., Any], right: Callable[..., Any], state: Any) -> tuple[Any, Any]:
-        """The pair, one component after the other."""
+        """The pair, evaluated one component after the other."""
         x, middle = left(state)
         y, after = right(middle)
         return (x, y), after
@@ -64,7 +64,7 @@ class Step(ABC):
         return cls(inputs).wrap(module, turned)
 
     def wrap(self, module: Module, turned: Module) -> Derivative:
-        """Wrap: the value and the reverse derivative, by the transformed program."""
+        """Return the value and the reverse derivative, computed by the transformed program."""
         state, places = self.start(), 0
 
         def leaf(x: float) -> Any:

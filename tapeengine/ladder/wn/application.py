@@ -1,4 +1,4 @@
-r"""What linear maps mean: application in both directions, and transposes (WN Fig. 4 and 5).
+r"""The meaning of linear maps: application in both directions, and transposes (WN Fig. 4 and 5).
 
 (m1 . m2) @ x = m1 @ (m2 @ x)        (m1 + m2) @ x = m1 @ x + m2 @ x      0 @ x = 0    1 @ x = x    S(k) @ x = k * x
 (m1 x m2) @ x = (m1 @ x, m2 @ x)     (m1 >< m2) @ (x1, x2) = m1 @ x1 + m2 @ x2
@@ -9,7 +9,7 @@ L(f) @ x = \i. f i @ x               L'(f) @ g = sum_i f i @ g i
 (m1 x m2)' = m1' >< m2'    (m1 >< m2)' = m1' x m2'    V(v)' = H(map ' v)    H(v)' = V(map ' v)
 L(f)' = L'(\i. (f i)')     L'(f)' = L(\i. (f i)')
 
-r @R m = m' @ r, without making m': a rule for each constructor
+r @R m = m' @ r, with a rule for each constructor instead of making m'
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def apply(m: LinearMap, x: Any) -> Any:
 
 
 def reverse(r: Any, m: LinearMap, visit: Visit = ignore) -> Any:
-    """``r @R m``; ``visit`` is told the constructors visited.
+    """``r @R m``; ``visit`` is called with the number of constructors visited.
 
     Examples
     --------

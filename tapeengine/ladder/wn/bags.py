@@ -1,4 +1,4 @@
-"""A gradient by BOG-style AD: into the single-use dialect, then both passes, then run them."""
+"""A gradient by BOG-style AD: converts to the single-use dialect, makes both passes, and runs them."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Bagged(NamedTuple):
     program : Module
         The passes of all definitions.
     bag : object
-        What the forward pass left for the reverse pass.
+        The output of the forward pass for the reverse pass.
     computed : int
-        Scalar operations that were computed, in both passes.
+        The number of scalar operations computed in both passes.
     evaluated : int
-        Terms that the reverse pass evaluated.
+        The number of terms evaluated in the reverse pass.
     """
 
     value: Any
@@ -43,7 +43,7 @@ class Bagged(NamedTuple):
 
 
 class Functions:
-    """The built-in functions, and what the passes need beside them."""
+    """The built-in functions, and further functions for the passes."""
 
     def __init__(self) -> None:
         self.computed = 0
@@ -63,7 +63,7 @@ class Functions:
         return bog
 
     def interface(self) -> Mapping[str, Callable[..., Any]]:
-        """All of them by name."""
+        """All of these functions by name."""
         found: dict[str, Callable[..., Any]] = {
             "0": lambda: None,
             "at": vectors.component,
@@ -80,7 +80,7 @@ class Functions:
 
 
 def passes(module: Module, style: type[Bog] = Bog) -> Module:
-    """rf$f and rr$f for each definition f, with those of its loops, and the definitions themselves."""
+    """rf$f and rr$f for each definition f and for its loops, and the definitions themselves."""
     source = single_use(module)
     turned = style().module(source)
     return Module(module.main, {**source.definitions, **turned.definitions, **loops(source)}, module.types)

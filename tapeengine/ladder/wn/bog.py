@@ -1,7 +1,7 @@
 r"""The reverse pass of BOG-style AD (WN section 11, Fig. 24), in the single-use dialect.
 
     f : S -> T  gives  rr$f : (dT, B[e]) -> dS        rr$f(dt, b) = let R[e] dt b in s*
-    R[e] dt b is a set of bindings: of the cotangent x* for each x that is free in e
+    R[e] dt b is a set of bindings: of the cotangent x* for each free variable x of e
 
     R[k] dt b             = {}
     R[x] dt b             = {x* = dt}
@@ -11,9 +11,9 @@ r"""The reverse pass of BOG-style AD (WN section 11, Fig. 24), in the single-use
     R[build n (\i. e)] dt b  = {(bn, (m, bs)) = b; v* = sumbuild m (\i. let R[e] dt[i] bs[i] in v*)} ++ R[n] 0 bn
     R[case e of in_k x -> ek] dt b = {(b', b'') = b; (d, v*) = case b'' of in_k bk -> let R[ek] dt bk in (in_k x*, v*)}
                              ++ R[e] d b'                likewise if, where d = 0
-                             v are the variables that are free in the branches, or in the element
+                             v are the free variables of the branches, or of the element
 
-Each use of x is a binding of x*, and each binding of x a use of x*. So x has to be used exactly once.
+Each use of x becomes a binding of x*, and each binding of x a use of x*. So x must be used exactly once.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Bog(Forward):
         return self.called(term, d, bag, body)
 
     def several(self, name: str, count: int) -> tuple[Var, ...]:
-        """Fresh variables."""
+        """Variables with unused names."""
         return tuple(self.fresh(name, D) for _ in range(count))
 
     def all(self, terms: Sequence[Term], ds: Sequence[Var], bags: Sequence[Var], body: Term) -> Term:
@@ -113,7 +113,7 @@ class Bog(Forward):
         return LetTuple((first, second), bag, rest)
 
     def choice(self, subject: Term, branches: Sequence[Chosen], d: Term, bag: Term, body: Term) -> Term:
-        """R of a conditional: one binding of all that the branches bind."""
+        """R of a conditional: one binding for all variables that the branches bind."""
         first, second, of = self.several("b", 3)
         x, inner = branches[0]
         stars = tuple(bar(y) for y in free_variables(inner).values() if y != x)
@@ -125,7 +125,7 @@ class Bog(Forward):
         return LetTuple((first, second), bag, rest)
 
     def injected(self, k: int, x: Var | None) -> Term:
-        """The cotangent of what a conditional looks at."""
+        """The cotangent of the subject of a conditional."""
         return ZERO if x is None else Inject(k, bar(x), D)
 
     def module(self, module: Module) -> Module:

@@ -1,15 +1,15 @@
 """BOG-style AD in continuation-passing style (WN section 11, Fig. 25).
 
-    R[e] d b s : what s evaluates to, where R has bound all free variables of s
+    R[e] d b s : the value of s, where R has bound all free variables of s
 
     R[x] d b s               = let x* = d in s
     R[let x = e1 in e2] d (b1, b2) s = R[e2] d b2 (R[e1] x* b1 s)            likewise the other rules of Fig. 24
     R[if p et ef] d (bp, b) s        = if bp (R[et] d b s) (R[ef] d b s)
 
-There are no sets of bindings any more, so no tuple of all that the branches bind. But the continuation of a conditional
-is there twice: a program of n conditionals, one after the other, has a reverse pass of size 2^n. Where the figure has
-the continuation inside of `sumbuild`, this module keeps the rule of Fig. 24: what the rest of the program binds is not
-to be added once for each element.
+There are no sets of bindings, so no tuple of all variables that the branches bind. But the continuation of a
+conditional occurs twice: a program with a sequence of n conditionals has a reverse pass of size 2^n. The figure has the
+continuation inside `sumbuild`; this module keeps the rule of Fig. 24, because the bindings of the rest of the program
+must not be added once for each element.
 """
 
 from __future__ import annotations

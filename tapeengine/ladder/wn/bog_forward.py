@@ -1,4 +1,4 @@
-r"""The forward pass of BOG-style AD (WN section 11, Fig. 24): the value, and what the reverse pass needs.
+r"""The forward pass of BOG-style AD (WN section 11, Fig. 24): the value, and the data for the reverse pass.
 
 f : S -> T  gives  rf$f : S -> (T, B[e])        rf$f(s) = F[e]        B[e] is a "bag of gradients"
 

@@ -1,4 +1,4 @@
-r"""The categorical language CL (WN section 6, Fig. 9 to 11): programs without variables, and terms turned into them.
+r"""The categorical language CL (WN section 6, Fig. 9 to 11): programs without variables, and the conversion of terms.
 
 c ::= K(k) | P[i] | P[i1, ..., im] | F(f) | c1; c2 | (c1, ..., cn) | IF(c1, c2, c3) | L(c1, c2) | B(c1, c2)
 
@@ -11,7 +11,7 @@ C[e] G : T(G) => T, where G |- e : T and G = (x1, ..., xn)
 C[k] G = K(k)             C[x] G = P[place of x in G]          C[op(e1, ..., en)] G = (C[e1] G, ..., C[en] G); F(op)
 C[let x = e1 in e2] G = L(C[e1] G, C[e2] (G, x))               C[build(n, \i. e)] G = B(C[n] G, C[e] (G, i))
 C[if b then e1 else e2] G = IF(C[b] G, C[e1] G, C[e2] G)
-Pruning: C[e] G = P[places of G']; C[e] G'                     where G' are the variables of G that e has free
+Pruning: C[e] G = P[places of G']; C[e] G'                     where G' are the variables of G that are free in e
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the systems of the notes cost on programs of growing size."""
+"""Costs of the notes' systems for programs of growing size."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["COSTS", "Costs"]
 
 
 class Costs(NamedTuple):
-    """Costs of systems by what grows.
+    """Costs of systems as a quantity grows.
 
     Attributes
     ----------
     sizes : tuple of int
     rows : mapping of str to callable
-        For each system and count its number at a size.
+        For each system and count a function from a size to a number.
     exponential : tuple of str and int
-        A row that is exponential, and the largest size at which it is counted.
+        A row with exponential growth, and the largest size at which it is counted.
     """
 
     sizes: tuple[int, ...]
@@ -34,7 +34,7 @@ class Costs(NamedTuple):
     exponential: tuple[str, int] = ("", 0)
 
     def numbers(self, row: str) -> list[int | None]:
-        """The numbers of a row; None where they are not counted."""
+        """The numbers of a row; None if they are not counted."""
         name, largest = self.exponential
         return [None if row == name and n > largest else self.rows[row](n) for n in self.sizes]
 
@@ -53,12 +53,12 @@ def statements(n: int) -> tuple[int, int, int]:
 
 
 def count(system: str, column: str, make: Callable[[int], Module], n: int) -> int:
-    """One number of one system."""
+    """One count of one system."""
     return int(getattr(STEPS[system](make(n), 0.5), column))
 
 
 stored, again = partial(looped, again=False), partial(looped, again=True)
-#: The tables of the page, by what grows.
+#: The tables of the page, by the quantity that grows.
 COSTS: Mapping[str, Costs] = MappingProxyType(
     {
         "nested calls": Costs(

@@ -2,9 +2,9 @@ r"""Vectors over N (WN section 2.7): a vector of type t for each natural number.
 
     (v + w)(i) = v(i) + w(i)        (r * v)(i) = r * v(i)        v . w = the sum over all i of v(i) . w(i)
 
-The notes find something fishy about the sum: it is infinite. It is finite where one of the two is 0 outside a finite
-set, its support. Functions on N and families of finite support are dual to each other: the transpose of a map to
-either kind takes the other one. So a family knows its support, and a sum over all of N is refused.
+The notes find this sum suspicious: it is infinite. It is finite if one of the two is 0 outside a finite set, its
+support. Functions on N and families of finite support are dual to each other: the transpose of a map into one kind is a
+map from the other kind. So a family knows its support, and a sum over all of N is refused.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Family:
     ----------
     at : callable
     support : frozenset of int or None
-        Where it may be other than 0; None is everywhere.
+        Where it may differ from 0; None means everywhere.
     """
 
     at: Callable[[int], Any]
@@ -47,12 +47,12 @@ class Family:
         return float(total(self, other, vectors.dot) or 0.0)
 
     def map(self, change: Callable[[Any], Any]) -> Family:
-        """The family with each value changed; 0 stays 0."""
+        """The family with a function applied to each value; the function maps 0 to 0."""
         return Family(lambda i: change(self.at(i)), self.support)
 
 
 def total(one: Family, other: Family, combine: Callable[[Any, Any], Any]) -> Any:
-    """The sum over all i of ``combine(one[i], other[i])``, which is 0 where either is.
+    """The sum over all i of ``combine(one[i], other[i])``, which is 0 if either argument is 0.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def total(one: Family, other: Family, combine: Callable[[Any, Any], Any]) -> Any
     """
     supports = [family.support for family in (one, other) if family.support is not None]
     if not supports:
-        raise ValueError("the sum is over all of N; one of the two families needs a finite support")
+        raise ValueError("the sum is over all of N, so one of the two families needs a finite support")
     result: Any = None
     for i in sorted(frozenset.intersection(*supports)):
         result = vectors.add(result, combine(one[i], other[i]))

@@ -7,10 +7,10 @@ r"""The derivative of a fold as one linear map (WN section 8, Fig. 12 to 15).
 
     lmFold f f' acc v @ (ds, (dacc, dv)) = FFold: (0, acc, dacc) to (i + 1, f t, f' t @ (ds, (dacc, dv[i])))
                               where t = (acc, v[i]), up to i = n
-    dr @R lmFold f f' acc v = RFold, from the last element down: with t = (acc, v[i]) as it was on the way up and
+    dr @R lmFold f f' acc v = RFold, from the last element down: with the t = (acc, v[i]) of the forward direction and
                               (f_ds, (f_dacc, f_db)) = r_dacc @R f' t, to (r_ds + f_ds, r_dv + deltaVec i f_db, f_dacc)
 
-RFold adds a one-hot vector for each element, so it takes the square of their number.
+RFold adds a one-hot vector for each element, so its cost is quadratic in their number.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class FoldMap(Computed):
         return dacc
 
     def reverse(self, r: Any, visit: Visit) -> Any:
-        """RFold; what its recursion keeps on the stack is in a list here."""
+        """RFold; a list replaces the stack of its recursion."""
         acc, ts = self.acc, []
         for b in self.v:
             ts.append((acc, b))

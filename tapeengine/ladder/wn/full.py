@@ -1,4 +1,4 @@
-"""The derivatives of WN Fig. 6 to 8: a program's linear map, applied in either direction.
+"""The derivatives of WN Fig. 6 to 8: the linear map of a program, applied in both directions.
 
 fwd$f(x, dx) = df(x) @ dx        rev$f(x, dr) = dr @R df(x)        Fig. 8 too: (df(x))' @ dr
 """
@@ -19,7 +19,7 @@ from tapeengine.ladder.wn.tupling import Tupling
 
 __all__ = ["MAPS", "Linearization", "jacobian", "tupling"]
 
-#: What the constructors of linear maps in terms are.
+#: The definitions of the constructors of linear maps in terms.
 MAPS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "0": lm.Zero,
@@ -39,17 +39,17 @@ MAPS: Mapping[str, Callable[..., Any]] = MappingProxyType(
 
 
 class Linearization(NamedTuple):
-    """A program at a point.
+    """A program's value and linear map at a point.
 
     Attributes
     ----------
     value : object
     map : LinearMap
-        From the primals, a tuple, to the value.
+        From the tuple of primals to the value.
     program : Term
-        What was evaluated to get the map.
+        The term that was evaluated to get the map.
     operations : int
-        Scalar operations that this took.
+        The number of scalar operations in that evaluation.
     """
 
     value: Any
@@ -59,7 +59,7 @@ class Linearization(NamedTuple):
 
 
 def jacobian(module: Module, *primals: Any) -> Linearization:
-    """By Fig. 6: the program for the value, and ``df`` for the map."""
+    """Run Fig. 6: the program for the value, and ``df`` for the map."""
     main = module.definitions[module.main]
     program = Jacobian().function(main.params, main.body)
     scope = dict(zip((x.name for x in main.params), primals, strict=True))
@@ -69,7 +69,7 @@ def jacobian(module: Module, *primals: Any) -> Linearization:
 
 
 def tupling(module: Module, *primals: Any) -> Linearization:
-    """By Fig. 7 and 8: the value and the map at once."""
+    """Run Fig. 7 and 8: the value and the map together."""
     main = module.definitions[module.main]
     points, program = Tupling().function(main.params, main.body)
     evaluator = Evaluator({}, MAPS)

@@ -1,4 +1,4 @@
-"""The derivative of a program by the procedure language: single-use terms, their procedure, its two passes, run."""
+"""The derivative of a program by the procedure language: single-use terms, their procedure, and its two passes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ["Gradient", "functions", "gradient", "procedure_of"]
 
 
 class Gradient(NamedTuple):
-    """A program's value and gradient, and the statements that ran.
+    """A program's value and gradient, and counts of executed statements.
 
     Attributes
     ----------
     value : object
     cotangents : tuple
     statements : tuple of int
-        Those of the program as it is, of the forward and of the reverse pass.
+        Of the original program, of the forward and of the reverse pass.
     """
 
     value: Any
@@ -34,7 +34,7 @@ class Gradient(NamedTuple):
 
 
 def truth(value: Any) -> Any:
-    """A truth value is an option of ``() | ()``."""
+    """A truth value as an option of ``() | ()``."""
     return Tagged(int(value), ()) if isinstance(value, bool) else value
 
 
@@ -56,7 +56,7 @@ def reverse(name: str, given: tuple[Any, Any]) -> Any:
 
 
 def functions() -> Mapping[str, Callable[[Any], Any]]:
-    """What procedures can call."""
+    """The functions that procedures can call."""
     called: dict[str, Callable[[Any], Any]] = {"sum": lambda pair: pair and vectors.add(*pair)}
     for name in primitives.NAMES:
         called[name] = partial(plain, name)
@@ -66,7 +66,7 @@ def functions() -> Mapping[str, Callable[[Any], Any]]:
 
 
 def procedure_of(module: Module) -> tuple[Procedure, tuple[str, ...], str]:
-    """A program's procedure, the variables of its parameters and that of its result."""
+    """A program's procedure, the variables of its parameters and the variable of its result."""
     main, translation = single_use(module).definitions[module.main], Translation()
     names = {x.name: translation.name() for x in main.params}
     result = translation.term(main.body, names)

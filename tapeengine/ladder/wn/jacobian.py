@@ -11,7 +11,7 @@ r"""AD of whole Jacobians as linear maps (WN Fig. 6).
 
     fwd$f(x, dx) = df(x) @ dx         rev$f(x, dr) = dr @R df(x)
 
-The rule for op has e twice, as it is and under N, so values are computed once for each operation above them.
+The rule for op contains e twice, directly and under N, so a value is computed once for each operation above it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from tapeengine.ladder.target import Fresh, Interface, Partial
 
 __all__ = ["MAP", "Jacobian", "linear_map", "projection"]
 
-#: The type of linear maps; what they map is not part of it.
+#: The type of linear maps, without their domain and codomain.
 MAP = Named("LinearMap")
 
 
@@ -64,13 +64,13 @@ def operation(op: str, args: Sequence[Term]) -> Term:
 
 
 class Jacobian:
-    """The transformation N; ``tangents`` has the variable dx for each x in scope."""
+    """The transformation N; ``tangents`` maps each x in scope to the variable dx."""
 
     def __init__(self) -> None:
         self.fresh = Fresh()
 
     def function(self, params: Sequence[Var], body: Term) -> Term:
-        """``df``: the linear map from all parameters, a tuple, to the result."""
+        """``df``: the linear map from the tuple of all parameters to the result."""
         tangents = {x.name: self.fresh("d" + x.name, MAP) for x in params}
         term = self.term(body, tangents)
         for k, x in reversed(list(enumerate(params))):

@@ -1,12 +1,12 @@
-"""Linear maps (WN Fig. 3): what they are built from. What they mean is in `application`.
+"""Linear maps (WN Fig. 3): their constructors. Their meaning is defined in `application`.
 
     0 : s -o t          1 : s -o s          S(k) : s -o s
     m1 . m2 : r -o t    where m1 : s -o t, m2 : r -o s          m1 + m2 : s -o t
     m1 x m2 : s -o (t1, t2)             V(m) : s -o Vec t           L(f) : s -o (N -> t)
     m1 >< m2 : (t1, t2) -o s            H(m) : Vec t -o s           L'(f) : (N -> t) -o s
 
-`VCat` and `HCat` take any number of maps, so they are also V and H. L and L' are V and H over all of N. A map is a data
-structure: a trace of what the program did, to be applied many times in either direction.
+`VCat` and `HCat` take any number of maps, so they also serve as V and H. L and L' are V and H over all of N. A map is a
+data structure: a trace of the program, which can be applied many times in both directions.
 """
 
 from __future__ import annotations
@@ -77,14 +77,14 @@ class Add(LinearMap):
 
 @dataclass(frozen=True)
 class VCat(LinearMap):
-    """``m1 x m2 x ...``, one below the other."""
+    """``m1 x m2 x ...``, stacked vertically."""
 
     parts: tuple[LinearMap, ...]
 
 
 @dataclass(frozen=True)
 class HCat(LinearMap):
-    """``m1 >< m2 >< ...``, one beside the other."""
+    """``m1 >< m2 >< ...``, stacked horizontally."""
 
     parts: tuple[LinearMap, ...]
 
@@ -104,7 +104,7 @@ class TLambda(LinearMap):
 
 
 class Computed(LinearMap, ABC):
-    """A map that is given by its two applications."""
+    """A map defined by its two applications."""
 
     @abstractmethod
     def apply(self, x: Any) -> Any:

@@ -1,4 +1,4 @@
-r"""Loops in split mode (WN section 9, Fig. 16 to 19): what each iteration needs is stored, or computed again.
+r"""Loops in split mode (WN section 9, Fig. 16 to 19): the data of each iteration is stored, or recomputed.
 
     rf$nTimes f (n, s)  = let (_, bog, s') = nTimes n (0, uninitialized n, s) step in (s', bog)
          step (i, bog, s) = let (s', b) = rf$f s in (i + 1, setAt i bog b, s')
@@ -9,8 +9,8 @@ r"""Loops in split mode (WN section 9, Fig. 16 to 19): what each iteration needs
     rr$ccl f (d, (n, s)) = let (_, d') = ccl n (s, d) back in (0, d')
          back (i, (s, d)) = let (s', b) = rf$f (i, s) in (s', rr$f (d, b))
 
-nTimes keeps a bag for each iteration. ccl keeps none: it goes through the iterations again, in the same order, and
-takes each one back as it comes. That is right only where the reverse passes of the iterations commute.
+nTimes stores a bag for each iteration. ccl stores none: it repeats the iterations in the same order, and reverses each
+one at once. That is correct only if the reverse passes of the iterations commute.
 """
 
 from __future__ import annotations

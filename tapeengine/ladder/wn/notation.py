@@ -1,4 +1,4 @@
-"""Programs of the categorical language and procedures as text, in the notation of the working notes."""
+"""Prints programs of the categorical language and procedures in the notation of the working notes."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@
     size v           the size, ()                             0
     dup x            (x, x), ()                               d1 + d2
     elim x           (), ()                                   0
-    in_i x           in_i x, ()                               what is in d
+    in_i x           in_i x, ()                               the payload of d
 
-A discrete operation has no partials. Its reverse pass gives None, the zero of any number of arguments.
+A discrete operation has no partials. Its reverse pass returns None, the zero of any number of arguments.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NAMES = (*ROWS, *DISCRETE, "index", "total", "size", "dup", "elim", "in0", "in1"
 
 
 def application(term: Term) -> tuple[str, tuple[Term, ...]] | None:
-    """The function that a term applies, and its arguments; None where it is no application."""
+    """The function that a term applies, and its arguments; None if it is no application."""
     match term:
         case Op(name, _) | Interface(name, _):
             return name, subterms(term)
@@ -40,7 +40,7 @@ def application(term: Term) -> tuple[str, tuple[Term, ...]] | None:
 
 
 def forward(name: str, args: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The value, and what the reverse pass needs.
+    """The value, and the data for the reverse pass.
 
     Examples
     --------

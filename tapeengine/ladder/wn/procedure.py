@@ -1,4 +1,4 @@
-"""The procedure language (WN Fig. 20 to 22): statements that use up the variables that they read.
+"""The procedure language (WN Fig. 20 to 22): statements that consume the variables that they read.
 
     statement ::= x = Call f y | x = Const k | Elim y | x = Dup y | x = (y1, ..., yn) | (x1, ..., xn) = z
                 | x = In_i y | Case x (In_1 x1 p1) ... (In_n xn pn)
@@ -6,10 +6,9 @@
 
     a : S |- b = Call f a -| b : T        a : S |- t = Dup a -| t : (S, S)        a : T |- Elim a -|
 
-The judgement G |- p -| D says that p uses up the variables G and leaves D. Each variable is used once: bound by one
-statement and read by one other. So a second use is a Dup and no use is an Elim. The branches of a Case use up and leave
-the same variables. None is the zero of every space of cotangents: its parts are zeros, whatever it is a tuple or an
-option of.
+The judgement G |- p -| D says that p consumes the variables G and leaves D. Each variable is used once: one statement
+binds it and one other statement reads it. So a second use is a Dup, and no use is an Elim. The branches of a Case
+consume and leave the same variables. None is the zero of every space of cotangents, and also each of its parts.
 """
 
 from __future__ import annotations
@@ -111,14 +110,14 @@ class Case(Statement):
 
 @dataclass(frozen=True)
 class Assign(Statement):
-    """``to = argument``: another name, which no cost has."""
+    """``to = argument``: another name, without cost."""
 
     to: str
     argument: str
 
 
 def check(procedure: Procedure, context: frozenset[str]) -> frozenset[str]:
-    """The variables that a procedure leaves; an error where it uses one that is not there, or binds one that is.
+    """The variables that a procedure leaves; an error if it uses an unbound variable or binds a bound one.
 
     Examples
     --------
@@ -129,7 +128,7 @@ def check(procedure: Procedure, context: frozenset[str]) -> frozenset[str]:
     for statement in procedure:
         used, bound = variables(statement)
         if not set(used) <= left or len(set(used)) < len(used):
-            raise ValueError(f"{statement} uses a variable that is not there, or twice")
+            raise ValueError(f"{statement} uses a variable that is unbound, or uses it twice")
         left -= set(used)
         if isinstance(statement, Case):
             ends = {check(branch, frozenset({x, *left})) for x, branch in statement.branches}
@@ -137,13 +136,13 @@ def check(procedure: Procedure, context: frozenset[str]) -> frozenset[str]:
                 raise ValueError(f"the branches of the case on {statement.argument} leave different variables")
             left = set(ends.pop())
         if set(bound) & left:
-            raise ValueError(f"{statement} binds a variable that is there")
+            raise ValueError(f"{statement} binds a variable that is bound already")
         left |= set(bound)
     return frozenset(left)
 
 
 def variables(statement: Statement) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What a statement reads, and what it binds."""
+    """The variables that a statement reads, and those that it binds."""
     match statement:
         case Const(to, _):
             return (), (to,)
@@ -159,7 +158,7 @@ def variables(statement: Statement) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def execute(procedure: Procedure, store: dict[str, Any], functions: Mapping[str, Callable[[Any], Any]]) -> int:
-    """Run a procedure on a store, in place; gives the number of statements that were run."""
+    """Run a procedure on a store, in place; return the number of statements executed."""
     count = 0
     for statement in procedure:
         count += 1

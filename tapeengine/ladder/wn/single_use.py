@@ -2,11 +2,11 @@ r"""The single-use dialect (WN section 11): terms that use each variable exactly
 
     S[e] where several parts of e use x        = let (x1, x2) = dup x in e, with x1 in one part and x2 in the others
     S[e] where e does not use x                = let () = elim x in S[e]
-    S[if b then e1 else e2], S[case ...]       the branches use the same variables: what one does not use, ends in it
-    S[pi_k e]                                  = let (x1, ..., xn) = S[e] in xk, and the others end
+    S[if b then e1 else e2], S[case ...]       the branches use the same variables: a branch eliminates unused ones
+    S[pi_k e]                                  = let (x1, ..., xn) = S[e] in xk, and the others are eliminated
 
-In the reverse pass a use of x becomes a binding of its cotangent. Were there two, one would hide the other. So a second
-use is a dup, whose reverse pass adds, and no use is an elim, whose reverse pass is 0.
+In the reverse pass a use of x becomes a binding of its cotangent. With two uses, one binding would hide the other. So a
+second use is a dup, whose reverse pass adds, and no use is an elim, whose reverse pass is 0.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tapeengine.ladder.wn.primitives import application
 
 __all__ = ["single_use"]
 
-#: For each variable in scope the one that holds its value now.
+#: Maps each variable in scope to the variable that holds its value now.
 Names = dict[str, Var]
 Around = Callable[[Term], Term]
 Body = tuple[tuple[Var, ...], Term]
@@ -50,13 +50,13 @@ def single_use(module: Module) -> Module:
 
 
 class SingleUse:
-    """S; makes variables of its own."""
+    """S; it makes its own variables."""
 
     def __init__(self) -> None:
         self.fresh = Fresh()
 
     def share(self, names: Names, uses: Sequence[frozenset[str]]) -> tuple[list[Names], Around]:
-        """The variables of each part, and what makes them around a body."""
+        """The variables of each part, and a function that binds them around a body."""
         shared: list[Names] = [{} for _ in uses]
         lets: list[tuple[tuple[Var, ...], Term]] = []
         for name in sorted(names):
@@ -78,7 +78,7 @@ class SingleUse:
         return shared, around
 
     def body(self, names: Names, variables: Sequence[Var], body: Term) -> Body:
-        """New binders, and S of a body that has them in scope."""
+        """Binders with unused names, and S of a body that has them in scope."""
         binders = tuple(self.fresh(x.name, x.of) for x in variables)
         scope = {**names, **{x.name: binder for x, binder in zip(variables, binders, strict=True)}}
         (own,), around = self.share(scope, [free(body)])
@@ -136,7 +136,7 @@ class SingleUse:
         return around(Interface(found[0], tuple(parts), term.type))
 
     def project(self, whole: Term, index: int, names: Names) -> Term:
-        """S of a component: the others end."""
+        """S of a component; the other components are eliminated."""
         assert isinstance(whole.type, Product)
         parts = tuple(self.fresh("p", of) for of in whole.type.items)
         body: Term = parts[index]

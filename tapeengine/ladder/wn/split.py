@@ -1,7 +1,7 @@
 """Reverse mode on the procedure language, in two passes (WN Fig. 23).
 
     G |- p -| D          G |- F[p] -| D, U          D', U |- R[p] -| G'
-    U is what F leaves for R, x' is the cotangent of x, and rf$f and rr$f are the two passes of the function f.
+    U is the output of F for R, x' is the cotangent of x, and rf$f and rr$f are the two passes of the function f.
 
     p                    F[p]                                    R[p]
     b = Call f a         bt = Call rf$f a; (b, t) = bt           bt' = (b', t); a' = Call rr$f bt'
@@ -40,7 +40,7 @@ __all__ = ["Passes", "bar", "split"]
 
 
 class Passes(NamedTuple):
-    """The two passes of a procedure, and the variables that go from one to the other."""
+    """The two passes of a procedure, and the variables that the first passes to the second."""
 
     forward: Procedure
     reverse: Procedure
@@ -77,7 +77,7 @@ def split_statement(statement: Statement, numbers: count[int]) -> Passes:
 
 
 def reverse_of(statement: Statement) -> Procedure:
-    """R of a statement that F leaves as it is."""
+    """R of a statement that F does not change."""
     match statement:
         case Dup(t, s):
             return (Invoke(bar(s), "sum", bar(t)),)
@@ -100,7 +100,7 @@ def reverse_of(statement: Statement) -> Procedure:
 
 
 def split_case(statement: Case, numbers: count[int]) -> Passes:
-    """F and R of a case: the trace of the branch that was taken goes into an option of the same number."""
+    """F and R of a case: the trace of the chosen branch becomes the payload of an option with the branch's number."""
     t, u = f"t{next(numbers)}", f"u{next(numbers)}"
     forward, reverse = [], []
     for index, (x, branch) in enumerate(statement.branches):

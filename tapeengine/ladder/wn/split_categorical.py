@@ -1,6 +1,6 @@
 """Split passes on the categorical language (WN section 6.1).
 
-    revf$c : S -> (T, X)        revr$c : (X, dT) -> dS        X is what the reverse pass needs of the forward pass
+    revf$c : S -> (T, X)        revr$c : (X, dT) -> dS        X is the output of the forward pass for the reverse pass
     revf$(c1; c2) s = let (r, x1) = revf$c1 s in let (t, x2) = revf$c2 r in (t, (x1, x2))
     revr$(c1; c2) ((x1, x2), dt) = revr$c1 (x1, revr$c2 (x2, dt))
 
@@ -13,7 +13,7 @@
     L(c1, c2)       (X1, X2)                   let (ds, dr) = revr$c2 (X2, dt) in ds + revr$c1 (X1, dr)
     B(c1, c2)       X for each element         the sum of all ds, where (ds, _) = revr$c2 (Xi, dt[i])
 
-A P makes a tuple as wide as its context. Pruned contexts have the variables that are used, and no others.
+A P makes a tuple as wide as its context. Pruned contexts contain only the variables that are used.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Split:
     computed : int
         Functions that were computed.
     visited : int
-        Constructors that the reverse pass met.
+        Constructors that the reverse pass visited.
     """
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class Split:
         raise ValueError(f"{c} is not in the categorical language")
 
     def reverse(self, c: Categorical, x: Any, dt: Any) -> Any:
-        """``revr$c (x, dt)``; a zero leads to zeros alone."""
+        """``revr$c (x, dt)``; a zero gives only zeros."""
         self.visited += 1
         if dt is None:
             return None
@@ -112,6 +112,6 @@ class Split:
         return None
 
     def spread(self, width: int, parts: dict[int, Any]) -> tuple[Any, ...]:
-        """A tuple with the given components, and zeros."""
+        """A tuple with the given components, and zeros elsewhere."""
         self.cells += width
         return tuple(parts.get(k) for k in range(width))

@@ -1,4 +1,4 @@
-"""The systems of the working notes, one after the other, with what each makes of a program and what that costs."""
+"""The systems of the working notes in order, with the program that each makes and its costs."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class Noted(NamedTuple):
     value : object
     cotangents : tuple
     size : int
-        Constructors or statements of the program that the system makes.
+        Constructors or statements of the system's program.
     records : int
-        What goes from the forward to the reverse pass: constructors of the linear map, or cells.
+        The size of the forward pass's output for the reverse pass: constructors of the linear map, or cells.
     computed : int
-        Values that were computed.
+        The number of values computed.
     work : int
-        What the reverse pass met: constructors and cells, statements, or terms.
+        The size of what the reverse pass visited: constructors and cells, statements, or terms.
     text : str
-        The program that the system makes.
+        The system's program.
     """
 
     value: Any
@@ -56,7 +56,7 @@ class Noted(NamedTuple):
 
 
 def maps(m: Any) -> Iterator[LinearMap]:
-    """The constructors of a linear map, a shared one each time that it is met."""
+    """The constructors of a linear map; a shared one counts each time that it occurs."""
     if isinstance(m, LinearMap):
         yield m
     if is_dataclass(m):
@@ -116,7 +116,7 @@ def bags(style: type[Bog], module: Module, *primals: Any) -> Noted:
     return Noted(found.value, found.cotangents, sum(map(size, both)), cells(found.bag), found.computed, work, lines)
 
 
-#: The systems: each takes a module and its primals to what it makes.
+#: The systems: each maps a module and its primals to its results.
 STEPS: Mapping[str, Callable[..., Noted]] = MappingProxyType(
     {
         "jacobian": partial(linear, full.jacobian),

@@ -1,6 +1,6 @@
-"""Single-use terms to procedures: administrative normal form (WN section 10).
+"""Converts single-use terms to procedures: administrative normal form (WN section 10).
 
-T[e] : a procedure that uses up the free variables of e, and leaves the value
+T[e] : a procedure that consumes the free variables of e, and leaves the value
 T[f(e1, ..., en)] = T[e1]; ...; T[en]; t = (x1, ..., xn); x = Call f t
 T[dup e] = T[e]; x = Dup x1                  T[let x = e1 in e2] = T[e1]; T[e2], with its variable for x
 T[let () = elim e in e2] = T[e]; Elim x1; T[e2]     T[let (x1, ..., xn) = e1 in e2] = T[e1]; (x1, ..., xn) = x; T[e2]
@@ -33,7 +33,7 @@ from tapeengine.ladder.wn.procedure import (
 
 __all__ = ["Translation"]
 
-#: For each variable of a term that of the procedure.
+#: Maps each variable of a term to the procedure's variable.
 Names = dict[str, str]
 
 
@@ -45,11 +45,11 @@ class Translation:
         self.statements: list[Statement] = []
 
     def name(self) -> str:
-        """A variable that has not been given yet."""
+        """An unused variable name."""
         return f"x{next(self.numbers)}"
 
     def emit(self, statement: Statement) -> None:
-        """One statement more."""
+        """Append one statement."""
         self.statements.append(statement)
 
     def pack(self, items: Sequence[Term], names: Names) -> str:
@@ -60,13 +60,13 @@ class Translation:
         return to
 
     def unpack(self, xs: Sequence[Var], whole: str, names: Names) -> Names:
-        """The names with those of the components of a tuple."""
+        """Unpack a tuple; return the names extended by those of its components."""
         parts = tuple(self.name() for _ in xs)
         self.emit(Unpack(parts, whole))
         return {**names, **dict(zip((x.name for x in xs), parts, strict=True))}
 
     def term(self, term: Term, names: Names) -> str:
-        """Emit T[term]; gives the variable of its value."""
+        """Emit T[term]; return the variable of its value."""
         match term:
             case Var(name):
                 return names[name]
@@ -89,7 +89,7 @@ class Translation:
                 return self.choose(whole, [(b.var, b.body) for b in branches], names)
             case Interface(name, args):
                 return self.applied(name, args, names)
-        raise ValueError(f"{type(term).__name__} has no procedure here")
+        raise ValueError(f"{type(term).__name__} cannot be converted to a procedure")
 
     def applied(self, name: str, args: Sequence[Term], names: Names) -> str:
         """T of an application."""
@@ -108,7 +108,7 @@ class Translation:
         return to
 
     def branch(self, x: Var | None, option: Term, names: Names, to: str) -> tuple[str, Procedure]:
-        """One branch: it uses up all names, as the other one does."""
+        """One branch, which consumes all names, like the other branches."""
         outer, self.statements = self.statements, []
         payload = self.name()
         if x is None:

@@ -1,6 +1,6 @@
 r"""Tupling (WN Fig. 7) and polymorphic tupling (WN Fig. 8): values and linear maps together.
 
-    N[e] : (T, a -o T)        N[k] = (k, 0)        N[x] = the variable of type (S, a -o S) that x has become
+    N[e] : (T, a -o T)        N[k] = (k, 0)        N[x] = the variable of type (S, a -o S) that replaces x
     N[(e1, ..., en)] = ((t1, ..., tn), m1 x ... x mn)        where (ti, mi) = N[ei]
     N[let x = e1 in e2] = let x = N[e1] in N[e2]
     N[if b then e1 else e2] = if pi_1(N[b]) then N[e1] else N[e2]
@@ -11,8 +11,8 @@ r"""Tupling (WN Fig. 7) and polymorphic tupling (WN Fig. 8): values and linear m
     Fig. 8:  df : forall a. (S, a -o S) -> (T, a -o T)   df(x) = N[e]
              rev$f(x, dr) = the transpose of df(x, 1), applied to dr
 
-No term is doubled. The two differ in what a function is given: in Fig. 7 a point, so that the caller composes with the
-map of its argument; in Fig. 8 the point with its map, so that functions compose as they are.
+No term is duplicated. The two figures differ in the argument of a function: in Fig. 7 a point, so the caller composes
+with the map of its argument; in Fig. 8 the point with its map, so that functions compose directly.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Tupling:
         self.fresh = Fresh()
 
     def function(self, params: Sequence[Var], body: Term) -> tuple[tuple[Var, ...], Term]:
-        """``df(x, 1)``: its parameters, and the value with the map from all parameters, a tuple, to it."""
+        """``df(x, 1)``: its parameters, and the value paired with the map from the tuple of all parameters to it."""
         points = tuple(self.fresh(x.name, x.of) for x in params)
         term = self.term(body)
         for k, (x, point) in reversed(list(enumerate(zip(params, points, strict=True)))):
@@ -48,11 +48,11 @@ class Tupling:
         return points, term
 
     def var(self, x: Var) -> Var:
-        """A binder with its new type."""
+        """A binder with its transformed type."""
         return Var(x.name, tupled(x.of))
 
     def split(self, terms: Sequence[Term], then: Callable[[list[Var], list[Var]], Term]) -> Term:
-        """``let (t1, m1) = N[e1] in ...`` and what ``then`` makes of the values and the maps."""
+        """``let (t1, m1) = N[e1] in ...`` around ``then(values, maps)``."""
         values = [self.fresh("t", term.type) for term in terms]
         maps = [self.fresh("m", MAP) for _ in terms]
         result = then(values, maps)
@@ -104,11 +104,11 @@ class Tupling:
         raise ValueError(f"{type(term).__name__} is not in the language of the working notes")
 
     def one_hot(self, array: Term, index: Term) -> Term:
-        """The map that takes one element."""
+        """The map that selects one element."""
         return one_hot(self.fresh, Size(array), index)
 
     def ones(self, array: Term) -> Term:
-        """The map that adds all elements."""
+        """The map that sums all elements."""
         return linear_map("H", Build(Size(array), self.fresh("j", INT), linear_map("1")))
 
     def unzip(self, pairs: Var, index: int) -> Term:
@@ -118,11 +118,11 @@ class Tupling:
 
 
 def chained(value: Term, outer: Term, maps: Sequence[Term]) -> Term:
-    """``(value, outer . (m1 x ... x mn))``, without the x of a single one."""
+    """``(value, outer . (m1 x ... x mn))``; a single map without x."""
     inner = maps[0] if len(maps) == 1 and not is_concatenated(value) else linear_map("VCat", *maps)
     return Tuple((value, linear_map("o", outer, inner)))
 
 
 def is_concatenated(value: Term) -> bool:
-    """Whether the outer map takes a tuple of arguments, also where it is one argument."""
+    """Whether the outer map takes a tuple of arguments, even for one argument."""
     return isinstance(value, Op)

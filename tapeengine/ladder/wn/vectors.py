@@ -1,9 +1,9 @@
-"""Vector spaces (WN section 2.2): reals, tuples of vectors, `Vec` of vectors; anything discrete has the space ().
+"""Vector spaces (WN section 2.2): reals, tuples of vectors, `Vec` of vectors; discrete values have the space ().
 
     (v1, v2) + (w1, w2) = (v1 + w1, v2 + w2)         r * (v1, v2) = (r * v1, r * v2)
     (v1, v2) . (w1, w2) = v1 . w1 + v2 . w2
 
-A `Vec` is a tuple here. The zero of every space is also written None, which takes no room and no time.
+A `Vec` is a tuple here. None is also the zero of every space; it takes no memory and no time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def component(v: Any, index: int) -> Any:
 
 
 def full(v: Any, primal: Any) -> Any:
-    """The vector with each zero written out, at the place ``primal``; discrete primals have None."""
+    """The vector with explicit zeros, in the structure of ``primal``; discrete primals have None."""
     if isinstance(primal, tuple):
         return tuple(full(component(v, k), part) for k, part in enumerate(primal))
     return None if not isinstance(primal, float) else 0.0 if v is None else v

@@ -1,6 +1,6 @@
-"""The modules that have been imported once more, each under the name of its world and its own.
+"""The modules that were imported again, each under the name of its world followed by its own.
 
-A name of this package can be imported in any process: a pickle that names a lifted function or class loads there.
+Any process can import a name of this package, so the pickle of a lifted function or class can be loaded there.
 """
 
 from tapeengine.lift.finder import install

@@ -1,7 +1,7 @@
 """Derivative rules for SciPy, as a plugin of tapeengine.
 
 Import SciPy's submodules from here, as in ``from tapeengine_scipy import linalg``: their functions have SciPy's own
-signatures and take plain as well as traced values. The ufuncs of `scipy.special` also work where they are.
+signatures and accept plain and traced values. The ufuncs of `scipy.special` may also be imported from SciPy.
 """
 
 from tapeengine_scipy._version import __version__

@@ -1,4 +1,4 @@
-"""B-splines of given knots: linear in their coefficients, and differentiated in places. See `interpolate`."""
+"""B-splines with given knots, differentiable in their coefficients and arguments. See `interpolate`."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ __all__ = ["BSpline", "make_interp_spline"]
 
 
 def _basis(x: Any, *, knots: Any, degree: int, nu: int, outside: Any) -> Any:
-    """The values of every B-spline, or of its derivative, at places: a matrix."""
+    """The values, or derivatives, of every B-spline at given places, as a matrix."""
     spline = scipy.interpolate.BSpline(knots, numpy.eye(len(knots) - degree - 1), degree, extrapolate=outside)
     return spline(x, nu)
 
@@ -47,7 +47,7 @@ BASIS: Primitive = Primitive(
 
 
 class BSpline:
-    """A spline of given knots; see `scipy.interpolate.BSpline`. Coefficients and places may be traced.
+    """A spline with given knots; see `scipy.interpolate.BSpline`. Coefficients and places may be traced.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class BSpline:
         return self.t, self.c, self.k
 
     def of_scipy(self) -> Any:
-        """Return SciPy's own spline, of the plain values."""
+        """Return SciPy's own spline with plain values."""
         return self._theirs
 
     def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
@@ -78,7 +78,7 @@ class BSpline:
             return self._theirs(x, nu, extrapolate)
         at, outside = floating(x), self.extrapolate if extrapolate is None else extrapolate
         c = np.moveaxis(self.c, self.axis, 0)
-        c = c[: len(self.t) - self.k - 1]  # the rest is padding
+        c = c[: len(self.t) - self.k - 1]  # further coefficients are padding
         if outside == "periodic":
             first, last = self.t[self.k], self.t[len(self.t) - self.k - 1]
             at, outside = at - (last - first) * numpy.floor((plain_value(at) - first) / (last - first)), False
@@ -92,7 +92,7 @@ class BSpline:
         return np.moveaxis(value, tuple(range(np.ndim(at))), tuple(self.axis + k for k in range(np.ndim(at))))
 
     def _of_coefficients(self, name: str, *args: Any) -> "BSpline":
-        """A spline whose coefficients are linear in those of this one, as SciPy finds it."""
+        """A spline whose coefficients are linear in those of this one, computed by SciPy."""
         c = np.moveaxis(self.c, self.axis, 0)
         matrix = getattr(scipy.interpolate.BSpline(self.t, numpy.eye(c.shape[0]), self.k), name)(*args)
         found = BSpline(matrix.t, np.tensordot(matrix.c, c, axes=(1, 0)), matrix.k, self.extrapolate)
@@ -108,7 +108,7 @@ class BSpline:
         return self._of_coefficients("antiderivative", nu)
 
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
-        """Return the integral between limits, which may be traced; beyond the knots only where it extrapolates."""
+        """Return the integral between limits, which may be traced; beyond the knots only if the spline extrapolates."""
         outside = self.extrapolate if extrapolate is None else extrapolate
         if outside == "periodic":
             raise UnsupportedError("BSpline: integrals of periodic extrapolations are not differentiated")
@@ -149,7 +149,7 @@ def make_interp_spline(
 
 
 def _flat_conditions(bc_type: Any, width: int) -> Any:
-    """Conditions whose values are one row each."""
+    """Conditions with their values as one row each."""
     return tuple(
         end if end is None or isinstance(end, str)
         else [(order, numpy.broadcast_to(numpy.ravel(value), (width,))) for order, value in end]

@@ -1,4 +1,4 @@
-"""Builders of the records in this distribution: operations on elements, with their samples drawn from a domain."""
+"""Builders of records in this distribution: elementwise operations, with samples drawn from a domain."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,10 +14,10 @@ Domain = Mapping[str, tuple[float, ...]]
 
 
 class Ufunc(Primitive):
-    """The record of a ufunc of SciPy's, which takes the options of ufuncs as well: out, where, dtype, ..."""
+    """The record of a SciPy ufunc, which also accepts the options of ufuncs: out, where, dtype, ..."""
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        """Compute it; with options by the ufunc itself, which asks the engine where a value is traced."""
+        """Compute the value; a call with options goes to the ufunc itself, which calls the engine for traced values."""
         if options or len(args) > len(self.args):
             return getattr(scipy.special, self.name.rpartition(".")[2])(*args, **options)
         return super().__call__(*args)
@@ -33,8 +33,8 @@ def ufunc(
 ) -> Primitive:
     """Build the record of ``scipy.special.<name>``; the submodule is imported at the first call.
 
-    `domain` gives for each argument, in order, the interval to draw samples from, or a list of more than two values.
-    `partials` gives the partial derivatives as functions of what they ask for by name; an argument in neither
+    `domain` gives for each argument, in order, the interval of its samples, or a list of more than two values.
+    `partials` gives the partial derivatives, as functions whose parameters name what they need; an argument in neither
     `partials` nor `refused` is discrete.
     """
 
@@ -59,9 +59,9 @@ def elementwise(
     edges: Domain | None = None,
     kind: type[Primitive] = Primitive,
 ) -> Primitive:
-    """Build the record of an operation on elements whose arguments broadcast; `static` is what its samples use.
+    """Build the record of an elementwise operation whose arguments broadcast; its samples use the parameters `static`.
 
-    `edges` gives points, by argument, where the rules have cases of their own and the operation is smooth.
+    `edges` gives points, by argument, that the rules treat as special cases although the operation is smooth there.
     """
     vjp: dict[str, Any] = {arg: NotDifferentiable(reason) for arg, reason in (refused or {}).items()}
     jvp = dict(vjp)
@@ -74,7 +74,7 @@ def elementwise(
 
 def _vjp(partial: Callable[..., Any]) -> Callable[..., Any]:
     def vjp(ct: Any, space: Any, *kept: Any) -> Any:
-        with numpy.errstate(divide="ignore", invalid="ignore"):  # `scale` keeps zeros where a partial is not finite
+        with numpy.errstate(divide="ignore", invalid="ignore"):  # `scale` keeps zeros at non-finite partials
             return unbroadcast(scale(ct, partial(*kept)), space)
 
     return vjp
@@ -97,7 +97,7 @@ def _block(partial: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _samples(domain: Domain, static: Mapping[str, Any], edges: Domain | None) -> tuple[Sample, ...]:
-    """Scalars, arrays of one shape, and arrays that broadcast."""
+    """Scalars, arrays of equal shapes, and arrays that broadcast."""
     shapes: list[tuple[int, ...]] = [(), (4,)]
     samples = [Sample(tuple(_values(bounds, shape) for bounds in domain.values()), static) for shape in shapes]
     if len(domain) > 1:

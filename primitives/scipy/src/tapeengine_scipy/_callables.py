@@ -1,9 +1,9 @@
-"""Callables that users hand to solvers, with the traced values that they hold taken out.
+"""Callables that users pass to solvers, with their traced values extracted.
 
-A solver's derivative is taken with respect to everything traced that its callable uses: what stands in ``args``, and
-what the callable itself captured. `Closed` finds those values (in closures, defaults, partials, bound methods, objects,
+A solver's derivative is taken with respect to all traced values that its callable uses: those in ``args``, and those
+that the callable itself captured. `Closed` finds these values (in closures, defaults, partials, bound methods, objects,
 containers and global data) and packs them into one vector of parameters. The solver runs once, on plain values; a rule
-runs the callable again, as a function of the parameters, with all else that it captures as it was at the call.
+runs the callable again, as a function of the parameters, with all other captured values as they were at the call.
 """
 
 import copy
@@ -23,7 +23,7 @@ from tapeengine_scipy._values import is_traced
 
 
 class _Slot:
-    """Where the numbers of a traced value are among the parameters."""
+    """The range of a traced value's numbers in the parameters."""
 
     def __init__(self, value: Any, packed: list[Any]) -> None:
         self.start = sum(part.shape[0] for part in packed)
@@ -44,21 +44,21 @@ class _Slot:
 
 
 class Closed:
-    """A callable and values beside it, with its traced values taken out.
+    """A callable and further values, with traced values extracted.
 
     Parameters
     ----------
     held : tuple
-        The callable, and what else is looked into, such as ``(fun, args)``.
+        The callable, and further values to search, such as ``(fun, args)``.
     solver : str
-        For errors.
+        The solver's name, for errors.
     moves : bool
         Whether the points at which the callable is called depend on traced values.
 
     Attributes
     ----------
     params : array
-        The traced values, packed into one vector; an empty plain one where there are none.
+        The traced values, packed into one vector; an empty plain one if there are none.
     """
 
     def __init__(self, held: tuple[Any, ...], solver: str, moves: bool = True) -> None:
@@ -74,18 +74,18 @@ class Closed:
 
     @property
     def is_traced(self) -> bool:
-        """Whether any value was taken out."""
+        """Whether any value was extracted."""
         return bool(self._slots)
 
     def run(self, solve: Callable[..., Any], params: Any) -> Any:
-        """Call ``solve(fun, *rest)`` for its value, with the program's own objects and plain parameters.
+        """Compute ``solve(fun, *rest)`` with the program's own objects and plain parameters.
 
         Raises
         ------
         RepeatError
-            Where the callable does not give the same value twice at one point.
+            If the callable gives different values at the same point.
         DroppedDerivativeError
-            Where it writes what depends on traced values into what it captures.
+            If it writes values that depend on traced ones into captured objects.
         """
         states, places = generator_states(), Places(self._snapshot.generators, draws=False)
         own = places.here()
@@ -99,7 +99,7 @@ class Closed:
         return result
 
     def at(self, params: Any) -> Any:
-        """Build the structure with the values of a vector of parameters, and all else as it was at the call."""
+        """Build the structure from a vector of parameters, with everything else as it was at the call."""
         fun, *rest = self._snapshot.again(self._values(params), self._made)
         return (self._with_generators_put_back(fun) if self._draws else fun, *rest)
 
@@ -107,7 +107,7 @@ class Closed:
         return [slot.read(params) for slot in self._slots]
 
     def _noted(self, fun: Callable[..., Any]) -> Callable[..., Any]:
-        """The callable, of which the first point and the value there are kept."""
+        """Wrap the callable to keep its first point and the value there."""
 
         def noted(*args: Any, **named: Any) -> Any:
             point = None if self._seen is not None else copy.deepcopy(plain_values((args, named)))
@@ -119,7 +119,7 @@ class Closed:
         return noted
 
     def _check_that_it_repeats(self, params: Any) -> None:
-        """Compare, to the last bit, with the callable as it was at the call; other random numbers are drawn."""
+        """Compare exactly with the callable as it was at the call; other random numbers are drawn."""
         if self._seen is None:
             return
         point, outcome = self._seen
@@ -136,7 +136,7 @@ class Closed:
             raise not_repeatable(f"the callable of {self.solver}", difference)
 
     def _once(self, values: Any, done: dict[int, Any]) -> None:
-        """Call the callable at its first point, traced where it moves, on copies of what it captures."""
+        """Call the callable at its first point, traced if the point moves, on copies of its captured values."""
         fun = self._snapshot.again(values, done=done)[0]
         if self._seen is not None:
             args, named = copy.deepcopy(self._seen[0])
@@ -152,7 +152,7 @@ class Closed:
 
 
 class _Originals(ArrayCopies):
-    """Of arrays that are only looked at no copy is made."""
+    """Keeps arrays that are only inspected, without copies."""
 
     def of(self, array: Any) -> Any:
         return array
@@ -162,19 +162,19 @@ _ORIGINALS = _Originals()
 
 
 def holds_traced(*values: Any) -> bool:
-    """Whether any value is traced, or holds or captures one."""
+    """Whether any value is traced, or contains or captures a traced value."""
     return any(map(is_traced, values)) or bool(_looked_through(values).captured)
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value without its traces: nested ones are taken off one after the other."""
+    """Return a value without its traces, of which there may be several nested ones."""
     while is_traced(value):
         value = te.value(value)
     return value
 
 
 def plain_values(held: Any) -> Any:
-    """Build a structure of values and callables without traces; what holds none is the same object."""
+    """Build a structure of values and callables without traces; parts that have none remain the same objects."""
     found = _looked_through(held)
     return found.around([plain_value(value) for value in found.captured])
 
@@ -184,18 +184,18 @@ def _looked_through(held: Any) -> Snapshot:
 
 
 def plain(fun: Callable[..., Any], solver: str) -> Callable[..., Any]:
-    """Return `fun` as a function of plain values for a solver to call.
+    """Return `fun` as a function of plain values for a solver.
 
-    It runs in a trace of its own, which turns arrays that `tapeengine.numpy` made into plain ones when it ends. What is
-    traced after that depends on a traced value that was not found in the callable, and is refused.
+    It runs in its own trace, which converts arrays made by `tapeengine.numpy` to plain ones when it ends. A result that
+    is still traced depends on a traced value that was not found in the callable, and is refused.
     """
 
     def called(*args: Any) -> Any:
         value = te.vjp(lambda: fun(*args))[0]
         if is_traced(value) or (isinstance(value, (list, tuple)) and any(map(is_traced, value))):
             raise UnsupportedError(
-                f"{solver}: the callable uses a traced value that could not be taken out of it (such as a global "
-                "variable); hand it over in args="
+                f"{solver}: the callable uses a traced value that was not found in it (such as a global "
+                "variable); pass it in args="
             )
         return value
 
@@ -213,12 +213,12 @@ def as_vector(value: Any) -> Any:
 
 
 def jacobian(back: Callable[..., Any], size: int, position: int) -> Any:
-    """Return the Jacobian in one primal, row by row, of a backpropagator whose value is a vector of `size`."""
+    """Return the Jacobian with respect to one primal, row by row, of a backpropagator for a vector of length `size`."""
     return np.stack([back(row)[position] for row in numpy.eye(size)])
 
 
 def directional(function: Callable[[Any], Any], x: Any, tangent: Any) -> Any:
-    """Return the derivative of a vector function in a direction: the transpose of its transpose."""
+    """Return the derivative of a vector function in a direction, as the transpose of its transpose."""
     value, back = te.vjp(function, x)
     _, forward = te.vjp(lambda ct: back(ct)[0], np.zeros_like(value))
     return forward(tangent)[0]

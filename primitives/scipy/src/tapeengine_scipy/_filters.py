@@ -1,4 +1,4 @@
-"""Linear filters of `tapeengine_scipy.signal`: once, forwards and backwards, and by second-order sections."""
+"""Linear filters of `tapeengine_scipy.signal`: forward, forward and backward, and with second-order sections."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def _lfilter_primal(b: Any, a: Any, x: Any) -> Any:
 
 
 def _backwards(a: Any, ct: Any) -> Any:
-    """The transpose of dividing by a: the recursion run from the end."""
+    """The transpose of division by a: the recursion from the end."""
     return np.flip(LFILTER(np.ones_like(a[:1]), a, np.flip(ct, -1)), -1)
 
 
@@ -115,7 +115,7 @@ LFILTER: Primitive = Primitive(
 def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     """Filter a signal with a rational transfer function; see `scipy.signal.lfilter`.
 
-    Differentiable in `b`, `a`, `x` and `zi`; with `zi` the final state is returned as well.
+    Differentiable in `b`, `a`, `x` and `zi`; with `zi` the final state is also returned.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def _with_state(b: Any, a: Any, x: Any, zi: Any) -> Any:
 
 @beside("scipy.signal.lfilter_zi")
 def lfilter_zi(b: Any, a: Any) -> Any:
-    """Return the state of a filter whose answer to ones is constant; see `scipy.signal.lfilter_zi`.
+    """Return the state of a filter whose response to ones is constant; see `scipy.signal.lfilter_zi`.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def filtfilt(
 
 
 def _both_ways(run: Any, x: Any) -> Any:
-    """Run a filter forwards and backwards, each from the state that suits the first value."""
+    """Run a filter forwards and backwards, each time from the state for a constant signal of the first value."""
     there = run(x, x[..., :1])
     return np.flip(run(np.flip(there, -1), there[..., -1:]), -1)
 
@@ -211,7 +211,7 @@ def _cut(x: Any, edge: int) -> Any:
 
 
 def _extended(x: Any, padtype: str | None, padlen: int | None, default: int) -> tuple[int, Any]:
-    """A signal with more at its ends: point reflections, reflections or copies of the outer values."""
+    """A signal extended at its ends by point reflections, reflections or copies of the outer values."""
     if padtype not in ("odd", "even", "constant", None):
         raise ValueError(f"Unknown value '{padtype}' given to padtype.")
     edge = 0 if padtype is None else default if padlen is None else padlen
@@ -262,7 +262,7 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
 
 @beside("scipy.signal.sosfilt_zi")
 def sosfilt_zi(sos: Any) -> Any:
-    """Return the states of sections whose answer to ones is constant; see `scipy.signal.sosfilt_zi`.
+    """Return the states of sections whose response to ones is constant; see `scipy.signal.sosfilt_zi`.
 
     Examples
     --------

@@ -45,14 +45,14 @@ class RegularGridInterpolator:
         self._is_traced = holds_traced(points, values, fill_value)
         grid = [floating(np.array(axis) if isinstance(axis, (list, tuple)) else axis) for axis in points]
         values = floating(np.array(values) if isinstance(values, (list, tuple)) else values)
-        for k, axis in enumerate(grid):  # descending axes, as SciPy takes them
+        for k, axis in enumerate(grid):  # SciPy accepts descending axes
             if plain_value(axis)[0] > plain_value(axis)[-1]:
                 grid[k], values = np.flip(axis), np.flip(values, k)
         self.grid, self.values, self.method = tuple(grid), values, method
         self.bounds_error, self.fill_value = bounds_error, fill_value
 
     def of_scipy(self) -> Any:
-        """Return SciPy's own interpolator, of the plain values."""
+        """Return SciPy's own interpolator with plain values."""
         return self._theirs
 
     def __call__(self, xi: Any, method: str | None = None, *, nu: Any = None) -> Any:
@@ -64,7 +64,7 @@ class RegularGridInterpolator:
             raise UnsupportedError(f"RegularGridInterpolator: method={method!r} is not differentiated; use 'linear'")
         at = _points(xi, len(self.grid))
         if at.shape[-1] != len(self.grid) or self.bounds_error:
-            self._theirs(plain_value(at), method)  # SciPy's errors
+            self._theirs(plain_value(at), method)  # raises SciPy's errors
         shape = at.shape[:-1]
         flat = np.reshape(at, (-1, len(self.grid)))
         ends = [self._cell(flat[:, k], axis, method) for k, axis in enumerate(self.grid)]

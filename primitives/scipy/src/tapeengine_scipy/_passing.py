@@ -1,8 +1,8 @@
-"""How this package stands beside SciPy: what holds no traced value goes to SciPy's own function, whole.
+"""The relation of this package to SciPy: calls without traced values go to SciPy's own functions.
 
-`beside` marks a function of ours with SciPy's name: it differentiates, and SciPy's computes plain values. Where ours
-cannot take what it is given, SciPy's raises its own error, or ours says that there is no derivative. `names_of` gives
-a module the rest of SciPy's names, which refuse traced values in their arguments and in the callables among them.
+`beside` marks a function of this package that has a SciPy name: it handles traced values, SciPy's function plain ones.
+If the arguments do not fit, SciPy's function raises its own error, or the error says that there is no derivative.
+`names_of` provides the other names of a SciPy module, which refuse traced values in arguments and in callables.
 """
 
 import functools
@@ -20,7 +20,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def theirs_called(function: Callable[..., Any], args: Any, keywords: Any) -> Any:
-    """Call SciPy's function; objects of this package have a method `of_scipy` that builds SciPy's own."""
+    """Call SciPy's function; objects of this package are converted by their method `of_scipy`."""
 
     def handed(value: Any) -> Any:
         return value.of_scipy() if hasattr(type(value), "of_scipy") else value
@@ -36,8 +36,8 @@ def _find(path: str) -> Any:
 def beside(path: str, *, runs_callables: bool = False) -> Callable[[_Function], _Function]:
     """Mark the function that differentiates SciPy's function at `path`, a name such as ``scipy.linalg.solve``.
 
-    With `runs_callables` the function calls what its users wrote, whose errors pass unchanged and which is not called
-    again to see what SciPy raises.
+    With `runs_callables`, the function calls user code: its errors pass unchanged, and it is not called again to find
+    SciPy's error.
     """
 
     def decorate(ours: _Function) -> _Function:
@@ -65,9 +65,9 @@ def _tried(path: str, ours: Callable[..., Any], args: Any, keywords: Any) -> Any
 
 
 class Passed:
-    """A name of SciPy's that is passed on as it is: a function, class, object or module.
+    """A function, class, object or module of SciPy that is used without change.
 
-    It does what SciPy's does on plain values, and refuses traced ones.
+    It behaves like SciPy's on plain values, and refuses traced ones.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class Passed:
         self._path = path
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        """Call SciPy's."""
+        """Call SciPy's object."""
         refuse_traced(self._path, args, keywords)
         result = theirs_called(self.__wrapped__, args, keywords)
         return Passed(result, self._path) if "frozen" in type(result).__name__ else result
@@ -101,46 +101,46 @@ class Passed:
         return repr(self.__wrapped__)
 
     def __instancecheck__(self, instance: Any) -> bool:
-        """Whether `instance` is one of the class that is passed on."""
+        """Whether `instance` is an instance of SciPy's class."""
         return isinstance(instance, self.__wrapped__)
 
     def __subclasscheck__(self, subclass: type) -> bool:
-        """Whether `subclass` is derived from the class that is passed on."""
+        """Whether `subclass` is derived from SciPy's class."""
         return issubclass(subclass, self.__wrapped__)
 
     def __mro_entries__(self, bases: Any) -> tuple[Any, ...]:
-        """Return what a class statement derives from."""
+        """Return the bases for a class statement."""
         return (self.__wrapped__,)
 
 
 def refuse_traced(path: str, *values: Any) -> None:
-    """Refuse traced values on their way into a function of SciPy's that has no rule."""
+    """Refuse traced values as arguments of a SciPy function without a rule."""
     if holds_traced(*values):
         refuse(path)
 
 
 def refuse(path: str) -> NoReturn:
-    """Say that SciPy's function has no rule."""
+    """Raise the error for a SciPy function without a rule."""
     raise UnsupportedError(
-        f"{path} is not differentiated: it has no derivative rule, so that a traced value in its arguments, or in a "
+        f"{path} is not differentiated: it has no derivative rule, so a traced value in its arguments, or in a "
         "callable among them, would lose its derivative; write it with functions that have rules (docs/scipy.md lists "
         "them), give it rules with te.primitive, or pass te.value(...) if it is a constant"
     )
 
 
 def passed(theirs: Any, path: str) -> Any:
-    """Return an attribute of SciPy's: what can be called refuses traced values, the rest is SciPy's object itself."""
+    """Return an attribute of SciPy: callables refuse traced values, other attributes are SciPy's objects."""
     if isinstance(theirs, type) and issubclass(theirs, BaseException):
-        return theirs  # an `except` clause wants the class itself
+        return theirs  # an `except` clause needs the class itself
     if isinstance(theirs, numpy.ufunc):
-        return theirs  # dispatches on its arguments
+        return theirs  # it dispatches on its arguments
     if callable(theirs) or isinstance(theirs, ModuleType):
         return Passed(theirs, path)
     return theirs
 
 
 def names_of(path: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a module that stands in for SciPy's module at `path`."""
+    """Return ``__getattr__`` and ``__dir__`` for the counterpart of SciPy's module at `path`."""
 
     def get(name: str) -> Any:
         if name.startswith("__"):

@@ -1,7 +1,7 @@
 """Discrete cosine and sine transforms.
 
-The transpose of a transform is another one of the same kind, with weights at the ends: types 1 and 4 are symmetric, and
-types 2 and 3 are each other's transposes; the weights make up for the end elements that a type counts once.
+The transpose of a transform is another one of the same kind with weights at the ends: types 1 and 4 are symmetric, and
+types 2 and 3 are transposes of each other; the weights correct for end elements that a type counts only once.
 """
 
 from typing import Any
@@ -79,7 +79,7 @@ _INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 
 def _apply(record: Primitive, kind: str, x: Any, type_: int, n: Any, axis: int, norm: Any, forward: bool,
            orthogonalize: Any, workers: Any) -> Any:  # fmt: skip
-    """Normalise as `scipy.fft` does: scale as a whole, and weight the ends where the matrix is to be orthogonal."""
+    """Normalise like `scipy.fft`: scale the whole transform, and weight the ends if its matrix is to be orthogonal."""
     from tapeengine_scipy.fft import _length, resized
 
     if type_ not in _TRANSPOSED:
@@ -199,7 +199,7 @@ def idstn(
 def _along_axes(
     transform: Any, x: Any, type_: int, s: Any, axes: Any, norm: Any, workers: Any, orthogonalize: Any
 ) -> Any:
-    """A transform along one axis after the other; without `axes` along as many of the last ones as `s` has."""
+    """A transform along one axis after the other; without `axes`, along the last ones, as many as `s` has."""
     x = floating(x)
     lengths = None if s is None else [int(n) for n in numpy.atleast_1d(s)]
     if axes is None:

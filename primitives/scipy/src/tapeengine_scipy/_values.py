@@ -1,4 +1,4 @@
-"""What functions do with the values that they are given."""
+"""Helpers for the arguments of functions."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def is_complex(value: Any) -> bool:
 
 
 def floating(value: Any) -> Any:
-    """Return a traced value as it is, and a plain one as a floating array; lists may hold traced scalars."""
+    """Return a traced value unchanged, and a plain one as a floating array; lists may hold traced scalars."""
     if is_traced(value):
         return value
     if isinstance(value, (list, tuple)):

@@ -99,7 +99,7 @@ def _irfft_primal(x: Any, *, n: int, axis: int, norm: Any = None, workers: Any =
 
 
 def _twice(n: int, ndim: int, axis: int) -> Any:
-    """How often irfft uses a coefficient: those with a mirror image twice."""
+    """The number of times that irfft uses each coefficient: twice if it has a mirror image."""
     weights = numpy.full(n // 2 + 1, 2.0)
     weights[0] = 1.0
     if n % 2 == 0:

@@ -1,7 +1,7 @@
 """Derivatives of `scipy.interpolate`: splines and piecewise interpolation, with SciPy's own signatures.
 
-Differentiable in the values and in the query points, and in the data points as well: `CubicSpline` solves for the
-slopes with the differentiable `solve_banded` and `solve`.
+Differentiable in the values, the query points and the data points: `CubicSpline` solves for the slopes with the
+differentiable `solve_banded` and `solve`.
 
 Examples
 --------
@@ -40,12 +40,12 @@ def _column(x: Any, ndim: int) -> Any:
 
 
 def _intervals(x: Any, xq: Any) -> Any:
-    """In which interval each query point lies; the outer intervals reach to infinity."""
+    """The index of the interval that contains each query point; the outer intervals extend to infinity."""
     return numpy.clip(numpy.searchsorted(plain_value(x), plain_value(xq), side="right") - 1, 0, x.shape[0] - 2)
 
 
 class _Interpolant:
-    """SciPy's interpolant of the plain values beside ours: it checks, and does all that is not differentiated."""
+    """An interpolant with its SciPy counterpart on plain values, which checks arguments and does the rest."""
 
     def __init__(self, name: str, *args: Any, **keywords: Any) -> None:
         self._path = f"scipy.interpolate.{name}"
@@ -54,20 +54,20 @@ class _Interpolant:
         self._theirs = getattr(scipy.interpolate, name)(*still, **named)
 
     def of_scipy(self) -> Any:
-        """Return SciPy's own interpolant, of the plain values."""
+        """Return SciPy's own interpolant with plain values."""
         return self._theirs
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        found = getattr(self._theirs, name)  # an AttributeError, where SciPy does not have it either
+        found = getattr(self._theirs, name)  # raises AttributeError if SciPy does not have it either
         if self._is_traced:
             refuse(f"{self._path}.{name}")
         return passed(found, f"{self._path}.{name}")
 
 
 class _Cubic(_Interpolant):
-    """Cubics between data points, of given slopes there."""
+    """Cubic pieces between data points, with given slopes there."""
 
     def _made(self, x: Any, y: Any, axis: int, extrapolate: Any, slopes_of: Any) -> None:
         """Keep the coefficients; `slopes_of(steps, slopes, y)` gives the slopes at the data points."""
@@ -94,7 +94,7 @@ class _Cubic(_Interpolant):
         return self._value(x, nu, extrapolate)
 
     def _value(self, x: Any, nu: int, extrapolate: Any) -> Any:
-        """The interpolant's derivative, or of a negative order an integral from the first data point on."""
+        """The interpolant's derivative; for a negative order, an integral from the first data point."""
         outside = self.extrapolate if extrapolate is None else extrapolate
         query = floating(x)
         xq = np.reshape(query, (-1,))
@@ -111,7 +111,7 @@ class _Cubic(_Interpolant):
         return _moved(np.reshape(value, (*query.shape, *self._rest)), query.ndim, self.axis)
 
     def _coefficients(self, order: int) -> Any:
-        """The coefficients of an antiderivative of an order, whose constants make it continuous."""
+        """The coefficients of the antiderivative of an order, with constants that make it continuous."""
         c, steps = self._c, _column(self.x[1:] - self.x[:-1], 2)
         for _ in range(order):
             raised = c / numpy.arange(c.shape[0], 0, -1)[:, None, None]
@@ -135,9 +135,9 @@ class _Cubic(_Interpolant):
         return self._value(b, -1, extrapolate) - self._value(a, -1, extrapolate)
 
     def solve(self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Any:
-        """Return where the interpolant of numbers has a value, as functions of all that is traced.
+        """Return where a scalar interpolant has a value, as functions of all traced values.
 
-        Newton steps from SciPy's solutions give the derivatives, to third order.
+        Newton steps from SciPy's solutions give derivatives up to third order.
         """
         if not (self._is_traced or holds_traced(y)):
             return self._theirs.solve(y, discontinuity, extrapolate)
@@ -154,7 +154,7 @@ class _Cubic(_Interpolant):
 
 
 def _power_sum(c: Any, z: Any, nu: int) -> Any:
-    """The polynomial of coefficients c, highest first, or its derivative."""
+    """The polynomial with coefficients c, highest power first, or its derivative."""
     degree = c.shape[0] - 1
     total: Any = 0.0 * z
     for power in range(degree, nu - 1, -1):
@@ -169,7 +169,7 @@ class CubicSpline(_Cubic):
     Parameters
     ----------
     x, y, axis, bc_type, extrapolate
-        As SciPy's; `x` and `y` may be traced.
+        As in SciPy; `x` and `y` may be traced.
 
     Attributes
     ----------
@@ -215,7 +215,7 @@ class PchipInterpolator(_Cubic):
 
 
 def _monotone_slopes(h: Any, slopes: Any, y: Any) -> Any:
-    """Weighted harmonic means of slopes of one sign, 0 between others (Fritsch and Butland)."""
+    """Weighted harmonic means of slopes of equal sign; 0 between slopes of opposite signs (Fritsch and Butland)."""
     if h.shape[0] == 1:
         return np.concatenate([slopes, slopes])
     before, after = _column(2 * h[1:] + h[:-1], 2), _column(h[1:] + 2 * h[:-1], 2)
@@ -227,7 +227,7 @@ def _monotone_slopes(h: Any, slopes: Any, y: Any) -> Any:
 
 
 def _monotone_end(h: Any, further: Any, slope: Any, beyond: Any) -> Any:
-    """The slope at an end by three points, limited where it would break monotony."""
+    """The slope at an end from three points, limited to keep the interpolant monotone."""
     found = ((2 * h + further) * slope - h * beyond) / (h + further)
     found = np.where(np.sign(found) != np.sign(slope), 0.0, found)
     steep = (np.sign(slope) != np.sign(beyond)) & (np.abs(found) > 3.0 * np.abs(slope))
@@ -242,7 +242,7 @@ def pchip_interpolate(xi: Any, yi: Any, x: Any, der: Any = 0, axis: int = 0) -> 
 
 
 def _moved(value: Any, count: int, axis: int) -> Any:
-    """Put the first `count` axes where the axis of interpolation was."""
+    """Move the first `count` axes to the position of the axis of interpolation."""
     if axis == 0:
         return value
     order = [*range(count, count + axis), *range(count), *range(count + axis, value.ndim)]
@@ -250,7 +250,7 @@ def _moved(value: Any, count: int, axis: int) -> Any:
 
 
 def _end_conditions(bc_type: Any, y: Any, rest: tuple[int, ...]) -> Any:
-    """'not-a-knot', 'periodic', or (order, values) for each end."""
+    """Read the end conditions: 'not-a-knot', 'periodic', or (order, values) for each end."""
     if isinstance(bc_type, str):
         if bc_type == "periodic":
             if not numpy.allclose(plain_value(y[0]), plain_value(y[-1]), rtol=1e-15, atol=1e-15):
@@ -296,7 +296,7 @@ def _one(value: Any) -> Any:
 
 
 def _end_row(h: Any, slopes: Any, end: Any, sign: float) -> tuple[Any, Any, Any]:
-    """The equation at one end: the factors of its own and of the next slope, and the right-hand side."""
+    """The equation at one end: the factors of that slope and of the next one, and the right-hand side."""
     if end is None:
         both = h[0] + h[1]
         return h[1], both, ((h[0] + 2 * both) * h[1] * slopes[0] + h[0] ** 2 * slopes[1]) / both
@@ -307,14 +307,14 @@ def _end_row(h: Any, slopes: Any, end: Any, sign: float) -> tuple[Any, Any, Any]
 
 
 def _parabola_slopes(h: Any, slopes: Any) -> Any:
-    """Three points and no knots: the slopes of the parabola through them."""
+    """Three points without inner knots: the slopes of the parabola through them."""
     bend = (slopes[1] - slopes[0]) / (h[0] + h[1])
     middle = slopes[0] + bend * h[0]
     return np.stack([slopes[0] - bend * h[0], middle, slopes[1] + bend * h[1]])
 
 
 def _periodic_slopes(h: Any, slopes: Any) -> Any:
-    """The cyclic system, whose last slope is the first."""
+    """The cyclic system, in which the last slope equals the first."""
     if h.shape[0] < 3:
         raise UnsupportedError("CubicSpline: bc_type='periodic' is differentiated for four points or more")
     before = np.concatenate([h[-1:], h[:-1]])
@@ -331,7 +331,7 @@ def _periodic_slopes(h: Any, slopes: Any) -> Any:
 class interp1d(_Interpolant):
     """Piecewise interpolation of samples; see `scipy.interpolate.interp1d`.
 
-    The kinds 'linear', 'slinear', 'cubic', 'nearest', 'nearest-up', 'zero', 'previous' and 'next' are there;
+    The kinds 'linear', 'slinear', 'cubic', 'nearest', 'nearest-up', 'zero', 'previous' and 'next' are differentiated;
     'quadratic' and numbers above 1 other than 3 are not.
 
     Examples
@@ -382,7 +382,7 @@ class interp1d(_Interpolant):
         if self.bounds_error and not self.extrapolated and (low.any() or high.any()):
             self._theirs(plain_value(query))  # raises SciPy's error
         value = self._spline(xq) if self._spline else self._piecewise(xq)
-        if self.extrapolated:  # nothing stands before the first sample, nor after the last
+        if self.extrapolated:  # there is no sample before the first or after the last
             value = np.where((low & (self.kind == "previous") | high & (self.kind == "next"))[:, None], np.nan, value)
         elif low.any() or high.any():
             value = np.where(low[:, None], self.fill[0], np.where(high[:, None], self.fill[1], value))
@@ -405,7 +405,7 @@ class interp1d(_Interpolant):
 
 
 def _nearby(x: Any, xq: Any, kind: str) -> Any:
-    """The sample that stands for each query point."""
+    """The index of the sample for each query point."""
     last = len(x) - 1
     if kind in ("zero", "previous"):
         return numpy.clip(numpy.searchsorted(x, xq, side="right") - 1, 0, last)

@@ -64,7 +64,7 @@ def tapeengine_modules() -> Mapping[str, str]:
 
 @hookimpl
 def tapeengine_structures() -> Mapping[type, Container]:
-    """Return how a sparse matrix is taken apart: its entries are differentiated, its pattern is constant."""
+    """Return how to decompose a sparse matrix: its entries are differentiated, its pattern is constant."""
     from tapeengine_scipy.sparse.matrix import SparseArray
 
     return {
@@ -78,5 +78,5 @@ def tapeengine_structures() -> Mapping[type, Container]:
 
 @hookimpl
 def tapeengine_numpy_rules() -> Mapping[Any, Callable[..., Any]]:
-    """Return the rules for what SciPy's modules hold, for when those, which are slow to import, are there."""
+    """Return the rules for objects in SciPy's modules, which are slow to import, to be used once they are imported."""
     return {"scipy.special": ufunc_rules, "scipy.sparse": sparse_rules}

@@ -28,7 +28,7 @@ __all__ = [
 
 __getattr__, __dir__ = names_of("scipy.signal")
 
-# ---- full convolution; 'same' and 'valid' are slices of it ---------------------------------------
+# ---- full convolution; modes 'same' and 'valid' are slices of it ---------------------------------
 
 
 def _full_convolution(in1: Any, in2: Any, *, method: str = "auto") -> Any:
@@ -105,7 +105,7 @@ def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> A
 
 
 def _part(full: Any, shape1: tuple[int, ...], shape2: tuple[int, ...], mode: str, axes: tuple[int, ...]) -> Any:
-    """Cut the part of a full convolution that a mode asks for."""
+    """Cut a full convolution to the part for a mode."""
     if mode == "full":
         return full
     if mode not in ("same", "valid"):

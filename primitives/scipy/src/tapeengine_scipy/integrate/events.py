@@ -1,7 +1,7 @@
-"""Solutions between their output times: events, whose times are roots, and dense output.
+"""Solutions between their output times: events, at roots of functions of time, and dense output.
 
-The time of an event solves g(t, y(t, p), p) = 0. From the time that the solver found, Newton steps with the plain slope
-give the time as a function of the parameters: each one raises the order of the derivatives that are right by one.
+The time of an event solves g(t, y(t, p), p) = 0. Newton steps with the plain slope, starting at the solver's result,
+give the time as a function of the parameters: each step makes one more order of derivatives correct.
 """
 
 from collections.abc import Callable
@@ -17,12 +17,12 @@ from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.integrate.trajectory import TRAJECTORY
 
-STEPS = 2  # of Newton: first and second derivatives
+STEPS = 2  # Newton steps, for first and second derivatives
 
 
 @dataclass
 class Path:
-    """A solution as a function of times: where it starts, and how it is integrated."""
+    """A solution as a function of times: its initial values, and its integrator."""
 
     system: Callable[[Any, Any, Any], Any]
     first: Any
@@ -31,19 +31,19 @@ class Path:
     solver: Callable[..., Callable[..., Any]]
 
     def states(self, times: Any, known: Any = None) -> Any:
-        """The states at times in the order of integration, one column each."""
+        """The states at times in the order of integration, as columns."""
         whole = np.concatenate([np.array([self.first]), times])
         given = None if known is None else [numpy.concatenate([plain_value(self.start)[:, None], known], axis=1)]
         return TRAJECTORY(self.start, whole, self.params, system=self.system, solver=self.solver(given))[:, 1:]
 
 
 def with_value(x: Any, value: Any) -> Any:
-    """A traced array with the values that the solver found, which another run meets up to its tolerance only."""
+    """A traced array with the values that the solver found; another run agrees only up to the tolerances."""
     return x + (value - plain_value(x))
 
 
 def differentiate_events(found: Any, path: Path, event: Callable[[int, Any, Any], Any]) -> None:
-    """Make times and states of events functions of what is traced."""
+    """Make times and states of events functions of the traced values."""
     for k, times in enumerate(found.t_events):
         if len(times):
             found.t_events[k], found.y_events[k] = _of_event(
@@ -62,7 +62,7 @@ def _of_event(times: Any, states: Any, path: Path, event: Callable[[Any, Any], A
 
 
 def _slope(t: float, y: Any, path: Path, event: Callable[[Any, Any], Any]) -> float:
-    """How fast an event's value changes along the solution."""
+    """The derivative of an event's value along the solution."""
     change = plain_value(floating(path.system(t, y, plain_value(path.params))))
     slope = te.jvp(lambda t, y: event(t, y), (float(t), numpy.asarray(y)), (1.0, numpy.reshape(change, y.shape)))[1]
     found = float(numpy.sum(plain_value(slope)))
@@ -82,13 +82,13 @@ def last_event(found: Any, seen: list[Any]) -> Any:
 
 
 class Dense:
-    """Dense output: the solution at any times within the span, which may be traced."""
+    """Dense output: the solution at any times within the span; times may be traced."""
 
     def __init__(self, path: Path, theirs: Any) -> None:
         self._path, self._theirs = path, theirs
 
     def __call__(self, t: Any) -> Any:
-        """The states at a time, or at times, one column each."""
+        """The state at a time, or the states at times as columns."""
         at = np.atleast_1d(floating(t))
         still = plain_value(at)
         ends = sorted((self._theirs.t_min, self._theirs.t_max))

@@ -37,19 +37,19 @@ def solve_ivp(
     Parameters
     ----------
     fun, t_span, y0, method, t_eval, dense_output, events, vectorized, args, **options
-        As SciPy's. Derivatives are taken with respect to `t_span`, `y0`, `t_eval`, `args` and the traced values that
-        `fun` and `events` captured, and also of the times and states of events and of ``sol``. Complex states are
-        refused where values are traced.
+        As in SciPy. Derivatives are taken with respect to `t_span`, `y0`, `t_eval`, `args` and the traced values that
+        `fun` and `events` captured, also for the times and states of events and for ``sol``. Complex states are
+        refused if values are traced.
     differentiate : {'adjoint', 'steps'}
-        'adjoint' integrates the continuous adjoint backwards, with the same method and tolerances: memory for the
-        states at the output times alone, any method, and exact up to the tolerances. 'steps' differentiates the steps
-        that the solver took, their lengths held fixed: the derivative of the computed numbers, for the methods 'RK45'
-        and 'RK23', with a record for each operation of each step. With 'steps' the times are constants.
+        'adjoint' integrates the continuous adjoint backwards, with the same method and tolerances: it supports any
+        method, needs memory only for the states at the output times, and is exact up to the tolerances. 'steps'
+        differentiates the solver's steps with constant lengths: it gives the derivative of the computed numbers, for
+        the methods 'RK45' and 'RK23', with a record for each operation of each step. With 'steps' times are constants.
 
     Returns
     -------
     scipy.integrate.OdeResult
-        Its ``y`` (and ``t``, where times are traced) are functions of the traced values; the rest is plain.
+        Its ``y`` (and ``t``, if times are traced) are functions of the traced values; the rest is plain.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def solve_ivp(
         path = Path(_system(closed), span[0], start, closed.params, functools.partial(_ivp_solver, method, options))
         if watched:
             differentiate_events(found, path, _events(closed))
-        if found.status == 1:  # a terminal event has ended it
+        if found.status == 1:  # ended by a terminal event
             span = (span[0], last_event(found, watched))
             times = None if times is None else times[: found.t.shape[0]]
         if dense_output:
@@ -108,7 +108,7 @@ def solve_ivp(
 
 
 def _plain_event(event: Any, args: Any) -> Callable[..., Any]:
-    """An event as a function of plain times and states, with what its user says of ends and directions."""
+    """An event as a function of plain times and states, with the user's attributes for ends and directions."""
     made = plain(lambda t, y: event(t, y, *args), "solve_ivp")
     for name in ("terminal", "direction"):
         if hasattr(event, name):
@@ -117,7 +117,7 @@ def _plain_event(event: Any, args: Any) -> Callable[..., Any]:
 
 
 def _events(closed: Closed) -> Callable[[int, Any, Any], Any]:
-    """The value of an event by its number, at a time and a state that may be traced."""
+    """The value of an event, given by its number, at a time and a state that may be traced."""
     _, args, _, events = closed.at(closed.params)
     return lambda k, t, y: events[k](t, y, *args)
 
@@ -131,8 +131,8 @@ def _system(closed: Closed) -> Callable[[Any, Any, Any], Any]:
 
 
 def _adjoint(closed: Closed, span: Any, start: Any, times: Any, found: Any, solver: Any) -> tuple[Any, Any]:
-    """The states at the output times, as a function of everything traced."""
-    if times is None:  # the solver's own times, of which the ends move with the span
+    """The states at the output times, as a function of all traced values."""
+    if times is None:  # the solver's own times; their ends depend on the span
         inner = np.concatenate([np.array([span[0]]), found.t[1:-1], np.array([span[1]])])
         return inner, TRAJECTORY(start, inner, closed.params, system=_system(closed), solver=solver)
     whole = np.concatenate([np.array([span[0]]), times])
@@ -140,9 +140,9 @@ def _adjoint(closed: Closed, span: Any, start: Any, times: Any, found: Any, solv
 
 
 def _ivp_solver(method: Any, options: dict[str, Any], known: Any = None) -> Callable[..., Any]:
-    """A solver for `TRAJECTORY`, whose first call is for the states that are known already.
+    """A solver for `TRAJECTORY`, whose first call returns the states that are known already.
 
-    The first time is where it starts; later it stops at the last output.
+    The first time is the initial one; in later calls the last one is the end of integration.
     """
 
     def solve(fun: Any, y0: Any, times: Any) -> Any:
@@ -163,13 +163,13 @@ def _ivp_solver(method: Any, options: dict[str, Any], known: Any = None) -> Call
 
 
 def _distinct(times: Any) -> tuple[Any, Any]:
-    """Times without repetitions, in the order of integration, and where each of the given ones is among them."""
+    """Times without repetitions in the order of integration, and the position of each given time among them."""
     fresh = numpy.concatenate([[True], numpy.diff(times) != 0])
     return times[fresh], numpy.cumsum(fresh) - 1
 
 
 def _without_structure(options: dict[str, Any], size: int) -> dict[str, Any]:
-    """Leave out what describes the user's system and not the larger ones of its derivatives."""
+    """Remove options that describe the user's system but not the larger systems of its derivatives."""
     kept = {name: value for name, value in options.items() if name not in ("jac", "jac_sparsity", "lband", "uband")}
     if numpy.ndim(kept.get("atol", 0.0)) and len(kept["atol"]) != size:
         kept["atol"] = float(numpy.min(kept["atol"]))
@@ -203,7 +203,7 @@ def odeint(
 ) -> Any:
     """Solve an initial value problem with LSODA; see `scipy.integrate.odeint`.
 
-    Differentiable in `y0`, `t`, `args` and in the traced values that `func` captured, by the continuous adjoint.
+    Differentiable in `y0`, `t`, `args` and the traced values that `func` captured, by the continuous adjoint.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def odeint(
 
 
 def _odeint_solver(shared: dict[str, Any], known: Any) -> Callable[..., Any]:
-    """A solver for `TRAJECTORY`, whose first call is for the states that are known already."""
+    """A solver for `TRAJECTORY`, whose first call returns the states that are known already."""
 
     def solve(fun: Any, y0: Any, times: Any) -> Any:
         if known:

@@ -1,8 +1,8 @@
 """Integrals of callables.
 
 The derivative of an integral in its parameters is the integral of the integrand's derivative; in its limits it is the
-integrand there. The derivative's integral takes the subdivision that the value's came to, and refines it where it needs
-to: what the value has seen, the derivative sees.
+integrand there. The derivative's integral starts from the subdivision of the value's integral and refines it where
+necessary, so it resolves every feature that the value's integral has resolved.
 """
 
 import warnings
@@ -25,7 +25,7 @@ Integrand = Callable[[Any, Any], Any]
 
 
 class _Integrand:
-    """The user's integrand, as a function of its parameters too."""
+    """The user's integrand as a function that also takes its parameters."""
 
     def __init__(self, closed: Closed) -> None:
         self.closed = closed
@@ -35,19 +35,19 @@ class _Integrand:
         return func(x, *args)
 
     def run(self, solve: Callable[..., Any], params: Any) -> Any:
-        """Integrate for the value."""
+        """Integrate to get the value."""
         return self.closed.run(lambda func, args: solve(lambda x: func(x, *args)), params)
 
 
 class _Options(dict[str, Any]):
-    """The options of one call, and what the primal leaves for its caller and for the rules.
+    """The options of one call, and data from the primal for its caller and for the rules.
 
     Attributes
     ----------
     report : list
-        What SciPy returned beside the value.
+        SciPy's results beside the value.
     breaks : array
-        The inner points of the subdivision; of an infinite interval those of the variable of its transformation.
+        The inner points of the subdivision; for an infinite interval, in the variable of the transformation.
     """
 
     report: list[Any]
@@ -69,7 +69,7 @@ def _scalar_primal(a: Any, b: Any, params: Any, *, integrand: Integrand, options
 
 
 def _inner_points(info: dict[str, Any]) -> Any:
-    """The points between the intervals that QUADPACK came to, where it tells."""
+    """The points between QUADPACK's final intervals, if it reports them."""
     if "alist" not in info or "last" not in info:
         return numpy.zeros(0)
     starts, ends = (info[name][: info["last"]] for name in ("alist", "blist"))
@@ -83,7 +83,7 @@ def _is_finite(a: Any, b: Any) -> bool:
 def _vector_primal(
     a: Any, b: Any, params: Any, *, integrand: Integrand, options: dict[str, Any], breaks: Any, shape: tuple[int, ...]
 ) -> Any:
-    """Each component by QUADPACK; the integrand is computed once at each point."""
+    """Integrate each component by QUADPACK; the integrand is evaluated once at each point."""
     seen: dict[float, Any] = {}
     fun = plain(lambda x: as_vector(integrand(x, params)), "quad")
 
@@ -116,7 +116,7 @@ def _component(fun: Callable[[float], float], a: Any, b: Any, options: dict[str,
 
 
 def _transformed(fun: Callable[[float], float], a: Any, b: Any) -> tuple[Callable[[float], float], float, float, float]:
-    """QUADPACK's transformation of infinite intervals, x = end + (1 - t) / t, of which the subdivision is."""
+    """QUADPACK's transformation of infinite intervals, x = end + (1 - t) / t; the subdivision is in t."""
     sign, low, high = (1.0, a, b) if a < b else (-1.0, b, a)
 
     def both(t: float) -> float:
@@ -129,7 +129,7 @@ def _transformed(fun: Callable[[float], float], a: Any, b: Any) -> tuple[Callabl
 
 
 def _slopes(integrand: Integrand, shape: tuple[int, ...]) -> Integrand:
-    """The integrand's derivatives in the parameters: along its own axes, and one more."""
+    """The integrand's derivatives in the parameters, along one additional axis."""
 
     def rows(x: Any, params: Any) -> Any:
         value, back = te.vjp(lambda p: as_vector(integrand(x, p)), params)
@@ -146,7 +146,7 @@ def _table(a: Any, b: Any, params: Any, integrand: Integrand, options: Any, brea
 
 
 def _at(end: Any, params: Any, integrand: Integrand, options: dict[str, Any]) -> Any:
-    """The integrand at a finite limit, and zero at an infinite one."""
+    """The integrand at a finite limit; zero at an infinite one."""
     if not np.isfinite(end):
         return 0.0
     weight = options.get("weight")
@@ -242,14 +242,14 @@ def quad(
 ) -> Any:
     """Integrate a callable over an interval; see `scipy.integrate.quad`.
 
-    Differentiable in the limits, in `args`, and in the traced values that `func` captured, also of weighted integrals.
+    Differentiable in the limits, in `args` and in the traced values that `func` captured, also for weighted integrals.
     `points` and `wvar` are constants, and complex integrands are refused.
 
     Returns
     -------
     y : float
     abserr : float
-        Plain.
+        The plain error estimate.
 
     Examples
     --------

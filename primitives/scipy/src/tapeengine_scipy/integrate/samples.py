@@ -27,7 +27,7 @@ def _check_points(y: Any, x: Any, axis: int) -> None:
 
 
 def _ratio(a: Any, b: Any) -> Any:
-    """a / b, and 0 where points are repeated, as SciPy has it."""
+    """a / b, and 0 where points are repeated, as in SciPy."""
     zero = np.equal(b, 0)
     return np.where(zero, 0.0, a / np.where(zero, 1.0, b))
 
@@ -74,7 +74,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1,
 def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Any:
     """Integrate samples by Simpson's rule; see `scipy.integrate.simpson`. Differentiable in `y` and `x`.
 
-    With an even number of points the last interval is integrated by the parabola through the last three points.
+    With an even number of points, the parabola through the last three points integrates the last interval.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Any:
 
 
 def _parabolas(y: Any, steps: Any) -> Any:
-    """Simpson's rule over pairs of intervals, whose lengths may differ."""
+    """Simpson's rule over pairs of intervals of possibly different lengths."""
     h0, h1 = steps[..., 0::2], steps[..., 1::2]
     both, ratio = h0 + h1, _ratio(h0, h1)
     first, middle, last = y[..., 0:-2:2], y[..., 1:-1:2], y[..., 2::2]
@@ -108,7 +108,7 @@ def _parabolas(y: Any, steps: Any) -> Any:
 
 
 def _last_interval(y: Any, h0: Any, h1: Any) -> Any:
-    """The last interval by the parabola through three points (Cartwright)."""
+    """Integrate the last interval by the parabola through three points (Cartwright)."""
     last = _ratio(2 * h1**2 + 3 * h0 * h1, 6 * (h1 + h0))
     middle = _ratio(h1**2 + 3 * h0 * h1, 6 * h0)
     first = _ratio(h1**3, 6 * h0 * (h0 + h1))

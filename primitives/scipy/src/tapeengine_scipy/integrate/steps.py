@@ -1,6 +1,6 @@
-"""Differentiating the steps of an explicit Runge-Kutta solver.
+"""Differentiates the steps of an explicit Runge-Kutta solver.
 
-The solver runs once on plain values and chooses its steps; then the same steps are taken again on traced values. The
+The solver runs once on plain values and chooses its steps; then the same steps are repeated with traced values. The
 lengths of the steps are constants of the derivative.
 """
 
@@ -44,7 +44,7 @@ def _states(slope: Callable[..., Any], solver: Any, times: Any, y0: Any, outputs
 
 
 def _step(slope: Callable[..., Any], solver: Any, t: float, h: float, y: Any, first: Any) -> tuple[list[Any], Any]:
-    """One step: the slopes of its stages, the last of which is the next step's first, and the state after it."""
+    """One step: the slopes of its stages (the last one is the first of the next step), and the state after it."""
     stages = [first]
     for weights, moment in zip(solver.A[1:], solver.C[1:], strict=True):
         stages.append(slope(t + moment * h, y + h * _weighted(weights, stages)))
@@ -58,7 +58,7 @@ def _weighted(weights: Any, stages: list[Any]) -> Any:
 
 
 def _between(solver: Any, y: Any, stages: list[Any], passed: float, h: float) -> Any:
-    """The solver's own interpolation inside a step."""
+    """The solver's own interpolation within a step."""
     x = passed / h
     powers = x ** numpy.arange(1, solver.P.shape[1] + 1)
     return y + h * _weighted(solver.P @ powers, stages)

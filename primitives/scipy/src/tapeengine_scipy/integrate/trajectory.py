@@ -1,11 +1,11 @@
 """Solutions of ordinary differential equations as a primitive, with the continuous adjoint as its rule.
 
-For y' = f(t, y, p), a cotangent of y(t_i) is carried backwards by l' = -(df/dy)^T l and collects the parameters' by
-m' = -(df/dp)^T l, while y itself is integrated backwards from its value at t_i (Chen et al., Neural Ordinary
-Differential Equations, 2018, section 2). The jvp rule integrates the sensitivities s' = (df/dy) s + (df/dp) dp.
-Each rule is a call of the primitive with a larger system, so that it can be differentiated again. Both are exact up to
-the solver's tolerance only, and so is the identity between them; hence this primitive is not among those that the
-plugin hands to the engine's contract test, and has tests of its own.
+For y' = f(t, y, p), a cotangent of y(t_i) is integrated backwards by l' = -(df/dy)^T l, and the parameters' cotangent
+accumulates by m' = -(df/dp)^T l, while y itself is integrated backwards from its value at t_i (Chen et al., Neural
+Ordinary Differential Equations, 2018, section 2). The jvp rule integrates the sensitivities
+s' = (df/dy) s + (df/dp) dp. Each rule calls the primitive with a larger system, so it can be differentiated again. Both
+rules, and the adjoint identity between them, hold only up to the solver's tolerance. So the plugin does not submit this
+primitive to the engine's contract test; it has separate tests.
 """
 
 from collections.abc import Callable
@@ -42,7 +42,7 @@ def _slope(t: Any, y: Any, params: Any, system: System) -> Any:
 
 
 def _backwards(ct: Any, times: Any, params: Any, out: Any, system: System, solver: Any) -> tuple[Any, Any]:
-    """The cotangents of the first state and of the parameters."""
+    """The cotangents of the initial state and of the parameters."""
     size, count = out.shape
     rhs = _adjoint_system(system, size)
     ct_y, collected = ct[:, count - 1], np.zeros_like(params)
@@ -54,7 +54,7 @@ def _backwards(ct: Any, times: Any, params: Any, out: Any, system: System, solve
 
 
 def _vjp_times(ct: Any, times: Any, params: Any, out: Any, system: System, solver: Any) -> Any:
-    """Along the slope at each time; the first time moves the whole solution the other way."""
+    """The tangent along the slope at each time; moving the first time shifts the whole solution the other way."""
     first, _ = _backwards(ct, times, params, out, system, solver)
     slopes = [_slope(times[i], out[:, i], params, system) for i in range(out.shape[1])]
     along = [np.sum(ct[:, i] * slope) for i, slope in enumerate(slopes)]
@@ -62,7 +62,7 @@ def _vjp_times(ct: Any, times: Any, params: Any, out: Any, system: System, solve
 
 
 def _sensitivities(start: Any, change: Any, times: Any, params: Any, out: Any, system: System, solver: Any) -> Any:
-    """The forward sensitivities, from `start`, in the direction `change` of the parameters."""
+    """The forward sensitivities, starting with `start`, for the change `change` of the parameters."""
     size, count = out.shape[0], params.shape[0]
 
     def rhs(t: Any, z: Any, both: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Derivatives of `scipy.linalg`: its functions with SciPy's own signatures, on plain and on traced values.
+"""Derivatives of `scipy.linalg`: its functions with SciPy's own signatures, for plain and traced values.
 
 Examples
 --------

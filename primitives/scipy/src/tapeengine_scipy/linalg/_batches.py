@@ -1,4 +1,4 @@
-"""Functions of single matrices on stacks of them, by SciPy's rule: leading axes broadcast, matrix by matrix."""
+"""Applies functions of single matrices to stacks of them by SciPy's rule: leading axes broadcast."""
 
 import functools
 from collections.abc import Callable
@@ -13,10 +13,10 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def over_batches(*cores: int | str) -> Callable[[_Function], _Function]:
-    """Make a function of matrices and vectors one of stacks of them.
+    """Turn a function of matrices and vectors into a function of stacks of them.
 
-    `cores` gives for each positional argument how many axes the function takes: 1, 2, or '1|2' for a vector where it
-    has one axis and a matrix where it has more.
+    `cores` gives for each positional argument the number of axes that the function takes: 1, 2, or '1|2' for a vector
+    if it has one axis and a matrix if it has more.
     """
 
     def decorate(function: _Function) -> _Function:

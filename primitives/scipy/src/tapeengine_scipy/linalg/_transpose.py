@@ -1,4 +1,4 @@
-"""Transposes of stacks of matrices, in rules and in compositions."""
+"""Transposes of stacks of matrices, for rules and compositions."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def conjugate_transpose(a: Any) -> Any:
 
 
 def conjugate(a: Any) -> Any:
-    """Conjugate; a real value is handed back as it is."""
+    """Conjugate; a real value is unchanged."""
     return np.conj(a) if is_complex(a) else a
 
 
@@ -29,15 +29,15 @@ def diagonal(a: Any) -> Any:
 
 
 def on_diagonal(d: Any) -> Any:
-    """Diagonal matrices with the diagonals `d`."""
+    """Diagonal matrices with diagonals `d`."""
     return d[..., :, None] * numpy.eye(numpy.shape(d)[-1])
 
 
 def fold(full: Any, lower: bool = True) -> Any:
     """Return the cotangent of the one triangle that an operation on Hermitian matrices reads.
 
-    `full` is the cotangent of the whole Hermitian matrix; an entry off the diagonal stands in it twice, once
-    conjugated, and of the diagonal only the real part is read.
+    `full` is the cotangent of the whole Hermitian matrix. An entry off the diagonal occurs in it twice, once
+    conjugated, and only the real part of the diagonal is used.
     """
     both = full + conjugate_transpose(full)
     off = np.tril(both, -1) if lower else np.triu(both, 1)
@@ -45,6 +45,6 @@ def fold(full: Any, lower: bool = True) -> Any:
 
 
 def unfold(triangle: Any, lower: bool = True) -> Any:
-    """Return the Hermitian matrix of which `triangle` is one half; the transpose of `fold`."""
+    """Return the Hermitian matrix with the given `triangle`; the transpose of `fold`."""
     off = np.tril(triangle, -1) if lower else np.triu(triangle, 1)
     return off + conjugate_transpose(off) + on_diagonal(np.real(diagonal(triangle)))

@@ -1,4 +1,4 @@
-"""Inverses, determinants, and matrices put together from others."""
+"""Inverses, determinants, and matrices built from others."""
 
 from typing import Any
 
@@ -68,7 +68,7 @@ def _det_primal(a: Any) -> Any:
 
 
 def _cofactor_primal(a: Any) -> Any:
-    """The matrix of cofactors, from the singular values: it exists where the inverse does not.
+    """The matrix of cofactors from the singular values, which exists even if the inverse does not.
 
     For A = U S V^H the cofactors are det(U V^H) conj(U) C conj(V^H), with the product of the other singular values on
     the diagonal of C.
@@ -85,7 +85,7 @@ def _spread(scalar: Any) -> Any:
 
 
 def _along_primal(a: Any, direction: Any) -> Any:
-    """The cofactors' change in a direction, the second derivative of det, which exists at singular matrices as well.
+    """The directional derivative of the cofactors, the second derivative of det, also at singular matrices.
 
     In the frame of the singular vectors, X = U^H E V gives diag(P diag(X)) - P * X^T, where P[i, j] is the product of
     the singular values other than i and j, and 0 on the diagonal.
@@ -196,7 +196,7 @@ def khatri_rao(a: Any, b: Any) -> Any:
     a, b = floating(a), floating(b)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
         raise ValueError(
-            f"khatri_rao: two matrices with as many columns are needed, not shapes {a.shape} and {b.shape}"
+            f"khatri_rao: two matrices with equal numbers of columns are needed, not shapes {a.shape} and {b.shape}"
         )
     return np.reshape(a[:, None, :] * b[None, :, :], (a.shape[0] * b.shape[0], a.shape[1]))
 
@@ -243,7 +243,7 @@ def block_diag(*arrs: Any) -> Any:
 
 
 def _stacked_blocks(blocks: list[Any]) -> Any:
-    """Block diagonal matrices of stacks that broadcast against each other."""
+    """Block diagonal matrices from stacks that broadcast against each other."""
     batch = numpy.broadcast_shapes(*(block.shape[:-2] for block in blocks))
     width, rows, before = sum(block.shape[-1] for block in blocks), [], 0
     for block in blocks:

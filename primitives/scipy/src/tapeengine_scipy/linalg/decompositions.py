@@ -1,8 +1,7 @@
 """Cholesky, LU and eigendecompositions.
 
-Where SciPy reads one triangle of a Hermitian matrix, the derivative is that of the function that it computes: the
-cotangent has entries in that triangle alone. Contracted with a Hermitian tangent it gives the same as the symmetric
-form does.
+SciPy reads one triangle of a Hermitian matrix, and the derivative is that of the function as computed: only this
+triangle of the cotangent has entries. Contracted with a Hermitian tangent, it equals the symmetric form.
 """
 
 from typing import Any
@@ -34,7 +33,7 @@ from tapeengine_scipy.linalg.solve import _check_finite, solve_triangular, well_
 
 
 def half(m: Any) -> Any:
-    """Take the lower triangle, with half of the diagonal's real part."""
+    """Take the lower triangle, with half of the real part of the diagonal."""
     return np.tril(m, -1) + 0.5 * on_diagonal(np.real(diagonal(m)))
 
 
@@ -96,7 +95,7 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
 @beside("scipy.linalg.cho_factor")
 @over_batches(2)
 def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, bool]:
-    """Return the Cholesky factor and `lower`, for `cho_solve`; the other triangle is that of `a`, as in SciPy.
+    """Return the Cholesky factor and `lower`, for `cho_solve`; the other triangle contains that of `a`, as in SciPy.
 
     Examples
     --------
@@ -116,7 +115,7 @@ def _lu_primal(a: Any) -> Any:
 
 
 def _order(pivots: Any) -> Any:
-    """The rows of A in the order of the factors: LAPACK's sequence of exchanges as a permutation."""
+    """The order of the rows of A in the factors: LAPACK's sequence of exchanges as a permutation."""
     pivots = plain_value(pivots).astype(int)
     order = numpy.arange(len(pivots))
     for row, other in enumerate(pivots):
@@ -217,7 +216,7 @@ def _lu_solve(lu: Any, pivots: Any, b: Any, trans: int, check_finite: bool) -> A
 def _eigh_primal(
     a: Any, *, lower: bool = True, driver: Any = None, by_index: Any = None, by_value: Any = None
 ) -> tuple[Any, Any]:
-    """The whole decomposition, as rules need it; of a subset it has the very vectors that SciPy computes for it."""
+    """The whole decomposition, for the rules; for a subset it contains exactly the vectors that SciPy computes."""
     if by_index is None and by_value is None:
         return tuple(scipy.linalg.eigh(a, lower=lower, driver=driver, check_finite=False))
     w, v = scipy.linalg.eigh(a, lower=lower, check_finite=False)
@@ -231,7 +230,7 @@ def _eigh_primal(
 
 
 def _chosen(w: Any, by_index: Any, by_value: Any) -> slice:
-    """Where a subset stands among all eigenvalues."""
+    """The positions of a subset among all eigenvalues."""
     if by_index is not None:
         return slice(int(by_index[0]), int(by_index[1]) + 1)
     return slice(*(int(numpy.searchsorted(w, bound, side="right")) for bound in by_value))
@@ -349,7 +348,7 @@ def _subset(w: Any, by_index: Any, by_value: Any) -> slice:
 def _generalised(
     a: Any, b: Any, lower: bool, eigvals_only: bool, type: int, by_index: Any, by_value: Any, driver: Any
 ) -> Any:
-    """A v = w B v as a standard problem of L^-1 A L^-H, with B = L L^H; the vectors have the signs that SciPy gives."""
+    """A v = w B v as a standard problem for L^-1 A L^-H, with B = L L^H; the vectors get the signs of SciPy's."""
     options: Any = {"subset_by_index": by_index, "subset_by_value": by_value, "driver": driver, "lower": lower}
     theirs = scipy.linalg.eigh(plain_value(a), plain_value(b), type=type, **options)
     if type != 1:
@@ -367,7 +366,7 @@ def _generalised(
 
 
 def _signs(ours: Any, theirs: Any) -> Any:
-    """The numbers of modulus 1 that turn our eigenvectors into SciPy's."""
+    """The numbers of modulus 1 that convert these eigenvectors to SciPy's."""
     ratio = (ours.conj() * theirs).sum(axis=0) / (ours.conj() * ours).sum(axis=0)
     if ratio.shape[0] and numpy.abs(ours * ratio - theirs).max() > 1e-6 * numpy.abs(theirs).max():
         raise UnsupportedError("eigh: eigenvalues are equal, so that their vectors are an arbitrary basis. " + _ADVICE)

@@ -1,8 +1,8 @@
-"""Factorisations that a solve makes once and that its derivative rules solve with again.
+"""Factorisations that a solve computes once and its derivative rules reuse.
 
-A rule cannot see what a primal computed on the way to its value, so the factorisation travels as a static parameter:
-an object that factorises the matrix it is asked for and keeps the result for the next time. It tells matrices apart by
-their values: handed another one (by a replay of the tape at other inputs), it factorises again.
+A rule cannot access intermediate results of a primal, so the factorisation is passed as a static parameter: an object
+that factorises a matrix when asked and keeps the factors for the next request. It identifies matrices by their values:
+for another matrix (when the tape is replayed at other inputs) it factorises again.
 """
 
 from collections.abc import Callable
@@ -13,10 +13,10 @@ import scipy
 
 
 class Factorisation:
-    """Solves with one matrix, or its transpose, and keeps its factors and its last transposed solution.
+    """Solves systems with one matrix or its transpose, and keeps its factors and its last transposed solution.
 
-    The rules of a solve for its matrix and for its right-hand side both need the same transposed solution, so the last
-    one is kept.
+    The rules for the matrix and for the right-hand side both need the same transposed solution, so the last one is
+    kept.
 
     Parameters
     ----------
@@ -63,14 +63,15 @@ class Factorisation:
 
 
 def is_finite(a: Any) -> bool:
-    """Whether all elements are finite. Their sum is finite only if they are, and needs no array; it may overflow."""
+    """Whether all elements are finite. First tests the sum, which is finite only if they are, and needs no array."""
     return bool(numpy.isfinite(a.sum()) or numpy.isfinite(a).all())
 
 
 def fingerprint(a: Any) -> Any:
-    """Return the product of a matrix with one fixed vector: it tells matrices apart without a copy of them.
+    """Return the product of a matrix with a fixed vector, which identifies the matrix without a copy of it.
 
-    Matrices of one fingerprint differ by less than rounding does to the product. A vector is its own fingerprint.
+    Matrices with equal fingerprints differ by less than the rounding error of the product. A vector is its own
+    fingerprint.
     """
     if a.ndim < 2:
         return a.copy()

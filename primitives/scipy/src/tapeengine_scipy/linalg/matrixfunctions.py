@@ -2,8 +2,8 @@
 
 For any matrix function f (Najfeld and Havel; Higham, Functions of Matrices, 3.2) the derivative in a direction E is
 the upper right block of f([[A, E], [0, A]]), and the transpose of that map is the derivative at A^T. So the derivative
-is a primitive whose own derivatives are blocks again. The square root R has X with R X + X R = E instead: blocks double
-the eigenvalues, and rounding would move those on the branch cut, the negative axis, to different sides of it.
+is a primitive whose derivatives are blocks again. For the square root R, X with R X + X R = E is used instead: blocks
+double the eigenvalues, and rounding would move those on the branch cut, the negative axis, to different sides of it.
 """
 
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def _in_corner(ct: Any) -> Any:
 def _matrix_function(
     name: str, function: Callable[..., Any], derivative: Callable[..., Any], samples: Any, doc: str
 ) -> Primitive:
-    """Build the record of a matrix function; `derivative` computes the one in a direction for a single matrix."""
+    """Build the record of a matrix function; `derivative` computes the directional derivative for a single matrix."""
 
     def primal(a: Any) -> Any:
         return function(a)
@@ -90,7 +90,7 @@ def _with_direction(sample: Any) -> Any:
 
 
 def _by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The derivative along a direction of length 1, times its length: a long one would change the scaling."""
+    """The derivative in a direction of length 1, times the length, since a long direction would change the scaling."""
 
     def along(a: Any, direction: Any) -> Any:
         length = numpy.abs(direction).max()
@@ -118,7 +118,7 @@ def _logm(a: Any) -> Any:
 def _inverse_scaling(a: Any) -> Any:
     """The logarithm by square roots and Gauss-Legendre quadrature (Higham, 11.4 and 11.5).
 
-    The rules use it in the place of SciPy's, whose norm estimates are random, so that two runs give the same bits.
+    The rules use it instead of SciPy's function, whose norm estimates are random, so that two runs give the same bits.
     """
     _refuse_branch_cut(a)
     eye, doublings = numpy.eye(a.shape[-1]), 0
@@ -135,7 +135,7 @@ def _sqrtm(a: Any) -> Any:
 
 
 def _sqrtm_along(root: Any, direction: Any) -> Any:
-    """The X with R X + X R = E, where R is the square root of A."""
+    """The solution X of R X + X R = E, where R is the square root of A."""
     if root.ndim > 2:
         return np.stack([_sqrtm_along(matrix, part) for matrix, part in zip(root, direction, strict=True)])
     if is_complex(root) and not is_complex(direction):

@@ -28,7 +28,7 @@ def _shaped(*shapes: tuple[int, int]) -> tuple[Any, ...]:
     return tuple(lambda generator, shape=shape: Sample((well_conditioned(generator, *shape),)) for shape in shapes)
 
 
-# ---- QR: A = Q R with as many rows as columns or more --------------------------------------------
+# ---- QR: A = Q R with at least as many rows as columns -------------------------------------------
 
 
 def _qr_primal(a: Any) -> Any:
@@ -79,8 +79,8 @@ def qr(
 ) -> Any:
     """Return the QR decomposition; see `scipy.linalg.qr`.
 
-    Modes 'economic' and 'r', and 'full' where `a` has no more rows than columns, are differentiated. The columns that
-    complete a basis in mode 'full' are arbitrary, so that they have no derivative.
+    Modes 'economic' and 'r' are differentiated, and 'full' if `a` has at most as many rows as columns. The columns that
+    complete a basis in mode 'full' are arbitrary, so they have no derivative.
 
     Examples
     --------
@@ -138,7 +138,7 @@ _ADVICE = "Use svdvals for what needs no vectors, or functions of the matrix its
 
 
 def _squared_gaps(s: Any, equal: Any) -> Any:
-    """1/(s[j]^2 - s[i]^2), without cancellation, and 0 between equal singular values."""
+    """1/(s[j]^2 - s[i]^2) without cancellation; 0 between equal singular values."""
     return gaps(s, equal) / np.where(equal, 1.0, s[None, :] + s[:, None])
 
 
@@ -220,7 +220,7 @@ def svd(
 ) -> Any:
     """Return the singular value decomposition; see `scipy.linalg.svd`.
 
-    Of a matrix that is not square, ``full_matrices=True`` asks for vectors that are arbitrary and have no derivative.
+    For a non-square matrix, ``full_matrices=True`` asks for vectors that are arbitrary and have no derivative.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def _polar_primal(a: Any) -> Any:
 
 
 def _outside(u: Any, m: Any) -> Any:
-    """The part of m outside of the columns of u, which only a tall u leaves."""
+    """The part of m outside the span of u's columns, which is zero unless u is tall."""
     return m - u @ (transpose(u) @ m)
 
 
@@ -298,8 +298,8 @@ POLAR: Primitive = Primitive(
 def polar(a: Any, side: str = "right") -> Any:
     """Return the polar decomposition; see `scipy.linalg.polar`.
 
-    Differentiable where the Hermitian factor is regular: ``side='right'`` needs as many rows as columns or more,
-    ``side='left'`` the reverse.
+    Differentiable if the Hermitian factor is regular: ``side='right'`` needs at least as many rows as columns,
+    ``side='left'`` at most as many.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Functions of rectangular matrices: norms, pseudoinverses, least squares, null spaces. Ranks are constant."""
+"""Functions of rectangular matrices: norms, pseudoinverses, least squares, null spaces; all at constant rank."""
 
 from typing import Any
 
@@ -106,7 +106,7 @@ def null_space(
             "null_space: a basis of more than one vector is arbitrary, so that it has no derivative; use the projector "
             "numpy.eye(n) - linalg.pinv(A) @ A"
         )
-    found = basis - np.linalg.pinv(A) @ (A @ basis)  # the projection of the basis: its first derivative is the basis's
+    found = basis - np.linalg.pinv(A) @ (A @ basis)  # projects the basis; the first derivative is that of the basis
     for _ in range(2):
         found = found - np.linalg.pinv(A) @ (A @ found)
     return found / np.sqrt(np.real(conjugate_transpose(found) @ found))

@@ -1,7 +1,7 @@
 """Linear systems with dense and triangular matrices.
 
-For A x = b: the jvp is A^-1 (db - dA x); the vjp is one solve with the transpose, l = A^-T ct, with db = l and
-dA = -l x^T. Both solve with the factors that the primal made.
+For A x = b the jvp is A^-1 (db - dA x). The vjp is one solve with the transpose, l = A^-T ct, then db = l and
+dA = -l x^T. Both reuse the factors of the primal.
 """
 
 from typing import Any
@@ -56,7 +56,7 @@ def _solve_jvp_a(t: Any, a: Any, out: Any, transposed: bool, factorisation: Any,
 
 
 def well_conditioned(generator: numpy.random.Generator, *shape: int, shift: float = 3.0) -> Any:
-    """Draw matrices that are far from singular."""
+    """Draw well-conditioned matrices."""
     return generator.standard_normal(shape) + shift * numpy.eye(shape[-2], shape[-1])
 
 
@@ -93,8 +93,8 @@ def solve(
 ) -> Any:
     """Solve a linear system; see `scipy.linalg.solve`.
 
-    The matrix is factorised once, by Cholesky where ``assume_a`` is 'pos' and by LU otherwise, and derivatives solve
-    with the same factors. `overwrite_a` and `overwrite_b` are accepted and do nothing.
+    The matrix is factorised once, by Cholesky if ``assume_a`` is 'pos' and by LU otherwise, and derivatives reuse the
+    factors. `overwrite_a` and `overwrite_b` are accepted and have no effect.
 
     Examples
     --------
@@ -107,14 +107,14 @@ def solve(
     if kind is None:
         raise ValueError(f"solve: {assume_a!r} is not a structure that assume_a knows")
     _check_system(a, b, transposed)
-    if a.size == 1:  # SciPy takes it for a number
+    if a.size == 1:  # SciPy treats it as a number
         _check_finite("solve", a, b)
         return b / _nonzero(np.reshape(a, a.shape[:-2] if b.ndim == 1 else a.shape))
     made = factorisations.positive if kind == "positive" and a.ndim == 2 else factorisations.general
     whole, batched_vector = _as_assumed(a, kind, lower), b.ndim == 1 and a.ndim > 2
     rhs = b[:, None] if batched_vector else b
     if kind == "positive" and a.ndim > 2:
-        scipy.linalg.cholesky(plain_value(whole), check_finite=check_finite)  # refuses what is not positive definite
+        scipy.linalg.cholesky(plain_value(whole), check_finite=check_finite)  # refuses indefinite matrices
     x = SOLVE(whole, rhs, transposed=transposed, factorisation=made(check_finite))
     return x[..., 0] if batched_vector else x
 
@@ -140,7 +140,7 @@ ASSUMPTIONS = {
 
 
 def _as_assumed(a: Any, kind: str, lower: bool) -> Any:
-    """Build the whole matrix from the part that SciPy reads under an assumption."""
+    """Build the whole matrix from the part that SciPy reads under the given assumption."""
     match kind:
         case "hermitian" | "positive":
             return unfold(a, lower)

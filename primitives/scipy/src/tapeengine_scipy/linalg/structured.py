@@ -86,7 +86,7 @@ BAND_TIMES: Primitive = bilinear(
 
 
 def _band(generator: numpy.random.Generator, lower: int, upper: int, size: int) -> Any:
-    """Draw a band matrix with a strong diagonal; entries outside of the matrix are drawn as well."""
+    """Draw a band matrix with a dominant diagonal; entries outside the matrix are drawn as well."""
     band = generator.standard_normal((lower + upper + 1, size))
     band[upper] += 4.0
     return band
@@ -185,7 +185,7 @@ def _diagonal_sums(matrix: Any) -> Any:
     rows, columns = matrix.shape
     room = numpy.zeros((columns, rows + columns), matrix.dtype)
     room[:, :rows] = matrix.T[::-1]
-    # Column j, taken from the last, is shifted down by its number: a skewed copy, whose rows add up to the diagonals.
+    # Column j, counted from the last, is shifted down by j: a skewed copy, whose row sums are the sums of diagonals.
     return room.reshape(-1)[: columns * (rows + columns - 1)].reshape(columns, -1).sum(axis=0)
 
 
@@ -280,7 +280,7 @@ SOLVE_TOEPLITZ: Primitive = Primitive(
 def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
     """Solve a Toeplitz system; see `scipy.linalg.solve_toeplitz`.
 
-    Levinson's recursion makes no factors that could be kept; a derivative costs another O(n^2) solve.
+    Levinson's recursion computes no factors that could be kept; a derivative costs another O(n^2) solve.
 
     Examples
     --------
@@ -319,7 +319,7 @@ def solveh_banded(
     if ab.ndim < 2:
         raise ValueError("solveh_banded: ab must have two axes or more")
     if ab.ndim == 2:
-        scipy.linalg.cholesky_banded(plain_value(ab), lower=lower, check_finite=check_finite)  # SciPy's errors
+        scipy.linalg.cholesky_banded(plain_value(ab), lower=lower, check_finite=check_finite)  # raises SciPy's errors
     width, size = ab.shape[-2] - 1, ab.shape[-1]
     given = range(1, width + 1)
     if lower:
@@ -332,7 +332,7 @@ def solveh_banded(
 
 
 def _moved_along(row: Any, by: int, size: int) -> Any:
-    """A diagonal's row of the band, at the columns of the diagonal on the other side."""
+    """The row of the band that holds a diagonal, indexed by the columns of the opposite diagonal."""
     room = numpy.zeros((*row.shape[:-1], min(abs(by), size)), row.dtype)
     if by > 0:
         return np.concatenate([room, row[..., : max(size - by, 0)]], axis=-1)

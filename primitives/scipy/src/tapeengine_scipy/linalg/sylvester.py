@@ -1,7 +1,7 @@
 """Sylvester's and Lyapunov's matrix equations.
 
-For A X + X B = Q with a solution L of A^T L + L B^T = ct: dQ = L, dA = -L X^T, dB = -X^T L. The rules solve with the
-Schur factors that the primal made.
+For A X + X B = Q with a solution L of A^T L + L B^T = ct: dQ = L, dA = -L X^T, dB = -X^T L. The rules reuse the Schur
+factors of the primal.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Reductions to triangular form, and functions of matrices that are found from eigenvalues."""
+"""Reductions to triangular form, and functions of matrices computed from eigenvalues."""
 
 from collections.abc import Callable
 from typing import Any
@@ -51,7 +51,7 @@ def lu(
 
 
 def _schur_residual(shape: tuple[int, int], blocks: tuple[int, ...]) -> Callable[[Any, Any], Any]:
-    """What vanishes at a real Schur form: A Z - Z T, Z^T Z - I, and T below its blocks of one shape."""
+    """The residual of a real Schur form: A Z - Z T, Z^T Z - I, and T below its diagonal blocks."""
     n = shape[0]
     inside = numpy.tril(numpy.ones((n, n), bool), -1)
     inside[[k + 1 for k in blocks], list(blocks)] = False
@@ -74,8 +74,8 @@ def schur(
 ) -> Any:  # fmt: skip
     """Return the real Schur form and its basis; see `scipy.linalg.schur`.
 
-    The derivative is that of the equations which determine both; it costs a linear system of 2 n^2 unknowns. Complex
-    forms, whose vectors have arbitrary phases, are refused; so are repeated eigenvalues.
+    The derivative follows from the equations that determine both factors; it costs a linear system of 2 n^2 unknowns.
+    Complex forms, whose vectors have arbitrary phases, are refused; so are repeated eigenvalues.
 
     Examples
     --------
@@ -104,8 +104,8 @@ def schur(
 def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
     """Return a function of a matrix by its eigenvalues; see `scipy.linalg.funm`.
 
-    `func` is called with the eigenvalues, and is differentiated: it is to use tapeengine's functions or numpy's. A
-    matrix whose eigenvectors are no basis is refused; `expm`, `logm` and `sqrtm` take every matrix.
+    `func` is called with the eigenvalues and is differentiated, so it must use tapeengine's functions or numpy's. A
+    matrix without a basis of eigenvectors is refused; `expm`, `logm` and `sqrtm` accept every matrix.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
            [0., 4.]])
     """
     if A.size == 0 or _has_equal(scipy.linalg.eigvals(plain_value(A))):
-        scipy.linalg.funm(plain_value(A), lambda x: x, disp)  # SciPy's errors
+        scipy.linalg.funm(plain_value(A), lambda x: x, disp)  # raises SciPy's errors
         raise UnsupportedError("funm: the matrix has equal eigenvalues; use expm, logm or sqrtm, which take every one")
     values, vectors = np.linalg.eig(A)
     if plain_value(values).dtype.kind != "c":

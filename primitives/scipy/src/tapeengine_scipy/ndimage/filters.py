@@ -1,4 +1,4 @@
-"""Filters: an image with a margin, correlated with weights, or reduced window by window."""
+"""Filters: an image with margins is correlated with weights, or reduced window by window."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.signal import CORRELATE
 
-#: What numpy.pad calls the ways to go on beyond the edges.
+#: numpy.pad's names of the boundary modes.
 MARGINS = {
     "reflect": "symmetric", "grid-mirror": "symmetric", "mirror": "reflect", "nearest": "edge", "wrap": "wrap",
     "grid-wrap": "wrap", "constant": "constant", "grid-constant": "constant",
@@ -28,7 +28,7 @@ def _padded(x: Any, margins: list[tuple[int, int]], mode: str, cval: Any) -> Any
 
 
 def _margins(sizes: Sequence[int], origins: Sequence[int]) -> list[tuple[int, int]]:
-    """How far the windows of given sizes reach to both sides of their places."""
+    """The extents of windows of given sizes on both sides of their positions."""
     found = []
     for size, origin in zip(sizes, origins, strict=True):
         before = size // 2 + origin
@@ -117,7 +117,7 @@ def uniform_filter1d(
 
 
 def _along(one: Callable[..., Any], input: Any, axes: Any, mode: Any, cval: Any, *parameters: Any) -> Any:
-    """A filter along one axis after the other, with parameters and modes of its own for each."""
+    """Filter along one axis after the other, with separate parameters and modes for each."""
     x = floating(input)
     along = _axes(axes, x.ndim)
     modes = _per_axis(mode, len(along))
@@ -142,12 +142,12 @@ def uniform_filter(
 
 
 def _gaussian_weights(sigma: Any, order: int, radius: int) -> Any:
-    """A Gaussian's derivative of an order, by weights that add up to one before: a polynomial times the Gaussian."""
+    """The derivative of a Gaussian: a polynomial times Gaussian weights normalised to sum 1."""
     places = numpy.arange(-radius, radius + 1)
     variance = sigma * sigma
     bell = np.exp(-0.5 / variance * places**2)
     bell = bell / np.sum(bell)
-    factors: list[Any] = [1.0]  # of the polynomial: p' - x p / sigma^2 with each derivative
+    factors: list[Any] = [1.0]  # of the polynomial, which each derivative changes to p' - x p / sigma^2
     for _ in range(order):
         slope = [power * factors[power] for power in range(1, len(factors))]
         factors = [
@@ -164,7 +164,7 @@ def gaussian_filter1d(
 ) -> Any:  # fmt: skip
     """Smooth along an axis; see `scipy.ndimage.gaussian_filter1d`.
 
-    Differentiable in `sigma` as well, at the number of weights that its value asks for.
+    Differentiable in `sigma` as well; the number of weights is determined by its value.
     """
     if order < 0:
         raise ValueError("order must be non-negative")
@@ -261,7 +261,7 @@ def prewitt(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect
 
 
 def _window_filter(name: str, reduce: Callable[..., Any], what: str) -> Callable[..., Any]:
-    """SciPy's filter that reduces the elements of each window that a footprint has."""
+    """The counterpart of a SciPy filter that reduces the elements in each window, selected by a footprint."""
 
     def windowed(
         input: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect",

@@ -1,4 +1,4 @@
-"""Images between their elements: splines through them at traced places."""
+"""Interpolation of images by splines, at coordinates that may be traced."""
 
 from collections.abc import Callable
 from itertools import product
@@ -14,13 +14,13 @@ from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 
 _NAMED = {"grid-mirror": "reflect"}
-#: The modes that are differentiated, by the order of the spline; SciPy pads the others in ways of its own.
+#: The differentiated modes, by the order of the spline; SciPy extends images differently in the other modes.
 _LINEAR = ("constant", "grid-constant", "nearest", "reflect", "mirror", "grid-wrap")
 _CUBIC = ("constant", "mirror", "reflect", "grid-wrap")
 
 
 def _weights(z: Any, order: int) -> list[Any]:
-    """The B-spline's values at the elements around a place whose distance to the first one's right is z."""
+    """The values of the B-splines of neighbouring elements, at distance z to the right of the first one."""
     if order == 0:
         return [1.0]
     if order == 1:
@@ -30,7 +30,7 @@ def _weights(z: Any, order: int) -> list[Any]:
 
 
 def _inside(place: Any, length: int, mode: str) -> Any:
-    """The element that stands for one beyond the edges."""
+    """The element that represents an index beyond the edges."""
     if mode in ("nearest", "grid-constant"):
         return numpy.clip(place, 0, length - 1)
     if mode == "grid-wrap":
@@ -64,7 +64,7 @@ def _folded(x: Any, length: int, mode: str) -> Any:
 
 
 def _taps(x: Any, length: int, order: int, mode: str) -> list[tuple[Any, Any, Any]]:
-    """Along one axis: elements, their weights, and which of them exist."""
+    """For one axis: the elements, their weights, and which of them exist."""
     x = _folded(x, length, mode)
     still = plain_value(x)
     first = numpy.floor(still + (0.5 if order == 0 else 0.0)).astype(int)
@@ -91,7 +91,7 @@ def spline_filter(input: Any, order: int = 3, output: Any = numpy.float64, mode:
 
 
 def _sampled(c: Any, places: list[Any], order: int, mode: str, cval: Any) -> Any:
-    """A spline of given coefficients at places, one array of coordinates for each axis."""
+    """Evaluate a spline with given coefficients; there is one array of coordinates for each axis."""
     per_axis = [_taps(x, length, order, mode) for x, length in zip(places, c.shape, strict=True)]
     total: Any = 0.0
     for corner in product(*per_axis):
@@ -114,7 +114,7 @@ def _checked(order: int, mode: str, output: Any) -> str:
     if output is not None or order not in (0, 1, 3) or mode not in (_LINEAR if order < 2 else _CUBIC):
         raise UnsupportedError(
             f"scipy.ndimage: interpolation of order {order} with mode={mode!r} is not differentiated; orders 0, 1 are "
-            f"with {', '.join(_LINEAR)}, order 3 with {', '.join(_CUBIC)}; output= is not there"
+            f"with {', '.join(_LINEAR)}, order 3 with {', '.join(_CUBIC)}; output= is not supported"
         )
     return mode
 

@@ -1,9 +1,9 @@
 """Derivatives of `scipy.optimize`: solutions of equations and minima, with SciPy's own signatures.
 
 A solution x of f(x, p) = 0 is a function of the parameters p by the implicit function theorem:
-dx = -(df/dx)^-1 (df/dp) dp. The iterations are not differentiated; they run on plain values. Parameters are whatever
-traced values stand in ``args=`` or were captured by the callable. A starting point has no influence on the solution,
-so it is taken by its value.
+dx = -(df/dx)^-1 (df/dp) dp. The iterations run on plain values and are not differentiated. The parameters are the
+traced values in ``args=`` or captured by the callable. A starting point does not affect the solution, so only its value
+is used.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""Roots of vector functions, and of functions of a number by any method."""
+"""Roots of vector functions, and of scalar functions by any method."""
 
 from collections.abc import Callable
 from typing import Any
@@ -119,7 +119,7 @@ def root_scalar(
     if not closed.is_traced:
         return scipy.optimize.root_scalar(f, args, fprime=fprime, fprime2=fprime2, **rest)
     if fprime is True or fprime2 is True:
-        raise UnsupportedError("root_scalar: fprime=True is not differentiated; hand the derivative over as a function")
+        raise UnsupportedError("root_scalar: fprime=True is not differentiated; pass the derivative as a function")
 
     def solve(f: Any, args: Any, slopes: Any) -> Any:
         whole = {**dict(zip(("fprime", "fprime2"), slopes, strict=True)), **rest}

@@ -33,8 +33,8 @@ def least_squares(
     """Solve a nonlinear least-squares problem; see `scipy.optimize.least_squares`.
 
     Its ``x``, ``fun`` and ``cost`` are functions of the traced values in `args`, `kwargs` and `fun`; the rest is plain.
-    Where `jac` is not given, the solver gets the engine's Jacobian. A component on a bound is constant. Losses other
-    than 'linear' are refused.
+    If `jac` is not given, the solver gets the engine's Jacobian. A component on a bound is constant. Losses other than
+    'linear' are refused.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def curve_fit(
 
 
 def _first_guess(low: float, high: float) -> float:
-    """Where SciPy starts: the middle of finite bounds, one beside a single one, else 1."""
+    """SciPy's initial value: the middle of finite bounds, a point next to a single bound, otherwise 1."""
     if numpy.isinf(low) and numpy.isinf(high):
         return 1.0
     return high - 1.0 if numpy.isinf(low) else low + 1.0 if numpy.isinf(high) else (low + high) / 2
@@ -131,7 +131,7 @@ def _ends(bounds: Any) -> Any:
 
 
 def _weighting(sigma: Any) -> Callable[[Any], Any]:
-    """What standard deviations, or a covariance matrix, make of residuals."""
+    """Scale residuals by standard deviations or a covariance matrix."""
     if sigma is None:
         return lambda r: r
     sigma = floating(sigma)

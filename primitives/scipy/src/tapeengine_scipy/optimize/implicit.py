@@ -17,7 +17,7 @@ def _implicit_primal(params: Any, *, solver: Callable[[Any], Any], residual: Cal
 
 
 def _linearised(out: Any, params: Any, residual: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
-    """The residual's backpropagator at the solution, and its Jacobian in x."""
+    """The residual's backpropagator at the solution, and its Jacobian with respect to x."""
     value, back = te.vjp(lambda x, p: as_vector(residual(x, p)), out, params)
     rows = jacobian(back, value.shape[0], 0)
     return back, np.reshape(rows, (value.shape[0], -1))
@@ -35,12 +35,12 @@ def _implicit_jvp(t: Any, params: Any, out: Any, residual: Callable[[Any, Any], 
 
 
 def _solved(slope: Any, b: Any, transposed: bool = False) -> Any:
-    """A solution is a function of the parameters where the Jacobian in x is regular."""
+    """Check that the Jacobian is regular, so that the solution is a function of the parameters."""
     try:
         return np.linalg.solve(slope.T if transposed else slope, b)
     except (numpy.linalg.LinAlgError, ValueError) as error:
         raise UnsupportedError(
-            "the Jacobian at the solution is singular or not square, so that the solution is not a differentiable "
+            "the Jacobian at the solution is singular or not square, so the solution is not a differentiable "
             f"function of the parameters ({error})"
         ) from error
 
@@ -54,7 +54,7 @@ def _coupled(x: Any, p: Any) -> Any:
 
 
 def _newton(residual: Callable[[Any, Any], Any], start: Any) -> Callable[[Any], Any]:
-    """A solver to rounding, for samples."""
+    """A solver that converges to rounding precision, for samples."""
 
     def solve(params: Any) -> Any:
         x = start
@@ -82,7 +82,7 @@ IMPLICIT: Primitive = Primitive(
 
 
 def solution(closed: Closed, solve: Callable[..., Any], residual: Callable[..., Any]) -> Any:
-    """Solve at the parameters of `closed`, as a function of them; both callables take what it holds."""
+    """Solve for the parameters of `closed`, as a function of them; both callables take the values that it holds."""
     return IMPLICIT(
         closed.params,
         solver=lambda params: closed.run(solve, params),
@@ -91,7 +91,7 @@ def solution(closed: Closed, solve: Callable[..., Any], residual: Callable[..., 
 
 
 def as_tuple(args: Any) -> tuple[Any, ...]:
-    """Return ``args=`` as SciPy reads it."""
+    """Return ``args=`` in SciPy's form."""
     return args if isinstance(args, tuple) else (args,)
 
 
@@ -103,6 +103,4 @@ def only_value(result: Any, jac: Any) -> Any:
 def check_converged(success: bool, solver: str, message: str) -> None:
     """Refuse the result of a solver that failed."""
     if not success:
-        raise UnsupportedError(
-            f"{solver} did not converge, so its result is no solution that could be differentiated: {message}"
-        )
+        raise UnsupportedError(f"{solver} did not converge, so its result cannot be differentiated: {message}")

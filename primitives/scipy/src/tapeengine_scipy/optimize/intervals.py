@@ -1,4 +1,4 @@
-"""Roots of functions of a number in an interval whose ends have opposite signs."""
+"""Roots of scalar functions in an interval whose ends have values of opposite signs."""
 
 import inspect
 from collections.abc import Callable
@@ -15,7 +15,7 @@ def _bracketed(
     f: Any, a: Any, b: Any, args: Any = (), xtol: float = 2e-12, rtol: float = 8.881784197001252e-16,
     maxiter: int = 100, full_output: bool = False, disp: bool = True,
 ) -> None:  # fmt: skip
-    """What SciPy's finders take, in order."""
+    """The parameters of SciPy's root finders, in order."""
 
 
 _SIGNATURE = inspect.signature(_bracketed)
@@ -24,7 +24,7 @@ _K = inspect.Parameter("k", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=1)
 
 
 def _finder(name: str, signature: inspect.Signature = _SIGNATURE) -> Callable[..., Any]:
-    """One of SciPy's methods; a root depends on what the function captures, not on the ends of the interval."""
+    """The counterpart of one of SciPy's methods; a root depends on the function, not on the ends of the interval."""
 
     def find(*args: Any, **keywords: Any) -> Any:
         bound = signature.bind(*args, **keywords)

@@ -1,4 +1,4 @@
-"""Linear programs: a vertex solves the system of the constraints that are active there."""
+"""Linear programs: a vertex is the solution of the system of its active constraints."""
 
 from typing import Any
 
@@ -20,9 +20,8 @@ def linprog(
 ) -> Any:  # fmt: skip
     """Minimise a linear function under linear constraints; see `scipy.optimize.linprog`.
 
-    Its ``x`` and ``fun`` are functions of all that is traced; the rest is plain. The vertex is the solution of its
-    active constraints; where these do not determine it, or where more of them are active than there are unknowns, it
-    is refused.
+    Its ``x`` and ``fun`` are functions of all traced values; the rest is plain. The vertex is the solution of its
+    active constraints; it is refused if they do not determine it, or if there are more of them than unknowns.
 
     Examples
     --------
@@ -48,7 +47,7 @@ def linprog(
     matrix, right = _active(found, rows, ends, pairs)
     if len(matrix) != size or numpy.linalg.matrix_rank(plain_value(np.stack(matrix))) < size:
         raise UnsupportedError(
-            f"linprog: {len(matrix)} constraints are active, which do not determine {size} unknowns smoothly; "
+            f"linprog: {len(matrix)} constraints are active and do not determine {size} unknowns smoothly; "
             "change the problem a little"
         )
     x = np.linalg.solve(np.stack(matrix), np.stack(right))

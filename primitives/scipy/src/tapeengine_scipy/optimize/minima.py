@@ -33,8 +33,8 @@ def minimize(
 ) -> Any:
     """Minimise a scalar function; see `scipy.optimize.minimize`.
 
-    The minimum is a root of the gradient. A component that lies on one of `bounds` is constant. Where values are
-    traced and `jac` is not given, the engine's gradient is handed to the solver. Constraints are refused.
+    The minimum is a root of the gradient. A component on one of the `bounds` is constant. If values are traced and
+    `jac` is not given, the solver gets the engine's gradient. Constraints are refused.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def _slope(x: Any, fun: Any, args: Any, jac: Any) -> Any:
 
 
 def _on_bounds(x: Any, bounds: Any) -> Any:
-    """Which components lie on a bound, or None where none does."""
+    """A mask of the components on a bound, or None if there are none."""
     if bounds is None:
         return None
     if isinstance(bounds, scipy.optimize.Bounds):
@@ -114,8 +114,8 @@ def minimize_scalar(
 ) -> Any:
     """Minimise a function of a number; see `scipy.optimize.minimize_scalar`.
 
-    The minimum is a root of the derivative, whatever method finds it; at one of `bounds` it is constant. A method that
-    compares values finds it to half of the digits, and the derivative is as exact as that.
+    The minimum is a root of the derivative, whatever method finds it; on one of the `bounds` it is constant. A method
+    that compares values finds it to half of the digits, which limits the precision of the derivative.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Sparse matrices with traced entries, and derivatives of products and linear systems with them.
 
-A matrix of `scipy.sparse` is a constant: its operators take traced arrays. `linalg` has the solvers.
+A matrix of `scipy.sparse` is a constant whose operators accept traced arrays. `linalg` has the solvers.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""Arithmetic of sparse matrices: entries are computed, and where the results stand is found out once, of constants."""
+"""Arithmetic of sparse matrices: entries are computed with derivatives, positions once, as constants."""
 
 import operator
 from typing import Any
@@ -11,7 +11,7 @@ from tapeengine_scipy.sparse.pattern import TIMES, Pattern
 
 
 def _keys(pattern: Pattern) -> Any:
-    """One number for each entry's place."""
+    """A number for the position of each entry."""
     return pattern.rows.astype(numpy.int64) * pattern.shape[1] + pattern.columns
 
 
@@ -20,7 +20,7 @@ def _at(keys: Any, like: Pattern, shape: tuple[int, int]) -> Pattern:
 
 
 def merged(data: Any, pattern: Pattern) -> tuple[Any, Pattern]:
-    """Entries at one place added up."""
+    """Add up entries at equal positions."""
     keys, places = numpy.unique(_keys(pattern), return_inverse=True)
     if len(keys) == len(places):
         return data, pattern
@@ -40,7 +40,7 @@ def elementwise(a: tuple[Any, Pattern], b: tuple[Any, Pattern]) -> tuple[Any, Pa
     """The product of two sparse matrices, element by element."""
     if a[1].shape != b[1].shape:
         raise UnsupportedError(
-            f"sparse: a product of elements of the shapes {a[1].shape} and {b[1].shape} is not differentiated"
+            f"sparse: an elementwise product of shapes {a[1].shape} and {b[1].shape} is not differentiated"
         )
     (left, mine), (right, theirs) = merged(*a), merged(*b)
     keys, first, second = numpy.intersect1d(_keys(mine), _keys(theirs), return_indices=True)
@@ -48,7 +48,7 @@ def elementwise(a: tuple[Any, Pattern], b: tuple[Any, Pattern]) -> tuple[Any, Pa
 
 
 def product(a: tuple[Any, Pattern], b: tuple[Any, Pattern]) -> tuple[Any, Pattern]:
-    """The matrix product of two sparse matrices: one product for each pair of entries that meet."""
+    """The matrix product of two sparse matrices, with one product for each pair of matching entries."""
     (left, mine), (right, theirs) = a, b
     if mine.shape[1] != theirs.shape[0]:
         raise ValueError(f"matmul: dimension mismatch of {mine.shape} and {theirs.shape}")
@@ -65,7 +65,7 @@ def product(a: tuple[Any, Pattern], b: tuple[Any, Pattern]) -> tuple[Any, Patter
 
 
 def part(data: Any, pattern: Pattern, index: Any) -> tuple[Any, Pattern] | Any:
-    """A number by two whole numbers, or a sparse matrix by two slices."""
+    """Index by two whole numbers, which gives a number, or by two slices, which gives a sparse matrix."""
     if not isinstance(index, tuple) or len(index) != 2:
         raise _not_read(index)
     if all(isinstance(i, slice) for i in index):
@@ -91,12 +91,12 @@ def _not_read(index: Any) -> UnsupportedError:
 
 
 def sums(data: Any, pattern: Pattern, axis: Any) -> Any:
-    """The sum of all entries, or those of the columns (axis 0) or of the rows."""
+    """The sum of all entries, or the sums of columns (axis 0) or of rows."""
     if axis is None:
         return np.sum(data)
     if pattern.is_matrix or axis not in (0, 1, -1, -2):
         raise UnsupportedError(
-            "sparse: sums along an axis are those of sparse arrays, with axis 0 or 1; a matrix of SciPy gives a "
+            "sparse: sums along an axis are for sparse arrays, with axis 0 or 1; a SciPy matrix gives a "
             "numpy.matrix, which cannot hold derivatives"
         )
     places = [pattern.columns, pattern.rows][axis % 2]
@@ -104,7 +104,7 @@ def sums(data: Any, pattern: Pattern, axis: Any) -> Any:
 
 
 def placed(data: Any, places: Any, length: int) -> Any:
-    """A vector with the entries added up at their places."""
+    """A vector of the sums of entries at each position."""
     at = Pattern(places, numpy.arange(len(places)), (length, max(len(places), 1)))
     return TIMES(numpy.ones(len(places)), data, pattern=at) if len(places) else np.zeros(length)
 

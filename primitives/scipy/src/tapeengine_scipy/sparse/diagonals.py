@@ -1,4 +1,4 @@
-"""Sparse matrices that are made of diagonals."""
+"""Sparse matrices built from diagonals."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ __all__ = ["diags", "diags_array"]
 
 
 def _of_diagonals(diagonals: Any, offsets: Any, shape: Any, is_matrix: bool) -> SparseArray:
-    """The matrix with given diagonals, each a number or a vector."""
+    """The matrix with the given diagonals, each a number or a vector."""
     single = numpy.ndim(offsets) == 0
     if single and (not isinstance(diagonals, (list, tuple)) or not len(diagonals) or np.ndim(diagonals[0]) == 0):
         diagonals = [diagonals]

@@ -24,7 +24,7 @@ __all__ = ["bicgstab", "cg", "gmres", "spsolve"]
 
 __getattr__, __dir__ = names_of("scipy.sparse.linalg")
 
-# ---- direct: with the factors of SuperLU ---------------------------------------------------------
+# ---- direct solvers, with the factors of SuperLU -------------------------------------------------
 
 
 def _factors(pattern: Pattern, options: dict[str, Any]) -> Factorisation:
@@ -96,7 +96,7 @@ SPSOLVE: Primitive = Primitive(
 def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = True) -> Any:
     """Solve a sparse linear system; see `scipy.sparse.linalg.spsolve`. The right-hand side is dense.
 
-    The matrix is factorised once by SuperLU, and derivatives solve with the same factors.
+    SuperLU factorises the matrix once, and derivatives reuse the factors.
 
     Examples
     --------
@@ -110,12 +110,12 @@ def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = T
         raise ValueError(f"spsolve: shapes {matrix.shape} and {b.shape} do not fit")
     options = {} if permc_spec is None else {"permc_spec": permc_spec}
     factors = _factors(matrix.pattern, options)
-    if b.ndim == 2 and b.shape[1] == 1:  # as SciPy does
+    if b.ndim == 2 and b.shape[1] == 1:  # as in SciPy
         b = b[:, 0]
     return SPSOLVE(matrix.data, b, pattern=matrix.pattern, factorisation=factors)
 
 
-# ---- iterative: the rules solve with the same method ---------------------------------------------
+# ---- iterative solvers: the rules use the same method --------------------------------------------
 
 
 def _cg_primal(data: Any, b: Any, *, matrix: Any, options: dict[str, Any]) -> Any:
@@ -125,19 +125,17 @@ def _cg_primal(data: Any, b: Any, *, matrix: Any, options: dict[str, Any]) -> An
         raise numpy.linalg.LinAlgError("cg broke down; is the matrix symmetric and positive definite?")
     getattr(options, "report", []).append(info)
     if info:
-        raise UnsupportedError(
-            f"cg did not converge in {info} iterations, so its result is no solution that could be differentiated"
-        )
+        raise UnsupportedError(f"cg did not converge in {info} iterations, so its result cannot be differentiated")
     return x
 
 
 def _again(options: dict[str, Any]) -> dict[str, Any]:
-    """The options for the systems of the rules, which start from zero and call nobody back."""
+    """The options for the systems of the rules, which start from zero and have no callbacks."""
     return {name: value for name, value in options.items() if name not in ("x0", "callback")}
 
 
 def _cg_transposed(ct: Any, data: Any, matrix: Any, options: dict[str, Any]) -> Any:
-    """A^-T ct, where A is Hermitian: its transpose is its conjugate."""
+    """A^-T ct for a Hermitian A, whose transpose is its conjugate."""
     return conjugate(CG(data, conjugate(ct), matrix=matrix, options=_again(options)))
 
 
@@ -168,7 +166,7 @@ CG: Primitive = Primitive(
 
 
 class _Options(dict[str, Any]):
-    """The options of one call, and where the primal leaves what it reports."""
+    """The options of one call, in which the primal stores its report."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         super().__init__(options)
@@ -190,7 +188,7 @@ def cg(
     """Solve a symmetric positive definite system by conjugate gradients; see `scipy.sparse.linalg.cg`.
 
     `A` may be sparse, dense or a linear operator; only the entries of a `SparseArray` and `b` are differentiated.
-    Derivatives solve with the same matrix, preconditioner and tolerances, and are as exact as those are.
+    Derivatives use the same matrix, preconditioner and tolerances, and are as accurate as the tolerances.
 
     Examples
     --------
@@ -209,7 +207,7 @@ def cg(
     return x, options.report[-1]
 
 
-# ---- any matrix: the transposed system by the same method ----------------------------------------
+# ---- solvers for any matrix: the rules solve the transposed system by the same method ------------
 
 
 def _turned(matrix: Any) -> Any:
@@ -224,9 +222,7 @@ def _krylov_primal(data: Any, b: Any, *, matrix: Any, method: str, options: dict
     x, info = getattr(scipy.sparse.linalg, method)(operator, b, **options)
     getattr(options, "report", []).append(info)
     if info:
-        raise UnsupportedError(
-            f"{method} did not converge (info {info}), so its result is no solution that could be differentiated"
-        )
+        raise UnsupportedError(f"{method} did not converge (info {info}), so its result cannot be differentiated")
     return x
 
 
@@ -235,7 +231,7 @@ def _krylov_transposed(ct: Any, data: Any, matrix: Any, method: str, options: di
 
 
 def _turned_options(options: dict[str, Any]) -> dict[str, Any]:
-    """The options for the transposed system: its preconditioner is the transposed one."""
+    """The options for the transposed system, with the transposed preconditioner."""
     kept = {name: value for name, value in options.items() if name not in ("x0", "callback", "callback_type")}
     if kept.get("M") is not None:
         kept["M"] = _turned(scipy.sparse.linalg.aslinearoperator(kept["M"]))
@@ -294,7 +290,7 @@ def gmres(
     """Solve a linear system by generalised minimal residuals; see `scipy.sparse.linalg.gmres`.
 
     `A` may be sparse, dense or a linear operator; only the entries of a `SparseArray` and `b` are differentiated.
-    Derivatives solve the transposed system with the same method and tolerances, and are as exact as those are.
+    Derivatives solve the transposed system with the same method and tolerances, and are as accurate as the tolerances.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The sparse matrix that programs hold: traced entries and a constant pattern."""
+"""The sparse matrix for programs: traced entries and a constant pattern."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ class SparseArray:
     data : array of shape (n,)
         The entries.
     pattern : Pattern
-        Where they stand.
+        The positions of the entries.
 
     Examples
     --------
@@ -31,7 +31,7 @@ class SparseArray:
     array([20.,  3.])
     """
 
-    __array_ufunc__ = None  # so that a numpy array on the left leaves the product to __rmatmul__
+    __array_ufunc__ = None  # so that the product with a numpy array on the left calls __rmatmul__
     __array_priority__ = 100.0
 
     def __init__(self, data: Any, pattern: Pattern) -> None:
@@ -53,13 +53,13 @@ class SparseArray:
         return self.data, self.pattern
 
     def __matmul__(self, x: Any) -> Any:
-        """Multiply with a sparse matrix, or a dense vector or matrix."""
+        """Multiply by a sparse matrix, or by a dense vector or matrix."""
         if is_sparse(x):
             return SparseArray(*arithmetic.product(self._parts, as_sparse(x)._parts))
         return TIMES(self.data, _fitting(x, self.shape[1]), pattern=self.pattern)
 
     def __rmatmul__(self, x: Any) -> Any:
-        """Multiply a sparse matrix, or a dense vector or matrix, with this matrix."""
+        """Multiply a sparse matrix, or a dense vector or matrix, by this matrix."""
         if is_sparse(x):
             return as_sparse(x) @ self
         x = floating(x)
@@ -69,7 +69,7 @@ class SparseArray:
     dot = __matmul__
 
     def __add__(self, other: Any) -> Any:
-        """Add a sparse matrix, or a dense one, which gives a dense one; of numbers 0 alone, as SciPy."""
+        """Add a sparse matrix, or a dense one, which gives a dense one; of all numbers only 0, as in SciPy."""
         if is_sparse(other):
             return SparseArray(*arithmetic.total(self._parts, as_sparse(other)._parts))
         if np.ndim(other) == 0:
@@ -86,11 +86,11 @@ class SparseArray:
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        """Subtract what can be added."""
+        """Subtract an operand that `__add__` accepts."""
         return self + (-as_sparse(other) if is_sparse(other) else -np.asarray(other) if np.ndim(other) else -other)
 
     def __rsub__(self, other: Any) -> Any:
-        """Subtract from what can be added."""
+        """Subtract from an operand that `__add__` accepts."""
         return -self + other
 
     def __neg__(self) -> "SparseArray":
@@ -103,31 +103,31 @@ class SparseArray:
         return SparseArray(np.abs(data), pattern)
 
     def __mul__(self, factor: Any) -> Any:
-        """Multiply by a number or, element by element, by what broadcasts; a sparse *matrix* is a factor."""
+        """Multiply by a number, or elementwise by an operand that broadcasts; sparse *matrices* use matrix products."""
         if self.pattern.is_matrix and (is_sparse(factor) or np.ndim(factor)):
             return self @ factor
         return self.multiply(factor)
 
     def __rmul__(self, factor: Any) -> Any:
-        """Multiply from the other side."""
+        """Multiply with the operands exchanged."""
         if self.pattern.is_matrix and (is_sparse(factor) or np.ndim(factor)):
             return self.__rmatmul__(factor)
         return self.multiply(factor)
 
     def multiply(self, factor: Any) -> "SparseArray":
-        """Multiply by a number, a sparse matrix or what broadcasts, element by element."""
+        """Multiply elementwise by a number, a sparse matrix or an operand that broadcasts."""
         if is_sparse(factor):
             return SparseArray(*arithmetic.elementwise(self._parts, as_sparse(factor)._parts))
         return SparseArray(self.data * self._factors(factor), self.pattern)
 
     def __truediv__(self, divisor: Any) -> "SparseArray":
-        """Divide by a number, or element by element by what broadcasts."""
+        """Divide by a number, or elementwise by an operand that broadcasts."""
         if is_sparse(divisor):
             raise UnsupportedError("sparse: the quotient of two sparse arrays is not differentiated")
         return SparseArray(self.data / self._factors(divisor), self.pattern)
 
     def power(self, n: Any) -> "SparseArray":
-        """Take powers of the elements, with one exponent that is not 0."""
+        """Take powers of the elements, with a single exponent other than 0."""
         if np.ndim(n) or (not is_traced(n) and n == 0):
             raise NotImplementedError("sparse: powers of elements are those with a nonzero number as the exponent")
         data, pattern = arithmetic.merged(*self._parts)
@@ -140,16 +140,16 @@ class SparseArray:
         raise UnsupportedError("sparse: powers of a sparse matrix are not differentiated; write a @ a")
 
     def __getitem__(self, index: Any) -> Any:
-        """Read a number by two whole numbers, or a sparse part by two slices."""
+        """Index by two whole numbers, which gives a number, or by two slices, which gives a sparse matrix."""
         found = arithmetic.part(self.data, self.pattern, index)
         return SparseArray(*found) if isinstance(found, tuple) else found
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        """Refuse to write: the places are constant."""
-        raise UnsupportedError("sparse: entries are not written to; build the matrix of other entries")
+        """Refuse to write: the pattern is constant."""
+        raise UnsupportedError("sparse: entries cannot be assigned; build a matrix with other entries")
 
     def __eq__(self, other: object) -> Any:
-        raise UnsupportedError("sparse: comparisons of sparse matrices are not made; compare their toarray()")
+        raise UnsupportedError("sparse: sparse matrices cannot be compared; compare their toarray()")
 
     __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
     __hash__ = None  # type: ignore[assignment]
@@ -160,18 +160,18 @@ class SparseArray:
         raise ValueError("the truth value of a sparse array with more than one element is ambiguous")
 
     def sum(self, axis: Any = None, dtype: None = None, out: None = None) -> Any:
-        """Add up the entries, all of them or along an axis."""
+        """Sum the entries, all of them or along an axis."""
         if dtype is not None or out is not None:
-            raise UnsupportedError("sparse: the options dtype and out of sum are not differentiated; leave them out")
+            raise UnsupportedError("sparse: the options dtype and out of sum are not differentiated; omit them")
         return arithmetic.sums(self.data, self.pattern, axis)
 
     def mean(self, axis: Any = None) -> Any:
-        """Return the sum over the number of elements."""
+        """Return the sum divided by the number of elements."""
         count = self.shape[0] * self.shape[1] if axis is None else self.shape[axis]
         return self.sum(axis) / count
 
     def diagonal(self, k: int = 0) -> Any:
-        """Return a diagonal, a dense vector."""
+        """Return a diagonal as a dense vector."""
         return arithmetic.diagonal(self.data, self.pattern, k)
 
     def trace(self, offset: int = 0) -> Any:
@@ -185,13 +185,13 @@ class SparseArray:
         return self.T
 
     def tocoo(self, copy: bool = False) -> "SparseArray":
-        """Return it as it is: all formats are one here."""
+        """Return the matrix itself, since there is only one format here."""
         return self
 
     tocsr = tocsc = tocoo
 
     def copy(self) -> "SparseArray":
-        """Return it with a copy of the entries."""
+        """Return the matrix with a copy of its entries."""
         return SparseArray(self.data * 1.0, self.pattern)
 
     def conj(self, copy: bool = True) -> "SparseArray":
@@ -226,7 +226,7 @@ class SparseArray:
         return self.data.dtype
 
     def _factors(self, factor: Any) -> Any:
-        """What each entry is multiplied by."""
+        """The factor of each entry."""
         factor = floating(factor)
         if numpy.broadcast_shapes(factor.shape, self.shape) != self.shape:
             raise UnsupportedError(f"sparse: a factor of shape {factor.shape} does not broadcast to {self.shape}")
@@ -236,7 +236,7 @@ class SparseArray:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name in ("data", "pattern"):
             raise AttributeError(name)
-        found = getattr(scipy.sparse.coo_array, name)  # an AttributeError, where SciPy does not have it either
+        found = getattr(scipy.sparse.coo_array, name)  # raises AttributeError if SciPy does not have it either
         refuse_traced(f"scipy.sparse.coo_array.{name}", self.data)
         theirs = self.of_scipy()
         return (
@@ -246,7 +246,7 @@ class SparseArray:
         )
 
     def of_scipy(self) -> Any:
-        """Return SciPy's own matrix, of plain entries."""
+        """Return SciPy's own matrix with plain entries."""
         return self.pattern.of_scipy(self.data)
 
     def toarray(self) -> Any:
@@ -255,7 +255,7 @@ class SparseArray:
 
 
 def is_sparse(value: Any) -> bool:
-    """Whether a value is a sparse matrix, ours or SciPy's."""
+    """Whether a value is a sparse matrix, of this package or of SciPy."""
     return isinstance(value, SparseArray) or bool(scipy.sparse.issparse(value))
 
 
@@ -267,7 +267,7 @@ def _fitting(x: Any, length: int) -> Any:
 
 
 def as_sparse(a: Any) -> SparseArray:
-    """Return a `SparseArray` as it is, and one of `scipy.sparse` with its entries as constants."""
+    """Return a `SparseArray` unchanged, and a matrix of `scipy.sparse` with constant entries."""
     if isinstance(a, SparseArray):
         return a
     if not scipy.sparse.issparse(a):
@@ -277,7 +277,7 @@ def as_sparse(a: Any) -> SparseArray:
 
 
 def _other(kind: str, arg: Any, shape: Any) -> SparseArray:
-    """What is made of something that is no tuple of entries and places: of SciPy's, of a dense array, of a shape."""
+    """A matrix built from an argument other than a tuple of entries and positions: sparse, dense, or a shape."""
     if isinstance(arg, SparseArray) and shape is None:
         return SparseArray(arg.data, arg.pattern.of_array())
     refuse_traced(f"scipy.sparse.{kind} of a dense array", arg)
@@ -332,7 +332,7 @@ def csc_array(
 def matmul(a: Any, b: Any) -> Any:
     """Multiply a sparse and a dense matrix or vector, in either order.
 
-    Either may be traced; the sparse one may be of `scipy.sparse`, which itself does not know traced arrays.
+    Either may be traced; the sparse one may be of `scipy.sparse`, which itself does not support traced arrays.
 
     Examples
     --------
@@ -347,7 +347,7 @@ def matmul(a: Any, b: Any) -> Any:
 
 
 def with_data(a: Any, data: Any) -> SparseArray:
-    """Return a sparse matrix with the places of `a` and the entries `data`, in the order of ``a.tocoo()``."""
+    """Return a sparse matrix with the positions of `a` and the entries `data`, in the order of ``a.tocoo()``."""
     pattern = as_sparse(a).pattern
     data = np.asarray(data)
     if data.shape != (pattern.size,):

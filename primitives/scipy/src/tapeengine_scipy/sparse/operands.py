@@ -1,4 +1,4 @@
-"""Matrices of `scipy.sparse` as operands of traced arrays: constants, with traced results."""
+"""Matrices of `scipy.sparse` as constant operands in operations with traced arrays."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,12 +12,12 @@ __all__ = ["rules"]
 
 
 def rules() -> Mapping[type, Callable[..., Any]]:
-    """Map SciPy's two families of sparse classes to what an operator with a traced array does."""
+    """Map SciPy's two families of sparse classes to the rule for operators with traced arrays."""
     return {scipy.sparse.sparray: operated, scipy.sparse.spmatrix: operated}
 
 
 def operated(ufunc: Any, x: Any, y: Any = None) -> Any:
-    """Return what an operator or method gives whose one operand is sparse and constant, and the other one traced."""
+    """Return the result of an operator or method with one constant sparse operand and one traced operand."""
     if not isinstance(ufunc, numpy.ufunc):
         return as_sparse(x).multiply(y) if ufunc.__name__ == "multiply" else x @ y if numpy.ndim(y) else y * x
     if ufunc is numpy.matmul:

@@ -1,4 +1,4 @@
-"""Products with sparse matrices whose entries may be traced; where the entries stand is constant."""
+"""Products with sparse matrices whose entries may be traced; the positions of entries are constant."""
 
 from typing import Any
 
@@ -10,21 +10,21 @@ from tapeengine.primitive.builders import bilinear, unbroadcast
 
 
 class Pattern:
-    """Where the entries of a sparse matrix stand. It never changes.
+    """The positions of the entries of a sparse matrix, which never change.
 
     Parameters
     ----------
     rows, columns : array of int
-        One of each for every entry; entries at one place add up.
+        The row and the column of every entry; entries at equal positions are added.
     shape : (int, int)
     is_matrix : bool
-        Whether ``*`` means the matrix product, as with SciPy's sparse matrices, or the product of elements.
+        Whether ``*`` means the matrix product, as for SciPy's sparse matrices, or the elementwise product.
     """
 
     def __init__(self, rows: Any, columns: Any, shape: tuple[int, int], is_matrix: bool = False) -> None:
         scipy.sparse.coo_array(
             (numpy.zeros(numpy.shape(rows)), (rows, columns)), shape=shape
-        )  # refuses what is outside
+        )  # refuses positions outside the shape
         self.is_matrix = is_matrix
         self.rows = numpy.asarray(rows)
         self.columns = numpy.asarray(columns)
@@ -40,7 +40,7 @@ class Pattern:
         return len(self.rows)
 
     def matrix(self, data: Any) -> Any:
-        """Build the compressed sparse row array with given entries."""
+        """Build the compressed sparse row array with the given entries."""
         return scipy.sparse.csr_array((data[self._order], self._indices, self._starts), shape=self.shape)
 
     def of_scipy(self, data: Any) -> Any:
@@ -49,7 +49,7 @@ class Pattern:
         return made((data, (self.rows, self.columns)), shape=self.shape)
 
     def of_array(self) -> "Pattern":
-        """Return the same places with the meaning of ``*`` that sparse arrays have."""
+        """Return the same positions with the meaning of ``*`` for sparse arrays."""
         return Pattern(self.rows, self.columns, self.shape)
 
     def transposed(self) -> "Pattern":
@@ -77,7 +77,7 @@ def _times_vjp_x(ct: Any, data: Any, pattern: Pattern, transposed: bool, x_space
 
 
 def example() -> Pattern:
-    """A pattern for samples: three rows, four columns, with two entries at one place."""
+    """A pattern for samples: three rows, four columns, with two entries at one position."""
     return Pattern([0, 0, 1, 2, 2, 2], [1, 3, 0, 2, 2, 3], (3, 4))
 
 

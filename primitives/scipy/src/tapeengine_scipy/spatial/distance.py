@@ -28,7 +28,7 @@ def _centred(x: Any) -> Any:
 
 
 def _ratio(part: Any, whole: Any) -> Any:
-    """Elements of a sum of fractions, in which 0 / 0 counts as nothing."""
+    """Elements of a sum of fractions, in which 0 / 0 counts as 0."""
     empty = np.equal(whole, 0)
     return np.where(empty, 0.0, part / np.where(empty, 1.0, whole))
 
@@ -70,7 +70,7 @@ def _metric(name: Any, options: dict[str, Any]) -> Callable[..., Any]:
 def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
     """Return the distances of all pairs of points; see `scipy.spatial.distance.cdist`.
 
-    Euclidean distances have the derivative 0 where they are 0.
+    The derivative of a Euclidean distance of 0 is 0.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Derivatives of `scipy.special`: its functions with SciPy's own signatures, on plain and on traced values.
+"""Derivatives of `scipy.special`: its functions with SciPy's own signatures, for plain and traced values.
 
-The ufuncs of `scipy.special` itself may be called on traced values as well. The others (logsumexp, softmax,
-log_softmax, polygamma, multigammaln, zeta) are ordinary functions there, so take them from here.
+The ufuncs of `scipy.special` itself also accept traced values. Import the others (logsumexp, softmax, log_softmax,
+polygamma, multigammaln, zeta) from here, since they are ordinary functions there.
 
 Examples
 --------

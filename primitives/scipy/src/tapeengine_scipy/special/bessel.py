@@ -1,10 +1,10 @@
 """Bessel functions of real order.
 
-Derivatives in the argument follow C_v' = (C_{v-1} - C_{v+1})/2 and its relatives, which hold at 0 as well. The
-order of kv is differentiated; the orders of jv, yv, iv, ive and yn are not, and a traced order is refused.
+Derivatives in the argument use C_v' = (C_{v-1} - C_{v+1})/2 and related formulas, which also hold at 0. The order of kv
+is differentiated; the orders of jv, yv, iv, ive and yn are not, and a traced order is refused.
 
-Those formulas cancel for the scaled functions exp(-x) I_v(x) at large x, which vary slowly there: their derivatives
-are taken from Hankel's asymptotic series (DLMF 10.40.1), term by term.
+For the scaled functions exp(-x) I_v(x), which vary slowly at large x, these formulas cancel there: the derivatives are
+taken from Hankel's asymptotic series (DLMF 10.40.1), term by term.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ _TERMS = 60
 
 
 def _scaled_tail(v: Any, x: Any, *, order: int) -> Any:
-    """The derivative of exp(-x) I_v(x) of the order given, for x >= 50 and x >= v^2/16, by terms c x^(-1/2 - k)."""
+    """The derivative of exp(-x) I_v(x) of a given order, for x >= 50 and x >= v^2/16, from terms c x^(-1/2 - k)."""
     v, x = numpy.broadcast_arrays(real(v), real(x))
     with numpy.errstate(all="ignore"):
         weight, total, last = numpy.ones_like(x), numpy.zeros_like(x), numpy.full_like(x, numpy.inf)
@@ -46,7 +46,7 @@ scaled_tail: Primitive = elementwise(
 
 
 def _scaled_slope(v: Any, x: Any, sign: Any, near: Any) -> Any:
-    """The derivative of a scaled function: `near` at x where that is accurate; `sign` is its value's for x < 0."""
+    """The derivative of a scaled function, by `near` where that is accurate; `sign` is the value's sign for x < 0."""
     if is_complex(x):
         return near(x)
     far = np.abs(x) >= np.maximum(50.0, v * v / 16.0)
@@ -127,7 +127,7 @@ ive: Primitive = ufunc(
 )
 yn: Primitive = ufunc(
     "yn",
-    {"x": lambda n, x: (yn(np.trunc(n) - 1, x) - yn(np.trunc(n) + 1, x)) / 2},  # SciPy cuts n to an integer
+    {"x": lambda n, x: (yn(np.trunc(n) - 1, x) - yn(np.trunc(n) + 1, x)) / 2},  # SciPy truncates n to an integer
     {"n": (-1, 0, 1, 2), "x": _ARGUMENT},
     "yv of an integer order; d/dx = (yn(n-1, x) - yn(n+1, x))/2",
 )

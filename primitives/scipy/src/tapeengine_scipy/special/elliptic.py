@@ -1,7 +1,7 @@
-"""Complete elliptic integrals, and the hypergeometric function that their derivatives are.
+"""Complete elliptic integrals, and the hypergeometric function in their derivatives.
 
-With the parameter m: K = pi/2 2F1(1/2, 1/2; 1; m) and E = pi/2 2F1(-1/2, 1/2; 1; m). The textbook forms of
-their derivatives divide by m; these do not, and hold at m = 0.
+With the parameter m: K = pi/2 2F1(1/2, 1/2; 1; m) and E = pi/2 2F1(-1/2, 1/2; 1; m). The textbook forms of their
+derivatives divide by m; the forms here do not, and hold at m = 0.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Entropies, logistic functions and the products with a logarithm."""
+"""Entropies, logistic functions, and products with a logarithm."""
 
 from typing import Any
 

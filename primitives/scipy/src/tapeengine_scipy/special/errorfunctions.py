@@ -1,7 +1,8 @@
 """The error functions and the normal distribution function.
 
-The derivatives of erfcx in closed form are differences that cancel in the tail. They are the scaled repeated integrals
-I_n(x) = exp(x^2) i^n erfc(x) (DLMF 7.18), with I_0 = erfcx and I_n' = -2 (n+1) I_{n+1}, which have one sign.
+The closed forms of the derivatives of erfcx are differences that cancel in the tail. The derivatives are computed as
+scaled repeated integrals I_n(x) = exp(x^2) i^n erfc(x) (DLMF 7.18), with I_0 = erfcx and I_n' = -2 (n+1) I_{n+1}, which
+do not change sign.
 """
 
 import math
@@ -21,7 +22,7 @@ _ROOT_TWO_PI = math.sqrt(2 * math.pi)
 
 
 def _finite(x: Any) -> Any:
-    """The argument, and 0 for an infinite one, where its factor is 0 and the product is as well."""
+    """The argument, with 0 for an infinite one, since the product with its factor is 0 there."""
     return np.where(np.isinf(x), 0.0, x)
 
 
@@ -41,7 +42,7 @@ erfc: Primitive = ufunc(
 
 
 def _repeated_integral(x: Any, *, order: int) -> Any:
-    """I_n by its recurrence for x < 1/2, and for greater x by 2/(sqrt(pi) n!) int s^n exp(-s^2 - 2 x s) ds."""
+    """I_n by its recurrence for x < 1/2, and for larger x as 2/(sqrt(pi) n!) int s^n exp(-s^2 - 2 x s) ds."""
     x = real(x)
     near = numpy.minimum(x, 0.5)
     with numpy.errstate(all="ignore"):
@@ -50,7 +51,7 @@ def _repeated_integral(x: Any, *, order: int) -> Any:
             before, value = value, (before - 2 * near * value) / (2 * n)
         far = numpy.maximum(x, 0.5)[..., None]
         length = 1 / (far + math.sqrt(order + 1))
-        # in units of the length, so that no power of a large x leaves the range before the result does
+        # in units of the length, so that no power of a large x overflows before the result does
         moment = half_line(lambda s: s**order * numpy.exp(-s * length * (s * length + 2 * far)), numpy.ones(x.shape))
     tail = _TWO_OVER_ROOT_PI / math.factorial(order) * moment * length[..., 0] ** (order + 1)
     return numpy.where(x < 0.5, value, tail)[()]
@@ -93,7 +94,7 @@ def _hazard(x: Any) -> Any:
 
 
 def _excess(x: Any, out: Any) -> Any:
-    """x + hazard(x), which is sqrt(2) I_1/I_0 at -x/sqrt(2): the sum cancels where x is negative."""
+    """x + hazard(x), computed as sqrt(2) I_1/I_0 at -x/sqrt(2), because the sum cancels for negative x."""
     z = np.where(x < 0, -x, 0.0) / math.sqrt(2)
     ratio = math.sqrt(2) * erfcx_integral(z, order=1) / erfcx_integral(z, order=0)
     return np.where(x < 0, ratio, np.where(x < 0, 0.0, _finite(x)) + out)

@@ -11,7 +11,7 @@ from tapeengine_scipy._build import elementwise, ufunc
 from tapeengine_scipy._values import real
 from tapeengine_scipy.special.elliptic import hyp2f1
 
-#: The Bernoulli numbers of even index from 2; those of odd index but the first are 0.
+#: The Bernoulli numbers of even index from 2; those of odd index are 0 except for the first.
 _BERNOULLI = (
     *(1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330),
     *(854513 / 138, -236364091 / 2730, 8553103 / 6, -23749461029 / 870, 8615841276005 / 14322),
@@ -23,7 +23,7 @@ def _bernoulli(n: int) -> float:
 
 
 def _bernoulli_ratio(y: Any, *, order: int = 0) -> Any:
-    """By its series for small y, and for others by Leibniz' rule for (1 - exp(-y)) times it = y exp(-y)."""
+    """The series for small y; for others, Leibniz' rule for (1 - exp(-y)) f(y) = y exp(-y)."""
     y = real(y)
     near, far = numpy.where(numpy.abs(y) < 1, y, 0.0), numpy.where(numpy.abs(y) < 1, 1.0, y)
     series = numpy.zeros_like(y)
@@ -68,7 +68,7 @@ expi: Primitive = ufunc("expi", {"x": lambda x: np.divide(np.exp(x), x)}, {"x": 
 
 
 def _expn_slope(n: Any, x: Any) -> Any:
-    """-E_{n-1}(x), where E_{-1}(x) = exp(-x) (1/x + 1/x^2) is not among SciPy's, and n is cut to an integer there."""
+    """-E_{n-1}(x), with E_{-1}(x) = exp(-x) (1/x + 1/x^2), which SciPy lacks; n is truncated to an integer there."""
     n = np.trunc(n)
     lowest = np.asarray(n) == 0
     inverse = 1 / np.where(lowest, x, 1.0)

@@ -1,4 +1,4 @@
-"""The gamma function and its relatives, with derivatives with respect to every real argument."""
+"""The gamma function and related functions, with derivatives in every real argument."""
 
 from math import factorial
 from typing import Any
@@ -28,7 +28,7 @@ gammasgn: Primitive = ufunc("gammasgn", {}, {"x": (-1.5, -0.5, 2.0)}, "the sign 
 
 
 def _rgamma_slope(z: Any, out: Any) -> Any:
-    """-digamma(z)/gamma(z), and left of 1/2 the same by reflection: sin(pi z) gamma(1 - z)/pi has no poles there."""
+    """-digamma(z)/gamma(z); for z < 1/2 by reflection, since sin(pi z) gamma(1 - z)/pi has no poles there."""
     left = np.real(z) < 0.5
     right = -digamma(np.where(left | np.isinf(z), 1.0, z)) * np.where(left, 1.0, out)
     if not np.any(left):
@@ -97,7 +97,7 @@ def _power_rise(a: Any, b: Any, n: int) -> Any:
 
 
 def _polygamma_rise(a: Any, b: Any, *, order: int) -> Any:
-    """Term by term along the recurrence up to a >= 20 and the asymptotic series (DLMF 5.11.2), for a, b > 0."""
+    """Term by term by the recurrence up to a >= 20 and the asymptotic series (DLMF 5.11.2), for a, b > 0."""
     a, b = numpy.broadcast_arrays(real(a), real(b))
     with numpy.errstate(all="ignore"):
         plain = scipy.special.polygamma(order, a + b) - scipy.special.polygamma(order, a)
@@ -137,7 +137,7 @@ log_rising: Primitive = elementwise(
 
 
 def _divided_rise(s: Any, h: Any) -> Any:
-    """(digamma(s) - digamma(s - h))/h - polygamma(1, s), by its series where h is small."""
+    """(digamma(s) - digamma(s - h))/h - polygamma(1, s), by its series for small h."""
     with numpy.errstate(all="ignore"):
         direct = (scipy.special.psi(s) - scipy.special.psi(s - h)) / h - scipy.special.polygamma(1, s)
         terms = [(-h) ** k * scipy.special.polygamma(k + 1, s) / factorial(k + 1) for k in range(1, 40)]
@@ -147,8 +147,8 @@ def _divided_rise(s: Any, h: Any) -> Any:
 def _beta_mixed(a: Any, b: Any) -> Any:
     """d^2/da db of beta: out ((digamma(a) - digamma(s))(digamma(b) - digamma(s)) - polygamma(1, s)), s = a + b.
 
-    For a small argument the terms cancel. By psi(x) = psi(x + 1) - 1/x the large ones are those of 1/s^2, which cancel
-    in the formula; what is left is small, of differences around s + 1.
+    For a small argument the terms cancel. With psi(x) = psi(x + 1) - 1/x, the large parts are those in 1/s^2, which
+    cancel analytically; the rest consists of small differences around s + 1.
     """
     a, b = real(a), real(b)
     s = a + b
@@ -162,7 +162,7 @@ def _beta_mixed(a: Any, b: Any) -> Any:
 
 
 def _beta_mixed_slope(a: Any, b: Any, out: Any) -> Any:
-    """The slope in a of `beta_mixed`; that in b is the same with the arguments exchanged."""
+    """The slope of `beta_mixed` in a; the slope in b is the same with the arguments exchanged."""
     in_a, in_b = -polygamma_rise(a, b, order=0), -polygamma_rise(b, a, order=0)
     first, second = polygamma(1, a + b), polygamma(2, a + b)
     return out * in_a + beta(a, b) * ((polygamma(1, a) - first) * in_b - in_a * first - second)

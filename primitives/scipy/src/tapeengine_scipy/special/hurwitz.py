@@ -1,6 +1,6 @@
 """Derivatives of the Hurwitz zeta function with respect to its exponent.
 
-Euler and Maclaurin's formula for the sum of (n + q)^-s, in truncated power series of a shift e of s: the k-th
+Uses the Euler-Maclaurin formula for the sum of (n + q)^-s, in truncated power series of a shift e of s: the k-th
 derivative in s is k! times the coefficient of e^k.
 """
 
@@ -23,13 +23,13 @@ def _series_product(left: list[Any], right: list[Any]) -> list[Any]:
 
 
 def _power_series(base: Any, exponent: Any, order: int) -> list[Any]:
-    """The series of base^-(exponent + e)."""
+    """The power series of base^-(exponent + e) in e."""
     log_base = numpy.log(base)
     return [base**-exponent * (-log_base) ** k / factorial(k) for k in range(order + 1)]
 
 
 def _tail_series(s: Any, base: Any, order: int) -> list[Any]:
-    """The integral, the half term and the corrections of Euler and Maclaurin, at base = q + _TERMS."""
+    """The integral, the half term and the corrections of the Euler-Maclaurin formula, at base = q + _TERMS."""
     integral = [(-1.0) ** k / (s - 1) ** (k + 1) for k in range(order + 1)]
     bracket = [base * value for value in integral]
     bracket[0] = bracket[0] + 0.5

@@ -1,14 +1,14 @@
-"""Incomplete gamma and beta functions, differentiated in the parameters as well as in the argument.
+"""Incomplete gamma and beta functions, differentiable in the parameters and in the argument.
 
 Derivatives in the parameters are central moments of the logarithm under the density, over (0, x). With
 mu = digamma(a), gamma_moment of order k is 1/gamma(a) times the integral of t^(a-1) exp(-t) (log t - mu)^k, and
 
     d/da moment_k = moment_{k+1} - k polygamma(1, a) moment_{k-1},    d/dx moment_k = density (log x - mu)^k,
 
-so that the family is closed under differentiation, and gammainc is its member k = 0. The moments over (x, inf) obey
-the same rules with the opposite sign of the density; they serve for x > a, where those over (0, x) are nearly those of
-the whole line, and what depends on x would be lost in differences. beta_moment likewise, with
-powers of log t - digamma(a) + digamma(a+b) and of log(1-t) - digamma(b) + digamma(a+b).
+so the family is closed under differentiation, and gammainc is its member k = 0. The moments over (x, inf) obey the same
+rules with the opposite sign of the density. They are used for x > a, where the moments over (0, x) are nearly those of
+the whole line, so that differences would lose the dependence on x. beta_moment is analogous, with powers of
+log t - digamma(a) + digamma(a+b) and of log(1-t) - digamma(b) + digamma(a+b).
 """
 
 from math import comb
@@ -25,7 +25,7 @@ from tapeengine_scipy.special.entropy import xlog1py, xlogy
 from tapeengine_scipy.special.gamma import betaln, digamma, gammaln, polygamma, polygamma_rise
 from tapeengine_scipy.special.quadrature import half_line
 
-#: Densities are zero there as at infinity, and their logarithms are finite.
+#: A finite replacement for infinity: densities are zero there too, and their logarithms are finite.
 LARGEST = numpy.finfo(float).max
 
 
@@ -99,7 +99,7 @@ def _central_log_moment(a: Any, order: int) -> Any:
 
 
 def _lower_gamma_moment(a: Any, x: Any, order: int) -> Any:
-    """The integral over (0, x) for x <= a, with t = x exp(-s): the exponent then decreases in s."""
+    """The integral over (0, x) for x <= a, with t = x exp(-s), so that the exponent decreases in s."""
     a, x = a[..., None], x[..., None]
     log_x, mu, norm = numpy.log(x), scipy.special.psi(a), scipy.special.gammaln(a)
 
@@ -148,7 +148,7 @@ def _gamma_moment_in_x(a: Any, x: Any, order: int, upper: bool) -> Any:
 
 
 def _gammainc_in_a(a: Any, x: Any) -> Any:
-    """The moment of the side on which x is."""
+    """The moment on the side of x."""
     below = x <= a
     if np.all(below):
         return gamma_moment(a, x, order=1)
@@ -191,7 +191,7 @@ def _beta_cumulant(a: Any, b: Any, i: int, j: int) -> Any:
 
 
 def _beta_central_moment(a: Any, b: Any, i: int, j: int) -> Any:
-    """The whole integral, by the recursion of joint moments over joint cumulants."""
+    """The whole integral, from joint cumulants by the recursion for joint moments."""
     if i + j == 0:
         return numpy.ones_like(a)
     if i == 0:
@@ -269,7 +269,7 @@ beta_moment: Primitive = elementwise(
 
 
 def beta_slope(a: Any, b: Any, x: Any, order_a: int, order_b: int) -> Any:
-    """The first moment of log t or log(1-t), of the side of the mean a/(a+b) on which x is."""
+    """The first moment of log t or log(1-t), on the side of the mean a/(a+b) where x is."""
     below = x * (a + b) <= a
     if np.all(below):
         return beta_moment(a, b, x, order_a=order_a, order_b=order_b)

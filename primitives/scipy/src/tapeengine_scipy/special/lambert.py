@@ -27,7 +27,7 @@ lambertw_lower = _branch("lambertw_lower", -1, -0.3, -0.05)
 
 
 def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
-    """Return Lambert's W, as `scipy.special.lambertw` does; traced arguments lie on a real branch.
+    """Return Lambert's W like `scipy.special.lambertw`; traced arguments must lie on a real branch.
 
     Examples
     --------
@@ -44,5 +44,5 @@ def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
         return lambertw_lower(z) + 0j
     raise UnsupportedError(
         "scipy.special.lambertw has a derivative rule for its real branches: k = 0 from -1/e on, k = -1 from -1/e to "
-        "0. Solve w exp(w) = z with an iteration of your own for other arguments"
+        "0. For other arguments solve w exp(w) = z by iteration"
     )

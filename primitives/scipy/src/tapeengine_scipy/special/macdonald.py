@@ -24,7 +24,7 @@ def _macdonald(v: Any, z: Any, *, order: int) -> Any:
         # steps of half the width of its peak.
         reach = numpy.arccosh(1 + 800 / z) + 1
         width = numpy.minimum(0.04, 0.5 * (v * v + z * z) ** -0.25)
-        counts = (reach / width)[(z > 0) & (z < 1e4) & (numpy.abs(v) < 1e4)]  # beyond, it is 0, infinite or NaN
+        counts = (reach / width)[(z > 0) & (z < 1e4) & (numpy.abs(v) < 1e4)]  # elsewhere it is 0, infinite or NaN
         count = int(numpy.ceil(numpy.max(counts, initial=1.0)))
         step = reach / count
         t = numpy.arange(1, count + 1) * step[..., None]

@@ -1,6 +1,6 @@
-"""Double exponential quadrature over (0, inf), for the derivatives that have no closed form.
+"""Double exponential quadrature over (0, inf), for derivatives without a closed form.
 
-Kernels of primitives: they run on plain values only.
+The functions are kernels of primitives: they run on plain values only.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from tapeengine_scipy._values import real
 
 
 def half_line(integrand: Callable[[Any], Any], scale: Any, *, step: float = 0.0625, reach: float = 8.0) -> Any:
-    """Integrate over (0, inf) a function that decays at least exponentially, on the length `scale`.
+    """Integrate a function over (0, inf) that decays at least exponentially, on the length scale `scale`.
 
     The substitution s = scale * exp(u - exp(-u)) (Takahasi and Mori) makes both ends decay doubly exponentially,
     so that the trapezoidal rule converges geometrically. `integrand` takes and returns arrays whose last axis runs

@@ -24,7 +24,7 @@ def _kept_shape(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
 
 
 def _weights(a: Any, out: Any, axis: Any) -> Any:
-    """exp(a - out), and 0 where every term of the sum is 0."""
+    """exp(a - out); 0 where every term of the sum is 0."""
     top = _kept(out, numpy.shape(a), axis)
     return np.exp(a - np.where(np.isfinite(top), top, 0.0))
 
@@ -143,7 +143,7 @@ def _log_softmax(x: Any, axis: Any = None) -> Any:
 
 
 def _softmax_slope(ct: Any, out: Any, axis: Any) -> Any:
-    """The derivative diag(p) - p p^T, which is its own transpose."""
+    """The derivative diag(p) - p p^T, which is symmetric."""
     return scale(ct, out) - out * np.sum(scale(ct, out), axis=axis, keepdims=True)
 
 

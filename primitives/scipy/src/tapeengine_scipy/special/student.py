@@ -1,7 +1,7 @@
 """Student's t distribution: the logarithm of its density, and its distribution function.
 
-For many degrees of freedom the terms of the textbook formula nearly cancel in their derivatives. The two parts below
-do not: log(gamma(x + 1/2)/gamma(x)) - log(x)/2, and log1p(u)/u with u = t^2/df.
+With many degrees of freedom, the terms of the textbook formula nearly cancel in its derivatives. The two parts below do
+not: log(gamma(x + 1/2)/gamma(x)) - log(x)/2, and log1p(u)/u with u = t^2/df.
 """
 
 import math
@@ -50,7 +50,7 @@ half_step: Primitive = elementwise(
 
 
 def _log1p_ratio(u: Any, *, order: int = 0) -> Any:
-    """By its series for small u, and by the recurrence u g_k + k g_(k-1) = log1p_k for others."""
+    """The series for small u; otherwise the recurrence u g_k + k g_(k-1) = log1p_k."""
     u = real(u)
     near, far = numpy.where(numpy.abs(u) < 0.5, u, 0.0), numpy.where(numpy.abs(u) < 0.5, 1.0, u)
     series = numpy.zeros_like(u)
@@ -92,7 +92,7 @@ def t_density(df: Any, t: Any) -> Any:
 
 
 def _in_df(df: Any, t: Any) -> Any:
-    """The slope in df, which around t = 0 is t times that of the density at 0."""
+    """The slope in df; near t = 0 it is t times the slope of the density at 0."""
     around = np.abs(t) < 1e-6
     if not np.any(around):
         return _in_df_away(df, t)
@@ -102,7 +102,7 @@ def _in_df(df: Any, t: Any) -> Any:
 
 
 def _in_df_away(df: Any, t: Any) -> Any:
-    """For t > 0 the function is 1 - I_w(df/2, 1/2)/2 with w = df/(df + t^2); it is odd around 1/2."""
+    """For t > 0, 1 - I_w(df/2, 1/2)/2 with w = df/(df + t^2); values for t < 0 follow by symmetry around 1/2."""
     w, half = df / (df + t * t), df / 2
     by_parameter = 0.25 * beta_slope(half, 0.5, w, 1, 0)
     by_argument = 0.5 * t * np.exp((half - 1) * np.log(w) - 1.5 * np.log(df + t * t) - betaln(half, 0.5))

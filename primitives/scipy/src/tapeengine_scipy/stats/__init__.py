@@ -1,7 +1,7 @@
 """Derivatives of `scipy.stats`: logpdf, pdf, logcdf and cdf of distributions, with SciPy's own parameters.
 
-Continuous distributions are differentiable in the argument, the shapes, the location and the scale; those on the
-integers, with logpmf and pmf, in the parameters.
+Continuous distributions are differentiable in the argument, the shapes, the location and the scale; distributions on
+the integers, with logpmf and pmf, in the parameters.
 
 Examples
 --------

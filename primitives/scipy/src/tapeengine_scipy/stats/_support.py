@@ -1,4 +1,4 @@
-"""What the distributions share: location and scale, support, and frozen parameters."""
+"""Code that all distributions share: location and scale, support, and frozen parameters."""
 
 import functools
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from tapeengine_scipy._values import floating
 
 
 class Frozen:
-    """A distribution with given parameters; its methods are those of the distribution."""
+    """A distribution with fixed parameters, and the distribution's methods."""
 
     def __init__(self, distribution: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
         self._distribution = distribution
@@ -27,18 +27,18 @@ class Frozen:
             return lambda *given, **keywords: method(*given, *self._args, **self._keywords, **keywords)
         path = f"scipy.stats.{self._distribution.name}"
         theirs = getattr(scipy.stats, self._distribution.name)
-        getattr(theirs, name)  # an AttributeError, where SciPy does not have it either
+        getattr(theirs, name)  # raises AttributeError if SciPy does not have it either
         refuse_traced(f"{path}.{name}", self._args, self._keywords)
         return passed(getattr(theirs(*self._args, **self._keywords), name), f"{path}.{name}")
 
 
 class Distribution:
-    """A distribution with SciPy's name; what it does not differentiate is SciPy's."""
+    """A distribution with SciPy's name; methods without derivatives come from SciPy."""
 
     name = ""
 
     def __call__(self, *args: Any, **keywords: Any) -> Frozen:
-        """Freeze the parameters."""
+        """Fix the parameters."""
         return Frozen(self, args, keywords)
 
     def __getattr__(self, name: str) -> Any:
@@ -48,12 +48,12 @@ class Distribution:
 
 
 def where_valid(valid: Any, value: Any) -> Any:
-    """The value, and NaN where parameters are outside of their ranges, as SciPy has it."""
+    """The value; NaN where parameters are outside their ranges, as in SciPy."""
     return value if np.all(valid) else np.where(valid, value, np.nan)
 
 
 def inside(condition: Any, z: Any, substitute: float) -> Any:
-    """The argument, replaced where it is outside of the support, so that no derivative there is infinite or NaN."""
+    """The argument, replaced where it is outside the support, so that no derivative there is infinite or NaN."""
     return z if np.all(condition) else np.where(condition, z, substitute)
 
 
@@ -74,8 +74,8 @@ def bound(
 class Continuous(Distribution):
     """A continuous distribution with location and scale.
 
-    Subclasses give the standard density and distribution function on the support ``[low, high]``, and how many shape
-    parameters they take. All methods are compositions of primitives.
+    Subclasses define the standard density and distribution function on the support ``[low, high]``, and the number of
+    shape parameters. All methods are compositions of primitives.
     """
 
     shapes: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class Continuous(Distribution):
         return tuple(values[:-2]), values[-2], values[-1]
 
     def _evaluate(self, function: Callable[..., Any], x: Any, parsed: Any, below: float, above: float) -> Any:
-        """A function of the standardised argument inside of the support, and constants outside."""
+        """A function of the standardised argument inside the support, and constants outside."""
         shapes, loc, scale = parsed
         z = (floating(x) - loc) / scale
         within = (z >= self.low) & (z <= self.high)
@@ -144,9 +144,9 @@ class Symmetric(Continuous):
 
 
 class Discrete(Distribution):
-    """A distribution on the integers; subclasses give the logarithm of its mass function and its support.
+    """A distribution on the integers; subclasses define its support and the logarithm of its mass function.
 
-    The number of events is discrete: derivatives are those in the parameters.
+    The number of events is discrete: derivatives are with respect to the parameters.
     """
 
     name = ""

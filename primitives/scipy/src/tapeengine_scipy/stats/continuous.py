@@ -1,4 +1,4 @@
-"""Continuous distributions: their densities and distribution functions, differentiable in everything."""
+"""Continuous distributions: densities and distribution functions, differentiable in all arguments."""
 
 import math
 from typing import Any
@@ -145,7 +145,7 @@ class _Uniform(Continuous):
     low, high = 0.0, 1.0
 
     def _logpdf(self, z: Any, *shapes: Any) -> Any:
-        return np.where(z == z, 0.0, z)  # NaN stays NaN; no derivative, not even of an infinite cotangent
+        return np.where(z == z, 0.0, z)  # NaN stays NaN, without a derivative
 
     def _cdf(self, z: Any, *shapes: Any) -> Any:
         return z

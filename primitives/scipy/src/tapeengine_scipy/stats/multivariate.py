@@ -1,7 +1,7 @@
 """Distributions of vectors.
 
-The distribution function of the multivariate normal is left out: SciPy computes it by randomised integration, to
-about five digits.
+The distribution function of the multivariate normal is omitted: SciPy computes it by randomised integration, to about
+five digits.
 """
 
 import math
@@ -27,7 +27,7 @@ class _MultivariateNormal(Distribution):
     name = "multivariate_normal"
 
     def logpdf(self, x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
-        """Return the logarithm of the density; with `allow_singular` that on the range of a singular `cov`."""
+        """Return the logarithm of the density; with `allow_singular` the density on the range of a singular `cov`."""
         mean, cov = _mean_and_cov(mean, floating(cov))
         singular = allow_singular and _is_singular_constant(cov)
         size = cov.shape[0]
@@ -57,18 +57,18 @@ class _MultivariateNormal(Distribution):
 
 
 def _is_singular_constant(cov: Any) -> bool:
-    """Whether a covariance is singular, which one that is differentiated may not be."""
+    """Whether a covariance is singular; a differentiated one must not be."""
     singular = bool(_IS_SINGULAR(cov))
     if singular and is_traced(cov):
         raise UnsupportedError(
-            "multivariate_normal: what holds on the range of a singular covariance is no smooth function of the "
+            "multivariate_normal: results on the range of a singular covariance are not smooth functions of the "
             "covariance; allow_singular=True is for a constant one, or for one of full rank"
         )
     return singular
 
 
 def _spectrum(cov: Any) -> tuple[Any, Any, Any]:
-    """Eigenvalues and vectors, and the bound up to which SciPy takes an eigenvalue for zero."""
+    """Eigenvalues and vectors, and the bound below which SciPy treats an eigenvalue as zero."""
     values, vectors = scipy.linalg.eigh(cov)
     bound = 1e6 * numpy.finfo(float).eps * numpy.abs(values).max()
     if values.min() < -bound:
@@ -90,7 +90,7 @@ _IS_SINGULAR = discrete(
 
 
 def _log_density_on_range(deviation: Any, cov: Any) -> Any:
-    """SciPy's density with the pseudo-inverse, and minus infinity for points that are not in the range."""
+    """SciPy's density with the pseudo-inverse; minus infinity for points outside the range."""
     values, vectors, bound = _spectrum(cov)
     range_, rest = values > bound, vectors[:, values <= bound]
     white = deviation @ (vectors[:, range_] / numpy.sqrt(values[range_]))
@@ -102,7 +102,7 @@ def _log_density_on_range(deviation: Any, cov: Any) -> Any:
 
 
 def _mean_and_cov(mean: Any, cov: Any) -> tuple[Any, Any]:
-    """A vector and a matrix from what SciPy accepts: a scalar or a diagonal may stand for the covariance."""
+    """A vector and a matrix from SciPy's forms: a scalar or a diagonal may represent the covariance."""
     size = 1 if cov.ndim == 0 else cov.shape[0]
     if mean is not None:
         mean = np.atleast_1d(floating(mean))
@@ -118,7 +118,7 @@ class _Dirichlet(Distribution):
     name = "dirichlet"
 
     def logpdf(self, x: Any, alpha: Any) -> Any:
-        """Return the logarithm of the density; the last component of `x` may be left out, as it follows."""
+        """Return the logarithm of the density; the last component of `x` may be omitted, as the others determine it."""
         x, alpha = floating(x), floating(alpha)
         if x.shape[0] == alpha.shape[0] - 1:
             x = np.concatenate([x, 1 - np.sum(x, axis=0, keepdims=True)])
@@ -136,7 +136,7 @@ class _Multinomial(Distribution):
     name = "multinomial"
 
     def logpmf(self, x: Any, n: Any, p: Any) -> Any:
-        """Return the logarithm of the probability; the last entry of `p` is what the others leave, as in SciPy."""
+        """Return the logarithm of the probability; the last entry of `p` is computed from the others, as in SciPy."""
         x, n, p = floating(x), floating(n), floating(p)
         p = np.concatenate([p[..., :-1], 1 - np.sum(p[..., :-1], axis=-1, keepdims=True)], axis=-1)
         possible = np.all((x >= 0) & (x == np.floor(x)), axis=-1) & (np.sum(x, axis=-1) == n)
