@@ -1,10 +1,12 @@
 """Measures tasks on workers on this machine: the cost of a task, a byte and a fork, and the gain of two workers.
 
     python asv_bench/scale.py [threads processes loky dask]
+    python asv_bench/scale.py --write       puts the tables into docs/scale.md
 
-On two free cores this takes less than two minutes. Times are the smallest of several, in milliseconds. A gain is given
-twice: by wall time, as the median ratio of alternating runs, and by processor time, which other programs disturb less:
-the time of the gradient in sequence divided by that of this process plus half of that of the workers.
+On two free cores this takes about two minutes. Times are the least of several, in milliseconds. A gain is given
+twice: by wall time, as the median of ratios of runs in turn, and by processor time, which other programs disturb less:
+that of the gradient in order over that of this process and of half of what the workers took. Eight shards have a
+million rows each, of ten numbers for numpy (as in examples/logistic_regression.py) and of one for a loop in Python.
 """
 
 import os
@@ -15,6 +17,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +27,15 @@ import tapeengine as te
 import tapeengine.math as tm
 import tapeengine.numpy as tnp
 
+ALL = ["threads", "processes", "loky", "dask"]
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "scale.md"
+Table = dict[str, list[str]]
 RNG = np.random.default_rng(0)
 TURNS = 3
+ROWS, COLUMNS = 1_000_000, 10
+#: So that temporary arrays are not mapped anew, page by page, in each task. By itself the C library gives the memory of
+#: arrays back in threads other than the first, where dask runs its tasks, and dask asks for it everywhere.
+KEEPING = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": str(2**30), "MALLOC_MMAP_THRESHOLD_": str(2**30)}
 
 
 @contextmanager
@@ -35,9 +45,7 @@ def started(name: str) -> Iterator[Any]:
         import dask
         from distributed import Client, LocalCluster
 
-        # dask makes malloc return memory at once, so each temporary array would be mapped again, page by page.
-        keeping = {"MALLOC_TRIM_THRESHOLD_": 2**30, "MALLOC_MMAP_THRESHOLD_": 2**30}
-        dask.config.set({f"distributed.nanny.pre-spawn-environ.{name}": size for name, size in keeping.items()})
+        dask.config.set({f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in KEEPING.items()})
         with (
             LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
             Client(cluster) as client,
@@ -118,7 +126,7 @@ def processor_times() -> dict[int, float]:
 
 
 def gain(f: Callable[..., Any], executor: Any, data: Any, w: Any) -> tuple[float, float]:
-    """The time of the gradient in sequence divided by that on two workers: wall time and processor time."""
+    """The gradient in order over the gradient on two workers: by processor time and by wall time."""
     shards = [te.Shared(part) for part in data]
     alone = te.value_and_grad(partial(in_order, f, data))
     spread = te.value_and_grad(partial(loss, f, executor, shards))
@@ -134,7 +142,7 @@ def gain(f: Callable[..., Any], executor: Any, data: Any, w: Any) -> tuple[float
         work += between - before
         here += after - between
         there += sum(later[p] - others.get(p, 0.0) for p in later if p != os.getpid())
-    return float(np.median(ratios)), work / (here + there / 2.0)
+    return work / (here + there / 2.0), float(np.median(ratios))
 
 
 def per_task(executor: Any, n: int = 100) -> float:
@@ -187,26 +195,75 @@ def sent_bytes(data: Any, w: Any) -> list[tuple[int, int]]:
     return found
 
 
-def main(names: list[str]) -> None:
-    """Print the tables."""
-    numbers, w = [RNG.normal(size=(100_000, 50)) for _ in range(8)], 0.1 * RNG.normal(size=50)
-    lists = [RNG.normal(size=100_000).tolist() for _ in range(8)]
-    began = time.perf_counter()
-    sent = sent_bytes(numbers, w)  # first, because later messages also list data to be forgotten
-    print("| engine | a task, ms | a fork of one, ms | a MB there and back, ms | a MB shared, ms |")
+# -- tables -----------------------------------------------------------------------------------------------------------
+COSTS = "| engine | a task, ms | a fork of one task, ms | a MB of parameters there and back, ms | a MB shared, ms |"
+GAINS = "| engine | numpy: by work | by wall time | pure Python: by work | by wall time |"
+MODEL = "| workers | one minute: time | times as fast | one hour: time | times as fast |"
+
+
+def model(task: float, megabyte: float) -> Table:
+    """The times of the page's model for a thousand parameters on dask, from milliseconds; see docs/scale.md."""
+    each = (task + 0.01 * megabyte) / 1e3
+    times = {n: [(work / n + n * each, work) for work in (60.0, 3600.0)] for n in (10, 100, 1000)}
+    return {
+        f"{n:,}": [text for t, work in row for text in (f"{t:.2g} s" if t < 60 else f"{t:.0f} s", f"{work / t:.0f}")]
+        for n, row in times.items()
+    }
+
+
+def put(page: str, header: str, rows: Table) -> str:
+    """The page with other rows under a header."""
+    before, _, after = page.partition(header + "\n")
+    rule, _, rest = after.partition("\n")
+    kept = rest[len("".join(line for line in takewhile(lambda line: line[0] == "|", rest.splitlines(True)))) :]
+    return before + "\n".join([header, rule, *lines(rows), ""]) + kept
+
+
+def lines(rows: Table) -> list[str]:
+    """The rows of a table."""
+    return [f"| {name} | " + " | ".join(cells) + " |" for name, cells in rows.items()]
+
+
+def costs(names: list[str]) -> dict[str, list[float]]:
+    """What a task, a fork and a megabyte cost on each engine, in milliseconds."""
+    found = {}
     for name in names:
         with started(name) as executor:
-            costs = [1e3 * cost(executor) for cost in (per_task, per_fork, per_megabyte, per_shared_megabyte)]
-        print(f"| {name} | " + " | ".join(f"{cost:.2f}" for cost in costs) + " |", flush=True)
-    print("| engine | numpy: wall | processor | pure Python: wall | processor |")
-    for name in [name for name in names if name != "threads"]:  # threads share the GIL
+            found[name] = [1e3 * cost(executor) for cost in (per_task, per_fork, per_megabyte, per_shared_megabyte)]
+    return found
+
+
+def gains(names: list[str], numbers: Any, w: Any) -> dict[str, list[float]]:
+    """What two workers gain on each engine, for shards in numpy and in pure Python."""
+    lists = [RNG.normal(size=ROWS).tolist() for _ in range(8)]
+    found = {}
+    for name in names:
         with started(name) as executor:
-            found = (*gain(logistic, executor, numbers, w), *gain(recurrence, executor, lists, 0.3))
-        print(f"| {name} | " + " | ".join(f"{x:.2f}" for x in found) + " |", flush=True)
+            found[name] = [*gain(logistic, executor, numbers, w), *gain(recurrence, executor, lists, 0.3)]
+    return found
+
+
+def main(names: list[str], is_written: bool) -> None:
+    """Print the tables, or write them into the page."""
+    numbers, w = [RNG.normal(size=(ROWS, COLUMNS)) for _ in range(8)], 0.1 * RNG.normal(size=COLUMNS)
+    began = time.perf_counter()
+    sent = sent_bytes(numbers, w)  # before others: messages also tell which data of theirs is to be forgotten
+    cost = costs(names)
+    # Threads share the GIL, and gain where it is let go of; loky starts workers anew that have grown by 300 MB.
+    gained = gains([name for name in names if name not in ("threads", "loky")], numbers, w)
+    tables = {COSTS: {name: [f"{x:.2g}" for x in row] for name, row in cost.items()}}
+    tables[GAINS] = {name: [f"{x:.2f}" for x in row] for name, row in gained.items()}
+    if "dask" in cost:
+        tables[MODEL] = model(cost["dask"][0], cost["dask"][2])
+    for header, rows in tables.items():
+        print("\n".join([header, *lines(rows)]))
+        if is_written:
+            PAGE.write_text(put(PAGE.read_text(), header, rows))
     parts = sum(part.nbytes for part in numbers)
     print(f"data {parts} bytes, parameters {w.nbytes}; bytes there and back in each iteration: {sent}")
     print(f"{time.perf_counter() - began:.0f} s, load {os.getloadavg()}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["threads", "processes", "loky", "dask"])
+    is_written = sys.argv[1:] == ["--write"]
+    main(ALL if is_written else sys.argv[1:] or ALL, is_written)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
+
+from sphinx.errors import ExtensionError  # noqa: E402
 
 import tapeengine  # noqa: E402
 from docs.gallery.pages import write_pages  # noqa: E402
@@ -21,14 +24,13 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
 ]
 exclude_patterns = ["_build"]
 nitpicky = False
 
-myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
+myst_enable_extensions = ["deflist", "colon_fence"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
@@ -54,6 +56,18 @@ html_theme_options = {
 }
 
 
+#: What a page loads, rather than links to, from somewhere else.
+LOADED = re.compile(r"""<(?:script|img|iframe|link)[^>]*\s(?:src|href)=["']?(?:https?:)?//[^>]*>""")
+
+
+def check_alone(app: Any, error: Exception | None) -> None:
+    """Refuse a site that needs a network."""
+    pages = Path(app.outdir).rglob("*.html") if error is None else ()
+    if found := [f"{page}: {tag}" for page in pages for tag in LOADED.findall(page.read_text())]:
+        raise ExtensionError("pages load from the network: " + "; ".join(found))
+
+
 def setup(app: Any) -> None:
-    """Write the gallery's pages from its programs before pages are read."""
+    """Write the gallery's pages from its programs before pages are read; look at what was built."""
     app.connect("builder-inited", lambda app: write_pages())
+    app.connect("build-finished", check_alone)

@@ -12,7 +12,16 @@ from types import FrameType
 
 from tapeengine.errors import DroppedDerivativeError, TapeEngineError, note
 
-__all__ = ["TWINS", "is_formatting", "is_lifted", "note_objects", "place_of_call", "told", "way_out"]
+__all__ = [
+    "TWINS",
+    "is_compiled",
+    "is_formatting",
+    "is_lifted",
+    "note_objects",
+    "place_of_call",
+    "told",
+    "way_out",
+]
 
 #: What numpy says where a loop meets objects: those of a list are not asked for a rule, as traced operands are.
 OBJECTS = re.compile(
@@ -95,6 +104,21 @@ def frame_of_program(frame: FrameType) -> FrameType:
     return frame
 
 
+def scipy_below(frame: FrameType | None) -> str:
+    """The part of SciPy whose function a program called, such as "scipy.linalg", from a frame in it; or ""."""
+    found = ""
+    while frame is not None and is_below(frame):
+        module = frame.f_globals.get("__name__") or ""
+        found = ".".join(module.split(".")[:2]) if module.startswith("scipy.") else found
+        frame = frame.f_back
+    return found
+
+
+def instead_of(scipy: str) -> str:
+    """What to write in place of a part of SciPy."""
+    return f"Import it from tapeengine_{scipy}, which has derivatives (pip install 'tapeengine[scipy]')"
+
+
 def told(what: str, kind: str, hint: str = "") -> str:
     """The message of what was about to lose its derivative; the core calls it from the frame of the call.
 
@@ -116,9 +140,11 @@ def told(what: str, kind: str, hint: str = "") -> str:
             "tapeengine.value(x) drops the derivative on purpose"
         )
     instead = ".data for .values, " if call.endswith(".values") else ""
+    scipy = scipy_below(sys._getframe(1))
+    way = f"{instead_of(scipy)}. {way_out(frame)}" if scipy else way_out(frame)
     return (
         f"{call or 'this'} would turn {what} into a plain {kind} and lose its derivative ({place}). {hint}"
-        f"{way_out(frame)}; or write {instead}tapeengine.math.sin for math.sin, tapeengine.numpy for numpy to build or "
+        f"{way}; or write {instead}tapeengine.math.sin for math.sin, tapeengine.numpy for numpy to build or "
         "fill arrays, np.dot(a, x) for a.dot(x) of a plain array, a plugin's functions for another library's "
         "(tapeengine_scipy.stats for scipy.stats); tapeengine.value(x) drops the derivative on purpose"
     )
@@ -150,6 +176,9 @@ def note_objects(error: BaseException) -> None:
     if ours is not None:
         note(error, str(ours))
     found = OBJECTS.search(str(error))
+    if found is not None and (scipy := scipy_below(innermost(error))):
+        note(error, f"functions of {scipy} take plain numbers. {instead_of(scipy)}")
+        return
     if ours is not None or (found is not None and (found[1] is None or is_of_numpy(found[1]))):
         note(
             error,
@@ -157,6 +186,14 @@ def note_objects(error: BaseException) -> None:
             "functions take one. If that is so here, take the functions of tapeengine.numpy (import tapeengine.numpy "
             "as np; np.mean(series)), or lift the program: program = tapeengine.lift(program)",
         )
+
+
+def innermost(error: BaseException) -> FrameType | None:
+    """The frame that raised an error."""
+    found = error.__traceback__
+    while found is not None and found.tb_next is not None:
+        found = found.tb_next
+    return found and found.tb_frame
 
 
 def behind(error: BaseException) -> DroppedDerivativeError | None:

@@ -36,9 +36,12 @@ def program(log_parts):
     return np.sum(WEIGHT * (response(log_parts) - WANTED) ** 2)
 
 
+fast = te.stage(program)  # recorded once, evaluated again in each iteration
+
+
 def solve():
     """The parts of the filter."""
-    found = scipy.optimize.minimize(te.value_and_grad(program), PRIMALS[0], jac=True, method="BFGS")
+    found = scipy.optimize.minimize(te.value_and_grad(fast), PRIMALS[0], jac=True, method="BFGS")
     return {"parts": numpy.exp(found.x), "gain": response(found.x), "before": response(PRIMALS[0]), "loss": found.fun}
 
 

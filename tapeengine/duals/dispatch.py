@@ -19,6 +19,7 @@ from tapeengine._core.arrays.creation import fresh
 from tapeengine._core.arrays.storing import form_of, numbers_of
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
+from tapeengine.dropped import is_compiled
 from tapeengine.duals.creation import CREATION, asarray, at, plain, spread
 from tapeengine.duals.foreign import as_plain, replaced
 from tapeengine.duals.labelled import holder_among
@@ -293,8 +294,10 @@ def missing(function: Any, method: str = "__call__", failures: Sequence[Any] = (
     module, name = home(function), getattr(function, "__name__", repr(function))
     called = f"{module}.{name}" + ("" if method == "__call__" else f".{method}")
     own = name if method == "__call__" else f"{name}_{method}"
+    is_of_scipy = module.startswith("scipy.")
+    hint = "pip install 'tapeengine[scipy]' brings rules for many functions of SciPy. " if is_of_scipy else ""
     lines = [
-        f"{called} has no derivative rule. Call a primitive of your own in its place:",
+        f"{called} has no derivative rule. {hint}Call a primitive of your own in its place:",
         "    @tapeengine.primitive",
         f"    def {own}(x): return {called}(x)",
         f"    {own}.def_vjp(x=lambda ct, x: ct * ...)  # in place of ...: the partial derivative at x",
@@ -310,4 +313,6 @@ def home(function: Any) -> str:
     if module is not None or name is None or getattr(numpy, name, None) is function:
         return module or "numpy"
     holders = [key for key, value in list(sys.modules.items()) if getattr(value, "__dict__", {}).get(name) is function]
-    return min(holders, key=lambda key: ("._" in key, len(key)), default="numpy")
+    return min(
+        holders, key=lambda key: (not is_compiled(key.partition(".")[0]), "._" in key, len(key)), default="numpy"
+    )

@@ -1,11 +1,14 @@
 """The error for a function without a rule: the names in it, and its lines, which must work as printed."""
 
+import sys
+from types import ModuleType
+
 import numpy
 import pytest
-from scipy import special
+from scipy import linalg, special, stats
 
 import tapeengine as te
-from tapeengine.errors import UnsupportedError
+from tapeengine.errors import DroppedDerivativeError, UnsupportedError
 
 
 def told(program: object) -> str:
@@ -30,3 +33,26 @@ def test_its_lines_work_once_the_partial_is_there():
     step = 1e-6
     expected = (special.wrightomega(0.5 + step) - special.wrightomega(0.5 - step)) / (2 * step)
     assert slope == pytest.approx(expected, rel=1e-8)
+
+
+def test_a_ufunc_is_named_by_its_package_and_not_by_a_module_that_imports_it(monkeypatch):
+    users = ModuleType("m")
+    users.wrightomega = special.wrightomega
+    monkeypatch.setitem(sys.modules, "m", users)
+    assert told(lambda x: users.wrightomega(x)[0]).startswith("scipy.special.wrightomega has no derivative rule")
+
+
+@pytest.mark.parametrize(
+    ("program", "part", "own"),
+    [
+        (lambda x: linalg.solve_banded((0, 0), x[None], x)[0], "linalg", True),
+        (lambda x: stats.norm.logpdf(x)[0], "stats", True),
+        (lambda x: stats.norm.cdf(x[0]), "stats", False),
+    ],
+)
+def test_a_function_of_scipy_is_told_to_come_from_the_plugin(program, part, own):
+    """Both where an error is ours and where SciPy meets traced numbers first."""
+    with pytest.raises(DroppedDerivativeError if own else TypeError) as caught:
+        te.Engine(plugins=["core"]).grad(program)(numpy.array([0.5]))
+    text = " ".join([str(caught.value), *getattr(caught.value, "__notes__", ())])
+    assert f"Import it from tapeengine_scipy.{part}, which has derivatives" in text
