@@ -130,7 +130,7 @@ class Sweep:
         if isinstance(output, tuple):
             raise UnsupportedError(f"{primitive.name} has several results, whose parts are known for numbers only")
         made = self.numbered(i if output is None else output)
-        detail = (self.tape.rules.wanted or {}).get(self.number) or kept_by_rules(primitive, inputs, kept)
+        detail = (getattr(self.tape.rules, "wanted", None) or {}).get(self.number) or kept_by_rules(primitive, inputs, kept)
         parts: list[Part] = []
         for (argument, place), what in zip(inputs, kept, strict=True):
             source = self.numbered(place)
