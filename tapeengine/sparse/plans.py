@@ -137,8 +137,18 @@ def plan_of(structure: Structure, shape: tuple[int, int]) -> Plan:
     own = _own_records(structure, found, min(counts.max(initial=0), np.bincount(entries.columns).max(initial=0)))
     if own is not None:
         none = np.full(shape[0], -1, np.int32), np.full(shape[1], -1, np.int32)
-        several = None if firsts.size == numbers.size else firsts
-        return Plan(entries, *none, (0, 0), None, several, [], [], None, dict(structure.dense), own)
+        return Plan(
+            entries,
+            *none,
+            (0, 0),
+            None,
+            None if firsts.size == numbers.size else firsts,
+            [],
+            [],
+            None,
+            dict(structure.dense),
+            own,
+        )
     taken, reads, place_of, width = _harvest(structure)
     places = place_of[found.ids].astype(np.int64)
     by_rows = Graph(found.starts, places, width)

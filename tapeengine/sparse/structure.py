@@ -12,7 +12,7 @@ import numpy as np
 from tapeengine._core.sweeps import linear, slots
 from tapeengine.primitive.patterns import elementwise
 
-__all__ = ["Recorded", "Rows", "Structure", "kept_by_rules", "key_of"]
+__all__ = ["Recorded", "Rows", "Structure", "kept_by_rules", "key_of", "wanted_by"]
 
 
 class Rows(NamedTuple):
@@ -71,7 +71,7 @@ class Structure:
         self.apart = arrays - slots.written(back.tape) if apart else set()
         self.slots = slots.Slots(back, self.apart, self._shared_extents())
         self.get, self.put, self.union = self.slots.get, self.slots.put, self.slots.union
-        self.wanted = _wanted(back.tape)
+        self.wanted = wanted_by(back.tape)
         self.number = 0  # of the record that the walk is at
         for start, count, place in self.places:
             self._begin(start, count, place)
@@ -218,7 +218,7 @@ class Structure:
         return Rows(*found)
 
 
-def _wanted(tape: Any) -> Any:
+def wanted_by(tape: Any) -> Any:
     """What patterns asked records to keep, by the number of the record; nothing on a tape that a replay wrote."""
     return getattr(tape.rules, "wanted", None) or {}
 
@@ -258,7 +258,7 @@ def key_of(back: Any) -> Any:
     tape = back.tape
     if back.way is not None:
         return back.way, linear.depends_on_outer(back)
-    wanted = _wanted(tape)
+    wanted = wanted_by(tape)
     records = tuple(_record_key(*slots.described(tape, k), wanted.get(k)) for k in range(len(tape.arrays)))
     return linear.depends_on_outer(back), slots.scalars_key(tape), slots.places_key(back), records
 
