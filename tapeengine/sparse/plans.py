@@ -136,19 +136,7 @@ def plan_of(structure: Structure, shape: tuple[int, int]) -> Plan:
     entries = Entries(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), numbers[firsts], shape)
     own = _own_records(structure, found, min(counts.max(initial=0), np.bincount(entries.columns).max(initial=0)))
     if own is not None:
-        none = np.full(shape[0], -1, np.int32), np.full(shape[1], -1, np.int32)
-        return Plan(
-            entries,
-            *none,
-            (0, 0),
-            None,
-            None if firsts.size == numbers.size else firsts,
-            [],
-            [],
-            None,
-            dict(structure.dense),
-            own,
-        )
+        return _own_plan(entries, own, None if firsts.size == numbers.size else firsts, dict(structure.dense))
     taken, reads, place_of, width = _harvest(structure)
     places = place_of[found.ids].astype(np.int64)
     by_rows = Graph(found.starts, places, width)
@@ -165,6 +153,11 @@ def plan_of(structure: Structure, shape: tuple[int, int]) -> Plan:
     several = None if several.size == source.size else several
     source = source.astype(np.int32) if source.max(initial=0) < 1 << 31 else source
     return Plan(entries, backward, forward, count, source, several, taken, structure.cut, reads, dense)
+
+
+def _own_plan(entries: Entries, own: Own, firsts: Any, dense: dict[str, int]) -> Plan:
+    none = [np.full(extent, -1, np.int32) for extent in entries.shape]
+    return Plan(entries, none[0], none[1], (0, 0), None, firsts, [], [], None, dense, own)
 
 
 def _own_records(structure: Structure, rows: Rows, sweeps: int) -> Own | None:
