@@ -151,6 +151,44 @@ def test_staged_programs_of_arrays_have_the_patterns_of_their_operations() -> No
         assert jacobian(x).nnz == 8 + 15
 
 
+SQUARED: dict[str, Any] = {
+    "imaginary parts": lambda z: z.imag,
+    "real parts": lambda z: z.real,
+    "both": lambda z: [z.imag, z.real],
+    "turned": lambda z: z.imag[::-1],
+    "some": lambda z: z.imag[np.array([3, 0, 0])],
+    "in a square": lambda z: z.reshape(2, 2).imag.T,
+    "sums": lambda z: np.sum(z.reshape(2, 2).imag, axis=0),
+    "running sums": lambda z: np.cumsum(z.imag),
+    "products": lambda z: z.imag @ np.arange(16.0).reshape(4, 4),
+    "of a sum": lambda z: np.sum(z).imag,
+    "elements": lambda z: [z[1].imag, z.imag[2] * z[0].real],
+    "joined": lambda z: np.concatenate([z.imag, z.real[:2]]),
+    "conjugated": lambda z: np.conj(z).imag,
+    "chosen": lambda z: np.where(z.real > 0, z.imag, z.real),
+}
+
+
+@pytest.mark.parametrize("name", SQUARED)
+def test_rows_of_parts_of_complex_numbers(name: str) -> None:
+    """Against central differences, which are exact for squares."""
+
+    def program(x: Any) -> Any:
+        return SQUARED[name]((x + 1j * x[::-1]) * (2.0 * x - 1j))
+
+    def numbers(x: Any) -> Any:
+        found = program(x)
+        return np.concatenate([np.ravel(part) for part in (found if isinstance(found, list) else [found])])
+
+    x = np.array([0.5, 0.7, 1.1, 1.3])
+    expected = np.stack([(numbers(x + e / 8) - numbers(x - e / 8)) * 4 for e in np.eye(4)], axis=1)
+    for transform in (te.sparse_jacobian, te.jacrev, te.jacfwd):
+        found = getattr(transform(program)(x), "matrix", transform(program)(x))
+        rows = found.toarray() if hasattr(found, "toarray") else found
+        rows = np.concatenate([np.reshape(part, (-1, 4)) for part in (rows if isinstance(rows, list) else [rows])])
+        np.testing.assert_allclose(rows, expected, rtol=1e-12, atol=1e-12)
+
+
 def test_an_input_that_is_written_to_is_not_read_apart() -> None:
     def program(x: Any) -> Any:
         y = x[np.array([0, 1, 1])] * 2.0

@@ -963,7 +963,7 @@ cdef int stage_sums(Rows rows, list places, object colours, Py_ssize_t first) ex
             if rows.blocks[(<View> place).storage] is None:
                 rows.allocate((<View> place).storage, True)
             at = numpy.unravel_index(chosen, place.shape) if place.shape else ()
-            numpy.add.at(rows.part(<View> place), (row, *at), 1.0)
+            numpy.add.at(rows.part(<View> place), (row, *at), -1.0 if (<View> place).imaginary else 1.0)
         elif place:
             for j, k in zip(chosen.tolist(), row.tolist()):
                 rows.scalars[<size_t> (<uint32_t> place + <uint32_t> j) * rows.width + <Py_ssize_t> k] += 1.0
