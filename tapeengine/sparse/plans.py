@@ -23,6 +23,10 @@ __all__ = ["Entries", "Plan", "columns_plan", "plan_of", "symmetric_plan"]
 FORWARD = 1.0
 #: Up to ALONE columns of at least LONG numbers are swept singly.
 ALONE, LONG = 4, 1 << 14
+#: Rows over their own records: as many sweeps of them are always cheap; sweeps in blocks cost less by this factor.
+FEW, LANES = 4, 4
+#: The lowest record of what was computed by none.
+NONE = 0xFFFFFFFF
 #: A plan with both rows and columns must keep tangents as well, so its cost must be below this part of the others.
 WORTH = 0.7
 
@@ -38,6 +42,19 @@ class Entries(NamedTuple):
     def rows(self) -> Any:
         """The row of each entry."""
         return np.repeat(np.arange(self.shape[0]), np.diff(self.starts))
+
+
+class Own(NamedTuple):
+    """Rows that are swept over their own records alone; see `slots.rows_of_records`.
+
+    What one result needs often lies together on the tape, as in a loop over observations: then all rows together cost
+    as much as a few sweeps, whatever they share.
+    """
+
+    ids: Any
+    lows: Any
+    starts: Any
+    places: Any
 
 
 class Plan(NamedTuple):
@@ -58,6 +75,8 @@ class Plan(NamedTuple):
         Where cotangents are read off; see `slots.compressed_rows`.
     dense : dict of str to int
         Operations without a pattern, and their number of calls.
+    own : Own, optional
+        Rows that are swept over their own records; there are no sums then.
     """
 
     entries: Entries
@@ -70,6 +89,7 @@ class Plan(NamedTuple):
     cut: list[int]
     reads: Any
     dense: dict[str, int]
+    own: Own | None = None
 
     def values(self, back: Any, along: Callable[[Any], Any] | None = None) -> Any:
         """Sweep, and return the values of the entries.
@@ -80,6 +100,8 @@ class Plan(NamedTuple):
         along : callable, optional
             The derivative along one direction, for a few columns of long arrays, which do not fit the cache as a block.
         """
+        if self.own is not None:
+            return self.read_off(slots.rows_of_records(back, *self.own))
         size = self.entries.shape[0]
         parts = []
         if self.counts[0]:
@@ -94,8 +116,8 @@ class Plan(NamedTuple):
         return self.read_off(numbers)
 
     def read_off(self, numbers: Any) -> Any:
-        """The values of the entries, from the numbers of the sweeps."""
-        found = numbers[self.source]
+        """The values of the entries from the numbers of the sweeps."""
+        found = numbers if self.source is None else numbers[self.source]
         return found if self.firsts is None or not found.size else np.add.reduceat(found, self.firsts)
 
 
@@ -111,6 +133,9 @@ def plan_of(structure: Structure, shape: tuple[int, int]) -> Plan:
     firsts = np.flatnonzero(is_first)
     counts = np.bincount(row[firsts], minlength=shape[0])
     entries = Entries(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), numbers[firsts], shape)
+    own = _own_records(structure, found, min(counts.max(initial=0), np.bincount(entries.columns).max(initial=0)))
+    if own is not None:
+        return _own_plan(entries, own, None if firsts.size == numbers.size else firsts, dict(structure.dense))
     taken, reads, place_of, width = _harvest(structure)
     places = place_of[found.ids].astype(np.int64)
     by_rows = Graph(found.starts, places, width)
@@ -127,6 +152,28 @@ def plan_of(structure: Structure, shape: tuple[int, int]) -> Plan:
     several = None if several.size == source.size else several
     source = source.astype(np.int32) if source.max(initial=0) < 1 << 31 else source
     return Plan(entries, backward, forward, count, source, several, taken, structure.cut, reads, dense)
+
+
+def _own_plan(entries: Entries, own: Own, firsts: Any, dense: dict[str, int]) -> Plan:
+    none = [np.full(extent, -1, np.int32) for extent in entries.shape]
+    return Plan(entries, none[0], none[1], (0, 0), None, firsts, [], [], None, dense, own)
+
+
+def _own_records(structure: Structure, rows: Rows, sweeps: int) -> Own | None:
+    """Rows over their own records, where that costs no more than a few sweeps, or than the `sweeps` of all records."""
+    ids, tape = structure.scalar_outputs, structure.back.tape
+    places = structure.scalar_inputs
+    if not structure.alone or ids is None or places is None:
+        return None
+    lows = slots.lowest_records(tape, structure.apart, ids)
+    kept = rows.starts[1:] > rows.starts[:-1]
+    if not kept.all():  # constants have no entries, and no records to be swept
+        lows[~kept] = NONE
+    records = int(np.where(lows == NONE, 0, ids.astype(np.int64) - lows + 1).sum())
+    if (lows == 0).any() or records > max(FEW, sweeps / LANES) * len(tape):
+        return None
+    found = places[rows.ids]
+    return Own(ids, lows, rows.starts, found) if found.all() else None
 
 
 def _harvest(structure: Structure) -> tuple[list[tuple[int, Any]], Any, Any, int]:

@@ -11,7 +11,7 @@ from tapeengine._core.sweeps import slots
 from tapeengine.errors import CotangentError, UnsupportedError
 from tapeengine.sparse.colours import Graph, colour_columns, transposed
 from tapeengine.sparse.monoids import Edge, Monoid
-from tapeengine.sparse.structure import Recorded, Structure, kept_by_rules
+from tapeengine.sparse.structure import Recorded, Structure, kept_by_rules, wanted_by
 
 __all__ = ["backpropagated"]
 
@@ -130,7 +130,7 @@ class Sweep:
         if isinstance(output, tuple):
             raise UnsupportedError(f"{primitive.name} has several results, whose partials are known for numbers only")
         made = self.numbered(i if output is None else output)
-        detail = (self.tape.rules.wanted or {}).get(self.number) or kept_by_rules(primitive, inputs, kept)
+        detail = wanted_by(self.tape).get(self.number) or kept_by_rules(primitive, inputs, kept)
         parts: list[Part] = []
         for (argument, place), what in zip(inputs, kept, strict=True):
             source = self.numbered(place)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapeengine._core.sweeps import slots
+from tapeengine._core.sweeps import linear, slots
 from tapeengine.primitive.patterns import elementwise
 
-__all__ = ["Recorded", "Rows", "Structure", "kept_by_rules", "key_of"]
+__all__ = ["Recorded", "Rows", "Structure", "kept_by_rules", "key_of", "wanted_by"]
 
 
 class Rows(NamedTuple):
@@ -62,6 +62,7 @@ class Structure:
 
     def __init__(self, back: Any, apart: bool = False) -> None:
         self.back = back
+        self.alone = apart
         self.dense: Counter[str] = Counter()
         self.taken: list[tuple[Any, Any]] = []
         self.cut: list[int] = []
@@ -70,7 +71,7 @@ class Structure:
         self.apart = arrays - slots.written(back.tape) if apart else set()
         self.slots = slots.Slots(back, self.apart, self._shared_extents())
         self.get, self.put, self.union = self.slots.get, self.slots.put, self.slots.union
-        self.wanted = back.tape.rules.wanted or {}
+        self.wanted = wanted_by(back.tape)
         self.number = 0  # the present record
         for start, count, place in self.places:
             self._begin(start, count, place)
@@ -105,6 +106,27 @@ class Structure:
             else:
                 found.append(np.ravel(self.slots.get(place)))
         return np.concatenate(found)
+
+    @property
+    def scalar_outputs(self) -> Any:
+        """The ids of the result's numbers (0: a constant); None where some are elements of arrays."""
+        found = [np.zeros(0, np.uint32)]
+        for _, count, place in slots.numbers_of_result(self.back):
+            if place is not None and not isinstance(place, int):
+                return None
+            found.append(np.arange(place, place + count, dtype=np.uint32) if place else np.zeros(count, np.uint32))
+        return np.concatenate(found)
+
+    @property
+    def scalar_inputs(self) -> Any:
+        """The id on the tape of each input, by the order in which they were made; 0 for elements of arrays."""
+        found = np.zeros(self.slots.inputs_made, np.uint32)
+        for made, place in self.taken:
+            if isinstance(place, int):
+                found[made] = np.arange(place, place + made.size)
+        reads = slots.reads_of(self.back.tape, self.apart)
+        found[self.slots.ids(self.slots.of_ids(reads))] = reads
+        return found
 
     @property
     def inputs(self) -> Any:
@@ -196,6 +218,11 @@ class Structure:
         return Rows(*found)
 
 
+def wanted_by(tape: Any) -> Any:
+    """What patterns asked records to keep, by the number of the record; nothing on a tape that a replay wrote."""
+    return getattr(tape.rules, "wanted", None) or {}
+
+
 def kept_by_rules(primitive: Any, inputs: Any, kept: Any) -> Any:
     """Data for the pattern of a record that was not asked to keep it, from what its rules keep; None if incomplete.
 
@@ -229,12 +256,11 @@ def key_of(back: Any) -> Any:
     It depends on shapes, indices, axes and the path that the program took, but not on the values of traced numbers.
     """
     tape = back.tape
-    places = [*slots.numbers_of_primals(back), *slots.numbers_of_result(back)]
-    wanted = tape.rules.wanted or {}
+    if back.way is not None:
+        return back.way, linear.depends_on_outer(back)
+    wanted = wanted_by(tape)
     records = tuple(_record_key(*slots.described(tape, k), wanted.get(k)) for k in range(len(tape.arrays)))
-    scalars = np.array([(n, m, place) for n, m, place in places if isinstance(place, int)], np.int64)
-    others = tuple((n, m, slots.geometry_key(place)) for n, m, place in places if not isinstance(place, int))
-    return slots.scalars_key(tape), scalars.tobytes(), others, records
+    return linear.depends_on_outer(back), slots.scalars_key(tape), slots.places_key(back), records
 
 
 def _record_key(name: str, primitive: Any, inputs: Any, outputs: Any, detail: Any, wanted: Any) -> Any:

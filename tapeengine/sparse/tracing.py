@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tapeengine._core.sweeps import trace
 from tapeengine.errors import UnsupportedError
+from tapeengine.structure import PLAIN
 from tapeengine.transforms.debugging import watched
 from tapeengine.transforms.forms import Form, form_of
 from tapeengine.transforms.own import own_derivative
@@ -28,11 +29,13 @@ def plain_program(f: Callable[..., Any]) -> Callable[..., Any]:
 def traced(engine: Engine, program: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Any]:
     """Run a program on a tape from which its structure can be found; return its value and its backpropagator.
 
-    A staged program is replayed, since its recording holds scalars.
+    A staged program is replayed where its recording holds scalars alone.
     """
     own = own_derivative(program, "__tapeengine_tape__")
-    if own is not None and engine.switches is None:
-        return own(program, engine, *primals)  # type: ignore[no-any-return]
+    if own is not None and engine.switches is None and not getattr(program, "has_arrays", False):
+        value, back = own(program, engine, *primals)
+        if not back.tape.arrays:
+            return value, back
     rules = copy.copy(engine.rules)
     rules.wanted = {}  # what the pattern of each record needs, by the record's id
     order = 1 if engine.switches is None else 2
@@ -73,7 +76,7 @@ class Side:
     @property
     def is_bare(self) -> bool:
         """Whether it is a single number or array, not a structure."""
-        return self.engine.structures.named(self.value) is None
+        return type(self.value) not in PLAIN and self.engine.structures.find(type(self.value)) is None
 
     def paths(self) -> list[tuple[str, int, int]]:
         """The path, first number and number count of each leaf with numbers; a bare leaf has the path ""."""

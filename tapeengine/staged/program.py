@@ -148,19 +148,31 @@ class Staged:
 
     def __tapeengine_tape__(self, engine: Engine, *primals: Any) -> tuple[Any, Any]:
         """Return the value and a backpropagator with a tape of second order."""
-        family = self._family({}) if self._may_record(engine) else None
-        if family is not None:
-            for plan in family.plans:
-                found = plan.trace(primals)
-                if found is not MISS:
-                    return found  # type: ignore[no-any-return]
-            if any(plan.has_arrays for plan in family.plans):
-                return engine.trace(self._unstaged(), primals, order=2)
+        found = self.retraced(engine, primals)
+        if found is not None:
+            return found
+        if self.has_arrays:
+            return engine.trace(self._unstaged(), primals, order=2)
         if self._may_record(engine):
             recorded = self._recorded(primals, {})
             if not array_parents(recorded[1].tape):
                 return recorded
         return engine.trace(self._unstaged(), primals, order=2)
+
+    def retraced(self, engine: Engine, primals: tuple[Any, ...]) -> tuple[Any, Any] | None:
+        """Return the value and a backpropagator with a tape that a replay wrote; None where the program has to run."""
+        family = self._family({}) if self._may_record(engine) else None
+        for plan in family.plans if family is not None else ():
+            found = plan.trace(primals)
+            if found is not MISS:
+                return found  # type: ignore[no-any-return]
+        return None
+
+    @property
+    def has_arrays(self) -> bool:
+        """Whether arrays are among what its recordings compute: no replay writes a tape then."""
+        family = self._family({})
+        return family is not None and any(plan.has_arrays for plan in family.plans)
 
     def __tapeengine_chosen__(self, places: tuple[int, ...], args: tuple[Any, ...], keywords: dict[str, Any]) -> Chosen:
         """Return the program of some of its positional arguments, for transforms with `argnums`."""
@@ -448,7 +460,17 @@ class Chosen:
 
     def __tapeengine_tape__(self, engine: Engine, *primals: Any) -> tuple[Any, Any]:
         """Return the value and a backpropagator with a tape of second order."""
-        return engine.trace(lambda *given: self(*given), primals, order=2)
+        whole = self._whole(primals)
+        found = None if self.keywords else self.staged.retraced(engine, whole)
+        if found is None and (self.keywords or self.staged.refused is not None or not _is_known(engine, whole)):
+            return engine.trace(lambda *given: self(*given), primals, order=2)
+        value, back = self.staged.__tapeengine_tape__(engine, *whole) if found is None else found
+        return value, back.chosen(self.places)
+
+    @property
+    def has_arrays(self) -> bool:
+        """Whether arrays are among what the program's recordings compute."""
+        return self.staged.has_arrays
 
 
 class ChosenBackpropagator:

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 import tapeengine as te
+import tapeengine.math as tm
+import tapeengine.numpy as tnp
 from tapeengine.errors import ResultError, UnsupportedError
 from tapeengine.sparse.colours import ORDERS, Graph, colour_columns, colour_star, order_of, transposed
 from tapeengine.sparse.plans import plan_of
@@ -83,10 +85,108 @@ def test_reads_in_a_loop_as_well() -> None:
 
     x = np.linspace(0.2, 2.0, 10)
     _, back = traced(te.default_engine(), program, (x,))
-    assert plan_of(Structure(back, apart=True), (40, 10)).counts == (1, 0)
+    own = plan_of(Structure(back, apart=True), (40, 10)).own
+    assert own is not None and (own.ids - own.lows == 3).all()  # two reads and two operations each
     np.testing.assert_allclose(
         te.sparse_jacobian(program)(x).matrix.toarray(), np.array(te.jacobian(program)(x)), rtol=1e-14
     )
+
+
+@pytest.mark.parametrize("size", [1, 70])
+def test_rows_over_their_own_records(size: int) -> None:
+    """Constants, inputs and one number twice among the results; records that several results share."""
+
+    def program(x: Any, y: Any) -> Any:
+        found = [2.0, x[0]]
+        for k in range(size):
+            term = tm.sin(x[k]) * y[(3 * k) % size] + x[k]
+            found += [term, term * term, term]
+        return [*found, x[0], y[0] * 0.0]
+
+    x, y = np.linspace(0.2, 1.0, size), np.linspace(1.0, 2.0, size)
+    for primals in ((x, y), (x.tolist(), y.tolist())):
+        value, back = traced(te.default_engine(), program, primals)
+        assert plan_of(Structure(back, apart=True), (len(value), 2 * size)).own is not None
+        found = te.sparse_jacobian(program, argnums=(0, 1))(*primals).matrix
+        known = te.jacobian(lambda z: tnp.stack([tnp.asarray(v) for v in program(z[:size], z[size:])]))
+        np.testing.assert_allclose(found.toarray(), known(np.concatenate([x, y])), rtol=1e-14)
+
+
+def test_a_record_without_a_cotangent_is_passed_by() -> None:
+    """A linear map sends zero to zero, also where a partial derivative is infinite."""
+    found = te.sparse_jacobian(lambda x: [x[0] * 0.0 + tm.sqrt(x[1]) * 0.0 + x[2]])([1.0, 0.0, 2.0]).matrix
+    np.testing.assert_array_equal(found.toarray(), [[0.0, 0.0, 1.0]])
+
+
+def test_a_program_of_many_results_of_one_chain_is_swept_in_blocks() -> None:
+    def program(x: Any) -> Any:
+        total = x[0]
+        for _ in range(30):
+            for value in x:
+                total = total * 0.5 + value
+        return [total * value for value in x for _ in range(10)]
+
+    _, back = traced(te.default_engine(), program, ([1.0] * 5,))
+    assert plan_of(Structure(back, apart=True), (50, 5)).own is None
+
+
+@pytest.mark.parametrize("chosen", [(0, 1, 2), (0, 2), (2, 0), 1])
+def test_chosen_arguments_of_a_staged_program(chosen: Any) -> None:
+    def program(x: Any, y: Any, z: Any) -> Any:
+        return [a * b if a > 0.5 else a - z for a, b in zip(x, y, strict=True)]
+
+    staged = te.stage(program)
+    jacobian, reference = te.sparse_jacobian(staged, argnums=chosen), te.sparse_jacobian(program, chosen)
+    for x in ([0.1, 0.7, 0.9], [0.2, 0.8, 0.8], [0.9, 0.1, 0.6], [0.3, 0.9, 0.9]):
+        given = x, [1.0, 2.0, 3.0], 1.5
+        np.testing.assert_array_equal(jacobian(*given).matrix.toarray(), reference(*given).matrix.toarray())
+    assert staged.stats().recordings == 2 and staged.stats().replays == 2
+
+
+def test_staged_programs_of_arrays_have_the_patterns_of_their_operations() -> None:
+    staged = te.stage(lambda x: np.concatenate([x[1:] * x[:-1], np.cumsum(x)]))
+    x = np.linspace(0.5, 1.0, 5)
+    jacobian = te.sparse_jacobian(staged)
+    for _ in range(3):
+        assert jacobian(x).nnz == 8 + 15
+
+
+SQUARED: dict[str, Any] = {
+    "imaginary parts": lambda z: z.imag,
+    "real parts": lambda z: z.real,
+    "both": lambda z: [z.imag, z.real],
+    "turned": lambda z: z.imag[::-1],
+    "some": lambda z: z.imag[np.array([3, 0, 0])],
+    "in a square": lambda z: z.reshape(2, 2).imag.T,
+    "sums": lambda z: np.sum(z.reshape(2, 2).imag, axis=0),
+    "running sums": lambda z: np.cumsum(z.imag),
+    "products": lambda z: z.imag @ np.arange(16.0).reshape(4, 4),
+    "of a sum": lambda z: np.sum(z).imag,
+    "elements": lambda z: [z[1].imag, z.imag[2] * z[0].real],
+    "joined": lambda z: np.concatenate([z.imag, z.real[:2]]),
+    "conjugated": lambda z: np.conj(z).imag,
+    "chosen": lambda z: np.where(z.real > 0, z.imag, z.real),
+}
+
+
+@pytest.mark.parametrize("name", SQUARED)
+def test_rows_of_parts_of_complex_numbers(name: str) -> None:
+    """Against central differences, which are exact for squares."""
+
+    def program(x: Any) -> Any:
+        return SQUARED[name]((x + 1j * x[::-1]) * (2.0 * x - 1j))
+
+    def numbers(x: Any) -> Any:
+        found = program(x)
+        return np.concatenate([np.ravel(part) for part in (found if isinstance(found, list) else [found])])
+
+    x = np.array([0.5, 0.7, 1.1, 1.3])
+    expected = np.stack([(numbers(x + e / 8) - numbers(x - e / 8)) * 4 for e in np.eye(4)], axis=1)
+    for transform in (te.sparse_jacobian, te.jacrev, te.jacfwd):
+        found = getattr(transform(program)(x), "matrix", transform(program)(x))
+        rows = found.toarray() if hasattr(found, "toarray") else found
+        rows = np.concatenate([np.reshape(part, (-1, 4)) for part in (rows if isinstance(rows, list) else [rows])])
+        np.testing.assert_allclose(rows, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_an_input_that_is_written_to_is_not_read_apart() -> None:

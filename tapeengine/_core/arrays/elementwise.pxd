@@ -49,6 +49,8 @@ cdef class ElementwiseRecord(ArrayRecord):
     cdef object place(self, Operand *operand)
     cdef object tangent(self, Reverse r, Operand *operand)
     cdef int contribute_recorded(self, Reverse r, Operand *operand, int which, object ct) except -1
+    cdef int push_one(self, Reverse r, Operand *operand, int which) except -1
+    cdef int forward_recorded(self, Reverse r) except -1
 
 cdef object elementwise(int op, object ufunc, object x, object y)
 cdef bint plain_double(object x) noexcept

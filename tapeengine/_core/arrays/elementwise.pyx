@@ -307,6 +307,38 @@ cdef class ElementwiseRecord(ArrayRecord):
 
     cdef int forward(self, Reverse r, uint32_t id) except -1:
         """Sum the tangents of the operands times their partials."""
+        if r.recorded:
+            return self.forward_recorded(r)
+        self.push_one(r, &self.a, 0)
+        self.push_one(r, &self.b, 1)
+        return 0
+
+    cdef int push_one(self, Reverse r, Operand *operand, int which) except -1:
+        """Write or add one operand's tangent times its partial to the result's tangent."""
+        cdef te_operand partial
+        cdef double *numbers
+        cdef char *t
+        cdef Py_ssize_t none[4]
+        cdef Py_ssize_t *strides = operand.strides
+        cdef bint first = r.data[self.result] == NULL
+        memset(none, 0, sizeof(none))
+        if operand.source == SCALAR:
+            t, strides = <char *> &r.cotangent[operand.place], none
+        else:
+            t = NULL if operand.source == CONSTANT else r.data[operand.place]
+        if t == NULL or operand.source == SCALAR and r.cotangent[operand.place] == 0.0:
+            return 0
+        t += 0 if operand.source == SCALAR else operand.offset
+        if first:
+            r.allocate(self.result, False)
+        numbers = self.find_partial(which, &partial)
+        te_push(1, self.axes, self.dims, t, 0, strides, partial.data, partial.strides, r.data[self.result], 0, first,
+                te_selects(self.op, which))
+        free(numbers)
+        return 0
+
+    cdef int forward_recorded(self, Reverse r) except -1:
+        """The same, by primitives that record themselves."""
         cdef int which
         total = None
         for which in range(2):

@@ -318,6 +318,7 @@ cdef class Plan:
         back = Backpropagator.__new__(Backpropagator)
         back.structures, back.primals = self.structures, self.primals
         back.tape, back.result = written(path, registers.v, duals)
+        back.way = path
         return path.traced_value(registers.v, back), back
 
     def fits(self, tuple primals):

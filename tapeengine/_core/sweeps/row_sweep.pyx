@@ -143,14 +143,16 @@ cdef uint32_t seed(Rows rows, list places, Py_ssize_t first) except? 0:
         if place is None or (type(place) is not View and place == 0):
             continue
         parts = None
+        one = 1.0
         if type(place) is View:
+            one = -1.0 if (<View> place).imaginary else 1.0     # cotangents of imaginary parts are kept negated
             if rows.blocks[(<View> place).storage] is None:
                 rows.allocate((<View> place).storage, True)
             parts = rows.part(<View> place)
             top = rows.tape.head.count - 1
         for j in range(max(start, first), min(start + n, first + rows.width)):
             if parts is not None:
-                parts[j - first, ...].flat[j - start] += 1.0
+                parts[j - first, ...].flat[j - start] += one
             else:
                 id = <uint32_t> place + <uint32_t> (j - start)
                 rows.scalars[<size_t> id * rows.width + j - first] += 1.0

@@ -8,6 +8,7 @@ number cost nothing. Pairs are a tape of their own, much shorter than the first 
 number, or for blocks of 64 outputs or inputs as bits of one word.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
@@ -28,11 +29,12 @@ import numpy
 cnp.import_array()
 
 cdef enum:
+    LOOK = 1 << 20          # records between two looks for an interrupt
     LARGEST = 1 << 22       # bytes of the largest array's block of tangents
     LEAST = 8               # columns that a block may have, however large its arrays are
     FEW = 24                # inputs of a row that are sorted in place
     GROUP = 32              # inputs of a group
-cdef uint64_t ONE = 1, PAIR = <uint64_t> 1 << 63
+cdef uint64_t ONE = 1, PAIR = <uint64_t> 1 << 63, BEGIN = 0x9E3779B97F4A7C15    # of a key
 
 
 cdef inline uint64_t *slots_in(object x) noexcept:
@@ -73,7 +75,8 @@ cdef class Slots:
     cdef Pair *pairs
     cdef Py_ssize_t count, room
     cdef uint32_t *number       # by id
-    cdef Py_ssize_t inputs_made, inputs_room
+    cdef readonly Py_ssize_t inputs_made
+    cdef Py_ssize_t inputs_room
     cdef uint32_t *member       # by group and bit: the id
     cdef Py_ssize_t groups, groups_room
     cdef dict pools             # by the extent in front: the first of its groups, and how many bits each has used
@@ -675,10 +678,25 @@ def geometry_key(place):
     return view.storage, view.offset, view.type, tuple([view.dims[k] for k in range(2 * view.ndim)])
 
 
+def places_key(Backpropagator back):
+    """What tells where the numbers of the primals and of the result are: equal where they are in the same places."""
+    cdef uint64_t key = BEGIN
+    cdef list others = []
+    for ends in (back.primals, [back.result]):
+        for start, n, place in places_of(ends):
+            key = mixed(key, <uint64_t> start)
+            key = mixed(key, <uint64_t> n)
+            if type(place) is View or place is None:
+                others.append(geometry_key(place))
+            else:
+                key = mixed(key, <uint64_t> place)
+    return key, tuple(others)
+
+
 def scalars_key(Tape tape):
     """A number that tells how the records of scalars are linked: equal where the structure is."""
     cdef Head *h = &tape.head
-    cdef uint64_t key = 0x9E3779B97F4A7C15
+    cdef uint64_t key = BEGIN
     cdef uint32_t i
     cdef Record *r
     with nogil:
@@ -816,6 +834,101 @@ def compressed_rows(Backpropagator back, colours, Py_ssize_t count, list taken, 
     return found
 
 
+# -- rows of their own records ------------------------------------------------------------------------------------------
+def lowest_records(Tape tape, storages, ids):
+    """The lowest record that each scalar was computed by; 0 where not all of them are operations on scalars.
+
+    Elements that were read from the given storages, none of which is written, count as operations without arguments.
+    """
+    cdef Head *h = &tape.head
+    cdef object wanted = numpy.zeros(tape.place_count + 1, numpy.uint8), lows = fresh(h.count)
+    wanted[list(storages)] = 1
+    cdef uint8_t *flag = <uint8_t *> PyArray_DATA(<ndarray> wanted)
+    cdef uint32_t *low = ids_in(lows)
+    cdef uint32_t i
+    cdef Record *r
+    with nogil:
+        for i in range(h.inputs + 1):
+            low[i] = 0xFFFFFFFF
+        for i in range(h.inputs + 1, h.count):
+            r = record_at(h, i)
+            if r.p1 == i:
+                low[i] = i if op_at(h, i) == READ and flag[r.p2] else 0
+            else:
+                low[i] = min(i, low[r.p1] if r.p2 == i else min(low[r.p1], low[r.p2]))
+    return lows[ids]
+
+
+def rows_of_records(Backpropagator back, ids, lows, starts, places):
+    """The partial derivatives of scalars: each is swept over its own records alone, from its id down to its lowest one.
+
+    Parameters
+    ----------
+    back : Backpropagator
+        Of a tape that depends on no outer trace.
+    ids, lows : numpy.ndarray of uint32
+        The scalars, in ascending order of the rows, and what `lowest_records` gives for them.
+    starts : numpy.ndarray of int64
+        Where each row's entries begin, as in a CSR matrix.
+    places : numpy.ndarray of uint32
+        The ids of what each entry is the derivative by: inputs and element reads.
+
+    Returns
+    -------
+    numpy.ndarray of float64
+    """
+    cdef Head *h = &back.tape.head
+    cdef Py_ssize_t n = ids.size, k, e, worked = 0
+    cdef object found = numpy.empty(places.size), begins = numpy.zeros(h.inputs + 1)
+    cdef object window = numpy.zeros(1 + int((ids - numpy.minimum(lows, ids)).max(initial=0)))
+    cdef uint32_t *id = ids_in(ids)
+    cdef uint32_t *low = ids_in(lows)
+    cdef uint32_t *place = ids_in(places)
+    cdef int64_t *start = <int64_t *> PyArray_DATA(<ndarray> starts)
+    cdef double *out = <double *> PyArray_DATA(<ndarray> found)
+    cdef Window w
+    w.begins, w.inputs = <double *> PyArray_DATA(<ndarray> begins), h.inputs
+    for k in range(n):
+        w.above = <double *> PyArray_DATA(<ndarray> window)
+        w.low = low[k]
+        at(&w, id[k])[0] = 1.0
+        if low[k] != 0xFFFFFFFF:
+            sweep_window(h, &w, id[k])
+            worked += id[k] - low[k]
+        for e in range(start[k], start[k + 1]):
+            out[e] = at(&w, place[e])[0]
+            at(&w, place[e])[0] = 0.0
+        if worked > LOOK:
+            worked = 0
+            PyErr_CheckSignals()
+    return found
+
+
+cdef struct Window:
+    double *begins      # cotangents of the inputs, by id, and of the records from the lowest one on
+    double *above
+    uint32_t inputs, low
+
+
+cdef inline double *at(Window *w, uint32_t i) noexcept nogil:
+    return w.begins + i if i <= w.inputs else w.above + (i - w.low)
+
+
+cdef void sweep_window(Head *h, Window *w, uint32_t i) noexcept nogil:
+    """Resolve the records from one down to the lowest one; what was read keeps its cotangent."""
+    cdef Record *r
+    cdef double c
+    while i >= w.low:
+        c = w.above[i - w.low]
+        r = record_at(h, i)
+        if c != 0.0 and r.p1 != i:
+            w.above[i - w.low] = 0.0
+            at(w, r.p1)[0] += c * r.d1
+            if r.p2 != i:
+                at(w, r.p2)[0] += c * r.d2
+        i -= 1
+
+
 cdef int copy_out(ndarray into, const double *source, Py_ssize_t step, Py_ssize_t row) noexcept:
     """Copy the numbers of scalars that follow each other: `step` from one to the next, `row` from one sweep to the next."""
     cdef Py_ssize_t j, k
@@ -850,7 +963,7 @@ cdef int stage_sums(Rows rows, list places, object colours, Py_ssize_t first) ex
             if rows.blocks[(<View> place).storage] is None:
                 rows.allocate((<View> place).storage, True)
             at = numpy.unravel_index(chosen, place.shape) if place.shape else ()
-            numpy.add.at(rows.part(<View> place), (row, *at), 1.0)
+            numpy.add.at(rows.part(<View> place), (row, *at), -1.0 if (<View> place).imaginary else 1.0)
         elif place:
             for j, k in zip(chosen.tolist(), row.tolist()):
                 rows.scalars[<size_t> (<uint32_t> place + <uint32_t> j) * rows.width + <Py_ssize_t> k] += 1.0

@@ -24,6 +24,7 @@ cdef class Backpropagator:
     cdef list primals
     cdef Layout result
     cdef object structures
+    cdef public object way      # what wrote the tape, if it writes the same records each time
     cdef object run(self, object cotangent, Counts *counts)
     cdef int seed_arrays(self, Reverse r, Seeds seeds) except -1
     cdef object rebuild(self, Leaves leaves)

@@ -160,6 +160,14 @@ cdef class Backpropagator:
         """
         return self.run(cotangent, NULL)
 
+    def chosen(self, tuple places):
+        """The linear map to the cotangents of some of the primals."""
+        cdef Backpropagator found = Backpropagator.__new__(Backpropagator)
+        found.tape, found.structures, found.result = self.tape, self.structures, self.result
+        found.primals = [self.primals[k] for k in places]
+        found.way = None if self.way is None else (self.way, places)
+        return found
+
     def count(self, cotangent):
         """Resolve, and return the numbers of backpropagators called and of contributions that they made."""
         cdef Counts counts = Counts(0, 0)
