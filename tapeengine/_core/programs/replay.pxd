@@ -1,4 +1,5 @@
 # Recorded scalar programs, run again.
+from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t
 from tapeengine._core.structures.interleave cimport Layout, Step
 from tapeengine._core.sweeps.trace cimport Backpropagator
@@ -14,6 +15,11 @@ cdef extern from "replay.h" nogil:
                        uint32_t end)
     void te_replay_back(const uint8_t *op, const te_operands *operands, const double *v, double *ct, uint32_t last,
                         uint32_t first)
+
+cdef extern from "floats.h":
+    Py_ssize_t te_read_floats(PyObject **items, Py_ssize_t n, double *out)
+    object te_float(PyObject **kept, double x)
+    int te_fill_floats(list values, PyObject **kept, const double *numbers, Py_ssize_t n) except -1
 
 cdef extern from "lanes.h" nogil:
     enum:
@@ -116,6 +122,7 @@ cdef class Plan:            # all paths for arguments of one form
     cdef uint32_t most      # registers of the longest path
     cdef double *spare_values
     cdef double *spare_cotangents
+    cdef PyObject **kept    # the float that was last made for each input's cotangent, see `te_float`
     cdef object structures
     cdef list primals       # a layout for each argument
     cdef tuple known        # discrete leaves
@@ -128,6 +135,7 @@ cdef class Plan:            # all paths for arguments of one form
     cdef Py_ssize_t limit
     cdef Registers read(self, tuple primals, list duals=*)
     cdef Registers take(self)
+    cdef PyObject **floats(self) except NULL
     cdef double *cotangents(self) except NULL
     cdef void give_back(self, double *ct, uint32_t room, bint clean) noexcept
     cdef void grown(self, Path path) noexcept

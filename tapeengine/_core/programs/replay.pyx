@@ -8,8 +8,10 @@ to be recorded once more.
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE
-from cpython.sequence cimport PySequence_Fast_GET_ITEM
+from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE, PyList_New
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_XDECREF
+from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_ITEMS
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
@@ -198,10 +200,23 @@ cdef class Plan:
         self.spare_values = self.spare_cotangents = NULL
         self.most = path.end
 
+    cdef PyObject **floats(self) except NULL:
+        """Where the floats of the last cotangents are kept, to be used again."""
+        if self.kept == NULL:
+            self.kept = <PyObject **> calloc(self.inputs + 1, sizeof(PyObject *))
+            if self.kept == NULL:
+                raise MemoryError(f"no memory for the cotangents of {self.inputs:,} numbers")
+        return self.kept
+
     def __dealloc__(self):
+        cdef uint32_t i
         free(self.spare_values)
         if self.spare_cotangents != NULL:
             free_zeros(self.spare_cotangents)
+        if self.kept != NULL:
+            for i in range(self.inputs + 1):
+                Py_XDECREF(self.kept[i])
+            free(self.kept)
 
     cdef Path run(self, Registers registers):
         """Run along the path that the arguments take; None where none has been recorded."""
@@ -428,6 +443,22 @@ cdef tuple known_of_all(list layouts, tuple values, object structures, list form
 
 
 @cython.final
+cdef class Cotangents(Leaves):
+    """Leaves that are cotangents of a plan's inputs."""
+
+    cdef Plan plan
+    cdef const double *cotangent
+
+    cdef object scalar(self, uint32_t id):
+        return te_float(self.plan.floats() + id, self.cotangent[id])
+
+    cdef list floats(self, uint32_t id, Py_ssize_t n):
+        cdef list result = PyList_New(n)
+        te_fill_floats(result, self.plan.floats() + id, self.cotangent + id, n)
+        return result
+
+
+@cython.final
 cdef class ReplayedBackpropagator:
     """The linear map from a cotangent of a replayed program's value to the cotangents of its primals."""
 
@@ -440,16 +471,16 @@ cdef class ReplayedBackpropagator:
         cdef uint32_t room = self.plan.most
         cdef double *ct = self.plan.cotangents()
         cdef Seeds seeds
-        cdef Numbers numbers
+        cdef Cotangents leaves
         cdef bint clean = False
         try:
             seeds = begin_seeds(self.path.outputs, self.plan.structures, "cotangent", ct)
             seeds.match(cotangent)
             ct[0] = 0.0
             self.path.sweep(self.registers.v, ct, seeds.top)
-            numbers = Numbers.__new__(Numbers)
-            numbers.cotangent = ct
-            result = tuple([build(<Layout> layout, numbers) for layout in self.plan.primals])
+            leaves = Cotangents.__new__(Cotangents)
+            leaves.plan, leaves.cotangent = self.plan, ct
+            result = tuple([build(<Layout> layout, leaves) for layout in self.plan.primals])
             clean = True
             return result
         finally:
