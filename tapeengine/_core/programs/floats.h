@@ -35,6 +35,9 @@ static inline PyObject *te_float(PyObject **kept, double x) {
     return made;
 }
 
+/* What a cell holds, borrowed; NULL where it is empty. */
+static inline PyObject *te_cell(PyObject *cell) { return PyCell_GET(cell); }
+
 /* Fill a list of n entries that are not set with floats; -1 where there is no memory. */
 TE_QUICK static int te_fill_floats(PyObject *list, PyObject **kept, const double *from, Py_ssize_t n) {
     for (Py_ssize_t k = 0; k < n; k++) {

@@ -202,6 +202,10 @@ cdef class Path:
     cdef int sweep(self, double *v, double *ct, uint32_t top) except -1:
         """Sweep back from a register on."""
         cdef uint32_t lowest
+        if self.end - self.first < LONG:
+            if top >= self.first:
+                te_replay_back(self.op, self.operands, v, ct, top, self.first)
+            return 0
         while top >= self.first:
             lowest = top - STRETCH + 1 if top - self.first >= STRETCH else self.first
             with nogil:
@@ -307,7 +311,10 @@ cdef class Path:
 
     cdef object value(self, double *v, Arena arena=None):
         """The program's value, from the registers after a run."""
-        cdef Found leaves = Found.__new__(Found)
+        cdef Found leaves
+        if self.outputs.count == 1 and self.outputs.steps[0].kind == FLOAT and self.outputs.steps[0].id:
+            return v[self.outputs.steps[0].id]
+        leaves = Found.__new__(Found)
         leaves.v, leaves.arena = v, arena
         leaves.known = self.known
         return build(self.outputs, leaves)

@@ -40,25 +40,25 @@ static inline int te_same_bits(double a, double b) { return memcmp(&a, &b, sizeo
 #define TE_FORMS(NAME) case OP_##NAME: case OP_##NAME | TE_RIGHT: case OP_##NAME | TE_LEFT:
 
 /* Each instruction jumps to the next one by itself, where the compiler can: the processor then foresees where to, which
-   is worth a factor of two on the way back. `TE_AT` is the place of an opcode, `TE_GO` goes to that of instruction i. */
+   is worth a factor of two on the way back. `TE_LABEL` is the place of an opcode, `TE_GO` goes to that of instruction i. */
 #if defined(__GNUC__)
-#define TE_AT(code, label) case code: at_##label:
+#define TE_LABEL(code, label) case code: at_##label:
 #define TE_TO(label) (int)((char *)&&at_##label - (char *)&&at_ADD)
 #define TE_GO goto *(void *)((char *)&&at_ADD + places[op[i]])
 #define TE_PLACE_ONE(NAME, f) [OP_##NAME] = TE_TO(NAME), [OP_##NAME | TE_RIGHT] = TE_TO(NONE), [OP_##NAME | TE_LEFT] = TE_TO(NONE),
 #define TE_PLACE_TWO(NAME, f) \
     [OP_##NAME] = TE_TO(NAME), [OP_##NAME | TE_RIGHT] = TE_TO(NAME##_RIGHT), [OP_##NAME | TE_LEFT] = TE_TO(NAME##_LEFT),
 #else
-#define TE_AT(code, label) case code:
+#define TE_LABEL(code, label) case code:
 #define TE_GO goto again
 #endif
 
 #define TE_NEXT { if (++i >= end) return end; x = operands[i]; TE_GO; }
 #define TE_CHECKED(NAME, value) \
     { const double w = value; v[i] = w; if (!te_total(OP_##NAME) && !isfinite(w)) return i; TE_NEXT }
-#define TE_VALUE_ONE(NAME, f) TE_AT(OP_##NAME, NAME) TE_CHECKED(NAME, f(v[x.a]))
+#define TE_VALUE_ONE(NAME, f) TE_LABEL(OP_##NAME, NAME) TE_CHECKED(NAME, f(v[x.a]))
 #define TE_VALUE_TWO(NAME, f)                                                                                             \
-    TE_AT(OP_##NAME, NAME) TE_AT(OP_##NAME | TE_RIGHT, NAME##_RIGHT) TE_AT(OP_##NAME | TE_LEFT, NAME##_LEFT)              \
+    TE_LABEL(OP_##NAME, NAME) TE_LABEL(OP_##NAME | TE_RIGHT, NAME##_RIGHT) TE_LABEL(OP_##NAME | TE_LEFT, NAME##_LEFT)              \
     TE_CHECKED(NAME, f(v[x.a], v[x.b]))
 #define TE_GUARDS(GUARD)                                                                                                  \
     GUARD(TE_LT_TRUE, v[x.a] < v[x.b])                                                                                    \
@@ -75,7 +75,7 @@ static inline int te_same_bits(double a, double b) { return memcmp(&a, &b, sizeo
     GUARD(TE_FINITE, isfinite(v[x.a]))                                                                                    \
     GUARD(TE_INFINITE, isinf(v[x.a]))                                                                                     \
     GUARD(TE_NAN, isnan(v[x.a]))
-#define TE_GUARD(NAME, holds) TE_AT(NAME, NAME) if (!(holds)) return i; TE_NEXT
+#define TE_GUARD(NAME, holds) TE_LABEL(NAME, NAME) if (!(holds)) return i; TE_NEXT
 #define TE_PLACE_GUARD(NAME, holds) [NAME] = TE_TO(NAME),
 
 /* Values of the instructions from i on; the register of the first that does not hold, or `end`. */
@@ -93,7 +93,7 @@ again:
 #endif
     switch (op[i]) {
     TE_OPS(TE_VALUE_ONE, TE_VALUE_TWO)
-    TE_AT(TE_CONSTANT, CONSTANT) v[i] = constants[x.a]; TE_NEXT
+    TE_LABEL(TE_CONSTANT, CONSTANT) v[i] = constants[x.a]; TE_NEXT
     TE_GUARDS(TE_GUARD)
     }
 #if defined(__GNUC__)
@@ -115,7 +115,7 @@ static inline double te_share(int selects, double c, double partial) { return se
 #define TE_GIVE_A(NAME) ct[x.a] += te_share(te_selects(OP_##NAME, 0), c, TE_DA_##NAME(a, b, w));
 #define TE_GIVE_B(NAME) ct[x.b] += te_share(te_selects(OP_##NAME, 1), c, TE_DB_##NAME(a, b, w));
 #define TE_BACK(code, label, b_value, give)                      \
-    TE_AT(code, label) {                                         \
+    TE_LABEL(code, label) {                                         \
         const double a = v[x.a], b = b_value, w = v[i];          \
         (void)a, (void)b, (void)w;                               \
         give                                                     \

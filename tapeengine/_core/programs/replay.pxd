@@ -19,6 +19,7 @@ cdef extern from "replay.h" nogil:
 cdef extern from "floats.h":
     Py_ssize_t te_read_floats(PyObject **items, Py_ssize_t n, double *out)
     object te_float(PyObject **kept, double x)
+    PyObject *te_cell(object cell)
     int te_fill_floats(list values, PyObject **kept, const double *numbers, Py_ssize_t n) except -1
 
 cdef extern from "lanes.h" nogil:
@@ -112,7 +113,6 @@ cdef class Arguments(Reader):
     cdef list arrays        # [(storage, array)]
 
 cdef class Registers:       # the values of one run
-    cdef Plan plan
     cdef double *v
     cdef uint32_t room
     cdef list arrays        # [(storage, array)] of the arguments
@@ -120,7 +120,8 @@ cdef class Registers:       # the values of one run
 
 cdef class Plan:            # all paths for arguments of one form
     cdef uint32_t most      # registers of the longest path
-    cdef double *spare_values
+    cdef Registers spare        # of a run that is over, and who read its arguments
+    cdef Arguments reader
     cdef double *spare_cotangents
     cdef PyObject **kept    # the float that was last made for each input's cotangent, see `te_float`
     cdef object structures
@@ -135,11 +136,14 @@ cdef class Plan:            # all paths for arguments of one form
     cdef Py_ssize_t limit
     cdef Registers read(self, tuple primals, list duals=*)
     cdef Registers take(self)
+    cdef void give(self, Registers registers) noexcept
     cdef PyObject **floats(self) except NULL
     cdef double *cotangents(self) except NULL
     cdef void give_back(self, double *ct, uint32_t room, bint clean) noexcept
     cdef void grown(self, Path path) noexcept
     cdef Path run(self, Registers registers)
+    cpdef object value(self, tuple primals)
+    cpdef object vjp(self, tuple primals)
     cdef Arena run_arrays(self, Registers registers)
     cdef object vjp_of_arrays(self, Registers registers)
     cdef int evict(self) except -1
