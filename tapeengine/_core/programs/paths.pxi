@@ -51,7 +51,7 @@ cdef class Numbering:
         cdef uint32_t at = <uint32_t> ((bits * <uint64_t> 0x9E3779B97F4A7C15) >> 32) & self.mask
         cdef Path p = self.path
         while self.places[at]:
-            if memcmp(&p.constants[self.places[at] - 1], &c, sizeof(double)) == 0:
+            if same_bits(p.constants[self.places[at] - 1], c):
                 return self.places[at] - 1
             at = (at + 1) & self.mask
         p.constants[p.constant_count] = c
@@ -330,7 +330,7 @@ cdef class Path:
 
 
 cdef inline bint same_bits(double a, double b) noexcept:
-    return memcmp(&a, &b, sizeof(double)) == 0
+    return te_same_bits(a, b)
 
 
 cdef Path path_of(Backpropagator back, object value, object structures, tuple primals):

@@ -35,7 +35,12 @@ static inline int te_total(int op) {
     return 0;
 }
 
-static inline int te_same_bits(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
+static inline int te_same_bits(double a, double b) {
+    uint64_t x, y; /* memcmp is a call where code is compiled for size */
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    return x == y;
+}
 
 #define TE_FORMS(NAME) case OP_##NAME: case OP_##NAME | TE_RIGHT: case OP_##NAME | TE_LEFT:
 

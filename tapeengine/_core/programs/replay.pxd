@@ -9,6 +9,7 @@ from tapeengine._core.arrays.storing cimport Operand
 from numpy cimport ndarray
 
 cdef extern from "replay.h" nogil:
+    bint te_same_bits(double a, double b)
     ctypedef struct te_operands:
         uint32_t a, b
     uint32_t te_replay(const uint8_t *op, const te_operands *operands, const double *constants, double *v, uint32_t i,
