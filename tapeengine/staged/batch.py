@@ -204,7 +204,7 @@ class Run:
             yield np.ascontiguousarray(rows)
             return
         size = -(-len(rows) // self.threads)
-        size += -size % 16
+        size += -size % 8
         for start in range(0, len(rows), size):
             yield np.ascontiguousarray(rows[start : start + size])
 
