@@ -28,8 +28,8 @@ __all__ = ["Batched"]
 
 #: So many arguments may be run one after the other, each on a way of its own, before the rest is.
 MOST_ALONE = 256
-#: Fewer lanes than that are not shared among threads.
-FEW = 64
+#: Instructions of lanes that are worth a thread's while: fewer are not shared among threads.
+ENOUGH = 1 << 17
 
 
 class Batched:
@@ -169,26 +169,25 @@ class Run:
     # -- forwards ------------------------------------------------------------------------------------------------------
     def _explore(self) -> None:
         pending = [(list(self.plan.paths[:1]), np.arange(self.mapped.lanes), 0)]
-        while pending:
-            paths, rows, at = pending.pop()
-            for path in paths:
-                if not len(rows):
-                    break
-                rows, deeper = self._along(path, rows, at)
-                pending += deeper
-            if len(rows):
-                rest = self._one_alone(rows)
-                if len(rest):
-                    pending.append((list(self.plan.paths[:1]), rest, 0))
+        with Workers(self.threads) as workers:
+            while pending:
+                paths, rows, at = pending.pop()
+                for path in paths:
+                    if not len(rows):
+                        break
+                    rows, deeper = self._along(path, rows, at, workers)
+                    pending += deeper
+                if len(rows):
+                    rest = self._one_alone(rows)
+                    if len(rest):
+                        pending.append((list(self.plan.paths[:1]), rest, 0))
 
-    def _along(self, path: Path, rows: Any, at: int) -> tuple[Any, list[tuple[list[Path], Any, int]]]:
+    def _along(self, path: Path, rows: Any, at: int, workers: Workers) -> tuple[Any, list[tuple[list[Path], Any, int]]]:
         """Run lanes along a path: those that got no further than register `at`, and those that go on elsewhere."""
         registers, leaves = self.outputs.of(path)
-        parts = [Lanes(path, self.inputs, part) for part in self._shares(rows)]
-        _each(
-            self.threads,
-            [functools.partial(part.forward, registers, self.outputs.columns(leaves), self.keep) for part in parts],
-        )
+        parts = [Lanes(path, self.inputs, part) for part in self._shares(path, rows)]
+        out = self.outputs.columns(leaves)
+        workers.make([functools.partial(part.forward, registers, out, self.keep) for part in parts])
         self.pieces += [(part, registers, leaves) for part in parts]
         self.outputs.settle(leaves)
         stops = np.concatenate([part.stops[: len(part.rows)] for part in parts])
@@ -199,13 +198,13 @@ class Run:
         self.outputs.note(path, rows[~left])
         return rows[left & (stops <= at)], deeper
 
-    def _shares(self, rows: Any) -> Iterator[Any]:
+    def _shares(self, path: Path, rows: Any) -> Iterator[Any]:
         """The rows in as many parts as there are threads, of whole blocks."""
-        if self.threads < 2 or len(rows) < FEW:
+        if self.threads < 2 or len(rows) * len(path) < ENOUGH:
             yield np.ascontiguousarray(rows)
             return
         size = -(-len(rows) // self.threads)
-        size += -size % 16
+        size += -size % 8
         for start in range(0, len(rows), size):
             yield np.ascontiguousarray(rows[start : start + size])
 
@@ -232,8 +231,13 @@ class Run:
         """Return one cotangent for each argument, from that of the values."""
         given = self.outputs.taken(cotangent)
         found = np.zeros_like(self.inputs)
-        for part, registers, leaves in self.pieces:
-            _each(1, [functools.partial(part.backward, registers, np.ascontiguousarray(given[leaves]), found)])
+        with Workers(self.threads) as workers:
+            workers.make(
+                [  # each writes into the columns of its own rows
+                    functools.partial(part.backward, registers, np.ascontiguousarray(given[leaves]), found)
+                    for part, registers, leaves in self.pieces
+                ]
+            )
         for row, back in self.alone:
             parts = flatten(self.engine.structures, back(self.outputs.lane(cotangent, row)))[0]
             for place, k in zip(range(len(self.places)), self.places, strict=True):
@@ -342,12 +346,24 @@ def _form(steps: Sequence[Any]) -> list[Any]:
     return [step and (step[0], step[3]) for step in steps]
 
 
-def _each(threads: int, calls: Sequence[Callable[[], None]]) -> None:
-    """Make calls, on threads where there are several."""
-    if threads < 2 or len(calls) < 2:
-        for call in calls:
-            call()
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        for done in [pool.submit(call) for call in calls]:
+class Workers:
+    """Makes calls on threads, where there are to be several; the threads end with the block."""
+
+    def __init__(self, threads: int) -> None:
+        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.pool is not None:
+            self.pool.shutdown()
+
+    def make(self, calls: Sequence[Callable[[], None]]) -> None:
+        """Make calls, and wait for all of them."""
+        if self.pool is None or len(calls) < 2:
+            for call in calls:
+                call()
+            return
+        for done in [self.pool.submit(call) for call in calls]:
             done.result()

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core.programs.replay import MISS, NotReplayable, NotThisRun, Plan
+from tapeengine._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Replays
 from tapeengine._core.sweeps import trace
 from tapeengine._core.sweeps.inspection import array_parents, open_tape
 from tapeengine.errors import RepeatError, StagingError, StagingWarning
@@ -59,7 +59,7 @@ class Family:
         return next((plan for plan in self.plans if plan.fits(primals)), None)
 
 
-class Staged:
+class Staged(Replays):
     """A program that runs as Python where it has not been before, and is replayed where it has.
 
     Made by `Engine.stage`, which says what is replayed and what is not.
@@ -88,13 +88,16 @@ class Staged:
     (1, 2)
     """
 
+    engine: Engine
+
     def __init__(self, engine: Engine, program: Callable[..., Any], paths: int = 64) -> None:
         self.engine = engine
         self.program = program
         self.paths = max(paths, 2)
         self.refused: str | None = None
         self.families: list[Family] = []
-        self.at_once: list[Plan] = []  # of calls without keyword arguments, where nothing is captured
+        self.at_once: list[Plan] = []
+        self.checks: Checks | None = None
         self.counts = {"recordings": 0, "changes": 0, "replays": 0, "evicted": 0}
         functools.update_wrapper(self, program, updated=())
         self.__name__ = getattr(program, "__name__", type(program).__name__)
@@ -103,13 +106,8 @@ class Staged:
         return operator.methodcaller("stage", self.program, paths=self.paths), (self.engine,)
 
     # -- what transforms call ------------------------------------------------------------------------------------------
-    def __call__(self, *primals: Any, **keywords: Any) -> Any:
-        """Return the program's value."""
-        if not keywords:
-            for plan in self.at_once:
-                value = plan.value(primals)
-                if value is not MISS:
-                    return value
+    def called(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """The value of a call that is not replayed at once."""
         family = self._family(keywords)
         if family is not None:
             for plan in family.plans if family.plans is not self.at_once else ():
@@ -120,13 +118,8 @@ class Staged:
             return self._recorded(primals, keywords)[0]
         return self.program(*primals, **keywords)
 
-    def __tapeengine_vjp__(self, engine: Engine, *primals: Any, **keywords: Any) -> tuple[Any, Any]:
-        """Return the value and the backpropagator."""
-        if not keywords and engine is self.engine and engine.switches is None:
-            for plan in self.at_once:
-                found = plan.vjp(primals)
-                if found is not MISS:
-                    return found  # type: ignore[no-any-return]
+    def called_vjp(self, engine: Engine, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
+        """The value and the backpropagator of a call that is not replayed at once."""
         found = self.replayed(engine, primals, keywords)
         if found is not None:
             return found
@@ -298,8 +291,9 @@ class Staged:
     def _hold(self, families: list[Family]) -> None:
         """Replace the recordings."""
         self.families = families
-        plain = [family.plans for family in families if family.keywords is None and family.watch is None]
-        self.at_once = plain[0] if plain else []
+        plain = next((family for family in families if family.keywords is None), None)
+        self.at_once = [] if plain is None else plain.plans
+        self.checks = None if plain is None or plain.watch is None else plain.watch.checks
 
     def __repr__(self) -> str:
         return f"<staged {self.__name__}: {self.stats()}>"
@@ -440,6 +434,8 @@ class Chosen:
         self.__name__ = staged.__name__
 
     def _whole(self, primals: tuple[Any, ...]) -> tuple[Any, ...]:
+        if len(self.places) == 1 and primals[0] is self.args[self.places[0]]:
+            return self.args
         whole = list(self.args)
         for place, primal in zip(self.places, primals, strict=True):
             whole[place] = primal
@@ -452,7 +448,8 @@ class Chosen:
     def __tapeengine_vjp__(self, engine: Engine, *primals: Any) -> tuple[Any, Any]:
         """Return the value and the backpropagator of the chosen arguments."""
         whole = self._whole(primals)
-        found = self.staged.replayed(engine, whole, self.keywords)
+        found = self.staged.vjp_at_once(engine, whole, self.keywords)
+        found = self.staged.replayed(engine, whole, self.keywords) if found is None else found
         if found is None and (self.staged.refused is not None or not _is_known(engine, whole)):
             return engine.vjp(lambda *given: self(*given), *primals)
         value, back = engine.vjp(self.staged, *whole, **self.keywords) if found is None else found
@@ -485,7 +482,7 @@ class ChosenBackpropagator:
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         """Return a tuple with one cotangent for each chosen argument."""
         found = self._back(cotangent)
-        return tuple(found[place] for place in self._places)
+        return tuple([found[place] for place in self._places])
 
     @property
     def is_scalar(self) -> bool:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Sequence
-from operator import is_, itemgetter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from tapeengine._core.programs.replay import Checks
 from tapeengine.structure import Structures
-from tapeengine.transforms.captures import ArrayCopies, Node, Snapshot, same_bits
+from tapeengine.transforms.captures import ArrayCopies, Node, Snapshot, is_plain, same_bits
 from tapeengine.transforms.effects import contents
 from tapeengine.transforms.rerun import Places
 
 __all__ = ["Watch"]
-
-#: Classes whose objects are the same where their values are.
-_ATOMS = frozenset((float, int, str, bool, bytes, complex, np.float64, np.int64))
 
 
 class Watch:
@@ -34,6 +31,8 @@ class Watch:
     ----------
     is_traced : bool
         Whether a number of an open trace is captured.
+    checks : Checks
+        Everything that is compared.
 
     Examples
     --------
@@ -46,40 +45,51 @@ class Watch:
     False
     """
 
-    __slots__ = ("_arrays", "_checks", "_generators", "_moment", "_sets", "is_traced")
+    __slots__ = ("_arrays", "_generators", "_moment", "_sets", "checks", "is_traced")
 
     def __init__(self, structures: Structures, value: Any, copies: ArrayCopies) -> None:
         snapshot = Snapshot(structures, value, copies)
         self.is_traced = bool(snapshot.captured)
-        self._checks: list[tuple[Callable[[], Sequence[Any]], list[Any]]] = []
         self._arrays: list[tuple[Any, Any]] = []
         self._sets: list[tuple[Any, Any]] = []
-        for node in snapshot.nodes:
+        found = [node for node in snapshot.nodes if not isinstance(node.original, (type, types.ModuleType))]
+        rest = any(node.held is not None or isinstance(node.original, (set, bytearray)) for node in found)
+        self.checks = Checks(self._holds if rest else None)
+        for node in found:  # without classes and modules, whose attributes a recording does not see
             original = node.original
-            if isinstance(original, (type, types.ModuleType)):  # whose attributes a recording does not see
-                continue
             if node.held is not None:
                 self._arrays.append((original, node.held))
             elif isinstance(original, (set, bytearray)):
                 self._sets.append((original, original.copy()))
             else:
-                reader = _reader(structures, node)
-                if reader is not None:
-                    self._checks.append((reader, list(reader())))
+                self._watch(structures, node)
         self._generators = Places(snapshot.generators, draws=False)
         self._moment = self._generators.here()
 
     def __bool__(self) -> bool:
         """Whether there is anything to compare."""
-        return bool(self._checks or self._arrays or self._sets)
+        return bool(len(self.checks) or self._arrays or self._sets)
+
+    def _watch(self, structures: Structures, node: Node) -> None:
+        """Compare the objects inside a captured one, where they can be exchanged."""
+        value = node.original
+        kind: Any = type(value)
+        if node.keys is None and not node.names:
+            return
+        attributes = kind is types.FunctionType or is_plain(kind)
+        if attributes or kind in (types.CellType, list, dict):
+            self.checks.add(value, node.names, attributes)
+            return
+
+        def inside() -> Sequence[Any]:
+            now = contents(structures, node, value)
+            return [*map(str, now), *now.values()]
+
+        self.checks.add(inside)
 
     def is_same(self) -> bool:
         """Whether everything is what it was: the same objects or equal numbers, arrays to the last bit."""
-        for inside, saved in self._checks:
-            now = inside()
-            if len(now) != len(saved) or not (all(map(is_, now, saved)) or all(map(_equal, now, saved))):
-                return False
-        return not (self._sets or self._arrays) or self._holds()
+        return self.checks.same()
 
     def _holds(self) -> bool:
         """Whether sets and arrays hold what they held."""
@@ -88,55 +98,6 @@ class Watch:
     def has_drawn(self) -> bool:
         """Whether a captured generator has been drawn from."""
         return any(_differ(a, b) for a, b in zip(self._generators.here()[1], self._moment[1], strict=True))
-
-
-def _reader(structures: Structures, node: Node) -> Callable[[], Sequence[Any]] | None:
-    """What gives the objects inside a captured object, and their keys; None where they cannot be exchanged."""
-    value = node.original
-    if node.names:
-        return _named(value, node.names)
-    if node.keys is None:
-        return None
-    if type(value) is types.CellType:
-        return lambda: (value.cell_contents,)
-    if type(value) is list:
-        return lambda: value
-    if type(value) is dict:
-        return lambda: [*value, *value.values()]
-
-    def inside() -> Sequence[Any]:
-        now = contents(structures, node, value)
-        return [*map(str, now), *now.values()]
-
-    return inside
-
-
-def _named(space: Any, names: Sequence[str]) -> Callable[[], Sequence[Any]]:
-    """What gives the values of names in a dict of globals; those that are not in it are attributes, or built in."""
-    present = [name for name in names if name in space]
-    absent = frozenset(names).difference(present)
-    if not present:
-        return lambda: (space.keys().isdisjoint(absent),)
-    get = itemgetter(*present, present[0])  # of one name alone it would give no tuple
-
-    def values() -> Sequence[Any]:
-        if not space.keys().isdisjoint(absent):
-            return ()
-        try:
-            found: Sequence[Any] = get(space)
-        except KeyError:
-            return ()
-        return found
-
-    return values
-
-
-def _equal(a: Any, b: Any) -> bool:
-    if a is b:
-        return True
-    if type(a) is not type(b) or type(a) not in _ATOMS:
-        return False
-    return bool(np.asarray(a).tobytes() == np.asarray(b).tobytes()) if isinstance(a, (float, complex)) else bool(a == b)
 
 
 def _differ(a: Any, b: Any) -> bool:

@@ -30,7 +30,7 @@ class Arguments:
     ((1.0, 3.0), (10.0, 2.0, 30.0))
     """
 
-    __slots__ = ("chosen", "first", "single")
+    __slots__ = ("chosen", "first", "highest", "single")
 
     def __init__(self, argnums: Argnums) -> None:
         self.single = not isinstance(argnums, (tuple, list))
@@ -40,6 +40,9 @@ class Arguments:
             if not isinstance(item, (int, str)) or isinstance(item, bool):
                 kind = type(item).__name__
                 raise StructureError(f"argnums holds positions and names of keyword arguments, not {item!r} ({kind})")
+        positions = [item for item in self.chosen if isinstance(item, int)]
+        is_simple = len(positions) == len(self.chosen) and min(positions, default=-1) >= 0
+        self.highest = max(positions) if is_simple else None  # where all are positions from the left
         if not self.chosen:
             raise StructureError("argnums is empty: name at least one argument to differentiate")
 
@@ -49,13 +52,14 @@ class Arguments:
         """Return a program of the chosen arguments alone, and their values."""
         if self.first and len(args) == 1 and not kwargs:
             return f, args
+        choose = own_derivative(f, "__tapeengine_chosen__")
+        if choose is not None and (self.highest is not None or all(isinstance(item, int) for item in self.chosen)):
+            at: Any = self.chosen
+            if self.highest is None or self.highest >= len(args):
+                at = tuple([self._place(item, args, kwargs) for item in at])
+            return choose(f, at, args, kwargs), tuple([args[place] for place in at])
         if own_derivative(f, "__tapeengine_directional__") is not None:
             return self._of_own(f, args, kwargs)
-        if own_derivative(f, "__tapeengine_chosen__") is not None and all(
-            isinstance(item, int) for item in self.chosen
-        ):
-            at = tuple(int(self._place(item, args, kwargs)) for item in self.chosen)
-            return f.__tapeengine_chosen__(at, args, kwargs), tuple(args[place] for place in at)  # type: ignore[attr-defined]
         if self.first and args and not kwargs:
             rest = args[1:]
             return (lambda x: f(x, *rest)), args[:1]

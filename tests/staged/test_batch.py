@@ -16,6 +16,7 @@ from random_programs import RandomProgram, programs
 
 import tapeengine as te
 from tapeengine.errors import CotangentError, StagingWarning, StructureError
+from tapeengine.staged import batch
 
 
 def bits(x: Any) -> bytes:
@@ -105,7 +106,8 @@ def collatz(xs: Any) -> Any:
     return x * y
 
 
-def test_any_number_of_threads() -> None:
+def test_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "ENOUGH", 1)
     rng = np.random.default_rng(3)
     columns = [rng.normal(size=1000), rng.normal(size=1000)]
     staged = te.stage(collatz, paths=1000)
@@ -114,6 +116,13 @@ def test_any_number_of_threads() -> None:
         value, back = te.vjp(te.vmap(staged, threads=threads), columns)
         results.append((bits(value), *map(bits, back(np.ones(1000))[0])))
     assert len(set(results)) == 1
+    seen = []
+    monkeypatch.setattr(batch.Workers, "make", lambda self, calls: [seen.append(len(calls)), *(c() for c in calls)])
+    te.vjp(te.vmap(staged, threads=4), columns)[1](np.ones(1000))
+    assert seen[0] == 4  # parts of the first path
+    assert seen[-1] >= 4  # the way back is shared as well
+    monkeypatch.undo()
+    monkeypatch.setattr(batch, "ENOUGH", 1)
     agree(collatz, [column[:200] for column in columns], threads=2)
 
 

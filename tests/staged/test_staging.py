@@ -338,7 +338,8 @@ def test_stats_and_listing() -> None:
     stats = staged.stats()
     assert (stats.recordings, stats.replays, stats.forms, stats.paths, stats.guards) == (2, 1, 1, 2, 2)
     assert stats.nbytes < 60 * stats.instructions
-    assert staged.at_once  # so nothing is compared before a replay
+    assert staged.at_once
+    assert staged.checks is None  # so that nothing is compared before a replay
     text = str(staged)
     assert "check %2 < %1" in text
     assert "sin %1" in text

@@ -9,7 +9,7 @@
 #include "compiler.h"
 #include "replay.h"
 
-#define TE_LANES 16
+#define TE_LANES 8
 typedef double te_row[TE_LANES];
 
 #if defined(__GNUC__) && !defined(__clang__)

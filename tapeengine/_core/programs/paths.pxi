@@ -51,7 +51,7 @@ cdef class Numbering:
         cdef uint32_t at = <uint32_t> ((bits * <uint64_t> 0x9E3779B97F4A7C15) >> 32) & self.mask
         cdef Path p = self.path
         while self.places[at]:
-            if memcmp(&p.constants[self.places[at] - 1], &c, sizeof(double)) == 0:
+            if same_bits(p.constants[self.places[at] - 1], c):
                 return self.places[at] - 1
             at = (at + 1) & self.mask
         p.constants[p.constant_count] = c
@@ -202,6 +202,10 @@ cdef class Path:
     cdef int sweep(self, double *v, double *ct, uint32_t top) except -1:
         """Sweep back from a register on."""
         cdef uint32_t lowest
+        if self.end - self.first < LONG:
+            if top >= self.first:
+                te_replay_back(self.op, self.operands, v, ct, top, self.first)
+            return 0
         while top >= self.first:
             lowest = top - STRETCH + 1 if top - self.first >= STRETCH else self.first
             with nogil:
@@ -307,7 +311,10 @@ cdef class Path:
 
     cdef object value(self, double *v, Arena arena=None):
         """The program's value, from the registers after a run."""
-        cdef Found leaves = Found.__new__(Found)
+        cdef Found leaves
+        if self.outputs.count == 1 and self.outputs.steps[0].kind == FLOAT and self.outputs.steps[0].id:
+            return v[self.outputs.steps[0].id]
+        leaves = Found.__new__(Found)
         leaves.v, leaves.arena = v, arena
         leaves.known = self.known
         return build(self.outputs, leaves)
@@ -323,7 +330,7 @@ cdef class Path:
 
 
 cdef inline bint same_bits(double a, double b) noexcept:
-    return memcmp(&a, &b, sizeof(double)) == 0
+    return te_same_bits(a, b)
 
 
 cdef Path path_of(Backpropagator back, object value, object structures, tuple primals):

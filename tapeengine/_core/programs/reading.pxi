@@ -103,6 +103,11 @@ cdef class Arguments(Reader):
         self.at += 1
         return same_leaf(value, self.known[self.at - 1])
 
+    cdef bint floats(self, Step s, object values) except -1:
+        if te_read_floats(PySequence_Fast_ITEMS(values), s.n, self.v + s.id) == <Py_ssize_t> s.n:
+            return True
+        return Reader.floats(self, s, values)
+
     cdef bint fits_array(self, object value) except -1:
         """Whether an array has the shape, the type and the strides of the recorded one."""
         self.array_at += 1

@@ -1,4 +1,5 @@
 # Recorded scalar programs, run again.
+from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t
 from tapeengine._core.structures.interleave cimport Layout, Step
 from tapeengine._core.sweeps.trace cimport Backpropagator
@@ -8,12 +9,19 @@ from tapeengine._core.arrays.storing cimport Operand
 from numpy cimport ndarray
 
 cdef extern from "replay.h" nogil:
+    bint te_same_bits(double a, double b)
     ctypedef struct te_operands:
         uint32_t a, b
     uint32_t te_replay(const uint8_t *op, const te_operands *operands, const double *constants, double *v, uint32_t i,
                        uint32_t end)
     void te_replay_back(const uint8_t *op, const te_operands *operands, const double *v, double *ct, uint32_t last,
                         uint32_t first)
+
+cdef extern from "floats.h":
+    Py_ssize_t te_read_floats(PyObject **items, Py_ssize_t n, double *out)
+    object te_float(PyObject **kept, double x)
+    PyObject *te_cell(object cell)
+    int te_fill_floats(list values, PyObject **kept, const double *numbers, Py_ssize_t n) except -1
 
 cdef extern from "lanes.h" nogil:
     enum:
@@ -106,7 +114,6 @@ cdef class Arguments(Reader):
     cdef list arrays        # [(storage, array)]
 
 cdef class Registers:       # the values of one run
-    cdef Plan plan
     cdef double *v
     cdef uint32_t room
     cdef list arrays        # [(storage, array)] of the arguments
@@ -114,8 +121,10 @@ cdef class Registers:       # the values of one run
 
 cdef class Plan:            # all paths for arguments of one form
     cdef uint32_t most      # registers of the longest path
-    cdef double *spare_values
+    cdef Registers spare        # of a run that is over, and who read its arguments
+    cdef Arguments reader
     cdef double *spare_cotangents
+    cdef PyObject **kept    # the float that was last made for each input's cotangent, see `te_float`
     cdef object structures
     cdef list primals       # a layout for each argument
     cdef tuple known        # discrete leaves
@@ -128,10 +137,14 @@ cdef class Plan:            # all paths for arguments of one form
     cdef Py_ssize_t limit
     cdef Registers read(self, tuple primals, list duals=*)
     cdef Registers take(self)
+    cdef void give(self, Registers registers) noexcept
+    cdef PyObject **floats(self) except NULL
     cdef double *cotangents(self) except NULL
     cdef void give_back(self, double *ct, uint32_t room, bint clean) noexcept
     cdef void grown(self, Path path) noexcept
     cdef Path run(self, Registers registers)
+    cpdef object value(self, tuple primals)
+    cpdef object vjp(self, tuple primals)
     cdef Arena run_arrays(self, Registers registers)
     cdef object vjp_of_arrays(self, Registers registers)
     cdef int evict(self) except -1

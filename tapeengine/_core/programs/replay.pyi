@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, final
 
 import numpy
@@ -67,6 +67,27 @@ class ArrayBackpropagator:
     def __call__(self, cotangent: Any) -> tuple[Any, ...]: ...
     @property
     def is_scalar(self) -> bool: ...
+
+@final
+class Check: ...
+
+@final
+class Checks:
+    def __init__(self, rest: Callable[[], bool] | None = None) -> None: ...
+    def __len__(self) -> int: ...
+    def add(self, watched: Any, names: Sequence[str] = (), attributes: bool = False) -> None: ...
+    def same(self) -> bool: ...
+
+@disjoint_base
+class Replays:
+    engine: Any
+    checks: Checks | None
+    at_once: list[Plan]
+    def __call__(self, *primals: Any, **keywords: Any) -> Any: ...
+    def __tapeengine_vjp__(self, engine: Any, *primals: Any, **keywords: Any) -> tuple[Any, Any]: ...
+    def vjp_at_once(
+        self, engine: Any, primals: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> tuple[Any, Any] | None: ...
 
 @final
 class Lanes:

@@ -8,8 +8,12 @@ to be recorded once more.
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE
-from cpython.sequence cimport PySequence_Fast_GET_ITEM
+from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
+from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE, PyList_New
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_XDECREF
+from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_ITEMS
+from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
@@ -71,7 +75,9 @@ UNCHANGING = (
 )
 #: How guards are written, from TE_LT_TRUE on.
 GUARDS = ("<", "not <", "<=", "not <=", "==", "!=", "trunc", "floor", "ceil", "round", "value", "finite", "infinite", "nan")
-cdef object array_class = numpy.ndarray, numpy_scalar = numpy.generic
+cdef object array_class = numpy.ndarray, numpy_scalar = numpy.generic, numpy_double = numpy.float64
+#: Classes whose objects are the same where their values are.
+cdef object ATOMS = frozenset((int, str, bool, bytes, numpy.int64))
 
 
 class NotReplayable(Exception):
@@ -92,10 +98,7 @@ cdef class Registers:
     """The values of one run, and the room that they take."""
 
     def __dealloc__(self):
-        if self.plan is not None and self.plan.spare_values == NULL and self.room == self.plan.most:
-            self.plan.spare_values = self.v
-        else:
-            free(self.v)
+        free(self.v)
 
     cdef int reserve(self, uint32_t room) except -1:
         """Make room for a path that another thread may have added meanwhile."""
@@ -141,36 +144,48 @@ cdef class Plan:
         cdef Registers registers
         cdef Arguments reader
         cdef Py_ssize_t i
+        cdef bint fits = False
         if len(primals) != PyList_GET_SIZE(self.primals):
             return None
         registers = self.take()
-        reader = Arguments.__new__(Arguments)
-        reader.structures = self.structures
+        reader, self.reader = self.reader, None     # reading may run a program's code, and that may read
+        if reader is None:
+            reader = Arguments.__new__(Arguments)
+            reader.structures, reader.known = self.structures, self.known
+        reader.at = reader.array_at = 0
         reader.v = registers.v
-        reader.known = self.known
         reader.duals = duals
         if self.forms:
             reader.forms, reader.arrays = self.forms, []
         for i in range(PyList_GET_SIZE(self.primals)):
-            if not reader.read(<Layout> self.primals[i], primals[i]):
-                return None
-        registers.arrays = reader.arrays
-        return registers
+            if not reader.read(<Layout> PyList_GET_ITEM(self.primals, i), <object> PyTuple_GET_ITEM(primals, i)):
+                break
+        else:
+            registers.arrays = reader.arrays
+            fits = True
+        reader.duals = reader.arrays = None
+        self.reader = reader
+        if fits:
+            return registers
+        self.give(registers)
+        return None
 
     cdef Registers take(self):
         """Registers for a run: those of an earlier one, or fresh ones."""
-        cdef Registers registers = Registers.__new__(Registers)
-        registers.plan = self
-        if self.spare_values == NULL:
+        cdef Registers registers = self.spare
+        self.spare = None
+        if registers is None or registers.room < self.most:
+            registers = Registers.__new__(Registers)
             registers.v = <double *> malloc(self.most * sizeof(double))
             if registers.v == NULL:
                 raise MemoryError(f"no memory for {self.most:,} registers")
             registers.room = self.most
-        else:
-            registers.v = self.spare_values
-            registers.room = self.most
-            self.spare_values = NULL
         return registers
+
+    cdef void give(self, Registers registers) noexcept:
+        """Keep the registers of a run that is over for the next one."""
+        registers.arrays = None
+        self.spare = registers
 
     cdef double *cotangents(self) except NULL:
         """An accumulation array of zeros, for `give_back`."""
@@ -192,16 +207,27 @@ cdef class Plan:
         """Make the room of later runs large enough for a path."""
         if path.end <= self.most:
             return
-        free(self.spare_values)
         if self.spare_cotangents != NULL:
             free_zeros(self.spare_cotangents)
-        self.spare_values = self.spare_cotangents = NULL
+        self.spare_cotangents = NULL
         self.most = path.end
 
+    cdef PyObject **floats(self) except NULL:
+        """Where the floats of the last cotangents are kept, to be used again."""
+        if self.kept == NULL:
+            self.kept = <PyObject **> calloc(self.inputs + 1, sizeof(PyObject *))
+            if self.kept == NULL:
+                raise MemoryError(f"no memory for the cotangents of {self.inputs:,} numbers")
+        return self.kept
+
     def __dealloc__(self):
-        free(self.spare_values)
+        cdef uint32_t i
         if self.spare_cotangents != NULL:
             free_zeros(self.spare_cotangents)
+        if self.kept != NULL:
+            for i in range(self.inputs + 1):
+                Py_XDECREF(self.kept[i])
+            free(self.kept)
 
     cdef Path run(self, Registers registers):
         """Run along the path that the arguments take; None where none has been recorded."""
@@ -266,22 +292,27 @@ cdef class Plan:
         """Whether arrays are among what is computed."""
         return (<Path> self.paths[0]).part is not None
 
-    def value(self, tuple primals):
+    cpdef object value(self, tuple primals):
         """The program's value by replay; MISS where the program has to run."""
         cdef Registers registers = self.read(primals)
         cdef Arena arena
         cdef Path path
         if registers is not None and (<Path> self.paths[0]).part is not None:
             arena = self.run_arrays(registers)
+            self.give(registers)
             if arena is None:
                 return miss
             value = arena.path.value(arena.v, arena)
             arena.release()
             return value
         path = None if registers is None else self.run(registers)
-        return miss if path is None else path.value(registers.v)
+        if path is None:
+            return miss
+        value = path.value(registers.v)
+        self.give(registers)
+        return value
 
-    def vjp(self, tuple primals):
+    cpdef object vjp(self, tuple primals):
         """Value and backpropagator by replay; MISS where the program has to run."""
         cdef Registers registers = self.read(primals)
         cdef Path path
@@ -298,6 +329,7 @@ cdef class Plan:
     cdef object vjp_of_arrays(self, Registers registers):
         cdef Arena arena = self.run_arrays(registers)
         cdef ArrayBackpropagator back
+        self.give(registers)
         if arena is None:
             return miss
         back = ArrayBackpropagator.__new__(ArrayBackpropagator)
@@ -429,6 +461,22 @@ cdef tuple known_of_all(list layouts, tuple values, object structures, list form
 
 
 @cython.final
+cdef class Cotangents(Leaves):
+    """Leaves that are cotangents of a plan's inputs."""
+
+    cdef Plan plan
+    cdef const double *cotangent
+
+    cdef object scalar(self, uint32_t id):
+        return te_float(self.plan.floats() + id, self.cotangent[id])
+
+    cdef list floats(self, uint32_t id, Py_ssize_t n):
+        cdef list result = PyList_New(n)
+        te_fill_floats(result, self.plan.floats() + id, self.cotangent + id, n)
+        return result
+
+
+@cython.final
 cdef class ReplayedBackpropagator:
     """The linear map from a cotangent of a replayed program's value to the cotangents of its primals."""
 
@@ -436,21 +484,37 @@ cdef class ReplayedBackpropagator:
     cdef Path path
     cdef Registers registers
 
+    def __dealloc__(self):
+        if self.plan is not None and self.registers is not None and self.plan.spare is None:
+            self.plan.give(self.registers)
+
+    cdef uint32_t seed(self, object cotangent, double *ct) except? 0:
+        """Stage a cotangent; the register to sweep back from."""
+        cdef Layout outputs = self.path.outputs
+        cdef Seeds seeds
+        if outputs.count == 1 and outputs.steps[0].kind == FLOAT and PyFloat_CheckExact(cotangent):
+            ct[outputs.steps[0].id] += PyFloat_AS_DOUBLE(cotangent)
+            return outputs.steps[0].id
+        seeds = begin_seeds(outputs, self.plan.structures, "cotangent", ct)
+        seeds.match(cotangent)
+        return seeds.top
+
     def __call__(self, cotangent):
         """Return a tuple with one cotangent for each primal, in the primal's structure."""
-        cdef uint32_t room = self.plan.most
+        cdef uint32_t room = self.plan.most, top
         cdef double *ct = self.plan.cotangents()
-        cdef Seeds seeds
-        cdef Numbers numbers
+        cdef Cotangents leaves
         cdef bint clean = False
         try:
-            seeds = begin_seeds(self.path.outputs, self.plan.structures, "cotangent", ct)
-            seeds.match(cotangent)
+            top = self.seed(cotangent, ct)
             ct[0] = 0.0
-            self.path.sweep(self.registers.v, ct, seeds.top)
-            numbers = Numbers.__new__(Numbers)
-            numbers.cotangent = ct
-            result = tuple([build(<Layout> layout, numbers) for layout in self.plan.primals])
+            self.path.sweep(self.registers.v, ct, top)
+            leaves = Cotangents.__new__(Cotangents)
+            leaves.plan, leaves.cotangent = self.plan, ct
+            if PyList_GET_SIZE(self.plan.primals) == 1:
+                result = (build(<Layout> PyList_GET_ITEM(self.plan.primals, 0), leaves),)
+            else:
+                result = tuple([build(<Layout> layout, leaves) for layout in self.plan.primals])
             clean = True
             return result
         finally:
@@ -545,5 +609,6 @@ cdef bint share_memory(list arrays) except -1:
     return False
 
 
+include "watching.pxi"
 include "lanes.pxi"
 include "keeping.pxi"
