@@ -12,7 +12,7 @@ from tapeengine._core.scalars.scalar import Dual
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
 from tapeengine_primitives.joining import along
-from tapeengine_primitives.values import as_array, dtype_of, is_traced, ndim_of, normal_axes, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, is_complex, is_traced, ndim_of, normal_axes, shape_of
 
 __all__ = ["RULES", "UNWRAP_STEPS"]
 
@@ -26,6 +26,10 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     3.0
     """
     x, xp, fp = (_widened(as_array(part)) for part in (x, xp, fp))
+    if is_complex(x) or is_complex(xp):
+        raise TypeError("numpy.interp: x and xp are real")
+    if ndim_of(xp) != 1 or shape_of(xp) != shape_of(fp):
+        raise ValueError("numpy.interp: xp and fp are vectors of the same length")
     if period is not None:
         x, xp, fp = _periodic(x, xp, fp, abs(period))
         left = right = None
@@ -34,9 +38,13 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         inner = np.broadcast_to(fp[0], shape_of(x))
     else:
         upper = numpy.clip(np.searchsorted(xp, x, side="right"), 1, count - 1)
-        start, low = xp[upper - 1], fp[upper - 1]
-        slope = (fp[upper] - low) / (xp[upper] - start)
+        start, low, stop, high = xp[upper - 1], fp[upper - 1], xp[upper], fp[upper]
+        slope = (high - low) / (stop - start)
         inner = low + slope * (x - start)
+        lost = np.isnan(inner)
+        if np.any(lost):  # an end is infinite: numpy interpolates from the other one
+            inner = np.where(lost, np.where(np.equal(x, start) | np.equal(low, high), low, inner), inner)
+            inner = np.where(np.isnan(inner), slope * (x - stop) + high, inner)
     value = np.where(np.greater_equal(x, xp[-1]), fp[-1], np.where(np.less(x, xp[0]), fp[0], inner))
     if right is not None:
         value = np.where(np.greater(x, xp[-1]), right, value)
