@@ -1,5 +1,6 @@
 """The picture of a tape: every arc goes from one row to another and lies inside the picture, as all text does."""
 
+import itertools
 import re
 import xml.etree.ElementTree as ET
 
@@ -41,4 +42,4 @@ def test_arcs_go_from_row_to_row_inside_the_picture() -> None:
     texts = [float(one.attrib["y"]) for one in root.findall(".//svg:text", NAMES)]
     assert 0 < height - max(texts) <= 17
     tops = sorted(float(row.attrib["y"]) for row in rows)
-    assert all(below - above >= float(rows[0].attrib["height"]) for above, below in zip(tops, tops[1:], strict=False))
+    assert all(below - above >= float(rows[0].attrib["height"]) for above, below in itertools.pairwise(tops))
