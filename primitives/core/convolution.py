@@ -9,7 +9,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import bilinear, unbroadcast
-from tapeengine_primitives.values import as_array, shape_of
+from tapeengine_primitives.values import as_array, ndim_of, shape_of
 
 __all__ = ["CONVOLVE", "RULES", "convolve", "correlate"]
 
@@ -73,7 +73,9 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     >>> correlate(numpy.array([1.0, 2.0, 3.0]), numpy.array([0.0, 1.0]))
     array([2., 3.])
     """
-    x, y = np.atleast_1d(as_array(a)), np.atleast_1d(as_array(v))
+    x, y = as_array(a), as_array(v)
+    if not (ndim_of(x) and ndim_of(y)):
+        raise ValueError("object of too small depth for desired array")
     if shape_of(x)[0] < shape_of(y)[0]:
         return np.flip(np.conjugate(correlate(y, x, mode)), 0)
     return convolve(x, np.conjugate(np.flip(y, 0)), mode)

@@ -12,7 +12,7 @@ from tapeengine._core.scalars.scalar import Dual
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
 from tapeengine_primitives.joining import along
-from tapeengine_primitives.values import as_array, dtype_of, is_traced, ndim_of, normal_axes, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, is_complex, is_traced, ndim_of, normal_axes, shape_of
 
 __all__ = ["RULES", "UNWRAP_STEPS"]
 
@@ -26,6 +26,10 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     3.0
     """
     x, xp, fp = (_widened(as_array(part)) for part in (x, xp, fp))
+    if is_complex(x) or is_complex(xp):
+        raise TypeError("numpy.interp: x and xp are real")
+    if ndim_of(xp) != 1 or shape_of(xp) != shape_of(fp):
+        raise ValueError("numpy.interp: xp and fp are vectors of the same length")
     if period is not None:
         x, xp, fp = _periodic(x, xp, fp, abs(period))
         left = right = None

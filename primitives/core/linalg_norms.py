@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
+from numpy.lib.array_utils import normalize_axis_tuple
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
@@ -104,6 +105,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """Return a norm of the matrices of the last two axes; see `numpy.linalg.matrix_norm`."""
+    normalize_axis_tuple((-2, -1), ndim_of(x))
     return _matrix_norm(as_array(x), ord, keepdims)
 
 
@@ -143,7 +145,9 @@ def cond(x: Any, p: Any = None) -> Any:
     x = as_array(x)
     if p in (None, 2, -2):
         s = np.linalg.svdvals(x)
-        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        value = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        lost = np.isnan(value)
+        return np.where(lost & ~np.any(np.isnan(x), axis=(-2, -1)), numpy.inf, value) if np.any(lost) else value
     return _matrix_norm(x, p, False) * _matrix_norm(np.linalg.inv(x), p, False)
 
 

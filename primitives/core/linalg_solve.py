@@ -374,6 +374,8 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
     shape = shape_of(a)
+    if not shape:
+        raise TypeError("numpy.linalg.tensorinv takes no number")
     rows = math.prod(shape[ind:])
     return np.reshape(np.linalg.inv(np.reshape(a, (rows, -1))), shape[ind:] + shape[:ind])
 

@@ -29,6 +29,10 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **keywords: Any) -> 
     widths = _pairs(pad_width, ndim_of(x), discrete=True)
     if not any(width != (0, 0) for width in widths):
         return np.copy(x, order_of(x))
+    if mode not in ("constant", "empty"):
+        for axis, (extent, width) in enumerate(zip(shape_of(x), widths, strict=True)):
+            if extent == 0 and any(width):
+                raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
     if mode in _GATHERED and keywords.get("reflect_type", "even") == "even":
         return in_order(_gathered(x, widths, mode), order_of(x))
     return in_order(_joined(x, widths, _ends(mode, keywords, ndim_of(x))), order_of(x))

@@ -73,7 +73,14 @@ def polysub(a1: Any, a2: Any) -> Any:
 
 def polymul(a1: Any, a2: Any) -> Any:
     """Multiply polynomials; see `numpy.polymul`."""
-    return np.convolve(as_array(a1), as_array(a2))
+    return np.convolve(_without_leading_zeros(a1), _without_leading_zeros(a2))
+
+
+def _without_leading_zeros(p: Any) -> Any:
+    """Return the coefficients from the first that is not zero on, or one zero."""
+    coefficients = np.atleast_1d(as_array(p))
+    held = np.flatnonzero(coefficients)
+    return coefficients[int(held[0]) :] if len(held) else coefficients[-1:] * 0.0
 
 
 def polyder(p: Any, m: int = 1) -> Any:

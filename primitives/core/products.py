@@ -326,6 +326,9 @@ def multi_dot(arrays: Any, *, out: None = None) -> Any:
     chain = [as_array(one) for one in arrays]
     if len(chain) < 2:
         raise ValueError("Expecting at least two arrays.")
+    for position, one in enumerate(chain):
+        if ndim_of(one) != 2 and not (ndim_of(one) == 1 and position in (0, len(chain) - 1)):
+            raise numpy.linalg.LinAlgError(f"{ndim_of(one)}-dimensional array given. Array must be two-dimensional")
     first, last = ndim_of(chain[0]) == 1, ndim_of(chain[-1]) == 1
     chain[0] = np.atleast_2d(chain[0])
     if last:

@@ -217,7 +217,12 @@ PROD = Primitive(
 
 def masked(x: Any, where: Any, fill: Any) -> Any:
     """Return x where the mask of numpy's `where` parameter is true, and `fill` elsewhere."""
-    return as_array(x) if where is True or where is None else np.where(where, as_array(x), fill)
+    x = as_array(x)
+    if where is True or where is None:
+        return x
+    if numpy.broadcast_shapes(numpy.shape(where), shape_of(x)) != shape_of(x):
+        raise ValueError(f"a where mask of shape {numpy.shape(where)} does not broadcast to {shape_of(x)}")
+    return np.where(where, x, fill)
 
 
 def sum_rule(

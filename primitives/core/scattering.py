@@ -9,7 +9,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import linear
-from tapeengine_primitives.values import as_array
+from tapeengine_primitives.values import as_array, dtype_of, shape_of
 
 __all__ = ["RULES", "SCATTER_ADD"]
 
@@ -53,8 +53,10 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     places = numpy.asarray(x)
     if weights is None:
         return numpy.bincount(places, minlength=minlength)
+    given = as_array(weights)
+    numpy.bincount(places, numpy.zeros(shape_of(given), dtype_of(given)))  # for numpy's errors
     size = max(minlength, int(places.max(initial=-1)) + 1)
-    return SCATTER_ADD(np.astype(as_array(weights), numpy.float64), places=places, size=size)
+    return SCATTER_ADD(np.astype(given, numpy.float64), places=places, size=size)
 
 
 RULES = {numpy.bincount: bincount}

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy
+from numpy.lib.array_utils import normalize_axis_tuple
 
 import tapeengine.numpy as np
 from tapeengine_primitives.values import (
     as_array,
     dtype_of,
     in_order_of,
+    is_complex,
     is_traced,
     ndim_of,
     normal_axes,
@@ -60,6 +62,8 @@ def _last_axis(a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
     """Join the reduced axes into one last axis, and return the shape that keeps them with extent 1."""
     x = as_array(a)
     shape = shape_of(x)
+    if axis is not None:
+        normalize_axis_tuple(axis, len(shape))  # numpy's sums have an axis of a number, its order statistics have not
     reduced = normal_axes(axis, len(shape))
     kept = tuple(position for position in range(len(shape)) if position not in reduced)
     moved = np.transpose(x, kept + reduced)
@@ -91,7 +95,8 @@ def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = F
     flat, kept = _last_axis(a, axis)
     count = shape_of(flat)[-1]
     if count == 0:
-        return np.mean(flat, axis=-1)
+        value = np.mean(flat, axis=-1)
+        return np.reshape(value, kept) if keepdims is True else value
     low, high = _ranked(flat, ((count - 1) // 2, count // 2))
     value = _with_nan(low if count % 2 else 0.5 * (low + high), flat)
     return np.reshape(value, kept) if keepdims is True else value
@@ -154,13 +159,17 @@ def _quantile(
     if weights is not None:
         raise NotImplementedError("quantiles have no derivative rule with weights; sort and interpolate instead")
     flat, kept = _last_axis(a, axis)
+    if is_complex(flat):
+        raise TypeError("a must be an array of real numbers")
     q = as_array(q) if _holds_traced(q) else numpy.asarray(q) if isinstance(q, (list, tuple)) else q
     if not np.all(np.greater_equal(q, 0) & np.less_equal(q, 1)):
         raise ValueError("Quantiles must be in the range [0, 1]")
     count: Any = shape_of(flat)[-1]
     if skip_nan:
         count = np.sum(~np.isnan(flat), axis=-1, keepdims=True)
-    value = np.moveaxis(_at_ranks(flat, _rank(np.ravel(q), count, method), count, between or _between), -1, 0)
+    value = np.moveaxis(
+        _at_ranks(flat, _rank(np.ravel(q), count, method), count, between or _between_of(method)), -1, 0
+    )
     dtype = _quantile_dtype(flat, q, method)
     value = value if dtype_of(value) == dtype else np.astype(value, dtype)
     value = value if skip_nan else _with_nan(value, flat)
@@ -174,8 +183,10 @@ def _holds_traced(q: Any) -> bool:
 
 def _quantile_dtype(flat: Any, q: Any, method: str) -> Any:
     """Return numpy's dtype: a Python number q adapts to the values; methods that select an element ignore q's dtype."""
-    if is_traced(q) or isinstance(q, (int, float)) or method in _PICKING:
+    if method in _PICKING:
         return dtype_of(flat)
+    if is_traced(q) or isinstance(q, (int, float)):
+        return dtype_of(flat) if dtype_of(flat).kind == "f" else numpy.dtype(float)
     return numpy.result_type(dtype_of(flat), dtype_of(q))
 
 
@@ -191,6 +202,11 @@ def _at_ranks(flat: Any, rank: Any, count: Any, between: Callable[[Any, Any, Any
         places = numpy.take_along_axis(order, below, axis=-1), numpy.take_along_axis(order, above, axis=-1)
     low, high = (np.take_along_axis(flat, place, axis=-1) for place in places)
     return between(low, high, rank - below)
+
+
+def _between_of(method: str) -> Callable[[Any, Any, Any], Any]:
+    """What stands between two elements: a method that picks one has whole ranks only."""
+    return (lambda low, high, fraction: low) if method in _PICKING else _between
 
 
 def _between(low: Any, high: Any, fraction: Any) -> Any:

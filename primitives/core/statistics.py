@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import scale, unbroadcast
 from tapeengine_primitives.products import conjugated, swapped
@@ -262,10 +263,20 @@ def cov(
     dtype: Any = None,
 ) -> Any:
     """Return the covariance matrix; see `numpy.cov`. Differentiable in the observations and in `aweights`."""
-    parts = [np.atleast_2d(as_array(part)) for part in (m, y) if part is not None]
-    parts = [np.swapaxes(part, 0, 1) if not rowvar and shape_of(part)[0] != 1 else part for part in parts]
+    parts = [as_array(part) for part in (m, y) if part is not None]
+    for part, name in zip(parts, "my", strict=False):
+        if ndim_of(part) > 2:
+            raise ValueError(f"{name} has more than 2 dimensions")
+    first_is_turned = not rowvar and ndim_of(parts[0]) != 1
+    parts = [np.atleast_2d(part) for part in parts]
+    for k, part in enumerate(parts):
+        if first_is_turned if k == 0 else not rowvar and shape_of(part)[0] != 1:
+            parts[k] = np.swapaxes(part, 0, 1)
+    if not shape_of(parts[0])[0]:
+        return numpy.zeros((0, 0))
     x = np.concatenate(parts, axis=0) if len(parts) > 1 else parts[0]
     x = np.astype(x, numpy.result_type(x.dtype, numpy.float64 if dtype is None else dtype))
+    _check_weights(fweights, aweights, shape_of(x)[1])
     ddof = int(not bias) if ddof is None else ddof
     if fweights is None and aweights is None:
         factor: Any = shape_of(x)[1] - ddof
@@ -273,18 +284,34 @@ def cov(
         weighted = deviation
     else:
         w = (1.0 if fweights is None else as_array(fweights)) * (1.0 if aweights is None else as_array(aweights))
-        total = np.sum(w)
+        total = np.sum(w, dtype=dtype_of(x))  # complex where x is, as numpy has it
         squares = total if aweights is None else np.sum(w * as_array(aweights))
         factor = total - ddof * squares / total if ddof else total
-        deviation = x - np.sum(x * w, axis=1, keepdims=True) / total
+        deviation = x - np.average(x, axis=1, weights=w)[:, None]
         weighted = deviation * w
-    if factor <= 0:
+    if np.real(factor) <= 0:
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
         factor = 0.0
     with numpy.errstate(divide="ignore"):
         value = np.dot(deviation, swapped(conjugated(weighted))) * np.true_divide(1, factor)
     value = np.reshape(value, ()) if shape_of(value) == (1, 1) else value
     return value if dtype is None else np.astype(value, dtype)
+
+
+def _check_weights(fweights: Any, aweights: Any, count: int) -> None:
+    for name, weights in (("fweights", fweights), ("aweights", aweights)):
+        if weights is None:
+            continue
+        if is_complex(weights):
+            raise UnsupportedError(f"numpy.cov: {name} are real numbers; numpy drops the imaginary parts, take np.real")
+        if ndim_of(weights) > 1:
+            raise RuntimeError(f"cannot handle multidimensional {name}")
+        if ndim_of(weights) == 0 or shape_of(weights)[0] != count:
+            raise RuntimeError(f"incompatible numbers of samples and {name}")
+        if np.any(np.less(weights, 0)):
+            raise ValueError(f"{name} cannot be negative")
+    if fweights is not None and not np.all(np.equal(fweights, np.round(fweights))):
+        raise TypeError("fweights must be integer")
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:

@@ -18,7 +18,7 @@ from tapeengine.primitive.builders import broadcast, discrete, scale
 from tapeengine_primitives.joining import along
 from tapeengine_primitives.reductions import masked, spread
 from tapeengine_primitives.scattering import SCATTER_ADD
-from tapeengine_primitives.values import as_array, is_traced, ndim_of, normal_axes, normal_axis, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, is_traced, ndim_of, normal_axes, normal_axis, shape_of
 
 __all__ = ["IS_FOLD", "LOGADDEXP_REDUCE", "RULES", "RUNNING_PLACES"]
 
@@ -130,27 +130,30 @@ def _layers(array: Any, axis: int) -> list[Any]:
     return [x[along(axis, position)] for position in range(shape_of(x)[axis])]
 
 
-def _folded(ufunc: Callable[..., Any]) -> Any:
+def _folded(ufunc: Any) -> Any:
     def reduce(
         array: Any,
         axis: Any = 0,
         dtype: Any = None,
         out: None = None,
         keepdims: bool = False,
-        initial: Any = None,
+        initial: Any = np._NoValue,
         where: Any = True,
     ) -> Any:
         if where is not True:
             raise NotImplementedError(f"{ufunc.__name__}.reduce has no derivative rule with a where mask")
         (one,) = normal_axes(axis, ndim_of(array))
         layers = _layers(array, one)
-        if initial is not None and initial is not np._NoValue:
-            layers.insert(0, initial)
+        start = ufunc.identity if initial is np._NoValue else initial
+        if start is not None:
+            layers.insert(0, start)
         if not layers:
             raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
         value = layers[0]
         for layer in layers[1:]:
             value = ufunc(value, layer)
+        if ndim_of(value) < ndim_of(array) - 1:  # of no layers, what the fold starts from
+            value = numpy.full(shape_of(array)[:one] + shape_of(array)[one + 1 :], value, dtype_of(array))
         given = initial is not None and initial is not np._NoValue
         whole = np.stack(np.broadcast_arrays(*layers), axis=one) if given else array
         if not IS_FOLD(whole, value, axis=one, ufunc=ufunc):

@@ -216,6 +216,25 @@ def test_matrix_is_the_jacobian() -> None:
     np.testing.assert_allclose(te.linearize(program, x)[1].matrix(), te.jacobian(program)(x))
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(2, 5), (5, 2), (3, 3)])
+def test_a_matrix_takes_as_many_calls_as_its_smaller_extent(rows: int, columns: int) -> None:
+    matrix, calls = np.arange(1.0, rows * columns + 1).reshape(rows, columns), []
+
+    def forward(t: Any) -> Any:
+        calls.append("forward")
+        return matrix @ t
+
+    def backward(ct: Any) -> Any:
+        calls.append("backward")
+        return matrix.T @ ct
+
+    forms = [form_of(Structures(), np.zeros(n)) for n in (columns, rows)]
+    made = LinearMap(forward, backward, *forms)
+    calls.clear()
+    np.testing.assert_array_equal(made.matrix(), matrix)
+    assert calls == (["forward"] * columns if columns <= rows else ["backward"] * rows)
+
+
 def test_scipy_solves_with_a_map() -> None:
     linalg = pytest.importorskip("scipy.sparse.linalg")
     m = linear_map("tree", "pair", 5)

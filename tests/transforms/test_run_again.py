@@ -19,6 +19,7 @@ import pytest
 import tapeengine as te
 import tapeengine.math as tm
 from tapeengine.errors import RepeatError
+from tapeengine.transforms import captures
 
 ENGINE = te.Engine()
 GLOBAL: Any = 1.0
@@ -453,3 +454,13 @@ def test_a_rule_may_log_its_calls() -> None:
     f.defvjp(lambda x: (x * x, x), lambda x, ct: (calls.append("bwd") or 2.0 * x * ct,))  # type: ignore[func-returns-value]
     assert ENGINE.grad(lambda x: f(f(x)))(2.0) == 32.0
     assert calls == ["bwd", "bwd"]
+
+
+@pytest.mark.parametrize(
+    "other", [np.zeros(3, int), np.zeros(3, np.float32), np.zeros((3, 1)), -np.zeros(3), np.zeros(2)]
+)
+def test_arrays_of_other_bits_are_not_the_same(other: Any) -> None:
+    one = np.zeros(3)
+    assert not captures.same_bits(one, other)
+    assert not captures.same_bits(other, one)
+    assert captures.same_bits(other, other.copy())
