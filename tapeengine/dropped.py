@@ -104,19 +104,16 @@ def frame_of_program(frame: FrameType) -> FrameType:
     return frame
 
 
-def scipy_below(frame: FrameType | None) -> str:
-    """The part of SciPy whose function a program called, such as "scipy.linalg", from a frame in it; or ""."""
+def instead_below(frame: FrameType | None) -> str:
+    """What to write in place of the function of SciPy or pandas that a program called, from a frame in it; or ""."""
     found = ""
     while frame is not None and is_below(frame):
-        module = frame.f_globals.get("__name__") or ""
-        found = ".".join(module.split(".")[:2]) if module.startswith("scipy.") else found
+        module = (frame.f_globals.get("__name__") or "").split(".")[:2]
+        found = ".".join(module) if module[0] in ("scipy", "pandas") else found
         frame = frame.f_back
-    return found
-
-
-def instead_of(scipy: str) -> str:
-    """What to write in place of a part of SciPy."""
-    return f"Import it from tapeengine_{scipy}, which has derivatives (pip install 'tapeengine[scipy]')"
+    if found.startswith("pandas"):
+        return "Columns of pandas take no traced array: compute with the numbers of the data, X.to_numpy() @ b"
+    return found and f"Import it from tapeengine_{found}, which has derivatives (pip install 'tapeengine[scipy]')"
 
 
 def told(what: str, kind: str, hint: str = "") -> str:
@@ -133,15 +130,17 @@ def told(what: str, kind: str, hint: str = "") -> str:
     """
     frame = frame_of_program(sys._getframe(1))
     call, place = place_of_call(frame)
+    instead_of = instead_below(sys._getframe(1))
     if is_assigning(frame):
+        made = (
+            "Make the array in the program with tapeengine.numpy: np.copy(a) or np.array(a) of a constant one, np.zeros"
+        )
         return (
-            f"{call} would put {what} into a plain array and lose its derivative ({place}). Make the "
-            "array in the program with tapeengine.numpy: np.copy(a) or np.array(a) of a constant one, np.zeros; "
+            f"{call} would put {what} into a plain array and lose its derivative ({place}). {instead_of or made}; "
             "tapeengine.value(x) drops the derivative on purpose"
         )
     instead = ".data for .values, " if call.endswith(".values") else ""
-    scipy = scipy_below(sys._getframe(1))
-    way = f"{instead_of(scipy)}. {way_out(frame)}" if scipy else way_out(frame)
+    way = f"{instead_of}. {way_out(frame)}" if instead_of else way_out(frame)
     return (
         f"{call or 'this'} would turn {what} into a plain {kind} and lose its derivative ({place}). {hint}"
         f"{way}; or write {instead}tapeengine.math.sin for math.sin, tapeengine.numpy for numpy to build or "
@@ -176,8 +175,8 @@ def note_objects(error: BaseException) -> None:
     if ours is not None:
         note(error, str(ours))
     found = OBJECTS.search(str(error))
-    if found is not None and (scipy := scipy_below(innermost(error))):
-        note(error, f"functions of {scipy} take plain numbers. {instead_of(scipy)}")
+    if found is not None and "tapeengine_" in (instead_of := instead_below(innermost(error))):
+        note(error, f"functions of SciPy take plain numbers. {instead_of}")
         return
     if ours is not None or (found is not None and (found[1] is None or is_of_numpy(found[1]))):
         note(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy
 
 from tapeengine._core.arrays.creation import from_values
+from tapeengine.errors import StructureError
 from tapeengine.structure import Container
 
 __all__ = ["LABELLED", "holder_among"]
@@ -32,7 +33,18 @@ def holder_among(args: Sequence[Any]) -> Any:
 
 
 def elements(values: Any) -> Any:
-    """Values for a pandas object: a plain array unchanged, a traced array as an object array of its elements."""
+    """Values for a column of pandas: a plain array unchanged, a traced array as an object array of its elements.
+
+    Raises
+    ------
+    StructureError
+        For a block of a Jacobian or Hessian, which has more axes than a column.
+    """
+    if numpy.ndim(values) != 1:
+        raise StructureError(
+            f"a derivative of the shape {numpy.shape(values)} does not fit into a column of pandas. For Jacobians and "
+            "Hessians write the program as a function of arrays, and hand over to_numpy() of a Series or DataFrame"
+        )
     if isinstance(values, numpy.ndarray):
         return values
     found = numpy.empty(values.shape, object)

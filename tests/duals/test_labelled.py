@@ -11,6 +11,8 @@ import pytest
 
 import tapeengine as te
 import tapeengine.numpy as np
+from tapeengine.errors import StructureError
+from tapeengine.structure import Container
 
 SERIES: dict[str, Callable[[Any], Any]] = {
     "items": lambda s: s["a"] * s["b"] + s.iloc[-1] ** 2,
@@ -101,3 +103,65 @@ def test_plain_data_arrays_as_operands(name: str, x: Any, side: str) -> None:
     h = 1e-6 * numpy.ones_like(x)
     expected = (program(x + h) - program(x - h)) / 2e-6
     assert numpy.sum(found) == pytest.approx(expected, rel=1e-8)
+
+
+# -- derivatives of derivatives ---------------------------------------------------------------------------------------
+class Halves:
+    """A container that computes with what it holds where it is taken apart."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+
+te.default_engine().structures.register(
+    Halves,
+    Container(
+        lambda value: ([2.0 * np.stack(list(value.values))], None),
+        lambda aux, children: Halves(children[0] / 2.0),
+        lambda aux: [".values"],
+    ),
+)
+
+
+def pandas_of(kind: str, values: Any) -> Any:
+    return getattr(pytest.importorskip("pandas"), kind)(values)
+
+
+WAYS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "Series": (lambda x: pandas_of("Series", dict(zip("abc", x, strict=True))), lambda s: s[["a", "b", "c"]].tolist()),
+    "Series as an array": (lambda x: pandas_of("Series", list(x)), lambda s: s.to_numpy().tolist()),
+    "DataFrame": (
+        lambda x: pandas_of("DataFrame", {"a": list(x), "b": [y * y for y in x]}),
+        lambda f: [f["a"][0], f["b"][1], f["a"][2] + f["b"][0]],
+    ),
+    "container of a user": (Halves, lambda held: list(held.values)),
+}
+
+
+@pytest.mark.parametrize("name", list(WAYS))
+def test_an_inner_derivative_takes_what_the_outer_one_traces(name: str) -> None:
+    """What is taken apart belongs to the trace of its numbers, also while the inner trace begins."""
+    make, read = WAYS[name]
+
+    def inner(x: list[Any]) -> Any:
+        def f(held: Any) -> Any:
+            a, b, c = read(held)
+            return a * b * c + b**3 * a
+
+        value, back = te.vjp(f, make(x))
+        return value + sum(k * y**2 for k, y in enumerate(read(back(1.0)[0]), 1))
+
+    x, v, h = [0.3, 0.5, 0.7], [1.0, -2.0, 0.5], 1e-6
+    ahead, behind = ([a + s * h * b for a, b in zip(x, v, strict=True)] for s in (1, -1))
+    slope = te.grad(inner)
+    difference = (inner(ahead) - inner(behind)) / (2 * h)
+    assert sum(a * b for a, b in zip(slope(x), v, strict=True)) == pytest.approx(difference, rel=1e-7)
+    differences = [(a - b) / (2 * h) for a, b in zip(slope(ahead), slope(behind), strict=True)]
+    assert te.hvp(inner, (x,), (v,)) == pytest.approx(differences, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["Series", "DataFrame"])
+def test_blocks_of_a_hessian_do_not_fit_into_columns(kind: str) -> None:
+    values = numpy.ones(3)
+    with pytest.raises(StructureError, match="write the program as a function of arrays"):
+        te.hessian(lambda s: (s**3).to_numpy().sum())(pandas_of(kind, values if kind == "Series" else {"a": values}))

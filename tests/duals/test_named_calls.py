@@ -42,8 +42,9 @@ def test_the_programs_own_expression_is_named(call: str, tmp_path: Any) -> None:
     exec(compile(file.read_text(), str(file), "exec"), names)
     with pytest.raises(DroppedDerivativeError) as caught:
         te.vjp(names["program"], np.array([0.3, 0.8, 1.2]))
+    hint = r"Columns of pandas take no traced array: .* X\.to_numpy\(\) @ b\. " if "pd." in call else ""
     assert re.fullmatch(
         re.escape(call) + r" would turn a (traced array of shape \(3,\)|dual number \(.+?\)) into a plain (array|float"
-        rf"|complex number) and lose its derivative \({re.escape(str(file))}:2 in program\)\. Lift .*",
+        rf"|complex number) and lose its derivative \({re.escape(str(file))}:2 in program\)\. {hint}Lift .*",
         str(caught.value),
     )

@@ -1,11 +1,10 @@
 """Every engine for tasks gives the bits of threads, for all transforms of a program."""
 
-import importlib.util
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -14,19 +13,12 @@ from typing import Any
 import far_programs as far
 import numpy as np
 import pytest
+from workers.conftest import skip_without
 
 import tapeengine as te
 from tapeengine.errors import StructureError, UnsupportedError, WorkerError
 
 SCRIPT = Path(far.__file__)
-ENGINES = {"processes": None, "loky": "loky", "dask": "distributed"}
-NEEDS = {**ENGINES, "ray": "ray", "mpi": "mpi4py"}
-
-
-def skip_without(name: str) -> None:
-    module = NEEDS[name]
-    if module is not None and importlib.util.find_spec(module) is None:
-        pytest.skip(f"{name}: {module} is not installed (pip install 'tapeengine[{name}]')")
 
 
 @pytest.fixture(scope="module")
@@ -36,20 +28,13 @@ def wanted() -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    skip_without("dask")
-    with far.started("dask") as executor:
-        yield executor
+def client(started: Callable[[str], Any]) -> Any:
+    return started("dask")
 
 
-@pytest.fixture(scope="module", params=list(ENGINES))
-def engine(request: Any) -> Iterator[Any]:
-    skip_without(request.param)
-    if request.param == "dask":
-        yield request.getfixturevalue("client")
-        return
-    with far.started(request.param) as executor:
-        yield executor
+@pytest.fixture(scope="module", params=["processes", "loky", "dask"])
+def engine(request: Any, started: Callable[[str], Any]) -> Any:
+    return started(request.param)
 
 
 def test_the_derivatives_are_those_of_the_program_in_order(wanted: dict[str, str]) -> None:
@@ -191,7 +176,7 @@ def test_a_slow_worker_holds_up_nobody_but_who_waits_for_it(engine: Any) -> None
 
 
 @pytest.mark.parametrize("name", ["processes", "loky"])
-def test_a_worker_that_dies_is_one_error(name: str, tmp_path: Path) -> None:
+def test_a_worker_that_dies_is_one_error(name: str, tmp_path: Path, started: Callable[[str], Any]) -> None:
     skip_without(name)
 
     def program(x: Any, executor: Any) -> Any:
@@ -204,8 +189,7 @@ def test_a_worker_that_dies_is_one_error(name: str, tmp_path: Path) -> None:
 
     with far.started(name, 1) as executor:
         assert te.grad(program)(2.0, executor=executor) == 12.0
-    with far.started(name, 1) as executor:
-        assert te.grad(program)(2.0, executor=executor) == 4.0 * 8.0 + 4.0
+    assert te.grad(program)(2.0, executor=started(name)) == 4.0 * 8.0 + 4.0
 
 
 @pytest.mark.slow

@@ -1,18 +1,15 @@
 """The examples on workers: correct, and equal bits on threads, processes and dask."""
 
 import importlib
-import importlib.util
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
-import far_programs as far
 import pytest
+from workers.conftest import EXAMPLES
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SIZES = {"logistic_regression": (400,), "ode_ensemble": (3, 40), "monte_carlo_greeks": (4, 2000)}
 ERRORS = {
     "logistic_regression": ("largest error of a weight", 0.2),
@@ -21,24 +18,13 @@ ERRORS = {
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _importable() -> Iterator[None]:
-    """Importable on the workers as well, which get this path."""
-    sys.path.append(str(EXAMPLES))
-    yield
-    sys.path.remove(str(EXAMPLES))
-
-
 @pytest.fixture(scope="module", params=["processes", "dask"])
-def engine(request: Any, _importable: None) -> Iterator[Any]:
-    if request.param == "dask" and importlib.util.find_spec("distributed") is None:
-        pytest.skip("dask: distributed is not installed (pip install 'tapeengine[dask]')")
-    with far.started(request.param) as executor:
-        yield executor
+def engine(request: Any, started: Callable[[str], Any]) -> Any:
+    return started(request.param)
 
 
 @pytest.fixture(scope="module")
-def near(_importable: None) -> dict[str, Any]:
+def near(started: Callable[[str], Any]) -> dict[str, Any]:
     with ThreadPoolExecutor(2) as executor:
         return {name: importlib.import_module(name).main(executor, *sizes) for name, sizes in SIZES.items()}
 

@@ -273,6 +273,7 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
     cdef Outputs outputs
     cdef tuple duals
     cdef Py_ssize_t i, n = len(primals)
+    cdef unsigned long thread
     cdef object x
     tape.head.max_bytes = max_bytes
     tape.rules = rules
@@ -282,8 +283,10 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
     back.tape = tape
     back.structures = structures
     back.primals = PyList_New(n)
+    thread = tape.head.thread
     try:
         duals = PyTuple_New(n)
+        tape.head.thread = 0    # what a container's `take` makes of traced values belongs to the trace that they come from
         for i in range(n):
             inputs.root = i
             inputs.layout = Layout.__new__(Layout)
@@ -294,6 +297,7 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
             PyTuple_SET_ITEM(duals, i, x)
         if inputs.arrays is not None:
             protect_shared(inputs.arrays)
+        tape.head.thread = thread
         inputs.finish()
         result = program(*duals, **keywords) if keywords else program(*duals)
         if has_aux:
