@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -170,8 +171,8 @@ class Structure:
         axes = tuple(range(sets.ndim)) if axes is None else axes
         shape = tuple(1 if axis in axes else extent for axis, extent in enumerate(sets.shape))
         kept = [axis for axis in range(sets.ndim) if axis not in axes]
-        found = (
-            np.transpose(sets, (*axes, *kept)).reshape(-1, *(sets.shape[axis] for axis in kept)) if axes else sets[None]
+        found = np.transpose(sets, (*axes, *kept)).reshape(
+            math.prod(sets.shape[axis] for axis in axes), *(sets.shape[axis] for axis in kept)
         )
         if not len(found):
             return np.zeros(shape, np.uint64)

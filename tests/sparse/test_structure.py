@@ -106,6 +106,11 @@ LINEAR_ALGEBRA: dict[str, tuple[Callable[[Any], Any], int]] = {
     "differences": (lambda a: np.diff(a, axis=1), 2),
     "padding": (lambda a: np.pad(a, 1), 2),
     "interpolated": (lambda a: np.interp(np.array([0.4, 0.8]), np.arange(4.0), a[0]), 2),
+    "least squares": (lambda a: np.linalg.lstsq(a[:, :1], a[:, 2], rcond=None)[0], 2),
+    "least squares of a right-hand side": (lambda a: np.linalg.lstsq(np.eye(2), a[:, 2], rcond=None)[0], 2),
+    "inverses of no matrices": (lambda a: np.linalg.inv(np.reshape(a[:, :0], (0, 2, 2))), 2),
+    "products with nothing": (lambda a: a @ np.zeros((4, 0)), 2),
+    "sums of nothing": (lambda a: np.dot(a[:, :0], np.zeros((0, 3))), 2),
     "complex parts": (lambda a: ((a + 1j * a[::-1]) ** 2).imag, 2),
 }
 
