@@ -14,7 +14,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 cimport cython
 cimport numpy as cnp
-from numpy cimport PyArray_DATA, ndarray
+from numpy cimport PyArray_DATA, PyTypeNum_ISCOMPLEX, ndarray
 
 from tapeengine._core.sweeps.batch cimport Batch, lifetimes_of
 from tapeengine._core.tape.accumulation cimport Reverse, View
@@ -639,6 +639,11 @@ def numbers_of_result(Backpropagator back):
 def numbers_of_each(Backpropagator back):
     """Where the numbers of each primal are."""
     return [places_of([layout]) for layout in back.primals]
+
+
+def has_complex(Tape tape):
+    """Whether there are arrays of complex numbers."""
+    return any([PyTypeNum_ISCOMPLEX(tape.places[k].type) for k in range(tape.place_count)])
 
 
 def array_ids(Tape tape):
