@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import tapeengine as te
 import tapeengine.numpy as tnp
 from tapeengine._core.sweeps import slots
-from tapeengine.sparse.structure import Structure, key_of
+from tapeengine.sparse.structure import Structure, by_inputs, by_outputs, key_of
 from tapeengine.sparse.tracing import traced
 
 
@@ -167,7 +167,7 @@ def test_blocks_of_bits_find_what_searches_find(outputs: int, n: int) -> None:
     structure = Structure(traced(te.default_engine(), program, ([1.0] * n,))[1])
     ends, begins = structure.outputs, structure.inputs
     searched = structure.slots.search(ends, 1 << 40)
-    for other in (structure.slots.by_outputs(ends, begins), structure.slots.by_inputs(ends, begins)):
+    for other in (by_outputs(structure.slots, ends, begins), by_inputs(structure.slots, ends, begins)):
         for one, two in zip(searched, other, strict=True):
             np.testing.assert_array_equal(one, two)
 
