@@ -18,7 +18,7 @@ import numpy as np
 
 import tapeengine as te
 from tapeengine.gradbench import ba
-from tapeengine.sparse.structure import Structure
+from tapeengine.sparse.structure import Structure, by_outputs
 from tapeengine.sparse.tracing import traced
 
 TURNS = 7
@@ -98,7 +98,7 @@ def scalars(n: int = 250_000, outputs: int = 64) -> None:
     back = traced(te.default_engine(), program, ([1.0] * outputs,))[1]
     structure = Structure(back)
     ends, begins = structure.outputs, structure.inputs
-    walk, solved = least(lambda: Structure(back), lambda: structure.slots.by_outputs(ends, begins))
+    walk, solved = least(lambda: Structure(back), lambda: by_outputs(structure.slots, ends, begins))
     records = len(back.tape)
     nanoseconds = [1e9 * seconds / records for seconds in (walk, solved)]
     print("{:,} scalar records: walk {:.1f} ns each, a block {:.1f} ns (limit 10)".format(records, *nanoseconds))

@@ -104,10 +104,12 @@ def cumulates(call: Call) -> Sets:
 
 
 def core(call: Call) -> Sets:
-    """Each result's matrix, vector or number depends on the whole matrix of the argument: its last two axes."""
-    sets = call.sets[0]
-    batch = sets.shape[:-2]
-    whole = call.over(sets, (sets.ndim - 2, sets.ndim - 1)).reshape(batch)
+    """Each result's matrix, vector or number depends on all of the matrix in each argument: on its last two axes."""
+    whole: Any = np.zeros((), np.uint64)
+    for sets in call.sets.values():
+        last = tuple(range(max(sets.ndim - 2, 0), sets.ndim))
+        whole = call.union(whole, call.over(sets, last).reshape(sets.shape[:-2]))
+    batch = whole.shape
     return np.broadcast_to(whole.reshape(batch + (1,) * (len(call.shape) - len(batch))), call.shape)
 
 

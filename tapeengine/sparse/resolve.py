@@ -55,6 +55,11 @@ class Sweep:
         self.inner = getattr(back, "backpropagator", back)
         self.line = getattr(back, "line", lambda id: None)
         self.tape = self.inner.tape
+        if slots.has_complex(self.tape):
+            raise UnsupportedError(
+                "the program computes with arrays of complex numbers, whose partial derivatives are no real numbers. "
+                "Write it with real and imaginary parts where the monoid is another one"
+            )
         self.monoid = monoid
         self.slots = slots.Slots(self.inner)
         self.arrived: dict[int, Any] = {}
@@ -102,8 +107,8 @@ class Sweep:
         parts = slots.parts_of(self.tape, k, self, i)
         if parts is None:
             raise UnsupportedError(
-                "a function with a custom derivative rule defines the rule for numbers only. "
-                "Use the function without its rule for other monoids"
+                f"{name} says what it does to numbers only. "
+                "Write it with other operations where the monoid is another one"
             )
         line = self.line(i)
         written = {number for made, _, _ in parts for number in np.ravel(made).tolist()}

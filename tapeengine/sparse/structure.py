@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ import numpy as np
 from tapeengine._core.sweeps import linear, slots
 from tapeengine.primitive.patterns import elementwise
 
-__all__ = ["Recorded", "Rows", "Structure", "kept_by_rules", "key_of", "wanted_by"]
+__all__ = ["Recorded", "Rows", "Structure", "by_inputs", "by_outputs", "kept_by_rules", "key_of", "wanted_by"]
 
 
 class Rows(NamedTuple):
@@ -170,8 +171,8 @@ class Structure:
         axes = tuple(range(sets.ndim)) if axes is None else axes
         shape = tuple(1 if axis in axes else extent for axis, extent in enumerate(sets.shape))
         kept = [axis for axis in range(sets.ndim) if axis not in axes]
-        found = (
-            np.transpose(sets, (*axes, *kept)).reshape(-1, *(sets.shape[axis] for axis in kept)) if axes else sets[None]
+        found = np.transpose(sets, (*axes, *kept)).reshape(
+            math.prod(sets.shape[axis] for axis in axes), *(sets.shape[axis] for axis in kept)
         )
         if not len(found):
             return np.zeros(shape, np.uint64)
@@ -212,10 +213,56 @@ class Structure:
         if found[0] is None and not always:
             return None
         if found[0] is None and outputs.size <= count:
-            found = self.slots.by_outputs(outputs, self.inputs)
+            found = by_outputs(self.slots, outputs, self.inputs)
         elif found[0] is None:
-            found = self.slots.by_inputs(outputs, self.inputs)
+            found = by_inputs(self.slots, outputs, self.inputs)
         return Rows(*found)
+
+
+def by_outputs(known: Any, outputs: Any, inputs: Any) -> tuple[Any, Any]:
+    """What `Slots.search` finds, by a walk downwards for each block of 64 outputs; `inputs` are ids in order."""
+    words, ends = np.empty(known.pair_count, np.uint64), np.empty(known.inputs_made, np.uint64)
+    counts, parts = [0], [np.zeros(0, np.uint32)]
+    for first in range(0, outputs.size, 64):
+        block = np.ascontiguousarray(outputs[first : first + 64])
+        words[...] = ends[...] = 0
+        known.downwards(block, words, ends)
+        for k, bits in enumerate(bits_of(ends[inputs], block.size)):
+            parts.append(inputs[bits])
+            counts.append(counts[first + k] + parts[-1].size)
+    return np.array(counts), np.concatenate(parts)
+
+
+def by_inputs(known: Any, outputs: Any, inputs: Any) -> tuple[Any, Any]:
+    """What `Slots.search` finds, by a walk upwards for each block of 64 inputs."""
+    members = known.members()
+    filled = np.flatnonzero(members < known.inputs_made)
+    places = np.zeros(known.inputs_made, np.int64)
+    places[members[filled]] = filled
+    group = members.size // max(known.groups, 1)
+    words, ends = np.empty(known.pair_count, np.uint64), np.empty(outputs.size, np.uint64)
+    begins, masks = np.zeros(known.inputs_made, np.uint64), np.empty(known.groups, np.uint32)
+    rows, parts = [np.zeros(0, np.int64)], [np.zeros(0, np.uint32)]
+    for first in range(0, inputs.size, 64):
+        chosen = inputs[first : first + 64]
+        begins[chosen] = np.uint64(1) << np.arange(chosen.size, dtype=np.uint64)
+        masks[...] = 0
+        at = places[chosen]
+        np.bitwise_or.at(masks, at // group, np.uint32(1) << (at % group).astype(np.uint32))
+        known.upwards(outputs, begins, masks, words, ends)
+        seen = np.flatnonzero(ends)
+        for k, bits in enumerate(bits_of(ends[seen], chosen.size)):
+            rows.append(seen[bits])
+            parts.append(np.full(rows[-1].size, chosen[k]))
+    row = np.concatenate(rows)
+    counts = np.bincount(row, minlength=outputs.size)
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return starts, np.concatenate(parts)[np.argsort(row, kind="stable")]
+
+
+def bits_of(words: Any, count: int) -> Any:
+    """For each of the first bits, in which of some words it is set."""
+    return ((words >> np.uint64(k)) & np.uint64(1) != 0 for k in range(count))
 
 
 def wanted_by(tape: Any) -> Any:

@@ -18,6 +18,7 @@ from tapeengine.testing.checks import CHECKS, ROUNDINGS, check_space
 from tapeengine.testing.derivative import copied, has_nan, read_only, same_bits
 from tapeengine.testing.edges import edge_messages
 from tapeengine.testing.kernels import kernel_messages, opcode_messages
+from tapeengine.testing.patterns import pattern_messages
 from tapeengine.testing.report import Report
 from tapeengine.testing.second_order import second_order_messages, untraced
 from tapeengine.testing.zeros import is_elementwise, zero_messages
@@ -32,9 +33,10 @@ def check_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> R
     states), ``inputs`` (nothing writes into arguments, tangents or cotangents), ``space`` (of each tangent and
     cotangent), ``linearity``, ``adjoint`` (jvp and vjp are transposes of each other to 1e-13), ``differences`` (jvp
     against central differences), ``zero`` (a zero cotangent gives exactly zero, elementwise, even where the partial
-    is infinite or NaN), ``repeat`` (a second call gives the same bits), ``block`` (the block form of a jvp rule against
-    the rule), ``edges`` (first and second derivatives at ties, zeros, poles and infinities against those nearby),
-    ``kernel`` and ``opcode`` (C against the primal and the rules) and ``order2`` (the derivatives of the rules).
+    is infinite or NaN), ``repeat`` (a second call gives the same bits), ``block`` (the block form of a jvp rule
+    against the rule), ``edges`` (first and second derivatives at ties, zeros, poles and infinities against those
+    nearby), ``pattern`` (it holds what unit tangents reach), ``kernel`` and ``opcode`` (C against the primal and
+    the rules) and ``order2`` (the derivatives of the rules).
 
     Parameters
     ----------
@@ -125,6 +127,9 @@ class _Checker:
         if case.primitive.opcode is not None:
             self.report.run("opcode", "", case.where, lambda: opcode_messages(case))
         for position in case.differentiated():
+            if case.primitive.pattern is not None and is_smooth:
+                messages = partial(pattern_messages, self.engine, case, position)
+                self.report.run("pattern", case.name(position), case.where, messages)
             self._check_argument(case, position, np.random.default_rng((self.seed, position)))
 
     def _has_edges(self, case: Case) -> bool:

@@ -100,14 +100,40 @@ def test_too_few_elements_are_refused() -> None:
         te.backpropagate(back, [1.0], monoid=monoids.reals())
 
 
-def test_rules_of_ones_own_are_refused() -> None:
-    @te.custom_vjp
-    def doubled(x: Any) -> Any:
-        return 2.0 * x
+@te.custom_vjp
+def twisted(x: Any, y: Any) -> Any:
+    return tnp.stack([x[0] * y, -x[1] * y * y]), y - x[1]
 
-    doubled.defvjp(lambda x: (2.0 * x, None), lambda kept, ct: (2.0 * ct,))
-    _, back = te.vjp(lambda x: doubled(x), np.ones(2))
-    with pytest.raises(UnsupportedError, match="without its rule"):
+
+def twisted_cotangents(kept: Any, ct: Any) -> Any:
+    x, y = kept
+    first, second = ct
+    return np.array([first[0] * y, -first[1] * y * y - second]), first[0] * x[0] - 2 * first[1] * x[1] * y + second
+
+
+twisted.defvjp(lambda x, y: ((np.array([x[0] * y, -x[1] * y * y]), y - x[1]), (x, y)), twisted_cotangents)
+
+
+@pytest.mark.parametrize("monoid", [monoids.reals(), monoids.absolute()], ids=["reals", "absolute"])
+def test_custom_rules_by_unit_cotangents(monoid: Any) -> None:
+    """The same sums as through the operations that the rule stands for."""
+
+    def program(function: Any, x: Any, y: Any) -> Any:
+        first, second = function(2.0 * x, y)
+        return np.sum(first * x) + second * second
+
+    given = np.array([1.0, 2.0]), 3.0
+    _, back = te.vjp(lambda x, y: program(twisted, x, y), *given)
+    plain = lambda x, y: (tnp.stack([x[0] * y, -x[1] * (y * y)]), y - x[1])  # noqa: E731
+    _, known = te.vjp(lambda x, y: program(plain, x, y), *given)
+    found, expected = (te.backpropagate(b, monoid=monoid) for b in (back, known))
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-14)
+    assert found[1] == pytest.approx(expected[1], rel=1e-14)
+
+
+def test_arrays_of_complex_numbers_are_refused() -> None:
+    _, back = te.vjp(lambda x: ((x + 1j * x[::-1]) ** 2).imag, np.ones(2))
+    with pytest.raises(UnsupportedError, match="complex numbers"):
         te.backpropagate(back, monoid=monoids.absolute())
 
 

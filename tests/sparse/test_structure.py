@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import tapeengine as te
 import tapeengine.numpy as tnp
 from tapeengine._core.sweeps import slots
-from tapeengine.sparse.structure import Structure, key_of
+from tapeengine.sparse.structure import Structure, by_inputs, by_outputs, key_of
 from tapeengine.sparse.tracing import traced
 
 
@@ -106,6 +106,11 @@ LINEAR_ALGEBRA: dict[str, tuple[Callable[[Any], Any], int]] = {
     "differences": (lambda a: np.diff(a, axis=1), 2),
     "padding": (lambda a: np.pad(a, 1), 2),
     "interpolated": (lambda a: np.interp(np.array([0.4, 0.8]), np.arange(4.0), a[0]), 2),
+    "least squares": (lambda a: np.linalg.lstsq(a[:, :1], a[:, 2], rcond=None)[0], 2),
+    "least squares of a right-hand side": (lambda a: np.linalg.lstsq(np.eye(2), a[:, 2], rcond=None)[0], 2),
+    "inverses of no matrices": (lambda a: np.linalg.inv(np.reshape(a[:, :0], (0, 2, 2))), 2),
+    "products with nothing": (lambda a: a @ np.zeros((4, 0)), 2),
+    "sums of nothing": (lambda a: np.dot(a[:, :0], np.zeros((0, 3))), 2),
     "complex parts": (lambda a: ((a + 1j * a[::-1]) ** 2).imag, 2),
 }
 
@@ -162,7 +167,7 @@ def test_blocks_of_bits_find_what_searches_find(outputs: int, n: int) -> None:
     structure = Structure(traced(te.default_engine(), program, ([1.0] * n,))[1])
     ends, begins = structure.outputs, structure.inputs
     searched = structure.slots.search(ends, 1 << 40)
-    for other in (structure.slots.by_outputs(ends, begins), structure.slots.by_inputs(ends, begins)):
+    for other in (by_outputs(structure.slots, ends, begins), by_inputs(structure.slots, ends, begins)):
         for one, two in zip(searched, other, strict=True):
             np.testing.assert_array_equal(one, two)
 

@@ -10,7 +10,7 @@ import pytest
 
 import tapeengine as te
 from tapeengine.plugins.kernels import scalar_kernel
-from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, uniform
+from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, patterns, uniform
 from tapeengine.primitive.builders import (
     BROADCAST,
     PRODUCT,
@@ -188,6 +188,7 @@ WRONG = {
             samples=(Sample((uniform(), uniform())),),
         ),
     ),
+    "a pattern that leaves out what counts": ("pattern", square(pattern=lambda call: 0 * call.sets[0])),
     "an opcode of another operation": ("opcode", square(opcode="exp")),
     "an opcode that is none": ("opcode", square(opcode="square_it")),
     "an opcode of two operands": ("opcode", square(opcode="mul")),
@@ -202,7 +203,8 @@ def test_exactly_one_check_fails(check: str, primitive: Primitive) -> None:
 
 
 def test_every_check_has_a_wrong_record() -> None:
-    ran = set(report_primitive(square(kernel=kernel(lambda x: x * x, lambda x: 2.0 * x), opcode="exp")).runs)
+    compiled = kernel(lambda x: x * x, lambda x: 2.0 * x)
+    ran = set(report_primitive(square(kernel=compiled, opcode="exp", pattern=patterns.elementwise)).runs)
     assert ran == {check for check, _ in WRONG.values()}
 
 

@@ -64,6 +64,22 @@ cdef class CustomRecord(ArrayRecord):
         walk.all_of(id, self.reads(), self.outputs, "a function with a custom rule")
         return 0
 
+    cdef object parts(self, object walk, uint32_t id):
+        """The rule's cotangents of unit cotangents of each number of the results."""
+        cdef Reverse r = Reverse.__new__(Reverse)
+        cdef Py_ssize_t k, e
+        r.tape = walk.tape
+        found = [(walk.numbered(self.outputs[k]), walk.numbered(place), 1.0) for k, place in self.captured]
+        for k, place in enumerate(self.outputs if self.inputs else ()):
+            for e in range(0 if place is None else walk.numbered(place).size):
+                units = [None] * len(self.outputs)
+                units[k] = unit(place, e)
+                partials = self.within(r, self.rule.pull, units)
+                made = walk.numbered(place).reshape(-1)[e]
+                found.extend([(made, walk.numbered(source), 0.0 if partials[j] is None else partials[j])
+                              for j, source in self.inputs])
+        return found
+
     cdef object within(self, Reverse r, object function, list values):
         """Call a rule, and return its results as values of the next outer trace.
 
@@ -83,6 +99,15 @@ cdef class CustomRecord(ArrayRecord):
 
     cdef object results(self, Head *h, object function, list values):
         return [stripped(h, self.tag, x) for x in function([own(value) for value in values])]
+
+
+cdef object unit(object place, Py_ssize_t e):
+    """The cotangent of a place that is 1 at one element and 0 elsewhere."""
+    if type(place) is not View:
+        return 1.0
+    found = numpy.zeros(place.shape, place.dtype)
+    found.reshape(-1)[e] = 1.0
+    return found
 
 
 cdef object own(object value):

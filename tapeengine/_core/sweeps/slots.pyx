@@ -14,7 +14,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 cimport cython
 cimport numpy as cnp
-from numpy cimport PyArray_DATA, ndarray
+from numpy cimport PyArray_DATA, PyTypeNum_ISCOMPLEX, ndarray
 
 from tapeengine._core.sweeps.batch cimport Batch, lifetimes_of
 from tapeengine._core.tape.accumulation cimport Reverse, View
@@ -78,7 +78,8 @@ cdef class Slots:
     cdef readonly Py_ssize_t inputs_made
     cdef Py_ssize_t inputs_room
     cdef uint32_t *member       # by group and bit: the id
-    cdef Py_ssize_t groups, groups_room
+    cdef readonly Py_ssize_t groups
+    cdef Py_ssize_t groups_room
     cdef dict pools             # by the extent in front: the first of its groups, and how many bits each has used
     cdef Py_ssize_t used        # bits of the last group that holds single numbers and small arrays
     cdef uint64_t last
@@ -487,32 +488,19 @@ cdef class Slots:
             member += 1
         return used
 
-    def by_outputs(self, outputs, inputs):
-        """What `search` finds, by a walk downwards for each block of 64 outputs; `inputs` are ids in order."""
-        cdef Py_ssize_t first, width, k, n = outputs.size
-        cdef object every = numpy.ascontiguousarray(outputs), words = numpy.empty(self.count, numpy.uint64)
-        cdef object ends = numpy.empty(self.inputs_made, numpy.uint64)
-        cdef uint64_t *out = slots_in(every)
+    def downwards(self, outputs, words, ends):
+        """Give each pair, in `words`, and each input, in `ends`, the bits of the outputs that were computed from it."""
+        cdef Py_ssize_t k, n = outputs.size
+        cdef uint64_t *out = slots_in(outputs)
         cdef uint64_t *word = slots_in(words)
         cdef uint64_t *end = slots_in(ends)
-        counts, parts = numpy.zeros(n + 1, numpy.int64), []
-        for first in range(0, n, 64):
-            width = min(<Py_ssize_t> 64, n - first)
-            words[...] = 0
-            ends[...] = 0
-            with nogil:
-                for k in range(width):
-                    self.hand_down(out[first + k], ONE << k, word, end)
-                for k in range(self.count - 1, -1, -1):
-                    if word[k]:
-                        self.hand_down(self.pairs[k].a, word[k], word, end)
-                        self.hand_down(self.pairs[k].b, word[k], word, end)
-            seen = ends[inputs]
-            for k in range(width):
-                part = inputs[(seen >> numpy.uint64(k)) & numpy.uint64(1) != 0]
-                counts[first + k + 1] = part.size
-                parts.append(part)
-        return numpy.cumsum(counts), numpy.concatenate(parts) if parts else fresh(0)
+        with nogil:
+            for k in range(n):
+                self.hand_down(out[k], ONE << k, word, end)
+            for k in range(self.count - 1, -1, -1):
+                if word[k]:
+                    self.hand_down(self.pairs[k].a, word[k], word, end)
+                    self.hand_down(self.pairs[k].b, word[k], word, end)
 
     cdef inline void hand_down(self, uint64_t u, uint64_t outputs, uint64_t *word, uint64_t *end) noexcept nogil:
         """Give a slot the outputs that were computed from it."""
@@ -527,49 +515,35 @@ cdef class Slots:
             bits >>= 1
             member += 1
 
-    def by_inputs(self, outputs, inputs):
-        """What `search` finds, by a walk upwards for each block of 64 inputs."""
-        cdef Py_ssize_t first, width, k, m = inputs.size, n = outputs.size
-        cdef object every = numpy.ascontiguousarray(outputs), ends = numpy.empty(n, numpy.uint64)
-        cdef object words = numpy.empty(self.count, numpy.uint64), begins = numpy.empty(self.inputs_made, numpy.uint64)
-        cdef object masks = numpy.empty(self.groups, numpy.uint32), places = self.member_places(inputs)
-        cdef uint64_t *out = slots_in(every)
+    def upwards(self, outputs, begins, masks, words, ends):
+        """Give each pair, in `words`, and each output, in `ends`, the bits that the inputs below it begin with.
+
+        `masks` are the bits of the inputs of each group that begin with any.
+        """
+        cdef Py_ssize_t k, n = outputs.size
+        cdef uint64_t *out = slots_in(outputs)
         cdef uint64_t *end = slots_in(ends)
         cdef uint64_t *word = slots_in(words)
         cdef uint64_t *begin = slots_in(begins)
         cdef uint32_t *mask = ids_in(masks)
-        rows, parts = [fresh(0)], [fresh(0)]
-        for first in range(0, m, 64):
-            width = min(<Py_ssize_t> 64, m - first)
-            chosen, place = inputs[first:first + width], places[first:first + width]
-            begins[chosen] = ONE << numpy.arange(width, dtype=numpy.uint64)
-            masks[...] = 0
-            numpy.bitwise_or.at(masks, place // GROUP, numpy.uint32(1) << (place % GROUP).astype(numpy.uint32))
-            with nogil:
-                for k in range(self.count):
-                    word[k] = self.above(self.pairs[k].a, word, begin, mask) | self.above(self.pairs[k].b, word, begin, mask)
-                for k in range(n):
-                    end[k] = self.above(out[k], word, begin, mask)
-            any_seen = numpy.flatnonzero(ends)
-            seen = ends[any_seen]
-            for k in range(width):
-                part = any_seen[(seen >> numpy.uint64(k)) & numpy.uint64(1) != 0]
-                rows.append(part.astype(numpy.uint32))
-                parts.append(numpy.full(part.size, chosen[k], numpy.uint32))
-        row = numpy.concatenate(rows)
-        order = numpy.argsort(row, kind="stable")
-        counts = numpy.bincount(row, minlength=n)
-        return numpy.concatenate([[0], numpy.cumsum(counts)]).astype(numpy.int64), numpy.concatenate(parts)[order]
+        with nogil:
+            for k in range(self.count):
+                word[k] = self.above(self.pairs[k].a, word, begin, mask) | self.above(self.pairs[k].b, word, begin, mask)
+            for k in range(n):
+                end[k] = self.above(out[k], word, begin, mask)
 
-    cdef object member_places(self, ids):
-        """Where inputs lie among all members."""
-        cdef Py_ssize_t k, n = self.groups * GROUP
-        cdef object of = numpy.zeros(max(n, self.inputs_made), numpy.int64)
-        cdef int64_t *place = <int64_t *> PyArray_DATA(<ndarray> of)
-        for k in range(GROUP, n):
-            if self.member[k] < self.inputs_made:
-                place[self.member[k]] = k
-        return of[ids]
+    def members(self):
+        """The id of each member of each group, 2^32 - 1 for none."""
+        cdef object found = fresh(self.groups * GROUP)
+        if self.groups > 1:
+            memcpy(PyArray_DATA(<ndarray> found), self.member, self.groups * GROUP * sizeof(uint32_t))
+        found[:GROUP] = 0xFFFFFFFF
+        return found
+
+    @property
+    def pair_count(self):
+        """How many pairs there are."""
+        return self.count
 
     cdef inline uint64_t above(self, uint64_t u, const uint64_t *word, const uint64_t *begin, const uint32_t *mask) noexcept nogil:
         """The chosen inputs that a slot holds."""
@@ -639,6 +613,11 @@ def numbers_of_result(Backpropagator back):
 def numbers_of_each(Backpropagator back):
     """Where the numbers of each primal are."""
     return [places_of([layout]) for layout in back.primals]
+
+
+def has_complex(Tape tape):
+    """Whether there are arrays of complex numbers."""
+    return any([PyTypeNum_ISCOMPLEX(tape.places[k].type) for k in range(tape.place_count)])
 
 
 def array_ids(Tape tape):

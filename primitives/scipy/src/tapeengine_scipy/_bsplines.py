@@ -7,7 +7,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample
+from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import broadcast, scale, unbroadcast
 from tapeengine_scipy._callables import holds_traced, plain_value
 from tapeengine_scipy._passing import beside
@@ -28,6 +28,12 @@ def _slope(x: Any, knots: Any, degree: int, nu: int, outside: Any) -> Any:
 
 _KNOTS = {"knots": numpy.array([0.0, 0, 0, 0, 1, 2, 3, 3, 3, 3]), "degree": 3, "nu": 0, "outside": True}
 
+
+def _pattern(call: patterns.Call) -> Any:
+    """All splines at a place depend on that place."""
+    return numpy.broadcast_to(call.sets[0][..., None], call.shape)
+
+
 BASIS: Primitive = Primitive(
     "scipy.interpolate.basis",
     _basis,
@@ -41,6 +47,7 @@ BASIS: Primitive = Primitive(
             scale(t[..., None], _slope(x, knots, degree, nu, outside)), out_space
         )
     },
+    pattern=_pattern,
     samples=(Sample((numpy.array([0.3, 1.7, 2.2]),), _KNOTS), Sample((numpy.array([[0.4], [2.6]]),), _KNOTS)),
     doc="the values of all B-splines of given knots at places; d = those of their derivatives",
 )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy
 import scipy
 
-from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, uniform
+from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, patterns, uniform
 from tapeengine.primitive.blocks import scaled_block
 from tapeengine.primitive.builders import broadcast, scale, unbroadcast
 
@@ -69,7 +69,8 @@ def elementwise(
         names = partial.__code__.co_varnames[: partial.__code__.co_argcount]
         vjp[arg] = Rule(_vjp(partial), (f"{arg}_space", *names))
         jvp[arg] = Rule(_jvp(partial), ("out_space", *names), block=_block(partial))
-    return kind(name, primal, vjp, jvp, samples=lambda: _samples(domain, static or {}, edges), doc=doc, args=args)
+    beside: Any = {"samples": lambda: _samples(domain, static or {}, edges), "pattern": patterns.elementwise}
+    return kind(name, primal, vjp, jvp, doc=doc, args=args, **beside)
 
 
 def _vjp(partial: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,7 +19,7 @@ import scipy
 from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_scipy._passing import beside, names_of
 from tapeengine_scipy._trigonometric import dct, dctn, dst, dstn, idct, idctn, idst, idstn
@@ -65,7 +65,8 @@ def _transform(name: str) -> Primitive:
         back = made(ct, n=n, axis=axis, norm=norm, workers=workers)
         return unbroadcast(resized(back, x_space.shape[axis], axis), x_space)
 
-    made = linear(f"scipy.fft.{name}", primal, transpose, samples=_lengths, doc=f"{name}(x); dx = {name}(ct), cut to x")
+    doc = f"{name}(x); dx = {name}(ct), cut to x"
+    made = linear(f"scipy.fft.{name}", primal, transpose, samples=_lengths, pattern=patterns.along, doc=doc)
     return made
 
 
@@ -90,6 +91,7 @@ RFFT: Primitive = linear(
         Sample((uniform((4,)),), {"n": 4, "axis": -1}),
         Sample((uniform((3, 4)),), {"n": 5, "axis": 0, "norm": "ortho"}),
     ),
+    pattern=patterns.along,
     doc="rfft(x); dx = Re fft(ct), with ct padded by zeros",
 )
 
@@ -125,6 +127,7 @@ IRFFT: Primitive = linear(
         Sample((uniform((4,), dtype=complex),), {"n": 4, "axis": 0}),
         Sample((uniform((4,)),), {"n": 5, "axis": 0}),
     ),
+    pattern=patterns.along,
     doc="irfft(x); dx = conj(rfft(ct)), doubled where a coefficient has a mirror image",
 )
 

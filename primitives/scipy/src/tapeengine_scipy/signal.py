@@ -16,7 +16,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample, builders, uniform
+from tapeengine.primitive import Primitive, Sample, builders, patterns, uniform
 from tapeengine.primitive.builders import unbroadcast
 from tapeengine_scipy._filters import filtfilt, lfilter, lfilter_zi, sosfilt, sosfilt_zi, sosfiltfilt
 from tapeengine_scipy._passing import beside, names_of
@@ -40,6 +40,29 @@ def _correlation(ct: Any, kernel: Any, *, method: str = "auto") -> Any:
     return scipy.signal.convolve(ct, numpy.flip(kernel), mode="valid", method=method)
 
 
+def _windows(call: patterns.Call, sets: Any, extents: Any, padding: int) -> Any:
+    """Unions over windows of some extents, one for each axis; in between zeros are put around the sets."""
+    for axis, extent in enumerate(extents):
+        lines = numpy.moveaxis(sets, axis, 0)
+        room = numpy.zeros((padding * (extent - 1), *lines.shape[1:]), lines.dtype)
+        lines = patterns.windows(call, numpy.concatenate((room, lines, room)), extent)
+        sets = numpy.moveaxis(lines, 0, axis)
+    return sets
+
+
+def _full_pattern(call: patterns.Call) -> Any:
+    """Each element depends on a window of either argument, as large as the other."""
+    found = [_windows(call, sets, call.spaces[1 - k].shape, 1) for k, sets in call.sets.items()]
+    return found[0] if len(found) == 1 else call.union(*found)
+
+
+def _valid_pattern(call: patterns.Call) -> Any:
+    """Each element depends on a window of the first argument and on all of the kernel."""
+    kernel = call.spaces[1].shape
+    found = [_windows(call, sets, kernel, 0) if k == 0 else call.over(sets, None) for k, sets in call.sets.items()]
+    return numpy.broadcast_to(found[0] if len(found) == 1 else call.union(*found), call.shape)
+
+
 CONVOLVE: Primitive = builders.bilinear(
     "scipy.signal.convolve",
     _full_convolution,
@@ -53,6 +76,7 @@ CONVOLVE: Primitive = builders.bilinear(
         Sample((uniform((4,)), uniform((2,))), {"method": "fft"}),
         Sample((uniform((4,)), uniform((2,), dtype=complex)), {"method": "direct"}),
     ),
+    pattern=_full_pattern,
     doc="the full convolution; each cotangent is the correlation of ct with the other argument",
 )
 CORRELATE: Primitive = builders.bilinear(
@@ -65,6 +89,7 @@ CORRELATE: Primitive = builders.bilinear(
         ),
     },
     samples=(Sample((uniform((5,)), uniform((3,)))), Sample((uniform((4, 3)), uniform((2, 2))), {"method": "direct"})),
+    pattern=_valid_pattern,
     doc="the valid correlation, transpose of the full convolution",
 )
 

@@ -8,7 +8,7 @@ import scipy
 import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
@@ -36,6 +36,7 @@ INV: Primitive = Primitive(
     vjp={"a": lambda ct, out: -(transpose(out) @ ct @ transpose(out))},
     jvp={"a": lambda t, out: -(out @ t @ out)},
     samples=_stacks,
+    pattern=patterns.core,
     doc="A^-1 = X; dA = -X^T ct X^T",
 )
 
@@ -148,6 +149,7 @@ COFACTOR: Primitive = Primitive(
     vjp={"a": lambda ct, a, a_space: unbroadcast(COFACTOR_ALONG(a, ct), a_space)},
     jvp={"a": lambda t, a: COFACTOR_ALONG(a, t)},
     samples=_stacks,
+    pattern=patterns.core,
     doc="the matrix of cofactors, det(A) A^-T, also of a singular A",
 )
 DET: Primitive = Primitive(
@@ -156,6 +158,7 @@ DET: Primitive = Primitive(
     vjp={"a": lambda ct, a, a_space: unbroadcast(_spread(ct) * COFACTOR(a), a_space)},
     jvp={"a": lambda t, a: np.sum(COFACTOR(a) * t, axis=(-2, -1))},
     samples=_stacks,
+    pattern=patterns.core,
     doc="det(A); dA = ct times the cofactors",
 )
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy
 import scipy
 
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import bilinear, unbroadcast
 
 
@@ -81,6 +81,28 @@ def example() -> Pattern:
     return Pattern([0, 0, 1, 2, 2, 2], [1, 3, 0, 2, 2, 3], (3, 4))
 
 
+def _times_pattern(call: patterns.Call) -> Any:
+    """Each element of the product depends on the entries of its row, and on what stands in x in their columns."""
+    places = call.static["pattern"]
+    rows, columns = places.rows, places.columns
+    if call.static.get("transposed", False):
+        rows, columns = columns, rows
+    width = numpy.prod(call.shape[1:], dtype=int)
+    groups = rows[:, None] * width + numpy.arange(width)
+    parts = [sets[:, None] if k == 0 else sets[columns].reshape(len(rows), width) for k, sets in call.sets.items()]
+    grouped = [call.grouped(numpy.broadcast_to(sets, groups.shape), groups, call.shape[0] * width) for sets in parts]
+    return (grouped[0] if len(grouped) == 1 else call.union(*grouped)).reshape(call.shape)
+
+
+def _sampled_pattern(call: patterns.Call) -> Any:
+    """Each entry depends on a row of either argument."""
+    places = call.static["pattern"]
+    at = {0: places.rows, 1: places.columns}
+    found = [sets[at[k]] for k, sets in call.sets.items()]
+    found = [call.over(sets, (1,))[:, 0] if sets.ndim == 2 else sets for sets in found]
+    return found[0] if len(found) == 1 else call.union(*found)
+
+
 TIMES: Primitive = bilinear(
     "scipy.sparse.matmul",
     _times_primal,
@@ -89,6 +111,7 @@ TIMES: Primitive = bilinear(
         Sample((uniform((6,)), uniform((4,))), {"pattern": example()}),
         Sample((uniform((6,)), uniform((3, 2))), {"pattern": example(), "transposed": True}),
     ),
+    pattern=_times_pattern,
     doc="A x; dx = A^T ct, and of the entries: ct[row] x[column]",
 )
 SAMPLED: Primitive = bilinear(
@@ -104,5 +127,6 @@ SAMPLED: Primitive = bilinear(
         Sample((uniform((3,)), uniform((4,))), {"pattern": example()}),
         Sample((uniform((3, 2)), uniform((4, 2))), {"pattern": example()}),
     ),
+    pattern=_sampled_pattern,
     doc="the entries of left right^T at the places of a pattern",
 )

@@ -6,7 +6,7 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, scale, unbroadcast
 from tapeengine_scipy._values import floating
 
@@ -56,6 +56,7 @@ _LOGSUMEXP: Primitive = Primitive(
         )
     },
     samples=_reductions,
+    pattern=patterns.reduces,
     doc="log(sum(exp(a))); d/da = softmax(a)",
 )
 
@@ -159,6 +160,7 @@ SOFTMAX: Primitive = Primitive(
     jvp={"x": lambda t, out, axis: _softmax_slope(t, out, axis)},
     static=("axis",),
     samples=_softmax_samples,
+    pattern=patterns.along,
     doc="exp(x)/sum(exp(x)); dx = p ct - p sum(p ct)",
 )
 LOG_SOFTMAX: Primitive = Primitive(
@@ -168,6 +170,7 @@ LOG_SOFTMAX: Primitive = Primitive(
     jvp={"x": lambda t, out, axis: t - np.sum(scale(t, np.exp(out)), axis=axis, keepdims=True)},
     static=("axis",),
     samples=_softmax_samples,
+    pattern=patterns.along,
     doc="log(softmax(x)); dx = ct - p sum(ct)",
 )
 
