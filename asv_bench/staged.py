@@ -154,7 +154,9 @@ def main() -> None:
     replayed("scalar loop, 10^5", lambda xs: scalar_loop.scalar_loop(te.math, xs), scalar_loop.inputs(100_000))
     *state, steps = particles.inputs(1000)
     replayed("particles, 1000 steps", lambda *s: particles.particles(te.math, *s, steps), tuple(state))
-    replayed("network on lists", lambda p, x: network.network(te.math, p, x), network.network_inputs(1))
+    for width in (50, 1):
+        name = f"network on lists, {width}"
+        replayed(name, lambda p, x: network.network(te.math, p, x), network.network_inputs(width))
     vector, rotation = [1.0, 2.0, 3.0], [0.5, 0.5, 0.5, 0.5]
     replayed("quaternion", lambda v, q: sum(quaternion.rotate(te.math, v, q)), (vector, rotation))
     replayed("ten records", lambda x: ((x * 2.0 + 1.0) * x - 3.0) * (x * x + x) * (x - 1.0) + x, (1.5,))

@@ -1,7 +1,9 @@
 """Replays compared with the program itself: equal values, cotangents, exceptions, to the last bit, on every path."""
 
 import math
+import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -316,3 +318,61 @@ def test_cotangents_that_are_kept_stay_what_they_were() -> None:
         assert first == again == te.vjp(program, *point)[1](1.0)
         assert double == te.vjp(program, *point)[1](2.0)
         assert value == program(*point)
+
+
+COTANGENTS = [1, True, np.float64(2.0), np.float32(1.5), np.array(2.0), -0.0, math.nan, "x", None, [1.0], 10**400]
+
+
+@pytest.mark.parametrize("cotangent", COTANGENTS, ids=repr)
+@pytest.mark.parametrize("program", [lambda x: x, lambda x: x * x, lambda x: 3.0, lambda x: (x, x)])
+def test_cotangents_of_any_kind(program: Callable[..., Any], cotangent: Any) -> None:
+    replayed = staged(program)
+    replayed(1.0)
+    found = [
+        outcome(lambda run=run: te.vjp(run, 1.5)[1](cotangent))  # type: ignore[misc]
+        for run in (replayed, replayed, program)
+    ]
+    assert found[0] == found[1] == found[2]
+
+
+def test_backpropagators_that_live_on() -> None:
+    """Registers are used again, but only those of a backpropagator that is gone."""
+
+    def program(x: Any, y: Any) -> Any:
+        return x * y + te.math.exp(x)
+
+    replayed = staged(program)
+    replayed(1.0, 2.0)
+    points = [(0.1 * k, 1.0 - k) for k in range(10)]
+    held = [te.vjp(replayed, *point)[1] for point in points]
+    wanted = [te.vjp(program, *point)[1](1.0) for point in points]
+    assert [held[k](1.0) for k in (3, 1, 9)] == [wanted[k] for k in (3, 1, 9)]
+    del held[::2]
+    assert te.vjp(replayed, *points[4])[1](1.0) == wanted[4]
+    replayed.clear()
+    assert [back(1.0) for back in held] == wanted[1::2]
+
+
+def test_replays_on_several_threads() -> None:
+    def program(xs: list[Any], k: Any) -> Any:
+        return sum((x * x * k if x > 0 else -x for x in xs), xs[0] * k)
+
+    replayed = staged(program)
+
+    def run(seed: int) -> list[tuple[Any, Any]]:
+        rng = np.random.default_rng(seed)
+        results = []
+        for _ in range(100):
+            point = (np.abs(rng.normal(size=30)).tolist(), float(rng.normal()))
+            results.append((gradient(replayed, *point), gradient(program, *point)))
+        return results
+
+    replayed([1.0] * 30, 2.0)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(6) as pool:
+            for found in pool.map(run, range(6)):
+                assert all(replay == wanted for replay, wanted in found)
+    finally:
+        sys.setswitchinterval(interval)

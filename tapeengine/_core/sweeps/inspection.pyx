@@ -55,7 +55,7 @@ def array_parents(Tape tape):
     cdef ArrayRecord record
     cdef uint32_t i
     writers, found = {}, {}
-    for i in range(h.inputs + 1, h.count):
+    for i in range(h.inputs + 1, h.count if tape.place_count or tape.arrays else 0):
         r = record_at(h, i)
         kind = op_at(h, i)
         if kind == READ or kind == WRITE:
