@@ -199,7 +199,8 @@ class Relinked:
         slots = value.__dict__.get("__slots__", ())
         hidden = {*_SLOTS, *((slots,) if isinstance(slots, str) else slots)}
         body = {name: x for name, x in vars(value).items() if name not in hidden}
-        twin = original(self.twin(type(value)))(value.__name__, bases, dict(body))
+        twin = seeing(original(self.twin(type(value))))(value.__name__, bases, dict(body))
+        type.__setattr__(twin, ORIGINAL, value)
         self.made[id(value)] = value, twin
         self.classes[value] = twin
         for name, item in body.items():
@@ -229,6 +230,24 @@ class Relinked:
             items = {key: self.seen_as(item, classes) for key, item in value.items()}
             return value if all(items[key] is value[key] for key in value) else items
         return value
+
+
+#: Where a twin says what class it is the twin of.
+ORIGINAL = "__tapeengine_original__"
+
+
+@functools.cache
+def seeing(metaclass: type) -> type:
+    """A metaclass whose classes take instances of what they are twins of for their own.
+
+    Attributes of arguments and what the module holds are instances of the original classes.
+    """
+
+    def instancecheck(cls: type, value: Any) -> bool:
+        own = vars(cls).get(ORIGINAL)
+        return type.__instancecheck__(cls, value) or (own is not None and isinstance(value, own))
+
+    return type(metaclass.__name__, (metaclass,), {"__instancecheck__": instancecheck})
 
 
 def viewed(value: Any, cls: Any) -> Any:
