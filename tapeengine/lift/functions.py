@@ -196,8 +196,7 @@ class Relinked:
         if isinstance(value, enum.EnumMeta) or issubclass(value, BaseException):  # they must stay unique
             return value
         bases = tuple(original(self.twin(base)) for base in value.__bases__)
-        slots = value.__dict__.get("__slots__", ())
-        hidden = {*_SLOTS, *((slots,) if isinstance(slots, str) else slots)}
+        hidden = {*_SLOTS, *own_slots(value)}
         body = {name: x for name, x in vars(value).items() if name not in hidden}
         twin = seeing(original(self.twin(type(value))))(value.__name__, bases, dict(body))
         type.__setattr__(twin, ORIGINAL, value)
@@ -266,8 +265,15 @@ def viewed(value: Any, cls: Any) -> Any:
 def slot_names(cls: type) -> Iterator[str]:
     """The slots of a class and its bases."""
     for base in cls.__mro__:
-        slots = base.__dict__.get("__slots__", ())
-        yield from (name for name in ((slots,) if isinstance(slots, str) else slots) if name not in _SLOTS)
+        yield from (name for name in own_slots(base) if name not in _SLOTS)
+
+
+def own_slots(cls: type) -> Iterator[str]:
+    """The slots that a class itself names, private ones as the class knows them."""
+    slots = cls.__dict__.get("__slots__", ())
+    for name in (slots,) if isinstance(slots, str) else slots:
+        is_private = name.startswith("__") and not name.endswith("__")
+        yield f"_{cls.__name__.lstrip('_')}{name}" if is_private else name
 
 
 @functools.cache
