@@ -431,6 +431,8 @@ def is_finite(value: Any) -> bool:
         if isinstance(x, float):
             if not math.isfinite(x):
                 return False
+        elif isinstance(x, complex):  # a power of a negative number
+            return False
         elif isinstance(x, np.ndarray):
             if not np.isfinite(x).all():
                 return False

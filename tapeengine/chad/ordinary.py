@@ -58,13 +58,19 @@ def on_duals(function: Callable[..., Any]) -> Callable[..., Any] | None:
     if not all(name in given or hasattr(builtins, name) for name in used):
         return None
     exchanged = {name: _exchanged(given[name]) for name in used if name in given}
-    cells = tuple(map(_cell, function.__closure__ or ()))
+    cells = tuple(_cell(cell, function) for cell in function.__closure__ or ())
     same = all(given[name] is value for name, value in exchanged.items())
-    if same and all(new is old for new, old in zip(cells, function.__closure__ or (), strict=True)):
+    if same and all(_content(new) is _content(old) for new, old in zip(cells, function.__closure__ or (), strict=True)):
         return function
     scope = {**exchanged, "__builtins__": builtins, "__name__": given.get("__name__")}
     made = FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
     made.__kwdefaults__ = function.__kwdefaults__
+    for name in used:  # a recursive function calls itself
+        if given.get(name) is function:
+            scope[name] = made
+    for cell in cells:
+        if _content(cell) is function:
+            cell.cell_contents = made
     return functools.update_wrapper(made, function)
 
 
@@ -104,11 +110,16 @@ def _exchanged(value: Any) -> Any:
     return value
 
 
-def _cell(cell: CellType) -> CellType:
-    """A captured variable, exchanged; an empty one stays as it is, to be filled later."""
-    try:
-        value = cell.cell_contents
-    except ValueError:
-        return cell
+def _cell(cell: CellType, function: FunctionType) -> CellType:
+    """A captured variable, exchanged, or a copy for the function itself; an empty one stays, to be filled later."""
+    value = _content(cell)
     found = _exchanged(value)
-    return cell if found is value else CellType(found)
+    return cell if found is value and value is not function else CellType(found)
+
+
+def _content(cell: CellType) -> Any:
+    """What a captured variable is; None if it is not yet there."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None

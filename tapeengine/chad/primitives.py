@@ -15,6 +15,7 @@ from typing import Any
 
 from tapeengine.chad.terms import Op, Term, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, Type
+from tapeengine.chad.values import same_size
 from tapeengine.reference.ops import OPERATIONS, value
 
 __all__ = ["DISCRETE", "REAL", "evaluate_op", "partial", "result_type"]
@@ -48,6 +49,7 @@ DISCRETE: Mapping[str, tuple[Callable[..., Any], Type]] = MappingProxyType(
         "imax": (max, INT),
         "imin": (min, INT),
         "isame": (min, INT),
+        "iequal": (same_size, INT),
         "trunc": (int, INT),
         "floor": (math.floor, INT),
         "ceil": (math.ceil, INT),

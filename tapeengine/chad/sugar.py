@@ -19,7 +19,7 @@ def lower_map(t: Map, fresh: Callable[..., Var]) -> Term:
         body = Let(var, Index(array, i), body)
     n: Term = Size(arrays[0])
     for other in arrays[1:]:
-        n = Op("isame", (n, Size(other)), INT)
+        n = Op("iequal" if t.broadcasts else "isame", (n, Size(other)), INT)
     term: Term = Build(n, i, body)
     for name, bound in reversed(list(zip(arrays, t.arrays, strict=True))):
         if name is not bound:

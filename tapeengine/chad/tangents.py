@@ -210,7 +210,7 @@ def elements(D: Tangents, t: S.Elements) -> Term:
 
 def index(D: Tangents, t: S.Index) -> Term:
     def body(x: Term, d: Term) -> Term:
-        return D.let("i", t.index, lambda i: pair(S.Index(x, i), T.LIndex(d, wrapped(i, x))))
+        return D.let("i", t.index, lambda i: pair(S.Index(x, i, t.measured), T.LIndex(d, wrapped(i, x))))
 
     return D.bind(t.array, body)
 

@@ -263,10 +263,14 @@ class Elements(Term):
 
 @dataclass(frozen=True)
 class Index(Term):
-    """``array[index]``; negative indices count from the end, out of range raises IndexError, as in Python."""
+    """``array[index]``; negative indices count from the end, out of range raises IndexError, as in Python.
+
+    A row that is only `measured` need not be there: numpy's matrices without rows have columns.
+    """
 
     array: Term
     index: Term
+    measured: bool = field(default=False, compare=False)
 
     def _type(self) -> Type:
         return element_type(self.array)
@@ -284,12 +288,13 @@ class Size(Term):
 
 @dataclass(frozen=True)
 class Map(Term):
-    """``[body for vars in zip(arrays)]``; as long as the shortest array."""
+    """``[body for vars in zip(arrays)]``; as long as the shortest array, or where it ``broadcasts`` as each of them."""
 
     BINDS: ClassVar[Binds] = {"body": ("vars",)}
     vars: tuple[Var, ...]
     body: Term
     arrays: tuple[Term, ...]
+    broadcasts: bool = field(default=False, compare=False)
 
     def _type(self) -> Type:
         return Array(self.body.type)

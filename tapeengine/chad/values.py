@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["Tagged"]
+__all__ = ["Tagged", "same_size"]
 
 
 class Tagged(NamedTuple):
@@ -20,3 +20,10 @@ class Tagged(NamedTuple):
 
     option: int
     payload: object
+
+
+def same_size(n: int, m: int) -> int:
+    """Give the size that arrays side by side share; numpy broadcasts others, or raises."""
+    if n != m:
+        raise ValueError(f"arrays of {n} and {m} elements side by side")
+    return n

@@ -196,10 +196,10 @@ class Relinked:
         if isinstance(value, enum.EnumMeta) or issubclass(value, BaseException):  # they must stay unique
             return value
         bases = tuple(original(self.twin(base)) for base in value.__bases__)
-        slots = value.__dict__.get("__slots__", ())
-        hidden = {*_SLOTS, *((slots,) if isinstance(slots, str) else slots)}
+        hidden = {*_SLOTS, *own_slots(value)}
         body = {name: x for name, x in vars(value).items() if name not in hidden}
-        twin = original(self.twin(type(value)))(value.__name__, bases, dict(body))
+        twin = seeing(original(self.twin(type(value))))(value.__name__, bases, dict(body))
+        type.__setattr__(twin, ORIGINAL, value)
         self.made[id(value)] = value, twin
         self.classes[value] = twin
         for name, item in body.items():
@@ -231,6 +231,24 @@ class Relinked:
         return value
 
 
+#: Where a twin says what class it is the twin of.
+ORIGINAL = "__tapeengine_original__"
+
+
+@functools.cache
+def seeing(metaclass: type) -> type:
+    """A metaclass whose classes take instances of what they are twins of for their own.
+
+    Attributes of arguments and what the module holds are instances of the original classes.
+    """
+
+    def instancecheck(cls: type, value: Any) -> bool:
+        own = vars(cls).get(ORIGINAL)
+        return type.__instancecheck__(cls, value) or (own is not None and isinstance(value, own))
+
+    return type(metaclass.__name__, (metaclass,), {"__instancecheck__": instancecheck})
+
+
 def viewed(value: Any, cls: Any) -> Any:
     """A copy of an instance with another class of the same layout, and with the same attributes."""
     if isinstance(value, tuple):
@@ -247,8 +265,15 @@ def viewed(value: Any, cls: Any) -> Any:
 def slot_names(cls: type) -> Iterator[str]:
     """The slots of a class and its bases."""
     for base in cls.__mro__:
-        slots = base.__dict__.get("__slots__", ())
-        yield from (name for name in ((slots,) if isinstance(slots, str) else slots) if name not in _SLOTS)
+        yield from (name for name in own_slots(base) if name not in _SLOTS)
+
+
+def own_slots(cls: type) -> Iterator[str]:
+    """The slots that a class itself names, private ones as the class knows them."""
+    slots = cls.__dict__.get("__slots__", ())
+    for name in (slots,) if isinstance(slots, str) else slots:
+        is_private = name.startswith("__") and not name.endswith("__")
+        yield f"_{cls.__name__.lstrip('_')}{name}" if is_private else name
 
 
 @functools.cache

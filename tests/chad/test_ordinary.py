@@ -121,3 +121,20 @@ def test_the_short_way_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program.executable, "vjp", lambda primals: tried.append(primals))
     value, backpropagator = te.vjp(program, np.float64(2.0), 4.0, 1.0)
     assert (value, backpropagator(1.0), tried) == (9.0, (4.0, 2.0, 1.0), [])
+
+
+def towers(n: int, x: float) -> float:
+    return x if n < 2 else math.sin(towers(n - 1, x)) + towers(n - 2, x)
+
+
+def test_a_recursive_function_that_is_not_decorated_calls_itself() -> None:
+    def inside(n: int, x: float) -> float:
+        return x if n < 2 else math.sin(inside(n - 1, x)) + inside(n - 2, x)
+
+    for function in (towers, inside):
+        program = te.program(function)
+        value, back = te.vjp(program.python, 5, 0.3)
+        expected, wanted = te.vjp(program, 5, 0.3)
+        assert value == expected == towers(5, 0.3)
+        assert back(1.0)[1] == pytest.approx(wanted(1.0)[1], rel=1e-14)
+    assert inside.__closure__ is not None and inside.__closure__[0].cell_contents is inside

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import colorsys
 import copy
+import dataclasses
 import inspect
 import math
 import pickle
@@ -351,3 +352,49 @@ def test_containers_of_libraries(kind: str) -> None:
     engine.register_container(cls)
     slope = engine.grad(lambda p: p.a * p.b)(cls(a=2.0, b=3.0))
     assert type(slope) is cls and (slope.a, slope.b) == (3.0, 2.0)
+
+
+@dataclasses.dataclass
+class Leaf:
+    value: float
+
+
+@dataclasses.dataclass
+class Branch:
+    left: Leaf | Branch
+    right: Leaf | Branch
+
+
+def product(tree: Leaf | Branch) -> float:
+    match tree:
+        case Leaf(value):
+            return math.sin(value)
+        case Branch(left, right):
+            return product(left) * product(right)
+
+
+def product_by_instance(tree: Leaf | Branch) -> float:
+    if isinstance(tree, Leaf):
+        return math.sin(tree.value)
+    return product_by_instance(tree.left) * product_by_instance(tree.right)
+
+
+HELD = Leaf(2.0)
+
+
+def of_the_module(x: float) -> float:
+    held = HELD
+    return held.value * x if isinstance(held, Leaf) else 0.0
+
+
+@pytest.mark.parametrize("function", [product, product_by_instance])
+def test_instances_inside_arguments_are_of_their_classes(function: Any) -> None:
+    tree = Branch(Leaf(1.0), Branch(Leaf(0.5), Leaf(0.25)))
+    lifted = te.lift(function)
+    assert lifted(tree) == function(tree)
+    found = te.grad(lifted)(tree)
+    assert found.right.left.value == pytest.approx(math.sin(1.0) * math.cos(0.5) * math.sin(0.25), rel=1e-15)
+
+
+def test_instances_of_the_module_are_of_their_classes() -> None:
+    assert te.grad(te.lift(of_the_module))(3.0) == 2.0

@@ -37,7 +37,7 @@ cdef bint leaf_is_finite(object x) except -1:
     if isinstance(x, (float, int)):
         return isinstance(x, int) or isfinite(PyFloat_AS_DOUBLE(x)) != 0
     if not PyArray_CheckExact(x):
-        return bool(numpy.isfinite(numpy.sum(x)))
+        return not isinstance(x, complex) and bool(numpy.isfinite(numpy.sum(x)))  # powers of negative numbers
     array = x
     if not (PyArray_TYPE(array) == NPY_DOUBLE and PyArray_ISALIGNED(array) and PyArray_ISNOTSWAPPED(array)
             and (PyArray_IS_C_CONTIGUOUS(array) or PyArray_IS_F_CONTIGUOUS(array))):

@@ -204,12 +204,26 @@ def read(a: Assembler, out: int, array: int, places: list[int]) -> None:
 
 def row(a: Assembler, s: Row) -> None:
     """A row has no register: what is read of it, or written to it, is an element of the whole array."""
+    whole, before = a.place(s.array, ())
+    if s.checked:
+        for dim, i in enumerate(s.indices):
+            n = a.fresh()
+            a.step("SIZE", n, a.at(whole), len(before) + dim)
+            is_there(a, a.at(i), n)
     a.rows[s.out.name] = a.place(s.array, s.indices)
 
 
 def check(a: Assembler, s: Check) -> None:
-    """A remainder that refers to Python where there is none is not enough: this is left to Python."""
-    raise NotAssembled("an index into what is no array")
+    is_there(a, a.at(s.index), a.at(s.size))
+
+
+def is_there(a: Assembler, i: int, n: int) -> None:
+    """Refer to Python unless an index is one of ``n``, or one from the end."""
+    low, high = a.fresh(), a.fresh()
+    a.step("INEG", low, n)
+    a.step("ILE", low, low, i)
+    a.step("ILT", high, i, n)
+    a.step("SAME", low, low, high)  # at least one of both holds
 
 
 def size(a: Assembler, s: Size) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from tapeengine.chad.values import same_size
 from tapeengine.reference.ops import OPERATIONS, value
 
 __all__ = ["OPERATIONS_BY_NAME", "REAL", "TRUTH", "WHOLE", "Operation", "Scalar", "operation"]
@@ -151,6 +152,7 @@ def _table() -> Mapping[str, Operation]:
         _discrete("ceil", (REAL,), WHOLE, math.ceil, "ceil({0})"),
         _discrete("round", (REAL,), WHOLE, round, "round({0})"),
         _discrete("isame", two, WHOLE, min, "min({0}, {1})", "SAME"),
+        _discrete("iequal", two, WHOLE, same_size, "iequal({0}, {1})", "SAME"),
         _discrete("real", (WHOLE,), REAL, float, "float({0})", is_total=True),
         _discrete("isnan", (REAL,), TRUTH, math.isnan, "isnan({0})", is_total=True),
         _discrete("isfinite", (REAL,), TRUTH, math.isfinite, "isfinite({0})", is_total=True),

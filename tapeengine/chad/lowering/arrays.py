@@ -129,13 +129,16 @@ class Arrays:
         return of
 
     def part(self, array: Var, indices: tuple[Operand, ...], checked: bool, hint: str) -> Value:
-        """Give a part of an array: an element where all indices are there, the start of a row in an array of rows."""
+        """Give a part of an array: an element where all indices are there, the start of a row in an array of rows.
+
+        A row that may not be there is read where its index is, whether or not its elements are.
+        """
         of = array.type
         assert isinstance(of, ArrayOf)
-        if len(indices) < of.rank:
+        if len(indices) < of.rank and not checked:
             return Part(array, indices)
-        found = self.b.load(array, indices, checked, hint)
-        return Part(found) if isinstance(of.element, ArrayOf) else found
+        found = self.b.load(array, indices, checked, hint if len(indices) == of.rank else "row")
+        return Part(found) if isinstance(found.type, ArrayOf) else found
 
     # ------------------------------------------------------------ building
 
@@ -356,7 +359,7 @@ class Arrays:
         """Give a part of an array as an array of its own."""
         if not of.indices:
             return of.array
-        return self.b.load(of.array, of.indices, False, "row")
+        return self.b.load(of.array, of.indices, hint="row")
 
 
 def replace(statements: list[Statement], made: New, base: Var, index: Operand) -> bool:

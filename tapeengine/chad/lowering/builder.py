@@ -292,7 +292,7 @@ def simplified(name: str, args: Sequence[Operand]) -> Operand | None:
         return a
     if name in ("imul", "mul") and isinstance(a, Const) and a.value == 1:
         return b
-    if name in ("imin", "imax", "isame") and a == b:
+    if name in ("imin", "imax", "isame", "iequal") and a == b:
         return a
     return None
 

@@ -330,7 +330,7 @@ class Accumulation(Leaves):
                 for k, x in enumerate(items):
                     self.add_element(x, index, part(value, k))
             case Rows():
-                row = self.element(of, index, False)
+                row = self.element(of, index, True)
                 assert isinstance(row, Rows)
                 self.add_rows(row, value)
             case Zero():

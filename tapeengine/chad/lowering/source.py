@@ -204,6 +204,8 @@ def elements(L: Lower, t: S.Elements, env: Env) -> Value:
 
 def index(L: Lower, t: S.Index, env: Env) -> Value:
     array = L(t.array, env)
+    if t.measured and isinstance(array, Rows) and array.size is not None:
+        return L.element(array.element, L.number(t.index, env), False)
     return L.index(array, L.number(t.index, env))
 
 

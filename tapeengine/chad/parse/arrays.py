@@ -7,10 +7,24 @@ from collections.abc import Callable
 
 from tapeengine.chad.parse.numeric import elementwise, rank
 from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import Build, Elements, Index, Map, Op, Replicate, Size, Term, Total, Tuple, lit
+from tapeengine.chad.terms import (
+    Build,
+    Elements,
+    Index,
+    Let,
+    Literal,
+    Map,
+    Op,
+    Replicate,
+    Size,
+    Term,
+    Total,
+    Tuple,
+    lit,
+)
 from tapeengine.chad.types import FLOAT, INT, Array, show
 
-__all__ = ["array_attribute", "filled", "matmul", "mean", "reduced", "summed", "transpose"]
+__all__ = ["array_attribute", "filled", "matmul", "mean", "reduced", "row", "summed", "transpose"]
 
 
 def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Term:
@@ -28,13 +42,18 @@ def _shape(xs: Term, attr: str) -> Term:
     sizes = []
     while isinstance(xs.type, Array):
         sizes.append(Size(xs))
-        xs = Index(xs, lit(0))
+        xs = row(xs)
     if attr == "shape":
         return Tuple(tuple(sizes))
     total: Term = sizes[0]
     for size in sizes[1:]:
         total = Op("imul", (total, size), INT)
     return total
+
+
+def row(xs: Term) -> Term:
+    """A row of a matrix, to be measured."""
+    return Index(xs, lit(0), measured=True)
 
 
 def transpose(p: Parser, node: ast.AST, term: Term) -> Term:
@@ -46,7 +65,7 @@ def transpose(p: Parser, node: ast.AST, term: Term) -> Term:
 
     def turned(xs: Term) -> Term:
         i, j = p.fresh("i", INT), p.fresh("j", INT)
-        return Build(Size(Index(xs, lit(0))), j, Build(Size(xs), i, Index(Index(xs, i), j)))
+        return Build(Size(row(xs)), j, Build(Size(xs), i, Index(Index(xs, i), j)))
 
     return p.let("xs", term, turned)
 
@@ -142,13 +161,22 @@ def matmul(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
 def _matrices(p: Parser, a: Term, b: Term) -> Term:
     i, j, k = p.fresh("i", INT), p.fresh("j", INT), p.fresh("k", INT)
     product = Op("mul", (Index(Index(a, i), k), Index(Index(b, k), j)))
-    entry = Total(Build(Size(b), k, product))
-    return Build(Size(a), i, Build(Size(Index(b, lit(0))), j, entry))
+    n, size = p.fresh("n", INT), Op("iequal", (Size(b), Size(row(a))), INT)
+    entry = Total(Build(n, k, product))
+    built = Build(Size(a), i, Build(Size(row(b)), j, entry))
+    return Let(n, size, built)
+
+
+def counted(p: Parser, n: Term) -> Term:
+    """A number of elements, which numpy refuses below zero."""
+    if isinstance(n, Literal | Size):
+        return n
+    return p.let("n", n, lambda n: Op("iequal", (n, Op("imax", (n, lit(0)), INT)), INT))
 
 
 def filled(p: Parser, node: ast.AST, shape: Term, value: Term) -> Term:
     """``np.full(shape, value)``."""
     sizes = shape.items if isinstance(shape, Tuple) else (shape,)
     for size in reversed(sizes):
-        value = Replicate(p.coerce(node, size, INT), value)
+        value = Replicate(counted(p, p.coerce(node, size, INT)), value)
     return value

@@ -51,7 +51,15 @@ ALIASES: Mapping[str, str] = MappingProxyType(
 #: Python's operators as functions, which do to lists what operators do.
 OPERATORS = ("builtins.abs", "builtins.pow", "builtins.divmod")
 #: The functions of math that take arrays.
-OF_ARRAYS = ("math.prod", "math.fsum", "math.sumprod", "math.dist")
+OF_ARRAYS = ("math.prod", "math.sumprod", "math.dist")
+#: What other functions do nearly, and what to write for them.
+REFUSED: Mapping[str, str] = MappingProxyType(
+    {
+        "math.fsum": "write sum(xs), which rounds each step",
+        "builtins.type": "write isinstance(x, C)",
+        "numpy.choose": "write np.where, or an index into an array of arrays",
+    }
+)
 
 
 def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) -> Term:
@@ -190,6 +198,8 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         p.programs[symbol] = found
         return Call(symbol, coerced(p, node, args, params), result)
     name = library_name(found)
+    if name in REFUSED:
+        p.error(node, f"{name.removeprefix('builtins.')} is not in the language", REFUSED[name])
     if name in OPERATORS:
         p.operands.append((node, tuple(args)))
     if name.startswith("math.") and name not in OF_ARRAYS and any(isinstance(a.type, Array) for a in args):

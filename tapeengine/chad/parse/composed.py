@@ -12,19 +12,13 @@ from tapeengine.chad.parse import arrays, numeric, whole
 from tapeengine.chad.parse.numeric import wanted
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import Build, Elements, Gather, If, Index, Op, Scan, Size, Term, Total, Tuple, lit
+from tapeengine.chad.terms import Build, Elements, Gather, If, Index, Map, Op, Scan, Size, Term, Total, Tuple, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array
 
 __all__ = ["COMPOSED"]
 
 Composed = Callable[["Parser", ast.AST, list[Term]], Term]
 VECTOR = Array(FLOAT)
-
-
-def total(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``math.fsum(xs)``."""
-    wanted(p, node, args, 1)
-    return Total(p.coerce(node, args[0], VECTOR))
 
 
 def inner(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -37,7 +31,10 @@ def distance(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``math.dist(a, b)``."""
     wanted(p, node, args, 2)
     a, b = (p.coerce(node, x, VECTOR) for x in args)
-    return p.let("d", numeric.binary(p, node, ast.Sub(), a, b), lambda d: Op("sqrt", (arrays.dot(p, d, d),)))
+    x, y = p.fresh("x", FLOAT), p.fresh("y", FLOAT)
+    return p.let(
+        "d", Map((x, y), Op("sub", (x, y)), (a, b), broadcasts=True), lambda d: Op("sqrt", (arrays.dot(p, d, d),))
+    )
 
 
 def times(factor: float) -> Composed:
@@ -54,6 +51,12 @@ def multiply_add(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``math.fma(x, y, z)``."""
     wanted(p, node, args, 3)
     return numeric.binary(p, node, ast.Add(), numeric.binary(p, node, ast.Mult(), args[0], args[1]), args[2])
+
+
+def rest(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.mod(x, y)``: Python's ``x % y``, and not IEEE's remainder, which ``math.remainder`` is."""
+    wanted(p, node, args, 2)
+    return numeric.binary(p, node, ast.Mod(), *args)
 
 
 def differences(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -92,7 +95,7 @@ def diagonal(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         if numeric.rank(xs.type) == 1:
             entry = If(Op("eq", (i, j), BOOL), Index(xs, i), lit(0.0))
             return Build(Size(xs), i, Build(Size(xs), j, entry))
-        sizes = (Size(xs), Size(Index(xs, lit(0))))
+        sizes = (Size(xs), Size(arrays.row(xs)))
         return Build(Op("imin", sizes, INT), i, Index(Index(xs, i), i))
 
     of = VECTOR if numeric.rank(args[0].type) == 1 else Array(VECTOR)
@@ -131,12 +134,12 @@ def stacked(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 COMPOSED: Mapping[str, Composed] = MappingProxyType(
     {
-        "math.fsum": total,
         "math.sumprod": inner,
         "math.dist": distance,
         "math.radians": times(math.pi / 180.0),
         "math.degrees": times(180.0 / math.pi),
         "math.fma": multiply_add,
+        "numpy.remainder": rest,
         "numpy.vdot": inner,
         "numpy.inner": inner,
         "numpy.diff": differences,

@@ -44,7 +44,7 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
         case ast.Compare():
             return compare(p, node, env)
         case ast.BoolOp(op=op, values=values):
-            return bool_op(p, op, values, env)
+            return either(p, op, values, env, wanted)
         case ast.IfExp():
             return if_expression(p, node, env, wanted)
         case ast.Tuple(elts=elts):
@@ -132,7 +132,7 @@ COMPARISONS: Mapping[type, str] = MappingProxyType(
 
 def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
     """Comparisons, also chained; ``is None`` on a union."""
-    if isinstance(node.ops[0], ast.Is | ast.IsNot):
+    if isinstance(node.ops[0], ast.Is | ast.IsNot) and narrowing(p, node, env) is not None:
         return condition(p, node, env)
     left = expression(p, node.left, env)
     tests = []
@@ -154,6 +154,32 @@ def both(tests: list[Term]) -> Term:
     return result
 
 
+def either(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env, wanted: Type | None) -> Term:
+    """``and``, ``or`` as values: the first operand that decides, itself."""
+    if any(narrowing(p, v, env) is not None for v in values):
+        return bool_op(p, op, values, env)
+    first, *others = (expression(p, v, env, wanted) for v in values)
+    if {first.type, *(t.type for t in others)} == {BOOL}:
+        return bool_op(p, op, values, env)
+    term = others.pop()
+    for node, before in reversed([*zip(values, [first, *others], strict=False)]):
+        term = decided(p, node, op, before, term)
+    return term
+
+
+def decided(p: Parser, node: ast.expr, op: ast.boolop, first: Term, rest: Term) -> Term:
+    """``first and rest``, ``first or rest``."""
+    if (first.type == BOOL) != (rest.type == BOOL):
+        p.error(node, f"this is {show(first.type)} in one case and {show(rest.type)} in another", "write a if c else b")
+    of = p.unify(node, first.type, rest.type)
+
+    def chosen(x: Term) -> Term:
+        test, own, other = truth(p, node, x), p.coerce(node, x, of), p.coerce(node, rest, of)
+        return If(test, other, own) if isinstance(op, ast.And) else If(test, own, other)
+
+    return p.let("x", first, chosen)
+
+
 def bool_op(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env) -> Term:
     """``and``, ``or``: the right side is evaluated only if need be."""
     tests = [condition(p, v, env) for v in values]
@@ -173,7 +199,13 @@ def condition(p: Parser, node: ast.expr, env: Env) -> Term:
         options = p.table.options(env[name].type) or ()
         branches = (Branch(p.fresh("_", o), lit((i == chosen) == positive)) for i, o in enumerate(options))
         return Case(env[name], tuple(branches))
-    term = expression(p, node, env)
+    if isinstance(node, ast.BoolOp):
+        return bool_op(p, node.op, node.values, env)
+    return truth(p, node, expression(p, node, env))
+
+
+def truth(p: Parser, node: ast.AST, term: Term) -> Term:
+    """What `bool` says of a bool or a number."""
     if term.type == BOOL:
         return term
     if term.type in (INT, FLOAT):

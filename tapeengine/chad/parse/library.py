@@ -35,7 +35,7 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import BOOL, INT, Array
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array
 
 __all__ = ["FUNCTIONS", "KEYWORDS", "METHODS", "METHOD_KEYWORDS", "SPECIAL", "opcode"]
 
@@ -46,6 +46,13 @@ def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:
 
     scalar = numeric.absolute if name == "abs" else numeric.scalar_op(name)
     return numeric.applied(scalar, len(OPERATIONS[name].partials))(p, node, args)
+
+
+def logarithm(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``math.log(x)``, ``math.log(x, base)``: a quotient of two logarithms, as Python computes it."""
+    if len(args) != 2:
+        return opcode(p, node, "log", args)
+    return numeric.binary(p, node, ast.Div(), *(opcode(p, node, "log", [x]) for x in args))
 
 
 def args_of(p: Parser, node: ast.Call, env: Env) -> list[Term]:
@@ -72,7 +79,16 @@ def sum_(p: Parser, node: ast.Call, env: Env) -> Term:
         term = numbers(p, node, array(p, node, expression(p, first, env)))
         term = Total(term) if numeric.rank(term.type) == 1 else _bad(p, node)
     start = keyword(node, "start", 1)
-    return term if start is None else numeric.binary(p, node, ast.Add(), expression(p, start, env), term)
+    return term if start is None else added_from(p, node, expression(p, start, env), term)
+
+
+def added_from(p: Parser, node: ast.AST, start: Term, total: Term) -> Term:
+    """``sum(xs, start)``: the start is the first of what is added."""
+    if not isinstance(total, Total) or start.type not in (INT, FLOAT):
+        return numeric.binary(p, node, ast.Add(), start, total)
+    of = p.unify(node, start.type, total.type)
+    first = Elements((p.coerce(node, start, of),), of)
+    return Total(Concatenate(first, p.coerce(node, total.array, Array(of))))
 
 
 def reduction(combine: Callable[[Parser, ast.AST, Term, int | None], Term]) -> Callable[..., Term]:
@@ -435,6 +451,7 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "math.pow": whole.power,
         "numpy.power": whole.power,
         "operator.pow": whole.power,
+        "math.log": logarithm,
         "math.floor": whole.to_int("floor"),
         "math.ceil": whole.to_int("ceil"),
         "math.trunc": whole.to_int("trunc"),
@@ -465,7 +482,7 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         **composed.COMPOSED,
         "tapeengine.gather": whole.gather,
         "tapeengine.scatter": whole.scatter,
-        "tapeengine.replicate": whole.full,
+        "tapeengine.replicate": whole.replicate,
     }
 )
 

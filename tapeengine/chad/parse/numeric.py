@@ -90,7 +90,7 @@ def broadcast(
             bound.append((p.fresh("s", arg.type), arg))
             p.single_axes[bound[-1][0].name] = single
             inner.append(bound[-1][0])
-    term: Term = Map(tuple(variables), elementwise(p, node, scalar, inner), tuple(arrays))
+    term: Term = Map(tuple(variables), elementwise(p, node, scalar, inner), tuple(arrays), broadcasts=True)
     for var, arg in reversed(bound):
         term = Let(var, arg, term)
     return term
@@ -136,8 +136,14 @@ def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term)
         return Op(WHOLE[type(op)], (left, right), INT)
     left, right = real(p, node, left), real(p, node, right)
     if isinstance(op, ast.FloorDiv):
-        return Op("real", (Op("floor", (Op("div", (left, right)),), INT),), FLOAT)
+        return p.let("x", left, lambda x: p.let("y", right, lambda y: floor_division(p, x, y)))
     return Op(REAL[type(op)], (left, right))
+
+
+def floor_division(p: Parser, x: Term, y: Term) -> Term:
+    """``x // y`` of floats: what is left when ``x % y`` is taken off is a multiple of y but for its rounding."""
+    multiple = Op("div", (Op("sub", (x, Op("mod", (x, y)))), y))
+    return Op("real", (Op("round", (multiple,), INT),), FLOAT)
 
 
 def power(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:

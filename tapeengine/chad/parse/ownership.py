@@ -22,7 +22,7 @@ MAKING = frozenset(
 )
 #: Functions that keep nothing of an array that they are given, and whose result is none of its memory.
 READING = MAKING | frozenset(
-    "len sum max min any all abs prod mean dot fsum sumprod amax amin sqrt exp log sin cos tanh maximum minimum where "
+    "len sum max min any all abs prod mean dot sumprod amax amin sqrt exp log sin cos tanh maximum minimum where "
     "float zip enumerate reversed map filter reduce fold scan gather scatter norm outer inner vdot clip range".split()
 )
 METHODS = frozenset("append sum max min mean prod dot cumsum".split())

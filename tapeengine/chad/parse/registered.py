@@ -8,7 +8,7 @@ from typing import Any
 
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.registered import find, result_type
-from tapeengine.chad.terms import Primitive, Term
+from tapeengine.chad.terms import Elements, Primitive, Term, Tuple
 from tapeengine.chad.types import show
 
 __all__ = ["primitive"]
@@ -20,6 +20,10 @@ def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Ma
     known = find(found)
     if known is None:
         p.error(node, f"{name} is not a function of the language", "write it as a te.program, or call a primitive")
+    if known.variadic and found is not known:  # numpy takes a sequence where the primitive takes its members
+        if not args or not isinstance(args[0], Tuple | Elements):
+            p.error(node, f"{name} takes arrays written out", f"write {name}((a, b))")
+        args = [*args[0].items, *args[1:]]
     try:
         of = result_type(known, [a.type for a in args], static)
     except Exception as error:  # the primitive's own refusal, whatever it is

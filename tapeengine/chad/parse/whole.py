@@ -17,6 +17,7 @@ from tapeengine.chad.terms import (
     If,
     Map,
     Op,
+    Replicate,
     Scan,
     Scatter,
     Size,
@@ -28,8 +29,8 @@ from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product, is_addable, 
 
 __all__ = [
     "arange", "array", "chosen", "clipped", "concatenate", "cumsum", "dot", "element", "filled", "full", "gather",
-    "is_infinite", "length", "like", "norm", "numbers", "outer", "power", "product", "quotient_and_rest", "scatter",
-    "test", "to_bool", "to_float", "to_int", "transpose",
+    "is_infinite", "length", "like", "norm", "numbers", "outer", "power", "product", "quotient_and_rest", "replicate",
+    "scatter", "test", "to_bool", "to_float", "to_int", "transpose",
 ]  # fmt: skip
 
 
@@ -171,8 +172,14 @@ def filled(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
 
 
 def full(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.full(n, x)``, ``te.replicate(n, x)``."""
+    """``np.full(n, x)``."""
     return arrays.filled(p, node, args[0], args[1])
+
+
+def replicate(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``te.replicate(n, x)``."""
+    numeric.wanted(p, node, args, 2)
+    return Replicate(p.coerce(node, args[0], INT), args[1])
 
 
 def like(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:

@@ -126,7 +126,9 @@ def index(D: Reverse, t: Index, context: Context) -> Term:
         return D.let(
             "i",
             D.primal(t.index, context),
-            lambda i: D.result(Index(Proj(p, 0), i), lambda d: D.back(p, T.LSingle(i, d)), cotangent(t.type)),
+            lambda i: D.result(
+                Index(Proj(p, 0), i, t.measured), lambda d: D.back(p, T.LSingle(i, d)), cotangent(t.type)
+            ),
         )
 
     return D.bind("p", t.array, context, body)

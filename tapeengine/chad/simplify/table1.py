@@ -221,10 +221,10 @@ def map_pair_split(term: Term) -> Term | None:
     The result has the type of a tuple of arrays: it is what ``unzip`` of the term would be. See `unzip_map`.
     """
     match term:
-        case Map(xs, Tuple(items), arrays) if items:
+        case Map(xs, Tuple(items), arrays, broadcasts) if items:
             names = Names(all_names(term))
             bound = [Var(names("a"), a.type) for a in arrays]
-            maps = [freshen(Map(xs, item, tuple(bound)), names) for item in items]
+            maps = [freshen(Map(xs, item, tuple(bound), broadcasts), names) for item in items]
             return _around(bound, list(arrays), Tuple(tuple(maps)))
         case Build(n, i, Tuple(items)) if items:
             names = Names(all_names(term))
@@ -254,10 +254,10 @@ def map_zero(term: Term) -> Term | None:
 def sum_zip(term: Term) -> Term | None:
     """The sum of a linear array of tuples."""
     match term:
-        case LTotal(LDense(Map(xs, LTuple(items), arrays))) if items:
+        case LTotal(LDense(Map(xs, LTuple(items), arrays, broadcasts))) if items:
             names = Names(all_names(term))
             bound = [Var(names("a"), a.type) for a in arrays]
-            sums = [LTotal(LDense(freshen(Map(xs, item, tuple(bound)), names))) for item in items]
+            sums = [LTotal(LDense(freshen(Map(xs, item, tuple(bound), broadcasts), names))) for item in items]
             return _around(bound, list(arrays), LTuple(tuple(sums)))
         case LTotal(LDense(Build(n, i, LTuple(items)))) if items:
             names = Names(all_names(term))

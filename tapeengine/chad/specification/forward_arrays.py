@@ -76,7 +76,7 @@ def index(D: Forward, t: Index, context: Context) -> Term:
     def body(p: Var) -> Term:
         def at(i: Var) -> Term:
             x = Proj(p, 0)
-            return D.result(Index(x, i), lambda v: Index(T.Collect(D.ahead(p, v), Size(x)), i), context)
+            return D.result(Index(x, i, t.measured), lambda v: Index(T.Collect(D.ahead(p, v), Size(x)), i), context)
 
         return D.let("i", D.primal(t.index, context), at)
 

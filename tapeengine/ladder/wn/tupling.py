@@ -96,7 +96,7 @@ class Tupling:
                 both = Tuple((self.unzip(pairs, 0), linear_map("V", self.unzip(pairs, 1))))
                 return Let(pairs, Build(self.value(width), point, inner), both)
             case Index(array, index):
-                return self.split([array, index], lambda t, m: chained(Index(*t), self.one_hot(*t), m[:1]))
+                return self.split([array, index], lambda t, m: chained(Index(t[0], t[1]), self.one_hot(*t), m[:1]))
             case Total(array):
                 return self.split([array], lambda t, m: chained(Total(t[0]), self.ones(t[0]), m))
             case Size(array):

@@ -57,9 +57,20 @@ def test_empty_arrays(name):
 
 
 def test_empty_matrices_keep_their_shape():
-    program = PROGRAMS["matrix_product"][0]
-    _, backpropagator = program.executable.vjp((np.zeros((2, 0)), np.zeros((0, 3))))
+    @te.program
+    def product(a: te.Array[te.Vec], b: te.Array[te.Vec]) -> te.Array[te.Vec]:
+        return a @ b
+
+    value, backpropagator = product.executable.vjp((np.zeros((2, 0)), np.zeros((0, 3))))
+    assert value.shape == (2, 3)
     assert [d.shape for d in backpropagator(np.ones((2, 3)))] == [(2, 0), (0, 3)]
+
+
+def test_the_first_row_of_an_empty_matrix_is_not_there():
+    """The loops ask for ``len(b[0])``, which raises in Python."""
+    program = PROGRAMS["matrix_product"][0]
+    with pytest.raises(IndexError):
+        program.executable.vjp((np.zeros((2, 0)), np.zeros((0, 3))))
 
 
 def test_a_loop_of_no_steps_hands_the_cotangent_on():

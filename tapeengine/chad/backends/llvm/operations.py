@@ -171,6 +171,7 @@ INLINE: Mapping[str, Rule] = MappingProxyType(
         "iabs": iabs,
         "imax": instruction("call i64 @llvm.smax.i64(i64 {0}, i64 {1})"),
         "isame": isame,
+        "iequal": isame,
         "imin": instruction("call i64 @llvm.smin.i64(i64 {0}, i64 {1})"),
         "trunc": whole("trunc"),
         "floor": whole("floor"),

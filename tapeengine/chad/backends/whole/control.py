@@ -64,7 +64,7 @@ __all__ = ["WRITE"]
 
 def compute(w: Writer, s: Compute) -> None:
     args = [w.value(x) for x in s.args]
-    if s.operation.name == "isame" and not args[0].axes and not args[1].axes:
+    if s.operation.name in ("isame", "iequal") and not args[0].axes and not args[1].axes:
         w.env[s.out.name] = Affine((), w.same(*(w.number(x).text for x in args)))
         return
     w.env[s.out.name] = lazily(w, s, args) or at_once(w, s, [w.number(x) for x in args])
