@@ -59,8 +59,8 @@ _IN_PLACE_OF_ONE = (
 )
 
 
-def _reduced_by(function: Callable[..., Any]) -> Any:
-    """Return the reduction that one of numpy's functions over axes computes."""
+def _reduction(compute: Callable[..., Any]) -> Any:
+    """Give `compute` (array, axis, dtype, keepdims, initial, where) the signature of `ufunc.reduce`."""
 
     def reduce(
         array: Any,
@@ -71,12 +71,22 @@ def _reduced_by(function: Callable[..., Any]) -> Any:
         initial: Any = None,
         where: Any = True,
     ) -> Any:
-        options: dict[str, Any] = {} if initial is None or initial is np._NoValue else {"initial": initial}
+        return compute(array, axis, dtype, bool(keepdims), None if initial is np._NoValue else initial, where)
+
+    return reduce
+
+
+def _reduced_by(function: Callable[..., Any]) -> Any:
+    """Return the reduction that one of numpy's functions over axes computes."""
+
+    @_reduction
+    def reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+        options: dict[str, Any] = {} if initial is None else {"initial": initial}
         if dtype is not None:
             array = np.astype(array, dtype)
         if where is not True:
             options["where"] = where
-        return function(array, axis=axis, keepdims=bool(keepdims), **options)
+        return function(array, axis=axis, keepdims=keepdims, **options)
 
     return reduce
 
@@ -110,18 +120,11 @@ LOGADDEXP_REDUCE = Primitive(
 )
 
 
-def _logaddexp_reduce(
-    array: Any,
-    axis: Any = 0,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
+@_reduction
+def _logaddexp_reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     x = masked(array, where, -numpy.inf)
-    value = LOGADDEXP_REDUCE(x, axis=normal_axes(axis, ndim_of(x)), keepdims=bool(keepdims))
-    return value if initial is None or initial is np._NoValue else np.logaddexp(value, initial)
+    value = LOGADDEXP_REDUCE(x, axis=normal_axes(axis, ndim_of(x)), keepdims=keepdims)
+    return value if initial is None else np.logaddexp(value, initial)
 
 
 def _layers(array: Any, axis: int) -> list[Any]:
