@@ -274,7 +274,7 @@ def cov(
         weighted = deviation
     else:
         w = (1.0 if fweights is None else as_array(fweights)) * (1.0 if aweights is None else as_array(aweights))
-        total = np.sum(w, dtype=dtype_of(x))  # complex where x is, as numpy has it
+        total = np.sum(w, dtype=dtype_of(x))  # complex if x is, as in numpy
         squares = total if aweights is None else np.sum(w * as_array(aweights))
         factor = total - ddof * squares / total if ddof else total
         deviation = x - np.average(x, axis=1, weights=w)[:, None]

@@ -68,12 +68,16 @@ def _reduction(compute: Callable[..., Any]) -> Any:
         dtype: Any = None,
         out: None = None,
         keepdims: bool = False,
-        initial: Any = None,
+        initial: Any = np._NoValue,
         where: Any = True,
     ) -> Any:
-        return compute(array, axis, dtype, bool(keepdims), None if initial is np._NoValue else initial, where)
+        return compute(array, axis, dtype, bool(keepdims), initial, where)
 
     return reduce
+
+
+def _is_given(initial: Any) -> bool:
+    return initial is not None and initial is not np._NoValue
 
 
 def _reduced_by(function: Callable[..., Any]) -> Any:
@@ -81,7 +85,7 @@ def _reduced_by(function: Callable[..., Any]) -> Any:
 
     @_reduction
     def reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-        options: dict[str, Any] = {} if initial is None else {"initial": initial}
+        options: dict[str, Any] = {"initial": initial} if _is_given(initial) else {}
         if dtype is not None:
             array = np.astype(array, dtype)
         if where is not True:
@@ -124,7 +128,7 @@ LOGADDEXP_REDUCE = Primitive(
 def _logaddexp_reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     x = masked(array, where, -numpy.inf)
     value = LOGADDEXP_REDUCE(x, axis=normal_axes(axis, ndim_of(x)), keepdims=keepdims)
-    return value if initial is None else np.logaddexp(value, initial)
+    return np.logaddexp(value, initial) if _is_given(initial) else value
 
 
 def _layers(array: Any, axis: int) -> list[Any]:
@@ -134,15 +138,8 @@ def _layers(array: Any, axis: int) -> list[Any]:
 
 
 def _folded(ufunc: Any) -> Any:
-    def reduce(
-        array: Any,
-        axis: Any = 0,
-        dtype: Any = None,
-        out: None = None,
-        keepdims: bool = False,
-        initial: Any = np._NoValue,
-        where: Any = True,
-    ) -> Any:
+    @_reduction
+    def reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
         if where is not True:
             raise NotImplementedError(f"{ufunc.__name__}.reduce has no derivative rule with a where mask")
         (one,) = normal_axes(axis, ndim_of(array))
@@ -155,10 +152,9 @@ def _folded(ufunc: Any) -> Any:
         value = layers[0]
         for layer in layers[1:]:
             value = ufunc(value, layer)
-        if ndim_of(value) < ndim_of(array) - 1:  # of no layers, what the fold starts from
+        if ndim_of(value) < ndim_of(array) - 1:  # without layers the value is the start of the fold
             value = numpy.full(shape_of(array)[:one] + shape_of(array)[one + 1 :], value, dtype_of(array))
-        given = initial is not None and initial is not np._NoValue
-        whole = np.stack(np.broadcast_arrays(*layers), axis=one) if given else array
+        whole = np.stack(np.broadcast_arrays(*layers), axis=one) if _is_given(initial) else array
         if not IS_FOLD(whole, value, axis=one, ufunc=ufunc):
             raise UnsupportedError(
                 f"numpy's own {ufunc.__name__}.reduce is wrong here: it is not what {ufunc.__name__}.accumulate ends "

@@ -34,7 +34,7 @@ def _ratio(part: Any, whole: Any) -> Any:
 
 
 def _root(square: Any) -> Any:
-    """The root of a squared length, which has the derivative 0 at 0, as norms have."""
+    """The root of a squared length; its derivative at 0 is 0, as for norms."""
     is_zero = np.equal(square, 0.0)
     return np.where(is_zero, 0.0, np.sqrt(np.where(is_zero, 1.0, square)))
 
