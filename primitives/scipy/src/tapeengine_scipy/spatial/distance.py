@@ -80,7 +80,7 @@ def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwa
     """
     a, b = floating(XA), floating(XB)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
-        raise ValueError(f"XA and XB must be two-dimensional with equal numbers of columns, not {a.shape} and {b.shape}")
+        raise ValueError(f"XA and XB must be two-dimensional with equally many columns, not {a.shape} and {b.shape}")
     return _metric(metric, {**kwargs, "out": out})(a[:, None], b[None])
 
 
