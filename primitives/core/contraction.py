@@ -21,7 +21,7 @@ __all__ = ["EINSUM", "RULES", "einsum"]
 
 
 def _applied(index: int, count: int, subscripts: str, optimize: Any) -> Any:
-    """The einsum as a function of one operand and the others, in which zeros of the first one contribute zero."""
+    """The einsum as a function of one operand and the others; zeros of the first operand contribute zero."""
 
     def applied(first: Any, *others: Any) -> Any:
         return EINSUM(*others[:index], first, *others[index:], subscripts=subscripts, optimize=optimize)

@@ -45,7 +45,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
 
 def _between(x: Any, xp: Any, fp: Any, upper: Any) -> Any:
-    """Return values between two points; at a point itself, and beside infinities, where their line is NaN."""
+    """Return values between two points; a point itself has its value, even if the line is NaN beside infinities."""
     start, end, low, high = xp[upper - 1], xp[upper], fp[upper - 1], fp[upper]
     slope = (high - low) / (end - start)
     value = low + slope * (x - start)
@@ -53,7 +53,7 @@ def _between(x: Any, xp: Any, fp: Any, upper: Any) -> Any:
         return value
     value = np.where(np.isnan(value), high + slope * (x - end), value)
     value = np.where(np.isnan(value) & np.equal(low, high), low, value)
-    before = numpy.maximum(upper - 2, 0)  # at a point the line from the left has a derivative
+    before = numpy.maximum(upper - 2, 0)  # at a point, the derivative is that of the line from the left
     left = (low - fp[before]) / np.where(before < upper - 1, start - xp[before], numpy.inf)
     at_point = low + np.where(np.isfinite(left), left, 0.0) * (x - start)
     return np.where(np.equal(x, start) & ~np.isfinite(slope), at_point, value)

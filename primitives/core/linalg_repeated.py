@@ -81,7 +81,7 @@ def check_same_in_every_basis(name: str, values: str, advice: str, parts: Any, e
             continue
         raise UnsupportedError(
             f"{name}: {len(places)} {values} are equal, so their vectors are an arbitrary basis, and the "
-            f"derivative of what is computed from {values} and vectors is not determined by its partials in one "
+            f"derivative of functions of {values} and vectors is not determined by its partials in one "
             f"basis. {advice}"
         )
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 from tapeengine.plugins.hookspecs import hookimpl
 from tapeengine.primitive import Primitive
-from tapeengine_primitives import (
+from tapeengine_primitives import (  # noqa: F401
     arithmetic,
     bessel,
     complexparts,
@@ -40,36 +41,8 @@ from tapeengine_primitives import (
 
 __all__ = ["MODULES", "tapeengine_numpy_rules", "tapeengine_primitives"]
 
-MODULES = (
-    arithmetic,
-    bessel,
-    complexparts,
-    contraction,
-    convolution,
-    cumulative,
-    discrete,
-    domains,
-    extremes,
-    fourier,
-    histograms,
-    interpolation,
-    joining,
-    linalg_eigen,
-    linalg_factor,
-    linalg_norms,
-    linalg_solve,
-    padding,
-    polynomials,
-    products,
-    reductions,
-    scattering,
-    selection,
-    sorting,
-    statistics,
-    transcendental,
-    ufunc_methods,
-    windows,
-)
+#: The modules imported above, each with one family of functions.
+MODULES = tuple(found for found in [*vars().values()] if isinstance(found, ModuleType))
 
 
 @hookimpl

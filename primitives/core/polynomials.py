@@ -77,7 +77,7 @@ def polymul(a1: Any, a2: Any) -> Any:
 
 
 def _without_leading_zeros(p: Any) -> Any:
-    """Return the coefficients from the first that is not zero on, or one zero."""
+    """Return the coefficients without leading zeros, or a single zero."""
     coefficients = np.atleast_1d(as_array(p))
     held = np.flatnonzero(coefficients)
     return coefficients[int(held[0]) :] if len(held) else coefficients[-1:] * 0.0

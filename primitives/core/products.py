@@ -31,7 +31,7 @@ def conjugated(x: Any) -> Any:
 
 
 def _product(x: Any, y: Any) -> Any:
-    """The product of the last two axes; of two matrices by dot, which is silent where it meets what is not finite."""
+    """The product over the last two axes; for two matrices by dot, which does not warn about non-finite numbers."""
     return np.dot(x, y) if x.ndim == y.ndim == 2 else np.matmul(x, y)
 
 

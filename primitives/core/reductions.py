@@ -7,7 +7,6 @@ elements, so zeros need no special case.
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -225,23 +224,9 @@ def masked(x: Any, where: Any, fill: Any) -> Any:
     return np.where(where, x, fill)
 
 
-def sum_rule(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
-    """Return a sum over axes; see `numpy.sum`."""
-    options = {"axis": axis, "keepdims": bool(keepdims), "dtype": dtype}
-    x = as_array(a)
-    value = SUM(x, **options) if where is True or where is None else MASKED_SUM(x, numpy.asarray(where), **options)
-    return value if initial is None else value + initial
+def total_rule(compute: Callable[..., Any]) -> Any:
+    """Give `compute` (a, axis, dtype, keepdims, initial, where) the signature of `numpy.sum`."""
 
-
-def _total_rule(primitive: Primitive, identity: float, combine: Callable[[Any, Any], Any]) -> Any:
     def rule(
         a: Any,
         axis: Any = None,
@@ -251,13 +236,25 @@ def _total_rule(primitive: Primitive, identity: float, combine: Callable[[Any, A
         initial: Any = None,
         where: Any = True,
     ) -> Any:
-        value = primitive(masked(a, where, identity), axis=axis, keepdims=bool(keepdims), dtype=dtype)
-        return value if initial is None else combine(value, initial)
+        return compute(a, axis, dtype, bool(keepdims), initial, where)
 
     return rule
 
 
-prod_rule = _total_rule(PROD, 1.0, operator.mul)
+@total_rule
+def sum_rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    """Return a sum over axes; see `numpy.sum`."""
+    options = {"axis": axis, "keepdims": keepdims, "dtype": dtype}
+    x = as_array(a)
+    value = SUM(x, **options) if where is True or where is None else MASKED_SUM(x, numpy.asarray(where), **options)
+    return value if initial is None else value + initial
+
+
+@total_rule
+def prod_rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    """Return a product over axes; see `numpy.prod`."""
+    value = PROD(masked(a, where, 1.0), axis=axis, keepdims=keepdims, dtype=dtype)
+    return value if initial is None else value * initial
 
 
 def _extreme_rule(primitive: Primitive) -> Any:

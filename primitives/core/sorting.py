@@ -63,7 +63,7 @@ def _last_axis(a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
     x = as_array(a)
     shape = shape_of(x)
     if axis is not None:
-        normalize_axis_tuple(axis, len(shape))  # numpy's sums have an axis of a number, its order statistics have not
+        normalize_axis_tuple(axis, len(shape))  # numpy accepts an axis of a number in sums, but not in order statistics
     reduced = normal_axes(axis, len(shape))
     kept = tuple(position for position in range(len(shape)) if position not in reduced)
     moved = np.transpose(x, kept + reduced)
@@ -205,7 +205,7 @@ def _at_ranks(flat: Any, rank: Any, count: Any, between: Callable[[Any, Any, Any
 
 
 def _between_of(method: str) -> Callable[[Any, Any, Any], Any]:
-    """What stands between two elements: a method that picks one has whole ranks only."""
+    """The interpolation between two elements; a method that selects one has only whole ranks."""
     return (lambda low, high, fraction: low) if method in _PICKING else _between
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy
@@ -14,7 +15,7 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import scale, unbroadcast
 from tapeengine_primitives.products import conjugated, swapped
-from tapeengine_primitives.reductions import masked, reduction_samples, spread
+from tapeengine_primitives.reductions import masked, reduction_samples, spread, total_rule
 from tapeengine_primitives.values import as_array, dtype_of, is_complex, ndim_of, normal_axes, real_dtype, shape_of
 
 __all__ = ["RULES", "STD", "VAR"]
@@ -93,7 +94,9 @@ STD = Primitive(
 )
 
 
-def _spread_rule(primitive: Primitive, finish: Callable[[Any], Any]) -> Any:
+def _spread_rule(compute: Callable[..., Any]) -> Any:
+    """Give `compute` (a, axis, dtype, ddof, keepdims, where, mean) the signature of `numpy.var`."""
+
     def rule(
         a: Any,
         axis: Any = None,
@@ -107,11 +110,7 @@ def _spread_rule(primitive: Primitive, finish: Callable[[Any], Any]) -> Any:
         correction: Any = None,
     ) -> Any:
         ddof = ddof if correction is None or correction is np._NoValue else correction
-        mean = None if mean is np._NoValue else mean
-        if where is True and mean is None:
-            return primitive(as_array(a), axis=axis, keepdims=bool(keepdims), ddof=ddof, dtype=dtype)
-        value = _masked_var(as_array(a), where, axis, dtype, ddof, bool(keepdims), mean)
-        return finish(value)
+        return compute(a, axis, dtype, ddof, bool(keepdims), where, None if mean is np._NoValue else mean)
 
     return rule
 
@@ -135,8 +134,17 @@ def _sqrt_safe(x: Any) -> Any:
     return np.where(zero, 0.0, np.sqrt(np.where(zero, 1.0, x)))
 
 
-var = _spread_rule(VAR, lambda value: value)
-std = _spread_rule(STD, _sqrt_safe)
+def _spread(
+    primitive: Primitive, a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any, mean: Any
+) -> Any:
+    if where is True and mean is None:
+        return primitive(as_array(a), axis=axis, keepdims=keepdims, ddof=ddof, dtype=dtype)
+    value = _masked_var(as_array(a), where, axis, dtype, ddof, keepdims, mean)
+    return value if primitive is VAR else _sqrt_safe(value)
+
+
+var = _spread_rule(partial(_spread, VAR))
+std = _spread_rule(partial(_spread, STD))
 
 
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
@@ -183,17 +191,10 @@ def _numbers(a: Any) -> Any:
 def _nan_total(function: Callable[..., Any], fill: float) -> Any:
     """Return the rule of a sum or product that replaces NaN by `fill`."""
 
-    def rule(
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        out: None = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = True,
-    ) -> Any:
+    @total_rule
+    def rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
         filled = np.where(np.isnan(a), fill, a)
-        return function(filled, axis=axis, dtype=dtype, keepdims=bool(keepdims), **_given(initial, where))
+        return function(filled, axis=axis, dtype=dtype, keepdims=keepdims, **_given(initial, where))
 
     return rule
 
@@ -212,26 +213,15 @@ def nanmean(
     return total / numpy.sum(mask, axis=axis, keepdims=bool(keepdims)).astype(real_dtype(total))
 
 
-def nanvar(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: None = None,
-    ddof: Any = 0,
-    keepdims: bool = False,
-    *,
-    where: Any = True,
-    mean: Any = None,
-    correction: Any = None,
-) -> Any:
+@_spread_rule
+def nanvar(a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any, mean: Any) -> Any:
     """Return the variance and ignore NaN; see `numpy.nanvar`."""
     mask = _numbers(a) if where is True or where is np._NoValue else _numbers(a) & where
-    ddof = ddof if correction is None or correction is np._NoValue else correction
-    if mean is None or mean is np._NoValue:
-        return _masked_var(a, mask, axis, dtype, ddof, bool(keepdims), None)
+    if mean is None:
+        return _masked_var(a, mask, axis, dtype, ddof, keepdims, None)
     # numpy subtracts a given mean in place, in the array's dtype
     deviation = np.astype(masked(a, mask, 0.0) - mean, dtype_of(a))
-    return _masked_var(deviation, mask, axis, dtype, ddof, bool(keepdims), 0.0)
+    return _masked_var(deviation, mask, axis, dtype, ddof, keepdims, 0.0)
 
 
 def nanstd(a: Any, *args: Any, **keywords: Any) -> Any:
@@ -284,7 +274,7 @@ def cov(
         weighted = deviation
     else:
         w = (1.0 if fweights is None else as_array(fweights)) * (1.0 if aweights is None else as_array(aweights))
-        total = np.sum(w, dtype=dtype_of(x))  # complex where x is, as numpy has it
+        total = np.sum(w, dtype=dtype_of(x))  # complex if x is, as in numpy
         squares = total if aweights is None else np.sum(w * as_array(aweights))
         factor = total - ddof * squares / total if ddof else total
         deviation = x - np.average(x, axis=1, weights=w)[:, None]

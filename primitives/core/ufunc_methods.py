@@ -59,8 +59,8 @@ _IN_PLACE_OF_ONE = (
 )
 
 
-def _reduced_by(function: Callable[..., Any]) -> Any:
-    """Return the reduction that one of numpy's functions over axes computes."""
+def _reduction(compute: Callable[..., Any]) -> Any:
+    """Give `compute` (array, axis, dtype, keepdims, initial, where) the signature of `ufunc.reduce`."""
 
     def reduce(
         array: Any,
@@ -68,15 +68,29 @@ def _reduced_by(function: Callable[..., Any]) -> Any:
         dtype: Any = None,
         out: None = None,
         keepdims: bool = False,
-        initial: Any = None,
+        initial: Any = np._NoValue,
         where: Any = True,
     ) -> Any:
-        options: dict[str, Any] = {} if initial is None or initial is np._NoValue else {"initial": initial}
+        return compute(array, axis, dtype, bool(keepdims), initial, where)
+
+    return reduce
+
+
+def _is_given(initial: Any) -> bool:
+    return initial is not None and initial is not np._NoValue
+
+
+def _reduced_by(function: Callable[..., Any]) -> Any:
+    """Return the reduction that one of numpy's functions over axes computes."""
+
+    @_reduction
+    def reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+        options: dict[str, Any] = {"initial": initial} if _is_given(initial) else {}
         if dtype is not None:
             array = np.astype(array, dtype)
         if where is not True:
             options["where"] = where
-        return function(array, axis=axis, keepdims=bool(keepdims), **options)
+        return function(array, axis=axis, keepdims=keepdims, **options)
 
     return reduce
 
@@ -110,18 +124,11 @@ LOGADDEXP_REDUCE = Primitive(
 )
 
 
-def _logaddexp_reduce(
-    array: Any,
-    axis: Any = 0,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
+@_reduction
+def _logaddexp_reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     x = masked(array, where, -numpy.inf)
-    value = LOGADDEXP_REDUCE(x, axis=normal_axes(axis, ndim_of(x)), keepdims=bool(keepdims))
-    return value if initial is None or initial is np._NoValue else np.logaddexp(value, initial)
+    value = LOGADDEXP_REDUCE(x, axis=normal_axes(axis, ndim_of(x)), keepdims=keepdims)
+    return np.logaddexp(value, initial) if _is_given(initial) else value
 
 
 def _layers(array: Any, axis: int) -> list[Any]:
@@ -131,15 +138,8 @@ def _layers(array: Any, axis: int) -> list[Any]:
 
 
 def _folded(ufunc: Any) -> Any:
-    def reduce(
-        array: Any,
-        axis: Any = 0,
-        dtype: Any = None,
-        out: None = None,
-        keepdims: bool = False,
-        initial: Any = np._NoValue,
-        where: Any = True,
-    ) -> Any:
+    @_reduction
+    def reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
         if where is not True:
             raise NotImplementedError(f"{ufunc.__name__}.reduce has no derivative rule with a where mask")
         (one,) = normal_axes(axis, ndim_of(array))
@@ -152,10 +152,9 @@ def _folded(ufunc: Any) -> Any:
         value = layers[0]
         for layer in layers[1:]:
             value = ufunc(value, layer)
-        if ndim_of(value) < ndim_of(array) - 1:  # of no layers, what the fold starts from
+        if ndim_of(value) < ndim_of(array) - 1:  # without layers the value is the start of the fold
             value = numpy.full(shape_of(array)[:one] + shape_of(array)[one + 1 :], value, dtype_of(array))
-        given = initial is not None and initial is not np._NoValue
-        whole = np.stack(np.broadcast_arrays(*layers), axis=one) if given else array
+        whole = np.stack(np.broadcast_arrays(*layers), axis=one) if _is_given(initial) else array
         if not IS_FOLD(whole, value, axis=one, ufunc=ufunc):
             raise UnsupportedError(
                 f"numpy's own {ufunc.__name__}.reduce is wrong here: it is not what {ufunc.__name__}.accumulate ends "

@@ -1,4 +1,4 @@
-"""Sums of products, linear in a cotangent or tangent: an element of it that is zero adds exactly zero to the sum.
+"""Sums of products, linear in a cotangent or tangent: a zero element of it contributes exactly zero to the sum.
 
 What it is multiplied by may be infinite or NaN there, as the data that a mask leaves out often is; plain arithmetic
 makes NaN of it, and a sum then spreads that.
@@ -15,7 +15,7 @@ __all__ = ["contracting"]
 
 
 def contracting(rule: Callable[..., Any], names: Sequence[str], args: Collection[str]) -> Callable[..., Any]:
-    """Make a rule of sums of products keep the zeros of its first parameter.
+    """Make a rule that computes sums of products map zeros of its first parameter to zero contributions.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def contracting(rule: Callable[..., Any], names: Sequence[str], args: Collection
 
 
 def _repaired(value: Any, rule: Any, first: Any, kept: Sequence[Any], others: Sequence[int]) -> Any:
-    """The value, without what zeros were multiplied by; as it is where anything else met what is not finite."""
+    """The value without the products of zeros; unchanged where other elements met non-finite numbers."""
     finite = {k: np.isfinite(kept[k]) for k in others}
     if all(map(np.all, finite.values())):
         return value
@@ -70,6 +70,6 @@ def _repaired(value: Any, rule: Any, first: Any, kept: Sequence[Any], others: Se
 
 
 def _weights(x: Any) -> Any:
-    """Numbers from 1 to 2 in the shape of an array, of which no sum with signs vanishes."""
+    """Numbers from 1 to 2 in the shape of an array, such that no signed sum of them vanishes."""
     shape = np.shape(x)
     return 1.0 + (0.6180339887498949 * np.arange(1, np.prod(shape, dtype=int) + 1) ** 1.1).reshape(shape) % 1.0

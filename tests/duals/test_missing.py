@@ -51,7 +51,7 @@ def test_a_ufunc_is_named_by_its_package_and_not_by_a_module_that_imports_it(mon
     ],
 )
 def test_a_function_of_scipy_is_told_to_come_from_the_plugin(program, part, own):
-    """Both where an error is ours and where SciPy meets traced numbers first."""
+    """Both for errors of the engine, and where SciPy itself gets traced numbers first."""
     with pytest.raises(DroppedDerivativeError if own else TypeError) as caught:
         te.Engine(plugins=["core"]).grad(program)(numpy.array([0.5]))
     text = " ".join([str(caught.value), *getattr(caught.value, "__notes__", ())])

@@ -15,11 +15,11 @@ import tapeengine as te
 from tapeengine.errors import TapeEngineError
 
 DATA = numpy_calls.Data()
-#: LAPACK may not return for matrices that hold infinities or NaN.
+#: Functions for which LAPACK may not return if a matrix contains infinities or NaN.
 FINITE = {
     call.name for part in (numpy_calls.linear_algebra, numpy_calls.moments_and_polynomials) for call in part(DATA)
 }
-#: numpy returns memory that nobody wrote to, or raises what the loops of its own code come across.
+#: Functions for which numpy returns uninitialised memory, or raises unspecified errors.
 LEFT_OUT = {
     ("float32 chain", "number"),
     ("take_along_axis", "number"),
@@ -30,7 +30,7 @@ LEFT_OUT = {
 
 
 def odd(primal: Any) -> Iterator[tuple[str, Any]]:
-    """The same primal otherwise."""
+    """The same primal in another form."""
     if not isinstance(primal, np.ndarray):
         yield "array of no axes", np.asarray(primal)
         yield "vector", np.full(3, primal)

@@ -1,4 +1,4 @@
-"""Sums of products: what a cotangent or tangent of zero is multiplied by does not count, infinite or not."""
+"""Sums of products: the factor of a zero cotangent or tangent has no effect, even if it is infinite."""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,7 +34,7 @@ PRODUCTS: dict[str, tuple[Callable[[Any, Any], Any], tuple[int, ...], tuple[int,
 
 
 def total(f: Any, data: Any, x: Any, mask: Any) -> Any:
-    """What a program that leaves rows out computes."""
+    """The result of a program that omits rows."""
     rows = f(data, x)
     return tnp.sum(tnp.abs(tnp.where(mask.reshape(-1, *(1,) * (rows.ndim - 1)), tnp.sin(rows), 0.0)) ** 2)
 

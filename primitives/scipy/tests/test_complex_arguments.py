@@ -1,4 +1,4 @@
-"""Special functions at complex arguments: first and second derivatives are those of SciPy's values, or refused."""
+"""Special functions at complex arguments: first and second derivatives agree with SciPy's values, or are refused."""
 
 import numpy
 import pytest
@@ -13,7 +13,7 @@ STEP = 1e-4
 
 
 def takes_complex():
-    """Each special function with a rule, and the place of an argument that may be complex."""
+    """Each special function with a rule, and the position of an argument that may be complex."""
     for primitive in te.default_engine().registry.values():
         name = primitive.name.rpartition(".")[2]
         theirs = getattr(scipy.special, name, None)
@@ -31,7 +31,7 @@ def takes_complex():
 
 
 def along_the_axes(f):
-    """The derivative of a holomorphic function by differences, where both directions agree."""
+    """The derivative of a holomorphic function by differences, if both directions agree."""
 
     def slope(way):
         parts = [f(Z + k * STEP * way) for k in (-2, -1, 1, 2)]
@@ -60,7 +60,7 @@ def test_derivatives(name, args, place):
 
 @pytest.mark.parametrize("x", [Z, numpy.array([0.5, 2.5]), numpy.array([-1.5]), numpy.array([1.0, 2.0])])
 def test_zeta_without_a_second_argument(x):
-    """SciPy has another function for it, which has values below 1 and at complex numbers."""
+    """SciPy uses another function for it, which is defined below 1 and at complex numbers."""
     numpy.testing.assert_array_equal(special.zeta(x), scipy.special.zeta(x))
     try:
         value = te.vjp(special.zeta, x)[0]

@@ -1,4 +1,4 @@
-"""Interpolants of data of which one number is infinite or NaN: SciPy's values, and derivatives beside that number."""
+"""Interpolants of data with one infinite or NaN number: SciPy's values, and derivatives away from that number."""
 
 import numpy
 import pytest
@@ -22,7 +22,7 @@ def spline(module, degree):
     return lambda y, q: module.BSpline(numpy.linspace(-degree, 4 + degree, 6 + degree), y, degree)(q)
 
 
-#: Each interpolant as a function of values at X and places, by SciPy and by us.
+#: Each interpolant as a function of values at X and places, in SciPy and in this package.
 INTERPOLANTS = {
     **{
         f"interp1d {kind}": tuple(lambda y, q, m=m, k=kind: m.interp1d(X, y, kind=k)(q) for m in (si, interpolate))

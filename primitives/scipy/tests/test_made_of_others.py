@@ -679,7 +679,7 @@ def test_survival_functions():
 
 @pytest.mark.parametrize("metric", sorted(D.METRICS))
 def test_distances_of_equal_points(metric):
-    """Where a length is 0, its derivatives are 0, in both directions and to second order."""
+    """The derivatives of a length of 0 are 0, in both directions and to second order."""
     x = numpy.array([[0.3, 1.2, 0.7], [1.1, 0.4, 0.9]])
     options = {"seuclidean": {"V": numpy.array([1.0, 2.0, 3.0])}, "mahalanobis": {"VI": numpy.diag([1.0, 2.0, 3.0])}}
 

@@ -6,14 +6,14 @@ cdef class ReadRecord(ArrayRecord):
     cdef View source, result
     cdef tuple index
 
-cdef class WriteRecord(ArrayRecord):
+cdef class ChangeRecord(ArrayRecord):
     cdef View target
     cdef tuple index        # normalised; None: the whole target
     cdef object value       # a View, the id of a scalar, or None for a constant
     cdef tuple shape        # of the value
 
-cdef class AddRecord(ArrayRecord):
-    cdef View target
-    cdef tuple index
-    cdef object value       # a View or the id of a scalar
-    cdef tuple shape
+cdef class WriteRecord(ChangeRecord):
+    pass
+
+cdef class AddRecord(ChangeRecord):
+    pass

@@ -159,21 +159,33 @@ cdef class ReadRecord(ArrayRecord):
         return [(made.reshape(source.shape), source, 1.0) if self.index is None else (made, source[self.index], 1.0)]
 
 
+@cython.no_gc
+cdef class ChangeRecord(ArrayRecord):
+    """A change of elements of a target by a value."""
+
+    cdef list reads(self):
+        return [(0, self.value)]
+
+    cdef list writes(self):
+        return [self.target]
+
+    cdef object keeps(self):
+        return self.index
+
+    cdef object detail(self):
+        return self.index, self.shape
+
+
 @cython.final
 @cython.no_gc
-cdef class AddRecord(ArrayRecord):
+cdef class AddRecord(ChangeRecord):
     """An addition into elements, once for each time that the index names them (`ufunc.at`)."""
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         target = r.part(self.target)
         if target is None:
             return 0
-        ct = r.signed(self.target, fitted(target[self.index], self.shape))
-        if type(self.value) is View:
-            r.add(<View> self.value, ct)
-        else:
-            r.add_scalar(self.value, ct)
-        return 0
+        return r.stage(self.value, r.signed(self.target, fitted(target[self.index], self.shape)))
 
     cdef int forward(self, Reverse r, uint32_t id) except -1:
         t = r.of(self.value)
@@ -202,18 +214,6 @@ cdef class AddRecord(ArrayRecord):
         numpy.add.at(many.part(self.target), along_block(self.index), aligned(t, axes))
         return True
 
-    cdef list reads(self):
-        return [(0, self.value)]
-
-    cdef list writes(self):
-        return [self.target]
-
-    cdef object keeps(self):
-        return self.index
-
-    cdef object detail(self):
-        return self.index, self.shape
-
     cdef int depend(self, object walk, uint32_t id) except -1:
         every = walk.get(self.target)
         numbers = numpy.arange(every.size).reshape(every.shape)[self.index]
@@ -230,7 +230,7 @@ cdef class AddRecord(ArrayRecord):
 
 @cython.final
 @cython.no_gc
-cdef class WriteRecord(ArrayRecord):
+cdef class WriteRecord(ChangeRecord):
     """A write, whose reverse step passes the cotangent of the overwritten part to the value and clears it."""
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
@@ -239,12 +239,7 @@ cdef class WriteRecord(ArrayRecord):
             return 0
         if self.index is not None and may_repeat(self.index):
             ct = numpy.where(self.last_writes(ct.shape), ct, 0)
-        ct = fitted(ct, self.shape)
-        if type(self.value) is View:
-            r.add(<View> self.value, ct)
-        else:
-            r.add_scalar(self.value, ct)
-        return 0
+        return r.stage(self.value, fitted(ct, self.shape))
 
     def last_writes(self, tuple shape):
         """A mask of the written values that remain: where an element is written twice, the last value wins."""
@@ -298,18 +293,6 @@ cdef class WriteRecord(ArrayRecord):
         if extra > 0:       # leading unit axes that the assignment dropped
             return t.reshape(t.shape[:1] + t.shape[1 + extra:])
         return aligned(t, axes)
-
-    cdef list reads(self):
-        return [(0, self.value)]
-
-    cdef list writes(self):
-        return [self.target]
-
-    cdef object keeps(self):
-        return self.index
-
-    cdef object detail(self):
-        return self.index, self.shape
 
     cdef int depend(self, object walk, uint32_t id) except -1:
         sets = numpy.uint64(0) if self.value is None else walk.get(self.value).reshape(self.shape)

@@ -21,7 +21,7 @@ from tapeengine.primitive.contractions import contracting
 cnp.import_array()
 
 cdef object array_class = numpy.ndarray
-#: t @ values, in which zeros of t contribute exactly zero.
+#: t @ values, where zeros of t contribute exactly zero.
 cdef object times = contracting(numpy.dot, ("values",), ("values",))
 
 
@@ -151,7 +151,7 @@ cdef class ProductRecord(ArrayRecord):
 
 
 cdef bint has_nan(object values):
-    """Whether a vector of float64 has a NaN; true of what is traced."""
+    """Whether a vector of float64 has a NaN; true for traced values."""
     cdef Py_ssize_t k
     cdef double *x
     if type(values) is not array_class or PyArray_TYPE(<ndarray> values) != NPY_DOUBLE:

@@ -1,6 +1,6 @@
 # The accumulation of a reverse sweep, and the geometry of arrays.
 from libc.stdint cimport uint32_t
-from numpy cimport ndarray
+from numpy cimport ndarray, npy_intp
 from tapeengine._core.tape.tape cimport Tape
 
 cdef class View:            # the geometry of an array within its storage; holds no values
@@ -35,6 +35,7 @@ cdef class Reverse:         # one reverse sweep's accumulation
     cdef int stage(self, object place, object contribution) except -1
 
 cdef View view_of(ndarray value, uint32_t storage, Py_ssize_t offset, Py_ssize_t size)
+cdef ndarray array_over(char *data, int ndim, npy_intp *dims, npy_intp *strides, int type, object owner)
 cdef ndarray strided(char *data, View view, object owner)
 cdef bint repeats(View view) noexcept
 cdef View once(View view)

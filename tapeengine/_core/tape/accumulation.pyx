@@ -89,14 +89,19 @@ cdef View view_of(ndarray value, uint32_t storage, Py_ssize_t offset, Py_ssize_t
     return v
 
 
-cdef ndarray strided(char *data, View view, object owner):
+cdef ndarray array_over(char *data, int ndim, npy_intp *dims, npy_intp *strides, int type, object owner):
     """An array over memory that `owner` keeps alive."""
     cdef ndarray result = PyArray_New(
-        &PyArray_Type, view.ndim, <npy_intp *> view.dims, view.type, <npy_intp *> (view.dims + view.ndim),
-        data + view.offset, 0, NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE, NULL)
+        &PyArray_Type, ndim, dims, type, strides, data, 0, NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE, NULL)
     Py_INCREF(owner)
     PyArray_SetBaseObject(result, owner)
     return result
+
+
+cdef ndarray strided(char *data, View view, object owner):
+    """The array that a view shows of a storage's memory, which `owner` keeps alive."""
+    return array_over(data + view.offset, view.ndim, <npy_intp *> view.dims, <npy_intp *> (view.dims + view.ndim),
+                      view.type, owner)
 
 
 cdef object fitted(object cotangent, tuple shape):

@@ -128,7 +128,7 @@ def plain_header(ops: Any) -> list[str]:
     for which in ("da", "db"):
         head = f"static inline double op_{which}(int op, double a, double b, double v)"
         lines += switch(head, partials(ops, which, lambda term: plain(term, by_value)), "0.0")
-    for which in ("da", "db"):  # for code that knows its opcode: no compiler has to find out which case it is
+    for which in ("da", "db"):  # for code that knows its opcode, so that the compiler needs no switch
         for name, text in partials(ops, which, lambda term: plain(term, by_value)):
             lines.append(f"#define TE_{which.upper()}_{name.upper()}(a, b, v) {text}")
     return lines

@@ -5,28 +5,20 @@ touches its storage has been swept, and is reused for the next storage of the sa
 fault for every 4 KiB, which is more than most rules cost.
 """
 
-from cpython.ref cimport Py_INCREF, Py_REFCNT
+from cpython.ref cimport Py_REFCNT
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 from numpy cimport (
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, PyArray_CHKFLAGS, PyArray_DATA, PyArray_IS_C_CONTIGUOUS,
-    PyArray_SetBaseObject, PyArray_TYPE, ndarray, npy_intp,
+    NPY_ARRAY_WRITEABLE, PyArray_CHKFLAGS, PyArray_DATA, PyArray_IS_C_CONTIGUOUS, PyArray_TYPE, ndarray, npy_intp,
 )
 
 from tapeengine._core.tape.lifetimes cimport Lifetimes
-from tapeengine._core.tape.accumulation cimport View, free_zeros, zeros
+from tapeengine._core.tape.accumulation cimport View, array_over, free_zeros, zeros
 from tapeengine._core.tape.tape cimport Place, Tape
 
 import numpy
 
 cnp.import_array()
-
-cdef extern from "numpy/arrayobject.h":
-    ctypedef struct PyTypeObject:
-        pass
-    PyTypeObject PyArray_Type
-    object PyArray_New(PyTypeObject *subtype, int nd, npy_intp *dims, int type, npy_intp *strides, void *data,
-                       int itemsize, int flags, void *owner)
 
 cdef enum:
     MOST_AXES = 64      # of numpy's arrays
@@ -120,12 +112,8 @@ cdef class Tangents:
         for k in range(view.ndim):
             dims[k + 1] = view.dims[k]
             strides[k + 1] = view.dims[view.ndim + k]
-        found = PyArray_New(&PyArray_Type, view.ndim + 1, dims, view.type, strides,
-                            <char *> PyArray_DATA(<ndarray> block) + view.offset, 0,
-                            NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE, NULL)
-        Py_INCREF(block)
-        PyArray_SetBaseObject(found, block)
-        return found
+        return array_over(
+            <char *> PyArray_DATA(<ndarray> block) + view.offset, view.ndim + 1, dims, strides, view.type, block)
 
     cdef bint scalar_is_zero(self, uint32_t id) noexcept:
         cdef Py_ssize_t k

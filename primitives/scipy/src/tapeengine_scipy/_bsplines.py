@@ -92,7 +92,7 @@ class BSpline:
         flat = np.reshape(at, (-1,))
         last = len(self.t) - self.k - 2
         left = numpy.clip(numpy.searchsorted(self.t, plain_value(flat), side="right") - 1, self.k, last)
-        near = left[:, None] + numpy.arange(-self.k, 1)  # the only coefficients that a place sees, were others NaN
+        near = left[:, None] + numpy.arange(-self.k, 1)  # the coefficients that affect a place, even if others are NaN
         basis = BASIS(flat, knots=self.t, degree=self.k, nu=int(nu), outside=bool(outside))
         value = np.einsum("ij,ijk->ik", np.take_along_axis(basis, near, 1), np.reshape(c, (c.shape[0], -1))[near])
         value = np.reshape(value, (*np.shape(at), *c.shape[1:]))

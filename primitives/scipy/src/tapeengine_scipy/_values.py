@@ -27,7 +27,7 @@ def floating(value: Any) -> Any:
 
 
 def real(value: Any) -> Any:
-    """Return a plain value in double precision; what is complex has no derivative by the formulas of real numbers."""
+    """Return a plain value in double precision; the formulas for real numbers do not apply to complex ones."""
     if is_complex(value):
         raise UnsupportedError("this derivative is known for real numbers only, not at complex ones")
     return numpy.asarray(value, dtype=float)

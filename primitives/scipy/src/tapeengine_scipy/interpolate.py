@@ -142,7 +142,7 @@ class _Cubic(_Interpolant):
         if not (self._is_traced or holds_traced(y)):
             return self._theirs.solve(y, discontinuity, extrapolate)
         if self._rest:
-            raise UnsupportedError("roots of interpolants of several functions are not differentiated; take one")
+            raise UnsupportedError("roots of interpolants of several functions are not differentiated; select one")
         places = self._theirs.solve(plain_value(y), discontinuity, extrapolate)
         for _ in range(2):
             places = places - (self(places) - y) / self(places, 1)

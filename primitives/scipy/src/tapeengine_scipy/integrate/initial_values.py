@@ -86,7 +86,7 @@ def solve_ivp(
     if not found.success:
         raise UnsupportedError(f"solve_ivp did not reach the end, so its result is not differentiated: {found.message}")
     if differentiate == "steps" and (watched or dense_output):
-        raise UnsupportedError("solve_ivp: events and dense_output are not there with differentiate='steps'")
+        raise UnsupportedError("solve_ivp: events and dense_output are not supported with differentiate='steps'")
     if differentiate == "steps":
         if is_traced(times) or any(map(is_traced, span)):
             raise UnsupportedError("solve_ivp: times are constants of differentiate='steps'; use 'adjoint'")
@@ -214,7 +214,7 @@ def odeint(
     given = args if isinstance(args, tuple) else (args,)
     closed, start, times = Closed((func, given, Dfun), "odeint"), np.atleast_1d(floating(y0)), floating(t)
     if full_output:
-        raise UnsupportedError("odeint: full_output is not there where values are traced")
+        raise UnsupportedError("odeint: full_output is not supported for traced values")
 
     def system(t: Any, y: Any, params: Any) -> Any:
         func, args, _ = closed.at(params)

@@ -93,7 +93,7 @@ def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Any:
     if points < 2:
         return np.sum(0.0 * y, axis=-1)
     if is_traced(x) and not numpy.all(plain_value(steps)):
-        raise UnsupportedError("simpson jumps where points coincide, so that it has no derivative in repeated points")
+        raise UnsupportedError("simpson jumps where points coincide, so it has no derivative at repeated points")
     total = _parabolas(y[..., : points - 1 + points % 2], steps[..., : points - 2 + points % 2])
     return total if points % 2 else total + _last_interval(y[..., -3:], steps[..., -2], steps[..., -1])
 

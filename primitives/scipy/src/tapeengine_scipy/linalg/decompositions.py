@@ -341,7 +341,7 @@ def _subset(w: Any, by_index: Any, by_value: Any) -> slice:
     if by_index is None and by_value is None:
         return slice(None)
     if by_index is not None and (by_value is not None or not 0 <= by_index[0] <= by_index[1] < w.shape[0]):
-        raise ValueError("eigh: one subset is needed, of indices that are there")
+        raise ValueError("eigh: pass a single subset of existing indices")
     return _chosen(plain_value(w), by_index, by_value)
 
 
@@ -369,7 +369,7 @@ def _signs(ours: Any, theirs: Any) -> Any:
     """The numbers of modulus 1 that convert these eigenvectors to SciPy's."""
     ratio = (ours.conj() * theirs).sum(axis=0) / (ours.conj() * ours).sum(axis=0)
     if ratio.shape[0] and numpy.abs(ours * ratio - theirs).max() > 1e-6 * numpy.abs(theirs).max():
-        raise UnsupportedError("eigh: eigenvalues are equal, so that their vectors are an arbitrary basis. " + _ADVICE)
+        raise UnsupportedError("eigh: eigenvalues are equal, so their vectors are an arbitrary basis. " + _ADVICE)
     return ratio / numpy.abs(ratio)
 
 

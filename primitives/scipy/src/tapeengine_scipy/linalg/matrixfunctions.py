@@ -216,7 +216,7 @@ def logm(A: Any, disp: bool = True) -> Any:
     True
     """
     if disp is not True:
-        raise UnsupportedError("logm: disp, which SciPy deprecates, is not there where values are traced")
+        raise UnsupportedError("logm: disp, which SciPy deprecates, is not supported for traced values")
     return LOGM(floating(A))
 
 

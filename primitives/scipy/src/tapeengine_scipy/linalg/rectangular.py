@@ -103,7 +103,7 @@ def null_space(
         return basis
     if basis.shape[1] > 1:
         raise UnsupportedError(
-            "null_space: a basis of more than one vector is arbitrary, so that it has no derivative; use the projector "
+            "null_space: a basis of more than one vector is arbitrary, so it has no derivative; use the projector "
             "numpy.eye(n) - linalg.pinv(A) @ A"
         )
     found = basis - np.linalg.pinv(A) @ (A @ basis)  # projects the basis; the first derivative is that of the basis

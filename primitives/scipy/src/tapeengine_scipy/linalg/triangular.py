@@ -116,7 +116,7 @@ def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
     """
     if A.size == 0 or _has_equal(scipy.linalg.eigvals(plain_value(A))):
         scipy.linalg.funm(plain_value(A), lambda x: x, disp)  # raises SciPy's errors
-        raise UnsupportedError("funm: the matrix has equal eigenvalues; use expm, logm or sqrtm, which take every one")
+        raise UnsupportedError("funm: the matrix has equal eigenvalues; use expm, logm or sqrtm, which accept it")
     values, vectors = np.linalg.eig(A)
     if plain_value(values).dtype.kind != "c":
         values = values + 0j

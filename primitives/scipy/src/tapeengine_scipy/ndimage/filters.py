@@ -44,7 +44,7 @@ def _per_axis(value: Any, count: int) -> list[Any]:
 
 def _no_output(output: Any) -> None:
     if output is not None:
-        raise UnsupportedError("scipy.ndimage: output= is not there where values are traced; take what is returned")
+        raise UnsupportedError("scipy.ndimage: output= is not supported for traced values; use the returned array")
 
 
 @beside("scipy.ndimage.correlate")

@@ -45,7 +45,7 @@ def _inside(place: Any, length: int, mode: str) -> Any:
 
 
 def _folded(x: Any, length: int, mode: str) -> Any:
-    """The place that stands for one beyond the edges, where splines are symmetric there.
+    """The place that represents one beyond the edges, for modes in which splines are symmetric there.
 
     Places are folded before they are rounded, as SciPy does it: rounding is not symmetric.
     """

@@ -96,7 +96,7 @@ def curve_fit(
     array([[0.071429, 0.142857, 0.214286]])
     """
     if full_output or nan_policy is not None:
-        raise UnsupportedError("curve_fit: full_output and nan_policy are not there where values are traced")
+        raise UnsupportedError("curve_fit: full_output and nan_policy are not supported for traced values")
     if p0 is None:
         count = len(inspect.signature(f).parameters) - 1
         low, high = (numpy.broadcast_to(numpy.asarray(end, float), (count,)) for end in _ends(bounds))

@@ -34,7 +34,7 @@ def _ratio(part: Any, whole: Any) -> Any:
 
 
 def _root(square: Any) -> Any:
-    """The root of a squared length, which has the derivative 0 at 0, as norms have."""
+    """The root of a squared length; its derivative at 0 is 0, as for norms."""
     is_zero = np.equal(square, 0.0)
     return np.where(is_zero, 0.0, np.sqrt(np.where(is_zero, 1.0, square)))
 
@@ -62,7 +62,7 @@ def _metric(name: Any, options: dict[str, Any]) -> Callable[..., Any]:
     if found is None or options.get("out") is not None or options.get("w") is not None:
         raise UnsupportedError(f"scipy.spatial.distance: {name!r} with {sorted(options)} is not differentiated")
     if (name == "seuclidean" and "V" not in options) or (name == "mahalanobis" and "VI" not in options):
-        raise UnsupportedError(f"scipy.spatial.distance: give {name!r} its V or VI where values are traced")
+        raise UnsupportedError(f"scipy.spatial.distance: pass V or VI to {name!r} for traced values")
     return lambda u, v: found(u, v, **{key: value for key, value in options.items() if key != "out"})
 
 
@@ -80,7 +80,7 @@ def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwa
     """
     a, b = floating(XA), floating(XB)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
-        raise ValueError(f"XA and XB must be two-dimensional with as many columns, not {a.shape} and {b.shape}")
+        raise ValueError(f"XA and XB must be two-dimensional with equally many columns, not {a.shape} and {b.shape}")
     return _metric(metric, {**kwargs, "out": out})(a[:, None], b[None])
 
 
