@@ -8,12 +8,14 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tapeengine._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Replays
 from tapeengine._core.sweeps import trace
 from tapeengine._core.sweeps.inspection import array_parents, open_tape
 from tapeengine.errors import RepeatError, StagingError, StagingWarning
+from tapeengine.html import table
 from tapeengine.staged.batch import Batched
 from tapeengine.staged.c_source import c_source
 from tapeengine.staged.keeping import missing, read, save
@@ -280,6 +282,43 @@ class Staged(Replays):
                 f"{self.__name__} is recorded for {len(plans)} forms of arguments: stage it once for each"
             )
         return c_source(name or self.__name__, self.engine.structures, plans[0])
+
+    def svg(self, path: int = 0, most: int = 100) -> str:
+        """Return a recorded path as a picture, with a row for each instruction; results have a heavy frame.
+
+        Parameters
+        ----------
+        path : int
+            Which way through the program, of the form of arguments that was recorded last.
+        most : int
+            Instructions that are shown, from the first one on.
+
+        Raises
+        ------
+        StagingError
+            Where there is no such recording.
+
+        Examples
+        --------
+        >>> import tapeengine as te
+        >>> staged = te.stage(lambda x: x * x if x > 0 else -x)
+        >>> staged(2.0)
+        4.0
+        >>> "%3 = mul %1 %1" in staged.svg()
+        True
+        """
+        from tapeengine.staged.drawing import graph_of_path
+        from tapeengine.transforms.svg import to_svg
+
+        plan = self.kept_plans()[0]
+        if not 0 <= path < len(plan.paths):
+            raise StagingError(f"{self.__name__} has {len(plan.paths)} paths, so there is none of number {path}")
+        return to_svg(graph_of_path(self.engine.structures, plan, path, most))
+
+    def _repr_html_(self) -> str:
+        stats = asdict(self.stats())
+        counts = table(f"staged {self.__name__}", list(stats), [[str(value) for value in stats.values()]])
+        return counts + (self.svg() if any(family.keywords is None for family in self.families) else "")
 
     def clear(self) -> None:
         """Forget all recordings, and why the program was refused."""

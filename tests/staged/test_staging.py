@@ -9,6 +9,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tapeengine as te
-from tapeengine.errors import RepeatError, StagingWarning
+from tapeengine.errors import RepeatError, StagingError, StagingWarning
 
 
 # -- random branching programs -----------------------------------------------------------------------------------------
@@ -476,3 +477,46 @@ def test_captured_numbers_of_a_trace() -> None:
     assert te.grad(with_cell)(5.0) == 2.0
     cell = 1.0
     assert varying(2.0) == 2.0
+
+
+def test_pictures() -> None:
+    def program(x: Any, y: Any) -> Any:
+        return {"a": te.math.sin(x) * 2.5 if x > y else x / y, "b": y * y}
+
+    staged = te.stage(program)
+    assert "<table>" in staged._repr_html_()
+    with pytest.raises(StagingError, match="call it first"):
+        staged.svg()
+    te.vjp(staged, 2.0, 1.0)
+    te.vjp(staged, 1.0, 2.0)
+    space = "{http://www.w3.org/2000/svg}"
+    for number, shown in enumerate(("sin %1", "div %1 %2")):
+        picture = ElementTree.fromstring(staged.svg(path=number))
+        words = [text.text or "" for text in picture.iter(f"{space}text")]
+        assert sum(shown in word for word in words) == 1
+        assert sum(word.startswith(("check %2 < %1", "check %2 not < %1")) for word in words) == 1
+        frames = [part for part in picture.iter(f"{space}rect") if part.get("rx")]
+        assert len(frames) == len(staged.kept_plans()[0].paths[number]) + 2  # and the inputs
+        assert sum(part.get("class") == "result" for part in frames) == 2
+    assert "more are not shown" in staged.svg(most=2)
+    with pytest.raises(StagingError, match="none of number 2"):
+        staged.svg(path=2)
+    arrays = te.stage(lambda a: (a[0] * a).sum() if a.max() > 0 else a.sum())
+    te.vjp(arrays, np.array([1.0, 2.0]))
+    ElementTree.fromstring(arrays.svg())
+    assert "<svg" in arrays._repr_html_()
+
+
+@pytest.mark.parametrize("argnums", [0, 1, 2, -1, (0, 1), (1, 0), (2, 1), (2, 0), (2, 1, 0), (-1, 0)], ids=repr)
+@pytest.mark.parametrize("transform", ["grad", "value_and_grad", "jacobian", "jacfwd", "jacrev", "hessian"])
+def test_transforms_of_some_arguments(transform: str, argnums: Any) -> None:
+    """Recordings have all arguments as inputs, whichever a transform is of, and in whichever order."""
+
+    def values(x: Any, y: Any, z: Any) -> Any:
+        return [x[0] * y * z["a"] + te.math.sin(x[1] * y), y * y * x[0] + z["a"] ** 3]
+
+    program = values if transform.startswith("jac") else lambda x, y, z: math.prod(values(x, y, z))
+    staged = te.stage(program)
+    for args in (([0.5, 1.5], 2.0, {"a": 0.7}), ([0.3, -1.5], 1.0, {"a": 0.9})):
+        wanted = repr(getattr(te, transform)(program, argnums)(*args))
+        assert [repr(getattr(te, transform)(staged, argnums)(*args)) for _ in range(2)] == [wanted] * 2

@@ -9,6 +9,7 @@ from libc.string cimport memset
 from numpy cimport PyArray_DATA, ndarray
 
 from tapeengine._core.tape.tape cimport FORM_MASK, SPECIAL, Head, Record, Tape, op_at, record_at
+from tapeengine._core.sweeps.linear cimport scalar_ids
 from tapeengine._core.sweeps.trace cimport Backpropagator
 from tapeengine._core.tape.accumulation cimport free_zeros, zeros
 
@@ -104,7 +105,7 @@ def matrix(Backpropagator back, outputs, bint forward, told=None):
 
     Returns
     -------
-    numpy.ndarray of shape (len(outputs), number of inputs)
+    numpy.ndarray of shape (len(outputs), number of scalars in the primals)
         None if the tape has array records.
     """
     cdef Head *h = &back.tape.head
@@ -117,7 +118,7 @@ def matrix(Backpropagator back, outputs, bint forward, told=None):
         return None
     result = numpy.zeros((len(outputs), h.inputs))
     if result.size == 0:
-        return result
+        return columns_of_primals(back, result)
     given = numpy.array(outputs, numpy.uint32)
     count = <uint32_t> given.size
     ids = <uint32_t *> PyArray_DATA(<ndarray> given)
@@ -135,4 +136,14 @@ def matrix(Backpropagator back, outputs, bint forward, told=None):
                 told(width)
     finally:
         free_zeros(block)
-    return result
+    return columns_of_primals(back, result)
+
+
+cdef object columns_of_primals(Backpropagator back, object result):
+    """The columns of the primals, which may be some of the inputs of the tape only; see `Backpropagator.chosen`."""
+    cdef list columns = []
+    for layout in back.primals:
+        columns += scalar_ids(layout)
+    if columns == list(range(1, back.tape.head.inputs + 1)):
+        return result
+    return numpy.ascontiguousarray(result[:, [i - 1 for i in columns]])

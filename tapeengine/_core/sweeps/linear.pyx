@@ -157,8 +157,12 @@ def depends_on_outer(Backpropagator back):
 
 def result_ids(Backpropagator back):
     """The ids of the result's scalars from left to right, 0 for constants; None if the result has arrays."""
+    return scalar_ids(back.result)
+
+
+cdef list scalar_ids(Layout layout):
+    """The ids of a structure's scalars from left to right, 0 for constants; None if it has arrays."""
     cdef list ids = []
-    cdef Layout layout = back.result
     cdef Py_ssize_t i, k
     for i in range(layout.count):
         kind = layout.steps[i].kind
