@@ -22,15 +22,14 @@ FAST = {key: key == "cdivision" for key in SAFE}
 DIRECTIVES = {"release": FAST, "profile": FAST, "tsan": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 # No contraction to fused multiply-add: values are those of Python's own floats, on every machine. Debug information,
-# symbols and unwind tables would be five sixths of the wheel; vectors pay where loops are, -Os where calls are rare.
+# symbols and unwind tables would be five sixths of the wheel; vectors pay where loops are, -O2 in the hottest modules.
 WINDOWS = ["/O2", "/fp:precise"]
 UNIX, TSAN = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"], ["-fsanitize=thread"]
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 LOOPS = ["-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"] if GCC else ["-O3"]
 VECTORS = "block elementwise machine math products rows scalar second sums sweep trace".split()
-RARE = "accesses assignment callables calls cmath column_sweep complex creation custom environment fields finite"
-RARE += " forward inspection lifetimes linear native nested primitives recorded replay row_sweep slots storing tangents"
-LEVELS = dict.fromkeys(VECTORS, LOOPS) | {name: ["-Os"] for name in RARE.split()}
+HOT = "accumulation array boundary indexing interleave kernel operators records tape".split()
+LEVELS = dict.fromkeys(VECTORS, LOOPS) | {name: ["-O2"] for name in HOT}
 COMPILE = {"release": ["-g0", "-fno-asynchronous-unwind-tables"], "tsan": TSAN}
 LINK = {"release": ["-Wl,--strip-all"] if sys.platform == "linux" else [], "tsan": TSAN}
 
@@ -50,7 +49,7 @@ extensions = [
         extra_compile_args=[*UNIX, *level, *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
         extra_link_args=LINK.get(mode, []) if os.name != "nt" else [],
     )
-    for path, level in [(path, LEVELS.get(path.stem, ["-O2"])) for path in sorted(CORE.glob("*/*.pyx"))]
+    for path, level in [(path, LEVELS.get(path.stem, ["-Os"])) for path in sorted(CORE.glob("*/*.pyx"))]
 ]
 # One folder of C files for each mode, so that a change of mode never meets the other's files.
 build = {"build_dir": f"build/cython-{mode}", "nthreads": os.cpu_count() or 1}
