@@ -6,6 +6,7 @@ The bundle adjustment is ADBench's ba1 (49 cameras, 7,776 points, 31,843 observa
 Jacobian is compared with the reference there).
 """
 
+import math
 import os
 import time
 import tracemalloc
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import tapeengine as te
+import tapeengine.math as tm
 from tapeengine.gradbench import ba
 from tapeengine.sparse.structure import Structure, by_outputs
 from tapeengine.sparse.tracing import traced
@@ -66,6 +68,48 @@ def bundle() -> None:
     tracemalloc.stop()
     held = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     print(f"bundle adjustment, peak memory: {peak / held:.1f} of the matrix (limit 6)")
+
+
+def reprojected(camera: Any, point: Any, m: Any) -> tuple[Any, Any]:
+    """Where a camera sees a point, on scalars."""
+    r0, r1, r2, c0, c1, c2, focus, x0, y0, k1, k2 = camera
+    a, b, c = point[0] - c0, point[1] - c1, point[2] - c2
+    squared = r0 * r0 + r1 * r1 + r2 * r2
+    if squared == 0.0:
+        p, q, s = a + r1 * c - r2 * b, b + r2 * a - r0 * c, c + r0 * b - r1 * a
+    else:
+        angle = m.sqrt(squared)
+        cosine, sine = m.cos(angle), m.sin(angle)
+        w0, w1, w2 = r0 / angle, r1 / angle, r2 / angle
+        along = (w0 * a + w1 * b + w2 * c) * (1.0 - cosine)
+        p = a * cosine + (w1 * c - w2 * b) * sine + w0 * along
+        q = b * cosine + (w2 * a - w0 * c) * sine + w1 * along
+        s = c * cosine + (w0 * b - w1 * a) * sine + w2 * along
+    u, v = p / s, q / s
+    square = u * u + v * v
+    distorted = 1.0 + k1 * square + k2 * square * square
+    return u * distorted * focus + x0, v * distorted * focus + y0
+
+
+def one_by_one(fixed: tuple[Any, ...], m: Any, cameras: Any, points: Any, weights: Any) -> list[Any]:
+    """The errors of reprojection by a loop over observations."""
+    features, seen_by, seen = fixed
+    found = []
+    for k, (x, y) in enumerate(features):
+        u, v = reprojected(cameras[seen_by[k]], points[seen[k]], m)
+        found += [weights[k] * (u - x), weights[k] * (v - y)]
+    return found
+
+
+def loop() -> None:
+    """The Jacobian of the same as a staged loop on scalars."""
+    cameras, points, weights, *rest = (part.tolist() for part in adjustment())
+    primals = cameras, points, weights
+    jacobian = te.sparse_jacobian(te.stage(partial(one_by_one, tuple(rest), tm)), argnums=(0, 1, 2))
+    for _ in range(3):
+        jacobian(*primals)
+    plain, whole = least(lambda: one_by_one(tuple(rest), math, *primals), lambda: jacobian(*primals))
+    print(f"bundle adjustment as a staged loop, Jacobian in CSR: {whole / plain:.1f} of plain Python (limit 3)")
 
 
 def fixed(rest: tuple[Any, ...], cameras: Any, points: Any, weights: Any) -> Any:
@@ -120,5 +164,6 @@ def hessian(n: int = 100_000) -> None:
 
 if __name__ == "__main__":
     bundle()
+    loop()
     scalars()
     hessian()
