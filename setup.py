@@ -30,7 +30,7 @@ LOOPS = ["-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"] if GCC else ["-
 VECTORS = "block elementwise machine math products rows scalar second sums sweep trace".split()
 RARE = "accesses assignment callables calls cmath column_sweep complex creation custom environment fields finite"
 RARE += " forward inspection lifetimes linear native nested primitives recorded replay row_sweep slots storing tangents"
-LEVELS = dict.fromkeys(VECTORS, LOOPS) | {name: ["-Os"] for name in RARE.split()}
+LEVELS = dict.fromkeys(VECTORS, LOOPS) | {key: ["-Os"] for key in [*RARE.split(), "functions", "poles", "standins"]}
 COMPILE = {"release": ["-g0", "-fno-asynchronous-unwind-tables"], "tsan": TSAN}
 LINK = {"release": ["-Wl,--strip-all"] if sys.platform == "linux" else [], "tsan": TSAN}
 
