@@ -22,17 +22,6 @@ typedef double te_row[TE_LANES];
 #define TE_WIDE
 #endif
 
-/* Operations that are calls of C's library: one copy of them, which no loop around it makes wider. */
-#if defined(__GNUC__)
-#define TE_ONCE __attribute__((noinline))
-#else
-#define TE_ONCE
-#endif
-TE_ONCE static double te_value_once(int op, double a, double b) { return op_value(op, a, b); }
-TE_ONCE static double te_part_once(int op, int which, double c, double a, double b, double v) {
-    return te_times(te_selects(op, which), c, which ? op_db(op, a, b, v) : op_da(op, a, b, v));
-}
-
 #define TE_EACH for (int l = 0; l < TE_LANES; l++)
 #define TE_ROW(NAME, value) TE_FORMS(NAME) { const double *a = v[x.a], *b = v[x.b]; TE_EACH w[l] = value; break; }
 #define TE_ROW_GUARD(NAME, holds) \

@@ -42,6 +42,22 @@ static inline int te_same_bits(double a, double b) {
     return x == y;
 }
 
+/* Operations that are calls of C's library: one copy of them, which no loop around it makes wider. */
+#if defined(__GNUC__)
+#define TE_ONCE __attribute__((noinline))
+#else
+#define TE_ONCE
+#endif
+TE_ONCE static double te_value_once(int op, double a, double b) { return op_value(op, a, b); }
+TE_ONCE static double te_part_once(int op, int which, double c, double a, double b, double v) {
+    return te_times(te_selects(op, which), c, which ? op_db(op, a, b, v) : op_da(op, a, b, v));
+}
+/* Operations that have code of their own in the loops below. */
+#define TE_OFTEN(op)                                                                                                      \
+    ((op) == OP_ADD || (op) == OP_SUB || (op) == OP_MUL || (op) == OP_DIV || (op) == OP_NEG || (op) == OP_ABS ||          \
+     (op) == OP_MAXIMUM || (op) == OP_MINIMUM || (op) == OP_SQRT || (op) == OP_EXP || (op) == OP_LOG || (op) == OP_SIN || \
+     (op) == OP_COS || (op) == OP_RELU)
+
 #define TE_FORMS(NAME) case OP_##NAME: case OP_##NAME | TE_RIGHT: case OP_##NAME | TE_LEFT:
 
 /* Each instruction jumps to the next one by itself, where the compiler can: the processor then foresees where to, which
@@ -61,10 +77,10 @@ static inline int te_same_bits(double a, double b) {
 #define TE_NEXT { if (++i >= end) return end; x = operands[i]; TE_GO; }
 #define TE_CHECKED(NAME, value) \
     { const double w = value; v[i] = w; if (!te_total(OP_##NAME) && !isfinite(w)) return i; TE_NEXT }
-#define TE_VALUE_ONE(NAME, f) TE_LABEL(OP_##NAME, NAME) TE_CHECKED(NAME, f(v[x.a]))
+#define TE_VALUE_ONE(NAME, f) TE_LABEL(OP_##NAME, NAME) TE_CHECKED(NAME, TE_OFTEN(OP_##NAME) ? f(v[x.a]) : te_value_once(OP_##NAME, v[x.a], 0.0))
 #define TE_VALUE_TWO(NAME, f)                                                                                             \
     TE_LABEL(OP_##NAME, NAME) TE_LABEL(OP_##NAME | TE_RIGHT, NAME##_RIGHT) TE_LABEL(OP_##NAME | TE_LEFT, NAME##_LEFT)              \
-    TE_CHECKED(NAME, f(v[x.a], v[x.b]))
+    TE_CHECKED(NAME, TE_OFTEN(OP_##NAME) ? f(v[x.a], v[x.b]) : te_value_once(OP_##NAME, v[x.a], v[x.b]))
 #define TE_GUARDS(GUARD)                                                                                                  \
     GUARD(TE_LT_TRUE, v[x.a] < v[x.b])                                                                                    \
     GUARD(TE_LT_FALSE, !(v[x.a] < v[x.b]))                                                                                \
@@ -117,8 +133,12 @@ at_NONE:
     }
 /* A contribution of a cotangent that is not zero. */
 static inline double te_share(int selects, double c, double partial) { return selects && partial == 0.0 ? 0.0 : c * partial; }
-#define TE_GIVE_A(NAME) ct[x.a] += te_share(te_selects(OP_##NAME, 0), c, TE_DA_##NAME(a, b, w));
-#define TE_GIVE_B(NAME) ct[x.b] += te_share(te_selects(OP_##NAME, 1), c, TE_DB_##NAME(a, b, w));
+#define TE_GIVE_A(NAME)                                                                      \
+    ct[x.a] += TE_OFTEN(OP_##NAME) ? te_share(te_selects(OP_##NAME, 0), c, TE_DA_##NAME(a, b, w)) \
+                                   : te_part_once(OP_##NAME, 0, c, a, b, w);
+#define TE_GIVE_B(NAME)                                                                      \
+    ct[x.b] += TE_OFTEN(OP_##NAME) ? te_share(te_selects(OP_##NAME, 1), c, TE_DB_##NAME(a, b, w)) \
+                                   : te_part_once(OP_##NAME, 1, c, a, b, w);
 #define TE_BACK(code, label, b_value, give)                      \
     TE_LABEL(code, label) {                                         \
         const double a = v[x.a], b = b_value, w = v[i];          \
