@@ -1,5 +1,7 @@
 """Every code block of every page runs by itself and prints what the page says; every link has a target."""
 
+import importlib.util
+import pkgutil
 import re
 from functools import cache
 
@@ -9,6 +11,10 @@ from docs_blocks import PAGES, ROOT, Block, Outcome, all_blocks, run, words, wri
 BLOCKS = [block for block in all_blocks() if block.language == "python"]
 LANGUAGES = {"python", "output", "text", "console", "toml", "svg", "{toctree}", "{eval-rst}", "{include}", "{image}"}
 LANGUAGES |= {"{figure}", "{literalinclude}", "{raw}", "{note}"}
+
+
+#: What dotted names begin with that are no modules of the package: lifted twins, and the name of a C capsule.
+NO_MODULES = ("tapeengine.lift.twins.", "tapeengine.kernel.")
 
 
 @cache
@@ -49,6 +55,27 @@ def test_links_lead_somewhere(page) -> None:
             if anchor:
                 headings = re.findall(r"^#+ (.*)$", there.read_text(encoding="utf-8"), re.MULTILINE)
                 assert anchor in {slug(heading) for heading in headings}, f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if written(p)], ids=lambda page: str(page.relative_to(ROOT)))
+def test_names_of_the_package_exist(page) -> None:
+    """In inline code, such as the tables for those who come from elsewhere; code blocks run."""
+    text = re.sub(r"^( *)```.*?^\1```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    code = " ".join(re.findall(r"`([^`\n]+)`", text))
+    for name in re.findall(r"\b(?:te|tapeengine)((?:\.[A-Za-z]\w*)+)", code):
+        assert f"tapeengine{name}".startswith(NO_MODULES) or is_there(f"tapeengine{name}"), f"{page.name}: {name[1:]}"
+
+
+def is_there(name: str) -> bool:
+    """Whether a dotted name is a module, or what a module holds."""
+    module, _, last = name.rpartition(".")
+    if not module or importlib.util.find_spec(module.partition(".")[0]) is None:
+        return not module
+    try:
+        holder = pkgutil.resolve_name(module)
+    except (ImportError, AttributeError):
+        return False
+    return hasattr(holder, last) or (hasattr(holder, "__path__") and importlib.util.find_spec(name) is not None)
 
 
 def slug(heading: str) -> str:
