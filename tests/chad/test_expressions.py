@@ -20,6 +20,7 @@ math.log(x, y)  math.log(x, 2)  math.log(n, 2) * x  math.log(0.0 * x, 2)  math.l
 x // 0.3  -x // 0.3  x // y  x % y  -x % 0.7  divmod(x, y)[0]  divmod(-x, 0.3)[1]  x // n  n // 2 * x  -n % 3 * x
 x ** n  x ** -1  (-x) ** 2  n ** -1 * x  x ** y  0.0 ** x  2 ** n * x  (-x) ** 0.5
 x and y  x or y  n and x  n or x  x > 1 and y  (x > 1 or n) * y  not x  (x and n) or y  0.0 * x or y
+[[x, y]] if n > 0 else []  [] if n > 0 else [[x]]
 y if x and n else x  y if not (x or n) else 2 * x  x if 0 < n <= 3 else y  x if x < y < 2 else y
 sum([x, y], 0.1)  sum(xs, y)  sum(xs, start=y)  sum(v for v in xs if v > 0)  sum(a * b for a, b in zip(xs, ys))
 max(xs)  max(xs, default=y)  min(x, n)  max(x, y, 0.5)  math.prod(xs)  math.prod(v * x for v in xs)

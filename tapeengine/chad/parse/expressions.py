@@ -239,7 +239,7 @@ def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> 
     narrowed = narrowing(p, node.test, env)
     if narrowed is None:
         test = condition(p, node.test, env)
-        terms = (expression(p, node.body, env, wanted), expression(p, node.orelse, env, wanted))
+        terms = alternatives(p, node.body, node.orelse, env, wanted)
         of = wanted_or_common(p, node, terms, wanted)
         return If(test, p.coerce(node, terms[0], of), p.coerce(node, terms[1], of))
     name, chosen, positive = narrowed
@@ -252,6 +252,16 @@ def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> 
     of = wanted_or_common(p, node, terms_, wanted)
     branches = (Branch(v, p.coerce(node, t, of)) for v, t in zip(variables, terms_, strict=True))
     return Case(env[name], tuple(branches))
+
+
+def alternatives(p: Parser, a: ast.expr, b: ast.expr, env: Env, wanted: Type | None) -> tuple[Term, Term]:
+    """Two expressions of one type: the other one says what an empty list holds."""
+    if isinstance(a, ast.List) and not a.elts and wanted is None:
+        second = expression(p, b, env)
+        return expression(p, a, env, second.type), second
+    first = expression(p, a, env, wanted)
+    is_empty = isinstance(b, ast.List) and not b.elts
+    return first, expression(p, b, env, first.type if is_empty and wanted is None else wanted)
 
 
 def wanted_or_common(p: Parser, node: ast.AST, terms: Sequence[Term], wanted: Type | None) -> Type:
