@@ -58,7 +58,6 @@ def _folded(x: Any, length: int, mode: str) -> Any:
     turns = numpy.trunc(numpy.abs(still) / period) * period
     near = still - numpy.copysign(turns, still)
     left = (near < 0) & (near >= -length if beyond else near > 1 - length)
-    left |= (near == 0) & (still < -period) & (beyond == 1)
     up = numpy.where((near < 0) & ~left, period, 0.0) - numpy.copysign(turns, still)
     right = near >= length
     return np.where(left, -x - up - beyond, np.where(right, period - (x + up) - beyond, x + up))
