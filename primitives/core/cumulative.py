@@ -64,18 +64,13 @@ def _before(x: Any, axis: int) -> Any:
     return np.cumprod(np.concatenate((ones, x[_pair(axis, len(shape), None, -1)]), axis=axis), axis=axis)
 
 
-def _shifted(x: Any, axis: int) -> Any:
-    """Return the elements shifted by one towards the start of an axis, with 0 at the end."""
-    ndim = ndim_of(x)
-    return np.concatenate((x[_pair(axis, ndim, 1, None)], 0.0 * x[_pair(axis, ndim, None, 1)]), axis=axis)
-
-
 def _cumprod_vjp(ct: Any, x: Any, x_space: Any, axis: int) -> Any:
     """dx[k] = before[k] r[k] with r[k] = ct[k] + x[k+1] r[k+1]: no division, so zeros in x need no special case."""
     axis = normal_axis(axis, x_space.ndim)
     if x_space.size == 0:
         return unbroadcast(ct, x_space)
-    later = np.flip(_recurrence(np.flip(_shifted(x, axis), axis), np.flip(ct, axis), axis), axis)
+    following = np.roll(x, -1, axis)  # the first factor of a recurrence is not read
+    later = np.flip(_recurrence(np.flip(following, axis), np.flip(ct, axis), axis), axis)
     return unbroadcast(scale(later, _before(x, axis)), x_space)
 
 

@@ -5,7 +5,7 @@ import pytest
 import scipy
 
 import tapeengine as te
-from tapeengine.errors import TapeEngineError
+from tapeengine.errors import TapeEngineError, UnsupportedError
 from tapeengine_scipy import special
 
 Z = numpy.array([0.4 + 0.3j, 1.2 - 0.5j, 2.7 + 0.1j])
@@ -67,3 +67,10 @@ def test_zeta_without_a_second_argument(x):
     except TapeEngineError:
         return
     numpy.testing.assert_allclose(value, scipy.special.zeta(x), rtol=1e-13)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("f", [lambda z: special.zeta(z, 2.0), lambda z: special.digamma(z), lambda z: special.zeta(z)])
+def test_formulas_of_real_numbers_are_refused_at_complex_ones(f):
+    with pytest.raises(UnsupportedError):
+        te.vjp(f, Z)[1](numpy.ones(3, complex))

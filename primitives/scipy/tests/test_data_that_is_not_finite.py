@@ -61,12 +61,20 @@ def test_interpolants(name, place, wild):
         numpy.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize("wild", [numpy.inf, -numpy.inf, numpy.nan])
+def test_the_slope_at_a_point_is_that_of_the_side_that_has_one(wild):
+    y = numpy.array([0.3, -1.1, 0.7, wild, 1.2])
+    slopes = te.vjp(lambda q: np.interp(q, X, y), X[:3])[1](numpy.ones(3))[0]
+    numpy.testing.assert_allclose(slopes, [-1.4, 1.2, 1.2], rtol=1e-14)
+
+
 @pytest.mark.parametrize("mode", ["constant", "grid-constant", "nearest", "reflect", "mirror", "grid-wrap"])
 @pytest.mark.parametrize("order", [0, 1, 3])
 @pytest.mark.parametrize("length", [2, 3, 6])
 def test_images(length, order, mode):
     """At elements, halfway between them, and beyond the edges; where SciPy's sum has zero times infinity, it is NaN."""
-    at = numpy.arange(-8 * length - 4, 8 * length + 4)[None] * 0.25
+    near, far = (numpy.arange(-n * length - 4, n * length + 4) * 0.25 for n in (8, 20))
+    at = numpy.concatenate([near, far + 0.125])[None]
     for place in (None, 0, length // 2, length - 1):
         x = numpy.random.default_rng(length).normal(size=length)
         if place is not None:
