@@ -9,6 +9,7 @@ from tapeengine._core.programs.native import enter
 from tapeengine._core.sweeps import inspection, trace
 from tapeengine.duals.dispatch import Rules
 from tapeengine.duals.labelled import LABELLED
+from tapeengine.errors import UnsupportedError
 from tapeengine.html import table
 from tapeengine.sparse import matrices
 from tapeengine.sparse.dependencies import Dependencies
@@ -720,6 +721,11 @@ class Engine(Parallel):
         tuple
             A cotangent for each primal; with a monoid an element, or the list of those of the primal's numbers.
 
+        Raises
+        ------
+        UnsupportedError
+            If the backpropagator has no tape, as that of a `te.program` or of a staged program.
+
         Examples
         --------
         >>> engine = Engine()
@@ -732,8 +738,15 @@ class Engine(Parallel):
         >>> backpropagator(1.0), engine.backpropagate(backpropagator, monoid=absolute())
         ((0.0, 2.0), (2.0, 2.0))
         """
+        if monoid is None and progress is None:
+            return backpropagator(cotangent)  # type: ignore[no-any-return]
+        if not hasattr(backpropagator, "tape"):
+            raise UnsupportedError(
+                "backpropagate: the backpropagator of a te.program or of a staged program has no tape. Take that of "
+                "the Python function: te.vjp(program.python, *primals); or, for a te.program and a monoid, "
+                "tapeengine.chad.specification.backpropagated(program, primals, monoid)"
+            )
         if monoid is not None:
             return backpropagated(backpropagator, monoid, cotangent)
-        if progress is None:
-            return backpropagator(cotangent)  # type: ignore[no-any-return]
+        assert progress is not None
         return inspection.swept(backpropagator, cotangent, parts, progress)

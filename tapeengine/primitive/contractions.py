@@ -29,13 +29,14 @@ def contracting(rule: Callable[..., Any], names: Sequence[str], args: Collection
     Returns
     -------
     callable
-        The same rule, in which zeros of `first` contribute exactly zero.
+        The same rule, in which zeros of `first` contribute exactly zero to every sum that is finite without them.
 
     Examples
     --------
     >>> rule = contracting(lambda ct, x: ct @ x, ("x",), ("x",))
-    >>> rule(np.array([0.0, 2.0]), np.array([[np.inf, np.nan], [1.0, np.inf]]))
-    array([ 2., inf])
+    >>> with np.errstate(invalid="ignore"):
+    ...     rule(np.array([0.0, 2.0]), np.array([[np.inf, np.nan], [1.0, 3.0]]))
+    array([2., 6.])
     """
     others = [k for k, name in enumerate(names) if name in args]
 

@@ -304,7 +304,7 @@ class Staged(Replays):
         >>> staged = te.stage(lambda x: x * x if x > 0 else -x)
         >>> staged(2.0)
         4.0
-        >>> "%3 = mul %1 %1" in staged.svg()
+        >>> "mul %1 %1" in staged.svg()
         True
         """
         from tapeengine.staged.drawing import graph_of_path

@@ -203,3 +203,13 @@ def test_broken_laws_are_found(broken: Any, law: str) -> None:
     elements = ["a", "b"] if broken.zero == "" else [1.0, 2.0, 3.0]
     with pytest.raises(AssertionError, match=law):
         check_monoid(broken, elements)
+
+
+def test_backpropagators_without_a_tape_are_refused() -> None:
+    staged = te.stage(lambda x: x * x)
+    staged(2.0)
+    for back in (te.vjp(products, [1.0, 2.0], 0.5)[1], te.vjp(staged, 3.0)[1]):
+        for options in ({"monoid": monoids.absolute()}, {"progress": print}):
+            with pytest.raises(te.errors.UnsupportedError, match="has no tape"):
+                te.backpropagate(back, 1.0, **options)
+        assert te.backpropagate(back, 1.0) == back(1.0)
