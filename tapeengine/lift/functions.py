@@ -236,17 +236,26 @@ ORIGINAL = "__tapeengine_original__"
 
 
 @functools.cache
-def seeing(metaclass: type) -> type:
-    """A metaclass whose classes take instances of what they are twins of for their own.
+def seeing(metaclass: Any) -> Any:
+    """A metaclass whose classes accept instances of their original classes as their own.
 
-    Attributes of arguments and what the module holds are instances of the original classes.
+    Attributes of arguments and the content of the module are instances of the original classes. A metaclass that is a
+    twin itself learns to do so, so that the classes keep their metaclass.
     """
+    check: Callable[[type, Any], bool] = metaclass.__instancecheck__
 
     def instancecheck(cls: type, value: Any) -> bool:
         own = vars(cls).get(ORIGINAL)
-        return type.__instancecheck__(cls, value) or (own is not None and isinstance(value, own))
+        is_one = check(cls, value)
+        if is_one or own is None:
+            return is_one
+        kind = vars(type(value)).get(ORIGINAL)
+        return isinstance(value, own) or (kind is not None and issubclass(kind, own))
 
-    return type(metaclass.__name__, (metaclass,), {"__instancecheck__": instancecheck})
+    if ORIGINAL not in vars(metaclass):
+        return type(metaclass.__name__, (metaclass,), {"__instancecheck__": instancecheck})
+    type.__setattr__(metaclass, "__instancecheck__", instancecheck)
+    return metaclass
 
 
 def viewed(value: Any, cls: Any) -> Any:

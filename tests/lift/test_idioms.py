@@ -85,6 +85,14 @@ IDIOMS: dict[str, str] = {
         "class A(metaclass=M):\n    def __init__(self, x): self.x = x\n    def g(self): return math.sin(self.x)\n"
         "def f(x):\n    assert type(A) is M and type('B', (A,), {}).__mro__[1] is A\n    return A(x).g()"
     ),
+    "registered": (
+        "import abc, math\nclass A(abc.ABC): pass\n"
+        "class B:\n    def g(self, x): return math.cos(x)\nA.register(B)\n"
+        "class M(type):\n    def __instancecheck__(cls, x): return x == 'key' or super().__instancecheck__(x)\n"
+        "class C(metaclass=M): pass\n"
+        "def f(x):\n    assert isinstance(B(), A) and not isinstance(x, A) and isinstance('key', C)\n"
+        "    assert isinstance(C(), C) and not isinstance(B(), C)\n    return B().g(x)"
+    ),
     "decorated": (
         "import functools, math\ndef twice(g):\n    @functools.wraps(g)\n"
         "    def h(*a): return 2.0 * g(*a) * math.sin(1.0)\n    return h\n@twice\ndef f(x): return math.log(x)"
