@@ -3,6 +3,8 @@
     python asv_bench/scale.py [threads processes loky dask]
     python asv_bench/scale.py --write       puts the tables into docs/scale.md
 
+Set OMP_NUM_THREADS=1: the threads of BLAS would use both cores for the gradient in order, and compete in workers.
+
 On two free cores this takes about two minutes. Times are the least of several, in milliseconds. A gain is given
 twice: by wall time, as the median of ratios of runs in turn, and by processor time, which other programs disturb less:
 that of the gradient in order over that of this process and of half of what the workers took. Eight shards have a
