@@ -294,7 +294,7 @@ def solve(a: Any, b: Any) -> Any:
 
 def _cut(a: Any, rcond: Any) -> Any:
     """Return the relative size below which `numpy.linalg.lstsq` treats singular values as zero."""
-    eps = numpy.finfo(a.dtype).eps
+    eps = numpy.finfo(a.dtype if a.dtype.kind in "fc" else float).eps
     return eps * max(shape_of(a)) if rcond is None else eps if rcond == -1 else rcond
 
 
@@ -363,9 +363,10 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
     array([2.])
     """
     a, b = as_array(a), as_array(b)
-    rank = numpy.linalg.lstsq(_plain(a), _plain(b), rcond)[2]
     x, squares = LSTSQ(a, b, rcond=rcond)
-    return x, squares, rank, np.linalg.svdvals(a)
+    s = np.linalg.svdvals(a)
+    rank = int(np.sum(np.greater(s, _cut(a, rcond) * np.max(s)))) if min(shape_of(a)) else 0
+    return x, squares, rank, s
 
 
 def tensorinv(a: Any, ind: int = 2) -> Any:

@@ -170,6 +170,7 @@ def dot(a: Any, b: Any, out: None = None) -> Any:
     if ndim_of(x) and ndim_of(y):
         return DOT(x, y)
     wide = numpy.result_type(dtype_of(x), dtype_of(y))  # in dot, Python's numbers do not adapt to arrays
+    x, y = (np.astype(one, wide) if ndim_of(one) and dtype_of(one) != wide else one for one in (x, y))
     value = np.multiply(x, y)
     value = value if dtype_of(value) == wide else np.astype(value, wide)
     return in_order(value, "C") if ndim_of(value) <= 2 else value  # the memory order of BLAS's matrices

@@ -6,6 +6,7 @@ array goes to the element at that position.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -167,10 +168,9 @@ def _quantile(
     count: Any = shape_of(flat)[-1]
     if skip_nan:
         count = np.sum(~np.isnan(flat), axis=-1, keepdims=True)
-    value = np.moveaxis(
-        _at_ranks(flat, _rank(np.ravel(q), count, method), count, between or _between_of(method)), -1, 0
-    )
     dtype = _quantile_dtype(flat, q, method)
+    between = between or (_lower if method in _PICKING else functools.partial(_between, dtype=dtype))
+    value = np.moveaxis(_at_ranks(flat, _rank(np.ravel(q), count, method), count, between), -1, 0)
     value = value if dtype_of(value) == dtype else np.astype(value, dtype)
     value = value if skip_nan else _with_nan(value, flat)
     shape = kept if keepdims is True else shape_of(flat)[:-1]
@@ -185,7 +185,7 @@ def _quantile_dtype(flat: Any, q: Any, method: str) -> Any:
     """Return numpy's dtype: a Python number q adapts to the values; methods that select an element ignore q's dtype."""
     if method in _PICKING:
         return dtype_of(flat)
-    if is_traced(q) or isinstance(q, (int, float)):
+    if type(q) in (int, float) or (is_traced(q) and not ndim_of(q)):
         return dtype_of(flat) if dtype_of(flat).kind == "f" else numpy.dtype(float)
     return numpy.result_type(dtype_of(flat), dtype_of(q))
 
@@ -204,16 +204,17 @@ def _at_ranks(flat: Any, rank: Any, count: Any, between: Callable[[Any, Any, Any
     return between(low, high, rank - below)
 
 
-def _between_of(method: str) -> Callable[[Any, Any, Any], Any]:
-    """The interpolation between two elements; a method that selects one has only whole ranks."""
-    return (lambda low, high, fraction: low) if method in _PICKING else _between
+def _lower(low: Any, high: Any, fraction: Any) -> Any:
+    """The element at a whole rank, which methods that select one have."""
+    return low
 
 
-def _between(low: Any, high: Any, fraction: Any) -> Any:
+def _between(low: Any, high: Any, fraction: Any, dtype: Any) -> Any:
     """Interpolate as numpy does, from the nearer end; an element with a constant weight of 0 does not contribute."""
     step = high - low
     near = np.less(fraction, 0.5)
-    value = np.where(near, low + step * fraction, high - step * (1 - fraction))
+    part, rest = np.astype(fraction, dtype), np.astype(1 - fraction, dtype)
+    value = np.where(near, low + step * part, high - step * rest)
     if is_traced(fraction) or not np.any(fraction == 0):
         return value
     return np.where((fraction == 0) & np.isfinite(step), low, value)
@@ -237,7 +238,7 @@ def _quantile_rule(scale: float, ignores_nan: bool) -> Any:
         weights: Any = None,
         interpolation: Any = None,
     ) -> Any:
-        part = q if scale == 1.0 else as_array(q) / scale
+        part = q if scale == 1.0 else q / scale if type(q) in (int, float) else as_array(q) / scale
         return _quantile(a, part, axis, method, keepdims, weights, ignores_nan)
 
     return rule

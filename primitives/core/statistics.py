@@ -273,9 +273,10 @@ def cov(
         deviation = x - np.mean(x, axis=1, keepdims=True)
         weighted = deviation
     else:
-        w = (1.0 if fweights is None else as_array(fweights)) * (1.0 if aweights is None else as_array(aweights))
+        fweights, aweights = (w if w is None else np.astype(as_array(w), float) for w in (fweights, aweights))
+        w = (1.0 if fweights is None else fweights) * (1.0 if aweights is None else aweights)
         total = np.sum(w, dtype=dtype_of(x))  # complex if x is, as in numpy
-        squares = total if aweights is None else np.sum(w * as_array(aweights))
+        squares = total if aweights is None else np.sum(w * aweights)
         factor = total - ddof * squares / total if ddof else total
         deviation = x - np.average(x, axis=1, weights=w)[:, None]
         weighted = deviation * w

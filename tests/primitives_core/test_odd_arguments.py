@@ -1,6 +1,7 @@
 """Calls of numpy with arguments of other shapes, dtypes and orders than they are usually given.
 
-What numpy computes is computed, to the last bit, or refused by an error of the engine; what numpy refuses is refused.
+What numpy computes is computed to the last bit, but for the listed calls, which the engine refuses; what numpy refuses
+is refused.
 """
 
 import warnings
@@ -28,6 +29,67 @@ LEFT_OUT = {
     ("matmul vector", "reversed"),
 }
 
+#: What numpy computes and the engine refuses: the names of calls by the kind of their argument.
+REFUSED = {
+    "empty": {
+        "matrix norm 2",
+        "matrix norm inf",
+        "nanmean all",
+        "nanquantile",
+        "norms 0.5",
+        "norms 2",
+        "norms 3",
+        "norms None",
+        "polymul",
+        "vector norm inf",
+    },
+    "no columns": {
+        "matrix norm 1",
+        "matrix norm 2",
+        "matrix_norm 1",
+        "matrix_norm 2",
+        "nanmean all",
+        "norms inf",
+        "polymul",
+        "vector norm inf",
+        "vector_norm",
+    },
+    "array of no axes": {
+        "cumulative_sum",
+        "divide.reduce",
+        "hypot.reduce",
+        "logaddexp2.reduce",
+        "subtract.reduce",
+    },
+    "number": {
+        "cumulative_sum",
+        "divide.reduce",
+        "hypot.reduce",
+        "logaddexp2.reduce",
+        "subtract.reduce",
+    },
+    "stack": {
+        "pad odd",
+        "trapezoid",
+    },
+    "complex": {
+        "cov weights",
+        "interp period",
+        "nanmedian",
+    },
+    "one row": {
+        "pad odd",
+    },
+    "zeros": {
+        "cond 1",
+        "cond fro",
+    },
+    "ones": {
+        "cond 1",
+        "cond fro",
+    },
+}
+
 
 def odd(primal: Any) -> Iterator[tuple[str, Any]]:
     """The same primal in another form."""
@@ -42,7 +104,7 @@ def odd(primal: Any) -> Iterator[tuple[str, Any]]:
     yield from (("nan", np.where(middle, np.nan, primal)), ("infinite", np.where(middle, np.inf, primal)))
     yield from (("zeros", primal * 0), ("ones", np.ones_like(primal)), ("large", primal * 1e200))
     yield from (("integers", np.round(primal * 3).real.astype(int)), ("complex", primal + 0j))
-    yield "narrow", primal.astype(np.float16 if primal.dtype.kind == "f" else np.complex64)
+    yield "narrow", primal.astype(np.float32 if primal.dtype.kind == "f" else np.complex64)
 
 
 def is_left_out(name: str, kind: str) -> bool:
@@ -62,13 +124,14 @@ def leaves(value: Any) -> list[Any]:
     return [np.asarray(one) for one in value] if isinstance(value, tuple) else [np.asarray(value)]
 
 
-def check(call: Any, primals: list[Any]) -> None:
+def check(call: Any, kind: str, primals: list[Any]) -> None:
     expected = outcome(lambda: call.program(np, *primals))
     found = outcome(lambda: te.vjp(lambda *traced: call.program(np, *traced), *primals)[0])
-    if isinstance(found, TapeEngineError):
-        return
     if isinstance(expected, Exception):
         assert isinstance(found, Exception), f"numpy raises {expected!r}, and we return {found!r}"
+        return
+    if isinstance(found, TapeEngineError):
+        assert call.name in REFUSED.get(kind, ()), f"numpy returns {expected!r}, and we refuse: {found}"
         return
     assert not isinstance(found, Exception), f"numpy returns {expected!r}, and we raise {found!r}"
     for ours, theirs in zip(leaves(found), leaves(expected), strict=True):
@@ -83,4 +146,4 @@ def test_arguments_of_other_kinds(call: Any) -> None:
         for k, primal in enumerate(call.primals):
             for kind, other in odd(primal):
                 if not is_left_out(call.name, kind):
-                    check(call, [*call.primals[:k], other, *call.primals[k + 1 :]])
+                    check(call, kind, [*call.primals[:k], other, *call.primals[k + 1 :]])

@@ -190,6 +190,12 @@ def test_a_picture_has_an_arc_for_each_parent_between_their_rows() -> None:
     assert [(float(xy[1]), float(xy[-1])) for xy in points] == wanted
     right = max(float(xy[2]) * 0.75 + float(xy[0]) * 0.25 for xy in points)
     assert right <= float(picture.attrib["width"]) and "hsl(" not in to_svg(graph)
+    for xy in points:  # an arc reaches three quarters of the way to its control points, which lie beside its ends
+        assert xy[0] == xy[-2] and xy[2] == xy[4] and (xy[3], xy[5]) == (xy[1], xy[7])
+        reach = 0.75 * (float(xy[2]) - float(xy[0]))
+        assert reach == pytest.approx(8 + 2.5 * np.sqrt(float(xy[7]) - float(xy[1])), abs=0.1)
+    lowest = max(float(part.attrib["y"]) for part in picture.iter(f"{space}text"))
+    assert 0 < float(picture.attrib["height"]) - lowest <= HEIGHT
 
 
 def test_progress_adds_up_to_the_records() -> None:
