@@ -402,16 +402,27 @@ class Engine(Parallel):
         """
         return matrices.sparse_jacobian(self, f, argnums, pattern)
 
-    def sparse_hessian(self, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    def sparse_hessian(
+        self, f: Callable[..., Any], argnums: Argnums = 0, colouring: str = "star"
+    ) -> Callable[..., Any]:
         """Return the function that gives the Hessian of `f`, a program with one real number as its result, as a sparse
         matrix.
 
-        It is the Jacobian of the gradient, of which a star colouring needs fewer columns than `sparse_jacobian`.
+        It is the Jacobian of the gradient, whose symmetry needs fewer columns than `sparse_jacobian` does.
 
         Parameters
         ----------
         f, argnums
             As for `sparse_jacobian`.
+        colouring : {"star", "acyclic"}, optional
+            With ``"star"`` each entry is read off one sweep. ``"acyclic"`` takes fewer sweeps (two instead of three
+            for a tridiagonal Hessian) and subtracts known entries from others: a small one next to large ones loses
+            digits, and one that is not finite spoils others. Within another transform it is ``"star"``.
+
+        Raises
+        ------
+        ValueError
+            For another colouring.
 
         Examples
         --------
@@ -421,7 +432,7 @@ class Engine(Parallel):
                [1., 0., 1.],
                [0., 1., 0.]])
         """
-        return matrices.sparse_hessian(self, f, argnums)
+        return matrices.sparse_hessian(self, f, argnums, colouring)
 
     def hvp(self, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
         """Return the Hessian of `f` times a tangent, without the Hessian: forward over reverse.
@@ -744,7 +755,7 @@ class Engine(Parallel):
             raise UnsupportedError(
                 "backpropagate: the backpropagator of a te.program or of a staged program has no tape. Take that of "
                 "the Python function: te.vjp(program.python, *primals); or, for a te.program and a monoid, "
-                "tapeengine.chad.specification.backpropagated(program, primals, monoid)"
+                "program.derivative(monoid=monoid)(*primals)"
             )
         if monoid is not None:
             return backpropagated(backpropagator, monoid, cotangent)

@@ -88,16 +88,6 @@ def _solve_samples() -> tuple[Any, ...]:
     )
 
 
-def _solve_pattern(call: patterns.Call) -> Any:
-    """Each column of the result depends on the whole matrix and on the same column of the right-hand side."""
-    parts = {0: (-2, -1), 1: (-1,) if call.spaces[1].ndim == 1 else (-2,)}
-    found = {k: call.over(sets, tuple(axis % sets.ndim for axis in parts[k])) for k, sets in call.sets.items()}
-    if 0 in found and call.spaces[1].ndim == 1:
-        found[0] = found[0][..., 0]
-    sets = call.union(found[0], found[1]) if len(found) == 2 else next(iter(found.values()))
-    return numpy.broadcast_to(sets, call.shape)
-
-
 SOLVE = Primitive(
     "numpy.linalg.solve",
     lambda a, b: numpy.linalg.solve(a, b),
@@ -107,7 +97,7 @@ SOLVE = Primitive(
     },
     jvp={"a": _solve_a_jvp, "b": _solve_b_jvp},
     samples=_solve_samples,
-    pattern=_solve_pattern,
+    pattern=patterns.solves,
     doc="A^-1 b; db = A^-T ct, dA = -db x^T",
 )
 INV = Primitive(

@@ -24,6 +24,7 @@ from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import text
 from tapeengine.chad.link import link
 from tapeengine.chad.lowering.values import NotLowered
+from tapeengine.chad.monoids import Monoid, OverMonoid
 from tapeengine.chad.ordinary import holds_traced, on_duals
 from tapeengine.chad.parse import Unresolved, parse_function
 from tapeengine.chad.parse.parser import ProgramParser
@@ -166,8 +167,12 @@ class Program(Enterable):
         """What runs the program's derivatives."""
         return Executable(*self.linked, python=self.python, backend=self.backend)
 
-    def derivative(self, form: str = "reverse") -> str:
-        """Write the program's derivative as Python that a person can read.
+    @overload
+    def derivative(self, form: str = "reverse", monoid: None = None) -> str: ...
+    @overload
+    def derivative(self, form: str = "reverse", *, monoid: Monoid) -> Callable[..., tuple[Any, ...]]: ...
+    def derivative(self, form: str = "reverse", monoid: Monoid | None = None) -> str | Callable[..., tuple[Any, ...]]:
+        """Write the program's derivative as Python that a person can read, or give it over another monoid than reals.
 
         Parameters
         ----------
@@ -176,11 +181,36 @@ class Program(Enterable):
             tangent. They are what back ends are given, and run when they are pasted. ``"loops"`` is ``"reverse"``
             statement by statement. ``"accumulate"`` is the term with mutable accumulation (EC Fig. 6), as the papers
             print it; their other forms are written by `tapeengine.chad.specification.derivative`.
+        monoid : Monoid, optional
+            What is added up in the place of real numbers, and what a partial does to it (EC Fig. 3); see
+            `tapeengine.sparse.monoids`. The reverse derivative runs over it. Source lines are not known there: these
+            `te.backpropagate` gives, of the backpropagator of ``program.python`` with debug on.
 
         Returns
         -------
         str
+            With a monoid a function of the primals and of ``cotangent``, a list with an element for each number of the
+            result (by default `one` for each). It returns a tuple with one entry for each primal: an element, or for an
+            array or another structure the list of those of its numbers.
+
+        Raises
+        ------
+        UnsupportedError
+            Where the program has no intermediate form; when it is called, where a partial is not finite.
+
+        Examples
+        --------
+        >>> from tapeengine.sparse.monoids import absolute, index_sets
+        >>> @program
+        ... def f(xs: list[float], y: float) -> list[float]:
+        ...     return [x * y - 2.0 * y for x in xs]
+        >>> f.derivative(monoid=absolute())([1.0, 2.0], 3.0)
+        ([3.0, 3.0], 7.0)
+        >>> f.derivative(monoid=index_sets())([1.0, 2.0], 3.0, cotangent=[frozenset("a"), frozenset("b")])[0]
+        [frozenset({'a'}), frozenset({'b'})]
         """
+        if monoid is not None:
+            return self._over(form, monoid)
         if form == "accumulate":
             return display(self.executable.reverse)
         if form not in ("reverse", "forward", "loops"):
@@ -194,6 +224,19 @@ class Program(Enterable):
         code = self.function.__code__
         place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
         return readable(lowered.program, f"the {form} derivative of {self.__name__}, {place}")
+
+    def _over(self, form: str, monoid: Monoid) -> Callable[..., tuple[Any, ...]]:
+        if form != "reverse":
+            raise ValueError(f"a derivative over a monoid is in reverse, not {form!r}")
+
+        over = functools.cache(lambda executable: OverMonoid(executable, monoid))
+
+        def derivative(*primals: Any, cotangent: Any = None) -> tuple[Any, ...]:
+            whole = self.positional(primals, {})[1]
+            found: tuple[Any, ...] = over(self.for_values(whole).executable)(whole, cotangent)
+            return found
+
+        return derivative
 
     def inspect(self) -> str:
         """Write what the program becomes, step by step: its terms, the intermediate form of both passes, LLVM's text.

@@ -13,7 +13,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["Call", "Pattern", "along", "core", "cumulates", "elementwise", "moves", "product", "reduces", "windows"]
+__all__ = [
+    "Call", "Pattern", "along", "core", "cumulates", "elementwise", "moves", "product", "reduces", "running", "solves",
+    "windows",
+]  # fmt: skip
 
 Sets = Any
 
@@ -94,13 +97,18 @@ def axes_of(call: Call, ndim: int) -> tuple[int, ...] | None:
 
 
 def cumulates(call: Call) -> Sets:
-    """Each element depends on itself and those before it along `axis`; computed by doubling (Hillis and Steele)."""
-    sets = np.moveaxis(call.sets[0], call.static["axis"], 0)
+    """Each element depends on itself and those before it along `axis`."""
+    axis = call.static["axis"]
+    return np.moveaxis(running(call, np.moveaxis(call.sets[0], axis, 0)), 0, axis)
+
+
+def running(call: Call, sets: Sets) -> Sets:
+    """Return the unions of each element and those before it along the first axis, by doubling (Hillis and Steele)."""
     distance = 1
     while distance < len(sets):
         sets = np.concatenate([sets[:distance], call.union(sets[distance:], sets[:-distance])])
         distance *= 2
-    return np.moveaxis(sets, 0, call.static["axis"])
+    return sets
 
 
 def core(call: Call) -> Sets:
@@ -111,6 +119,23 @@ def core(call: Call) -> Sets:
         whole = call.union(whole, call.over(sets, last).reshape(sets.shape[:-2]))
     batch = whole.shape
     return np.broadcast_to(whole.reshape(batch + (1,) * (len(call.shape) - len(batch))), call.shape)
+
+
+def solves(call: Call) -> Sets:
+    """A linear system: a column of the result depends on all of the matrix and on that column of the right-hand side.
+
+    The matrix is the first argument, on its last two axes, or a vector of its entries.
+    """
+    is_vector = call.spaces[1].ndim == 1
+    parts = []
+    if 0 in call.sets:
+        a = call.sets[0]
+        whole = call.over(a, tuple(range(max(a.ndim - 2, 0), a.ndim)))
+        parts.append(whole[..., 0] if is_vector and a.ndim > 1 else whole)
+    if 1 in call.sets:
+        b = call.sets[1]
+        parts.append(call.over(b, (b.ndim - 1 if is_vector else b.ndim - 2,)))
+    return np.broadcast_to(parts[0] if len(parts) == 1 else call.union(*parts), call.shape)
 
 
 def product(call: Call) -> Sets:

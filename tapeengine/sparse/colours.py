@@ -2,7 +2,8 @@
 
 The vertices are coloured in order, each with the smallest free colour (Curtis, Powell and Reid 1974). The result
 depends on the order; known good orders are tried and the best result is kept (Gebremedhin, Manne and Pothen 2005:
-"What color is your Jacobian?").
+"What color is your Jacobian?"; Gebremedhin, Tarafdar, Pothen and Walther 2009: "Efficient computation of sparse
+Hessians using coloring and automatic differentiation").
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import numpy as np
 
 from tapeengine._core.sweeps import slots
 
-__all__ = ["ORDERS", "Graph", "colour_columns", "colour_star", "order_of", "transposed"]
+__all__ = [
+    "ORDERS", "Graph", "colour_acyclic", "colour_columns", "colour_star", "mirrored", "order_of", "transposed",
+]  # fmt: skip
 
 #: The largest number of edges in a graph of columns for the orders that need all edges.
 EDGES = 1 << 23
@@ -76,15 +79,36 @@ def colour_star(graph: Graph) -> Any:
     >>> colour_star(Graph(np.array([0, 2, 4, 6]), np.array([0, 1, 0, 1, 1, 2]), 3)).max() <= 2
     np.True_
     """
-    best: Any = None
-    for name in ("natural", "largest first", "smallest last"):
-        order = order_of(name, graph, None)
-        if order is None:
-            continue
-        found = slots.star(order, graph.starts, graph.others)
-        if best is None or found.max(initial=-1) < best.max(initial=-1):
-            best = found
-    return best
+    orders = (order_of(name, graph, None) for name in ("natural", "largest first", "smallest last"))
+    return _fewest([slots.star(order, graph.starts, graph.others) for order in orders if order is not None])
+
+
+def colour_acyclic(graph: Graph) -> Any:
+    """Colour a symmetric pattern so that each entry can be recovered by substitution (an acyclic colouring).
+
+    A star colouring is one as well, and is given where no other has fewer colours, since it needs no substitution.
+
+    Examples
+    --------
+    >>> path = Graph(np.array([0, 2, 5, 8, 10]), np.array([0, 1, 0, 1, 2, 1, 2, 3, 2, 3]), 4)
+    >>> colour_star(path).max(), colour_acyclic(path).max()
+    (np.int32(2), np.int32(1))
+    """
+    trees = np.minimum(np.arange(graph.others.size), mirrored(graph))
+    orders = (order_of(name, graph, None) for name in ("natural", "largest first", "smallest last"))
+    found = [slots.acyclic(order, graph.starts, graph.others, trees.copy()) for order in orders if order is not None]
+    return _fewest([colour_star(graph), *found])
+
+
+def mirrored(graph: Graph) -> Any:
+    """Return for each entry of a symmetric pattern the place of its mirror image; rows are in ascending order."""
+    rows = np.repeat(np.arange(graph.size), np.diff(graph.starts))
+    return np.lexsort((rows, graph.others))
+
+
+def _fewest(colourings: list[Any]) -> Any:
+    """The first of the colourings with the fewest colours."""
+    return min(colourings, key=lambda colours: colours.max(initial=-1))
 
 
 # -- orders ------------------------------------------------------------------------------------------------------------

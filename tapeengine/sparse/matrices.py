@@ -12,8 +12,8 @@ from tapeengine._core.sweeps import linear, slots
 from tapeengine.errors import ResultError, UnsupportedError
 from tapeengine.sparse.blocks import SparseBlocks
 from tapeengine.sparse.dependencies import Dependencies
-from tapeengine.sparse.plans import Entries, Plan, columns_plan, plan_of, symmetric_plan
-from tapeengine.sparse.structure import Rows, Structure, key_of
+from tapeengine.sparse.plans import COLOURINGS, Entries, Plan, columns_plan, plan_of, symmetric_plan
+from tapeengine.sparse.structure import Structure, key_of
 from tapeengine.sparse.tracing import Side, plain_program, traced
 from tapeengine.transforms.arguments import Argnums, Arguments
 from tapeengine.transforms.forms import is_traced
@@ -92,8 +92,12 @@ def sparse_jacobian(
     return named(sparse_jacobian_f, engine, "sparse_jacobian", f, argnums, pattern)
 
 
-def sparse_hessian(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def sparse_hessian(
+    engine: Engine, f: Callable[..., Any], argnums: Argnums = 0, colouring: str = "star"
+) -> Callable[..., Any]:
     """See `Engine.sparse_hessian`."""
+    if colouring not in COLOURINGS:
+        raise ValueError(f"sparse_hessian: {colouring!r} is no colouring: choose {' or '.join(map(repr, COLOURINGS))}")
     arguments = Arguments(argnums)
     program = plain_program(f)
 
@@ -102,7 +106,8 @@ def sparse_hessian(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0) 
         rows = structure.rows()
         assert rows is not None
         numbers = structure.slots.numbers(rows.ids).astype(np.int64)
-        return symmetric_plan(Rows(*rows), numbers, shape[1], dict(structure.dense))
+        kind = "star" if linear.depends_on_outer(back) else colouring  # traced numbers are only read off
+        return symmetric_plan(rows, numbers, shape[1], dict(structure.dense), kind)
 
     plans = Plans(found_plan)
 
@@ -118,7 +123,7 @@ def sparse_hessian(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0) 
         side = Side(engine, arguments.result(primals), "argument", "sparse_hessian")
         return matrix_of(plans.of(back, side, side), back, side, side, arguments.single)
 
-    return named(sparse_hessian_f, engine, "sparse_hessian", f, argnums)
+    return named(sparse_hessian_f, engine, "sparse_hessian", f, argnums, colouring)
 
 
 # -- matrices ----------------------------------------------------------------------------------------------------------

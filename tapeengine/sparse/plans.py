@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeengine._core.sweeps import slots
-from tapeengine.sparse.colours import Graph, colour_columns, colour_star, transposed
+from tapeengine.sparse.colours import Graph, colour_acyclic, colour_columns, colour_star, mirrored, transposed
 from tapeengine.sparse.structure import Rows, Structure
 
 __all__ = ["Entries", "Plan", "columns_plan", "plan_of", "symmetric_plan"]
@@ -77,6 +77,8 @@ class Plan(NamedTuple):
         Operations without a pattern, and their number of calls.
     own : Own, optional
         Rows that are swept over their own records; there are no sums then.
+    steps : pair of numpy.ndarray of int64, optional
+        What is subtracted from what before the entries are read off; see `slots.eliminated`.
     """
 
     entries: Entries
@@ -90,6 +92,7 @@ class Plan(NamedTuple):
     reads: Any
     dense: dict[str, int]
     own: Own | None = None
+    steps: tuple[Any, Any] | None = None
 
     def values(self, back: Any, along: Callable[[Any], Any] | None = None) -> Any:
         """Sweep, and return the values of the entries.
@@ -116,7 +119,9 @@ class Plan(NamedTuple):
         return self.read_off(numbers)
 
     def read_off(self, numbers: Any) -> Any:
-        """The values of the entries from the numbers of the sweeps."""
+        """The values of the entries from the numbers of the sweeps, which may be changed."""
+        if self.steps is not None:
+            slots.substitute(numbers, *self.steps)
         found = numbers if self.source is None else numbers[self.source]
         return found if self.firsts is None or not found.size else np.add.reduceat(found, self.firsts)
 
@@ -236,20 +241,28 @@ def columns_plan(entries: Entries) -> Plan:
     return _forward(entries, forward, forward[entries.columns] * entries.shape[0] + entries.rows, {})
 
 
-def symmetric_plan(rows: Rows, numbers: Any, size: int, dense: dict[str, int]) -> Plan:
+def symmetric_plan(rows: Rows, numbers: Any, size: int, dense: dict[str, int], colouring: str) -> Plan:
     """Return a plan by columns for a symmetric matrix, such as a Hessian, of which one half suffices.
 
-    An entry is recovered in its own row or, if another entry of that row has the same colour, in its column.
+    An entry is recovered in its own row or in its column: where no other entry has the same colour, or, with an
+    acyclic colouring, where the others are known (Gebremedhin, Manne and Pothen 2005, 5.2 and 6.2).
     """
     row = np.repeat(np.arange(size), np.diff(rows.starts))
     keys = np.unique(np.concatenate([row * size + numbers, numbers * size + row]))
     row, column = keys // max(size, 1), keys % max(size, 1)
     starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=size))]).astype(np.int64)
-    colours = colour_star(Graph(starts, column, size))
-    seen = row * (int(colours.max(initial=0)) + 1) + colours[column]
-    alone = np.bincount(seen)[seen] == 1 if seen.size else np.zeros(0, bool)
-    source = np.where(alone, colours[column] * size + row, colours[row] * size + column)
-    return _forward(Entries(starts, column, (size, size)), colours, source, dense)
+    graph = Graph(starts, column, size)
+    colours = COLOURINGS[colouring](graph)
+    source = colours[column].astype(np.int64) * size + row
+    left = np.bincount(source[row != column], minlength=size * (int(colours.max(initial=-1)) + 1))
+    sources, rests = slots.eliminated(row, column, source, left, mirrored(graph))
+    later = np.isin(rests, sources)  # what an entry is still to be read from
+    found = _forward(Entries(starts, column, (size, size)), colours, source, dense)
+    return found._replace(steps=(sources[later], rests[later])) if later.any() else found
+
+
+#: Colourings of symmetric patterns, by their names.
+COLOURINGS = {"star": colour_star, "acyclic": colour_acyclic}
 
 
 def _forward(entries: Entries, forward: Any, source: Any, dense: dict[str, int]) -> Plan:

@@ -16,7 +16,6 @@ import tapeengine as te
 import tapeengine.math as tm
 import tapeengine.numpy as tnp
 from tapeengine.errors import ResultError, UnsupportedError
-from tapeengine.sparse.colours import ORDERS, Graph, colour_columns, colour_star, order_of, transposed
 from tapeengine.sparse.plans import plan_of
 from tapeengine.sparse.structure import Structure
 from tapeengine.sparse.tracing import traced
@@ -320,51 +319,6 @@ def test_sparse_hessians_of_what_is_no_number_are_refused() -> None:
         te.sparse_hessian(heat)(np.ones(4))
 
 
-# -- colours -----------------------------------------------------------------------------------------------------------
-def random_rows(seed: int) -> Graph:
-    dense = np.random.default_rng(seed).random((30, 20)) < 0.15
-    matrix = sp.csr_array(dense)
-    return Graph(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), 20)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_no_row_has_two_entries_of_one_colour(seed: int) -> None:
-    rows = random_rows(seed)
-    colours = colour_columns(rows)
-    for k in range(30):
-        of_row = colours[rows.others[rows.starts[k] : rows.starts[k + 1]]]
-        assert len(set(of_row.tolist())) == of_row.size
-
-
-@pytest.mark.parametrize("name", ORDERS)
-@pytest.mark.parametrize("seed", range(4))
-def test_an_order_has_each_column_once(name: str, seed: int) -> None:
-    rows = random_rows(seed)
-    assert sorted(order_of(name, transposed(rows), rows).tolist()) == list(range(20))
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_a_star_colouring_has_no_path_of_four_in_two_colours(seed: int) -> None:
-    dense = np.random.default_rng(seed).random((14, 14)) < 0.15
-    dense = dense | dense.T
-    matrix = sp.csr_array(dense)
-    colours = colour_star(Graph(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), 14))
-    edges = {(int(a), int(b)) for a, b in zip(*np.nonzero(dense), strict=True) if a != b}
-    assert all(colours[a] != colours[b] for a, b in edges)
-    for a, b in edges:
-        for c in range(14):
-            for d in range(14):
-                if len({a, b, c, d}) == 4 and (b, c) in edges and (c, d) in edges:
-                    assert len({int(colours[k]) for k in (a, b, c, d)}) > 2
-
-
-@pytest.mark.parametrize(("n", "bound"), [(10, 3), (50, 3)])
-def test_a_tridiagonal_hessian_takes_at_most_three_columns(n: int, bound: int) -> None:
-    """A star colouring of a path needs three colours (Coleman and More 1984)."""
-    band = sp.csr_array(sp.diags([1.0, 1.0, 1.0], [-1, 0, 1], shape=(n, n)))
-    assert colour_star(Graph(band.indptr.astype(np.int64), band.indices.astype(np.int64), n)).max() + 1 == bound
-
-
 # -- nested and in SciPy -----------------------------------------------------------------------------------------------
 def test_within_another_transform() -> None:
     pytest.importorskip("tapeengine_scipy")
@@ -429,14 +383,8 @@ def test_newton_steps_by_a_sparse_solver() -> None:
     assert np.abs(residual(u)).max() < 1e-13
 
 
-# -- the page and the examples -----------------------------------------------------------------------------------------
+# -- the examples ------------------------------------------------------------------------------------------------------
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def test_the_blocks_of_the_page_run() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "sparse.md").read_text(), re.DOTALL)
-    assert len(blocks) == 4
-    exec("\n".join(blocks), {})
 
 
 @pytest.mark.parametrize(

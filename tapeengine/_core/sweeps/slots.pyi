@@ -88,4 +88,18 @@ def greedy(
 def star(
     order: NDArray[numpy.int64], starts: NDArray[numpy.int64], others: NDArray[numpy.int64]
 ) -> NDArray[numpy.int32]: ...
+def acyclic(
+    order: NDArray[numpy.int64],
+    starts: NDArray[numpy.int64],
+    others: NDArray[numpy.int64],
+    trees: NDArray[numpy.int64],
+) -> NDArray[numpy.int32]: ...
+def eliminated(
+    rows: NDArray[numpy.int64],
+    others: NDArray[numpy.int64],
+    sums: NDArray[numpy.int64],
+    left: NDArray[numpy.int64],
+    mirror: NDArray[numpy.int64],
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]: ...
+def substitute(numbers: NDArray[numpy.float64], sources: NDArray[numpy.int64], rests: NDArray[numpy.int64]) -> None: ...
 def by_degree(starts: NDArray[numpy.int64], others: NDArray[numpy.int64], last: bool) -> NDArray[numpy.int64]: ...

@@ -21,7 +21,7 @@ from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.sweeps.row_sweep cimport fair, places_of, resolve_rows, widest
 from tapeengine._core.tape.rows cimport Rows
-from tapeengine._core.tape.tape cimport ARRAY, READ, SPECIAL, WRITE, Head, Record, Tape, op_at, record_at
+from tapeengine._core.tape.tape cimport ARRAY, CHUNK_LAST, READ, SPECIAL, WRITE, Head, Record, Tape, op_at, record_at
 from tapeengine._core.sweeps.trace cimport Backpropagator
 
 import numpy
@@ -47,6 +47,14 @@ cdef inline uint32_t *ids_in(object x) noexcept:
 
 cdef object fresh(Py_ssize_t n):
     return numpy.empty(n, numpy.uint32)
+
+
+cdef object longs(Py_ssize_t n):
+    return numpy.zeros(n, numpy.int64)
+
+
+cdef inline int64_t *longs_in(object x) noexcept:
+    return <int64_t *> PyArray_DATA(<ndarray> x)
 
 
 cdef struct Pair:
@@ -355,14 +363,10 @@ cdef class Slots:
         while i < n:
             self.reserve(n - i)
             with nogil:
-                while i < n:
-                    r = record_at(h, i)
-                    if r.p1 == i:
-                        break
-                    slot[i] = slot[r.p1] if r.p2 == i else self.join(slot[r.p1], slot[r.p2])
-                    i += 1
+                i = self.operations(h, i, n, slot)
             if i == n:
                 break
+            r = record_at(h, i)
             kind = op_at(h, i)
             if kind == ARRAY:
                 structure.number = r.p2
@@ -370,6 +374,26 @@ cdef class Slots:
             elif kind == READ or kind == WRITE:
                 self.element(r, kind, slot, i)
             i += 1
+
+    cdef uint32_t operations(self, Head *h, uint32_t i, uint32_t n, uint64_t *slot) noexcept nogil:
+        """Walk over operations on scalars; the id of the first record of another kind."""
+        cdef uint32_t end
+        cdef uint64_t u, v
+        cdef Record *r
+        while i < n:
+            r, end = record_at(h, i), min(n, (i | CHUNK_LAST) + 1)
+            while i < end:
+                if r.p1 == i:
+                    return i
+                u = slot[r.p1]
+                if r.p2 != i:
+                    v = slot[r.p2]
+                    if u != v and v != 0:
+                        u = v if u == 0 else self.join(u, v)
+                slot[i] = u
+                i += 1
+                r += 1
+        return n
 
     cdef int element(self, Record *r, int kind, uint64_t *slot, uint32_t i) except -1:
         """Read or write one element."""
@@ -426,10 +450,10 @@ cdef class Slots:
         """
         cdef Py_ssize_t n = outputs.size, k, used = 0, visits = 0
         cdef object every = numpy.ascontiguousarray(outputs, numpy.uint64)
-        cdef object starts = numpy.zeros(n + 1, numpy.int64), found = fresh(16 * n + 64)
+        cdef object starts = longs(n + 1), found = fresh(16 * n + 64)
         cdef object seen = numpy.zeros(self.count + 1, numpy.uint32), met = numpy.zeros(self.inputs_made + 1, numpy.uint32)
         cdef object pending = numpy.empty(self.count + 2, numpy.uint64)
-        cdef int64_t *start = <int64_t *> PyArray_DATA(<ndarray> starts)
+        cdef int64_t *start = longs_in(starts)
         cdef uint64_t *out = slots_in(every)
         cdef Search s
         s.seen, s.met, s.pending, s.turn = ids_in(seen), ids_in(met), slots_in(pending), 0
@@ -863,7 +887,7 @@ def rows_of_records(Backpropagator back, ids, lows, starts, places):
     cdef uint32_t *id = ids_in(ids)
     cdef uint32_t *low = ids_in(lows)
     cdef uint32_t *place = ids_in(places)
-    cdef int64_t *start = <int64_t *> PyArray_DATA(<ndarray> starts)
+    cdef int64_t *start = longs_in(starts)
     cdef double *out = <double *> PyArray_DATA(<ndarray> found)
     cdef Window w
     w.begins, w.inputs = <double *> PyArray_DATA(<ndarray> begins), h.inputs
@@ -996,6 +1020,10 @@ cdef int stage_directions(Batch batch, list places, object colours, Py_ssize_t f
 
 
 # -- colours ------------------------------------------------------------------------------------------------------------
+cdef object uncoloured(Py_ssize_t n):
+    return numpy.full(n, -1, numpy.int32)
+
+
 def greedy(order, starts, others, back_starts, back_others):
     """Colour vertices so that no two with a common neighbour share a colour: each in turn gets the least that is free.
 
@@ -1011,14 +1039,14 @@ def greedy(order, starts, others, back_starts, back_others):
     numpy.ndarray of int32
     """
     cdef Py_ssize_t n = starts.size - 1, k
-    cdef object colours = numpy.full(n, -1, numpy.int32), taken = numpy.zeros(n + 1, numpy.int64)
+    cdef object colours = uncoloured(n), taken = longs(n + 1)
     cdef int32_t *colour = <int32_t *> PyArray_DATA(<ndarray> colours)
-    cdef int64_t *by = <int64_t *> PyArray_DATA(<ndarray> taken)
-    cdef int64_t *s = <int64_t *> PyArray_DATA(<ndarray> starts)
-    cdef int64_t *o = <int64_t *> PyArray_DATA(<ndarray> others)
-    cdef int64_t *t = <int64_t *> PyArray_DATA(<ndarray> back_starts)
-    cdef int64_t *p = <int64_t *> PyArray_DATA(<ndarray> back_others)
-    cdef int64_t *turn = <int64_t *> PyArray_DATA(<ndarray> order)
+    cdef int64_t *by = longs_in(taken)
+    cdef int64_t *s = longs_in(starts)
+    cdef int64_t *o = longs_in(others)
+    cdef int64_t *t = longs_in(back_starts)
+    cdef int64_t *p = longs_in(back_others)
+    cdef int64_t *turn = longs_in(order)
     cdef int64_t v, i, j
     cdef int32_t c
     with nogil:
@@ -1038,12 +1066,12 @@ def greedy(order, starts, others, back_starts, back_others):
 def star(order, starts, others):
     """Colour a graph so that no path of four vertices has two colours (Gebremedhin, Manne and Pothen 2005, 4.1)."""
     cdef Py_ssize_t n = starts.size - 1, k
-    cdef object colours = numpy.full(n, -1, numpy.int32), taken = numpy.zeros(n + 1, numpy.int64)
+    cdef object colours = uncoloured(n), taken = longs(n + 1)
     cdef int32_t *colour = <int32_t *> PyArray_DATA(<ndarray> colours)
-    cdef int64_t *by = <int64_t *> PyArray_DATA(<ndarray> taken)
-    cdef int64_t *s = <int64_t *> PyArray_DATA(<ndarray> starts)
-    cdef int64_t *o = <int64_t *> PyArray_DATA(<ndarray> others)
-    cdef int64_t *turn = <int64_t *> PyArray_DATA(<ndarray> order)
+    cdef int64_t *by = longs_in(taken)
+    cdef int64_t *s = longs_in(starts)
+    cdef int64_t *o = longs_in(others)
+    cdef int64_t *turn = longs_in(order)
     cdef int64_t v, w, x, i, j, l
     cdef int32_t c
     with nogil:
@@ -1073,6 +1101,140 @@ def star(order, starts, others):
     return colours
 
 
+def acyclic(order, starts, others, trees):
+    """Colour a graph so that every cycle has three colours (Gebremedhin, Tarafdar, Pothen and Walther 2009, 3).
+
+    What two colours have in common is a forest then; its trees are kept as sets of edges, which are joined. `trees` has
+    for each entry of `others` the same edge of the two places that it has there; it is changed.
+    """
+    cdef Py_ssize_t n = starts.size - 1, k
+    cdef object colours = uncoloured(n), taken = longs(n + 1), first = longs(2 * n), seen_by = longs(2 * trees.size)
+    cdef int32_t *colour = <int32_t *> PyArray_DATA(<ndarray> colours)
+    cdef int64_t *by = longs_in(taken)
+    cdef int64_t *met = longs_in(first)         # by colour: the vertex that met it last, and through which edge
+    cdef int64_t *edge = met + n
+    cdef int64_t *seen = longs_in(seen_by)      # by tree: likewise, and from which neighbour
+    cdef int64_t *tree = longs_in(trees)
+    cdef int64_t *via = seen + <Py_ssize_t> trees.size
+    cdef int64_t *s = longs_in(starts)
+    cdef int64_t *o = longs_in(others)
+    cdef int64_t *turn = longs_in(order)
+    cdef int64_t v, w, x, i, j, t
+    cdef int32_t c
+    with nogil:
+        for k in range(n):
+            v = turn[k]
+            for i in range(s[v], s[v + 1]):
+                if o[i] != v and colour[o[i]] >= 0:
+                    by[colour[o[i]]] = k + 1
+            for i in range(s[v], s[v + 1]):     # a tree that is met through two neighbours would become a cycle
+                w = o[i]
+                if w == v or colour[w] < 0:
+                    continue
+                for j in range(s[w], s[w + 1]):
+                    x = o[j]
+                    if x == v or x == w or colour[x] < 0 or by[colour[x]] == k + 1:
+                        continue
+                    t = root(tree, j)
+                    if seen[t] != k + 1:
+                        seen[t], via[t] = k + 1, w
+                    elif via[t] != w:
+                        by[colour[x]] = k + 1
+            c = 0
+            while by[c] == k + 1:
+                c += 1
+            colour[v] = c
+            for i in range(s[v], s[v + 1]):     # join the trees that now meet in v, and those beyond its neighbours
+                w = o[i]
+                if w == v or colour[w] < 0:
+                    continue
+                if met[colour[w]] != k + 1:
+                    met[colour[w]], edge[colour[w]] = k + 1, i
+                else:
+                    tree[root(tree, i)] = root(tree, edge[colour[w]])
+                for j in range(s[w], s[w + 1]):
+                    if o[j] != v and o[j] != w and colour[o[j]] == c:
+                        tree[root(tree, i)] = root(tree, j)
+    return colours
+
+
+cdef inline int64_t root(int64_t *tree, int64_t i) noexcept nogil:
+    while tree[i] != i:
+        tree[i] = tree[tree[i]]
+        i = tree[i]
+    return i
+
+
+def eliminated(rows, others, sums, left, mirror):
+    """The order in which the entries of a symmetric matrix follow from products with the sums of its columns.
+
+    A sum that has a single entry left is that entry, which is subtracted from the sum of its mirror image. Those that
+    have one to begin with come first.
+
+    Parameters
+    ----------
+    rows, others, mirror : numpy.ndarray of int64
+        The row and the column of each entry, and the place of its mirror image.
+    sums : numpy.ndarray of int64
+        The number of the sum that each entry is in; that of the sum that it follows from afterwards.
+    left : numpy.ndarray of int64
+        How many entries off the diagonal are in each sum; changed.
+
+    Returns
+    -------
+    sources, rests : numpy.ndarray of int64
+        The sums that entries follow from, in order, and those from which they are subtracted.
+    """
+    cdef Py_ssize_t m = others.size, k = 0, head = 0, tail = 0
+    cdef object last = longs(left.size), queue = longs(left.size), sources = longs(m), rests = longs(m)
+    cdef int64_t *row = longs_in(rows)
+    cdef int64_t *of = longs_in(sums)
+    cdef int64_t *count = longs_in(left)
+    cdef int64_t *entry = longs_in(last)
+    cdef int64_t *waiting = longs_in(queue)
+    cdef int64_t *source = longs_in(sources)
+    cdef int64_t *rest = longs_in(rests)
+    cdef int64_t *o = longs_in(others)
+    cdef int64_t *back = longs_in(mirror)
+    cdef int64_t p, q, here, there
+    with nogil:
+        for p in range(m):
+            if o[p] != row[p]:
+                entry[of[p]] ^= p       # of those that are left, when it is one
+                if count[of[p]] == 1:
+                    waiting[tail] = of[p]
+                    tail += 1
+        while head < tail:
+            here = waiting[head]
+            head += 1
+            if count[here] != 1:
+                continue
+            p = entry[here]
+            q = back[p]
+            there = of[q]
+            source[k], rest[k] = here, there
+            k += 1
+            of[q] = here
+            count[here] = 0
+            count[there] -= 1
+            entry[there] ^= q
+            if count[there] == 1:
+                waiting[tail] = there
+                tail += 1
+    return sources[:k], rests[:k]
+
+
+def substitute(numbers, sources, rests):
+    """Subtract sums that are entries from others, in place, in the order that `eliminated` gives."""
+    cdef double *number = <double *> PyArray_DATA(<ndarray> numbers)
+    cdef int64_t *source = longs_in(sources)
+    cdef int64_t *rest = longs_in(rests)
+    cdef Py_ssize_t k, n = sources.size
+    with nogil:
+        for k in range(n):
+            number[rest[k]] -= number[source[k]]
+
+
 def by_degree(starts, others, bint last):
     """An order of a graph's vertices by degrees: the smallest last, or the largest incidence first.
 
@@ -1080,16 +1242,15 @@ def by_degree(starts, others, bint last):
     and Beck 1983). Without, the next vertex is the one with the most neighbours that are in the order already.
     """
     cdef Py_ssize_t n = starts.size - 1, k, most, at
-    cdef object degrees = numpy.diff(starts) if last else numpy.zeros(n, numpy.int64)
-    cdef object heads = numpy.full(n + 1, -1, numpy.int64), following = numpy.full(n, -1, numpy.int64)
-    cdef object before = numpy.full(n, -1, numpy.int64), order = numpy.empty(n, numpy.int64)
-    cdef int64_t *degree = <int64_t *> PyArray_DATA(<ndarray> degrees)
-    cdef int64_t *head = <int64_t *> PyArray_DATA(<ndarray> heads)
-    cdef int64_t *after = <int64_t *> PyArray_DATA(<ndarray> following)
-    cdef int64_t *prior = <int64_t *> PyArray_DATA(<ndarray> before)
-    cdef int64_t *turn = <int64_t *> PyArray_DATA(<ndarray> order)
-    cdef int64_t *s = <int64_t *> PyArray_DATA(<ndarray> starts)
-    cdef int64_t *o = <int64_t *> PyArray_DATA(<ndarray> others)
+    cdef object degrees = numpy.diff(starts) if last else longs(n)
+    cdef object heads = longs(n + 1) - 1, following = longs(n), before = longs(n), order = longs(n)
+    cdef int64_t *degree = longs_in(degrees)
+    cdef int64_t *head = longs_in(heads)
+    cdef int64_t *after = longs_in(following)
+    cdef int64_t *prior = longs_in(before)
+    cdef int64_t *turn = longs_in(order)
+    cdef int64_t *s = longs_in(starts)
+    cdef int64_t *o = longs_in(others)
     cdef int64_t v, w, i
     with nogil:
         for k in range(n - 1, -1, -1):

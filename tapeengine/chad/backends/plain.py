@@ -13,6 +13,7 @@ import numpy as np
 from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent
 from tapeengine.chad.intermediate.operations import REAL
+from tapeengine.chad.intermediate.running import call_registered
 from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf
 from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.intermediate.text import compiled
@@ -228,13 +229,21 @@ class PlainPasses:
         What `lower_reverse` gives for it, for rows of any sizes.
     primitives : mapping of str to Primitive
         The registry primitives that the program calls.
+    call : callable, optional
+        What calls these; see `call_registered`.
     """
 
-    def __init__(self, module: Module, lowered: Lowered, primitives: Mapping[str, Primitive]) -> None:
+    def __init__(
+        self,
+        module: Module,
+        lowered: Lowered,
+        primitives: Mapping[str, Primitive],
+        call: Callable[..., list[Any]] = call_registered,
+    ) -> None:
         self.definition = module.definitions[module.main]
         self.values = Values(module.types)
         self.results = Values(module.types, lowered.is_dense)
-        self.run = compiled(lowered.program, primitives=primitives)
+        self.run = compiled(lowered.program, primitives=primitives, call=call)
 
     def vjp(self, args: Sequence[Any]) -> tuple[Any, Callable[[Any], list[Any]]]:
         """Run the program; give its value and what gives a sparse cotangent of each argument."""

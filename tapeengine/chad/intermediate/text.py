@@ -369,9 +369,15 @@ def written(program: Program, is_counted: bool = False) -> Writer:
 
 
 def compiled(
-    program: Program, steps: list[int] | None = None, primitives: Mapping[str, Primitive] = MappingProxyType({})
+    program: Program,
+    steps: list[int] | None = None,
+    primitives: Mapping[str, Primitive] = MappingProxyType({}),
+    call: Callable[..., list[Any]] = call_registered,
 ) -> Mapping[str, Callable[..., Any]]:
-    """Give the functions of a program; they count what they do in ``steps[0]``, if it is given."""
+    """Give the functions of a program; they count what they do in ``steps[0]``, if it is given.
+
+    What is registered is called by ``call(primitives, statement, leaves)``.
+    """
     writer = written(program, steps is not None)
     namespace: dict[str, Any] = {"np": np, "plus": plus, "add_all": add_all_at_once, "zeros_like": zeros_like}
     for o in OPERATIONS_BY_NAME.values():
@@ -380,6 +386,6 @@ def compiled(
             namespace.setdefault(called, getattr(math, called, o.compute))
     namespace["abs"] = abs
     namespace["counts"] = steps
-    namespace["registered"] = [lambda *leaves, s=s: call_registered(primitives, s, leaves) for s in writer.called]
+    namespace["registered"] = [lambda *leaves, s=s: call(primitives, s, leaves) for s in writer.called]
     exec(compile("\n".join(writer.lines), "<program>", "exec"), namespace)
     return {f.name: namespace[name(f.name)] for f in program.functions.values()}

@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent as cotangent_type
 from tapeengine.chad.linear import Sparse
+from tapeengine.chad.monoids import Monoid, Scaling
 from tapeengine.chad.program import Program
 from tapeengine.chad.specification.evaluator import Evaluator
 from tapeengine.chad.types import Float, LArray, Linear, LProduct, LReal
 
-__all__ = ["Element", "Monoid", "Over", "Scaling", "backpropagated"]
-
-
-class Scaling:
-    """What a contribution of a term goes through: an operation's name, its partial, and no source line."""
-
-    def __init__(self, partial: float) -> None:
-        self.operation, self.partial, self.line = "scale", partial, None
-
-
-class Monoid(Protocol):
-    """What is asked of a monoid; those of `tapeengine.sparse.monoids` have it."""
-
-    zero: Any
-    one: Any
-
-    def add(self, x: Any, y: Any, /) -> Any:
-        """Add two elements."""
-
-    def through(self, edge: Any, x: Any, /) -> Any:
-        """Do to an element what a partial does."""
+__all__ = ["Element", "Over", "backpropagated"]
 
 
 class Element(NamedTuple):

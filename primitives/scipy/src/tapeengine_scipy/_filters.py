@@ -8,7 +8,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import bilinear, unbroadcast
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
@@ -66,6 +66,42 @@ def _lagged_vjp_weights(ct: Any, x: Any, ahead: bool, weights_space: Any) -> Any
     return unbroadcast(LAG_SUMS(left, right, lags=weights_space.shape[0]), weights_space)
 
 
+def _signal_sets(call: patterns.Call, sets: Any, extent: int, ahead: bool) -> Any:
+    """Unions over each element of the last axis and the `extent` - 1 before it, or after it."""
+    step = 1 if ahead else -1
+    lines = numpy.moveaxis(sets, -1, 0)[::step]
+    room = numpy.zeros((extent - 1, *lines.shape[1:]), lines.dtype)
+    return numpy.moveaxis(patterns.windows(call, numpy.concatenate((lines, room)), extent)[::step], 0, -1)
+
+
+def _weight_sets(call: patterns.Call, sets: Any, length: int, ahead: bool) -> Any:
+    """For each of `length` elements the weights that reach it: as many as there are elements up to the end."""
+    found = patterns.running(call, sets)[numpy.minimum(numpy.arange(length), len(sets) - 1)]
+    return found[::-1] if ahead else found
+
+
+def _lagged_pattern(call: patterns.Call) -> Any:
+    """Each element depends on as many elements before it, or after it, as there are weights."""
+    ahead, length = call.static["ahead"], call.shape[-1]
+    parts = []
+    if 0 in call.sets:
+        parts.append(_weight_sets(call, call.sets[0], length, ahead))
+    if 1 in call.sets:
+        parts.append(_signal_sets(call, call.sets[1], call.spaces[0].size, ahead))
+    return numpy.broadcast_to(parts[0] if len(parts) == 1 else call.union(*parts), call.shape)
+
+
+def _lfilter_pattern(call: patterns.Call) -> Any:
+    """Each element depends on itself and those before it, as far as the filter reaches: a recursive one has no end."""
+    length = call.shape[-1]
+    reach = call.spaces[0].size if call.spaces[1].size == 1 else length
+    found: Any = numpy.zeros((), numpy.uint64)
+    for k, sets in call.sets.items():
+        of_one = _signal_sets(call, sets, reach, False) if k == 2 else _weight_sets(call, sets, length, False)
+        found = call.union(found, of_one)
+    return numpy.broadcast_to(found, call.shape)
+
+
 LAGGED: Primitive = bilinear(
     "scipy.signal.lagged",
     _lagged,
@@ -77,6 +113,7 @@ LAGGED: Primitive = bilinear(
         Sample((uniform((3,)), uniform((4,))), {"ahead": False}),
         Sample((uniform((5,)), uniform((2, 3))), {"ahead": True}),
     ),
+    pattern=_lagged_pattern,
     doc="a signal's weighted sum of delayed or advanced copies",
 )
 
@@ -107,6 +144,7 @@ LFILTER: Primitive = Primitive(
         Sample((uniform((2,)), numpy.array([2.0]), uniform((2, 4)))),
         Sample((uniform((1,)), numpy.array([1.0, 0.5, 0.1, 0.2]), uniform((2, 3)))),
     ),
+    pattern=_lfilter_pattern,
     doc="a * y = b * x; with the recursion run backwards, v = ct / a: dx, db, da are correlations of v with b, x, -y",
 )
 

@@ -10,7 +10,7 @@ import numpy
 import scipy
 
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
@@ -67,6 +67,7 @@ def _sums(kind: str) -> Primitive:
                 Sample((uniform((3, 2)),), {"type": type_, "axis": 0}),
             )
         ),
+        pattern=patterns.along,
         doc=f"{kind} without normalisation; the transpose is the transposed type, with weights at the ends",
     )
     return made

@@ -166,6 +166,27 @@ def _fft_correlation_vjp_kernel(outer: Any, ct: Any, axes: tuple[int, ...], kern
     return unbroadcast(FFTCORRELATE(ct, outer, axes=axes), kernel_space)
 
 
+def _full_fft_pattern(call: patterns.Call) -> Any:
+    """As of a full convolution along the axes; elements of the others correspond."""
+    axes = call.static["axes"]
+    found = [_windows(call, sets, _extents(call.spaces[1 - k], axes), 1) for k, sets in call.sets.items()]
+    return numpy.broadcast_to(found[0] if len(found) == 1 else call.union(*found), call.shape)
+
+
+def _valid_fft_pattern(call: patterns.Call) -> Any:
+    """As of a valid correlation along the axes; elements of the others correspond."""
+    axes = call.static["axes"]
+    kernel = _extents(call.spaces[1], axes)
+    found = [
+        _windows(call, sets, kernel, 0) if k == 0 else call.over(sets, tuple(axes)) for k, sets in call.sets.items()
+    ]
+    return numpy.broadcast_to(found[0] if len(found) == 1 else call.union(*found), call.shape)
+
+
+def _extents(space: Any, axes: tuple[int, ...]) -> list[int]:
+    return [extent if axis in axes else 1 for axis, extent in enumerate(space.shape)]
+
+
 FFTCONVOLVE: Primitive = builders.bilinear(
     "scipy.signal.fftconvolve",
     _full_fft,
@@ -177,6 +198,7 @@ FFTCONVOLVE: Primitive = builders.bilinear(
         Sample((uniform((5,)), uniform((3,))), {"axes": (0,)}),
         Sample((uniform((2, 4)), uniform((1, 3))), {"axes": (1,)}),
     ),
+    pattern=_full_fft_pattern,
     doc="the full convolution by FFT along some axes",
 )
 FFTCORRELATE: Primitive = builders.bilinear(
@@ -190,6 +212,7 @@ FFTCORRELATE: Primitive = builders.bilinear(
         Sample((uniform((5,)), uniform((3,))), {"axes": (0,)}),
         Sample((uniform((2, 4)), uniform((1, 3))), {"axes": (1,)}),
     ),
+    pattern=_valid_fft_pattern,
     doc="the valid correlation by FFT along some axes",
 )
 

@@ -141,6 +141,7 @@ COFACTOR_ALONG: Primitive = Primitive(
     },
     jvp={"a": _along_jvp_a, "direction": lambda t, a: COFACTOR_ALONG(a, t)},
     samples=_along_samples,
+    pattern=patterns.core,
     doc="the change of the cofactors in a direction, also of a singular A (its own derivative wants a regular A)",
 )
 COFACTOR: Primitive = Primitive(
@@ -224,6 +225,7 @@ BLOCK_DIAG: Primitive = linear(
         Sample((uniform((2, 3)), uniform((1, 2)))),
         Sample((uniform((2, 2)), uniform((3,)), uniform((2, 1)))),
     ),
+    pattern=patterns.moves,
     doc="the blocks along the diagonal; each block's cotangent is its part of ct",
 )
 

@@ -11,7 +11,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample
+from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import unbroadcast
 from tapeengine_primitives.linalg_repeated import check_equal, check_same_in_every_basis, gaps, repeated, split
 from tapeengine_scipy._callables import plain_value
@@ -70,6 +70,7 @@ CHOLESKY: Primitive = Primitive(
     vjp={"a": _cholesky_vjp},
     jvp={"a": _cholesky_jvp},
     samples=(_positive, _positive_hermitian),
+    pattern=patterns.core,
     doc="A = L L^H, from the lower triangle; dL = L half(L^-1 dA L^-H)",
 )
 
@@ -155,6 +156,7 @@ LU_FACTOR: Primitive = Primitive(
     vjp={"a": _lu_vjp},
     jvp={"a": _lu_jvp},
     samples=(lambda generator: Sample((well_conditioned(generator, 3, 3),)),),
+    pattern=patterns.core,
     doc="P A = L U in one array, and the pivots; with F = L^-1 P dA U^-1, dL = L tril(F, -1), dU = triu(F) U",
 )
 
@@ -268,6 +270,7 @@ EIGH: Primitive = Primitive(
     vjp={"a": _eigh_vjp},
     jvp={"a": _eigh_jvp},
     samples=(_symmetric({"driver": "evd"}), _symmetric({"driver": "evd", "lower": False})),
+    pattern=patterns.core,
     doc="A = V diag(w) V^H, from one triangle; with M = V^H dA V, dw = diag(M), dV = V (M / (w_j - w_i))",
 )
 
@@ -290,6 +293,7 @@ EIGVALSH: Primitive = Primitive(
     vjp={"a": _eigvalsh_vjp},
     jvp={"a": _eigvalsh_jvp},
     samples=(_symmetric({}), _symmetric({"lower": False})),
+    pattern=patterns.core,
     doc="eigenvalues of a Hermitian matrix, from one triangle; equal ones need equal cotangents",
 )
 

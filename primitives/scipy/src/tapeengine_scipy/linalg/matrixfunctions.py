@@ -14,7 +14,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import unbroadcast
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
@@ -69,6 +69,7 @@ def _matrix_function(
         },
         jvp={"a": along_jvp_a, "direction": lambda t, a, out_space: unbroadcast(along(a, t), out_space)},
         samples=lambda: tuple(_with_direction(sample) for sample in samples()),
+        pattern=patterns.core,
         doc=f"the derivative of {name} in a direction",
     )
     return Primitive(
@@ -77,6 +78,7 @@ def _matrix_function(
         vjp={"a": lambda ct, a, a_space: unbroadcast(along(transpose(a), ct), a_space)},
         jvp={"a": lambda t, a, out_space: unbroadcast(along(a, t), out_space)},
         samples=samples,
+        pattern=patterns.core,
         doc=doc,
     )
 
@@ -186,6 +188,7 @@ SQRTM: Primitive = Primitive(
     jvp={"a": lambda t, out, out_space: unbroadcast(_sqrtm_along(out, t), out_space)},
     args=("a",),
     samples=lambda: (*_positive_matrices(), _with_a_negative_eigenvalue),
+    pattern=patterns.core,
     doc="A^(1/2) = R; the jvp X solves R X + X R = dA",
 )
 

@@ -7,7 +7,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample
+from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import unbroadcast
 from tapeengine_primitives.linalg_repeated import check_equal, check_same_in_every_basis, gaps, repeated, split
 from tapeengine_scipy._callables import plain_value
@@ -63,6 +63,7 @@ QR: Primitive = Primitive(
     vjp={"a": _qr_vjp},
     jvp={"a": _qr_jvp},
     samples=_shaped((3, 3), (4, 2)),
+    pattern=patterns.core,
     doc="A = Q R, economic; dA = (dQ + Q sym(R dR^T - dQ^T Q)) R^-T, sym copies the lower triangle",
 )
 
@@ -178,6 +179,7 @@ SVD: Primitive = Primitive(
     vjp={"a": _svd_vjp},
     jvp={"a": _svd_jvp},
     samples=_shaped((3, 3), (4, 2), (2, 4)),
+    pattern=patterns.core,
     doc="A = U diag(s) V^T, thin; with M = U^T dA V, ds = diag(M) and rotations by M / (s_j^2 - s_i^2)",
 )
 
@@ -204,6 +206,7 @@ SVDVALS: Primitive = Primitive(
     vjp={"a": _svdvals_vjp},
     jvp={"a": _svdvals_jvp},
     samples=_shaped((3, 3), (4, 2), (2, 4)),
+    pattern=patterns.core,
     doc="singular values; equal ones need equal cotangents",
 )
 
@@ -289,6 +292,7 @@ POLAR: Primitive = Primitive(
     vjp={"a": _polar_vjp},
     jvp={"a": _polar_jvp},
     samples=_shaped((3, 3), (4, 2)),
+    pattern=patterns.core,
     doc="A = U P; with X = U^T dA and P W + W P = X - X^T, dU = U W + (I - U U^T) dA P^-1, dP = X - W P",
 )
 

@@ -10,7 +10,7 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import unbroadcast
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
@@ -76,6 +76,7 @@ SOLVE: Primitive = Primitive(
     vjp={"a": _solve_vjp_a, "b": _solve_vjp_b},
     jvp={"a": _solve_jvp_a, "b": _solve_jvp_b},
     samples=_solve_samples,
+    pattern=patterns.solves,
     doc="A^-1 b; db = A^-T ct, dA = -db x^T, with the factors of the primal",
 )
 
@@ -211,12 +212,34 @@ def _triangular_samples() -> tuple[Any, ...]:
     )
 
 
+def _triangular_pattern(call: patterns.Call) -> Any:
+    """Each row depends on the rows that are solved before it, and on those of the triangle."""
+    transposed, lower = call.static["transposed"], call.static["lower"]
+    is_vector = call.spaces[1].ndim == 1
+    parts = []
+    if 0 in call.sets:
+        triangle = _cut_sets(call.sets[0], lower, call.static["unit_diagonal"])
+        rows = call.over(triangle.T if transposed else triangle, (1,))
+        parts.append(rows[:, 0] if is_vector else rows)
+    if 1 in call.sets:
+        parts.append(call.sets[1])
+    step = 1 if lower != transposed else -1
+    found = patterns.running(call, (parts[0] if len(parts) == 1 else call.union(*parts))[::step])[::step]
+    return numpy.broadcast_to(found, call.shape)
+
+
+def _cut_sets(sets: Any, lower: bool, unit_diagonal: bool) -> Any:
+    offset = int(unit_diagonal)
+    return numpy.tril(sets, -offset) if lower else numpy.triu(sets, offset)
+
+
 TRIANGULAR: Primitive = Primitive(
     "scipy.linalg.solve_triangular",
     _triangular_primal,
     vjp={"a": _triangular_vjp_a, "b": _triangular_vjp_b},
     jvp={"a": _triangular_jvp_a, "b": _triangular_jvp_b},
     samples=_triangular_samples,
+    pattern=_triangular_pattern,
     doc="A^-1 b of a triangle; db = A^-T ct, dA = -(db x^T) on the triangle",
 )
 

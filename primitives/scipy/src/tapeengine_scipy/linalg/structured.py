@@ -6,7 +6,7 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import bilinear, linear, unbroadcast
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
@@ -46,6 +46,33 @@ def _band_times(ab: Any, x: Any, *, lower: int, upper: int, transposed: bool = F
     return product
 
 
+def _band_outer_pattern(call: patterns.Call) -> Any:
+    """Each entry of the band depends on a row of either argument."""
+    lower, upper = call.static["lower"], call.static["upper"]
+    band = numpy.zeros(call.shape, numpy.uint64)
+    rows = {k: call.over(sets, (1,))[:, 0] if sets.ndim > 1 else sets for k, sets in call.sets.items()}
+    for offset in range(-upper, lower + 1):
+        places = _band_slices(offset, call.shape[1])
+        found = [sets[places[k]] for k, sets in rows.items()]
+        band[upper + offset, places[1]] = found[0] if len(found) == 1 else call.union(*found)
+    return band
+
+
+def _band_times_pattern(call: patterns.Call) -> Any:
+    """Each element depends on the entries of its row in the band, and on what they are multiplied with."""
+    lower, upper = call.static["lower"], call.static["upper"]
+    product = numpy.zeros(call.shape, numpy.uint64)
+    for offset in range(-upper, lower + 1):
+        rows, columns = _band_slices(offset, call.shape[0])
+        into, out_of = (columns, rows) if call.static["transposed"] else (rows, columns)
+        if 0 in call.sets:
+            entries = call.sets[0][upper + offset, columns].reshape((-1,) + (1,) * (len(call.shape) - 1))
+            product[into] = call.union(product[into], entries)
+        if 1 in call.sets:
+            product[into] = call.union(product[into], call.sets[1][out_of])
+    return product
+
+
 BAND_OUTER: Primitive = bilinear(
     "scipy.linalg.band_outer",
     _band_outer,
@@ -57,6 +84,7 @@ BAND_OUTER: Primitive = bilinear(
         Sample((uniform((4,)), uniform((4,))), {"lower": 1, "upper": 2}),
         Sample((uniform((4, 2)), uniform((4, 2))), {"lower": 0, "upper": 1}),
     ),
+    pattern=_band_outer_pattern,
     doc="the band of left right^T",
 )
 
@@ -81,6 +109,7 @@ BAND_TIMES: Primitive = bilinear(
             (_band(generator, 0, 1, 4), uniform((4, 2))), {"lower": 0, "upper": 1, "transposed": True}
         ),
     ),
+    pattern=_band_times_pattern,
     doc="a band matrix times a vector or matrix",
 )
 
@@ -137,6 +166,7 @@ BANDED: Primitive = Primitive(
             (_band(generator, 1, 0, 4), uniform((4,))), {"lower": 1, "upper": 0, "transposed": True}
         ),
     ),
+    pattern=patterns.solves,
     doc="A^-1 b of a band matrix; db = A^-T ct, dA = -(db x^T) on the band, with the factors of the primal",
 )
 
@@ -189,11 +219,18 @@ def _diagonal_sums(matrix: Any) -> Any:
     return room.reshape(-1)[: columns * (rows + columns - 1)].reshape(columns, -1).sum(axis=0)
 
 
+def _sums_pattern(call: patterns.Call) -> Any:
+    rows, columns = call.spaces[0].shape
+    groups = numpy.arange(rows)[:, None] - numpy.arange(columns) + columns - 1
+    return call.grouped(call.sets[0], groups, rows + columns - 1)
+
+
 TOEPLITZ: Primitive = linear(
     "scipy.linalg.toeplitz",
     _toeplitz,
     lambda ct: DIAGONAL_SUMS(ct),
     samples=(Sample((uniform((5,)),), {"columns": 2}), Sample((uniform((5,), dtype=complex),), {"columns": 3})),
+    pattern=patterns.moves,
     doc="a matrix with constant diagonals; the transpose sums the diagonals",
 )
 DIAGONAL_SUMS: Primitive = linear(
@@ -201,6 +238,7 @@ DIAGONAL_SUMS: Primitive = linear(
     _diagonal_sums,
     lambda ct, matrix_space: TOEPLITZ(ct, columns=matrix_space.shape[1]),
     samples=(Sample((uniform((4, 2)),)), Sample((uniform((2, 3)),))),
+    pattern=_sums_pattern,
     doc="the sum of each diagonal, from the upper right corner to the lower left",
 )
 
@@ -272,6 +310,7 @@ SOLVE_TOEPLITZ: Primitive = Primitive(
         Sample((numpy.array([0.3, -0.5, 4.0, 1.0, 0.7]), uniform((3, 2)))),
         Sample((numpy.array([0.3, -0.5, 4.0, 1.0, 0.7]), uniform((3,))), {"transposed": True}),
     ),
+    pattern=patterns.solves,
     doc="T^-1 b by Levinson's recursion, in O(n^2); db = T^-T ct, dT = the diagonal sums of -db x^T",
 )
 

@@ -11,7 +11,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import unbroadcast
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
@@ -109,6 +109,7 @@ SYLVESTER: Primitive = Primitive(
     vjp={"a": _vjp_a, "b": _vjp_b, "q": _vjp_q},
     jvp={"a": _jvp_a, "b": _jvp_b, "q": _jvp_q},
     samples=_samples,
+    pattern=patterns.core,
     doc="A X + X B = Q; dQ = L with A^T L + L B^T = ct, dA = -L X^T, dB = -X^T L",
 )
 

@@ -72,13 +72,6 @@ def _dominant(shape: tuple[int, ...], static: dict[str, Any]) -> Any:
     return drawn
 
 
-def _pattern(call: patterns.Call) -> Any:
-    """Each column of the solution depends on all entries and on its own column of the right-hand side."""
-    found = [call.over(sets, None if k == 0 else (0,)).reshape(-1 if k else ()) for k, sets in call.sets.items()]
-    sets = found[0] if len(found) == 1 else call.union(*found)
-    return numpy.broadcast_to(sets.reshape(()) if len(call.shape) == 1 else sets, call.shape)
-
-
 SPSOLVE: Primitive = Primitive(
     "scipy.sparse.linalg.spsolve",
     _spsolve_primal,
@@ -95,7 +88,7 @@ SPSOLVE: Primitive = Primitive(
         ),
     },
     samples=lambda: (_dominant((3,), {}), _dominant((3, 2), {}), _dominant((3,), {"transposed": True})),
-    pattern=_pattern,
+    pattern=patterns.solves,
     doc="A^-1 b with SuperLU's factors; db = A^-T ct, and of the entries: -db[row] x[column]",
 )
 

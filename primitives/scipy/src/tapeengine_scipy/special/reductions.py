@@ -103,6 +103,14 @@ def _weighted_jvp_b(t: Any, a: Any, b: Any, out: Any, axis: Any, keepdims: bool,
     return broadcast(np.sum(scale(t, weights), axis=axis, keepdims=keepdims), out_space)
 
 
+def _weighted_pattern(call: patterns.Call) -> Any:
+    """Each element depends on what is summed up of either argument."""
+    shape = numpy.broadcast_shapes(*(space.shape for space in call.spaces))
+    parts = [numpy.broadcast_to(sets, shape) for sets in call.sets.values()]
+    terms = parts[0] if len(parts) == 1 else call.union(*parts)
+    return numpy.reshape(call.over(terms, patterns.axes_of(call, terms.ndim)), call.shape)
+
+
 _WEIGHTED: Primitive = Primitive(
     "scipy.special.logsumexp_weighted",
     _signed_logsumexp,
@@ -113,6 +121,7 @@ _WEIGHTED: Primitive = Primitive(
         Sample((uniform((2, 3)), numpy.array([1.0, -3.0, 0.5])), {"axis": 1}),
         Sample((uniform((3,)), uniform((2, 1), 0.5, 2.0)), {"axis": 0, "keepdims": True}),
     ),
+    pattern=_weighted_pattern,
     doc="log|sum(b exp(a))|; d/da = b exp(a)/sum, d/db = exp(a)/sum",
 )
 

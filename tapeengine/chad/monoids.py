@@ -1,0 +1,225 @@
+"""Reverse derivatives over any commutative monoid in the place of the linear reals (EC Fig. 3, CHAD 11.3).
+
+The reverse pass that runs on numbers runs on elements: all that it does to cotangents is to add them and to scale them
+by partials. A float in the place of a cotangent is the zero of any monoid.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from tapeengine.chad.backends.plain import DEPTH, PlainPasses, Values
+from tapeengine.chad.backends.whole.passes import POLES
+from tapeengine.chad.depth import deep
+from tapeengine.chad.execute import Executable
+from tapeengine.chad.intermediate.running import call_registered, given_by
+from tapeengine.chad.intermediate.statements import Registered
+from tapeengine.chad.lowering.passes import lower_reverse
+from tapeengine.chad.lowering.values import NotLowered
+from tapeengine.chad.types import Array, Float, Named, Product, Sum, Type, is_discrete
+from tapeengine.chad.values import Tagged
+from tapeengine.errors import CotangentError, UnsupportedError
+from tapeengine.primitive import Primitive
+
+__all__ = ["Element", "Monoid", "OverMonoid", "Scaling"]
+
+
+class Scaling:
+    """What a contribution of a term goes through: an operation's name, its partial, and no source line."""
+
+    def __init__(self, partial: float) -> None:
+        self.operation, self.partial, self.line = "scale", partial, None
+
+
+class Monoid(Protocol):
+    """What is asked of a monoid; those of `tapeengine.sparse.monoids` have it."""
+
+    zero: Any
+    one: Any
+
+    def add(self, x: Any, y: Any, /) -> Any:
+        """Add two elements."""
+
+    def through(self, edge: Any, x: Any, /) -> Any:
+        """Do to an element what a partial does."""
+
+
+class Element:
+    """An element of a monoid, in the place of a cotangent.
+
+    Examples
+    --------
+    >>> from tapeengine.sparse.monoids import absolute
+    >>> (0.0 - 3.0 * Element(absolute(), 1.0) + float("nan")).x
+    3.0
+    """
+
+    __slots__ = ("monoid", "x")
+    __array_ufunc__ = None
+
+    def __init__(self, monoid: Monoid, x: Any) -> None:
+        self.monoid, self.x = monoid, x
+
+    def __add__(self, other: Any) -> Element:
+        return Element(self.monoid, self.monoid.add(self.x, other.x)) if isinstance(other, Element) else self
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: float) -> Element:
+        return Element(self.monoid, self.monoid.through(Scaling(float(factor)), self.x))
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Element:
+        return self.__mul__(-1.0)
+
+    def __sub__(self, other: Any) -> Element:
+        return self.__add__(-other)
+
+    def __rsub__(self, other: Any) -> Element:
+        return -self
+
+
+class Elements(Values):
+    """How cotangents with elements of a monoid lie in leaves."""
+
+    def sparse(self, of: Type, leaves: Iterator[Any], value: Any) -> Any:
+        """Give the sparse cotangent of a value that has these leaves."""
+        return next(leaves) if isinstance(of, Float) else super().sparse(of, leaves, value)
+
+    def given(self, of: Type, elements: Iterator[Any], value: Any) -> Any:
+        """Give the sparse cotangent with an element for each real number of a value, in order."""
+        if is_discrete(of):
+            return ()
+        match of:
+            case Product(items):
+                return tuple([self.given(t, elements, v) for t, v in zip(items, value, strict=True)])
+            case Array(element):
+                return ("entries", [(i, self.given(element, elements, v)) for i, v in enumerate(value)])
+            case Sum() | Named():
+                return Tagged(value.option, self.given(self.chosen(of, value), elements, value.payload))
+        return next(elements)
+
+    def taken(self, of: Type, d: Any, value: Any) -> Iterator[Any]:
+        """Go through what a sparse cotangent has for each real number of a value, in order; a float is zero."""
+        if is_discrete(of):
+            return
+        match of:
+            case Product(items):
+                for t, x, v in zip(items, d or [None] * len(items), value, strict=True):
+                    yield from self.taken(t, x, v)
+            case Array(element):
+                for x, v in zip(self.entries(element, d, len(value)), value, strict=True):
+                    yield from self.taken(element, x, v)
+            case Sum() | Named():
+                payload = None if d is None else d.payload
+                yield from self.taken(self.chosen(of, value), payload, value.payload)
+            case _:
+                yield d
+
+    def chosen(self, of: Sum | Named, value: Any) -> Type:
+        """Give the type of a member's payload."""
+        options: tuple[Type, ...] = of.options if isinstance(of, Sum) else self.types[of.name].options
+        return options[int(value.option)]
+
+
+class OverMonoid(PlainPasses):
+    """The reverse derivative of a program over a monoid.
+
+    Parameters
+    ----------
+    executable : Executable
+    monoid : Monoid
+
+    Raises
+    ------
+    UnsupportedError
+        Where the program has no intermediate form.
+    """
+
+    def __init__(self, executable: Executable, monoid: Monoid) -> None:
+        module, name = executable.closed, executable.definition.name
+        try:
+            lowered = lower_reverse(module, executable.reverse_terms, dense=False)
+        except NotLowered as error:
+            raise UnsupportedError(f"{name} has no intermediate form: {error}. {INSTEAD}") from None
+        super().__init__(module, lowered, executable.primitives.table, functools.partial(called, monoid))
+        self.values: Elements = Elements(module.types)
+        self.results: Elements = Elements(module.types, lowered.is_dense)
+        self.executable, self.monoid = executable, monoid
+
+    def __call__(self, primals: Sequence[Any], cotangent: Sequence[Any] | None = None) -> tuple[Any, ...]:
+        """Give for each parameter what arrives there; see `Program.derivative`."""
+        self.executable.at_pole(primals)
+        with deep(DEPTH):
+            inside = self.executable.inward(primals)
+            try:
+                value, back = self.vjp(inside)
+                found = back(self.seed(value, cotangent))
+            except POLES as error:
+                name = self.definition.name
+                raise UnsupportedError(f"{name}: a partial derivative is not finite ({error}). {INSTEAD}") from error
+            each = zip(self.definition.params, found, inside, strict=True)
+            return tuple([self.outward(p.of, d, x) for p, d, x in each])
+
+    def seed(self, value: Any, cotangent: Sequence[Any] | None) -> Any:
+        """Give the sparse cotangent of the value."""
+        of = self.definition.result
+        count = len(list(self.results.taken(of, None, value)))
+        given = [self.monoid.one] * count if cotangent is None else list(cotangent)
+        if len(given) != count:
+            raise CotangentError(f"the result has {count} numbers, which need {count} elements, not {len(given)}")
+        return self.results.given(of, (Element(self.monoid, x) for x in given), value)
+
+    def outward(self, of: Type, d: Any, value: Any) -> Any:
+        """Give the element of a real number, or the list of those of a structure's numbers."""
+        found = [x.x if isinstance(x, Element) else self.monoid.zero for x in self.values.taken(of, d, value)]
+        return found[0] if isinstance(of, Float) else found
+
+
+#: What to do where there is no derivative over a monoid.
+INSTEAD = "Take the backpropagator of the Python function: te.backpropagate(te.vjp(program.python, ...)[1], monoid=)"
+
+
+def called(monoid: Monoid, table: Mapping[str, Primitive], s: Registered, leaves: Sequence[Any]) -> list[Any]:
+    """Call a registry primitive or a rule of one, the rule once for each element, with a unit cotangent in its place.
+
+    An element goes through all partials, as through those of an operation that does not say what depends on what.
+    """
+    flat = [np.array(leaf, object) for leaf in leaves]
+    places = [(k, at) for k, leaf in enumerate(flat) for at in np.ndindex(leaf.shape) if isinstance(leaf[at], Element)]
+    if not places:
+        return call_registered(table, s, leaves)
+    found: list[Any] = []
+    for k, at in places:
+        seeded = [seeded_with(leaf, at if k == j else None) for j, leaf in enumerate(flat)]
+        partials = given_by(table, s, [x if j in {i for i, _ in places} else leaves[j] for j, x in enumerate(seeded)])
+        element: Any = flat[k][at]
+        reached = [scaled(element, part) for part in parts_of(partials)]
+        found = [a + b for a, b in zip(found, reached, strict=True)] if found else reached
+    return [x.tolist() for x in found]
+
+
+def seeded_with(leaf: Any, at: tuple[int, ...] | None) -> Any:
+    """Give a unit cotangent in the shape of a leaf; zeros without a place."""
+    seed = np.zeros(leaf.shape)
+    if at is not None:
+        seed[at] = 1.0
+    return seed if leaf.shape else float(seed)
+
+
+def scaled(element: Element, partials: Any) -> Any:
+    """Give an array of what an element becomes through each of some partials."""
+    found = np.empty(np.shape(partials), object)
+    for at in np.ndindex(found.shape):
+        found[at] = element * np.asarray(partials)[at]
+    return found
+
+
+def parts_of(value: Any) -> list[Any]:
+    """Give the leaves of what a rule gives."""
+    return [x for v in value for x in parts_of(v)] if isinstance(value, tuple | list) else [value]
