@@ -17,6 +17,7 @@ cimport numpy as cnp
 from numpy cimport PyArray_DATA, PyTypeNum_ISCOMPLEX, ndarray
 
 from tapeengine._core.sweeps.batch cimport Batch, lifetimes_of
+from tapeengine._core.tape.lifetimes cimport Lifetimes
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.sweeps.row_sweep cimport fair, places_of, resolve_rows, widest
@@ -27,6 +28,14 @@ from tapeengine._core.sweeps.trace cimport Backpropagator
 import numpy
 
 cnp.import_array()
+
+cdef extern from "slots.h" nogil:
+    bint is_pair(uint64_t u)
+    Py_ssize_t index_of(uint64_t u)
+    bint holds(uint64_t u, uint64_t v)
+    bint in_one_group(uint64_t u, uint64_t v)
+    int lowest_bit(uint32_t bits)
+    Py_ssize_t te_unions(const char *x, Py_ssize_t dx, const char *y, Py_ssize_t dy, uint64_t *out, Py_ssize_t n)
 
 cdef enum:
     LOOK = 1 << 20          # records between two looks for an interrupt
@@ -96,11 +105,13 @@ cdef class Slots:
     cdef list numbered      # by index of a storage of inputs: their numbers
     cdef list storages      # by index, in the order of the memory; None: nothing there depends on an input
     cdef object apart       # by index: whether each read of an element is an input of its own
+    cdef list lasting       # storages of the result
 
     def __cinit__(self, Backpropagator back, apart=(), rows=()):
         self.apart = numpy.zeros(back.tape.place_count + 1, numpy.uint8)
         self.apart[list(apart)] = 1
         self.tape = back.tape
+        self.lasting = [(<View> place).storage for _, _, place in places_of([back.result]) if type(place) is View]
         self.scalars = numpy.zeros(back.tape.head.count, numpy.uint64)
         self.storages = [None] * back.tape.place_count
         self.numbered = [None] * back.tape.place_count
@@ -185,12 +196,20 @@ cdef class Slots:
     cdef int by_rows(self, Py_ssize_t rows, Py_ssize_t width, uint64_t *slot) except -1:
         """Put each row into the group that it shares with the same row of other arrays."""
         cdef Py_ssize_t first, used, i, j
+        cdef uint32_t id = <uint32_t> self.inputs_made
+        cdef uint32_t *member
+        cdef uint64_t above
         first, used = self.pools[rows]
         if used + width > GROUP:
             first, used = self.more_groups(rows), 0
         for i in range(rows):
+            member = self.member + (first + i) * GROUP + used
+            above = <uint64_t> (first + i) << 32
             for j in range(width):
-                slot[i * width + j] = self.input(first + i, used + j, self.inputs_made + i * width + j)
+                member[j] = id
+                slot[0] = above | ONE << (used + j)
+                slot += 1
+                id += 1
         self.pools[rows] = first, used + width
         return 0
 
@@ -228,11 +247,7 @@ cdef class Slots:
 
     cdef inline Py_ssize_t place(self, uint64_t slot) noexcept nogil:
         """Where the id of an input lies among all members."""
-        cdef Py_ssize_t found = (slot >> 32) * GROUP
-        while not slot & 1:
-            slot >>= 1
-            found += 1
-        return found
+        return (slot >> 32) * GROUP + lowest_bit(<uint32_t> slot)
 
     def numbers(self, ids):
         """The numbers of inputs."""
@@ -267,23 +282,24 @@ cdef class Slots:
         cdef Py_ssize_t i, k, n = x.shape[0], m = x.shape[1], dx = x.strides[1], dy = y.strides[1]
         cdef uint64_t u, v, found = 0, before_u = 0, before_v = 0
         cdef uint64_t *out = slots_in(into)
-        cdef char *px
-        cdef char *py
+        cdef const char *px
+        cdef const char *py
         with nogil:
             for i in range(n):
-                px, py = <char *> PyArray_DATA(x) + i * x.strides[0], <char *> PyArray_DATA(y) + i * y.strides[0]
-                for k in range(m):
-                    u, v = (<uint64_t *> px)[0], (<uint64_t *> py)[0]
-                    px += dx
-                    py += dy
-                    if (u | v) >> 63 == 0 and (u == 0 or v == 0 or (u ^ v) >> 32 == 0):
-                        out[0] = u | v
-                    else:
-                        if u != before_u or v != before_v:
-                            found = self.join(u, v)
-                            before_u, before_v = u, v
-                        out[0] = found
-                    out += 1
+                px = <char *> PyArray_DATA(x) + i * x.strides[0]
+                py = <char *> PyArray_DATA(y) + i * y.strides[0]
+                k = 0
+                while True:
+                    k += te_unions(px + k * dx, dx, py + k * dy, dy, out + k, m - k)
+                    if k == m:
+                        break
+                    u, v = (<const uint64_t *> (px + k * dx))[0], (<const uint64_t *> (py + k * dy))[0]
+                    if u != before_u or v != before_v:
+                        found = self.join(u, v)
+                        before_u, before_v = u, v
+                    out[k] = found
+                    k += 1
+                out += m
         return 0
 
     # -- the walk -----------------------------------------------------------------------------------------------------
@@ -354,7 +370,12 @@ cdef class Slots:
         return slots.dtype == numpy.uint64 and slots.flags.c_contiguous
 
     def walk(self, structure):
-        """Walk the tape upwards: scalars here, records of arrays by their own methods, which ask the `structure`."""
+        """Walk the tape upwards: scalars here, records of arrays by their own methods, which ask the `structure`.
+
+        The slots of a storage that no later record uses are dropped, unless it is the result's.
+        """
+        cdef Lifetimes lives = lifetimes_of(self.tape, self.lasting) if self.tape.arrays else None
+        cdef uint32_t storage
         cdef Head *h = &self.tape.head
         cdef uint32_t i = h.inputs + 1, n = h.count
         cdef uint64_t *slot = slots_in(self.scalars)
@@ -371,6 +392,8 @@ cdef class Slots:
             if kind == ARRAY:
                 structure.number = r.p2
                 (<ArrayRecord> self.tape.arrays[r.p2]).depend(structure, i)
+                while lives.next(i, &storage):
+                    self.storages[storage] = None
             elif kind == READ or kind == WRITE:
                 self.element(r, kind, slot, i)
             i += 1
@@ -388,8 +411,7 @@ cdef class Slots:
                 u = slot[r.p1]
                 if r.p2 != i:
                     v = slot[r.p2]
-                    if u != v and v != 0:
-                        u = v if u == 0 else self.join(u, v)
+                    u = u | v if in_one_group(u, v) else self.join(u, v)
                 slot[i] = u
                 i += 1
                 r += 1
@@ -457,21 +479,23 @@ cdef class Slots:
         cdef uint64_t *out = slots_in(every)
         cdef Search s
         s.seen, s.met, s.pending, s.turn = ids_in(seen), ids_in(met), slots_in(pending), 0
+        s.into, s.room = ids_in(found), found.size
         for k in range(n):
+            s.first = start[k]
             while True:
-                s.into, s.room, s.first = ids_in(found), found.size, start[k]
                 s.turn += 1
                 used = again(&s, start[k - 1]) if k and out[k] == out[k - 1] else self.below(out[k], &s, &visits)
                 if used >= 0:
                     break
                 found = numpy.concatenate([found[:start[k]], fresh(2 * found.size)])
+                s.into, s.room = ids_in(found), found.size
             start[k + 1] = used
             if visits > most:
                 return None, None
             if used - start[k] > FEW and not (k and out[k] == out[k - 1]):
                 part = found[start[k]:used]
                 part[...] = part[numpy.argsort(self.numbers(part), kind="stable")]
-        return starts, found[:used].copy()
+        return starts, found[:used] if 2 * used > found.size else found[:used].copy()
 
     cdef Py_ssize_t below(self, uint64_t u, Search *s, Py_ssize_t *visits) noexcept nogil:
         """Add the inputs below a slot to those found; -1 where there is no more room."""
@@ -482,7 +506,7 @@ cdef class Slots:
             u = s.pending[top]
             visits[0] += 1
             if not is_pair(u):
-                used = self.bits(u, s, used)
+                used = self.bits(u, s, used, top == 0)
             elif s.seen[index_of(u)] != s.turn:
                 s.seen[index_of(u)] = s.turn
                 s.pending[top] = self.pairs[index_of(u)].b
@@ -490,26 +514,30 @@ cdef class Slots:
                 top += 2
         return used
 
-    cdef inline Py_ssize_t bits(self, uint64_t word, Search *s, Py_ssize_t used) noexcept nogil:
+    cdef Py_ssize_t bits(self, uint64_t word, Search *s, Py_ssize_t used, bint is_alone) noexcept nogil:
         """Add the inputs of a word to those found; most rows are short: sorted as they come."""
-        cdef uint32_t *member = self.member + (word >> 32) * GROUP
+        cdef const uint32_t *member = self.member + (word >> 32) * GROUP
+        cdef const uint32_t *number = self.number
+        cdef uint32_t *into = s.into
         cdef uint32_t bits = <uint32_t> word, id
+        cdef bint alone = is_alone and used == s.first     # nothing is met twice then
         cdef Py_ssize_t k
+        if used + GROUP > s.room:
+            return -1
         while bits:
-            id = member[0]
-            if bits & 1 and s.met[id] != s.turn:
-                if used == s.room:
-                    return -1
+            id = member[lowest_bit(bits)]
+            bits &= bits - 1
+            if not alone:
+                if s.met[id] == s.turn:
+                    continue
                 s.met[id] = s.turn
-                k = used
-                if used - s.first <= FEW:
-                    while k > s.first and self.number[s.into[k - 1]] > self.number[id]:
-                        s.into[k] = s.into[k - 1]
-                        k -= 1
-                s.into[k] = id
-                used += 1
-            bits >>= 1
-            member += 1
+            k = used
+            if used - s.first <= FEW:
+                while k > s.first and number[into[k - 1]] > number[id]:
+                    into[k] = into[k - 1]
+                    k -= 1
+            into[k] = id
+            used += 1
         return used
 
     def downwards(self, outputs, words, ends):
@@ -534,10 +562,8 @@ cdef class Slots:
             word[index_of(u)] |= outputs
             return
         while bits:
-            if bits & 1:
-                end[member[0]] |= outputs
-            bits >>= 1
-            member += 1
+            end[member[lowest_bit(bits)]] |= outputs
+            bits &= bits - 1
 
     def upwards(self, outputs, begins, masks, words, ends):
         """Give each pair, in `words`, and each output, in `ends`, the bits that the inputs below it begin with.
@@ -578,24 +604,9 @@ cdef class Slots:
             return word[index_of(u)]
         bits &= mask[u >> 32]
         while bits:
-            if bits & 1:
-                found |= begin[member[0]]
-            bits >>= 1
-            member += 1
+            found |= begin[member[lowest_bit(bits)]]
+            bits &= bits - 1
         return found
-
-
-cdef inline bint is_pair(uint64_t u) noexcept nogil:
-    return (u >> 63) != 0
-
-
-cdef inline Py_ssize_t index_of(uint64_t u) noexcept nogil:
-    return <uint32_t> u
-
-
-cdef inline bint holds(uint64_t u, uint64_t v) noexcept nogil:
-    """Whether one slot is seen at once to hold another: the same, or more bits of one group."""
-    return u == v or (u | v == u and u >> 32 == v >> 32 and not is_pair(u))
 
 
 cdef Py_ssize_t again(Search *s, Py_ssize_t before) noexcept nogil:

@@ -3,7 +3,15 @@
 #define TAPEENGINE_COMPILER_H
 #if defined(_MSC_VER) && !defined(__clang__)
 #define TE_RESTRICT __restrict
+#define TE_INLINE static __forceinline
+#define TE_FAST static
 #else
 #define TE_RESTRICT __restrict__
+#define TE_INLINE static inline __attribute__((always_inline)) /* also where code is compiled for size */
+#if defined(__clang__) || !defined(__GNUC__)
+#define TE_FAST static
+#else
+#define TE_FAST static __attribute__((optimize("O3"))) /* a loop that is fast where the rest is small */
+#endif
 #endif
 #endif
