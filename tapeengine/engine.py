@@ -384,7 +384,8 @@ class Engine(Parallel):
         -------
         callable
             Of the arguments of `f`; it returns a `scipy.sparse.csr_array` with a row for each number of the result and
-            a column for each number of the arguments, and a `SparseBlocks` where either is a structure.
+            a column for each number of the arguments, and a `SparseBlocks` where either is a structure; None where
+            either is an integer or an array of integers. Its dtype is that of the dense Jacobian.
 
         Raises
         ------

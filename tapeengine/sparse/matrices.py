@@ -61,6 +61,7 @@ class Plans:
         plan = self.known.get(key)
         if plan is None:
             plan = self.make(back, (rows.form.size, columns.form.size))
+            plan = plan._replace(dtype=np.result_type(rows.dtype, columns.dtype))
             while len(self.known) >= KEPT:
                 self.known.pop(next(iter(self.known)))
             self.known[key] = plan
@@ -87,6 +88,8 @@ def sparse_jacobian(
         value, back = traced(engine, part, primals)
         rows = Side(engine, value, "result", "sparse_jacobian")
         columns = Side(engine, arguments.result(primals), "argument", "sparse_jacobian")
+        if rows.is_discrete or columns.is_discrete:
+            return None
         return matrix_of(plans.of(back, rows, columns), back, rows, columns, arguments.single)
 
     return named(sparse_jacobian_f, engine, "sparse_jacobian", f, argnums, pattern)
@@ -121,6 +124,8 @@ def sparse_hessian(
 
         _, back = traced(engine, gradient, primals)
         side = Side(engine, arguments.result(primals), "argument", "sparse_hessian")
+        if side.is_discrete:
+            return None
         return matrix_of(plans.of(back, side, side), back, side, side, arguments.single)
 
     return named(sparse_hessian_f, engine, "sparse_hessian", f, argnums, colouring)
@@ -129,6 +134,12 @@ def sparse_hessian(
 # -- matrices ----------------------------------------------------------------------------------------------------------
 def matrix_of(plan: Plan, back: Any, rows: Side, columns: Side, single: bool) -> Any:
     """The sparse matrix of a plan; if either side is a structure, in blocks with the paths as labels."""
+    found = plain_or_traced(plan, back, rows, columns, single)
+    return found if rows.is_bare and columns.is_bare else SparseBlocks(found, rows.paths, columns.paths)
+
+
+def plain_or_traced(plan: Plan, back: Any, rows: Side, columns: Side, single: bool) -> Any:
+    """The sparse matrix of a plan in the dtype of the dense one, or with traced entries."""
     if linear.depends_on_outer(back):
         return _traced_matrix(plan, traced_values(plan, back, rows, columns, single))
 
@@ -136,8 +147,7 @@ def matrix_of(plan: Plan, back: Any, rows: Side, columns: Side, single: bool) ->
         tangent = columns.form.value(direction)
         return rows.form.vector(pushed(back, (tangent,) if single else tangent))
 
-    found = _csr(plan.entries, plan.values(back, along))
-    return found if rows.is_bare and columns.is_bare else SparseBlocks(found, rows.paths, columns.paths)
+    return _csr(plan.entries, plan.values(back, along).astype(plan.dtype, copy=False))
 
 
 def _csr(entries: Entries, values: Any) -> Any:

@@ -79,6 +79,8 @@ class Plan(NamedTuple):
         Rows that are swept over their own records; there are no sums then.
     steps : pair of numpy.ndarray of int64, optional
         What is subtracted from what before the entries are read off; see `slots.eliminated`.
+    dtype : numpy.dtype
+        Of the matrix.
     """
 
     entries: Entries
@@ -93,6 +95,7 @@ class Plan(NamedTuple):
     dense: dict[str, int]
     own: Own | None = None
     steps: tuple[Any, Any] | None = None
+    dtype: Any = np.float64
 
     def values(self, back: Any, along: Callable[[Any], Any] | None = None) -> Any:
         """Sweep, and return the values of the entries.

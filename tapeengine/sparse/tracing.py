@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tapeengine._core.sweeps import trace
 from tapeengine.errors import UnsupportedError
 from tapeengine.structure import PLAIN
@@ -72,6 +74,16 @@ class Side:
         if form.is_complex:
             raise UnsupportedError(f"{self.name}: the {self.what} has complex numbers. Take real and imaginary parts")
         return form
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether it is a single integer or an array of them, which has no derivative."""
+        return self.is_bare and self.form.spaces == (None,)
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype that all of its numbers fit."""
+        return np.result_type(*{space.dtype for space in self.form.spaces if space is not None} or {np.dtype(float)})
 
     @property
     def is_bare(self) -> bool:

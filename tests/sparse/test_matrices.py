@@ -259,6 +259,65 @@ def test_complex_numbers_are_refused() -> None:
         te.sparse_jacobian(lambda x: x * 1j)(np.ones(2))
 
 
+@pytest.mark.parametrize("x", [3, np.arange(3), np.ones(2, bool)])
+def test_integers_have_no_derivative_as_in_dense_jacobians(x: Any) -> None:
+    for transform in (te.jacobian, te.sparse_jacobian):
+        assert transform(lambda x: x * 2.0)(x) is None
+        assert transform(lambda y: x)(np.ones(2)) is None
+    for transform in (te.hessian, te.sparse_hessian):
+        assert transform(lambda x: np.sum(x) * 2.0)(x) is None
+    found = te.sparse_jacobian(lambda x, k: [k * x, k], argnums=(0, 1))(np.ones(2), 3)
+    assert list(found.columns) == ["[0]"] and list(found.rows) == ["[0]"]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_dtype_is_that_of_the_dense_one(dtype: Any) -> None:
+    x = np.linspace(0.5, 1.0, 4, dtype=dtype)
+    assert te.sparse_jacobian(heat)(x).dtype == te.jacobian(heat)(x).dtype == dtype
+    assert te.sparse_hessian(rosenbrock)(x).dtype == te.hessian(rosenbrock)(x).dtype
+    assert te.sparse_jacobian(lambda p: p["a"] * p["b"])({"a": x, "b": np.ones(4)}).matrix.dtype == np.float64
+
+
+HOSTILE: dict[str, Any] = {
+    "a factor that moves": lambda x: x * x[np.argmax(x)],
+    "sorted": lambda x: np.sort(x) * x,
+    "chosen by a mask": lambda x: x[x > 1.5] ** 2,
+    "chosen by where": lambda x: np.where(x > 1.5, x, x[::-1]),
+    "empty rows": lambda x: np.concatenate([np.zeros(2), x[:1], np.ones(1)]),
+    "repeated indices": lambda x: x[np.array([0, 0, 1])] * x[np.array([1, 1, 1])],
+    "no rows": lambda x: x[:0],
+    "writes": lambda x: written_over(x.copy()),
+    "writes to the argument": lambda x: written_over(x),
+    "views of views": lambda x: (x.reshape(2, 2).T[::-1]).ravel() * x,
+    "absolute values of complex numbers": lambda x: np.abs((x + 1j * x[::-1]) ** 2),
+    "checkpoint": lambda x: te.checkpoint(lambda y: y[1:] * y[:-1])(x),
+    "tasks": lambda x: te.fork_map(lambda k: x[k] * x[k + 1], range(3)),
+    "iterated": lambda x: te.iterate(lambda s: s * 0.5 + x, 3, x),
+    "lifted": lambda x: np.stack([*te.lift(lambda y: [np.sin(z) * y[0] for z in y])(x)]),
+    "staged": te.stage(lambda x: x[1:] * x[:-1]),
+    "a list and a number": lambda x: [x * 2.0, x[0] * x[3]],
+}
+
+
+def written_over(y: Any) -> Any:
+    y[1:] += y[:-1]
+    y[::2] *= 3.0
+    y[np.array([0, 1])] = y[2]
+    return y
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_programs_with_one_function_at_changing_values(name: str) -> None:
+    """The plan that one value made serves the next one only where that takes the same way."""
+    program = HOSTILE[name]
+    jacobian = te.sparse_jacobian(program)
+    for x in ([1.0, 2.0, 3.0, 1.7], [3.0, 2.0, 1.0, 0.5], [1.0, 2.0, 3.0, 1.7], [2.0, 2.5, 2.2, 2.1]):
+        found = jacobian(np.array(x))
+        dense = te.jacobian(program)(np.array(x))
+        rows = np.concatenate([np.reshape(part, (-1, 4)) for part in (dense if isinstance(dense, list) else [dense])])
+        np.testing.assert_allclose(getattr(found, "matrix", found).toarray(), rows, rtol=1e-14)
+
+
 def test_scalars_and_constants() -> None:
     assert te.sparse_jacobian(lambda x: x * x)(3.0).toarray().tolist() == [[6.0]]
     assert te.sparse_jacobian(lambda x: np.ones(2))(np.ones(3)).nnz == 0
@@ -332,6 +391,20 @@ def test_within_another_transform() -> None:
 
     x = np.linspace(0.5, 2.0, 6)
     np.testing.assert_allclose(te.grad(f)(x), te.grad(dense)(x), rtol=1e-12)
+
+
+def test_blocks_within_another_transform() -> None:
+    pytest.importorskip("tapeengine_scipy")
+
+    def program(p: Any) -> Any:
+        return {"u": p["a"] ** 2 * p["b"]}
+
+    def f(x: Any) -> Any:
+        blocks = te.sparse_jacobian(program)({"a": x, "b": x})
+        return np.sum(blocks["['u']", "['a']"] @ x) + np.sum(blocks.matrix @ np.ones(6))
+
+    x = np.arange(1.0, 4.0)
+    np.testing.assert_allclose(te.grad(f)(x), 6 * x**2 + 6 * x)
 
 
 def test_least_squares_takes_it() -> None:
