@@ -7,7 +7,7 @@ by partials. A float in the place of a cotangent is the zero of any monoid.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -157,14 +157,18 @@ class OverMonoid(PlainPasses):
         self.executable.at_pole(primals)
         with deep(DEPTH):
             inside = self.executable.inward(primals)
-            try:
-                value, back = self.vjp(inside)
-                found = back(self.seed(value, cotangent))
-            except POLES as error:
-                name = self.definition.name
-                raise UnsupportedError(f"{name}: a partial derivative is not finite ({error}). {INSTEAD}") from error
+            value, back = self.finite(self.vjp, inside)
+            found = self.finite(back, self.seed(value, cotangent))
             each = zip(self.definition.params, found, inside, strict=True)
             return tuple([self.outward(p.of, d, x) for p, d, x in each])
+
+    def finite(self, run: Callable[[Any], Any], given: Any) -> Any:
+        """Run a pass, which raises at a pole."""
+        try:
+            return run(given)
+        except POLES as error:
+            name = self.definition.name
+            raise UnsupportedError(f"{name}: a partial derivative is not finite ({error}). {INSTEAD}") from error
 
     def seed(self, value: Any, cotangent: Sequence[Any] | None) -> Any:
         """Give the sparse cotangent of the value."""

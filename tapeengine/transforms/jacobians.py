@@ -115,7 +115,11 @@ def by_products(engine: Engine, f: Any, argnum: int, others: Callable[..., Any])
             rows = products(engine, f, argnum, args)
         except UnsupportedError:  # a primitive whose rules are no programs
             rows = None
-        return others(*args) if rows is None else np.array(rows)
+        if rows is None:
+            return others(*args)
+        matrix = np.array(rows)
+        hint_at_sparse(matrix)
+        return matrix
 
     return hessian_f
 

@@ -345,6 +345,15 @@ def test_large_dense_results_hint_at_sparse_ones() -> None:
         te.hessian(rosenbrock)(np.full(1000, 0.5))
 
 
+def test_a_typed_program_hints_as_well() -> None:
+    with pytest.warns(UserWarning, match="te.sparse_hessian .* takes about 3 sweeps instead of 1,000"):
+        te.hessian(te.program(rosenbrock_of_vectors))(np.full(1000, 0.5))
+
+
+def rosenbrock_of_vectors(x: te.Vec) -> float:
+    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+
+
 @pytest.mark.parametrize("program", [heat, lambda x: np.outer(x, x[:1000]) @ x[:1000]])
 def test_small_or_full_results_say_nothing(program: Any, recwarn: Any) -> None:
     te.jacobian(program)(np.ones(1000 if program is not heat else 200))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -162,6 +163,99 @@ def test_typed_programs_count_ways() -> None:
     xs, scale = backpropagated(products, ([1.0, 2.0, 3.0], 0.5), monoids.provenance())
     assert [ways.count for ways in xs] == [3, 1, 0]
     assert scale.count == 3
+
+
+@te.program
+def solved(a: list[list[float]], b: list[float]) -> list[float]:
+    return [x * x for x in np.linalg.solve(a, b)]
+
+
+@te.program
+def chosen(a: te.Vec, k: int) -> te.Vec:
+    return np.cumsum(a) * a[k]
+
+
+@te.program
+def whole(a: te.Vec, b: te.Vec) -> float:
+    return np.sum(np.exp(a) * b) - np.dot(a, b)
+
+
+@te.program
+def inferred(x, y):  # type: ignore[no-untyped-def]
+    return x * y - 2.0 * x
+
+
+@dataclass(frozen=True)
+class Body:
+    mass: float
+    places: list[float]
+
+
+@te.program
+def moments(body: Body, k: int) -> tuple[float, float]:
+    total = 0.0
+    for i in range(k):
+        total = total + body.places[i] * body.mass
+    return total, body.mass
+
+
+@te.program
+def rows(a: list[list[float]]) -> float:
+    return sum(x * x for row in a for x in row)
+
+
+TYPED: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "lists": (products, ([1.0, 2.0, 3.0], 0.5)),
+    "a primitive with several results": (solved, ([[2.0, 1.0], [0.5, 3.0]], [1.0, 2.0])),
+    "arrays and an integer": (chosen, (np.arange(1.0, 5.0), 2)),
+    "whole arrays": (whole, (np.linspace(0.1, 0.4, 4), np.arange(1.0, 5.0))),
+    "types of the arguments": (inferred, (3.0, 2.0)),
+    "structures": (moments, (Body(2.0, [1.0, 3.0]), 2)),
+    "rows of different lengths": (rows, ([[1.0], [2.0, 3.0], []],)),
+}
+
+
+@pytest.mark.parametrize("name", ["reals", "absolute", "intervals"])
+@pytest.mark.parametrize("program", TYPED)
+def test_derivatives_of_typed_programs_are_those_of_the_tape(program: str, name: str) -> None:
+    typed, primals = TYPED[program]
+    monoid = getattr(monoids, name)()
+    found = typed.derivative(monoid=monoid)(*primals)
+    known = te.backpropagate(te.vjp(typed.python, *primals)[1], monoid=monoid)
+    for one, two in zip(found, known, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["reals", "absolute", "booleans", "index_sets"])
+def test_derivatives_of_typed_programs_are_those_of_the_specification(name: str) -> None:
+    typed, primals = TYPED["lists"]
+    monoid = getattr(monoids, name)()
+    found, known = typed.derivative(monoid=monoid)(*primals), backpropagated(typed, primals, monoid)
+    for one, two in zip(found, known, strict=True):
+        if name in ("reals", "absolute"):
+            np.testing.assert_allclose(one, two, rtol=1e-14)
+        else:
+            assert one == two
+
+
+def test_errors_of_derivatives_over_monoids() -> None:
+    root = te.program(square_root)
+    over = root.derivative(monoid=monoids.absolute())
+    assert over(4.0) == (0.25,)
+    with pytest.raises(UnsupportedError, match="a partial derivative is not finite"):
+        over(0.0)
+    with pytest.raises(ValueError, match="domain"):
+        over(-1.0)
+    with pytest.raises(CotangentError, match="1 numbers, which need 1 elements, not 2"):
+        over(4.0, cotangent=[1.0, 2.0])
+    with pytest.raises(TypeError, match="takes 1 arguments, not 2"):
+        over(4.0, 2.0)
+    with pytest.raises(ValueError, match="in reverse, not 'forward'"):
+        root.derivative("forward", monoid=monoids.absolute())
+
+
+def square_root(x: float) -> float:
+    return tm.sqrt(x)
 
 
 ELEMENTS: dict[str, Any] = {
