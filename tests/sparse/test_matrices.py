@@ -142,6 +142,19 @@ def test_chosen_arguments_of_a_staged_program(chosen: Any) -> None:
     assert staged.stats().recordings == 2 and staged.stats().replays == 2
 
 
+def test_rows_without_entries_of_a_staged_program_are_not_swept() -> None:
+    """They have no lowest record; the ids of the last ones are far outside of the window of the others."""
+
+    def program(x: Any, y: Any) -> Any:
+        return [y[0] * x[0], *[a * 2.0 for a in x]]
+
+    staged, x = te.stage(program), [1.0] * 20_000
+    jacobian = te.sparse_jacobian(staged, argnums=1)
+    for scale in (1.0, 2.0, 3.0):
+        found = jacobian([scale, *x], [5.0]).matrix
+        assert found.shape == (20_002, 1) and found.nnz == 1 and found.data.tolist() == [scale]
+
+
 def test_staged_programs_of_arrays_have_the_patterns_of_their_operations() -> None:
     staged = te.stage(lambda x: np.concatenate([x[1:] * x[:-1], np.cumsum(x)]))
     x = np.linspace(0.5, 1.0, 5)

@@ -903,6 +903,8 @@ def rows_of_records(Backpropagator back, ids, lows, starts, places):
     cdef Window w
     w.begins, w.inputs = <double *> PyArray_DATA(<ndarray> begins), h.inputs
     for k in range(n):
+        if start[k] == start[k + 1]:    # a record without a lowest one would lie outside of the window
+            continue
         w.above = <double *> PyArray_DATA(<ndarray> window)
         w.low = low[k]
         at(&w, id[k])[0] = 1.0
