@@ -2,6 +2,8 @@
 
 cdef enum:
     MOST_SPARE = 2          # buffers of finished runs that are kept for the next ones
+    POOLED = 1 << 10        # elements from which on buffers of cotangents are kept
+    MOST_POOLED = 8         # of them, of one size
 
 
 @cython.final
@@ -106,6 +108,52 @@ cdef Arena new_arena(ArrayPart part, Path path):
     return arena
 
 
+@cython.final
+cdef class PooledReverse(Reverse):
+    """The accumulation of a replay, in buffers of earlier replays that nobody has any longer."""
+
+    cdef dict pool          # (size, type) -> arrays
+    cdef object resolved    # the last buffer that was dropped, which its record may still look at
+
+    cdef int allocate(self, uint32_t storage, bint zero) except -1:
+        cdef Place *place = &self.tape.places[storage]
+        cdef list spare
+        cdef ndarray owner
+        if place.size < POOLED:
+            return Reverse.allocate(self, storage, zero)
+        self.collect()
+        spare = self.pool.get((place.size, place.type))
+        if not spare:
+            return Reverse.allocate(self, storage, zero)
+        owner = spare.pop()
+        self.owners[storage], self.data[storage] = owner, <char *> PyArray_DATA(owner)
+        if zero:
+            memset(self.data[storage], 0, place.size * place.width)
+        return 0
+
+    cdef int drop(self, uint32_t storage) except -1:
+        if self.tape.places[storage].size >= POOLED:
+            self.collect()
+            self.resolved = self.owners[storage]
+        return Reverse.drop(self, storage)
+
+    cdef int collect(self) except -1:
+        """Keep the buffer that was dropped for others, if nobody has it."""
+        cdef list spare
+        owner, self.resolved = self.resolved, None
+        if is_free(owner):
+            spare = self.pool.setdefault((PyArray_SIZE(<ndarray> owner), PyArray_TYPE(<ndarray> owner)), [])
+            if len(spare) < MOST_POOLED:
+                spare.append(owner)
+        return 0
+
+
+cdef bint is_free(object owner) noexcept:
+    """Whether nobody else has an array, so that it may be a buffer."""
+    return (type(owner) is ndarray and Py_REFCNT(owner) == 1 and PyArray_ISNOTSWAPPED(<ndarray> owner)
+            and PyArray_CHKFLAGS(<ndarray> owner, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_WRITEABLE | NPY_ARRAY_OWNDATA))
+
+
 # -- steps -------------------------------------------------------------------------------------------------------------
 cdef class Action:
     """An operation of a run. Its record is None where no derivative goes through it."""
@@ -161,7 +209,7 @@ cdef class Computing(Action):
     """An elementwise kernel."""
 
     cdef object function
-    cdef int loop, arguments, axes
+    cdef int op, loop, arguments, axes
     cdef bint empty
     cdef Py_ssize_t dims[4]
     cdef te_operand a, b
@@ -169,7 +217,8 @@ cdef class Computing(Action):
 
     cdef bint run(self, double *v) except -1:
         if not self.empty:
-            compute_doubles(self.function, self.loop, self.arguments, self.axes, self.dims, &self.a, &self.b, self.out)
+            compute_doubles(self.op, self.function, self.loop, self.arguments, self.axes, self.dims, &self.a, &self.b,
+                            self.out)
         self.keep_copies()
         return True
 
@@ -181,7 +230,7 @@ cdef Action computing(Arena arena, object function, list operands, ElementwiseRe
     cdef int axis
     step.function, step.arguments = function, <int> len(operands) + 1
     step.loop = loop_of_doubles(function, step.arguments)
-    step.axes, step.dims = noted.axes, noted.dims
+    step.op, step.axes, step.dims = noted.op, noted.axes, noted.dims
     for axis in range(noted.axes):
         step.empty = step.empty or noted.dims[axis] == 0
     record.op, record.axes, record.result, record.dims = noted.op, noted.axes, noted.result, noted.dims
@@ -597,7 +646,7 @@ cdef ArrayPart array_part(Tape tape, list primals):
     for k in range(tape.place_count):
         part.places.add_place(tape.places[k].size, tape.places[k].type, tape.places[k].width)
     part.numbers, part.storages, part.steps = {}, [], []
-    part.inputs, part.epochs, part.spare = {}, {}, []
+    part.inputs, part.epochs, part.spare, part.pool = {}, {}, [], {}
     for layout in primals:
         views = [item for item in layout.aux or () if type(item) is View]
         for i in range(layout.count):

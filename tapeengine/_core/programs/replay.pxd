@@ -50,6 +50,7 @@ cdef class ArrayPart:
     cdef dict inputs            # storage -> View
     cdef dict epochs            # of each storage, at the end
     cdef list spare             # buffers of runs that are over
+    cdef dict pool              # buffers of cotangents, see `PooledReverse`
     cdef bint writes_inputs
     cdef uint32_t slot(self, uint32_t storage, uint32_t epoch) except? 0xFFFFFFFF
     cdef int make(self, uint32_t storage, uint32_t epoch) except -1
@@ -130,6 +131,7 @@ cdef class Plan:            # all paths for arguments of one form
     cdef tuple known        # discrete leaves
     cdef list forms         # of the arrays, see `form_of_array`
     cdef readonly list paths
+    cdef readonly dict places   # of the numbers of lanes, see `batch`
     cdef readonly uint32_t inputs
     cdef readonly long long replays
     cdef long long clock    # of what was taken last
