@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -363,7 +364,8 @@ class Workers:
     """Makes calls on threads, where there are to be several; the threads end with the block."""
 
     def __init__(self, threads: int) -> None:
-        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self.threads = threads
+        self.pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def __enter__(self) -> Workers:
         return self
@@ -373,10 +375,20 @@ class Workers:
             self.pool.shutdown()
 
     def make(self, calls: Sequence[Callable[[], None]]) -> None:
-        """Make calls, and wait for all of them."""
-        if self.pool is None or len(calls) < 2:
-            for call in calls:
+        """Make calls, on this thread as well, and wait for all of them."""
+        left = deque(calls)
+
+        def work() -> None:
+            while left:
+                try:
+                    call = left.popleft()
+                except IndexError:  # another thread took the last one
+                    return
                 call()
-            return
-        for done in [self.pool.submit(call) for call in calls]:
-            done.result()
+
+        others = [self.pool.submit(work) for _ in calls[1 : self.threads]] if self.pool is not None else []
+        try:
+            work()
+        finally:
+            for done in others:
+                done.result()

@@ -41,17 +41,12 @@ typedef struct {
         }                                                                                                      \
     } while (0)
 
-#define TE_ONE(a, b, v) 1.0
-#define TE_MINUS(a, b, v) -1.0
-#define TE_A(a, b, v) (a)
+static const double te_one = 1.0, te_minus_one = -1.0;
+
 #define TE_B(a, b, v) (b)
-#define TE_V(a, b, v) (v)
 #define TE_INVERSE_A(a, b, v) (1.0 / (a))
-#define TE_INVERSE_B(a, b, v) (1.0 / (b))
 #define TE_QUOTIENT(a, b, v) (-((v) / (b)))
 #define TE_SQRT(a, b, v) (0.5 / (v))
-#define TE_DA(a, b, v) op_da(op, a, b, v)
-#define TE_DB(a, b, v) op_db(op, a, b, v)
 
 /* One inner loop: n elements along the last axis. `which` is the operand, 0 or 1; a missing v is never read. */
 static void te_accumulate_row(int op, int which, ptrdiff_t n, const double *ct, const char *pa, ptrdiff_t sa,
@@ -65,9 +60,9 @@ static void te_accumulate_row(int op, int which, ptrdiff_t n, const double *ct, 
         case OP_ADD: case OP_SUB: pa = pb = 0; goto ones;
         case OP_NEG: pa = pb = 0; goto minus;
         case OP_MUL: pa = 0; goto times_b;
-        case OP_DIV: pa = 0; if (!pb) break; TE_LOOP(TE_INVERSE_B); return;
-        case OP_EXP: pa = pb = 0; TE_LOOP(TE_V); return;
-        case OP_LOG: pb = 0; TE_LOOP(TE_INVERSE_A); return;
+        case OP_DIV: if (!pb) break; pa = pb; sa = sb; pb = 0; goto inverse_a;
+        case OP_EXP: pa = 0; pb = (const char *)v; sb = 8; goto times_b;
+        case OP_LOG: pb = 0; goto inverse_a;
         case OP_SQRT: pa = pb = 0; TE_LOOP(TE_SQRT); return;
         case OP_TANH: /* an argument near 0 needs no exponential */
             if (!pa) break;
@@ -108,11 +103,16 @@ static void te_accumulate_row(int op, int which, ptrdiff_t n, const double *ct, 
     return;
 ones:
     if (sacc == 0 && !assign) { double s = 0.0; for (i = 0; i < n; i++) s += ct[i]; *(double *)acc += s; return; }
-    TE_LOOP(TE_ONE);
-    return;
+    pb = (const char *)&te_one;
+    sb = 0;
+    goto times_b;
 minus:
     if (sacc == 0 && !assign) { double s = 0.0; for (i = 0; i < n; i++) s += ct[i]; *(double *)acc -= s; return; }
-    TE_LOOP(TE_MINUS);
+    pb = (const char *)&te_minus_one;
+    sb = 0;
+    goto times_b;
+inverse_a:
+    TE_LOOP(TE_INVERSE_A);
     return;
 times_b:
     if (sb == 0 && sacc == 8) {

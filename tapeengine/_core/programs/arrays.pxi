@@ -318,7 +318,7 @@ cdef class Multiplying(Action):
         if self.out is None:
             v[self.register] = PyArray_MatrixProduct(self.left, self.right)
         else:
-            PyArray_MatrixProduct2(self.left, self.right, self.out)
+            PyArray_MatrixProduct2(self.left, self.right, <ndarray> self.out)
         self.keep_copies()
         return True
 
@@ -344,11 +344,15 @@ cdef Action multiplying(Arena arena, list operands, ProductRecord noted, uint32_
 cdef class Copying(Action):
     """A copy of some elements, or of all."""
 
-    cdef object source, index
-    cdef ndarray out
+    cdef object index
+    cdef ndarray source, out
+    cdef bint takes     # rows that one array of numbers names
 
     cdef bint run(self, double *v) except -1:
-        PyArray_CopyInto(self.out, <ndarray> (self.source if self.index is None else self.source[self.index]))
+        if self.takes:
+            PyArray_TakeFrom(self.source, self.index, 0, self.out, NPY_WRAP)
+        else:
+            PyArray_CopyInto(self.out, self.source if self.index is None else <ndarray> (<object> self.source)[self.index])
         return True
 
 
@@ -357,6 +361,9 @@ cdef Action copying_part(Arena arena, Operand source, object index, ReadRecord r
     step.source, step.index = arena.shown(source.view, source.epoch), index
     step.out = arena.shown(record.result, 0)
     step.record = record
+    if type(index) is tuple and len(index) == 1 and type(index[0]) is array_class and index[0].dtype == numpy.intp:
+        step.takes = PyArray_IS_C_CONTIGUOUS(step.source) and PyArray_IS_C_CONTIGUOUS(step.out)
+        step.index = index[0] if step.takes else index
     return step
 
 
@@ -483,13 +490,17 @@ cdef class Calling(Action):
     cdef object output      # where the parts of the output go, see `placed_output`
     cdef list kept_places   # for each rule what it keeps, with `FromRegister`; None where all is fixed
     cdef bint plain         # no operand is a scalar
+    cdef bint into          # the function writes into the output by itself
 
     cdef bint run(self, double *v) except -1:
         cdef PrimitiveRecord record
         operands = self.operands if self.plain else filled(self.operands, v)
-        out = self.function(*operands, **self.options) if self.options else self.function(*operands)
-        if not store(self.output, out, v):
-            return False
+        if self.into:
+            self.function(*operands, self.output)
+        else:
+            out = self.function(*operands, **self.options) if self.options else self.function(*operands)
+            if not store(self.output, out, v):
+                return False
         self.keep_copies()
         if self.kept_places is not None:
             record = <PrimitiveRecord> self.record
@@ -581,6 +592,8 @@ cdef Action calling(Arena arena, tuple what, uint32_t register):
     step.operands = [arena.operand(o) for o in specs]
     step.plain = not any([type(x) is FromRegister for x in step.operands])
     step.output = placed_output(arena, noted.output, list(what[4]), register)
+    step.into = (isinstance(primitive.primal, numpy.ufunc) and primitive.primal.nout == 1 and not step.options
+                 and type(step.output) is array_class and len(step.operands) == primitive.primal.nin)
     record.primitive = primitive
     record.output = noted.output if type(noted.output) is not int else register
     record.inputs = [

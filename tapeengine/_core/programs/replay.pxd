@@ -1,6 +1,6 @@
 # Recorded scalar programs, run again.
 from cpython.object cimport PyObject
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from tapeengine._core.structures.interleave cimport Layout, Step
 from tapeengine._core.sweeps.trace cimport Backpropagator
 from tapeengine._core.tape.accumulation cimport Reverse, View
@@ -21,6 +21,7 @@ cdef extern from "floats.h":
     Py_ssize_t te_read_floats(PyObject **items, Py_ssize_t n, double *out)
     object te_float(PyObject **kept, double x)
     PyObject *te_cell(object cell)
+    uint64_t te_version(object values)
     int te_fill_floats(list values, PyObject **kept, const double *numbers, Py_ssize_t n) except -1
 
 cdef extern from "lanes.h" nogil:

@@ -20,8 +20,9 @@ from libc.string cimport memcmp, memcpy, memset
 cimport cython
 cimport numpy as cnp
 from numpy cimport (
-    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_CHKFLAGS, PyArray_CopyInto, PyArray_DATA, PyArray_DescrFromType, PyArray_DIMS, PyArray_ISNOTSWAPPED, PyArray_MatrixProduct, PyArray_NDIM, PyArray_SIZE,
-    PyArray_STRIDES, PyArray_TYPE, ndarray,
+    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_WRAP, PyArray_CHKFLAGS, PyArray_CopyInto,
+    PyArray_DATA, PyArray_DescrFromType, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_ISNOTSWAPPED,
+    PyArray_MatrixProduct, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TakeFrom, PyArray_TYPE, ndarray,
 )
 
 from tapeengine._core.arrays.accesses cimport AddRecord, ReadRecord, WriteRecord
@@ -62,7 +63,7 @@ import numpy
 cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":
-    object PyArray_MatrixProduct2(object left, object right, object out)
+    object PyArray_MatrixProduct2(object left, object right, ndarray out)
 
 #: The answer where no path fits.
 MISS = object()
@@ -478,6 +479,7 @@ cdef class Cotangents(Leaves):
 
 
 @cython.final
+@cython.freelist(16)
 cdef class ReplayedBackpropagator:
     """The linear map from a cotangent of a replayed program's value to the cotangents of its primals."""
 

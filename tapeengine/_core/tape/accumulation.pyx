@@ -168,14 +168,15 @@ cdef bint add_rows(object target, object index, object contribution) except -1:
     cdef const npy_intp *numbers
     cdef const double *given
     cdef double *to
-    if type(index) is not tuple or len(index) != 1 or not (are_numbers(index[0], NPY_INTP) and are_numbers(target, NPY_DOUBLE)
-                               and are_numbers(contribution, NPY_DOUBLE)):
+    if type(index) is not tuple or len(<tuple> index) != 1:
         return False
-    if PyArray_NDIM(<ndarray> target) == 0 or contribution.shape != index[0].shape + target.shape[1:]:
+    places = (<tuple> index)[0]
+    if not (are_numbers(places, NPY_INTP) and are_numbers(target, NPY_DOUBLE) and are_numbers(contribution, NPY_DOUBLE)
+            and has_rows(<ndarray> contribution, <ndarray> places, <ndarray> target)):
         return False
-    rows, count = PyArray_DIMS(<ndarray> target)[0], PyArray_SIZE(<ndarray> index[0])
+    rows, count = PyArray_DIMS(<ndarray> target)[0], PyArray_SIZE(<ndarray> places)
     width = PyArray_SIZE(<ndarray> target) // rows if rows else 0
-    numbers = <const npy_intp *> PyArray_DATA(<ndarray> index[0])
+    numbers = <const npy_intp *> PyArray_DATA(<ndarray> places)
     for k in range(count):
         if numbers[k] < -rows or numbers[k] >= rows:
             return False
@@ -184,6 +185,17 @@ cdef bint add_rows(object target, object index, object contribution) except -1:
         row = numbers[k] if numbers[k] >= 0 else numbers[k] + rows
         for j in range(width):
             to[row * width + j] += given[k * width + j]
+    return True
+
+
+cdef bint has_rows(ndarray found, ndarray places, ndarray target) noexcept:
+    """Whether an array has the shape of the rows of `target` that `places` names."""
+    cdef int k, n = PyArray_NDIM(places)
+    if PyArray_NDIM(target) == 0 or PyArray_NDIM(found) != n + PyArray_NDIM(target) - 1:
+        return False
+    for k in range(PyArray_NDIM(found)):
+        if PyArray_DIMS(found)[k] != (PyArray_DIMS(places)[k] if k < n else PyArray_DIMS(target)[k - n + 1]):
+            return False
     return True
 
 
