@@ -358,3 +358,39 @@ def test_a_sweep_of_a_replay_allocates_its_result_and_little_more() -> None:
     finally:
         tracemalloc.stop()
     assert found[0].nbytes <= most <= 1.5 * found[0].nbytes
+
+
+def test_a_replay_allocates_its_value_and_little_more() -> None:
+    index = numpy.arange(300)[::-1].copy()
+
+    def run(x: Any) -> Any:
+        for _ in range(3):
+            x = np.maximum(x[index] @ x.T, 0.5) ** 0.5 + x.T
+        return x
+
+    staged = te.stage(run)
+    x = numpy.random.default_rng(0).random((300, 300))
+    for seed in range(3):
+        staged(x + seed)
+    tracemalloc.start()
+    try:
+        value = staged(x)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert bits(value) == bits(run(x))
+    assert value.nbytes <= most <= 1.5 * value.nbytes
+
+
+@pytest.mark.parametrize("places", [[0, -1, 2, 2], [[1, -3], [0, 0]], []])
+@pytest.mark.parametrize("shape", [(3,), (3, 2), (3, 2, 2)])
+def test_gathers_are_replayed(shape: tuple[int, ...], places: Any) -> None:
+    index = numpy.array(places, int)
+    staged = te.stage(lambda x: (x * 2.0)[index])
+    for seed in range(3):
+        x = numpy.random.default_rng(seed).normal(size=shape)
+        value, back = te.vjp(staged, x)
+        wanted, wanted_back = te.vjp(lambda x: (x * 2.0)[index], x)
+        assert bits(value) == bits(wanted)
+        assert bits(list(back(cotangent_of(value)))) == bits(list(wanted_back(cotangent_of(value))))
+    assert staged.stats().replays == 2
