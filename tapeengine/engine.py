@@ -119,6 +119,9 @@ class Engine(Parallel):
         StructureError
             Where a primal or the value has a leaf that the engine cannot take apart.
         """
+        if isinstance(program, Staged):
+            replayed = program.vjp_at_once(self, primals, keywords)
+            return program.called_vjp(self, primals, keywords) if replayed is None else replayed
         entered = enter(program, primals, keywords)
         if entered is not None:
             return entered

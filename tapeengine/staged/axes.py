@@ -44,7 +44,10 @@ class Mapped:
         if len(axes) != len(args):
             raise StructureError(f"in_axes has {len(axes)} entries, and the call has {len(args)} arguments")
         leaves, self.steps = flatten(structures, args)
-        spread = [axis for entry, arg in zip(axes, args, strict=True) for axis in _spread(structures, entry, arg)]
+        if in_axes == 0 and type(in_axes) is int:
+            spread: list[int | None] = [0] * len(leaves)
+        else:
+            spread = [axis for entry, arg in zip(axes, args, strict=True) for axis in _spread(structures, entry, arg)]
         self.leaves: list[Any] = []
         self.mapped: list[bool] = []
         lengths = set()

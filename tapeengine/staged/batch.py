@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -151,20 +152,27 @@ class Run:
         self.numbers = [
             k for k, column in enumerate(columns) if isinstance(column, np.ndarray) and column.dtype == float
         ]
-        marks = [
-            float(self.numbers.index(k) + 1) if k in self.numbers else leaf for k, leaf in enumerate(mapped.leaves)
-        ]
-        places = registers_of_arguments(plan, unflatten(mapped.steps, marks))
-        if places is None:
-            raise StructureError("the lanes have arguments of another form than the first one")
-        self.places = [place - 1 for place in places]
+        self.places = self._places()
         self.inputs = np.array([columns[self.numbers[place]] for place in self.places]).reshape(
-            len(places), mapped.lanes
+            len(self.places), mapped.lanes
         )
         self.outputs = Outputs(self.engine, plan.paths[0], mapped.lanes)
         self.pieces: list[tuple[Lanes, Any, list[int]]] = []
         self.alone: list[tuple[int, Any]] = []
         self._explore()
+
+    def _places(self) -> list[int]:
+        """For each input of the plan which of the numbers it is; known after the first call with numbers there."""
+        key = len(self.mapped.leaves), tuple(self.numbers)
+        if key not in self.plan.places:
+            marks = list(self.mapped.leaves)
+            for k, number in enumerate(self.numbers):
+                marks[number] = k + 1.0
+            places = registers_of_arguments(self.plan, unflatten(self.mapped.steps, marks))
+            if places is None:
+                raise StructureError("the lanes have arguments of another form than the first one")
+            self.plan.places[key] = [place - 1 for place in places]
+        return self.plan.places[key]
 
     # -- forwards ------------------------------------------------------------------------------------------------------
     def _explore(self) -> None:
@@ -192,10 +200,13 @@ class Run:
         self.outputs.settle(leaves)
         stops = np.concatenate([part.stops[: len(part.rows)] for part in parts])
         left = stops < path.end
+        if not left.any():
+            self.outputs.note(rows)
+            return rows[:0], []
         deeper = [
             (list(path.forks.get(int(s), ())), rows[stops == s], int(s)) for s in np.unique(stops[left & (stops > at)])
         ]
-        self.outputs.note(path, rows[~left])
+        self.outputs.note(rows[~left])
         return rows[left & (stops <= at)], deeper
 
     def _shares(self, path: Path, rows: Any) -> Iterator[Any]:
@@ -230,7 +241,7 @@ class Run:
     def backward(self, cotangent: Any) -> tuple[Any, ...]:
         """Return one cotangent for each argument, from that of the values."""
         given = self.outputs.taken(cotangent)
-        found = np.zeros_like(self.inputs)
+        found = np.zeros(self.inputs.shape)  # of which each thread touches its own columns first
         with Workers(self.threads) as workers:
             workers.make(
                 [  # each writes into the columns of its own rows
@@ -264,12 +275,16 @@ class Outputs:
         self.is_number = [isinstance(leaf, Register) or is_continuous(leaf) for leaf in leaves]
         self.leaves: list[Any] = [None if number else leaf for leaf, number in zip(leaves, self.is_number, strict=True)]
         self.array = np.empty((len(leaves), lanes))
+        self._constants: list[tuple[int, Any]] = []
         self._found: Any = self.array
 
     def of(self, path: Path) -> tuple[Any, list[int]]:
         """The registers of a path's numbers, and which leaves of the value they are."""
         leaves = self._checked(registers_of_value(path))
         places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Register)]
+        self._constants = [
+            (k, leaf) for k, leaf in enumerate(leaves) if self.is_number[k] and not isinstance(leaf, Register)
+        ]
         return np.array([leaves[k].number for k in places], np.uint32), places
 
     def columns(self, leaves: list[int]) -> Any:
@@ -282,11 +297,10 @@ class Outputs:
         if self._found is not self.array:
             self.array[leaves] = self._found
 
-    def note(self, path: Path, rows: Any) -> None:
-        """Put what a path's value has beside computed numbers."""
-        for k, leaf in enumerate(self._checked(registers_of_value(path))):
-            if self.is_number[k] and not isinstance(leaf, Register):
-                self.array[k, rows] = leaf
+    def note(self, rows: Any) -> None:
+        """Put what the value of the path of the last `of` has beside computed numbers."""
+        for k, leaf in self._constants:
+            self.array[k, rows] = leaf
 
     def put(self, row: int, value: Any) -> None:
         """Put the value of a lane that ran alone."""
@@ -350,7 +364,8 @@ class Workers:
     """Makes calls on threads, where there are to be several; the threads end with the block."""
 
     def __init__(self, threads: int) -> None:
-        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self.threads = threads
+        self.pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def __enter__(self) -> Workers:
         return self
@@ -360,10 +375,20 @@ class Workers:
             self.pool.shutdown()
 
     def make(self, calls: Sequence[Callable[[], None]]) -> None:
-        """Make calls, and wait for all of them."""
-        if self.pool is None or len(calls) < 2:
-            for call in calls:
+        """Make calls, on this thread as well, and wait for all of them."""
+        left = deque(calls)
+
+        def work() -> None:
+            while left:
+                try:
+                    call = left.popleft()
+                except IndexError:  # another thread took the last one
+                    return
                 call()
-            return
-        for done in [self.pool.submit(call) for call in calls]:
-            done.result()
+
+        others = [self.pool.submit(work) for _ in calls[1 : self.threads]] if self.pool is not None else []
+        try:
+            work()
+        finally:
+            for done in others:
+                done.result()

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +19,7 @@ from arrays.test_random_arrays import programs
 
 import tapeengine as te
 import tapeengine.numpy as np
-from tapeengine.errors import StagingWarning
+from tapeengine.errors import CotangentError, StagingWarning
 
 FIRST, LAST = map(int, os.environ.get("TAPEENGINE_PROGRAMS", "0:200").split(":"))
 GROUP = 25
@@ -286,3 +287,110 @@ def test_the_python_of_a_program_runs_once() -> None:
         te.grad(staged)(numpy.full(3, float(k)))
     assert len(runs) == 1
     assert staged.stats().replays == 4
+
+
+def long_chain(x: Any, y: Any) -> Any:
+    """Elementwise operations, sums, products and gathers of arrays that are large enough for buffers of their own."""
+    z = np.tanh(x * y + x) / (y * y + 1.0)
+    z = z * np.sum(z * z, axis=1)[:, None] - x
+    z = z[numpy.arange(len(x))[::-1]] @ (y.T @ x) + z
+    return np.exp(-z * z)
+
+
+def large(seed: int) -> tuple[Any, Any]:
+    draw = numpy.random.default_rng(seed).normal
+    return draw(size=(600, 4)), draw(size=(600, 4))
+
+
+def test_results_that_are_kept_do_not_change() -> None:
+    staged = te.stage(long_chain)
+    kept = []
+    for seed in range(12):
+        primals = large(seed)
+        value, back = te.vjp(staged, *primals)
+        cotangent = numpy.linspace(-1.0, 2.0, value.size).reshape(value.shape)
+        kept.append((primals, cotangent, value, back, back(cotangent)))
+    assert staged.stats().replays >= 11
+    for primals, cotangent, value, back, found in kept:
+        wanted, wanted_back = te.vjp(long_chain, *primals)
+        assert bits(value) == bits(wanted)
+        assert bits(list(found)) == bits(list(wanted_back(cotangent)))
+        assert bits(list(back(cotangent))) == bits(list(found))
+
+
+def test_parts_of_cotangents_that_are_kept_do_not_change() -> None:
+    staged = te.stage(lambda x: np.sum((x[:, 1:] * x[:, :-1]) * np.exp(x[:, :1])))
+    staged(large(0)[0])
+    first = te.grad(staged)(large(1)[0])
+    part, copy = first[5:, 1], first.copy()
+    del first
+    for seed in range(2, 8):
+        te.grad(staged)(large(seed)[0])
+    assert bits(part) == bits(copy[5:, 1])
+
+
+def test_an_error_in_a_sweep_leaves_the_buffers_usable() -> None:
+    staged = te.stage(long_chain)
+    for seed in range(4):
+        value, back = te.vjp(staged, *large(seed))
+        with pytest.raises(CotangentError):
+            back(value[:1])
+        assert bits(list(back(value))) == bits(list(te.vjp(long_chain, *large(seed))[1](value)))
+
+
+def test_a_sweep_of_a_replay_allocates_its_result_and_little_more() -> None:
+    size = 20_000
+
+    def run(x: Any) -> Any:
+        for _ in range(6):
+            x = x * x + x / (x * x + 1.0)
+        return x
+
+    staged = te.stage(run)
+    x = numpy.linspace(0.1, 0.2, size)
+    for _ in range(3):
+        value, back = te.vjp(staged, x)
+        back(value)
+    tracemalloc.start()
+    try:
+        found = back(value)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found[0].nbytes <= most <= 1.5 * found[0].nbytes
+
+
+def test_a_replay_allocates_its_value_and_little_more() -> None:
+    index = numpy.arange(300)[::-1].copy()
+
+    def run(x: Any) -> Any:
+        for _ in range(3):
+            x = np.maximum(x[index] @ x.T, 0.5) ** 0.5 + x.T
+        return x
+
+    staged = te.stage(run)
+    x = numpy.random.default_rng(0).random((300, 300))
+    for seed in range(3):
+        staged(x + seed)
+    tracemalloc.start()
+    try:
+        value = staged(x)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert bits(value) == bits(run(x))
+    assert value.nbytes <= most <= 1.5 * value.nbytes
+
+
+@pytest.mark.parametrize("places", [[0, -1, 2, 2], [[1, -3], [0, 0]], []])
+@pytest.mark.parametrize("shape", [(3,), (3, 2), (3, 2, 2)])
+def test_gathers_are_replayed(shape: tuple[int, ...], places: Any) -> None:
+    index = numpy.array(places, int)
+    staged = te.stage(lambda x: (x * 2.0)[index])
+    for seed in range(3):
+        x = numpy.random.default_rng(seed).normal(size=shape)
+        value, back = te.vjp(staged, x)
+        wanted, wanted_back = te.vjp(lambda x: (x * 2.0)[index], x)
+        assert bits(value) == bits(wanted)
+        assert bits(list(back(cotangent_of(value)))) == bits(list(wanted_back(cotangent_of(value))))
+    assert staged.stats().replays == 2

@@ -66,3 +66,24 @@ def test_keys(make: Any) -> None:
 def test_elements(make: Any) -> None:
     held = make([0.0])
     agree(lambda x: held[0] * x, lambda value: held.__setitem__(0, value))
+
+
+def test_every_change_of_a_namespace_is_seen() -> None:
+    """Also of a name that comes before a built-in one, of one that is taken away, and after changes of other names."""
+    space: dict[str, Any] = {"factor": 2.0, "other": 0}
+    exec("def f(x):\n    return abs(x) * factor", space)
+    staged = te.stage(space["f"])
+    changes: list[tuple[str, Any]] = [
+        *(("other", 1), ("factor", 3.0), ("abs", lambda x: x * x), ("other", 2), ("factor", 2.0), ("abs", None)),
+        *(("unknown", 1), ("factor", 5.0), ("factor", 5.0)),
+    ]
+    for name, value in changes:
+        if value is None:
+            del space[name]
+        else:
+            space[name] = value
+        for x in (-1.5, 2.0, -1.5):
+            wanted, back = te.vjp(space["f"], x)
+            found, found_back = te.vjp(staged, x)
+            assert (staged(x), found, found_back(1.0)) == (wanted, wanted, back(1.0))
+    assert staged.stats().replays > 2 * len(changes)

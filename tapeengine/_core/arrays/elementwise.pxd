@@ -11,6 +11,14 @@ cdef extern from "kernels.h" nogil:
         Py_ssize_t strides[4]
     void te_accumulate(int op, int which, int axes, const Py_ssize_t *dims, const double *ct, const te_operand *a,
                        const te_operand *b, const double *v, char *acc, const Py_ssize_t *sacc, int assign)
+    enum:
+        TE_SHORT
+    ctypedef struct te_offsets:
+        Py_ssize_t a, b
+    void te_next_row(te_offsets *o, int axes, const Py_ssize_t *dims, const Py_ssize_t *sa, const Py_ssize_t *sb,
+                     const Py_ssize_t *sacc)
+    int te_values_short(int op, int axes, Py_ssize_t rows, const Py_ssize_t *dims, const te_operand *a,
+                        const te_operand *b, double *out)
     int te_reads(int op, int which)
     bint te_selects(int op, int which)
     double te_pairwise(const double *a, Py_ssize_t n)
@@ -55,6 +63,6 @@ cdef class ElementwiseRecord(ArrayRecord):
 cdef object elementwise(int op, object ufunc, object x, object y)
 cdef bint plain_double(object x) noexcept
 cdef int loop_of_doubles(object function, int arguments) noexcept
-cdef int compute_doubles(object function, int loop, int arguments, int axes, Py_ssize_t *dims, te_operand *a,
+cdef int compute_doubles(int op, object function, int loop, int arguments, int axes, Py_ssize_t *dims, te_operand *a,
                          te_operand *b, double *out) noexcept
 cdef bint one_value(object function, double a, double b, int arguments, double *out) except -1

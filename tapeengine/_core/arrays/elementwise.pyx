@@ -487,32 +487,32 @@ cdef bint in_c_order(int axes, te_operand *a, te_operand *b) noexcept:
     return True
 
 
-cdef int compute(ufunc *f, int loop, int arguments, int axes, Py_ssize_t *dims, te_operand *a, te_operand *b,
+cdef int compute(int op, ufunc *f, int loop, int arguments, int axes, Py_ssize_t *dims, te_operand *a, te_operand *b,
                  double *out) noexcept:
-    """Run a ufunc's inner loop over each row of the last axis."""
-    cdef Py_ssize_t n = dims[axes - 1] if axes else 1, rows = 1, row, rest, k, oa, ob
+    """Run a ufunc's inner loop over each row of the last axis, or the core's own loop over short rows."""
+    cdef Py_ssize_t n = dims[axes - 1] if axes else 1, rows = 1, row
+    cdef Py_ssize_t none[4]
     cdef int axis
     cdef char *pointers[3]
     cdef npy_intp steps[3]
     cdef npy_intp count = n
+    cdef te_offsets o
     for axis in range(axes - 1):
         rows *= dims[axis]
+    if axes > 1 and arguments == 3 and n < TE_SHORT and te_values_short(op, axes, rows, dims, a, b, out):
+        return 0
+    memset(&o, 0, sizeof(o))
+    memset(none, 0, sizeof(none))
     for row in range(rows):
-        oa = ob = 0
-        rest = row
-        for axis in range(axes - 2, -1, -1):
-            k = rest % dims[axis]
-            rest = rest // dims[axis]
-            oa += k * a.strides[axis]
-            ob += k * b.strides[axis]
-        pointers[0] = a.data + oa
+        pointers[0] = a.data + o.a
         steps[0] = a.strides[axes - 1] if axes else 0
         if arguments == 3:
-            pointers[1] = b.data + ob
+            pointers[1] = b.data + o.b
             steps[1] = b.strides[axes - 1] if axes else 0
         pointers[arguments - 1] = <char *> (out + row * n)
         steps[arguments - 1] = 8
         f.functions[loop](pointers, &count, steps, f.data[loop])
+        te_next_row(&o, axes, dims, a.strides, b.strides, none)
     return 0
 
 
@@ -521,10 +521,10 @@ cdef int loop_of_doubles(object function, int arguments) noexcept:
     return loop_of(<ufunc *> function, arguments)
 
 
-cdef int compute_doubles(object function, int loop, int arguments, int axes, Py_ssize_t *dims, te_operand *a,
+cdef int compute_doubles(int op, object function, int loop, int arguments, int axes, Py_ssize_t *dims, te_operand *a,
                          te_operand *b, double *out) noexcept:
     """Run a ufunc's inner loop for `elementwise`."""
-    return compute(<ufunc *> function, loop, arguments, axes, dims, a, b, out)
+    return compute(op, <ufunc *> function, loop, arguments, axes, dims, a, b, out)
 
 
 cdef bint one_value(object function, double a, double b, int arguments, double *out) except -1:
@@ -537,7 +537,7 @@ cdef bint one_value(object function, double a, double b, int arguments, double *
     memset(&y, 0, sizeof(y))
     x.data = <char *> &a
     y.data = <char *> &b
-    compute(<ufunc *> function, loop, arguments, 0, NULL, &x, &y, out)
+    compute(-1, <ufunc *> function, loop, arguments, 0, NULL, &x, &y, out)
     return True
 
 
@@ -595,7 +595,7 @@ cdef object elementwise(int op, object function, object x, object y):
         record.axes = axes
         record.dims = dims
     if PyArray_SIZE(out):
-        compute(<ufunc *> function, loop, arguments, record.axes, record.dims, &a.values, &b.values,
+        compute(op, <ufunc *> function, loop, arguments, record.axes, record.dims, &a.values, &b.values,
                 <double *> PyArray_DATA(out))
     # the view is the whole storage only if it begins at its start
     a.whole = a.whole and a.source == ARRAY_VIEW and a.offset == 0 and (<Array> x).storage.size == PyArray_SIZE(out)

@@ -41,17 +41,12 @@ typedef struct {
         }                                                                                                      \
     } while (0)
 
-#define TE_ONE(a, b, v) 1.0
-#define TE_MINUS(a, b, v) -1.0
-#define TE_A(a, b, v) (a)
+static const double te_one = 1.0, te_minus_one = -1.0;
+
 #define TE_B(a, b, v) (b)
-#define TE_V(a, b, v) (v)
 #define TE_INVERSE_A(a, b, v) (1.0 / (a))
-#define TE_INVERSE_B(a, b, v) (1.0 / (b))
 #define TE_QUOTIENT(a, b, v) (-((v) / (b)))
 #define TE_SQRT(a, b, v) (0.5 / (v))
-#define TE_DA(a, b, v) op_da(op, a, b, v)
-#define TE_DB(a, b, v) op_db(op, a, b, v)
 
 /* One inner loop: n elements along the last axis. `which` is the operand, 0 or 1; a missing v is never read. */
 static void te_accumulate_row(int op, int which, ptrdiff_t n, const double *ct, const char *pa, ptrdiff_t sa,
@@ -65,9 +60,9 @@ static void te_accumulate_row(int op, int which, ptrdiff_t n, const double *ct, 
         case OP_ADD: case OP_SUB: pa = pb = 0; goto ones;
         case OP_NEG: pa = pb = 0; goto minus;
         case OP_MUL: pa = 0; goto times_b;
-        case OP_DIV: pa = 0; if (!pb) break; TE_LOOP(TE_INVERSE_B); return;
-        case OP_EXP: pa = pb = 0; TE_LOOP(TE_V); return;
-        case OP_LOG: pb = 0; TE_LOOP(TE_INVERSE_A); return;
+        case OP_DIV: if (!pb) break; pa = pb; sa = sb; pb = 0; goto inverse_a;
+        case OP_EXP: pa = 0; pb = (const char *)v; sb = 8; goto times_b;
+        case OP_LOG: pb = 0; goto inverse_a;
         case OP_SQRT: pa = pb = 0; TE_LOOP(TE_SQRT); return;
         case OP_TANH: /* an argument near 0 needs no exponential */
             if (!pa) break;
@@ -108,11 +103,16 @@ static void te_accumulate_row(int op, int which, ptrdiff_t n, const double *ct, 
     return;
 ones:
     if (sacc == 0 && !assign) { double s = 0.0; for (i = 0; i < n; i++) s += ct[i]; *(double *)acc += s; return; }
-    TE_LOOP(TE_ONE);
-    return;
+    pb = (const char *)&te_one;
+    sb = 0;
+    goto times_b;
 minus:
     if (sacc == 0 && !assign) { double s = 0.0; for (i = 0; i < n; i++) s += ct[i]; *(double *)acc -= s; return; }
-    TE_LOOP(TE_MINUS);
+    pb = (const char *)&te_minus_one;
+    sb = 0;
+    goto times_b;
+inverse_a:
+    TE_LOOP(TE_INVERSE_A);
     return;
 times_b:
     if (sb == 0 && sacc == 8) {
@@ -125,25 +125,114 @@ times_b:
     TE_LOOP(TE_B);
 }
 
+/* Where the rows of an array of several axes begin: the offsets of up to three operands, one row after the other. */
+typedef struct { ptrdiff_t at[TE_AXES], a, b, acc; } te_offsets;
+
+static inline void te_next_row(te_offsets *o, int axes, const ptrdiff_t *dims, const ptrdiff_t *sa, const ptrdiff_t *sb,
+                               const ptrdiff_t *sacc) {
+    for (int axis = axes - 2; axis >= 0; axis--) {
+        o->a += sa[axis];
+        o->b += sb[axis];
+        o->acc += sacc[axis];
+        if (++o->at[axis] < dims[axis]) return;
+        o->a -= dims[axis] * sa[axis];
+        o->b -= dims[axis] * sb[axis];
+        o->acc -= dims[axis] * sacc[axis];
+        o->at[axis] = 0;
+    }
+}
+
+#define TE_SHORT 16 /* elements of a row up to which to choose a loop for it takes longer than to run the loop */
+#if defined(__GNUC__) && !defined(__clang__)
+#define TE_PLAIN __attribute__((noinline, optimize("no-tree-vectorize")))
+#else
+#define TE_PLAIN
+#endif
+
+/* All rows by one loop, in the order in which te_accumulate_row adds. */
+#define TE_SHORT_ROWS(...)                                                                       \
+    for (; rows > 0; rows--) {                                                                   \
+        const char *pa = a->data + o.a, *pb = b->data + o.b;                                     \
+        char *to = acc + o.acc;                                                                  \
+        (void)pa, (void)pb;                                                                      \
+        __VA_ARGS__                                                                              \
+        ct += n;                                                                                 \
+        v += n;                                                                                  \
+        te_next_row(&o, axes, dims, a->strides, b->strides, sacc);                               \
+    }                                                                                            \
+    return 1
+#define TE_SHORT_LOOP(partial)                                                                   \
+    TE_SHORT_ROWS(for (i = 0; i < n; i++) {                                                      \
+        const double c = ct[i], t = c != 0.0 ? c * (partial) : 0.0;                              \
+        double *out = (double *)(to + i * sl);                                                   \
+        if (assign) *out = t; else *out += t;                                                    \
+    })
+#define TE_SHORT_SUM(sign) \
+    TE_SHORT_ROWS(double s = 0.0; for (i = 0; i < n; i++) s += ct[i]; *(double *)to sign s;)
+
+/* The contribution to one operand where rows are short; 0 for operations that have no loop here. */
+TE_PLAIN static int te_accumulate_short(int op, int which, int axes, ptrdiff_t rows, const ptrdiff_t *dims, const double *ct,
+                                        const te_operand *a, const te_operand *b, const double *v, char *acc,
+                                        const ptrdiff_t *sacc, int assign) {
+    const ptrdiff_t n = dims[axes - 1], sl = sacc[axes - 1], sa = a->strides[axes - 1], sb = b->strides[axes - 1];
+    const int sums = sl == 0 && !assign;
+    ptrdiff_t i;
+    te_offsets o = {{0}, 0, 0, 0};
+    if (!v) v = ct;
+    switch (which ? op | OP_COUNT : op) {
+    case OP_ADD: case OP_SUB: case OP_ADD | OP_COUNT:
+        if (sums) { TE_SHORT_SUM(+=); }
+        TE_SHORT_LOOP(1.0);
+    case OP_NEG: case OP_SUB | OP_COUNT:
+        if (sums) { TE_SHORT_SUM(-=); }
+        TE_SHORT_LOOP(-1.0);
+    case OP_MUL: TE_SHORT_LOOP(TE_AT(pb, sb, i));
+    case OP_MUL | OP_COUNT: TE_SHORT_LOOP(TE_AT(pa, sa, i));
+    case OP_DIV:
+        if (!b->data) return 0;
+        TE_SHORT_LOOP(1.0 / TE_AT(pb, sb, i));
+    case OP_DIV | OP_COUNT: TE_SHORT_LOOP(-(v[i] / TE_AT(pb, sb, i)));
+    }
+    return 0;
+}
+
+#define TE_SHORT_VALUES(value)                                                                   \
+    for (; rows > 0; rows--) {                                                                   \
+        const char *pa = a->data + o.a, *pb = b->data + o.b;                                     \
+        for (i = 0; i < n; i++) { const double x = TE_AT(pa, sa, i), y = TE_AT(pb, sb, i); out[i] = value; } \
+        out += n;                                                                                \
+        te_next_row(&o, axes, dims, a->strides, b->strides, none);                               \
+    }                                                                                            \
+    return 1
+
+/* The values of an operation of two operands where rows are short; 0 for operations that have no loop here. */
+TE_PLAIN static int te_values_short(int op, int axes, ptrdiff_t rows, const ptrdiff_t *dims, const te_operand *a,
+                                    const te_operand *b, double *out) {
+    const ptrdiff_t n = dims[axes - 1], sa = a->strides[axes - 1], sb = b->strides[axes - 1], none[TE_AXES] = {0};
+    ptrdiff_t i;
+    te_offsets o = {{0}, 0, 0, 0};
+    switch (op) {
+    case OP_ADD: TE_SHORT_VALUES(x + y);
+    case OP_SUB: TE_SHORT_VALUES(x - y);
+    case OP_MUL: TE_SHORT_VALUES(x * y);
+    case OP_DIV: TE_SHORT_VALUES(x / y);
+    }
+    return 0;
+}
+
 /* Add the contribution to one operand: ct and v are C-contiguous of shape dims, acc has the operand's geometry. */
 static void te_accumulate(int op, int which, int axes, const ptrdiff_t *dims, const double *ct, const te_operand *a,
                           const te_operand *b, const double *v, char *acc, const ptrdiff_t *sacc, int assign) {
-    ptrdiff_t n = axes ? dims[axes - 1] : 1, rows = 1, row, k;
-    int last = axes ? axes - 1 : 0, axis;
-    const ptrdiff_t none = 0;
-    for (axis = 0; axis < axes - 1; axis++) rows *= dims[axis];
+    ptrdiff_t n = axes ? dims[axes - 1] : 1, rows = 1, row;
+    const int last = axes ? axes - 1 : 0;
+    te_offsets o = {{0}, 0, 0, 0};
+    for (int axis = 0; axis < axes - 1; axis++) rows *= dims[axis];
+    if (axes > 1 && n < TE_SHORT && te_accumulate_short(op, which, axes, rows, dims, ct, a, b, v, acc, sacc, assign)) return;
     for (row = 0; row < rows; row++) {
-        ptrdiff_t oa = 0, ob = 0, oacc = 0, rest = row;
-        for (axis = axes - 2; axis >= 0; axis--) {
-            k = rest % dims[axis];
-            rest /= dims[axis];
-            oa += k * a->strides[axis];
-            ob += k * b->strides[axis];
-            oacc += k * sacc[axis];
-        }
-        te_accumulate_row(op, which, n, ct + row * n, a->data ? a->data + oa : 0, axes ? a->strides[last] : none,
-                          b->data ? b->data + ob : 0, axes ? b->strides[last] : none, v ? v + row * n : 0, acc + oacc,
-                          axes ? sacc[last] : none, assign);
+        te_accumulate_row(op, which, n, ct + row * n, a->data ? a->data + o.a : 0, axes ? a->strides[last] : 0,
+                          b->data ? b->data + o.b : 0, axes ? b->strides[last] : 0, v ? v + row * n : 0, acc + o.acc,
+                          axes ? sacc[last] : 0, assign);
+        te_next_row(&o, axes, dims, a->strides, b->strides, sacc);
     }
 }
 

@@ -1,7 +1,6 @@
 """Sums and means of float64 arrays: values with numpy's pairwise order of additions, rules that add in place."""
 
 from libc.stdint cimport uint32_t
-from libc.string cimport memset
 cimport cython
 cimport numpy as cnp
 from numpy cimport (
@@ -158,7 +157,11 @@ cdef class SumRecord(ArrayRecord):
             ct = numpy.ascontiguousarray(ct)
         c = <double *> PyArray_DATA(<ndarray> ct)
         if first:
-            memset(acc, 0, outer * n * inner * sizeof(double))
+            for i in range(outer):
+                for j in range(n):
+                    for k in range(inner):
+                        acc[(i * n + j) * inner + k] = 0.0 + c[i * inner + k]
+            return 0
         for i in range(outer):
             for j in range(n):
                 for k in range(inner):

@@ -2,6 +2,8 @@
 
 cdef enum:
     MOST_SPARE = 2          # buffers of finished runs that are kept for the next ones
+    POOLED = 1 << 10        # elements from which on buffers of cotangents are kept
+    MOST_POOLED = 8         # of them, of one size
 
 
 @cython.final
@@ -106,6 +108,52 @@ cdef Arena new_arena(ArrayPart part, Path path):
     return arena
 
 
+@cython.final
+cdef class PooledReverse(Reverse):
+    """The accumulation of a replay, in buffers of earlier replays that nobody has any longer."""
+
+    cdef dict pool          # (size, type) -> arrays
+    cdef object resolved    # the last buffer that was dropped, which its record may still look at
+
+    cdef int allocate(self, uint32_t storage, bint zero) except -1:
+        cdef Place *place = &self.tape.places[storage]
+        cdef list spare
+        cdef ndarray owner
+        if place.size < POOLED:
+            return Reverse.allocate(self, storage, zero)
+        self.collect()
+        spare = self.pool.get((place.size, place.type))
+        if not spare:
+            return Reverse.allocate(self, storage, zero)
+        owner = spare.pop()
+        self.owners[storage], self.data[storage] = owner, <char *> PyArray_DATA(owner)
+        if zero:
+            memset(self.data[storage], 0, place.size * place.width)
+        return 0
+
+    cdef int drop(self, uint32_t storage) except -1:
+        if self.tape.places[storage].size >= POOLED:
+            self.collect()
+            self.resolved = self.owners[storage]
+        return Reverse.drop(self, storage)
+
+    cdef int collect(self) except -1:
+        """Keep the buffer that was dropped for others, if nobody has it."""
+        cdef list spare
+        owner, self.resolved = self.resolved, None
+        if is_free(owner):
+            spare = self.pool.setdefault((PyArray_SIZE(<ndarray> owner), PyArray_TYPE(<ndarray> owner)), [])
+            if len(spare) < MOST_POOLED:
+                spare.append(owner)
+        return 0
+
+
+cdef bint is_free(object owner) noexcept:
+    """Whether nobody else has an array, so that it may be a buffer."""
+    return (type(owner) is ndarray and Py_REFCNT(owner) == 1 and PyArray_ISNOTSWAPPED(<ndarray> owner)
+            and PyArray_CHKFLAGS(<ndarray> owner, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_WRITEABLE | NPY_ARRAY_OWNDATA))
+
+
 # -- steps -------------------------------------------------------------------------------------------------------------
 cdef class Action:
     """An operation of a run. Its record is None where no derivative goes through it."""
@@ -161,7 +209,7 @@ cdef class Computing(Action):
     """An elementwise kernel."""
 
     cdef object function
-    cdef int loop, arguments, axes
+    cdef int op, loop, arguments, axes
     cdef bint empty
     cdef Py_ssize_t dims[4]
     cdef te_operand a, b
@@ -169,7 +217,8 @@ cdef class Computing(Action):
 
     cdef bint run(self, double *v) except -1:
         if not self.empty:
-            compute_doubles(self.function, self.loop, self.arguments, self.axes, self.dims, &self.a, &self.b, self.out)
+            compute_doubles(self.op, self.function, self.loop, self.arguments, self.axes, self.dims, &self.a, &self.b,
+                            self.out)
         self.keep_copies()
         return True
 
@@ -181,7 +230,7 @@ cdef Action computing(Arena arena, object function, list operands, ElementwiseRe
     cdef int axis
     step.function, step.arguments = function, <int> len(operands) + 1
     step.loop = loop_of_doubles(function, step.arguments)
-    step.axes, step.dims = noted.axes, noted.dims
+    step.op, step.axes, step.dims = noted.op, noted.axes, noted.dims
     for axis in range(noted.axes):
         step.empty = step.empty or noted.dims[axis] == 0
     record.op, record.axes, record.result, record.dims = noted.op, noted.axes, noted.result, noted.dims
@@ -269,7 +318,7 @@ cdef class Multiplying(Action):
         if self.out is None:
             v[self.register] = PyArray_MatrixProduct(self.left, self.right)
         else:
-            PyArray_MatrixProduct2(self.left, self.right, self.out)
+            PyArray_MatrixProduct2(self.left, self.right, <ndarray> self.out)
         self.keep_copies()
         return True
 
@@ -295,11 +344,15 @@ cdef Action multiplying(Arena arena, list operands, ProductRecord noted, uint32_
 cdef class Copying(Action):
     """A copy of some elements, or of all."""
 
-    cdef object source, index
-    cdef ndarray out
+    cdef object index
+    cdef ndarray source, out
+    cdef bint takes     # rows that one array of numbers names
 
     cdef bint run(self, double *v) except -1:
-        PyArray_CopyInto(self.out, <ndarray> (self.source if self.index is None else self.source[self.index]))
+        if self.takes:
+            PyArray_TakeFrom(self.source, self.index, 0, self.out, NPY_WRAP)
+        else:
+            PyArray_CopyInto(self.out, self.source if self.index is None else <ndarray> (<object> self.source)[self.index])
         return True
 
 
@@ -308,6 +361,9 @@ cdef Action copying_part(Arena arena, Operand source, object index, ReadRecord r
     step.source, step.index = arena.shown(source.view, source.epoch), index
     step.out = arena.shown(record.result, 0)
     step.record = record
+    if type(index) is tuple and len(index) == 1 and type(index[0]) is array_class and index[0].dtype == numpy.intp:
+        step.takes = PyArray_IS_C_CONTIGUOUS(step.source) and PyArray_IS_C_CONTIGUOUS(step.out)
+        step.index = index[0] if step.takes else index
     return step
 
 
@@ -434,13 +490,17 @@ cdef class Calling(Action):
     cdef object output      # where the parts of the output go, see `placed_output`
     cdef list kept_places   # for each rule what it keeps, with `FromRegister`; None where all is fixed
     cdef bint plain         # no operand is a scalar
+    cdef bint into          # the function writes into the output by itself
 
     cdef bint run(self, double *v) except -1:
         cdef PrimitiveRecord record
         operands = self.operands if self.plain else filled(self.operands, v)
-        out = self.function(*operands, **self.options) if self.options else self.function(*operands)
-        if not store(self.output, out, v):
-            return False
+        if self.into:
+            self.function(*operands, self.output)
+        else:
+            out = self.function(*operands, **self.options) if self.options else self.function(*operands)
+            if not store(self.output, out, v):
+                return False
         self.keep_copies()
         if self.kept_places is not None:
             record = <PrimitiveRecord> self.record
@@ -532,6 +592,8 @@ cdef Action calling(Arena arena, tuple what, uint32_t register):
     step.operands = [arena.operand(o) for o in specs]
     step.plain = not any([type(x) is FromRegister for x in step.operands])
     step.output = placed_output(arena, noted.output, list(what[4]), register)
+    step.into = (isinstance(primitive.primal, numpy.ufunc) and primitive.primal.nout == 1 and not step.options
+                 and type(step.output) is array_class and len(step.operands) == primitive.primal.nin)
     record.primitive = primitive
     record.output = noted.output if type(noted.output) is not int else register
     record.inputs = [
@@ -597,7 +659,7 @@ cdef ArrayPart array_part(Tape tape, list primals):
     for k in range(tape.place_count):
         part.places.add_place(tape.places[k].size, tape.places[k].type, tape.places[k].width)
     part.numbers, part.storages, part.steps = {}, [], []
-    part.inputs, part.epochs, part.spare = {}, {}, []
+    part.inputs, part.epochs, part.spare, part.pool = {}, {}, [], {}
     for layout in primals:
         views = [item for item in layout.aux or () if type(item) is View]
         for i in range(layout.count):

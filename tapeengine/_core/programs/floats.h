@@ -35,6 +35,16 @@ static inline PyObject *te_float(PyObject **kept, double x) {
     return made;
 }
 
+/* A number that is another one after each change of a dict; 0 where Python has none. */
+static inline uint64_t te_version(PyObject *dict) {
+#if PY_VERSION_HEX < 0x030C0000
+    return ((PyDictObject *)dict)->ma_version_tag;
+#else
+    (void)dict;
+    return 0;
+#endif
+}
+
 /* What a cell holds, borrowed; NULL where it is empty. */
 static inline PyObject *te_cell(PyObject *cell) { return PyCell_GET(cell); }
 

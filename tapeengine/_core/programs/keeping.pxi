@@ -85,7 +85,7 @@ def plan_of_data(dict data, structures, Py_ssize_t limit):
     """
     cdef Plan plan = Plan.__new__(Plan)
     cdef Path path
-    plan.structures, plan.limit = structures, limit
+    plan.structures, plan.limit, plan.places = structures, limit, {}
     plan.inputs = data["inputs"]
     plan.primals = [layout_of(layout, 1, plan.inputs + 1) for layout in data["primals"]]
     plan.known = tuple(data["known"])

@@ -13,35 +13,46 @@
 typedef double te_row[TE_LANES];
 
 #if defined(__GNUC__) && !defined(__clang__)
+#define TE_LOOPS optimize("O2", "tree-vectorize", "vect-cost-model=dynamic", "fp-contract=off", "no-trapping-math", "no-math-errno")
 #if defined(__x86_64__) && defined(__linux__)
-#define TE_WIDE __attribute__((optimize("O2", "tree-vectorize"), target_clones("avx2", "default")))
+#define TE_WIDE __attribute__((TE_LOOPS, target_clones("avx512f", "avx2", "default")))
 #else
-#define TE_WIDE __attribute__((optimize("O2", "tree-vectorize")))
+#define TE_WIDE __attribute__((TE_LOOPS))
 #endif
 #else
 #define TE_WIDE
 #endif
 
 #define TE_EACH for (int l = 0; l < TE_LANES; l++)
-#define TE_ROW(NAME, value) TE_FORMS(NAME) { const double *a = v[x.a], *b = v[x.b]; TE_EACH w[l] = value; break; }
-#define TE_ROW_GUARD(NAME, holds) \
-    case NAME: { const double *a = v[x.a]; int32_t out = 0; TE_EACH out |= fails[l] = !(holds); missed = out; break; }
+#define TE_ROW(NAME, value) TE_FORMS(NAME) { const double *a = v[x.a], *b = v[x.b]; (void)b; TE_EACH w[l] = value; break; }
+/* An operation of which Python might raise. */
+#define TE_ROW_CHECKED(NAME, value) TE_FORMS(NAME) { const double *a = v[x.a], *b = v[x.b]; (void)b; TE_EACH w[l] = value; goto check; }
+/* What does not hold in a lane stops it here, if nothing did before. The numbers of instructions are kept as doubles, so
+   that all rows have elements of one width. */
+#define TE_HOLDS(holds) { const double here = i; TE_EACH { const double s = out[l] < here ? out[l] : here; out[l] = (holds) ? out[l] : s; } }
+#define TE_ROW_GUARD(NAME, holds) case NAME: { const double *a = v[x.a]; TE_HOLDS(holds) break; }
 #define TE_B v[x.b][l]
 #define TE_K constants[x.b]
 
 /* Values of the instructions from i on, for a block of lanes; `stop` is lowered to the first that does not hold. */
 TE_WIDE static void te_lanes(const uint8_t *op, const te_operands *operands, const double *constants, te_row *v, uint32_t i,
                              uint32_t end, uint32_t *stop) {
-    int32_t fails[TE_LANES] = {0};
+    double out[TE_LANES];
+    TE_EACH out[l] = stop[l];
     for (; i < end; i++) {
         const te_operands x = operands[i];
         double *TE_RESTRICT w = v[i];
-        int32_t missed = 0;
         switch (op[i]) {
         TE_ROW(ADD, a[l] + b[l])
         TE_ROW(SUB, a[l] - b[l])
         TE_ROW(MUL, a[l] * b[l])
-        case OP_NEG: { const double *a = v[x.a]; TE_EACH w[l] = -a[l]; break; }
+        TE_ROW(NEG, -a[l])
+        TE_ROW_CHECKED(DIV, a[l] / b[l])
+        TE_ROW_CHECKED(SQRT, sqrt(a[l]))
+        TE_ROW_CHECKED(EXP, exp(a[l]))
+        TE_ROW_CHECKED(LOG, log(a[l]))
+        TE_ROW_CHECKED(SIN, sin(a[l]))
+        TE_ROW_CHECKED(COS, cos(a[l]))
         case TE_CONSTANT: { const double c = constants[x.a]; TE_EACH w[l] = c; break; }
         TE_ROW_GUARD(TE_LT_TRUE, a[l] < TE_B)
         TE_ROW_GUARD(TE_LT_FALSE, !(a[l] < TE_B))
@@ -60,15 +71,14 @@ TE_WIDE static void te_lanes(const uint8_t *op, const te_operands *operands, con
         default: {
             const int code = op[i] & 0x3F, two = op_arities[code] == 2;
             const double *a = v[x.a], *b = two ? v[x.b] : a;
-            if (code == OP_DIV) TE_EACH w[l] = a[l] / b[l];
-            else if (code == OP_SQRT) TE_EACH w[l] = sqrt(a[l]);
-            else TE_EACH w[l] = te_value_once(code, a[l], two ? b[l] : 0.0);
+            TE_EACH w[l] = te_value_once(code, a[l], two ? b[l] : 0.0);
             if (te_total(code)) break;
-            TE_EACH missed |= fails[l] = !(fabs(w[l]) <= DBL_MAX);
         }
+        check:
+            TE_HOLDS(fabs(w[l]) <= DBL_MAX)
         }
-        if (missed) TE_EACH if (fails[l] && stop[l] > i) stop[l] = i;
     }
+    TE_EACH stop[l] = (uint32_t)out[l];
 }
 
 /* A contribution to a row of cotangents; exactly nothing where the cotangent is zero. */
@@ -84,10 +94,8 @@ TE_WIDE static void te_lanes_back(const uint8_t *op, const te_operands *operands
     for (uint32_t i = last; i >= first; i--) {
         const te_operands x = operands[i];
         double c[TE_LANES];
-        int32_t any = 0;
         if (op[i] >= TE_CONSTANT) continue;
-        TE_EACH { c[l] = ct[i][l]; any |= c[l] != 0.0; }
-        if (!any) continue;
+        TE_EACH c[l] = ct[i][l];
         TE_EACH ct[i][l] = 0.0;
         const double *w = v[i];
         switch (op[i]) {
@@ -97,8 +105,8 @@ TE_WIDE static void te_lanes_back(const uint8_t *op, const te_operands *operands
         TE_ROW_BACK(DIV, c[l] * (1.0 / b[l]), c[l] * -(w[l] / v[x.b][l]))
         case OP_NEG: TE_GIVE(x.a, -c[l]) break;
         case OP_SQRT: { TE_GIVE(x.a, c[l] * (0.5 / w[l])) break; }
-        case OP_SIN: { const double *a = v[x.a]; TE_GIVE(x.a, c[l] * cos(a[l])) break; }
         case OP_EXP: { TE_GIVE(x.a, c[l] * w[l]) break; }
+        case OP_LOG: { const double *a = v[x.a]; TE_GIVE(x.a, c[l] * (1.0 / a[l])) break; }
         default: {
             const int code = op[i] & 0x3F, form = op[i] & 0xC0, two = op_arities[code] == 2;
             for (int l = 0; l < TE_LANES; l++) {

@@ -35,7 +35,7 @@ cdef class Lanes:
         if v != NULL and blocks == 1 and self.path is not None and self.path.spare_rows == NULL:
             self.path.spare_rows = v
         else:
-            free(v)
+            free_zeros(v)
 
     cdef te_row *registers(self, Py_ssize_t blocks) except NULL:
         """Room for the registers of some blocks."""
@@ -43,10 +43,7 @@ cdef class Lanes:
         if blocks == 1 and v != NULL:
             self.path.spare_rows = NULL
             return v
-        v = <te_row *> malloc(blocks * self.path.end * sizeof(te_row))
-        if v == NULL:
-            raise MemoryError(f"no memory for {blocks * self.path.end * TE_LANES:,} registers")
-        return v
+        return <te_row *> unset(blocks * self.path.end, sizeof(te_row))
 
     def forward(self, registers, out, bint keep):
         """Compute the values of `registers` into the columns of `out`; rows that leave the path stay as they are."""
@@ -93,13 +90,14 @@ cdef class Lanes:
         cdef const Py_ssize_t *rows = <const Py_ssize_t *> PyArray_DATA(<ndarray> self.rows)
         cdef const uint32_t *places = <const uint32_t *> PyArray_DATA(<ndarray> registers)
         cdef uint32_t *stops = <uint32_t *> PyArray_DATA(<ndarray> self.stops)
-        cdef uint32_t again[TE_LANES]
+        cdef uint32_t again[TE_LANES]   # where the lanes stop is known
         cdef uint32_t top = 0
         cdef te_row *v = self.kept
         cdef te_row *ct = p.spare_zeros
         cdef bint done = False
         cdef int l
         p.spare_zeros = NULL
+        memset(again, 0, sizeof(again))
         if ct == NULL:
             ct = <te_row *> zeros(p.end, sizeof(te_row))
         for k in range(outs):
@@ -123,10 +121,7 @@ cdef class Lanes:
                     memset(ct, 0, sizeof(te_row))
                     if top >= p.first:
                         te_lanes_back(p.op, p.operands, v, ct, top, p.first)
-                    for k in range(1, p.first):
-                        for l in range(count):
-                            if stops[first + l] == p.end:
-                                dx[(k - 1) * width + rows[first + l]] = ct[k][l]
+                    store_rows(dx, width, ct, rows + first, stops + first, count, p)
                     memset(ct, 0, p.first * sizeof(te_row))
               PyErr_CheckSignals()
             done = True
@@ -144,9 +139,40 @@ cdef void load_rows(te_row *v, const double *x, Py_ssize_t width, const Py_ssize
     """Load a block of arguments; the lanes that are over repeat the last one."""
     cdef uint32_t k
     cdef int l
+    if are_neighbours(rows, count):
+        for k in range(1, first):
+            memcpy(v[k], x + (k - 1) * width + rows[0], sizeof(te_row))
+        return
     for k in range(1, first):
         for l in range(TE_LANES):
             v[k][l] = x[(k - 1) * width + rows[min(<Py_ssize_t> l, count - 1)]]
+
+
+
+cdef void store_rows(double *x, Py_ssize_t width, const te_row *ct, const Py_ssize_t *rows, const uint32_t *stops,
+                     Py_ssize_t count, Path path) noexcept nogil:
+    """Store the cotangents of a block of arguments, of the lanes that took the path to its end."""
+    cdef uint32_t k, end = path.end
+    cdef int l
+    cdef bint every = are_neighbours(rows, count)
+    for l in range(count):
+        every = every and stops[l] == end
+    for k in range(1, path.first):
+        if every:
+            memcpy(x + (k - 1) * width + rows[0], ct[k], sizeof(te_row))
+            continue
+        for l in range(count):
+            if stops[l] == end:
+                x[(k - 1) * width + rows[l]] = ct[k][l]
+
+
+cdef bint are_neighbours(const Py_ssize_t *rows, Py_ssize_t count) noexcept nogil:
+    """Whether a block is full, of rows that follow each other."""
+    cdef int l
+    for l in range(1, TE_LANES):
+        if l >= count or rows[l] != rows[0] + l:
+            return False
+    return True
 
 
 @cython.final

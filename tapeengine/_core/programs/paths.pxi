@@ -148,9 +148,8 @@ cdef class Path:
         free(self.op)
         free(self.operands)
         free(self.constants)
-        free(self.spare_rows)
-        if self.spare_zeros != NULL:
-            free_zeros(self.spare_zeros)
+        free_zeros(self.spare_rows)
+        free_zeros(self.spare_zeros)
 
     def __len__(self):
         """The number of instructions."""

@@ -77,10 +77,12 @@ TE_ONCE static double te_part_once(int op, int which, double c, double a, double
 #define TE_NEXT { if (++i >= end) return end; x = operands[i]; TE_GO; }
 #define TE_CHECKED(NAME, value) \
     { const double w = value; v[i] = w; if (!te_total(OP_##NAME) && !isfinite(w)) return i; TE_NEXT }
-#define TE_VALUE_ONE(NAME, f) TE_LABEL(OP_##NAME, NAME) TE_CHECKED(NAME, TE_OFTEN(OP_##NAME) ? f(v[x.a]) : te_value_once(OP_##NAME, v[x.a], 0.0))
+/* All other operations share one place, so that they take no room in the cache of instructions. */
+#define TE_UNLESS_OFTEN(NAME) if (!TE_OFTEN(OP_##NAME)) goto at_SELDOM;
+#define TE_VALUE_ONE(NAME, f) TE_LABEL(OP_##NAME, NAME) TE_UNLESS_OFTEN(NAME) TE_CHECKED(NAME, f(v[x.a]))
 #define TE_VALUE_TWO(NAME, f)                                                                                             \
     TE_LABEL(OP_##NAME, NAME) TE_LABEL(OP_##NAME | TE_RIGHT, NAME##_RIGHT) TE_LABEL(OP_##NAME | TE_LEFT, NAME##_LEFT)              \
-    TE_CHECKED(NAME, TE_OFTEN(OP_##NAME) ? f(v[x.a], v[x.b]) : te_value_once(OP_##NAME, v[x.a], v[x.b]))
+    TE_UNLESS_OFTEN(NAME) TE_CHECKED(NAME, f(v[x.a], v[x.b]))
 #define TE_GUARDS(GUARD)                                                                                                  \
     GUARD(TE_LT_TRUE, v[x.a] < v[x.b])                                                                                    \
     GUARD(TE_LT_FALSE, !(v[x.a] < v[x.b]))                                                                                \
@@ -117,6 +119,14 @@ again:
     TE_LABEL(TE_CONSTANT, CONSTANT) v[i] = constants[x.a]; TE_NEXT
     TE_GUARDS(TE_GUARD)
     }
+    return i;
+at_SELDOM: {
+        const int code = op[i] & 0x3F;
+        const double w = te_value_once(code, v[x.a], op_arities[code] == 2 ? v[x.b] : 0.0);
+        v[i] = w;
+        if (!te_total(code) && !isfinite(w)) return i;
+        TE_NEXT
+    }
 #if defined(__GNUC__)
 at_NONE:
 #endif
@@ -133,24 +143,21 @@ at_NONE:
     }
 /* A contribution of a cotangent that is not zero. */
 static inline double te_share(int selects, double c, double partial) { return selects && partial == 0.0 ? 0.0 : c * partial; }
-#define TE_GIVE_A(NAME)                                                                      \
-    ct[x.a] += TE_OFTEN(OP_##NAME) ? te_share(te_selects(OP_##NAME, 0), c, TE_DA_##NAME(a, b, w)) \
-                                   : te_part_once(OP_##NAME, 0, c, a, b, w);
-#define TE_GIVE_B(NAME)                                                                      \
-    ct[x.b] += TE_OFTEN(OP_##NAME) ? te_share(te_selects(OP_##NAME, 1), c, TE_DB_##NAME(a, b, w)) \
-                                   : te_part_once(OP_##NAME, 1, c, a, b, w);
-#define TE_BACK(code, label, b_value, give)                      \
+#define TE_GIVE_A(NAME) ct[x.a] += te_share(te_selects(OP_##NAME, 0), c, TE_DA_##NAME(a, b, w));
+#define TE_GIVE_B(NAME) ct[x.b] += te_share(te_selects(OP_##NAME, 1), c, TE_DB_##NAME(a, b, w));
+#define TE_BACK(NAME, code, label, b_value, give)                \
     TE_LABEL(code, label) {                                         \
+        TE_UNLESS_OFTEN(NAME)                                    \
         const double a = v[x.a], b = b_value, w = v[i];          \
         (void)a, (void)b, (void)w;                               \
         give                                                     \
         TE_BEFORE                                                \
     }
-#define TE_BACK_ONE(NAME, f) TE_BACK(OP_##NAME, NAME, 0.0, TE_GIVE_A(NAME))
+#define TE_BACK_ONE(NAME, f) TE_BACK(NAME, OP_##NAME, NAME, 0.0, TE_GIVE_A(NAME))
 #define TE_BACK_TWO(NAME, f)                                                    \
-    TE_BACK(OP_##NAME, NAME, v[x.b], TE_GIVE_A(NAME) TE_GIVE_B(NAME))           \
-    TE_BACK(OP_##NAME | TE_RIGHT, NAME##_RIGHT, v[x.b], TE_GIVE_A(NAME))        \
-    TE_BACK(OP_##NAME | TE_LEFT, NAME##_LEFT, v[x.b], TE_GIVE_B(NAME))
+    TE_BACK(NAME, OP_##NAME, NAME, v[x.b], TE_GIVE_A(NAME) TE_GIVE_B(NAME))           \
+    TE_BACK(NAME, OP_##NAME | TE_RIGHT, NAME##_RIGHT, v[x.b], TE_GIVE_A(NAME))        \
+    TE_BACK(NAME, OP_##NAME | TE_LEFT, NAME##_LEFT, v[x.b], TE_GIVE_B(NAME))
 
 /* Cotangents of the instructions from `last` down to `first`, in the order in which the tape is resolved. */
 TE_HOT static void te_replay_back(const uint8_t *op, const te_operands *operands, const double *v, double *ct, uint32_t last,
@@ -172,6 +179,13 @@ again:
 #if defined(__GNUC__)
     at_NONE:
 #endif
+        TE_BEFORE
+    }
+at_SELDOM: {
+        const int code = op[i] & 0x3F, form = op[i] & 0xC0, two = op_arities[code] == 2;
+        const double a = v[x.a], b = two ? v[x.b] : 0.0, w = v[i];
+        if (form != TE_LEFT) ct[x.a] += te_part_once(code, 0, c, a, b, w);
+        if (two && form != TE_RIGHT) ct[x.b] += te_part_once(code, 1, c, a, b, w);
         TE_BEFORE
     }
 }

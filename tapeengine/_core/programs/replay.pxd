@@ -1,6 +1,6 @@
 # Recorded scalar programs, run again.
 from cpython.object cimport PyObject
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from tapeengine._core.structures.interleave cimport Layout, Step
 from tapeengine._core.sweeps.trace cimport Backpropagator
 from tapeengine._core.tape.accumulation cimport Reverse, View
@@ -21,6 +21,7 @@ cdef extern from "floats.h":
     Py_ssize_t te_read_floats(PyObject **items, Py_ssize_t n, double *out)
     object te_float(PyObject **kept, double x)
     PyObject *te_cell(object cell)
+    uint64_t te_version(object values)
     int te_fill_floats(list values, PyObject **kept, const double *numbers, Py_ssize_t n) except -1
 
 cdef extern from "lanes.h" nogil:
@@ -50,6 +51,7 @@ cdef class ArrayPart:
     cdef dict inputs            # storage -> View
     cdef dict epochs            # of each storage, at the end
     cdef list spare             # buffers of runs that are over
+    cdef dict pool              # buffers of cotangents, see `PooledReverse`
     cdef bint writes_inputs
     cdef uint32_t slot(self, uint32_t storage, uint32_t epoch) except? 0xFFFFFFFF
     cdef int make(self, uint32_t storage, uint32_t epoch) except -1
@@ -130,6 +132,7 @@ cdef class Plan:            # all paths for arguments of one form
     cdef tuple known        # discrete leaves
     cdef list forms         # of the arrays, see `form_of_array`
     cdef readonly list paths
+    cdef readonly dict places   # of the numbers of lanes, see `batch`
     cdef readonly uint32_t inputs
     cdef readonly long long replays
     cdef long long clock    # of what was taken last

@@ -41,6 +41,7 @@ class Plan:
     inputs: int
     replays: int
     evicted: int
+    places: dict[tuple[int, tuple[int, ...]], list[int]]
     def __init__(
         self, back: Backpropagator, value: Any, primals: tuple[Any, ...], structures: Structures, limit: int = 64
     ) -> None: ...

@@ -11,7 +11,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
 from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE, PyList_New
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_XDECREF
+from cpython.ref cimport Py_REFCNT, Py_XDECREF
 from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_ITEMS
 from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -20,8 +20,9 @@ from libc.string cimport memcmp, memcpy, memset
 cimport cython
 cimport numpy as cnp
 from numpy cimport (
-    PyArray_CopyInto, PyArray_DATA, PyArray_DescrFromType, PyArray_DIMS, PyArray_MatrixProduct, PyArray_NDIM, PyArray_SIZE,
-    PyArray_STRIDES, PyArray_TYPE, ndarray,
+    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_WRAP, PyArray_CHKFLAGS, PyArray_CopyInto,
+    PyArray_DATA, PyArray_DescrFromType, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_ISNOTSWAPPED,
+    PyArray_MatrixProduct, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TakeFrom, PyArray_TYPE, ndarray,
 )
 
 from tapeengine._core.arrays.accesses cimport AddRecord, ReadRecord, WriteRecord
@@ -51,7 +52,7 @@ from tapeengine._core.tape.tape cimport (
     record_selection, reserve, value_at,
 )
 from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds
-from tapeengine._core.tape.accumulation cimport free_zeros, zeros
+from tapeengine._core.tape.accumulation cimport free_zeros, unset, zeros
 
 import enum
 import fractions
@@ -62,7 +63,7 @@ import numpy
 cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":
-    object PyArray_MatrixProduct2(object left, object right, object out)
+    object PyArray_MatrixProduct2(object left, object right, ndarray out)
 
 #: The answer where no path fits.
 MISS = object()
@@ -130,6 +131,7 @@ cdef class Plan:
 
     def __init__(self, Backpropagator back, object value, tuple primals, object structures, Py_ssize_t limit=64):
         self.limit = limit
+        self.places = {}
         self.structures = structures
         self.primals = [kept_layout(<Layout> layout, NULL) for layout in back.primals]
         self.inputs = back.tape.head.inputs
@@ -477,6 +479,7 @@ cdef class Cotangents(Leaves):
 
 
 @cython.final
+@cython.freelist(16)
 cdef class ReplayedBackpropagator:
     """The linear map from a cotangent of a replayed program's value to the cotangents of its primals."""
 
@@ -554,7 +557,7 @@ cdef class ArrayBackpropagator:
         """Return a tuple with one cotangent for each primal, in the primal's structure."""
         cdef double *ct = <double *> zeros(self.path.end, sizeof(double))
         cdef Arena arena = self.run.arena
-        cdef Reverse r = Reverse.__new__(Reverse)
+        cdef PooledReverse r = PooledReverse.__new__(PooledReverse)
         cdef Numbers numbers = Numbers.__new__(Numbers)
         cdef Seeds seeds
         try:
@@ -562,11 +565,13 @@ cdef class ArrayBackpropagator:
             seeds.match(cotangent)
             ct[0] = 0.0
             r.begin(arena.part.places, ct)
+            r.pool = arena.part.pool
             while seeds.arrays:
                 view, value = seeds.arrays.pop()
                 r.add(<View> view, value)
                 seeds.top = self.path.end - 1
             self.path.sweep_arrays(arena, r, seeds.top)
+            r.collect()
             numbers.cotangent, numbers.sweep = ct, r
             return tuple([build(<Layout> layout, numbers) for layout in self.plan.primals])
         finally:

@@ -18,6 +18,7 @@ cdef class Check:
     cdef object watched
     cdef list saved
     cdef tuple names, absent
+    cdef uint64_t version   # of the dict when it was last found to be the same
 
     cdef bint same(self) except -1:
         if self.kind == CELL:
@@ -37,6 +38,9 @@ cdef class Check:
     cdef bint looked_up(self) except -1:
         cdef PyObject *now
         cdef Py_ssize_t i
+        cdef uint64_t version = te_version(self.watched)
+        if version and version == self.version:
+            return True
         for i in range(len(self.names)):
             now = PyDict_GetItemWithError(self.watched, self.names[i])
             if now == NULL or not same_object(<object> now, <object> PyList_GET_ITEM(self.saved, i)):
@@ -44,6 +48,7 @@ cdef class Check:
         for name in self.absent:
             if name in <dict> self.watched:
                 return False
+        self.version = version
         return True
 
     cdef bint entries(self, dict held) except -1:

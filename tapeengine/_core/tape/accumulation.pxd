@@ -44,3 +44,4 @@ cdef object of_type(View view, object contribution)
 
 cdef void free_zeros(void *block) noexcept
 cdef void *zeros(size_t count, size_t size) except NULL
+cdef void *unset(size_t count, size_t size) except NULL

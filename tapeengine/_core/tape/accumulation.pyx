@@ -12,7 +12,8 @@ from cpython.ref cimport Py_INCREF, Py_REFCNT
 cimport cython
 cimport numpy as cnp
 from numpy cimport (
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_DOUBLE, NPY_FLOAT, PyArray_ISCOMPLEX, PyArray_CHKFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS,
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_DOUBLE, NPY_FLOAT, NPY_INTP,
+    PyArray_ISCOMPLEX, PyArray_ISNOTSWAPPED, PyArray_CHKFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS,
     PyArray_NDIM, PyArray_SetBaseObject, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
 )
 
@@ -23,7 +24,7 @@ import numpy
 cnp.import_array()
 
 cdef extern from "memory.h":
-    void *te_zeros(size_t count, size_t size)
+    void *te_aligned(size_t count, size_t size, bint zero)
     void te_free(void *data)
 
 cdef extern from "numpy/arrayobject.h":
@@ -39,9 +40,17 @@ cdef void free_zeros(void *block) noexcept:
 
 
 cdef void *zeros(size_t count, size_t size) except NULL:
-    cdef void *block = te_zeros(count, size)
+    cdef void *block = te_aligned(count, size, True)
     if block == NULL:
         raise MemoryError(f"no memory for the accumulation array of {count:,} records ({count * size:,} bytes)")
+    return block
+
+
+cdef void *unset(size_t count, size_t size) except NULL:
+    """Memory as `zeros` gives it, for values that are all written before they are read."""
+    cdef void *block = te_aligned(count, size, False)
+    if block == NULL:
+        raise MemoryError(f"no memory for the values of {count:,} records ({count * size:,} bytes)")
     return block
 
 
@@ -153,6 +162,49 @@ cdef View once(View view):
     return v
 
 
+cdef bint add_rows(object target, object index, object contribution) except -1:
+    """Add rows of doubles, in their order, into those that one array of numbers names; False for any other addition."""
+    cdef Py_ssize_t width, k, j, row, rows, count
+    cdef const npy_intp *numbers
+    cdef const double *given
+    cdef double *to
+    if type(index) is not tuple or len(<tuple> index) != 1:
+        return False
+    places = (<tuple> index)[0]
+    if not (are_numbers(places, NPY_INTP) and are_numbers(target, NPY_DOUBLE) and are_numbers(contribution, NPY_DOUBLE)
+            and has_rows(<ndarray> contribution, <ndarray> places, <ndarray> target)):
+        return False
+    rows, count = PyArray_DIMS(<ndarray> target)[0], PyArray_SIZE(<ndarray> places)
+    width = PyArray_SIZE(<ndarray> target) // rows if rows else 0
+    numbers = <const npy_intp *> PyArray_DATA(<ndarray> places)
+    for k in range(count):
+        if numbers[k] < -rows or numbers[k] >= rows:
+            return False
+    given, to = <const double *> PyArray_DATA(<ndarray> contribution), <double *> PyArray_DATA(<ndarray> target)
+    for k in range(count):
+        row = numbers[k] if numbers[k] >= 0 else numbers[k] + rows
+        for j in range(width):
+            to[row * width + j] += given[k * width + j]
+    return True
+
+
+cdef bint has_rows(ndarray found, ndarray places, ndarray target) noexcept:
+    """Whether an array has the shape of the rows of `target` that `places` names."""
+    cdef int k, n = PyArray_NDIM(places)
+    if PyArray_NDIM(target) == 0 or PyArray_NDIM(found) != n + PyArray_NDIM(target) - 1:
+        return False
+    for k in range(PyArray_NDIM(found)):
+        if PyArray_DIMS(found)[k] != (PyArray_DIMS(places)[k] if k < n else PyArray_DIMS(target)[k - n + 1]):
+            return False
+    return True
+
+
+cdef bint are_numbers(object x, int type_number) noexcept:
+    """Whether x is a plain array of numbers of a type, in C order."""
+    return (type(x) is ndarray and PyArray_TYPE(<ndarray> x) == type_number and PyArray_IS_C_CONTIGUOUS(<ndarray> x)
+            and PyArray_CHKFLAGS(<ndarray> x, NPY_ARRAY_ALIGNED) and PyArray_ISNOTSWAPPED(<ndarray> x))
+
+
 cdef class Reverse:
     """The accumulation of one reverse sweep over plain numbers."""
 
@@ -255,7 +307,8 @@ cdef class Reverse:
 
     cdef int add_at(self, object target, object index, object contribution) except -1:
         """Add into elements of cotangents, once for each time that the index names them."""
-        numpy.add.at(target, index, contribution)
+        if not add_rows(target, index, contribution):
+            numpy.add.at(target, index, contribution)
         return 0
 
     cdef object of(self, object place):

@@ -11,36 +11,41 @@
 #endif
 
 #define TE_LARGE ((size_t)1 << 22) /* bytes from which a block is mapped: two huge pages */
-#define TE_HEAD ((size_t)64)       /* bytes before a block, with the size of its mapping, or 0 for calloc */
+#define TE_HEAD ((size_t)64)       /* bytes before a block, and what blocks are aligned to: a line of the cache */
 
-/* count * size bytes of zeros, to be freed by te_free; NULL if memory is exhausted. */
-static inline void *te_zeros(size_t count, size_t size) {
-    size_t bytes = count * size + TE_HEAD;
-    char *block;
-    if (size && count > ((size_t)-1 - TE_HEAD) / size) return NULL;
+/* count * size bytes, all zero or as malloc gives them, to be freed by te_free; NULL if memory is exhausted. Before the
+   block are the size of its mapping, or 0 for malloc, and where its memory begins. */
+static inline void *te_aligned(size_t count, size_t size, int zero) {
+    size_t bytes = count * size + 2 * TE_HEAD, mapped = 0;
+    char *first = NULL, *block;
+    if (size && count > ((size_t)-1 - 2 * TE_HEAD) / size) return NULL;
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (bytes >= TE_LARGE) {
-        block = (char *)mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (block == (char *)MAP_FAILED) return NULL;
-        madvise(block, bytes, MADV_HUGEPAGE);
-        *(size_t *)block = bytes;
-        return block + TE_HEAD;
+        mapped = bytes;
+        first = (char *)mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (first == (char *)MAP_FAILED) return NULL;
+        madvise(first, bytes, MADV_HUGEPAGE);
     }
 #endif
-    block = (char *)calloc(1, bytes);
-    return block ? block + TE_HEAD : NULL;
+    if (!mapped) first = (char *)(zero ? calloc(1, bytes) : malloc(bytes));
+    if (!first) return NULL;
+    block = (char *)(((uintptr_t)first + 2 * TE_HEAD - 1) & ~(uintptr_t)(TE_HEAD - 1));
+    ((char **)block)[-1] = first;
+    ((size_t *)block)[-2] = mapped;
+    return block;
 }
 
+static inline void *te_zeros(size_t count, size_t size) { return te_aligned(count, size, 1); }
+
 static inline void te_free(void *data) {
-    char *block = (char *)data - TE_HEAD;
     if (!data) return;
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    if (*(size_t *)block) {
-        munmap(block, *(size_t *)block);
+    if (((size_t *)data)[-2]) {
+        munmap(((char **)data)[-1], ((size_t *)data)[-2]);
         return;
     }
 #endif
-    free(block);
+    free(((char **)data)[-1]);
 }
 
 /* One step of a digest: every bit of the word changes it, and no later word takes the change back. */
