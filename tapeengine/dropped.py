@@ -30,7 +30,9 @@ OBJECTS = re.compile(
     r"|No numeric types to aggregate|dtype->object"
 )
 #: What a class of arrays says, or whoever else reads memory, that is made of a traced array.
-MEMORY = re.compile(r"a bytes-like object is required, not 'tapeengine\.")
+MEMORY = re.compile(
+    r"a bytes-like object is required, not 'tapeengine\.|an object which cannot be written back to via WRITEBACKIFCOPY"
+)
 
 #: The arguments of the instruction BINARY_OP for % and %=.
 REMAINDERS = tuple(i for i, (name, _) in enumerate(vars(opcode)["_nb_ops"]) if "REMAINDER" in name)

@@ -246,7 +246,7 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Shift elements cyclically along an axis; see `numpy.roll`."""
-    plain = tuple(map(int, shift)) if isinstance(shift, Sequence) else shift
+    plain = tuple(map(int, numpy.ravel(shift))) if numpy.ndim(shift) else int(shift)
     return ROLL(as_array(a), shift=plain, axis=tuple(axis) if isinstance(axis, Sequence) else axis)
 
 
@@ -259,7 +259,7 @@ def tile(A: Any, reps: Any) -> Any:
     array([1., 2., 1., 2.])
     """
     x = as_array(A)
-    counts = tuple(reps) if numpy.ndim(reps) else (reps,)
+    counts = tuple(numpy.atleast_1d(reps) + 0)  # a truth value is a number
     ndim = max(len(counts), ndim_of(x))
     counts = (1,) * (ndim - len(counts)) + counts
     shape = (1,) * (ndim - ndim_of(x)) + shape_of(x)

@@ -160,11 +160,13 @@ def _quantile(
     if weights is not None:
         raise NotImplementedError("quantiles have no derivative rule with weights; sort and interpolate instead")
     flat, kept = _last_axis(a, axis)
-    if is_complex(flat):
+    if is_complex(flat) and between is None:
         raise TypeError("a must be an array of real numbers")
     q = as_array(q) if _holds_traced(q) else numpy.asarray(q) if isinstance(q, (list, tuple)) else q
     if not np.all(np.greater_equal(q, 0) & np.less_equal(q, 1)):
         raise ValueError("Quantiles must be in the range [0, 1]")
+    if skip_nan and 0 in shape_of(flat):
+        return np.nanmean(a, axis=axis, keepdims=keepdims is True)
     count: Any = shape_of(flat)[-1]
     if skip_nan:
         count = np.sum(~np.isnan(flat), axis=-1, keepdims=True)
@@ -186,7 +188,7 @@ def _quantile_dtype(flat: Any, q: Any, method: str) -> Any:
     if method in _PICKING:
         return dtype_of(flat)
     if type(q) in (int, float) or (is_traced(q) and not ndim_of(q)):
-        return dtype_of(flat) if dtype_of(flat).kind == "f" else numpy.dtype(float)
+        return dtype_of(flat) if dtype_of(flat).kind in "fc" else numpy.dtype(float)
     return numpy.result_type(dtype_of(flat), dtype_of(q))
 
 

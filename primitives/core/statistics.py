@@ -11,12 +11,20 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import scale, unbroadcast
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.reductions import masked, reduction_samples, spread, total_rule
-from tapeengine_primitives.values import as_array, dtype_of, is_complex, ndim_of, normal_axes, real_dtype, shape_of
+from tapeengine_primitives.values import (
+    as_array,
+    dtype_of,
+    is_complex,
+    ndim_of,
+    normal_axes,
+    real_dtype,
+    real_part,
+    shape_of,
+)
 
 __all__ = ["RULES", "STD", "VAR"]
 
@@ -209,8 +217,10 @@ def nanmean(
 ) -> Any:
     """Average over axes and ignore NaN; see `numpy.nanmean`."""
     mask = _numbers(a) if where is True or where is np._NoValue else _numbers(a) & where
+    if shape_of(mask) != shape_of(as_array(a)):
+        raise ValueError(f"a where mask of shape {numpy.shape(where)} does not broadcast to {shape_of(as_array(a))}")
     total = np.sum(np.where(mask, a, 0.0), axis=axis, dtype=dtype, keepdims=bool(keepdims))
-    return total / numpy.sum(mask, axis=axis, keepdims=bool(keepdims)).astype(real_dtype(total))
+    return np.divide(total, numpy.sum(mask, axis=axis, keepdims=bool(keepdims)).astype(real_dtype(total)))
 
 
 @_spread_rule
@@ -266,6 +276,7 @@ def cov(
         return numpy.zeros((0, 0))
     x = np.concatenate(parts, axis=0) if len(parts) > 1 else parts[0]
     x = np.astype(x, numpy.result_type(x.dtype, numpy.float64 if dtype is None else dtype))
+    fweights, aweights = (w if w is None else real_part(as_array(w)) for w in (fweights, aweights))
     _check_weights(fweights, aweights, shape_of(x)[1])
     ddof = int(not bias) if ddof is None else ddof
     if fweights is None and aweights is None:
@@ -273,7 +284,7 @@ def cov(
         deviation = x - np.mean(x, axis=1, keepdims=True)
         weighted = deviation
     else:
-        fweights, aweights = (w if w is None else np.astype(as_array(w), float) for w in (fweights, aweights))
+        fweights, aweights = (w if w is None else np.astype(w, float) for w in (fweights, aweights))
         w = (1.0 if fweights is None else fweights) * (1.0 if aweights is None else aweights)
         total = np.sum(w, dtype=dtype_of(x))  # complex if x is, as in numpy
         squares = total if aweights is None else np.sum(w * aweights)
@@ -293,8 +304,6 @@ def _check_weights(fweights: Any, aweights: Any, count: int) -> None:
     for name, weights in (("fweights", fweights), ("aweights", aweights)):
         if weights is None:
             continue
-        if is_complex(weights):
-            raise UnsupportedError(f"numpy.cov: {name} are real numbers; numpy drops the imaginary parts, take np.real")
         if ndim_of(weights) > 1:
             raise RuntimeError(f"cannot handle multidimensional {name}")
         if ndim_of(weights) == 0 or shape_of(weights)[0] != count:

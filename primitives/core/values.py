@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from tapeengine.primitive.spaces import space_of
 
 __all__ = [
     *("as_array", "dtype_of", "in_order", "in_order_of", "is_complex", "is_traced", "ndim_of"),
-    *("normal_axes", "normal_axis", "real_dtype", "shape_of"),
+    *("normal_axes", "normal_axis", "real_dtype", "real_part", "shape_of", "whole_numbers"),
 ]
 
 
@@ -60,6 +61,23 @@ def in_order_of(value: Any, x: Any) -> Any:
 def real_dtype(value: Any) -> Any:
     """Return the dtype of the real part of a value, for factors that must not change its precision."""
     return dtype_of(value).type(0).real.dtype
+
+
+def real_part(value: Any) -> Any:
+    """Return the real part of a complex value with numpy's warning, and a real value unchanged."""
+    if not is_complex(value):
+        return value
+    warnings.warn(
+        "Casting complex values to real discards the imaginary part", numpy.exceptions.ComplexWarning, stacklevel=4
+    )
+    return np.real(value)
+
+
+def whole_numbers(indices: Any) -> Any:
+    """Return indices as numpy reads them: lists are converted, arrays must hold whole numbers or truth values."""
+    if isinstance(indices, numpy.ndarray):
+        return indices.astype(numpy.intp, casting="safe", copy=False)
+    return numpy.asarray(indices, numpy.intp)
 
 
 def is_complex(value: Any) -> bool:

@@ -210,7 +210,7 @@ class Flat:
 
     def places(self, index: Any) -> Any:
         """The numbers of the elements selected by an index into the flat array."""
-        return numpy.arange(self.array.size)[index]
+        return numpy.arange(self.array.size).flat[index]
 
 
 METHODS = table()
