@@ -246,7 +246,7 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Shift elements cyclically along an axis; see `numpy.roll`."""
-    plain = tuple(map(int, numpy.ravel(shift))) if numpy.ndim(shift) else int(shift)
+    plain = tuple(map(int, shift)) if numpy.ndim(shift) else int(shift)
     return ROLL(as_array(a), shift=plain, axis=tuple(axis) if isinstance(axis, Sequence) else axis)
 
 

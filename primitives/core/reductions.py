@@ -73,7 +73,14 @@ SUM = linear(
 )
 
 
-MASKED_SUM = linear(
+def _from_initial(call: patterns.Call) -> Any:
+    """Each element depends on the elements that are reduced, and on the initial value, the last argument."""
+    found = [patterns.reduces(call)] if 0 in call.sets else []
+    found += [numpy.broadcast_to(sets, call.shape) for position, sets in call.sets.items() if position]
+    return call.union(*found) if len(found) > 1 else found[0]
+
+
+MASKED_SUM: Primitive = linear(
     "numpy.sum_where",
     lambda x, where, initial=np._NoValue, *, axis=None, keepdims=False, dtype=None: numpy.sum(
         x, axis=axis, keepdims=keepdims, dtype=dtype, initial=initial, where=where
@@ -97,7 +104,7 @@ MASKED_SUM = linear(
         Sample((uniform((2, 3)), numpy.array([[True], [False]])), {"axis": 1}),
         Sample((uniform((2, 3), dtype=complex), numpy.array([[True], [False]])), {"axis": 0, "keepdims": True}),
     ),
-    pattern=patterns.reduces,
+    pattern=_from_initial,
     doc="the sum of an initial value and the elements where a mask holds; dx = ct there, 0 elsewhere, dinitial = ct",
 )
 
@@ -235,7 +242,7 @@ PROD = Primitive(
         Sample((uniform((0, 3)),), {"axis": 0}),
         Sample((numpy.array([[0.0, 2.0, 3.0], [0.0, 1.0, 0.0]]),), {"axis": 1}),
     ),
-    pattern=patterns.reduces,
+    pattern=_from_initial,
     doc="the product of an initial value and the elements; dx = ct times the product of the others",
 )
 

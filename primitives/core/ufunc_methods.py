@@ -279,7 +279,7 @@ def _part_sums_vjp(ct: Any, x_space: Any, indices: Any, axis: int) -> Any:
 def _part_sums_pattern(call: patterns.Call) -> Any:
     sets, axis = call.sets[0], call.static["axis"]
     parts = _parts(call.static["indices"], sets.shape[axis])
-    return numpy.stack([call.over(sets[along(axis, slice(*part))], (axis,)) for part in parts], axis=axis)
+    return numpy.concatenate([call.over(sets[along(axis, slice(*part))], (axis,)) for part in parts], axis=axis)
 
 
 PART_SUMS = linear(
