@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy
@@ -98,7 +99,7 @@ def _along(primitive: Primitive) -> Any:
 
     def rule(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
         x = np.ravel(as_array(a)) if axis is None else as_array(a)
-        return primitive(x, axis=axis or 0, dtype=dtype)
+        return primitive(x, axis=0 if axis is None else operator.index(axis), dtype=dtype)
 
     return rule
 
@@ -110,7 +111,7 @@ def _from_initial(primitive: Primitive, initial: float) -> Any:
         x = np.atleast_1d(x)
         if axis is None and ndim_of(x) != 1:
             raise ValueError(f"{primitive.name}: name the axis of an array with {ndim_of(x)} axes")
-        position = normal_axis(axis or 0, ndim_of(x))
+        position = normal_axis(0 if axis is None else axis, ndim_of(x))
         value = primitive(x, axis=position, dtype=dtype)
         if not include_initial:
             return value

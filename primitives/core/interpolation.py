@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy
+from numpy.lib.array_utils import normalize_axis_tuple
 
 import tapeengine.numpy as np
 from tapeengine._core.scalars.scalar import Dual
@@ -18,7 +20,6 @@ from tapeengine_primitives.values import (
     is_complex,
     is_traced,
     ndim_of,
-    normal_axes,
     real_part,
     shape_of,
 )
@@ -98,7 +99,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     array([1. , 1.5, 2. ])
     """
     x = as_array(f)
-    axes = normal_axes(axis, ndim_of(x))
+    axes = normalize_axis_tuple(range(ndim_of(x)) if axis is None else axis, ndim_of(x))
     spacings = [as_array(one) for one in varargs] or [1.0]
     if len(spacings) == 1 and ndim_of(spacings[0]) == 0:
         spacings = spacings * len(axes)
@@ -192,7 +193,9 @@ def linspace(
     >>> linspace(0.0, 1.0, 3)
     array([0. , 0.5, 1. ])
     """
-    start, stop = as_array(start), as_array(stop)
+    start, stop, num = as_array(start), as_array(stop), operator.index(num)
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
     intervals = num - 1 if endpoint else num
     ndim = max(ndim_of(start), ndim_of(stop))
     count = numpy.reshape(numpy.arange(num), (-1,) + (1,) * ndim).astype(_real_type_of_ends(start, stop))

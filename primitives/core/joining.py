@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -278,7 +279,9 @@ def resize(a: Any, new_shape: Any) -> Any:
     >>> resize(numpy.array([1.0, 2.0]), 3)
     array([1., 2., 1.])
     """
-    shape = (int(new_shape),) if numpy.ndim(new_shape) == 0 else tuple(new_shape)
+    shape = (operator.index(new_shape),) if numpy.ndim(new_shape) == 0 else tuple(new_shape)
+    if any(extent < 0 for extent in shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
     flat = np.ravel(as_array(a))
     size, extent = int(numpy.prod(shape)), shape_of(flat)[0]
     if size == 0 or extent == 0:

@@ -12,7 +12,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import scale, unbroadcast
 from tapeengine_primitives.reductions import reduction_samples, spread
-from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axes, shape_of
+from tapeengine_primitives.values import as_array, is_complex, is_set, ndim_of, normal_axes, shape_of
 
 __all__ = ["NORM", "RULES"]
 
@@ -101,7 +101,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
         return np.sum(np.abs(x), axis=axes, keepdims=keepdims)
     if not isinstance(ord, (int, float, numpy.number)):
         raise ValueError(f"numpy.linalg.vector_norm: {ord!r} is not an order of a vector norm")
-    return NORM(x, axis=axes, ord=float(ord), keepdims=bool(keepdims))
+    return NORM(x, axis=axes, ord=float(ord), keepdims=is_set(keepdims))
 
 
 def _largest(x: Any, axis: Any, keepdims: bool = False) -> Any:
@@ -117,7 +117,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 def _matrix_norm(x: Any, ord: Any, keepdims: bool) -> Any:
     if ord in (None, "fro", "f"):
-        return NORM(x, axis=(ndim_of(x) - 2, ndim_of(x) - 1), ord="fro", keepdims=bool(keepdims))
+        return NORM(x, axis=(ndim_of(x) - 2, ndim_of(x) - 1), ord="fro", keepdims=is_set(keepdims))
     if ord == "nuc":
         value = np.sum(np.linalg.svdvals(x), axis=-1)
     elif ord in (2, -2):
@@ -133,15 +133,16 @@ def _matrix_norm(x: Any, ord: Any, keepdims: bool) -> Any:
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Return a norm of a vector or matrix; see `numpy.linalg.norm`."""
     x = as_array(x)
+    axis = axis if axis is None or isinstance(axis, tuple) else int(axis)
     axes = normal_axes(axis, ndim_of(x))
     if axis is None and (ord is None or (ord in ("f", "fro") and len(axes) == 2) or (ord == 2 and len(axes) == 1)):
-        return NORM(x, axis=axes, ord=None, keepdims=bool(keepdims))
+        return NORM(x, axis=axes, ord=None, keepdims=is_set(keepdims))
     if len(axes) == 1:
         return vector_norm(x, axis=axes, keepdims=keepdims, ord=ord)
     if len(axes) != 2:
         raise ValueError("Improper number of dimensions to norm.")
     if ord in (None, "fro", "f"):
-        return NORM(x, axis=axes, ord="fro", keepdims=bool(keepdims))
+        return NORM(x, axis=axes, ord="fro", keepdims=is_set(keepdims))
     value = _matrix_norm(np.moveaxis(x, axes, (-2, -1)), ord, False)
     return np.expand_dims(value, axes) if keepdims else value
 

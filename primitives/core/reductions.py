@@ -16,7 +16,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.blocks import inner_axes
 from tapeengine.primitive.builders import PRODUCT, broadcast, linear, scale, unbroadcast
-from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axes, real_dtype, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, is_set, ndim_of, normal_axes, real_dtype, shape_of
 
 __all__ = ["MASKED_SUM", "MAX", "MEAN", "MIN", "PROD", "RULES", "SUM", "kept_shape", "reduction_samples", "spread"]
 
@@ -269,7 +269,7 @@ def total_rule(compute: Callable[..., Any]) -> Any:
         initial: Any = None,
         where: Any = True,
     ) -> Any:
-        return compute(a, axis, dtype, bool(keepdims), initial, where)
+        return compute(a, axis, dtype, is_set(keepdims), initial, where)
 
     return rule
 
@@ -297,7 +297,7 @@ def _extreme_rule(primitive: Primitive) -> Any:
     ) -> Any:
         if where is not True and initial is None:
             raise ValueError(f"{primitive.name} with a where mask needs an initial value")
-        return primitive(masked(a, where, initial), axis=axis, keepdims=bool(keepdims), initial=initial)
+        return primitive(masked(a, where, initial), axis=axis, keepdims=is_set(keepdims), initial=initial)
 
     return rule
 
@@ -311,8 +311,8 @@ def mean_rule(
 ) -> Any:
     """Average over axes; see `numpy.mean`."""
     if where is True:
-        return MEAN(as_array(a), axis=axis, keepdims=bool(keepdims), dtype=dtype)
-    count = numpy.sum(numpy.broadcast_to(where, shape_of(a)), axis=axis, keepdims=bool(keepdims))
+        return MEAN(as_array(a), axis=axis, keepdims=is_set(keepdims), dtype=dtype)
+    count = numpy.sum(numpy.broadcast_to(where, shape_of(a)), axis=axis, keepdims=is_set(keepdims))
     total = sum_rule(a, axis, dtype, None, keepdims, None, where)
     return np.divide(total, count.astype(real_dtype(total)))
 

@@ -20,6 +20,7 @@ from tapeengine_primitives.values import (
     dtype_of,
     in_order_of,
     is_complex,
+    is_set,
     is_traced,
     ndim_of,
     normal_axes,
@@ -97,10 +98,10 @@ def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = F
     count = shape_of(flat)[-1]
     if count == 0:
         value = np.mean(flat, axis=-1)
-        return np.reshape(value, kept) if keepdims is True else value
+        return np.reshape(value, kept) if is_set(keepdims) else value
     low, high = _ranked(flat, ((count - 1) // 2, count // 2))
     value = _with_nan(low if count % 2 else 0.5 * (low + high), flat)
-    return np.reshape(value, kept) if keepdims is True else value
+    return np.reshape(value, kept) if is_set(keepdims) else value
 
 
 #: The parameters alpha and beta of the continuous methods (Hyndman and Fan): rank = n q + alpha + q (1 - alpha - beta).
@@ -166,7 +167,7 @@ def _quantile(
     if not np.all(np.greater_equal(q, 0) & np.less_equal(q, 1)):
         raise ValueError("Quantiles must be in the range [0, 1]")
     if skip_nan and 0 in shape_of(flat):
-        return np.nanmean(a, axis=axis, keepdims=keepdims is True)
+        return np.nanmean(a, axis=axis, keepdims=is_set(keepdims))
     count: Any = shape_of(flat)[-1]
     if skip_nan:
         count = np.sum(~np.isnan(flat), axis=-1, keepdims=True)
@@ -175,7 +176,7 @@ def _quantile(
     value = np.moveaxis(_at_ranks(flat, _rank(np.ravel(q), count, method), count, between), -1, 0)
     value = value if dtype_of(value) == dtype else np.astype(value, dtype)
     value = value if skip_nan else _with_nan(value, flat)
-    shape = kept if keepdims is True else shape_of(flat)[:-1]
+    shape = kept if is_set(keepdims) else shape_of(flat)[:-1]
     return np.reshape(value, shape_of(q) + tuple(shape))
 
 

@@ -19,6 +19,7 @@ from tapeengine_primitives.values import (
     as_array,
     dtype_of,
     is_complex,
+    is_set,
     ndim_of,
     normal_axes,
     real_dtype,
@@ -118,7 +119,7 @@ def _spread_rule(compute: Callable[..., Any]) -> Any:
         correction: Any = None,
     ) -> Any:
         ddof = ddof if correction is None or correction is np._NoValue else correction
-        return compute(a, axis, dtype, ddof, bool(keepdims), where, None if mean is np._NoValue else mean)
+        return compute(a, axis, dtype, ddof, is_set(keepdims), where, None if mean is np._NoValue else mean)
 
     return rule
 
@@ -163,7 +164,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     >>> float(average(numpy.array([1.0, 4.0]), weights=numpy.array([1.0, 2.0])))
     3.0
     """
-    x, keepdims = as_array(a), keepdims is True
+    x, keepdims = as_array(a), is_set(keepdims)
     if weights is None:
         value: Any = np.mean(x, axis=axis, keepdims=keepdims)
         total: Any = dtype_of(value).type(math.prod(shape_of(x)) / max(math.prod(shape_of(value)), 1))
@@ -219,8 +220,8 @@ def nanmean(
     mask = _numbers(a) if where is True or where is np._NoValue else _numbers(a) & where
     if shape_of(mask) != shape_of(as_array(a)):
         raise ValueError(f"a where mask of shape {numpy.shape(where)} does not broadcast to {shape_of(as_array(a))}")
-    total = np.sum(np.where(mask, a, 0.0), axis=axis, dtype=dtype, keepdims=bool(keepdims))
-    return np.divide(total, numpy.sum(mask, axis=axis, keepdims=bool(keepdims)).astype(real_dtype(total)))
+    total = np.sum(np.where(mask, a, 0.0), axis=axis, dtype=dtype, keepdims=is_set(keepdims))
+    return np.divide(total, numpy.sum(mask, axis=axis, keepdims=is_set(keepdims)).astype(real_dtype(total)))
 
 
 @_spread_rule
@@ -244,8 +245,8 @@ def _nan_extreme(extreme: str, fill: float) -> Any:
         a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> Any:
         filled = np.where(np.isnan(a), numpy.asarray(fill, dtype_of(a)), a)
-        found = getattr(np, extreme)(filled, axis=axis, keepdims=bool(keepdims), **_given(initial, where))
-        nothing = np.all(np.isnan(a), axis=axis, keepdims=bool(keepdims))
+        found = getattr(np, extreme)(filled, axis=axis, keepdims=is_set(keepdims), **_given(initial, where))
+        nothing = np.all(np.isnan(a), axis=axis, keepdims=is_set(keepdims))
         return np.where(nothing, numpy.nan, found) if np.any(nothing) else found
 
     return rule

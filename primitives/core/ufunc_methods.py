@@ -21,6 +21,7 @@ from tapeengine_primitives.scattering import SCATTER_ADD
 from tapeengine_primitives.values import (
     as_array,
     dtype_of,
+    is_set,
     is_traced,
     ndim_of,
     normal_axes,
@@ -80,7 +81,7 @@ def _reduction(compute: Callable[..., Any]) -> Any:
         initial: Any = np._NoValue,
         where: Any = True,
     ) -> Any:
-        return compute(array, axis, dtype, bool(keepdims), initial, where)
+        return compute(array, axis, dtype, is_set(keepdims), initial, where)
 
     return reduce
 

@@ -85,6 +85,8 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     if numpy.asarray(plain(indices)).dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
     if axis is None:
+        if numpy.ndim(plain(indices)) != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
         return arr.reshape(-1)[plain(indices)]
     return arr[along_axis(arr.shape, plain(indices), axis)]
 

@@ -130,6 +130,12 @@ class Rules:
         rule = self.find(ufunc if method == "__call__" else (ufunc, method))
         if rule is None:
             raise missing(ufunc, method, self.failures)
+        if method == "__call__" and options.get("dtype") is not None:
+            try:
+                dtype, casting = numpy.dtype(options["dtype"]), options.get("casting", "same_kind")
+                inputs = tuple(in_precision(x, dtype, casting) for x in inputs)
+            except TypeError as error:
+                raise explained(error, ufunc, inputs, options) from None
         options = {key: value for key, value in options.items() if key not in ("casting", "order", "subok")}
         out, where = options.pop("out", None), mask_of(options.pop("where", True))
         dtype = options.pop("dtype", None) if method == "__call__" else None
@@ -233,6 +239,16 @@ def explained(error: Exception, function: Any, args: tuple[Any, ...], options: M
         f"the rule of {name} does not support these arguments for traced values ({type(error).__name__}: {error}). Use "
         "arrays instead of lists, and pass options and out as keyword arguments"
     )
+
+
+def in_precision(x: Any, dtype: Any, casting: Any) -> Any:
+    """An operand of a ufunc in the dtype in which it is to compute; Python's numbers and whole ones adapt."""
+    given = getattr(x, "dtype", None)
+    if given is None or given.kind not in "fc" or given == dtype:
+        return x
+    if not numpy.can_cast(given, dtype, casting):
+        raise TypeError(f"a ufunc cannot cast its operand from {given!r} to {dtype!r} with casting rule {casting!r}")
+    return asarray(x).astype(dtype) if dtype.kind in "fc" else x
 
 
 def as_number(x: Any) -> Any:

@@ -56,6 +56,7 @@ def transpose(self: Any, *axes: Any) -> Any:
 
 def flatten(self: Any, order: str = "C") -> Any:
     """ndarray.flatten: always a copy."""
+    order = "C" if order is None else order
     return VIEWS[numpy.ravel](self.copy("K") if order in "KA" else self.copy(order), order)
 
 
