@@ -31,6 +31,13 @@ def asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
     return from_values(value, dtype)
 
 
+def copy_mode(copy: Any) -> bool | None:
+    """What an argument `copy` of numpy means: True, False, or None for a copy where one is needed."""
+    if isinstance(copy, numpy._CopyMode):
+        return None if copy is numpy._CopyMode.IF_NEEDED else bool(copy)
+    return None if copy is None else bool(copy)
+
+
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
     """numpy.copy."""
     if type(a) is Array:

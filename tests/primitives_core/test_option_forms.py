@@ -68,6 +68,15 @@ def calls() -> Iterator[Call]:
         yield f"ravel {order!r}", lambda np, x, order=order: np.ravel(x, order), CUBE
         yield f"flatten {order!r}", lambda np, x, order=order: x.flatten(order), CUBE
         yield f"copy {order!r}", lambda np, x, order=order: x.copy(order), CUBE
+    for copy in (True, False, None, 1, 0, *np._CopyMode):
+        yield f"reshape copy {copy!r}", lambda np, x, copy=copy: np.reshape(x, (3, 2), copy=copy), VECTOR
+        for dtype in (None, "f4"):
+            yield (
+                f"array {copy!r} {dtype}",
+                lambda np, x, c=copy, dtype=dtype: made(np, x).array(x, dtype, copy=c),
+                VECTOR,
+            )
+            yield f"asarray {copy!r}", lambda np, x, c=copy, dtype=dtype: made(np, x).asarray(x, dtype, copy=c), VECTOR
     for count in COUNTS:
         yield f"std ddof {count!r}", lambda np, x, count=count: np.std(x, axis=0, ddof=count), CUBE
         yield f"rot90 {count!r}", lambda np, x, count=count: np.rot90(x, count), CUBE
@@ -77,6 +86,11 @@ def calls() -> Iterator[Call]:
         yield f"linspace {count!r}", lambda np, x, count=count: np.linspace(x[0], x[1], count), VECTOR
         if not isinstance(count, list):  # numpy takes a list of one order
             yield f"norm {count!r}", lambda np, x, count=count: np.linalg.norm(x, count), VECTOR
+
+
+def made(space: Any, x: Any) -> Any:
+    """The module that makes arrays of x: numpy's own would drop the derivative."""
+    return tnp if isinstance(x, te.Array) else space
 
 
 def outcome(function: Any) -> Any:
