@@ -27,10 +27,12 @@ __all__ = [
 OBJECTS = re.compile(
     r"loop of ufunc does not support argument|ufunc '\w+' not supported for the input types|dtype\('O'\)|"
     r"'(?:float|int|complex)' object has no attribute '(\w+)'|must be compatible with input `\w+` under the `same_kind`"
-    r"|No numeric types to aggregate|dtype->object"
+    r"|No numeric types to aggregate|dtype->object|(?:for|with) object dtype"
 )
 #: What a class of arrays says, or whoever else reads memory, that is made of a traced array.
-MEMORY = re.compile(r"a bytes-like object is required, not 'tapeengine\.")
+MEMORY = re.compile(
+    r"a bytes-like object is required, not 'tapeengine\.|an object which cannot be written back to via WRITEBACKIFCOPY"
+)
 
 #: The arguments of the instruction BINARY_OP for % and %=.
 REMAINDERS = tuple(i for i, (name, _) in enumerate(vars(opcode)["_nb_ops"]) if "REMAINDER" in name)

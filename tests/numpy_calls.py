@@ -120,6 +120,14 @@ def reductions(d: Data) -> Iterator[Call]:
     for name in ("sum", "mean", "prod", "std", "var"):
         yield Call(f"{name} where", lambda np, x, name=name: getattr(np, name)(x, where=mask), (d.a,))
     yield Call("max where", lambda np, x: np.max(x, axis=1, where=mask, initial=-0.3), (d.a,))
+    for name in ("sum", "prod"):
+        for label, options in (("", {"axis": 0}), (" of rows", {"axis": 1}), (" of all", {})):
+            yield Call(
+                f"{name} initial{label}",
+                lambda np, x, c, name=name, options=options: getattr(np, name)(x, initial=c, **options),
+                (d.a, d.scalar),
+            )
+    yield Call("sum initial where", lambda np, x: np.sum(x, axis=0, initial=0.3, where=mask), (d.a,))
     yield Call("ddof", lambda np, x: np.std(x, axis=0, ddof=1) + np.var(x, axis=0, ddof=1), (d.a,))
     yield Call("amax", lambda np, x: np.amax(x, axis=0) - np.amin(x), (d.a,))
     yield Call("nansum with nan", lambda np, x: np.nansum(np.where(mask, x, numpy.nan), axis=1), (d.a,))

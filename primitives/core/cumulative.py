@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy
@@ -98,7 +99,7 @@ def _along(primitive: Primitive) -> Any:
 
     def rule(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
         x = np.ravel(as_array(a)) if axis is None else as_array(a)
-        return primitive(x, axis=axis or 0, dtype=dtype)
+        return primitive(x, axis=0 if axis is None else operator.index(axis), dtype=dtype)
 
     return rule
 
@@ -107,9 +108,10 @@ def _from_initial(primitive: Primitive, initial: float) -> Any:
     """Return the cumulative function of the array API, which can prepend the initial value."""
 
     def rule(x: Any, /, *, axis: Any = None, dtype: Any = None, out: None = None, include_initial: bool = False) -> Any:
+        x = np.atleast_1d(x)
         if axis is None and ndim_of(x) != 1:
             raise ValueError(f"{primitive.name}: name the axis of an array with {ndim_of(x)} axes")
-        position = normal_axis(axis or 0, ndim_of(x))
+        position = normal_axis(0 if axis is None else axis, ndim_of(x))
         value = primitive(x, axis=position, dtype=dtype)
         if not include_initial:
             return value
@@ -134,7 +136,7 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) ->
     return cumprod(np.where(np.isnan(a), 1.0, a), axis, dtype)
 
 
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:
     """Return the n-th differences along an axis; see `numpy.diff`.
 
     Examples
@@ -145,6 +147,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     if n < 0:
         raise ValueError(f"numpy.diff: the order must be non-negative, not {n}")
     x = as_array(a)
+    if dtype_of(x).kind == "b":
+        return numpy.diff(x, n, axis)
     if n == 0:
         return x
     if ndim_of(x) == 0:
@@ -160,7 +164,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 def _edge(end: Any, x: Any, axis: int) -> Any:
     """Return the array to put before or after another one; a number stands for one layer."""
-    if end is None or end is np._NoValue:
+    if end is np._NoValue:
         return None
     if ndim_of(end):
         return as_array(end)
@@ -184,14 +188,14 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     >>> float(trapezoid(numpy.array([0.0, 1.0, 2.0]), dx=0.5))
     1.0
     """
-    y = as_array(y)
-    axis, ndim = normal_axis(axis, ndim_of(y)), ndim_of(y)
-    width = dx
+    y, width = as_array(y), dx
+    position, ndim = normal_axis(axis, ndim_of(y)), ndim_of(y)
     if x is not None:
         width = diff(x, axis=axis if ndim_of(as_array(x)) > 1 else 0)
         if ndim_of(width) == 1:
-            width = np.reshape(width, tuple(-1 if position == axis else 1 for position in range(ndim)))
-    return np.sum(width * (y[_pair(axis, ndim, 1, None)] + y[_pair(axis, ndim, None, -1)]) / 2.0, axis=axis)
+            width = np.reshape(width, tuple(-1 if place == position else 1 for place in range(ndim)))
+    middles = y[_pair(position, ndim, 1, None)] + y[_pair(position, ndim, None, -1)]
+    return np.sum(width * middles / 2.0, axis=axis)
 
 
 RULES = {

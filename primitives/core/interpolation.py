@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy
+from numpy.lib.array_utils import normalize_axis_tuple
 
 import tapeengine.numpy as np
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
 from tapeengine_primitives.joining import along
-from tapeengine_primitives.values import as_array, dtype_of, is_complex, is_traced, ndim_of, normal_axes, shape_of
+from tapeengine_primitives.values import (
+    as_array,
+    dtype_of,
+    is_complex,
+    is_traced,
+    ndim_of,
+    real_part,
+    shape_of,
+)
 
 __all__ = ["RULES", "UNWRAP_STEPS"]
 
@@ -26,12 +36,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     3.0
     """
     x, xp, fp = (_widened(as_array(part)) for part in (x, xp, fp))
-    if is_complex(x) or is_complex(xp):
+    if period is None and (is_complex(x) or is_complex(xp)):
         raise TypeError("numpy.interp: x and xp are real")
     if ndim_of(xp) != 1 or shape_of(xp) != shape_of(fp):
         raise ValueError("numpy.interp: xp and fp are vectors of the same length")
     if period is not None:
-        x, xp, fp = _periodic(x, xp, fp, abs(period))
+        x, xp, fp = _periodic(real_part(x), real_part(xp), fp, abs(period))
         left = right = None
     count = shape_of(xp)[0]
     if count == 1:
@@ -52,7 +62,10 @@ def _between(x: Any, xp: Any, fp: Any, upper: Any) -> Any:
     if not np.any(np.isnan(value)):
         return value
     value = np.where(np.isnan(value), high + slope * (x - end), value)
-    value = np.where(np.isnan(value) & np.equal(low, high), low, value)
+    part = (x - start) / (end - start)
+    tied = np.isnan(value) & np.equal(low, high) & ~np.isnan(x)
+    mixed = np.where(np.greater(part, 0) & np.less(part, 1), low * (1 - part) + high * part, low)
+    value = np.where(tied, mixed, value)
     before = numpy.maximum(upper - 2, 0)  # at a point, the derivative is that of the line from the left
     left = (low - fp[before]) / np.where(before < upper - 1, start - xp[before], numpy.inf)
     at_point = low + np.where(np.isfinite(left), left, 0.0) * (x - start)
@@ -86,7 +99,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     array([1. , 1.5, 2. ])
     """
     x = as_array(f)
-    axes = normal_axes(axis, ndim_of(x))
+    axes = normalize_axis_tuple(range(ndim_of(x)) if axis is None else axis, ndim_of(x))
     spacings = [as_array(one) for one in varargs] or [1.0]
     if len(spacings) == 1 and ndim_of(spacings[0]) == 0:
         spacings = spacings * len(axes)
@@ -117,16 +130,18 @@ def _gradient(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
     if ndim_of(steps) == 0:
         near = far = steps
         middle = between(part(None, -2), part(2, None), 2.0 * steps)
-        left, right = (-1.5 / steps, 2.0 / steps, -0.5 / steps), (0.5 / steps, -2.0 / steps, 1.5 / steps)
     else:
         near, far = shaped(steps[:1]), shaped(steps[-1:])
         middle = _weighted(
             _inner_weights(shaped(steps[:-1]), shaped(steps[1:])), (part(None, -2), part(1, -1), part(2, None))
         )
-        left, right = _edge_weights(near, shaped(steps[1:2])), _edge_weights(-far, -shaped(steps[-2:-1]))[::-1]
     if edge_order == 1:
         first, last = between(part(0, 1), part(1, 2), near), between(part(-2, -1), part(-1, None), far)
     else:
+        if ndim_of(steps) == 0:
+            left, right = (-1.5 / steps, 2.0 / steps, -0.5 / steps), (0.5 / steps, -2.0 / steps, 1.5 / steps)
+        else:
+            left, right = _edge_weights(near, shaped(steps[1:2])), _edge_weights(-far, -shaped(steps[-2:-1]))[::-1]
         first = _weighted(left, (part(0, 1), part(1, 2), part(2, 3)))
         last = _weighted(right, (part(-3, -2), part(-2, -1), part(-1, None)))
     value = np.concatenate((first, middle, last), axis=axis)
@@ -139,7 +154,7 @@ def _steps(spacing: Any, extent: int) -> Any:
         return spacing
     if shape_of(spacing) != (extent,):
         raise ValueError("when 1d, distances must match the length of the corresponding dimension")
-    steps = np.diff(spacing)
+    steps = np.diff(np.astype(spacing, float) if dtype_of(spacing).kind in "iu" else spacing)
     return steps[0] if not is_traced(steps) and (steps == steps[0]).all() else steps
 
 
@@ -178,7 +193,9 @@ def linspace(
     >>> linspace(0.0, 1.0, 3)
     array([0. , 0.5, 1. ])
     """
-    start, stop = as_array(start), as_array(stop)
+    start, stop, num = as_array(start), as_array(stop), operator.index(num)
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
     intervals = num - 1 if endpoint else num
     ndim = max(ndim_of(start), ndim_of(stop))
     count = numpy.reshape(numpy.arange(num), (-1,) + (1,) * ndim).astype(_real_type_of_ends(start, stop))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -246,7 +247,7 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Shift elements cyclically along an axis; see `numpy.roll`."""
-    plain = tuple(map(int, shift)) if isinstance(shift, Sequence) else shift
+    plain = tuple(map(int, shift)) if numpy.ndim(shift) else int(shift)
     return ROLL(as_array(a), shift=plain, axis=tuple(axis) if isinstance(axis, Sequence) else axis)
 
 
@@ -259,7 +260,7 @@ def tile(A: Any, reps: Any) -> Any:
     array([1., 2., 1., 2.])
     """
     x = as_array(A)
-    counts = tuple(reps) if numpy.ndim(reps) else (reps,)
+    counts = tuple(numpy.atleast_1d(reps) + 0)  # a truth value is a number
     ndim = max(len(counts), ndim_of(x))
     counts = (1,) * (ndim - len(counts)) + counts
     shape = (1,) * (ndim - ndim_of(x)) + shape_of(x)
@@ -278,7 +279,9 @@ def resize(a: Any, new_shape: Any) -> Any:
     >>> resize(numpy.array([1.0, 2.0]), 3)
     array([1., 2., 1.])
     """
-    shape = (int(new_shape),) if numpy.ndim(new_shape) == 0 else tuple(new_shape)
+    shape = (operator.index(new_shape),) if numpy.ndim(new_shape) == 0 else tuple(new_shape)
+    if any(extent < 0 for extent in shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
     flat = np.ravel(as_array(a))
     size, extent = int(numpy.prod(shape)), shape_of(flat)[0]
     if size == 0 or extent == 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
@@ -11,7 +12,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import scale, unbroadcast
 from tapeengine_primitives.reductions import reduction_samples, spread
-from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axes
+from tapeengine_primitives.values import as_array, is_complex, is_set, ndim_of, normal_axes, shape_of
 
 __all__ = ["NORM", "RULES"]
 
@@ -25,7 +26,7 @@ def _norm(x: Any, *, axis: Any, ord: Any = 2.0, keepdims: bool = False) -> Any:
     if ord is None or ord == "fro":
         return numpy.linalg.norm(x, ord, None if ord is None else axis, keepdims)
     moved = numpy.moveaxis(x, axis, range(len(axis)))
-    flat = moved.reshape(-1, *moved.shape[len(axis) :])
+    flat = moved.reshape(math.prod(moved.shape[: len(axis)]), *moved.shape[len(axis) :])
     value = numpy.linalg.norm(flat, ord=ord, axis=0)
     return numpy.expand_dims(value, axis)[()] if keepdims else value
 
@@ -91,7 +92,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     if ord is None:
         ord = 2
     if ord == numpy.inf:
-        return np.max(np.abs(x), axis=axes, keepdims=keepdims)
+        return _largest(np.abs(x), axes, keepdims)
     if ord == -numpy.inf:
         return np.min(np.abs(x), axis=axes, keepdims=keepdims)
     if ord == 0:
@@ -100,7 +101,12 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
         return np.sum(np.abs(x), axis=axes, keepdims=keepdims)
     if not isinstance(ord, (int, float, numpy.number)):
         raise ValueError(f"numpy.linalg.vector_norm: {ord!r} is not an order of a vector norm")
-    return NORM(x, axis=axes, ord=float(ord), keepdims=bool(keepdims))
+    return NORM(x, axis=axes, ord=float(ord), keepdims=is_set(keepdims))
+
+
+def _largest(x: Any, axis: Any, keepdims: bool = False) -> Any:
+    """Return the maximum of numbers that are not negative; that of none is 0."""
+    return np.max(x, axis=axis, keepdims=keepdims, **({} if math.prod(shape_of(x)) else {"initial": 0.0}))
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
@@ -111,14 +117,14 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 def _matrix_norm(x: Any, ord: Any, keepdims: bool) -> Any:
     if ord in (None, "fro", "f"):
-        return NORM(x, axis=(ndim_of(x) - 2, ndim_of(x) - 1), ord="fro", keepdims=bool(keepdims))
+        return NORM(x, axis=(ndim_of(x) - 2, ndim_of(x) - 1), ord="fro", keepdims=is_set(keepdims))
     if ord == "nuc":
         value = np.sum(np.linalg.svdvals(x), axis=-1)
     elif ord in (2, -2):
-        value = (np.max if ord > 0 else np.min)(np.linalg.svdvals(x), axis=-1)
+        value = (_largest if ord > 0 else np.min)(np.linalg.svdvals(x), axis=-1)
     elif ord in (1, -1, numpy.inf, -numpy.inf):
         sums = np.sum(np.abs(x), axis=-2 if abs(ord) == 1 else -1)
-        value = (np.max if ord > 0 else np.min)(sums, axis=-1)
+        value = (_largest if ord > 0 else np.min)(sums, axis=-1)
     else:
         raise ValueError(f"Invalid norm order {ord!r} for matrices.")
     return np.expand_dims(value, (-2, -1)) if keepdims else value
@@ -127,15 +133,16 @@ def _matrix_norm(x: Any, ord: Any, keepdims: bool) -> Any:
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Return a norm of a vector or matrix; see `numpy.linalg.norm`."""
     x = as_array(x)
+    axis = axis if axis is None or isinstance(axis, tuple) else int(axis)
     axes = normal_axes(axis, ndim_of(x))
     if axis is None and (ord is None or (ord in ("f", "fro") and len(axes) == 2) or (ord == 2 and len(axes) == 1)):
-        return NORM(x, axis=axes, ord=None, keepdims=bool(keepdims))
+        return NORM(x, axis=axes, ord=None, keepdims=is_set(keepdims))
     if len(axes) == 1:
         return vector_norm(x, axis=axes, keepdims=keepdims, ord=ord)
     if len(axes) != 2:
         raise ValueError("Improper number of dimensions to norm.")
     if ord in (None, "fro", "f"):
-        return NORM(x, axis=axes, ord="fro", keepdims=bool(keepdims))
+        return NORM(x, axis=axes, ord="fro", keepdims=is_set(keepdims))
     value = _matrix_norm(np.moveaxis(x, axes, (-2, -1)), ord, False)
     return np.expand_dims(value, axes) if keepdims else value
 
@@ -145,10 +152,14 @@ def cond(x: Any, p: Any = None) -> Any:
     x = as_array(x)
     if p in (None, 2, -2):
         s = np.linalg.svdvals(x)
-        value = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
-        lost = np.isnan(value)
-        return np.where(lost & ~np.any(np.isnan(x), axis=(-2, -1)), numpy.inf, value) if np.any(lost) else value
-    return _matrix_norm(x, p, False) * _matrix_norm(np.linalg.inv(x), p, False)
+        value = np.divide(s[..., -1], s[..., 0]) if p == -2 else np.divide(s[..., 0], s[..., -1])
+    else:
+        singular = np.equal(np.linalg.slogdet(x)[0], 0)
+        regular = np.where(singular[..., None, None], numpy.eye(shape_of(x)[-1]), x) if np.any(singular) else x
+        value = _matrix_norm(x, p, False) * _matrix_norm(np.linalg.inv(regular), p, False)
+        value = np.where(singular, numpy.nan, value) if np.any(singular) else value
+    lost = np.isnan(value) & ~np.any(np.isnan(x), axis=(-2, -1))
+    return np.where(lost, numpy.inf * (1.0 + NORM(x, axis=(-2, -1), ord="fro")), value) if np.any(lost) else value
 
 
 RULES = {

@@ -251,7 +251,7 @@ def _pinv_change(t: Any, a: Any, out: Any) -> Any:
 
 PINV = Primitive(
     "numpy.linalg.pinv",
-    lambda a, *, rcond=None: numpy.linalg.pinv(a) if rcond is None else numpy.linalg.pinv(a, rcond),
+    lambda a, *, rcond=None, hermitian=False: numpy.linalg.pinv(a, rcond, hermitian),
     vjp={"a": _pinv_vjp},
     jvp={"a": _pinv_jvp},
     samples=lambda: (
@@ -268,7 +268,8 @@ PINV = Primitive(
 
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     """Return the pseudo-inverse; see `numpy.linalg.pinv`."""
-    return PINV(_unfolded(as_array(a)) if hermitian else as_array(a), rcond=rtol if rcond is None else rcond)
+    rcond = rtol if rcond is None else rcond
+    return PINV(_unfolded(as_array(a)) if hermitian else as_array(a), rcond=rcond, hermitian=bool(hermitian))
 
 
 def _unfolded(a: Any) -> Any:

@@ -33,7 +33,9 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **keywords: Any) -> 
         for axis, (extent, width) in enumerate(zip(shape_of(x), widths, strict=True)):
             if extent == 0 and any(width):
                 raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
-    if mode in _GATHERED and keywords.get("reflect_type", "even") == "even":
+    if mode in ("reflect", "symmetric") and keywords.get("reflect_type", "even") == "odd":
+        return in_order(_mirrored(x, widths, int(mode == "reflect")), order_of(x))
+    if mode in _GATHERED:
         return in_order(_gathered(x, widths, mode), order_of(x))
     return in_order(_joined(x, widths, _ends(mode, keywords, ndim_of(x))), order_of(x))
 
@@ -43,6 +45,8 @@ def _pairs(value: Any, ndim: int, discrete: bool = False) -> list[tuple[Any, Any
     if isinstance(value, dict):
         return [_pairs(value.get(axis, value.get(axis - ndim, 0)), 1, discrete)[0] for axis in range(ndim)]
     if discrete:
+        if numpy.asarray(value).dtype.kind not in "iu":
+            raise TypeError("`pad_width` must be of integral type.")
         return [(int(a), int(b)) for a, b in numpy.broadcast_to(value, (ndim, 2)).tolist()]
     if not isinstance(value, (list, tuple, numpy.ndarray)):
         return [(value, value)] * ndim
@@ -85,8 +89,6 @@ def _ends(mode: Any, keywords: dict[str, Any], ndim: int) -> Ends:
     if mode in _STATISTICS:
         lengths = _pairs(keywords.get("stat_length"), ndim)
         return lambda x, axis, side, width: _statistic(x, axis, side, width, mode, lengths[axis][side])
-    if mode in ("reflect", "symmetric"):
-        return lambda x, axis, side, width: _odd(x, axis, side, width, mode)
     raise ValueError(f"numpy.pad: mode {mode!r} has no derivative rule; join the parts with numpy.concatenate instead")
 
 
@@ -120,12 +122,26 @@ def _statistic(x: Any, axis: int, side: int, width: int, mode: str, length: Any)
     return np.broadcast_to(value, tuple(shape))
 
 
-def _odd(x: Any, axis: int, side: int, width: int, mode: str) -> Any:
+def _mirrored(x: Any, widths: list[tuple[int, int]], skipped: int) -> Any:
+    """Reflect at the values of the borders, in rounds that are no wider than the array is by then."""
+    for axis, (before, after) in enumerate(widths):
+        period = shape_of(x)[axis] - skipped
+        if shape_of(x)[axis] == 1:
+            x = x[along(axis, numpy.zeros(before + 1 + after, int))]
+            continue
+        while before or after:
+            most = (shape_of(x)[axis] - skipped) // period * period
+            one, other = min(most, before), min(most, after)
+            parts = [_odd(x, axis, 0, one, skipped), x, _odd(x, axis, 1, other, skipped)]
+            x = np.concatenate(parts, axis=axis)
+            before, after = before - one, after - other
+    return x
+
+
+def _odd(x: Any, axis: int, side: int, width: int, skipped: int) -> Any:
     """Reflect at the border's value: twice that value minus the mirrored elements."""
-    extent, skip = shape_of(x)[axis], int(mode == "reflect")
-    if width > extent - skip:
-        raise ValueError(f"numpy.pad: odd {mode} of width {width} needs more than {extent} elements; pad twice")
-    near = slice(skip, skip + width) if side == 0 else slice(extent - skip - width, extent - skip)
+    end = shape_of(x)[axis] - skipped
+    near = slice(skipped, skipped + width) if side == 0 else slice(end - width, end)
     return 2 * _border(x, axis, side) - np.flip(x[along(axis, near)], axis)
 
 

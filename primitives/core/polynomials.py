@@ -80,7 +80,9 @@ def _without_leading_zeros(p: Any) -> Any:
     """Return the coefficients without leading zeros, or a single zero."""
     coefficients = np.atleast_1d(as_array(p))
     held = np.flatnonzero(coefficients)
-    return coefficients[int(held[0]) :] if len(held) else coefficients[-1:] * 0.0
+    if not len(held):
+        return coefficients[-1:] * 0.0 if shape_of(coefficients)[0] else numpy.zeros(1, dtype_of(coefficients))
+    return coefficients[int(held[0]) :]
 
 
 def polyder(p: Any, m: int = 1) -> Any:

@@ -16,7 +16,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.blocks import inner_axes
 from tapeengine.primitive.builders import PRODUCT, broadcast, linear, scale, unbroadcast
-from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axes, real_dtype, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, is_set, ndim_of, normal_axes, real_dtype, shape_of
 
 __all__ = ["MASKED_SUM", "MAX", "MEAN", "MIN", "PROD", "RULES", "SUM", "kept_shape", "reduction_samples", "spread"]
 
@@ -73,24 +73,39 @@ SUM = linear(
 )
 
 
-MASKED_SUM = linear(
+def _from_initial(call: patterns.Call) -> Any:
+    """Each element depends on the elements that are reduced, and on the initial value, the last argument."""
+    found = [patterns.reduces(call)] if 0 in call.sets else []
+    found += [numpy.broadcast_to(sets, call.shape) for position, sets in call.sets.items() if position]
+    return call.union(*found) if len(found) > 1 else found[0]
+
+
+MASKED_SUM: Primitive = linear(
     "numpy.sum_where",
-    lambda x, where, *, axis=None, keepdims=False, dtype=None: numpy.sum(
-        x, axis=axis, keepdims=keepdims, dtype=dtype, where=where
+    lambda x, where, initial=np._NoValue, *, axis=None, keepdims=False, dtype=None: numpy.sum(
+        x, axis=axis, keepdims=keepdims, dtype=dtype, initial=initial, where=where
     ),
-    {"x": lambda ct, where, x_space, axis: _where_counted(broadcast(spread(ct, x_space, axis), x_space), where)},
+    {
+        "x": lambda ct, where, x_space, axis: _where_counted(broadcast(spread(ct, x_space, axis), x_space), where),
+        "initial": lambda ct, initial_space: unbroadcast(ct, initial_space),
+    },
+    jvp={
+        "x": lambda t, where, axis, keepdims, dtype: MASKED_SUM(t, where, axis=axis, keepdims=keepdims, dtype=dtype),
+        "initial": lambda t, out_space: broadcast(t, out_space),
+    },
     block={
         "x": lambda t, where, axis, keepdims, dtype: numpy.sum(
             t, axis=inner_axes(axis, t.ndim - 1), keepdims=keepdims, dtype=dtype, where=where
         )
     },
     samples=lambda: (
+        Sample((uniform((2, 3)), True, 0.7), {"axis": 0}),
         Sample((uniform((2, 3)), numpy.array([True, False, True]))),
         Sample((uniform((2, 3)), numpy.array([[True], [False]])), {"axis": 1}),
         Sample((uniform((2, 3), dtype=complex), numpy.array([[True], [False]])), {"axis": 0, "keepdims": True}),
     ),
-    pattern=patterns.reduces,
-    doc="the sum over axes of the elements where a mask holds; dx = ct there and 0 elsewhere",
+    pattern=_from_initial,
+    doc="the sum of an initial value and the elements where a mask holds; dx = ct there, 0 elsewhere, dinitial = ct",
 )
 
 
@@ -190,27 +205,45 @@ def _prod_slope(x: Any, x_space: Any, axis: Any, dtype: Any) -> Any:
     return np.transpose(np.reshape(_others(flat), moved.shape), inverse)
 
 
-def _prod_vjp(ct: Any, x: Any, x_space: Any, axis: Any, dtype: Any) -> Any:
-    return unbroadcast(scale(spread(ct, x_space, axis), _prod_slope(x, x_space, axis, dtype)), x_space)
+def _times_initial(slope: Any, initial: Any) -> Any:
+    return slope if initial is np._NoValue else slope * initial
 
 
-def _prod_jvp(t: Any, x: Any, x_space: Any, out_space: Any, axis: Any, keepdims: bool, dtype: Any) -> Any:
-    change = scale(t, _prod_slope(x, x_space, axis, dtype))
+def _prod_vjp(ct: Any, x: Any, initial: Any, x_space: Any, axis: Any, dtype: Any) -> Any:
+    slope = _times_initial(_prod_slope(x, x_space, axis, dtype), initial)
+    return unbroadcast(scale(spread(ct, x_space, axis), slope), x_space)
+
+
+def _prod_jvp(t: Any, x: Any, initial: Any, x_space: Any, out_space: Any, axis: Any, keepdims: bool, dtype: Any) -> Any:
+    change = scale(t, _times_initial(_prod_slope(x, x_space, axis, dtype), initial))
     return unbroadcast(np.sum(change, axis=normal_axes(axis, x_space.ndim), keepdims=keepdims), out_space)
 
 
 PROD = Primitive(
     "numpy.prod",
-    lambda x, *, axis=None, keepdims=False, dtype=None: numpy.prod(x, axis=axis, keepdims=keepdims, dtype=dtype),
-    vjp={"x": _prod_vjp},
-    jvp={"x": _prod_jvp},
+    lambda x, initial=np._NoValue, *, axis=None, keepdims=False, dtype=None: numpy.prod(
+        x, axis=axis, keepdims=keepdims, dtype=dtype, initial=initial
+    ),
+    vjp={
+        "x": _prod_vjp,
+        "initial": lambda ct, x, initial_space, axis, keepdims, dtype: unbroadcast(
+            scale(ct, np.prod(x, axis=axis, keepdims=keepdims, dtype=dtype)), initial_space
+        ),
+    },
+    jvp={
+        "x": _prod_jvp,
+        "initial": lambda t, x, out_space, axis, keepdims, dtype: broadcast(
+            scale(t, np.prod(x, axis=axis, keepdims=keepdims, dtype=dtype)), out_space
+        ),
+    },
     samples=lambda: (
+        Sample((uniform((2, 3)), 0.7), {"axis": 0}),
         *reduction_samples(),
         Sample((uniform((0, 3)),), {"axis": 0}),
         Sample((numpy.array([[0.0, 2.0, 3.0], [0.0, 1.0, 0.0]]),), {"axis": 1}),
     ),
-    pattern=patterns.reduces,
-    doc="the product over axes; dx = ct times the product of the other elements",
+    pattern=_from_initial,
+    doc="the product of an initial value and the elements; dx = ct times the product of the others",
 )
 
 
@@ -236,7 +269,7 @@ def total_rule(compute: Callable[..., Any]) -> Any:
         initial: Any = None,
         where: Any = True,
     ) -> Any:
-        return compute(a, axis, dtype, bool(keepdims), initial, where)
+        return compute(a, axis, dtype, is_set(keepdims), initial, where)
 
     return rule
 
@@ -245,16 +278,17 @@ def total_rule(compute: Callable[..., Any]) -> Any:
 def sum_rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     """Return a sum over axes; see `numpy.sum`."""
     options = {"axis": axis, "keepdims": keepdims, "dtype": dtype}
-    x = as_array(a)
-    value = SUM(x, **options) if where is True or where is None else MASKED_SUM(x, numpy.asarray(where), **options)
-    return value if initial is None else value + initial
+    x, is_masked = as_array(a), where is not True and where is not None
+    if initial is None or initial is np._NoValue:
+        return MASKED_SUM(x, numpy.asarray(where), **options) if is_masked else SUM(x, **options)
+    return MASKED_SUM(x, numpy.asarray(where) if is_masked else True, initial, **options)
 
 
 @total_rule
 def prod_rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     """Return a product over axes; see `numpy.prod`."""
-    value = PROD(masked(a, where, 1.0), axis=axis, keepdims=keepdims, dtype=dtype)
-    return value if initial is None else value * initial
+    initial = np._NoValue if initial is None else initial
+    return PROD(masked(a, where, 1.0), initial, axis=axis, keepdims=keepdims, dtype=dtype)
 
 
 def _extreme_rule(primitive: Primitive) -> Any:
@@ -263,7 +297,7 @@ def _extreme_rule(primitive: Primitive) -> Any:
     ) -> Any:
         if where is not True and initial is None:
             raise ValueError(f"{primitive.name} with a where mask needs an initial value")
-        return primitive(masked(a, where, initial), axis=axis, keepdims=bool(keepdims), initial=initial)
+        return primitive(masked(a, where, initial), axis=axis, keepdims=is_set(keepdims), initial=initial)
 
     return rule
 
@@ -277,10 +311,10 @@ def mean_rule(
 ) -> Any:
     """Average over axes; see `numpy.mean`."""
     if where is True:
-        return MEAN(as_array(a), axis=axis, keepdims=bool(keepdims), dtype=dtype)
-    count = numpy.sum(numpy.broadcast_to(where, shape_of(a)), axis=axis, keepdims=bool(keepdims))
+        return MEAN(as_array(a), axis=axis, keepdims=is_set(keepdims), dtype=dtype)
+    count = numpy.sum(numpy.broadcast_to(where, shape_of(a)), axis=axis, keepdims=is_set(keepdims))
     total = sum_rule(a, axis, dtype, None, keepdims, None, where)
-    return total / count.astype(real_dtype(total))
+    return np.divide(total, count.astype(real_dtype(total)))
 
 
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:

@@ -9,7 +9,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import linear
-from tapeengine_primitives.values import as_array, dtype_of, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, shape_of, whole_numbers
 
 __all__ = ["RULES", "SCATTER_ADD"]
 
@@ -50,7 +50,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     >>> bincount(numpy.array([0, 2, 2]), weights=numpy.array([1.0, 2.0, 3.0]))
     array([1., 0., 5.])
     """
-    places = numpy.asarray(x)
+    places = whole_numbers(x)
     if weights is None:
         return numpy.bincount(places, minlength=minlength)
     given = as_array(weights)

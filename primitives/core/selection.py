@@ -51,6 +51,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     """Choose between two arrays; see `numpy.where`. With only a condition, return the positions where it holds."""
     if x is None and y is None:
         return np.nonzero(condition)
+    condition = False if condition is None else condition
     mask = condition if isinstance(condition, numpy.ndarray) and condition.dtype == bool else np.not_equal(condition, 0)
     value = WHERE(mask, as_array(x), as_array(y))
     return value if ndim_of(value) else np.array(value)  # numpy returns an array of shape () for numbers
@@ -104,6 +105,9 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     """
     if len(condlist) != len(choicelist) or not len(condlist):
         raise ValueError("numpy.select: give the same number of conditions and choices, at least one")
+    for position, condition in enumerate(condlist):
+        if numpy.asarray(condition).dtype != bool:
+            raise TypeError(f"invalid entry {position} in condlist: should be boolean ndarray")
     value = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         value = np.where(condition, as_array(choice), value)
@@ -113,7 +117,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
     """Choose each element from the array selected by an index; see `numpy.choose`."""
     options = [as_array(choices[position]) for position in range(len(choices))]
-    index = _bounded(numpy.asarray(a), len(options), mode)
+    index = _bounded(numpy.asarray(a).astype(int, casting="safe"), len(options), mode)
     value = options[-1]
     for position in reversed(range(len(options) - 1)):
         value = np.where(index == position, options[position], value)
@@ -146,6 +150,8 @@ def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "
 
 def compress(condition: Any, a: Any, axis: Any = None, out: None = None) -> Any:
     """Take the slices along an axis where a condition holds; see `numpy.compress`."""
+    if ndim_of(condition) != 1:
+        raise ValueError("condition must be a 1-d array")
     return take(a, np.flatnonzero(condition), axis)
 
 
@@ -197,23 +203,22 @@ def linalg_diagonal(x: Any, /, *, offset: int = 0) -> Any:
 
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **keywords: Any) -> Any:
     """Apply a function to each part of a domain; see `numpy.piecewise`."""
-    x = as_array(x)
-    conditions = [np.not_equal(one, 0) for one in (condlist if isinstance(condlist, (list, tuple)) else [condlist])]
+    x = np.asarray(x)
+    if numpy.isscalar(condlist) or (not isinstance(condlist[0], (list, numpy.ndarray)) and ndim_of(x)):
+        condlist = [condlist]  # as numpy: a single condition
+    conditions = numpy.asarray(condlist, bool)
     if len(funclist) == len(conditions) + 1:
-        conditions.append(~numpy.any(numpy.array(conditions), axis=0))
-    value: Any = numpy.zeros(shape_of(x), x.dtype)
+        conditions = numpy.concatenate((conditions, ~numpy.any(conditions, axis=0, keepdims=True)))
+    if len(funclist) != len(conditions):
+        raise ValueError(f"with {len(conditions)} condition(s), give as many functions or one more")
+    value = np.zeros_like(x)
     for condition, function in zip(conditions, funclist, strict=True):
-        part = function(x[condition], *args, **keywords) if callable(function) else function
-        value = _placed(value, condition, part)
+        part = x[condition]
+        if not callable(function):
+            value[condition] = function
+        elif part.size:
+            value[condition] = function(part, *args, **keywords)
     return value
-
-
-def _placed(value: Any, condition: Any, part: Any) -> Any:
-    """Write the values of a part to the positions where its condition holds."""
-    if ndim_of(part) == 0:
-        return np.where(condition, part, value)
-    place = numpy.maximum(numpy.cumsum(numpy.ravel(condition)) - 1, 0).reshape(numpy.shape(condition))
-    return np.where(condition, part[place], value) if shape_of(part)[0] else value
 
 
 RULES = {

@@ -20,6 +20,7 @@ from tapeengine_primitives.values import (
     dtype_of,
     in_order_of,
     is_complex,
+    is_set,
     is_traced,
     ndim_of,
     normal_axes,
@@ -97,10 +98,10 @@ def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = F
     count = shape_of(flat)[-1]
     if count == 0:
         value = np.mean(flat, axis=-1)
-        return np.reshape(value, kept) if keepdims is True else value
+        return np.reshape(value, kept) if is_set(keepdims) else value
     low, high = _ranked(flat, ((count - 1) // 2, count // 2))
     value = _with_nan(low if count % 2 else 0.5 * (low + high), flat)
-    return np.reshape(value, kept) if keepdims is True else value
+    return np.reshape(value, kept) if is_set(keepdims) else value
 
 
 #: The parameters alpha and beta of the continuous methods (Hyndman and Fan): rank = n q + alpha + q (1 - alpha - beta).
@@ -160,11 +161,13 @@ def _quantile(
     if weights is not None:
         raise NotImplementedError("quantiles have no derivative rule with weights; sort and interpolate instead")
     flat, kept = _last_axis(a, axis)
-    if is_complex(flat):
+    if is_complex(flat) and between is None:
         raise TypeError("a must be an array of real numbers")
     q = as_array(q) if _holds_traced(q) else numpy.asarray(q) if isinstance(q, (list, tuple)) else q
     if not np.all(np.greater_equal(q, 0) & np.less_equal(q, 1)):
         raise ValueError("Quantiles must be in the range [0, 1]")
+    if skip_nan and 0 in shape_of(flat):
+        return np.nanmean(a, axis=axis, keepdims=is_set(keepdims))
     count: Any = shape_of(flat)[-1]
     if skip_nan:
         count = np.sum(~np.isnan(flat), axis=-1, keepdims=True)
@@ -173,7 +176,7 @@ def _quantile(
     value = np.moveaxis(_at_ranks(flat, _rank(np.ravel(q), count, method), count, between), -1, 0)
     value = value if dtype_of(value) == dtype else np.astype(value, dtype)
     value = value if skip_nan else _with_nan(value, flat)
-    shape = kept if keepdims is True else shape_of(flat)[:-1]
+    shape = kept if is_set(keepdims) else shape_of(flat)[:-1]
     return np.reshape(value, shape_of(q) + tuple(shape))
 
 
@@ -186,7 +189,7 @@ def _quantile_dtype(flat: Any, q: Any, method: str) -> Any:
     if method in _PICKING:
         return dtype_of(flat)
     if type(q) in (int, float) or (is_traced(q) and not ndim_of(q)):
-        return dtype_of(flat) if dtype_of(flat).kind == "f" else numpy.dtype(float)
+        return dtype_of(flat) if dtype_of(flat).kind in "fc" else numpy.dtype(float)
     return numpy.result_type(dtype_of(flat), dtype_of(q))
 
 

@@ -11,12 +11,21 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import scale, unbroadcast
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.reductions import masked, reduction_samples, spread, total_rule
-from tapeengine_primitives.values import as_array, dtype_of, is_complex, ndim_of, normal_axes, real_dtype, shape_of
+from tapeengine_primitives.values import (
+    as_array,
+    dtype_of,
+    is_complex,
+    is_set,
+    ndim_of,
+    normal_axes,
+    real_dtype,
+    real_part,
+    shape_of,
+)
 
 __all__ = ["RULES", "STD", "VAR"]
 
@@ -110,7 +119,7 @@ def _spread_rule(compute: Callable[..., Any]) -> Any:
         correction: Any = None,
     ) -> Any:
         ddof = ddof if correction is None or correction is np._NoValue else correction
-        return compute(a, axis, dtype, ddof, bool(keepdims), where, None if mean is np._NoValue else mean)
+        return compute(a, axis, dtype, ddof, is_set(keepdims), where, None if mean is np._NoValue else mean)
 
     return rule
 
@@ -155,7 +164,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     >>> float(average(numpy.array([1.0, 4.0]), weights=numpy.array([1.0, 2.0])))
     3.0
     """
-    x, keepdims = as_array(a), keepdims is True
+    x, keepdims = as_array(a), is_set(keepdims)
     if weights is None:
         value: Any = np.mean(x, axis=axis, keepdims=keepdims)
         total: Any = dtype_of(value).type(math.prod(shape_of(x)) / max(math.prod(shape_of(value)), 1))
@@ -209,8 +218,10 @@ def nanmean(
 ) -> Any:
     """Average over axes and ignore NaN; see `numpy.nanmean`."""
     mask = _numbers(a) if where is True or where is np._NoValue else _numbers(a) & where
-    total = np.sum(np.where(mask, a, 0.0), axis=axis, dtype=dtype, keepdims=bool(keepdims))
-    return total / numpy.sum(mask, axis=axis, keepdims=bool(keepdims)).astype(real_dtype(total))
+    if shape_of(mask) != shape_of(as_array(a)):
+        raise ValueError(f"a where mask of shape {numpy.shape(where)} does not broadcast to {shape_of(as_array(a))}")
+    total = np.sum(np.where(mask, a, 0.0), axis=axis, dtype=dtype, keepdims=is_set(keepdims))
+    return np.divide(total, numpy.sum(mask, axis=axis, keepdims=is_set(keepdims)).astype(real_dtype(total)))
 
 
 @_spread_rule
@@ -234,8 +245,8 @@ def _nan_extreme(extreme: str, fill: float) -> Any:
         a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> Any:
         filled = np.where(np.isnan(a), numpy.asarray(fill, dtype_of(a)), a)
-        found = getattr(np, extreme)(filled, axis=axis, keepdims=bool(keepdims), **_given(initial, where))
-        nothing = np.all(np.isnan(a), axis=axis, keepdims=bool(keepdims))
+        found = getattr(np, extreme)(filled, axis=axis, keepdims=is_set(keepdims), **_given(initial, where))
+        nothing = np.all(np.isnan(a), axis=axis, keepdims=is_set(keepdims))
         return np.where(nothing, numpy.nan, found) if np.any(nothing) else found
 
     return rule
@@ -266,6 +277,7 @@ def cov(
         return numpy.zeros((0, 0))
     x = np.concatenate(parts, axis=0) if len(parts) > 1 else parts[0]
     x = np.astype(x, numpy.result_type(x.dtype, numpy.float64 if dtype is None else dtype))
+    fweights, aweights = (w if w is None else real_part(as_array(w)) for w in (fweights, aweights))
     _check_weights(fweights, aweights, shape_of(x)[1])
     ddof = int(not bias) if ddof is None else ddof
     if fweights is None and aweights is None:
@@ -273,7 +285,7 @@ def cov(
         deviation = x - np.mean(x, axis=1, keepdims=True)
         weighted = deviation
     else:
-        fweights, aweights = (w if w is None else np.astype(as_array(w), float) for w in (fweights, aweights))
+        fweights, aweights = (w if w is None else np.astype(w, float) for w in (fweights, aweights))
         w = (1.0 if fweights is None else fweights) * (1.0 if aweights is None else aweights)
         total = np.sum(w, dtype=dtype_of(x))  # complex if x is, as in numpy
         squares = total if aweights is None else np.sum(w * aweights)
@@ -293,8 +305,6 @@ def _check_weights(fweights: Any, aweights: Any, count: int) -> None:
     for name, weights in (("fweights", fweights), ("aweights", aweights)):
         if weights is None:
             continue
-        if is_complex(weights):
-            raise UnsupportedError(f"numpy.cov: {name} are real numbers; numpy drops the imaginary parts, take np.real")
         if ndim_of(weights) > 1:
             raise RuntimeError(f"cannot handle multidimensional {name}")
         if ndim_of(weights) == 0 or shape_of(weights)[0] != count:

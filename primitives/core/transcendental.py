@@ -134,7 +134,7 @@ TANH = unary(numpy.tanh, lambda x: SECH2(x), (-1.2, 1.2), opcode="tanh", doc="dx
 ARCSINH = unary(numpy.arcsinh, lambda x: _arcsinh_slope(x), _INSIDE, opcode="asinh", doc="dx = ct / sqrt(1 + x^2)")
 ARCCOSH = unary(
     numpy.arccosh,
-    lambda x: 1 / (np.sqrt(x - 1) * np.sqrt(x + 1)),
+    lambda x: 1 / (np.sqrt(x - 1) * np.sqrt(x - (-1))),
     (1.3, 3.0),
     opcode="acosh",
     doc="dx = ct / sqrt(x^2 - 1)",
@@ -154,12 +154,15 @@ RAD2DEG = unary(numpy.rad2deg, lambda out: 180 / math.pi, complex_too=False, doc
 DEGREES = unary(numpy.degrees, lambda out: 180 / math.pi, complex_too=False, doc="dx = ct 180 / pi")
 
 
+# On a branch cut the sign of a zero part tells the side: differences keep it, where z + 1 would turn -0 into 0.
+
+
 def _cosine(x: Any) -> Any:
-    return 1 / np.sqrt(REST2(x))
+    return 1 / (np.sqrt(-(x - 1)) * np.sqrt(x - (-1)) if is_complex(x) else np.sqrt(REST2(x)))
 
 
 def _arcsinh_slope(x: Any) -> Any:
-    return 1 / (np.sqrt(x * x + 1) if is_complex(x) else np.hypot(x, 1.0))
+    return 1 / (np.sqrt(x * x - (-1)) if is_complex(x) else np.hypot(x, 1.0))
 
 
 def _sinc(x: Any, *, derivative: int = 0) -> Any:

@@ -14,13 +14,23 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import broadcast, discrete, scale
+from tapeengine.primitive.builders import broadcast, discrete, linear, scale, unbroadcast
 from tapeengine_primitives.joining import along
 from tapeengine_primitives.reductions import masked, spread
 from tapeengine_primitives.scattering import SCATTER_ADD
-from tapeengine_primitives.values import as_array, dtype_of, is_traced, ndim_of, normal_axes, normal_axis, shape_of
+from tapeengine_primitives.values import (
+    as_array,
+    dtype_of,
+    is_set,
+    is_traced,
+    ndim_of,
+    normal_axes,
+    normal_axis,
+    shape_of,
+    whole_numbers,
+)
 
-__all__ = ["IS_FOLD", "LOGADDEXP_REDUCE", "RULES", "RUNNING_PLACES"]
+__all__ = ["IS_FOLD", "LOGADDEXP_REDUCE", "PART_SUMS", "RULES", "RUNNING_PLACES"]
 
 _FOLDED = (
     numpy.arctan2,
@@ -71,7 +81,7 @@ def _reduction(compute: Callable[..., Any]) -> Any:
         initial: Any = np._NoValue,
         where: Any = True,
     ) -> Any:
-        return compute(array, axis, dtype, bool(keepdims), initial, where)
+        return compute(array, axis, dtype, is_set(keepdims), initial, where)
 
     return reduce
 
@@ -142,9 +152,12 @@ def _folded(ufunc: Any) -> Any:
     def reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
         if where is not True:
             raise NotImplementedError(f"{ufunc.__name__}.reduce has no derivative rule with a where mask")
+        start = ufunc.identity if initial is np._NoValue else initial
+        if not ndim_of(array):
+            normal_axes(axis, 0)
+            return np.positive(array) if start is None else ufunc(start, array)
         (one,) = normal_axes(axis, ndim_of(array))
         layers = _layers(array, one)
-        start = ufunc.identity if initial is np._NoValue else initial
         if start is not None:
             layers.insert(0, start)
         if not layers:
@@ -233,23 +246,63 @@ def _outer(ufunc: Callable[..., Any]) -> Any:
     return outer
 
 
+def _parts(indices: Any, extent: int) -> list[tuple[int, int]]:
+    """Return the ends of the parts of `reduceat`; a part that ends at or before its start is its first element."""
+    starts = [int(place) for place in whole_numbers(indices)]
+    for place in starts:
+        if not 0 <= place < extent:
+            raise IndexError(f"index {place} out-of-bounds in reduceat [0, {extent})")
+    return [(start, max(stop, start + 1)) for start, stop in zip(starts, [*starts[1:], extent], strict=True)]
+
+
 def _in_parts(ufunc: Any) -> Any:
-    """Return `reduceat`: reduces each part; a part that ends at or before its start is its first element."""
+    """Return `reduceat`."""
 
     def reduceat(array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
         x = as_array(array)
-        axis, starts = normal_axis(axis, ndim_of(x)), [int(place) for place in indices]
-        stops = [*starts[1:], shape_of(x)[axis]]
-        for place in starts:
-            if not 0 <= place < shape_of(x)[axis]:
-                raise IndexError(f"index {place} out-of-bounds in {ufunc.__name__}.reduceat [0, {shape_of(x)[axis]})")
-        parts = [
-            ufunc.reduce(x[along(axis, slice(start, stop))], axis=axis) if start < stop else x[along(axis, start)]
-            for start, stop in zip(starts, stops, strict=True)
-        ]
-        return np.stack(parts, axis=axis)
+        axis = normal_axis(axis, ndim_of(x))
+        parts = _parts(indices, shape_of(x)[axis])
+        return np.stack([ufunc.reduce(x[along(axis, slice(*part))], axis=axis) for part in parts], axis=axis)
 
     return reduceat
+
+
+def _part_sums_vjp(ct: Any, x_space: Any, indices: Any, axis: int) -> Any:
+    """Add the cotangent of each part to its elements, which other parts may contain as well."""
+    parts = _parts(indices, x_space.shape[axis])
+    elements = numpy.concatenate([numpy.arange(*part) for part in parts])
+    owners = numpy.repeat(numpy.arange(len(parts)), [stop - start for start, stop in parts])
+    found = np.moveaxis(np.zeros_like(ct, shape=x_space.shape), axis, 0)
+    np.add.at(found, elements, np.moveaxis(np.take(ct, owners, axis=axis), axis, 0))
+    return unbroadcast(np.moveaxis(found, 0, axis), x_space)
+
+
+def _part_sums_pattern(call: patterns.Call) -> Any:
+    sets, axis = call.sets[0], call.static["axis"]
+    parts = _parts(call.static["indices"], sets.shape[axis])
+    return numpy.concatenate([call.over(sets[along(axis, slice(*part))], (axis,)) for part in parts], axis=axis)
+
+
+PART_SUMS = linear(
+    "numpy.add.reduceat",
+    lambda x, *, indices, axis: numpy.add.reduceat(x, indices, axis),
+    _part_sums_vjp,
+    samples=(
+        Sample((uniform((6,)),), {"indices": numpy.array([0, 2, 5]), "axis": 0}),
+        Sample((uniform((2, 5)),), {"indices": numpy.array([3, 1, 1, 4]), "axis": 1}),
+        Sample((uniform((4, 2), dtype=numpy.float32),), {"indices": numpy.array([1, 3]), "axis": 0}),
+    ),
+    pattern=_part_sums_pattern,
+    doc="sums of parts along an axis; an element gets the ct of the parts that contain it",
+)
+
+
+def _add_in_parts(array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
+    """Return `add.reduceat`, whose order of additions is not that of `add.reduce`."""
+    x = as_array(array) if dtype is None else np.astype(as_array(array), dtype)
+    axis = normal_axis(axis, ndim_of(x))
+    _parts(indices, shape_of(x)[axis])
+    return PART_SUMS(x, indices=whole_numbers(indices), axis=axis)
 
 
 def _rounds(places: Any) -> list[Any]:
@@ -319,6 +372,7 @@ RULES: dict[Any, Any] = {
     (numpy.multiply, "accumulate"): _running(np.cumprod),
     (numpy.maximum, "accumulate"): _running_extreme(numpy.maximum),
     (numpy.minimum, "accumulate"): _running_extreme(numpy.minimum),
+    (numpy.add, "reduceat"): _add_in_parts,
     (numpy.add, "at"): _sum_at(lambda values: values),
     (numpy.subtract, "at"): _sum_at(lambda values: -values),
 }

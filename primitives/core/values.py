@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,8 +14,8 @@ from tapeengine.primitive.spaces import is_traced as is_traced
 from tapeengine.primitive.spaces import space_of
 
 __all__ = [
-    *("as_array", "dtype_of", "in_order", "in_order_of", "is_complex", "is_traced", "ndim_of"),
-    *("normal_axes", "normal_axis", "real_dtype", "shape_of"),
+    *("as_array", "dtype_of", "in_order", "in_order_of", "is_complex", "is_set", "is_traced", "ndim_of"),
+    *("normal_axes", "normal_axis", "real_dtype", "real_part", "shape_of", "whole_numbers"),
 ]
 
 
@@ -62,6 +64,28 @@ def real_dtype(value: Any) -> Any:
     return dtype_of(value).type(0).real.dtype
 
 
+def real_part(value: Any) -> Any:
+    """Return the real part of a complex value with numpy's warning, and a real value unchanged."""
+    if not is_complex(value):
+        return value
+    warnings.warn(
+        "Casting complex values to real discards the imaginary part", numpy.exceptions.ComplexWarning, stacklevel=4
+    )
+    return np.real(value)
+
+
+def is_set(option: Any) -> bool:
+    """Tell whether an option such as keepdims, which may have numpy's default, is true."""
+    return option is not np._NoValue and bool(option)
+
+
+def whole_numbers(indices: Any) -> Any:
+    """Return indices as numpy reads them: lists are converted, arrays must hold whole numbers or truth values."""
+    if isinstance(indices, numpy.ndarray):
+        return indices.astype(numpy.intp, casting="safe", copy=False)
+    return numpy.asarray(indices, numpy.intp)
+
+
 def is_complex(value: Any) -> bool:
     """Tell whether a value is complex."""
     return bool(dtype_of(value).kind == "c")
@@ -75,7 +99,7 @@ def normal_axis(axis: Any, ndim: int) -> int:
     numpy.exceptions.AxisError
         If there is no such axis.
     """
-    position = int(axis)
+    position = operator.index(axis)
     if not -ndim <= position < ndim:
         raise numpy.exceptions.AxisError(position, ndim)
     return position % ndim

@@ -31,6 +31,13 @@ def asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
     return from_values(value, dtype)
 
 
+def copy_mode(copy: Any) -> bool | None:
+    """What an argument `copy` of numpy means: True, False, or None for a copy where one is needed."""
+    if isinstance(copy, numpy._CopyMode):
+        return None if copy is numpy._CopyMode.IF_NEEDED else bool(copy)
+    return None if copy is None else bool(copy)
+
+
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
     """numpy.copy."""
     if type(a) is Array:
@@ -60,8 +67,16 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     if where is True:
         dst[...] = src
     else:
-        mask = numpy.broadcast_to(plain(where), dst.shape)
+        mask = numpy.broadcast_to(mask_of(where), dst.shape)
         dst[mask] = spread(src, dst.shape)[mask]
+
+
+def mask_of(where: Any) -> Any:
+    """A `where` argument as numpy reads it: lists and numbers become booleans, arrays must hold them."""
+    where = plain(where)
+    if isinstance(where, numpy.ndarray):
+        return where.astype(bool, casting="safe", copy=False)
+    return where if where is True or where is numpy._NoValue else numpy.asarray(where, bool)
 
 
 def spread(x: Any, shape: tuple[int, ...]) -> Any:
@@ -74,7 +89,11 @@ def spread(x: Any, shape: tuple[int, ...]) -> Any:
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """numpy.take_along_axis: one read by integer arrays."""
+    if numpy.asarray(plain(indices)).dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
     if axis is None:
+        if numpy.ndim(plain(indices)) != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
         return arr.reshape(-1)[plain(indices)]
     return arr[along_axis(arr.shape, plain(indices), axis)]
 
@@ -147,6 +166,8 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """numpy.place: the places where a mask is true take the values one after another."""
+    if numpy.size(plain(mask)) != arr.size:
+        raise ValueError("place: mask and data must be the same size")
     places, vals = numpy.flatnonzero(plain(mask)), numpy.ravel(asarray(vals))
     if places.size and not vals.size:
         raise ValueError("Cannot insert from an empty array!")

@@ -20,7 +20,7 @@ from tapeengine._core.arrays.storing import form_of, numbers_of
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.dropped import is_compiled
-from tapeengine.duals.creation import CREATION, asarray, at, plain, spread
+from tapeengine.duals.creation import CREATION, asarray, at, mask_of, plain, spread
 from tapeengine.duals.foreign import as_plain, replaced
 from tapeengine.duals.labelled import holder_among
 from tapeengine.duals.views import VIEWS
@@ -99,6 +99,8 @@ class Rules:
         if (list in map(type, args) or tuple in map(type, args)) and function not in IN_PLACE:
             args = tuple(asarray(arg) if is_list_of_numbers(arg) else arg for arg in args)
         args = widened(args)
+        if "where" in options:
+            options = {**options, "where": mask_of(options["where"])}
         out = options.get("out")
         try:
             if out is None:
@@ -128,8 +130,14 @@ class Rules:
         rule = self.find(ufunc if method == "__call__" else (ufunc, method))
         if rule is None:
             raise missing(ufunc, method, self.failures)
+        if method == "__call__" and options.get("dtype") is not None:
+            try:
+                dtype, casting = numpy.dtype(options["dtype"]), options.get("casting", "same_kind")
+                inputs = tuple(in_precision(x, dtype, casting) for x in inputs)
+            except TypeError as error:
+                raise explained(error, ufunc, inputs, options) from None
         options = {key: value for key, value in options.items() if key not in ("casting", "order", "subok")}
-        out, where = options.pop("out", None), options.pop("where", True)
+        out, where = options.pop("out", None), mask_of(options.pop("where", True))
         dtype = options.pop("dtype", None) if method == "__call__" else None
         if where is not True and method == "reduce":
             options["where"] = where
@@ -197,12 +205,11 @@ class Rules:
 
     def masked(self, result: Any, where: Any, out: Any) -> Any:
         """A ufunc's result with `where`: other elements keep the values of `out`, or are arbitrary without it."""
-        mask = numpy.asarray(plain(where), bool if where is None else None)  # None is False, as in numpy
         if out is None:
-            other = numpy.zeros(numpy.broadcast_shapes(numpy.shape(plain(result)), mask.shape), result.dtype)
-            return self.function(numpy.where, (mask, result, other), {})
+            other = numpy.zeros(numpy.broadcast_shapes(numpy.shape(plain(result)), where.shape), result.dtype)
+            return self.function(numpy.where, (where, result, other), {})
         check_fits(result, out)
-        mask = numpy.broadcast_to(mask, out.shape)
+        mask = numpy.broadcast_to(where, out.shape)
         out[mask] = spread(result, out.shape)[mask]
         return out
 
@@ -232,6 +239,16 @@ def explained(error: Exception, function: Any, args: tuple[Any, ...], options: M
         f"the rule of {name} does not support these arguments for traced values ({type(error).__name__}: {error}). Use "
         "arrays instead of lists, and pass options and out as keyword arguments"
     )
+
+
+def in_precision(x: Any, dtype: Any, casting: Any) -> Any:
+    """An operand of a ufunc in the dtype in which it is to compute; Python's numbers and whole ones adapt."""
+    given = getattr(x, "dtype", None)
+    if given is None or given.kind not in "fc" or given == dtype:
+        return x
+    if not numpy.can_cast(given, dtype, casting):
+        raise TypeError(f"a ufunc cannot cast its operand from {given!r} to {dtype!r} with casting rule {casting!r}")
+    return asarray(x).astype(dtype) if dtype.kind in "fc" else x
 
 
 def as_number(x: Any) -> Any:

@@ -56,6 +56,7 @@ def transpose(self: Any, *axes: Any) -> Any:
 
 def flatten(self: Any, order: str = "C") -> Any:
     """ndarray.flatten: always a copy."""
+    order = "C" if order is None else order
     return VIEWS[numpy.ravel](self.copy("K") if order in "KA" else self.copy(order), order)
 
 
@@ -210,7 +211,7 @@ class Flat:
 
     def places(self, index: Any) -> Any:
         """The numbers of the elements selected by an index into the flat array."""
-        return numpy.arange(self.array.size)[index]
+        return numpy.arange(self.array.size).flat[index]
 
 
 METHODS = table()

@@ -12,6 +12,7 @@ from tapeengine._core.arrays.calls import zero_dim
 from tapeengine._core.arrays.indexing import view
 from tapeengine._core.arrays.storing import numbers_of
 from tapeengine._core.scalars.scalar import Dual
+from tapeengine.duals.creation import copy_mode
 
 __all__ = ["VIEWS"]
 
@@ -64,6 +65,7 @@ def ravel(a: Any, order: Any = "C") -> Any:
 def reshape(a: Any, /, shape: Any = None, order: Any = "C", *, copy: Any = None) -> Any:
     """numpy.reshape."""
     a = zero_dim(a) if type(a) is Dual else a
+    copy = copy_mode(copy)
     if type(a) is not Array:
         return numpy.reshape(a, shape, order, copy=copy)
     if copy:

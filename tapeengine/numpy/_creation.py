@@ -13,8 +13,8 @@ from tapeengine._core.arrays.creation import fresh, from_values
 from tapeengine._core.arrays.functions import offered
 from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.scalars.scalar import Dual
+from tapeengine.duals.creation import copy_mode, like, plain
 from tapeengine.duals.creation import full_like as full_like
-from tapeengine.duals.creation import like, plain
 
 __all__ = [
     *("arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "eye"),
@@ -34,12 +34,13 @@ def array(
     object: Any, dtype: Any = None, *, copy: bool | None = True, order: Any = "K", ndmin: int = 0, **options: Any
 ) -> Any:
     """numpy.array; nested lists may hold traced numbers and arrays, and a traced array is copied."""
+    copy = copy_mode(copy)
     if type(object) is Array:
         result = object.astype(object.dtype if dtype is None else dtype, order, copy=bool(copy))
-        if copy is False and result is not object:
-            raise ValueError("Unable to avoid copy while creating an array as requested.")
     else:
         result = from_values(object, dtype, order=order, **options)
+    if copy is False and result is not object and holds_traced(object):
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
     while ndmin > result.ndim:
         result = result[None]
     return result

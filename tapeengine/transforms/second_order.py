@@ -25,21 +25,40 @@ __all__ = ["OfScalars", "hvp", "vhp"]
 
 
 class OfScalars:
-    """Functions whose tapes held scalars only. For those, and for no others, two further sweeps over one tape do."""
+    """Functions whose tapes held scalars only. For those, and for no others, two further sweeps over one tape do.
+
+    A function is known by its code and by the types of what it captures, so that a fresh lambda is one that has run.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[int, weakref.ref[Any]] = {}
+        self._known: dict[Any, weakref.ref[Any]] = {}
 
     def __contains__(self, f: Any) -> bool:
-        return id(f) in self._known
+        return kind_of(f) in self._known
 
     def note(self, f: Any, of_scalars: bool) -> None:
         """Say of a function whether its tape held scalars only."""
-        key = id(f)
+        key = kind_of(f)
         if of_scalars and key not in self._known:
-            self._known[key] = weakref.ref(f, lambda ref: self._known.pop(key, None))
+            self._known[key] = weakref.ref(getattr(f, "__code__", f), lambda ref: self._known.pop(key, None))
         elif not of_scalars:
             self._known.pop(key, None)
+
+
+def kind_of(f: Any) -> tuple[Any, ...]:
+    """The code of a function and the kinds of what it captures and of its defaults; other callables stand alone."""
+    if type(f) is not FunctionType:
+        return (id(f),)
+    return id(f.__code__), *map(captured_kind, f.__closure__ or ()), *map(type, f.__defaults__ or ())
+
+
+def captured_kind(cell: Any) -> Any:
+    """The type of what a cell of a closure holds, the code of a function, or None for an empty cell."""
+    try:
+        held = cell.cell_contents
+    except ValueError:
+        return None
+    return held.__code__ if type(held) is FunctionType else type(held)
 
 
 def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:

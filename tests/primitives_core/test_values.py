@@ -89,6 +89,8 @@ def sequences() -> Iterator[Case]:
     for options in ({}, {"left": 1.0, "right": 2.0}, {"period": 1.5}):
         yield np.interp, (POINTS, KNOTS, HEIGHTS), options
     yield np.interp, (POINTS, [0.5], [2.0]), {}
+    yield np.interp, (POINTS, KNOTS, np.where(np.arange(6) % 3, np.inf, HEIGHTS)), {}
+    yield np.interp, (np.append(POINTS, np.nan), KNOTS, np.full(6, 2.0)), {}
     yield np.linspace, (1.0, X[0], 7), {"axis": 1, "endpoint": False}
     yield np.linspace, (1.0, 2.0, 5), {"retstep": True}
     yield np.linspace, (1.0, 2.0, 1), {}

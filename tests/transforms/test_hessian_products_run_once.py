@@ -86,3 +86,14 @@ def test_a_later_product_has_the_bits_and_types_of_the_first(program, kind, insi
     first, *later = products(partial(last))
     for found in [*products(last), *later]:
         assert repr(found) == repr(first)
+
+
+def test_a_fresh_function_of_code_that_has_run_is_known() -> None:
+    engine = te.Engine()
+
+    def power(k):
+        return lambda x: x**k * tm.sin(x) if isinstance(k, float) else np.sum(x**k)
+
+    engine.hvp(power(2.0), (0.7,), (1.0,))
+    assert power(3.0) in engine.of_scalars and power(np.ones(2)) not in engine.of_scalars
+    assert not np.isnan(engine.hvp(power(np.ones(2)), (0.7,), (1.0,))) and power(3.0) in engine.of_scalars

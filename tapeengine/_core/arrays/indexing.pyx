@@ -22,8 +22,20 @@ import numpy
 
 cnp.import_array()
 
-cdef extern from "Python.h":
-    Py_ssize_t clipped "PyNumber_AsSsize_t"(object number, void *error) except? -1
+cdef extern from *:
+    """
+    /* The value of a whole number, clipped to the range of Py_ssize_t: numbers of one digit take no call. */
+    static CYTHON_INLINE Py_ssize_t te_clipped(PyObject *number) {
+        PyLongObject *digits = (PyLongObject *) number;
+    #if PY_VERSION_HEX >= 0x030C0000
+        if (PyUnstable_Long_IsCompact(digits)) return PyUnstable_Long_CompactValue(digits);
+    #else
+        if (-1 <= Py_SIZE(digits) && Py_SIZE(digits) <= 1) return Py_SIZE(digits) * (Py_ssize_t) digits->ob_digit[0];
+    #endif
+        return PyNumber_AsSsize_t(number, NULL);
+    }
+    """
+    Py_ssize_t clipped "te_clipped"(object number) except? -1
 
 cdef object array_class = numpy.ndarray
 
@@ -35,7 +47,7 @@ cdef bint element_offset(Array a, ndarray value, object index, Py_ssize_t *offse
     if PyLong_CheckExact(index):
         if PyArray_NDIM(value) != 1:
             return False
-        i = clipped(index, NULL)
+        i = clipped(index)
         n = PyArray_DIMS(value)[0]
         if i < 0:
             i += n
@@ -52,7 +64,7 @@ cdef bint element_offset(Array a, ndarray value, object index, Py_ssize_t *offse
             if not isinstance(item, numpy.integer):
                 return False
             item = int(item)
-        i = clipped(item, NULL)
+        i = clipped(item)
         n = PyArray_DIMS(value)[axis]
         if i < 0:
             i += n
@@ -196,10 +208,17 @@ cdef object read_number(Array a):
     return result
 
 
+cdef inline ndarray present(Array a):
+    """The plain values of an array, without a call where they are its own and up to date."""
+    if type(a.values) is array_class and a.epoch == a.storage.epoch and a.storage.source is None:
+        return <ndarray> a.values
+    return plain(a.current())
+
+
 cdef object get(Array a, object index):
     cdef Py_ssize_t offset = 0
     cdef int kind = VIEWED
-    cdef ndarray value = plain(a.current())
+    cdef ndarray value = present(a)
     if a.storage.type == NPY_DOUBLE and element_offset(a, value, index, &offset):
         return read_element(a, offset)
     index = normalised(index, &kind)

@@ -3,7 +3,10 @@
 from libc.stdint cimport uint32_t
 cimport cython
 cimport numpy as cnp
-from numpy cimport NPY_DOUBLE, PyArray_DATA, PyArray_IS_C_CONTIGUOUS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray
+from numpy cimport (
+    NPY_DOUBLE, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES,
+    PyArray_TYPE, ndarray,
+)
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.elementwise cimport plain_double
@@ -193,6 +196,15 @@ cdef View place(object x):
     return view_of(<ndarray> a.current(), a.storage.index, a.offset, a.storage.size)
 
 
+cdef bint taken_by_blas(ndarray values) noexcept:
+    """Whether BLAS takes a vector or matrix as it is, so that numpy.dot and numpy.matmul add in the same order."""
+    cdef cnp.npy_intp *strides = PyArray_STRIDES(values)
+    cdef cnp.npy_intp *dims = PyArray_DIMS(values)
+    if PyArray_NDIM(values) == 1:
+        return strides[0] > 0
+    return (strides[1] == 8 and strides[0] >= 8 * dims[1]) or (strides[0] == 8 and strides[1] >= 8 * dims[0])
+
+
 cdef object product(object x, object y):
     """x @ y for a matrix or vector x and a vector y, one of them traced; NotImplemented for other operands."""
     cdef uint32_t tag = 0, id
@@ -207,7 +219,7 @@ cdef object product(object x, object y):
     h = head_of(tag)
     rows = PyArray_NDIM(<ndarray> xv)
     if (h == NULL or keeps_values(h) or tape_of(h).link_sources is not None or rows < 1 or rows > 2
-            or PyArray_NDIM(<ndarray> yv) != 1):
+            or PyArray_NDIM(<ndarray> yv) != 1 or not taken_by_blas(xv) or not taken_by_blas(yv)):
         return NotImplemented
     out = cnp.PyArray_MatrixProduct(xv, yv)
     record = ProductRecord.__new__(ProductRecord)
