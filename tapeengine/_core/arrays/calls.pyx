@@ -400,6 +400,11 @@ def zero_dim(Dual x):
 
 
 # -- float32 and numbers ----------------------------------------------------------------------------------------------
+def counts_as_double(Dual x):
+    """`is_double` of a dual."""
+    return is_double(x.tag, x.id)
+
+
 cdef bint is_double(uint32_t tag, uint32_t id) except -1:
     """Whether a scalar behaves as numpy.float64, which promotes a float32 operand, and not as a Python float.
 
@@ -432,6 +437,8 @@ cdef bint comes_of_doubles(Head *h, Tape tape, uint32_t i) except -1:
         if tape.link_sources and place < len(tape.link_sources) and tape.link_sources[place][0] == i:
             return is_double(tape.link_sources[place][1], tape.link_sources[place][2])
         return i > h.inputs or tape.doubles is not None and i in tape.doubles
+    if tape.floats is not None and i in tape.floats:
+        return False
     r = record_at(h, i)
     if op == ARRAY and type(tape.arrays[r.p2]) is PrimitiveRecord:
         for _, place in (<PrimitiveRecord> tape.arrays[r.p2]).inputs:

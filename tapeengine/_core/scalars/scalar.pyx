@@ -21,7 +21,7 @@ cimport cython
 from tapeengine._core.tape.nested cimport carried
 from tapeengine._core.tape.tape cimport (
     CONSTANT_LEFT, CONSTANT_RIGHT, Head, head_of, op_da, op_db, op_selects, op_ufuncs, op_value, record1, record2,
-    record_selection, tape_of, traces, OP_ABS, OP_ADD, OP_COUNT, OP_DIV, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SUB,
+    record_selection, tape_of, traces, NUMPY_DOUBLES, PYTHON_FLOATS, OP_ABS, OP_ADD, OP_COUNT, OP_DIV, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SUB,
     TE_CEIL, TE_EQ_FALSE, TE_EQ_TRUE, TE_EXACT, TE_FLOOR, TE_LE_FALSE, TE_LE_TRUE, TE_LT_FALSE, TE_LT_TRUE, TE_ROUND,
     TE_TRUNC, guard,
 )
@@ -33,6 +33,7 @@ from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedErr
 cdef extern from "Python.h":
     double PyLong_AsDouble(object) except? -1.0
 
+cdef object numpy_true = numpy.True_, numpy_false = numpy.False_
 cdef object numpy_number = (numpy.floating, numpy.integer, numpy.bool_)
 cdef object Rational = numbers.Rational
 cdef object Fraction = fractions.Fraction
@@ -59,6 +60,17 @@ cdef Head *head_of_dual(Dual x) except NULL:
             "computes; elsewhere keep only plain numbers (tapeengine.value(x) gives one)"
         )
     return h
+
+
+cdef bint is_numpy(object x) except -1:
+    """Whether an operand follows numpy.float64, which divides by zero with a warning, and not Python's float."""
+    cdef Head *h
+    if type(x) is not Dual:
+        return isinstance(x, numpy.generic)
+    h = head_of((<Dual> x).tag)
+    if h == NULL or not h.kinds & NUMPY_DOUBLES:
+        return False
+    return not h.kinds & PYTHON_FLOATS or above("arrays.calls").counts_as_double(x)
 
 
 cdef int look(Dual x, int kind, double c) except -1:
@@ -248,12 +260,24 @@ cdef int look_at_operands(object x, object y) except -1:
     return 0
 
 
+cdef Dual by_zero(object x, object y, int op, str message):
+    """A quotient or remainder by 0."""
+    cdef double a = 0.0, b = 0.0
+    look_at_operands(x, y)
+    if not is_numpy(x) and not is_numpy(y):
+        raise ZeroDivisionError(message)
+    operands(x, y, &a, &b)
+    return binary_of(x, y, op, operator_ufuncs[op](a, b))
+
+
 cdef double power_value(object x, object y, double a, double b) except? -1.0:
-    """a ** b with the value and the errors of Python's floats."""
+    """a ** b with the value, the warnings and the errors of Python's floats or numpy's."""
     cdef double v = pow(a, b)
     if isfinite(v) and (a > 0 or v != 0 or b >= 0):
         return v
     look_at_operands(x, y)
+    if is_numpy(x) or is_numpy(y):
+        return numpy.power(a, b)
     result = a ** <object> b
     if type(result) is complex:
         raise UnsupportedError(
@@ -301,9 +325,10 @@ cdef object scalar_ufunc(object ufunc, tuple inputs):
     if ufunc in ufunc_comparisons:
         return ufunc(*values)
     if ufunc is numpy.floor_divide:
-        return float(ufunc(*values))
+        return ufunc(*values)
     if ufunc is numpy.divmod:
-        return float(values[0] // values[1]), binary_of(inputs[0], inputs[1], OP_MOD, float(values[0] % values[1]))
+        quotient, remainder = ufunc(*values)
+        return quotient, binary_of(inputs[0], inputs[1], OP_MOD, remainder)
     op = ufunc_opcodes.get(ufunc)
     if op is None:
         return NotImplemented
@@ -378,33 +403,27 @@ cdef class Dual:
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.divide)
-        if b == 0:
-            look_at_operands(x, y)
-            raise ZeroDivisionError("float division by zero")
-        return arithmetic(x, y, OP_DIV)
+        return by_zero(x, y, OP_DIV, "float division by zero") if b == 0 else arithmetic(x, y, OP_DIV)
 
     def __mod__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.remainder)
-        if b == 0:
-            look_at_operands(x, y)
-            raise ZeroDivisionError("float modulo by zero")
-        return arithmetic(x, y, OP_MOD)
+        return by_zero(x, y, OP_MOD, "float modulo by zero") if b == 0 else arithmetic(x, y, OP_MOD)
 
     def __floordiv__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.floor_divide)
         look_at_operands(x, y)
-        return <object> a // <object> b
+        return numpy.floor_divide(a, b) if is_numpy(x) or is_numpy(y) else <object> a // <object> b
 
     def __divmod__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.divmod)
         look_at_operands(x, y)
-        quotient, remainder = divmod(a, b)
+        quotient, remainder = (numpy.divmod if is_numpy(x) or is_numpy(y) else divmod)(a, b)
         return quotient, binary_of(x, y, OP_MOD, remainder)
 
     def __pow__(x, y, modulus):
@@ -470,7 +489,7 @@ cdef class Dual:
     def __round__(self, ndigits=None):
         if ndigits is None:
             return integer_seen(self, TE_ROUND, round)
-        return round(value_seen(self), ndigits)
+        return (numpy.float64 if is_numpy(self) else float)(round(value_seen(self), ndigits))
 
     def __richcmp__(x, y, int kind):
         cdef double a = (<Dual> x).v, b = 0.0
@@ -501,6 +520,8 @@ cdef class Dual:
             holds = a != b
         if traces.recordings:
             look_compared(<Dual> x, y, b, kind, holds)
+        if is_numpy(x) or (type(y) is not float and is_numpy(y)):
+            return numpy_true if holds else numpy_false
         return holds
 
     def is_integer(self):
