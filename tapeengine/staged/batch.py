@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,9 @@ class Batched:
         self.threads = threads
         functools.update_wrapper(self, program, updated=())
         self.__name__ = getattr(program, "__name__", type(program).__name__)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Return the values of all lanes."""
