@@ -18,6 +18,13 @@ OPERATORS = [
     operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
 ]  # fmt: skip
 VALUES = [1.5, -2.0, 0.0, 0.5, float("inf"), float("nan")]
+
+
+@te.lift
+def float_of(x):
+    return float(x)
+
+
 PROGRAMS = {
     "element": (lambda x: x[0], lambda v: np.array([v])),
     "float": (lambda x: x, lambda v: v),
@@ -25,6 +32,17 @@ PROGRAMS = {
     "of a list": (lambda x: x[0], lambda v: [v]),
     "sum": (lambda x: x.sum(), lambda v: np.array([v])),
     "product": (lambda x: x[0] * 1.0, lambda v: np.array([v])),
+    "of math": (lambda x: te.math.atan(x[0]), lambda v: np.array([v])),
+    "of math, of two": (lambda x: te.math.atan2(x[0], x[0]), lambda v: np.array([v])),
+    "of math, of several": (lambda x: te.math.hypot(x[0], 1.0, x[0]), lambda v: np.array([v])),
+    "of math, of operators": (lambda x: te.math.radians(x[0]), lambda v: np.array([v])),
+    "of math and numpy": (lambda x: te.math.atan(x[0]) * x[0], lambda v: np.array([v])),
+    "of float": (lambda x: float_of(x[0]), lambda v: np.array([v])),
+    "of a ufunc": (np.arctan, lambda v: v),
+    "of a ufunc of two": (lambda x: np.arctan2(x, 1.0), lambda v: v),
+    "of a ufunc, then math": (lambda x: te.math.atan(np.arctan(x)), lambda v: v),
+    "times a numpy number": (lambda x: x * np.float64(1.0), lambda v: v),
+    "to a numpy power": (lambda x: x ** np.int64(1), lambda v: v),
     "with a float beside it": (lambda pair: pair[0][0], lambda v: (np.array([v]), 3.0)),
     "float beside an array": (lambda pair: pair[1], lambda v: (np.array([3.0]), v)),
 }

@@ -21,7 +21,7 @@ cimport cython
 from tapeengine._core.tape.nested cimport carried
 from tapeengine._core.tape.tape cimport (
     CONSTANT_LEFT, CONSTANT_RIGHT, Head, head_of, op_da, op_db, op_selects, op_ufuncs, op_value, record1, record2,
-    record_selection, tape_of, traces, NUMPY_DOUBLES, PYTHON_FLOATS, OP_ABS, OP_ADD, OP_COUNT, OP_DIV, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SUB,
+    record_function, record_selection, tape_of, traces, NUMPY_DOUBLES, PYTHON_FLOATS, OP_ABS, OP_ADD, OP_COUNT, OP_DIV, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SUB,
     TE_CEIL, TE_EQ_FALSE, TE_EQ_TRUE, TE_EXACT, TE_FLOOR, TE_LE_FALSE, TE_LE_TRUE, TE_LT_FALSE, TE_LT_TRUE, TE_ROUND,
     TE_TRUNC, guard,
 )
@@ -166,8 +166,28 @@ cdef inline Dual with_left(double c, Dual y, const int op, double value):
     return new_dual(value, record1(h, op | CONSTANT_LEFT, y.id, op_db(op, c, y.v, value), c, value), y.tag)
 
 
-cdef Dual unary_of(Dual x, int op, double value):
-    return selection(x, None, op, value) if op_selects[op] else unary(x, op, value)
+cdef Dual unary_of(Dual x, int op, double value, int kind):
+    """Record a function of one real, whose result is of a kind; 0: of the kind of its operand."""
+    cdef Head *h
+    if op_selects[op]:
+        return selection(x, None, op, value)
+    h = head_of_dual(x)
+    return new_dual(value, record_function(h, op, x.id, op_da(op, x.v, 0.0, value), kind, value), x.tag)
+
+
+cdef Dual of_kind(Dual x, int kind):
+    """The same dual, whose kind is noted where its record does not tell it."""
+    cdef Head *h = head_of_dual(x)
+    if kind == NUMPY_DOUBLES and h.kinds & PYTHON_FLOATS:
+        tape_of(h).note_double(x.id)
+    elif kind == PYTHON_FLOATS and h.kinds & NUMPY_DOUBLES:
+        tape_of(h).note_float(x.id)
+    return x
+
+
+cdef Dual as_float(Dual x):
+    """float(x)."""
+    return of_kind(with_right(x, -0.0, OP_ADD, x.v), PYTHON_FLOATS) if is_numpy(x) else x
 
 
 cdef Dual selection(object x, object y, int op, double value):
@@ -226,14 +246,21 @@ cdef inline object arithmetic(object x, object y, const int op):
             return both(<Dual> x, <Dual> y, op, op_value(op, (<Dual> x).v, (<Dual> y).v))
         if PyFloat_CheckExact(y):
             c = PyFloat_AS_DOUBLE(y)
-        elif not as_double(y, &c):
+            return with_right(<Dual> x, c, op, op_value(op, (<Dual> x).v, c))
+        if not as_double(y, &c):
             return beyond_reals(x, y, operator_ufuncs[op])
-        return with_right(<Dual> x, c, op, op_value(op, (<Dual> x).v, c))
+        return with_number(with_right(<Dual> x, c, op, op_value(op, (<Dual> x).v, c)), y)
     if PyFloat_CheckExact(x):
         c = PyFloat_AS_DOUBLE(x)
-    elif not as_double(x, &c):
+        return with_left(c, <Dual> y, op, op_value(op, c, (<Dual> y).v))
+    if not as_double(x, &c):
         return beyond_reals(x, y, operator_ufuncs[op])
-    return with_left(c, <Dual> y, op, op_value(op, c, (<Dual> y).v))
+    return with_number(with_left(c, <Dual> y, op, op_value(op, c, (<Dual> y).v)), x)
+
+
+cdef object with_number(Dual result, object constant):
+    """The result of an operation with a number: a numpy.float64 if that is a numpy scalar."""
+    return of_kind(result, NUMPY_DOUBLES) if isinstance(constant, numpy.generic) else result
 
 
 cdef inline bint operands(object x, object y, double *a, double *b) except -1:
@@ -333,8 +360,8 @@ cdef object scalar_ufunc(object ufunc, tuple inputs):
     if op is None:
         return NotImplemented
     if len(values) == 1:
-        return unary_of(<Dual> inputs[0], op, ufunc(values[0]))
-    return binary_of(inputs[0], inputs[1], op, ufunc(values[0], values[1]))
+        return unary_of(<Dual> inputs[0], op, ufunc(values[0]), NUMPY_DOUBLES)
+    return of_kind(binary_of(inputs[0], inputs[1], op, ufunc(values[0], values[1])), NUMPY_DOUBLES)
 
 
 cdef dict modules_above = {}
@@ -432,7 +459,7 @@ cdef class Dual:
             raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.power)
-        return binary_of(x, y, OP_POW, power_value(x, y, a, b))
+        return with_number(binary_of(x, y, OP_POW, power_value(x, y, a, b)), y if type(x) is Dual else x)
 
     def __neg__(self):
         return unary(self, OP_NEG, -self.v)

@@ -44,8 +44,8 @@ cdef enum:
 
 # What a trace has numbers of: where it has both, `counts_as_double` finds the kind of each scalar from the records.
 cdef enum Kinds:
-    PYTHON_FLOATS = 1
-    NUMPY_DOUBLES = 2   # primals of type numpy.float64, elements and results of arrays
+    PYTHON_FLOATS = 1   # primals of type float, results of `math`
+    NUMPY_DOUBLES = 2   # primals of type numpy.float64, elements and results of arrays, results of ufuncs
 
 cdef struct Record:     # DN 10.2: the defunctionalised backpropagator, Contrib of up to two parents
     double d1, d2       # partials with respect to the parents
@@ -145,6 +145,11 @@ cdef inline uint32_t record_special(Head *h, int kind, uint32_t p2, double d1, d
     h.kinds |= NUMPY_DOUBLES
     return record2(h, kind, h.count, p2, d1, d2, value)
 
+cdef inline uint32_t record_function(Head *h, int op, uint32_t p1, double d1, int kind, double value) except 0:
+    """Record a function of one scalar, whose result is of a kind of its own; d2 keeps the kind."""
+    h.kinds |= kind
+    return record2(h, op, p1, h.count, d1, <double> kind, value)
+
 cdef inline Record *record_at(Head *h, uint32_t i) noexcept nogil:
     return &h.chunks[i >> CHUNK_SHIFT].rec[i & CHUNK_LAST]
 
@@ -160,8 +165,8 @@ cdef class Tape:
     cdef bint keeps_tangents # operands that rules for tangents need, for forward sweeps
     cdef dict links          # (outer tag << 32 | outer id) -> id, made with the first link
     cdef list link_sources   # [(id, outer tag, outer id)] in the order of the links
-    cdef set doubles         # ids of primals of type numpy.float64, None if there are none
-    cdef set floats          # ids of the parts of primals of type complex, None if there are none
+    cdef object doubles      # array of the ids of numpy.float64 that do not come of such, in order; None: none
+    cdef object floats       # array of the ids of Python's floats that do not come of such, in order; None: none
     cdef bytearray are_doubles     # for each scalar whether it counts as a numpy.float64, computed as far as needed
     cdef uint32_t outer_tag  # of the latest outer trace that this tape depends on, 0 where there is none
     cdef object copies       # the records copied to that trace's tape

@@ -8,6 +8,8 @@ from cpython.pythread cimport PyThread_get_thread_ident
 cimport cython
 from numpy cimport PyArray_DATA, PyArray_NBYTES, ndarray
 
+from array import array
+
 from tapeengine.errors import TapeLimitError, TraceError
 
 cdef extern from "memory.h":
@@ -451,18 +453,18 @@ cdef class Tape:
         return 0
 
     cdef int note_double(self, uint32_t id) except -1:
-        """Remember that a primal is a numpy.float64."""
+        """Remember that a scalar is a numpy.float64, which its record does not tell."""
         if self.doubles is None:
-            self.doubles = set()
-        self.doubles.add(id)
+            self.doubles = array("I")
+        self.doubles.append(id)
         self.head.kinds |= NUMPY_DOUBLES
         return 0
 
     cdef int note_float(self, uint32_t id) except -1:
-        """Remember that a scalar is a part of a primal of type complex, and so a Python float."""
+        """Remember that a scalar is a Python float, which its record does not tell."""
         if self.floats is None:
-            self.floats = set()
-        self.floats.add(id)
+            self.floats = array("I")
+        self.floats.append(id)
         self.head.kinds |= PYTHON_FLOATS
         return 0
 
