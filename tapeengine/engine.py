@@ -652,7 +652,8 @@ class Engine(Parallel):
         f : callable
         in_axes : int, None, or a tuple of them for each argument
             The axis of each array that the lanes lie along; None where all lanes share an argument. An entry may be a
-            structure of them.
+            structure of them. Keyword arguments have no entry: arrays among them are mapped over their first axis,
+            and all lanes share other values.
         out_axes : int, None, or a structure of them
             Where the axis of lanes is put in each array of the value; with None all lanes must have the same.
         threads : int

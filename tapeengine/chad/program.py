@@ -7,7 +7,9 @@ import functools
 import inspect
 import math
 import os
+import sys
 from collections.abc import Callable, Mapping
+from types import MethodType
 from typing import Any, overload
 
 import numpy
@@ -43,6 +45,14 @@ __all__ = ["Program", "program"]
 ERRORS = (ArithmeticError, ValueError, LookupError)
 #: What a plain program gives on arguments that only the typed one takes. It stands for an infinity.
 NOT_TAKEN = math.inf
+
+
+def found_by_name(f: Any) -> Any:
+    """What the module and the qualified name of a function lead to; None if they lead nowhere."""
+    found: Any = sys.modules.get(f.__module__)
+    for name in f.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found
 
 
 class Program(Enterable):
@@ -108,6 +118,15 @@ class Program(Enterable):
             if self.is_twice_differentiable:
                 return default_engine().call_program(self, whole)
         return self.python(*args, **named)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> Any:
+        """Return the name of the program where that finds it, otherwise the call that makes it."""
+        if found_by_name(self) is self:
+            return self.__qualname__
+        return type(self), (self.function, self.given, self.symbol, self.backend)
 
     def __repr__(self) -> str:
         return f"<program {self.symbol}>"
@@ -369,7 +388,8 @@ class Program(Enterable):
         """Return the program of values and directional derivatives: of the primals, then the tangents."""
         if self.inferred:
             raise UnsupportedError("the types of parameters are known from arguments")
-        return self._directional
+        along: Along = self._directional
+        return along
 
     def tangents(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
         """Give tangents as that program takes them: zeros where there are none, what is discrete itself."""

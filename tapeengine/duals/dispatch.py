@@ -292,8 +292,8 @@ def check_traced(out: Any) -> None:
     for place in out if isinstance(out, tuple) else (out,):
         if place is not None and not isinstance(place, Array):
             raise UnsupportedError(
-                "out= is a plain array, which cannot hold traced values. "
-                "Make it with tapeengine.numpy inside the program, or omit out="
+                "a plain array (the left side of an in-place operation a -= b, or out=) cannot hold traced values. "
+                "Make the array with tapeengine.numpy inside the program, or write a = a - b and omit out="
             )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from types import MethodType
 from typing import Any, overload
 
 import numpy as np
@@ -36,7 +37,7 @@ class LocalPrimitive:
         self._unwritten = Unwritten(function, name)
         self._plain = Primitive(name, function, {}, {}, **options)
         self.record = self._build()
-        self.__doc__ = function.__doc__
+        functools.update_wrapper(self, function)
 
     def def_vjp(self, **rules: Callable[..., Any]) -> LocalPrimitive:
         """Give vjp rules by argument: ``rule(ct, ...)`` returns the argument's cotangent.
@@ -56,6 +57,9 @@ class LocalPrimitive:
         self._jvp.update(rules)
         self.record = self._build()
         return self
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
 
     def __call__(self, *args: Any, **static: Any) -> Any:
         """Compute the value; record the call if an argument is traced.

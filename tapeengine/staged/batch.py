@@ -6,6 +6,7 @@ import functools
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,9 @@ class Batched:
         functools.update_wrapper(self, program, updated=())
         self.__name__ = getattr(program, "__name__", type(program).__name__)
 
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Return the values of all lanes."""
         if hasattr(type(self.program), "__tapeengine_plan__"):
@@ -88,9 +92,21 @@ class Batched:
         return lambda *args, **keywords: self._one_by_one(*args, **keywords)
 
     def _one_by_one(self, *args: Any, **keywords: Any) -> Any:
-        mapped = Mapped(self.engine.structures, args, self.in_axes)
-        values = [self.program(*mapped.lane(k), **keywords) for k in range(mapped.lanes)]
+        arrays = self._arrays(keywords)
+        shared = {name: value for name, value in keywords.items() if name not in arrays}
+        axes = self.in_axes if isinstance(self.in_axes, (tuple, list)) else (self.in_axes,) * len(args)
+        mapped = Mapped(self.engine.structures, (*args, arrays), (*axes, 0))
+        lanes = map(mapped.lane, range(mapped.lanes))
+        values = [self.program(*lane[:-1], **lane[-1], **shared) for lane in lanes]
         return joined(self.engine.structures, values, self.out_axes)
+
+    def _arrays(self, keywords: dict[str, Any]) -> dict[str, Any]:
+        """The keyword arguments that have an axis of lanes, their first one: those with arrays."""
+        return {
+            name: value
+            for name, value in keywords.items()
+            if any(getattr(leaf, "shape", ()) for leaf in flatten(self.engine.structures, value)[0])
+        }
 
     def _rule(self, values: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
         """The value at plain arguments with its derivative, for one record on the tape around it."""
@@ -101,7 +117,7 @@ class Batched:
 
     def _run(self, args: tuple[Any, ...], keywords: dict[str, Any], keep: bool) -> Run | None:
         """All lanes, run; None where the program is not replayed or its arguments are no columns of numbers."""
-        if self.out_axes != 0:
+        if self.out_axes != 0 or self._arrays(keywords):
             return None
         mapped = Mapped(self.engine.structures, args, self.in_axes)
         columns = mapped.columns()

@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from tapeengine._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Replays
@@ -34,6 +35,8 @@ RECORDING = 3
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 #: Forms of arguments, and sets of keyword arguments, of which recordings are kept.
 MOST_FORMS = 32
+#: Instances of which staged methods are kept.
+MOST_INSTANCES = 16
 #: So often what a program captures may change before it is recorded no more.
 MOST_CHANGES = 16
 
@@ -100,9 +103,25 @@ class Staged(Replays):
         self.families: list[Family] = []
         self.at_once: list[Plan] = []
         self.checks: Checks | None = None
+        self.bound: dict[int, Staged] = {}
         self.counts = {"recordings": 0, "changes": 0, "replays": 0, "evicted": 0}
         functools.update_wrapper(self, program, updated=())
         self.__name__ = getattr(program, "__name__", type(program).__name__)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Return the staged method of an instance, which the program captures: its attributes are checked in a replay.
+
+        Those of the instances used last are kept, with their recordings.
+        """
+        if instance is None:
+            return self
+        bound = self.bound.pop(id(instance), None)
+        if bound is None:
+            bound = Staged(self.engine, MethodType(self.program, instance), self.paths)
+        self.bound[id(instance)] = bound
+        if len(self.bound) > MOST_INSTANCES:
+            del self.bound[next(iter(self.bound))]
+        return bound
 
     def __reduce__(self) -> Any:
         return operator.methodcaller("stage", self.program, paths=self.paths), (self.engine,)

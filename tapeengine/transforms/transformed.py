@@ -24,4 +24,5 @@ def named(function: Callable[..., Any], engine: Engine, transform: str, f: Calla
     made.__name__ = made.__qualname__ = f"{transform}_{name}"
     made.__doc__ = f"The function that {transform} makes of {name}."
     made.__module__ = getattr(f, "__module__", None) or __name__
+    made.__wrapped__ = f  # `inspect.signature` reads the parameters there
     return made

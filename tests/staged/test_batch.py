@@ -229,3 +229,18 @@ def test_a_way_of_its_own_for_each_lane() -> None:
         value, back = te.vjp(staged.batch, x)
         assert value.tolist() == (x * x).tolist()
         assert back(np.ones(400))[0].tolist() == x.tolist()
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, te.stage], ids=["plain", "staged"])
+def test_arrays_among_keyword_arguments_are_mapped_over_their_first_axis(wrap: Any) -> None:
+    def program(x: Any, weights: Any = None, power: int = 1, scale: float = 1.0) -> Any:
+        return (weights * x**power).sum() * scale
+
+    x, weights = np.arange(6.0).reshape(3, 2) + 1, np.arange(6.0).reshape(3, 2) - 2
+    expected = (weights * x**2).sum(1) * 3.0
+    mapped = te.vmap(wrap(program))
+    np.testing.assert_allclose(mapped(x, weights=weights, power=2, scale=3.0), expected)
+    gradient = te.grad(lambda x: mapped(x, weights=weights, power=2, scale=3.0).sum())(x)
+    np.testing.assert_allclose(gradient, 6.0 * weights * x)
+    by_keyword = te.grad(lambda w: mapped(x, weights=w, power=2).sum())(weights)
+    np.testing.assert_allclose(by_keyword, x**2)

@@ -18,7 +18,7 @@ from tapeengine._core.arrays.storing cimport (
     note, note_outcome, numbers_of, operand, plain, snapshot,
 )
 from tapeengine._core.tape.tape cimport (
-    ARRAY, FORM_MASK, INPUT, SPECIAL, Head, Record, Tape, first_id, head_of, op_at, record_at, record_special, tape_of,
+    ARRAY, FORM_MASK, INPUT, NUMPY_DOUBLES, SPECIAL, Head, Record, Tape, first_id, head_of, op_at, record_at, record_special, tape_of,
 )
 
 from bisect import bisect_left
@@ -400,38 +400,51 @@ def zero_dim(Dual x):
 
 
 # -- float32 and numbers ----------------------------------------------------------------------------------------------
+def counts_as_double(Dual x):
+    """`is_double` of a dual."""
+    return is_double(x.tag, x.id)
+
+
 cdef bint is_double(uint32_t tag, uint32_t id) except -1:
     """Whether a scalar behaves as numpy.float64, which promotes a float32 operand, and not as a Python float.
 
-    It does if it was computed from a float64 primal, an element of an array, or such a scalar. The answer is cached for
-    each scalar of a tape, and computed only up to the largest id that was asked for.
+    It does if it comes from a float64 primal, an element of an array, a ufunc, or such a scalar; results of `math` do
+    not. The answer is cached for each scalar of a tape, and computed only up to the largest id that was asked for.
     """
     cdef Head *h = head_of(tag)
     return h == NULL or is_double_on(h, tape_of(h), id)
 
 
 cdef bint is_double_on(Head *h, Tape tape, uint32_t id) except -1:
-    cdef uint32_t i, first = first_id(h)
-    cdef bytearray known
+    cdef uint32_t i, first = first_id(h), count
+    cdef char *known
     if id < first:
         return is_double_on(&tape.continued.head, tape.continued, id)
     if tape.are_doubles is None:
         tape.are_doubles = bytearray()
-    known = tape.are_doubles
-    for i in range(first + <uint32_t> len(known), id + 1):
-        known.append(comes_of_doubles(h, tape, i))
-    return known[id - first]
+    count = <uint32_t> len(tape.are_doubles)
+    if first + count <= id:
+        tape.are_doubles.extend(bytes(id - first - count + 1))
+        known = tape.are_doubles
+        for i in range(first + count, id + 1):
+            known[i - first] = comes_of_doubles(h, tape, i, known)
+    return tape.are_doubles[id - first]
 
 
-cdef bint comes_of_doubles(Head *h, Tape tape, uint32_t i) except -1:
+cdef bint comes_of_doubles(Head *h, Tape tape, uint32_t i, char *known) except -1:
     """The answer of `is_double` for one scalar, computed from the answers for earlier ones."""
+    cdef uint32_t first = first_id(h)
     cdef Record *r
     cdef int op = INPUT if i <= h.inputs else op_at(h, i)
+    if tape.floats is not None and is_among(tape.floats, i):
+        return False
+    if tape.doubles is not None and is_among(tape.doubles, i):
+        return True
     if op == INPUT:
         place = bisect_left(tape.link_sources or [], (i,))
         if tape.link_sources and place < len(tape.link_sources) and tape.link_sources[place][0] == i:
             return is_double(tape.link_sources[place][1], tape.link_sources[place][2])
-        return i > h.inputs or tape.doubles is not None and i in tape.doubles
+        return i > h.inputs
     r = record_at(h, i)
     if op == ARRAY and type(tape.arrays[r.p2]) is PrimitiveRecord:
         for _, place in (<PrimitiveRecord> tape.arrays[r.p2]).inputs:
@@ -440,7 +453,19 @@ cdef bint comes_of_doubles(Head *h, Tape tape, uint32_t i) except -1:
         return False
     if op & FORM_MASK == SPECIAL:
         return True
-    return is_double_on(h, tape, r.p1) or (r.p2 != i and is_double_on(h, tape, r.p2))
+    if r.p2 == i and op & FORM_MASK == 0 and r.d2 != 0.0:   # a function of one scalar
+        return r.d2 == <double> NUMPY_DOUBLES
+    return of_parent(h, tape, r.p1, first, known) or (r.p2 != i and of_parent(h, tape, r.p2, first, known))
+
+
+cdef bint of_parent(Head *h, Tape tape, uint32_t id, uint32_t first, char *known) except -1:
+    return known[id - first] if id >= first else is_double_on(h, tape, id)
+
+
+cdef bint is_among(object ids, uint32_t id) except -1:
+    """Whether a sorted array of ids has one."""
+    place = bisect_left(ids, id)
+    return place < len(ids) and ids[place] == id
 
 
 cpdef tuple widened(tuple args):

@@ -13,7 +13,7 @@ from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.calls cimport innermost_tag, scalar_value, stripped, wrapped, wrapped_parts
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.scalars.scalar cimport Dual, head_of_dual
+from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, is_numpy
 from tapeengine._core.arrays.storing cimport geometry, head_of_array
 from tapeengine._core.tape.tape cimport ARRAY, Head, Tape, head_of, record_special, tape_of
 
@@ -139,6 +139,8 @@ cdef Head *head_of_any(uint32_t tag, list leaves) except NULL:
 cdef object without(Head *h, object x):
     """An argument for the function: its own copy, which the function may keep or write to."""
     value = stripped(h, h.tag, x)
+    if type(value) is float and is_numpy(x):
+        return numpy.float64(value)
     return value.copy() if type(x) is Array and (type(value) is array_class or type(value) is Array) else value
 
 

@@ -10,7 +10,8 @@ from tapeengine._core.arrays.elementwise cimport elementwise, one_value
 from tapeengine._core.arrays.sums cimport total
 from tapeengine._core.arrays.products cimport product
 from tapeengine._core.arrays.storing cimport kernels
-from tapeengine._core.scalars.scalar cimport Dual, as_double, binary_of, unary_of
+from tapeengine._core.scalars.scalar cimport Dual, as_double, binary_of, of_kind, unary_of
+from tapeengine._core.tape.tape cimport NUMPY_DOUBLES
 
 import numpy
 
@@ -120,7 +121,9 @@ cdef class Ufunc:
         cdef bint known = self.op >= 0 and len(args) == self.nin and real(x, &a) and (self.nin == 1 or real(y, &b))
         if not known or not one_value(self.ufunc, a, b, self.nin + 1, &value):
             return self.ufunc(*args)
-        return unary_of(<Dual> x, self.op, value) if self.nin == 1 else binary_of(x, y, self.op, value)
+        if self.nin == 1:
+            return unary_of(<Dual> x, self.op, value, NUMPY_DOUBLES)
+        return of_kind(binary_of(x, y, self.op, value), NUMPY_DOUBLES)
 
     def __getattr__(self, name):
         return getattr(self.ufunc, name)

@@ -11,7 +11,7 @@ from cpython.float cimport PyFloat_Check, PyFloat_CheckExact
 from cpython.object cimport PyObject, PyObject_IsInstance, PyTypeObject, Py_TYPE
 
 from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.scalars.scalar cimport Dual
+from tapeengine._core.scalars.scalar cimport Dual, as_float
 
 import numpy
 
@@ -130,10 +130,12 @@ def is_instance(x, cls, /):
 
 cdef object number(object x):
     """float(x) in lifted code: a traced number is the number."""
-    if PyFloat_CheckExact(x) or type(x) is Dual:
+    if PyFloat_CheckExact(x):
         return x
     if type(x) is Array and x.size == 1 and x.dtype.kind == "f":
-        return x.reshape(-1)[0]
+        x = x.reshape(-1)[0]
+    if type(x) is Dual:
+        return as_float(<Dual> x)
     cls = type(x)
     if cls is str or cls is int or isinstance(x, (float, numpy.generic)):
         return python_float(x)

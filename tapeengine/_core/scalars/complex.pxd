@@ -37,7 +37,7 @@ cdef inline object valued(object x, object y, int op, double value):
 
 cdef inline object one(object x, int op):
     cdef double value = op_value(op, v(x), 0.0)
-    return unary_of(<Dual> x, op, value) if type(x) is Dual else value
+    return unary_of(<Dual> x, op, value, 0) if type(x) is Dual else value
 
 
 cdef inline object add(object x, object y):

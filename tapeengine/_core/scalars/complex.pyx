@@ -10,7 +10,7 @@ from cpython.object cimport Py_EQ, Py_NE
 from libc.math cimport fabs, floor
 cimport cython
 
-from tapeengine._core.scalars.scalar cimport Dual, as_double
+from tapeengine._core.scalars.scalar cimport Dual, as_double, is_numpy
 from tapeengine._core.tape.tape cimport (
     traces, OP_ABS, OP_ADD, OP_ATAN2, OP_COS, OP_DIV, OP_EXP, OP_HYPOT, OP_LOG, OP_MUL, OP_POW, OP_SIN, OP_SUB,
 )
@@ -83,10 +83,10 @@ cdef object size(object x):
 
 
 cdef object quotient(ComplexDual a, ComplexDual b):
-    """a / b, scaled by the larger part of b as Python does it."""
+    """a / b, scaled by the larger part of b as Python and numpy do it."""
     if size(b.re) >= size(b.im):    # a comparison of duals, which a recording guards
         if b.re == 0.0:
-            raise ZeroDivisionError("complex division by zero")
+            return quotient_by_zero(a, b)
         ratio = div(b.im, b.re)
         bottom = add(b.re, mul(b.im, ratio))
         return of_parts(div(add(a.re, mul(a.im, ratio)), bottom), div(sub(a.im, mul(a.re, ratio)), bottom))
@@ -95,20 +95,28 @@ cdef object quotient(ComplexDual a, ComplexDual b):
     return of_parts(div(add(mul(a.re, ratio), a.im), bottom), div(sub(mul(a.im, ratio), a.re), bottom))
 
 
+cdef object quotient_by_zero(ComplexDual a, ComplexDual b):
+    if not (a.numpys or b.numpys):
+        raise ZeroDivisionError("complex division by zero")
+    zero = size(b.re)
+    zero = zero if type(zero) is Dual else numpy.float64(zero)
+    return of_parts(div(a.re, zero), div(a.im, zero))
+
+
 cdef object power(ComplexDual a, ComplexDual b):
     """a ** b: repeated squaring for small whole exponents, otherwise the polar form."""
-    value = plain(a) ** plain(b)
+    value = numpy.power(plain(a), plain(b)) if a.numpys or b.numpys else plain(a) ** plain(b)
     cdef double n = v(b.re)
     if is_zero(b.im) and PyFloat_CheckExact(b.re) and n == floor(n) and fabs(n) <= 100.0:
-        return exactly(of_whole(a, <int> n), value)
+        return exactly(of_whole(a, <int> n), complex(value))
     if a.re == 0.0 and a.im == 0.0:
-        return exactly(new(mul(a.re, 0.0), mul(a.im, 0.0)), value)
+        return exactly(new(mul(a.re, 0.0), mul(a.im, 0.0)), complex(value))
     size, angle = two(a.re, a.im, OP_HYPOT), two(a.im, a.re, OP_ATAN2)
     length, phase = two(size, b.re, OP_POW), mul(angle, b.re)
     if not is_zero(b.im):
         length = div(length, one(mul(angle, b.im), OP_EXP))
         phase = add(phase, mul(b.im, one(size, OP_LOG)))
-    return exactly(of_parts(mul(length, one(phase, OP_COS)), mul(length, one(phase, OP_SIN))), value)
+    return exactly(of_parts(mul(length, one(phase, OP_COS)), mul(length, one(phase, OP_SIN))), complex(value))
 
 
 cdef object of_whole(ComplexDual a, int n):
@@ -124,7 +132,7 @@ cdef object of_whole(ComplexDual a, int n):
             square = product(square, square)
     if result is None:
         return 1 + 0j
-    return quotient(new(1.0, 0.0), result) if n < 0 else result
+    return quotient(new(1.0, 0.0), like(a, result)) if n < 0 else result
 
 
 cdef object plain(object z):
@@ -170,9 +178,8 @@ cdef object operated(object x, object y, int op):
         result = quotient(p, q) if op == OP_DIV else power(p, q)
     if not (p.numpys or q.numpys):
         return result
-    if op == OP_DIV or op == OP_POW:
-        value = (numpy.divide if op == OP_DIV else numpy.power)(plain(p), plain(q))
-        result = exactly(result, complex(value))
+    if op == OP_DIV:
+        result = exactly(result, complex(numpy.divide(plain(p), plain(q))))
     return of_numpy(result)
 
 
@@ -281,7 +288,7 @@ cdef class ComplexDual:
         return valued(self.re, self.im, OP_HYPOT, abs(plain(self)))
 
     def __bool__(self):
-        return self.re != 0.0 or self.im != 0.0
+        return bool(self.re != 0.0 or self.im != 0.0)
 
     def __richcmp__(x, y, int kind):
         if kind != Py_EQ and kind != Py_NE:
@@ -289,8 +296,10 @@ cdef class ComplexDual:
         other = as_complex(y)
         if other is None:
             return NotImplemented
-        result = x.re == (<ComplexDual> other).re and x.im == (<ComplexDual> other).im
-        return result if kind == Py_EQ else not result
+        result = bool(x.re == (<ComplexDual> other).re and x.im == (<ComplexDual> other).im)
+        if kind == Py_NE:
+            result = not result
+        return numpy.bool_(result) if x.numpys or (<ComplexDual> other).numpys or is_numpy(y) else result
 
     def __hash__(self):
         return hash(self.re if type(self.re) is Dual else self.im)    # refused, with the reason

@@ -9,9 +9,11 @@ import math as python_math
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from libc.math cimport isfinite as is_finite, isinf as is_infinite, isnan as is_nan
 
-from tapeengine._core.scalars.scalar cimport Dual, as_double, binary_of, head_of_dual, look, new_dual, unary_of, value_seen
+from tapeengine._core.scalars.scalar cimport (
+    Dual, as_double, binary_of, head_of_dual, look, new_dual, of_kind, unary_of, value_seen,
+)
 from tapeengine._core.tape.tape cimport (
-    Head, op_da, op_value, record1, traces, OP_ADD, OP_GAMMA, OP_HYPOT, OP_LGAMMA, OP_LOG, OP_MUL, OP_POLYGAMMA, OP_SUB,
+    Head, op_da, op_value, record_function, traces, PYTHON_FLOATS, OP_ADD, OP_GAMMA, OP_HYPOT, OP_LGAMMA, OP_LOG, OP_MUL, OP_POLYGAMMA, OP_SUB,
     TE_FINITE, TE_INFINITE, TE_NAN,
 )
 
@@ -27,6 +29,11 @@ ceil, floor, trunc = python_math.ceil, python_math.floor, python_math.trunc
 cdef object plain(object x):
     """The value of a dual, which the program then knows; anything else unchanged."""
     return value_seen(<Dual> x) if type(x) is Dual else x
+
+
+cdef object returned(object x):
+    """A result of `math`: a Python float, whatever the arguments were."""
+    return of_kind(<Dual> x, PYTHON_FLOATS) if type(x) is Dual else x
 
 
 cdef list plain_all(object xs):
@@ -55,13 +62,15 @@ cdef inline object unary(object x, const int op, object fallback):
         h = traces.current
         if h.tag != (<Dual> x).tag:
             h = head_of_dual(<Dual> x)
-        return new_dual(v, record1(h, op, (<Dual> x).id, op_da(op, a, 0.0, v), 0.0, v), (<Dual> x).tag)
+        return new_dual(v, record_function(h, op, (<Dual> x).id, op_da(op, a, 0.0, v), PYTHON_FLOATS, v), (<Dual> x).tag)
     return fallback(x)
 
 
 cdef inline object unary_of_table(object x, const int op, object fallback):
     """A function of one real that `math` lacks and that never raises."""
-    return unary_of(<Dual> x, op, op_value(op, (<Dual> x).v, 0.0)) if type(x) is Dual else unary(x, op, fallback)
+    if type(x) is Dual:
+        return unary_of(<Dual> x, op, op_value(op, (<Dual> x).v, 0.0), PYTHON_FLOATS)
+    return unary(x, op, fallback)
 
 
 cdef inline object unary_of_python(object x, const int op, object function):
@@ -70,7 +79,7 @@ cdef inline object unary_of_python(object x, const int op, object function):
         # A replay uses C's function, which differs from Python's for these arguments and where Python's raises.
         seen = traces.recordings and (
             op == OP_GAMMA or op == OP_LGAMMA or not is_finite(op_value(op, (<Dual> x).v, 0.0)))
-        return unary_of(<Dual> x, op, function(value_seen(<Dual> x) if seen else (<Dual> x).v))
+        return unary_of(<Dual> x, op, function(value_seen(<Dual> x) if seen else (<Dual> x).v), PYTHON_FLOATS)
     return function(x)
 
 
@@ -88,7 +97,7 @@ cdef inline object binary_of_python(object x, object y, const int op, object fun
         raise
     if not (left or as_double(x, &unused)) or not (right or as_double(y, &unused)):
         raise TypeError(f"must be real number, not {type(x if right else y).__name__}")
-    return binary_of(x, y, op, value)
+    return of_kind(binary_of(x, y, op, value), PYTHON_FLOATS)
 
 
 cdef object own(str name, int op):
@@ -140,12 +149,12 @@ def digamma(x, /):
 
 def degrees(x, /):
     """Radians to degrees."""
-    return x * in_degrees if type(x) is Dual or PyFloat_CheckExact(x) else python_math.degrees(x)
+    return returned(x * in_degrees) if type(x) is Dual or PyFloat_CheckExact(x) else python_math.degrees(x)
 
 
 def radians(x, /):
     """Degrees to radians."""
-    return x * in_radians if type(x) is Dual or PyFloat_CheckExact(x) else python_math.radians(x)
+    return returned(x * in_radians) if type(x) is Dual or PyFloat_CheckExact(x) else python_math.radians(x)
 
 
 cdef object power_of_two(int i):
@@ -162,7 +171,7 @@ def ldexp(x, int i, /):
     except OverflowError:
         plain(x)
         raise
-    result = binary_of(x, power_of_two(i), OP_MUL, value)
+    result = returned(binary_of(x, power_of_two(i), OP_MUL, value))
     if traces.recordings:
         look(<Dual> result, TE_FINITE if is_finite(value) else TE_INFINITE, 0.0)     # a product never raises
     return result
@@ -173,7 +182,7 @@ def modf(x, /):
     if type(x) is not Dual:
         return python_math.modf(x)
     fraction, whole = python_math.modf(value_seen(<Dual> x))
-    return binary_of(x, whole, OP_SUB, fraction), whole
+    return returned(binary_of(x, whole, OP_SUB, fraction)), whole
 
 
 def frexp(x, /):
@@ -181,13 +190,13 @@ def frexp(x, /):
     if type(x) is not Dual:
         return python_math.frexp(x)
     mantissa, exponent = python_math.frexp(value_seen(<Dual> x))
-    return binary_of(x, power_of_two(-exponent), OP_MUL, mantissa), exponent
+    return returned(binary_of(x, power_of_two(-exponent), OP_MUL, mantissa)), exponent
 
 
 def nextafter(x, y, /, **steps):
     """The next float from x towards y; its derivative with respect to x is 1."""
     value = python_math.nextafter(plain(x), plain(y), **steps)
-    return binary_of(x, value - (<Dual> x).v, OP_ADD, value) if type(x) is Dual else value
+    return returned(binary_of(x, value - (<Dual> x).v, OP_ADD, value)) if type(x) is Dual else value
 
 
 def ulp(x, /):
@@ -231,7 +240,7 @@ def hypot(*coordinates):
     if not any_dual(coordinates):
         return m_hypot(*coordinates)
     value = m_hypot(*plain_all(coordinates))
-    return chain(coordinates, 0.0, OP_HYPOT, value)
+    return returned(chain(coordinates, 0.0, OP_HYPOT, value))
 
 
 cdef object chain(object xs, double start, int op, double value):
@@ -257,14 +266,14 @@ def dist(p, q, /):
     if not (any_dual(p) or any_dual(q)):
         return value
     differences = [a - b for a, b in zip(p, q)]
-    return chain(differences, 0.0, OP_HYPOT, value)
+    return returned(chain(differences, 0.0, OP_HYPOT, value))
 
 
 def fsum(seq, /):
     """Sum without loss of precision."""
     seq = list(seq)
     value = python_math.fsum(plain_all(seq))
-    return chain(seq, 0.0, OP_ADD, value) if any_dual(seq) else value
+    return returned(chain(seq, 0.0, OP_ADD, value)) if any_dual(seq) else value
 
 
 def prod(iterable, /, *, start=1):

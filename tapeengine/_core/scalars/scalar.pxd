@@ -25,6 +25,9 @@ cdef Head *head_of_dual(Dual x) except NULL
 cdef Head *join(Dual x, Dual y, uint32_t *i, uint32_t *j) except NULL
 cdef uint32_t id_on(Head *h, Dual x) except 0
 cdef object value_seen(Dual x)
+cdef bint is_numpy(object x) except -1
 cdef int look(Dual x, int kind, double c) except -1
-cdef Dual unary_of(Dual x, int op, double value)
+cdef Dual unary_of(Dual x, int op, double value, int kind)
+cdef Dual of_kind(Dual x, int kind)
+cdef Dual as_float(Dual x)
 cdef Dual binary_of(object x, object y, int op, double value)

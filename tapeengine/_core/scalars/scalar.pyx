@@ -21,7 +21,7 @@ cimport cython
 from tapeengine._core.tape.nested cimport carried
 from tapeengine._core.tape.tape cimport (
     CONSTANT_LEFT, CONSTANT_RIGHT, Head, head_of, op_da, op_db, op_selects, op_ufuncs, op_value, record1, record2,
-    record_selection, tape_of, traces, OP_ABS, OP_ADD, OP_COUNT, OP_DIV, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SUB,
+    record_function, record_selection, tape_of, traces, NUMPY_DOUBLES, PYTHON_FLOATS, OP_ABS, OP_ADD, OP_COUNT, OP_DIV, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SUB,
     TE_CEIL, TE_EQ_FALSE, TE_EQ_TRUE, TE_EXACT, TE_FLOOR, TE_LE_FALSE, TE_LE_TRUE, TE_LT_FALSE, TE_LT_TRUE, TE_ROUND,
     TE_TRUNC, guard,
 )
@@ -33,6 +33,7 @@ from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedErr
 cdef extern from "Python.h":
     double PyLong_AsDouble(object) except? -1.0
 
+cdef object numpy_true = numpy.True_, numpy_false = numpy.False_
 cdef object numpy_number = (numpy.floating, numpy.integer, numpy.bool_)
 cdef object Rational = numbers.Rational
 cdef object Fraction = fractions.Fraction
@@ -59,6 +60,17 @@ cdef Head *head_of_dual(Dual x) except NULL:
             "computes; elsewhere keep only plain numbers (tapeengine.value(x) gives one)"
         )
     return h
+
+
+cdef bint is_numpy(object x) except -1:
+    """Whether an operand follows numpy.float64, which divides by zero with a warning, and not Python's float."""
+    cdef Head *h
+    if type(x) is not Dual:
+        return isinstance(x, numpy.generic)
+    h = head_of((<Dual> x).tag)
+    if h == NULL or not h.kinds & NUMPY_DOUBLES:
+        return False
+    return not h.kinds & PYTHON_FLOATS or above("arrays.calls").counts_as_double(x)
 
 
 cdef int look(Dual x, int kind, double c) except -1:
@@ -154,8 +166,28 @@ cdef inline Dual with_left(double c, Dual y, const int op, double value):
     return new_dual(value, record1(h, op | CONSTANT_LEFT, y.id, op_db(op, c, y.v, value), c, value), y.tag)
 
 
-cdef Dual unary_of(Dual x, int op, double value):
-    return selection(x, None, op, value) if op_selects[op] else unary(x, op, value)
+cdef Dual unary_of(Dual x, int op, double value, int kind):
+    """Record a function of one real, whose result is of a kind; 0: of the kind of its operand."""
+    cdef Head *h
+    if op_selects[op]:
+        return selection(x, None, op, value)
+    h = head_of_dual(x)
+    return new_dual(value, record_function(h, op, x.id, op_da(op, x.v, 0.0, value), kind, value), x.tag)
+
+
+cdef Dual of_kind(Dual x, int kind):
+    """The same dual, whose kind is noted where its record does not tell it."""
+    cdef Head *h = head_of_dual(x)
+    if kind == NUMPY_DOUBLES and h.kinds & PYTHON_FLOATS:
+        tape_of(h).note_double(x.id)
+    elif kind == PYTHON_FLOATS and h.kinds & NUMPY_DOUBLES:
+        tape_of(h).note_float(x.id)
+    return x
+
+
+cdef Dual as_float(Dual x):
+    """float(x)."""
+    return of_kind(with_right(x, -0.0, OP_ADD, x.v), PYTHON_FLOATS) if is_numpy(x) else x
 
 
 cdef Dual selection(object x, object y, int op, double value):
@@ -214,14 +246,21 @@ cdef inline object arithmetic(object x, object y, const int op):
             return both(<Dual> x, <Dual> y, op, op_value(op, (<Dual> x).v, (<Dual> y).v))
         if PyFloat_CheckExact(y):
             c = PyFloat_AS_DOUBLE(y)
-        elif not as_double(y, &c):
+            return with_right(<Dual> x, c, op, op_value(op, (<Dual> x).v, c))
+        if not as_double(y, &c):
             return beyond_reals(x, y, operator_ufuncs[op])
-        return with_right(<Dual> x, c, op, op_value(op, (<Dual> x).v, c))
+        return with_number(with_right(<Dual> x, c, op, op_value(op, (<Dual> x).v, c)), y)
     if PyFloat_CheckExact(x):
         c = PyFloat_AS_DOUBLE(x)
-    elif not as_double(x, &c):
+        return with_left(c, <Dual> y, op, op_value(op, c, (<Dual> y).v))
+    if not as_double(x, &c):
         return beyond_reals(x, y, operator_ufuncs[op])
-    return with_left(c, <Dual> y, op, op_value(op, c, (<Dual> y).v))
+    return with_number(with_left(c, <Dual> y, op, op_value(op, c, (<Dual> y).v)), x)
+
+
+cdef object with_number(Dual result, object constant):
+    """The result of an operation with a number: a numpy.float64 if that is a numpy scalar."""
+    return of_kind(result, NUMPY_DOUBLES) if isinstance(constant, numpy.generic) else result
 
 
 cdef inline bint operands(object x, object y, double *a, double *b) except -1:
@@ -248,12 +287,24 @@ cdef int look_at_operands(object x, object y) except -1:
     return 0
 
 
+cdef Dual by_zero(object x, object y, int op, str message):
+    """A quotient or remainder by 0."""
+    cdef double a = 0.0, b = 0.0
+    look_at_operands(x, y)
+    if not is_numpy(x) and not is_numpy(y):
+        raise ZeroDivisionError(message)
+    operands(x, y, &a, &b)
+    return binary_of(x, y, op, operator_ufuncs[op](a, b))
+
+
 cdef double power_value(object x, object y, double a, double b) except? -1.0:
-    """a ** b with the value and the errors of Python's floats."""
+    """a ** b with the value, the warnings and the errors of Python's floats or numpy's."""
     cdef double v = pow(a, b)
     if isfinite(v) and (a > 0 or v != 0 or b >= 0):
         return v
     look_at_operands(x, y)
+    if is_numpy(x) or is_numpy(y):
+        return numpy.power(a, b)
     result = a ** <object> b
     if type(result) is complex:
         raise UnsupportedError(
@@ -301,15 +352,16 @@ cdef object scalar_ufunc(object ufunc, tuple inputs):
     if ufunc in ufunc_comparisons:
         return ufunc(*values)
     if ufunc is numpy.floor_divide:
-        return float(ufunc(*values))
+        return ufunc(*values)
     if ufunc is numpy.divmod:
-        return float(values[0] // values[1]), binary_of(inputs[0], inputs[1], OP_MOD, float(values[0] % values[1]))
+        quotient, remainder = ufunc(*values)
+        return quotient, binary_of(inputs[0], inputs[1], OP_MOD, remainder)
     op = ufunc_opcodes.get(ufunc)
     if op is None:
         return NotImplemented
     if len(values) == 1:
-        return unary_of(<Dual> inputs[0], op, ufunc(values[0]))
-    return binary_of(inputs[0], inputs[1], op, ufunc(values[0], values[1]))
+        return unary_of(<Dual> inputs[0], op, ufunc(values[0]), NUMPY_DOUBLES)
+    return of_kind(binary_of(inputs[0], inputs[1], op, ufunc(values[0], values[1])), NUMPY_DOUBLES)
 
 
 cdef dict modules_above = {}
@@ -378,33 +430,27 @@ cdef class Dual:
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.divide)
-        if b == 0:
-            look_at_operands(x, y)
-            raise ZeroDivisionError("float division by zero")
-        return arithmetic(x, y, OP_DIV)
+        return by_zero(x, y, OP_DIV, "float division by zero") if b == 0 else arithmetic(x, y, OP_DIV)
 
     def __mod__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.remainder)
-        if b == 0:
-            look_at_operands(x, y)
-            raise ZeroDivisionError("float modulo by zero")
-        return arithmetic(x, y, OP_MOD)
+        return by_zero(x, y, OP_MOD, "float modulo by zero") if b == 0 else arithmetic(x, y, OP_MOD)
 
     def __floordiv__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.floor_divide)
         look_at_operands(x, y)
-        return <object> a // <object> b
+        return numpy.floor_divide(a, b) if is_numpy(x) or is_numpy(y) else <object> a // <object> b
 
     def __divmod__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.divmod)
         look_at_operands(x, y)
-        quotient, remainder = divmod(a, b)
+        quotient, remainder = (numpy.divmod if is_numpy(x) or is_numpy(y) else divmod)(a, b)
         return quotient, binary_of(x, y, OP_MOD, remainder)
 
     def __pow__(x, y, modulus):
@@ -413,7 +459,7 @@ cdef class Dual:
             raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.power)
-        return binary_of(x, y, OP_POW, power_value(x, y, a, b))
+        return with_number(binary_of(x, y, OP_POW, power_value(x, y, a, b)), y if type(x) is Dual else x)
 
     def __neg__(self):
         return unary(self, OP_NEG, -self.v)
@@ -470,7 +516,7 @@ cdef class Dual:
     def __round__(self, ndigits=None):
         if ndigits is None:
             return integer_seen(self, TE_ROUND, round)
-        return round(value_seen(self), ndigits)
+        return (numpy.float64 if is_numpy(self) else float)(round(value_seen(self), ndigits))
 
     def __richcmp__(x, y, int kind):
         cdef double a = (<Dual> x).v, b = 0.0
@@ -501,6 +547,8 @@ cdef class Dual:
             holds = a != b
         if traces.recordings:
             look_compared(<Dual> x, y, b, kind, holds)
+        if is_numpy(x) or (type(y) is not float and is_numpy(y)):
+            return numpy_true if holds else numpy_false
         return holds
 
     def is_integer(self):

@@ -18,7 +18,7 @@ from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
 from tapeengine._core.arrays.storing cimport (
     dense, geometry, head_of_array, held, is_recording, make_writable, new_array, plain, snapshot, view_by,
 )
-from tapeengine._core.tape.tape cimport CHUNK_LAST, CHUNK_SHIFT, Head, Tape, head_of, reserve
+from tapeengine._core.tape.tape cimport CHUNK_LAST, CHUNK_SHIFT, PYTHON_FLOATS, Head, Tape, head_of, reserve
 
 from operator import itemgetter
 
@@ -143,6 +143,7 @@ cdef class Inputs(Walk):
                 return None
         duals = PyList_New(n)
         reserve(h, n)
+        h.kinds |= PYTHON_FLOATS
         self.layout.add(FLOATS, n, i)
         for k in range(n):
             v = PyFloat_AS_DOUBLE(<object> PySequence_Fast_GET_ITEM(value, k))
@@ -158,6 +159,7 @@ cdef class Inputs(Walk):
         cls = type(value)
         if cls is float:
             d = self.dual(value)
+            self.tape.head.kinds |= PYTHON_FLOATS
             self.layout.add(FLOAT, 0, d.id)
             return d
         if cls is Dual:
@@ -172,12 +174,16 @@ cdef class Inputs(Walk):
             self.layout.keep(cls)
             if cls is double:
                 self.tape.note_double(d.id)
+            else:
+                self.tape.head.kinds |= PYTHON_FLOATS
             return d
         if cls is complex:
             value = self.array(numpy.asarray(value))
             return value if self.tape.rules is None else self.read_later(value)
         if cls is ComplexDual:
-            return self.read_later(self.array((<ComplexDual> value).array()))
+            found = self.read_later(self.array((<ComplexDual> value).array()))
+            (<ComplexDual> found).numpys = (<ComplexDual> value).numpys
+            return found
         if cls is Array or (isinstance(value, (array_class, numpy.complexfloating)) and value.dtype.kind in "fc"):
             if is_foreign(value) and not isinstance(value, numpy.memmap):
                 raise StructureError(
@@ -208,6 +214,9 @@ cdef class Inputs(Walk):
             for z, a in self.late:
                 read = from_array(a)
                 z.re, z.im = read.re, read.im
+                if not z.numpys:
+                    self.tape.note_float((<Dual> z.re).id)
+                    self.tape.note_float((<Dual> z.im).id)
         return 0
 
     cdef object array(self, object value):

@@ -42,6 +42,11 @@ cdef enum:
     CHUNK = 1 << 15
     CHUNK_LAST = (1 << 15) - 1
 
+# What a trace has numbers of: where it has both, `counts_as_double` finds the kind of each scalar from the records.
+cdef enum Kinds:
+    PYTHON_FLOATS = 1   # primals of type float, results of `math`
+    NUMPY_DOUBLES = 2   # primals of type numpy.float64, elements and results of arrays, results of ufuncs
+
 cdef struct Record:     # DN 10.2: the defunctionalised backpropagator, Contrib of up to two parents
     double d1, d2       # partials with respect to the parents
     uint32_t p1, p2     # ids of the parents; p2 == own id where there is no second one
@@ -71,6 +76,7 @@ cdef struct Head:
     uint32_t count      # the next id; ids begin at 1
     uint32_t limit      # the first id that does not fit the last chunk
     uint32_t inputs     # ids up to here belong to the primals
+    uint32_t kinds      # a sum of Kinds
     Chunk *last
     double *last_values # NULL where values are not kept
     Chunk **chunks
@@ -136,7 +142,13 @@ cdef inline uint32_t record1(Head *h, int op, uint32_t p1, double d1, double con
 
 cdef inline uint32_t record_special(Head *h, int kind, uint32_t p2, double d1, double d2, double value) except 0:
     """Record an input, an element access or an array operation."""
+    h.kinds |= NUMPY_DOUBLES
     return record2(h, kind, h.count, p2, d1, d2, value)
+
+cdef inline uint32_t record_function(Head *h, int op, uint32_t p1, double d1, int kind, double value) except 0:
+    """Record a function of one scalar, whose result is of a kind of its own; d2 keeps the kind."""
+    h.kinds |= kind
+    return record2(h, op, p1, h.count, d1, <double> kind, value)
 
 cdef inline Record *record_at(Head *h, uint32_t i) noexcept nogil:
     return &h.chunks[i >> CHUNK_SHIFT].rec[i & CHUNK_LAST]
@@ -153,7 +165,8 @@ cdef class Tape:
     cdef bint keeps_tangents # operands that rules for tangents need, for forward sweeps
     cdef dict links          # (outer tag << 32 | outer id) -> id, made with the first link
     cdef list link_sources   # [(id, outer tag, outer id)] in the order of the links
-    cdef set doubles         # ids of primals of type numpy.float64, None if there are none
+    cdef object doubles      # array of the ids of numpy.float64 that do not come of such, in order; None: none
+    cdef object floats       # array of the ids of Python's floats that do not come of such, in order; None: none
     cdef bytearray are_doubles     # for each scalar whether it counts as a numpy.float64, computed as far as needed
     cdef uint32_t outer_tag  # of the latest outer trace that this tape depends on, 0 where there is none
     cdef object copies       # the records copied to that trace's tape
@@ -179,6 +192,7 @@ cdef class Tape:
     cdef uint32_t link(self, uint32_t tag, uint32_t id, double value) except 0
     cdef int note_link(self, uint32_t here, uint32_t tag, uint32_t id) except -1
     cdef int note_double(self, uint32_t id) except -1
+    cdef int note_float(self, uint32_t id) except -1
     cdef void note_outer(self, uint32_t tag) noexcept
 
 cdef inline Tape tape_of(Head *h):

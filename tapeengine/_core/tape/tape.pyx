@@ -8,6 +8,8 @@ from cpython.pythread cimport PyThread_get_thread_ident
 cimport cython
 from numpy cimport PyArray_DATA, PyArray_NBYTES, ndarray
 
+from array import array
+
 from tapeengine.errors import TapeLimitError, TraceError
 
 cdef extern from "memory.h":
@@ -350,7 +352,7 @@ cdef class Tape:
         self.continued = tape
         self.keeps_values, self.keeps_tangents = tape.keeps_values, tape.keeps_tangents
         self.rules, self.outer_tag = tape.rules, tape.outer_tag
-        h.max_bytes = tape.head.max_bytes
+        h.max_bytes, h.kinds = tape.head.max_bytes, tape.head.kinds
         h.below = h.used = (<Py_ssize_t> first + CHUNK_LAST) >> CHUNK_SHIFT
         h.room += h.below
         h.chunks -= h.below
@@ -435,7 +437,7 @@ cdef class Tape:
         known = self.links.get(key)
         if known is not None:
             return known
-        cdef uint32_t here = record_special(&self.head, INPUT, 0, 0.0, 0.0, value)
+        cdef uint32_t here = record2(&self.head, INPUT, self.head.count, 0, 0.0, 0.0, value)
         self.links[key] = here
         self.note_link(here, tag, id)
         return here
@@ -445,14 +447,25 @@ cdef class Tape:
         if self.link_sources is None:
             self.link_sources = []
         self.link_sources.append((here, tag, id))
+        cdef Head *source = head_of(tag)
+        self.head.kinds |= PYTHON_FLOATS | NUMPY_DOUBLES if source == NULL else source.kinds
         self.note_outer(tag)
         return 0
 
     cdef int note_double(self, uint32_t id) except -1:
-        """Remember that a primal is a numpy.float64."""
+        """Remember that a scalar is a numpy.float64, which its record does not tell."""
         if self.doubles is None:
-            self.doubles = set()
-        self.doubles.add(id)
+            self.doubles = array("I")
+        self.doubles.append(id)
+        self.head.kinds |= NUMPY_DOUBLES
+        return 0
+
+    cdef int note_float(self, uint32_t id) except -1:
+        """Remember that a scalar is a Python float, which its record does not tell."""
+        if self.floats is None:
+            self.floats = array("I")
+        self.floats.append(id)
+        self.head.kinds |= PYTHON_FLOATS
         return 0
 
     cdef void note_outer(self, uint32_t tag) noexcept:

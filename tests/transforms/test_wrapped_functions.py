@@ -1,0 +1,160 @@
+"""What a transform makes of a function is a function: it has its signature, binds as a method, pickles and copies."""
+
+import copy
+import gc
+import inspect
+import pickle
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+
+
+def loss(x, k=2.0):
+    """Return k times the sum of squares."""
+    return (x * x).sum() * k
+
+
+def weighted(self, x, k=2.0):
+    """Return k times the weighted sum of squares."""
+    return (self.w * x * x).sum() * k
+
+
+@te.program
+def decorated(x: float) -> float:
+    return x * x
+
+
+def chosen(name: str) -> Callable[[Callable[..., Any], int], Any]:
+    return lambda f, at: getattr(te, name)(f, argnums=at)
+
+
+def whole(name: str) -> Callable[[Callable[..., Any], int], Any]:
+    return lambda f, at: getattr(te, name)(f)
+
+
+CHOSEN = ("grad", "value_and_grad", "jacobian", "jacfwd", "jacrev", "hessian", "elementwise_grad")
+SPARSE = ("sparse_jacobian", "sparse_hessian")
+WHOLE = ("stage", "program", "checkpoint", "lift", "primitive", "custom_vjp", "custom_jvp")
+WRAPPERS = {
+    **{name: chosen(name) for name in CHOSEN + SPARSE},
+    **{name: whole(name) for name in WHOLE},
+    "vmap": lambda f, at: te.vmap(f, in_axes=(None,) * at + (0,)),
+}
+RUN_WITHOUT_RULES = set(WRAPPERS) - {"vmap"}  # an array of one axis has no lanes of arrays
+X = np.array([1.0, 2.0, 3.0])
+
+
+class Model:
+    def __init__(self, w):
+        self.w = w
+
+
+def of_weight(w):
+    def fixed(x, k=2.0):
+        return (w * x * x).sum() * k
+
+    return fixed
+
+
+def leaves(value):
+    return [leaf for part in value for leaf in leaves(part)] if isinstance(value, (tuple, list)) else [dense(value)]
+
+
+def dense(value):
+    return np.asarray(value.toarray() if hasattr(value, "toarray") else value)
+
+
+def assert_same(found, expected):
+    for a, b in zip(leaves(found), leaves(expected), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", WRAPPERS)
+def test_signature_and_names_are_the_functions(name):
+    wrapped = WRAPPERS[name](loss, 0)
+    assert inspect.signature(wrapped) == inspect.signature(loss)
+    assert wrapped.__wrapped__ is loss
+    assert wrapped.__name__.endswith("loss")
+    assert wrapped.__module__ == __name__
+    assert wrapped.__doc__
+
+
+@pytest.mark.parametrize("name", sorted(RUN_WITHOUT_RULES - {"program"}))
+def test_a_wrapped_method_binds_its_instance(name):
+    class Wrapped(Model):
+        method = WRAPPERS[name](weighted, 1)
+
+    for w in (2.0, 3.0):
+        model = Wrapped(w)
+        expected = WRAPPERS[name](of_weight(w), 0)
+        assert_same(model.method(X), expected(X))
+        assert_same(model.method(X, k=3.0), expected(X, k=3.0))
+        model.w = 5.0
+        assert_same(model.method(X), WRAPPERS[name](of_weight(5.0), 0)(X))
+    assert Wrapped.method is Wrapped.__dict__["method"]
+
+
+def test_a_program_binds_its_instance():
+    class Scaled:
+        @te.program
+        def square(self, x):
+            return self * x * x
+
+    assert not inspect.ismethod(Scaled.square)
+    assert inspect.ismethod(Scaled().square)
+
+
+def test_a_mapped_method_binds_its_instance():
+    class Mapped(tuple):
+        total = te.vmap(lambda self, x: x * self[0], in_axes=(None, 0))
+
+    assert Mapped((2.0,)).total(X).tolist() == [2.0, 4.0, 6.0]
+
+
+def test_staged_methods_are_replayed_for_each_instance():
+    class Staged(Model):
+        @te.stage
+        def energy(self, x):
+            return self.w * x * x
+
+    models = [Staged(w) for w in (2.0, 3.0)]
+    for model in models:
+        assert [model.energy(x) for x in (1.0, 2.0, 3.0)] == [model.w * x * x for x in (1.0, 2.0, 3.0)]
+        assert te.grad(model.energy)(2.0) == 4.0 * model.w
+        assert model.energy.stats().replays > 0
+    other = copy.copy(models[0])
+    other.w = 7.0
+    assert (other.energy(1.0), models[0].energy(1.0)) == (7.0, 2.0)
+
+
+def test_staged_methods_keep_few_instances_alive():
+    class Staged(Model):
+        @te.stage
+        def energy(self, x):
+            return self.w * x * x
+
+    seen = []
+    for w in range(40):
+        model = Staged(float(w))
+        assert model.energy(2.0) == 4.0 * w
+        seen.append(weakref.ref(model))
+    del model
+    gc.collect()
+    assert sum(ref() is not None for ref in seen) <= 16
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))])
+@pytest.mark.parametrize("name", sorted(RUN_WITHOUT_RULES - {"checkpoint"}))
+def test_wrapped_functions_pickle_and_copy(name, copied):
+    wrapped = WRAPPERS[name](loss, 0)
+    assert_same(copied(wrapped)(X), wrapped(X))
+
+
+def test_a_decorated_program_pickles_by_its_name():
+    assert pickle.loads(pickle.dumps(decorated)) is decorated
+    assert copy.deepcopy({"loss": decorated})["loss"] is decorated
