@@ -35,8 +35,8 @@ STEP = 12
 #: Differences up to the first factor are always noise; a slow-down by more than the second is never noise.
 SURE, PLAIN = 1.1, 1.25
 #: The seconds for each benchmark, and for one that seems slower.
-FIRST, AGAIN = 0.5, 2.0
-FEWEST, MOST = 3, 30
+FIRST, AGAIN = 1.0, 3.0
+FEWEST, MOST = 3, 100
 
 Times = dict[str, list[float]]
 Ask = Any

@@ -132,6 +132,8 @@ def gain(f: Callable[..., Any], executor: Any, data: Any, w: Any) -> tuple[float
     shards = [te.Shared(part) for part in data]
     alone = te.value_and_grad(partial(in_order, f, data))
     spread = te.value_and_grad(partial(loss, f, executor, shards))
+    if isinstance(executor, ProcessPoolExecutor):  # any process may get any task: all data are to be at rest in all
+        te.fork_map(len, shards * 8, executor=executor)
     alone(w), spread(w)
     ratios, here, there, work = [], 0.0, 0.0, 0.0
     for _ in range(TURNS):

@@ -641,7 +641,15 @@ class Engine(Parallel):
         """
         return load_staged(self, path, program)
 
-    def vmap(self, f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, *, threads: int = 1) -> Batched:
+    def vmap(
+        self,
+        f: Callable[..., Any],
+        in_axes: Any = 0,
+        out_axes: Any = 0,
+        *,
+        threads: int = 1,
+        progress: Progress | None = None,
+    ) -> Batched:
         """Return `f` mapped over axes of its arguments.
 
         A staged program runs in lanes: one dispatch for a block of arguments, without Python; lanes that take another
@@ -658,6 +666,8 @@ class Engine(Parallel):
             Where the axis of lanes is put in each array of the value; with None all lanes must have the same.
         threads : int
             How many threads share the lanes of a staged program; the bits do not depend on it.
+        progress : callable, optional
+            Shows how many lanes have been run, in each pass, as in `fork_map`.
 
         Returns
         -------
@@ -676,7 +686,7 @@ class Engine(Parallel):
         >>> te.vmap(te.stage(lambda x, a: a * x * x), (0, None))(np.array([1.0, 2.0]), 3.0)
         array([ 3., 12.])
         """
-        return Batched(self, f, in_axes, out_axes, threads)
+        return Batched(self, f, in_axes, out_axes, threads, progress)
 
     def debug(self, *, nans: bool = False, records: bool = False) -> Debug:
         """Switch debugging of this engine's traces on or off; also as a context manager, which restores what was.

@@ -30,11 +30,18 @@ def holds_traced(value: Any) -> bool:
     return type(value) in (Dual, Array, ComplexDual)
 
 
+def listed(value: Any) -> Any:
+    """Nested lists of what an array or a Series of objects holds, where it may be traced; any other value as it is."""
+    return numpy.asarray(value).tolist() if getattr(value, "dtype", None) == numpy.dtype(object) else value
+
+
 def array(
     object: Any, dtype: Any = None, *, copy: bool | None = True, order: Any = "K", ndmin: int = 0, **options: Any
 ) -> Any:
-    """numpy.array; nested lists may hold traced numbers and arrays, and a traced array is copied."""
+    """numpy.array; nested lists and arrays of objects may hold traced numbers; a traced array is copied."""
     copy = copy_mode(copy)
+    items = listed(object)
+    object = items if holds_traced(items) else object
     if type(object) is Array:
         result = object.astype(object.dtype if dtype is None else dtype, order, copy=bool(copy))
     else:
@@ -48,7 +55,7 @@ def array(
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
     """numpy.asarray; a traced array is returned unchanged if its dtype and order fit."""
-    if not holds_traced(a):
+    if not holds_traced(listed(a)):
         return numpy.asarray(a, dtype, order, **options)
     return array(a, dtype, copy=options.get("copy"), order="K" if order is None else order)
 

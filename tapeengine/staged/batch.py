@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from types import MethodType
 from typing import Any
 
@@ -25,6 +26,7 @@ from tapeengine.staged.axes import Mapped, joined
 from tapeengine.transforms.calls import call_with_rule
 from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unflatten
+from tapeengine.transforms.progress import Progress, told
 
 __all__ = ["Batched"]
 
@@ -32,6 +34,8 @@ __all__ = ["Batched"]
 MOST_ALONE = 256
 #: Instructions of lanes that are worth a thread's while: fewer are not shared among threads.
 ENOUGH = 1 << 17
+#: In so many parts a pass runs whose progress is shown.
+PARTS = 64
 
 
 class Batched:
@@ -44,16 +48,25 @@ class Batched:
     in_axes, out_axes : int, None, or structures of them
     threads : int
         How many threads share the lanes of a staged program.
+    progress : callable, optional
+        Shows how many lanes have been run, in each pass.
     """
 
     def __init__(
-        self, engine: Engine, program: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, threads: int = 1
+        self,
+        engine: Engine,
+        program: Callable[..., Any],
+        in_axes: Any = 0,
+        out_axes: Any = 0,
+        threads: int = 1,
+        progress: Progress | None = None,
     ) -> None:
         self.engine = engine
         self.program: Any = program
         self.in_axes = in_axes
         self.out_axes = out_axes
         self.threads = threads
+        self.progress = progress
         functools.update_wrapper(self, program, updated=())
         self.__name__ = getattr(program, "__name__", type(program).__name__)
 
@@ -96,8 +109,10 @@ class Batched:
         shared = {name: value for name, value in keywords.items() if name not in arrays}
         axes = self.in_axes if isinstance(self.in_axes, (tuple, list)) else (self.in_axes,) * len(args)
         mapped = Mapped(self.engine.structures, (*args, arrays), (*axes, 0))
-        lanes = map(mapped.lane, range(mapped.lanes))
-        values = [self.program(*lane[:-1], **lane[-1], **shared) for lane in lanes]
+        rows: Iterable[int] = range(mapped.lanes)
+        if self.progress is not None:
+            rows = self.progress(rows, total=mapped.lanes, desc="vmap: value")
+        values = [self.program(*lane[:-1], **lane[-1], **shared) for lane in map(mapped.lane, rows)]
         return joined(self.engine.structures, values, self.out_axes)
 
     def _arrays(self, keywords: dict[str, Any]) -> dict[str, Any]:
@@ -161,6 +176,7 @@ class Run:
         self.engine = batched.engine
         self.staged = batched.program
         self.threads = batched.threads
+        self.progress = batched.progress
         self.mapped = mapped
         self.plan = plan
         self.keywords = keywords
@@ -173,7 +189,7 @@ class Run:
             len(self.places), mapped.lanes
         )
         self.outputs = Outputs(self.engine, plan.paths[0], mapped.lanes)
-        self.pieces: list[tuple[Lanes, Any, list[int]]] = []
+        self.pieces: list[tuple[Lanes, Any, list[int], int]] = []
         self.alone: list[tuple[int, Any]] = []
         self._explore()
 
@@ -190,10 +206,13 @@ class Run:
             self.plan.places[key] = [place - 1 for place in places]
         return self.plan.places[key]
 
+    def _workers(self, what: str) -> Workers:
+        return Workers(self.threads, told(self.progress, self.mapped.lanes, f"vmap: {what}"))
+
     # -- forwards ------------------------------------------------------------------------------------------------------
     def _explore(self) -> None:
         pending = [(list(self.plan.paths[:1]), np.arange(self.mapped.lanes), 0)]
-        with Workers(self.threads) as workers:
+        with self._workers("value") as workers:
             while pending:
                 paths, rows, at = pending.pop()
                 for path in paths:
@@ -203,6 +222,7 @@ class Run:
                     pending += deeper
                 if len(rows):
                     rest = self._one_alone(rows)
+                    workers.tell(len(rows) - len(rest))
                     if len(rest):
                         pending.append((list(self.plan.paths[:1]), rest, 0))
 
@@ -211,8 +231,13 @@ class Run:
         registers, leaves = self.outputs.of(path)
         parts = [Lanes(path, self.inputs, part) for part in self._shares(path, rows)]
         out = self.outputs.columns(leaves)
-        workers.make([functools.partial(part.forward, registers, out, self.keep) for part in parts])
-        self.pieces += [(part, registers, leaves) for part in parts]
+
+        def run(part: Lanes) -> int:
+            part.forward(registers, out, self.keep)
+            return int(np.count_nonzero(part.stops[: len(part.rows)] >= path.end))
+
+        ended = workers.make([functools.partial(run, part) for part in parts])
+        self.pieces += [(part, registers, leaves, count) for part, count in zip(parts, ended, strict=True)]
         self.outputs.settle(leaves)
         stops = np.concatenate([part.stops[: len(part.rows)] for part in parts])
         left = stops < path.end
@@ -226,11 +251,10 @@ class Run:
         return rows[left & (stops <= at)], deeper
 
     def _shares(self, path: Path, rows: Any) -> Iterator[Any]:
-        """The rows in as many parts as there are threads, of whole blocks."""
-        if self.threads < 2 or len(rows) * len(path) < ENOUGH:
-            yield np.ascontiguousarray(rows)
-            return
-        size = -(-len(rows) // self.threads)
+        """The rows in as many parts as there are threads, or more to show progress, of whole blocks."""
+        parts = self.threads if len(rows) * len(path) >= ENOUGH else 1
+        parts = parts if self.progress is None else max(parts, PARTS)
+        size = -(-len(rows) // parts)
         size += -size % 8
         for start in range(0, len(rows), size):
             yield np.ascontiguousarray(rows[start : start + size])
@@ -258,17 +282,18 @@ class Run:
         """Return one cotangent for each argument, from that of the values."""
         given = self.outputs.taken(cotangent)
         found = np.zeros(self.inputs.shape)  # of which each thread touches its own columns first
-        with Workers(self.threads) as workers:
-            workers.make(
-                [  # each writes into the columns of its own rows
-                    functools.partial(part.backward, registers, np.ascontiguousarray(given[leaves]), found)
-                    for part, registers, leaves in self.pieces
-                ]
-            )
-        for row, back in self.alone:
-            parts = flatten(self.engine.structures, back(self.outputs.lane(cotangent, row)))[0]
-            for place, k in zip(range(len(self.places)), self.places, strict=True):
-                found[place, row] = parts[self.numbers[k]]
+
+        def run(part: Lanes, registers: Any, leaves: list[int], count: int) -> int:
+            part.backward(registers, np.ascontiguousarray(given[leaves]), found)  # into the columns of its own rows
+            return count
+
+        with self._workers("cotangents") as workers:
+            workers.make([functools.partial(run, *piece) for piece in self.pieces])
+            for row, back in self.alone:
+                parts = flatten(self.engine.structures, back(self.outputs.lane(cotangent, row)))[0]
+                for place, k in zip(range(len(self.places)), self.places, strict=True):
+                    found[place, row] = parts[self.numbers[k]]
+                workers.tell(1)
         return self._by_argument(found)
 
     def _by_argument(self, found: Any) -> tuple[Any, ...]:
@@ -377,34 +402,55 @@ def _form(steps: Sequence[Any]) -> list[Any]:
 
 
 class Workers:
-    """Makes calls on threads, where there are to be several; the threads end with the block."""
+    """Makes calls on threads, where there are to be several; the threads end with the block.
 
-    def __init__(self, threads: int) -> None:
+    Parameters
+    ----------
+    threads : int
+    telling : context manager
+        Gives what is called with the number of lanes that have been run, or None.
+    """
+
+    def __init__(self, threads: int, telling: AbstractContextManager[Callable[[int], None] | None]) -> None:
         self.threads = threads
         self.pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self._telling = telling
+        self._tell: Callable[[int], None] | None = None
 
     def __enter__(self) -> Workers:
+        self._tell = self._telling.__enter__()
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error: Any) -> None:
         if self.pool is not None:
             self.pool.shutdown()
+        self._telling.__exit__(*error)
 
-    def make(self, calls: Sequence[Callable[[], None]]) -> None:
-        """Make calls, on this thread as well, and wait for all of them."""
-        left = deque(calls)
+    def tell(self, lanes: int) -> None:
+        """Say how many more lanes have been run."""
+        if self._tell is not None:
+            self._tell(lanes)
 
-        def work() -> None:
+    def make(self, calls: Sequence[Callable[[], int]]) -> list[int]:
+        """Make calls, on this thread as well, and wait for all; each returns how many lanes it has run to their ends."""
+        left = deque(enumerate(calls))
+        found = [0] * len(calls)
+
+        def work() -> int:
+            lanes = 0
             while left:
                 try:
-                    call = left.popleft()
+                    k, call = left.popleft()
                 except IndexError:  # another thread took the last one
-                    return
-                call()
+                    break
+                found[k] = call()
+                lanes += found[k]
+            return lanes
 
         others = [self.pool.submit(work) for _ in calls[1 : self.threads]] if self.pool is not None else []
         try:
-            work()
+            self.tell(work())
         finally:
-            for done in others:
-                done.result()
+            ends = [done.result() for done in others]
+        self.tell(sum(ends))
+        return found

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from tapeengine.default import default_engine
 from tapeengine.engine import Engine
 from tapeengine.primitive.spaces import leaves, space_of
 from tapeengine.testing.checks import CHECKS, ROUNDINGS, check_space, check_zero
 from tapeengine.testing.derivative import Derivative, copied, has_nan, same_bits
 from tapeengine.testing.report import Report
+from tapeengine.transforms.forms import flatten, unflatten
 
 __all__ = ["check_vjp", "report_vjp"]
 
@@ -34,7 +36,7 @@ def check_vjp(
     *primals
         The point at which it is checked.
     engine : Engine, optional
-        The engine to use; a new one by default.
+        The engine to use; by default that of the functions of `tapeengine`.
     seed : int
         The seed for tangents and cotangents.
     order : int
@@ -65,8 +67,9 @@ def report_vjp(
 ) -> Report:
     """Like `check_vjp`, but return the failures in the report."""
     report = Report(getattr(program, "__qualname__", repr(program)))
-    engine = Engine() if engine is None else engine
+    engine = default_engine() if engine is None else engine
     where = f"seed {seed}"
+    program, primals = _on_leaves(engine, program, primals)
     report.run("value", "", where, lambda: _value_messages(engine, program, primals))
     if not report.failures:
         derivative = program_derivative(engine, program, primals)
@@ -74,6 +77,21 @@ def report_vjp(
         if order >= 2:
             report.run("order2", "", where, lambda: second_order(engine, program, primals, seed))
     return report
+
+
+def _on_leaves(
+    engine: Engine, program: Callable[..., Any], primals: tuple[Any, ...]
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """The program on the leaves of its primals, where they hold classes that are registered with the engine alone."""
+    structures = engine.structures
+    if all(structures.find(type(leaf)) is None for leaf in leaves(primals)):
+        return program, primals
+    found, steps = flatten(structures, primals)
+
+    def on_leaves(*given: Any) -> list[Any]:
+        return flatten(structures, program(*unflatten(steps, given)))[0]
+
+    return on_leaves, tuple(found)
 
 
 def program_derivative(engine: Engine, program: Callable[..., Any], primals: tuple[Any, ...]) -> Derivative:

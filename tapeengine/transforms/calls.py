@@ -104,8 +104,8 @@ def check_leaves(engine: Engine, leaves: list[Any], name: str) -> None:
             kind = type(leaf)
             raise StructureError(
                 f"{name} returned a {kind.__module__}.{kind.__qualname__}, which the engine cannot take apart. Return "
-                "numbers, arrays and containers of them; make it a dataclass or register the class as a container "
-                "(the hook tapeengine_structures)"
+                "numbers, arrays and containers of them; make it a dataclass or register the class, "
+                f"tapeengine.register_container({kind.__qualname__})"
             )
 
 

@@ -214,7 +214,7 @@ class Snapshot:
 
         `done` is filled, by node, with all that was made anew around them.
         """
-        return self._made(values, lambda node: node.lifted, {}, done)
+        return self._made(values, [node for node in self._order if node.lifted], {}, done)
 
     def again(
         self, values: Sequence[Any], made: dict[int, Any] | None = None, done: dict[int, Any] | None = None
@@ -224,7 +224,8 @@ class Snapshot:
         `made` holds, by node, the arrays and generators that are to be used; those that are missing are added.
         `done` is filled as in `around`.
         """
-        return self._made(values, lambda node: node.lifted or node.changes, {} if made is None else made, done)
+        new = [node for node in self._order if node.lifted or node.changes]
+        return self._made(values, new, {} if made is None else made, done)
 
     def take_over(self, made: dict[int, Any]) -> None:
         """Add to the program's lists what a run has added to the copies that `again` made of them."""
@@ -249,32 +250,29 @@ class Snapshot:
     def _made(
         self,
         values: Sequence[Any],
-        is_new: Callable[[Node], bool],
+        new: Sequence[Node],
         made: dict[int, Any],
         done: dict[int, Any] | None = None,
     ) -> Any:
+        """The root around what is made anew, from the inside out; shells come first and are filled at last."""
         if type(self._root) is not Node:
             return self._root
-        new = [node for node in self._order if is_new(node)]
         done = {} if done is None else done
-        done.update({id(node): node.shell() for node in new if node.shell is not None})
-
-        def of(inner: Any) -> Any:
-            return done.get(id(inner), inner.original) if type(inner) is Node else inner
-
+        shells = [node for node in new if node.shell is not None]
+        for node in shells:
+            done[id(node)] = node.shell()  # type: ignore[misc]
         for node in new:
             if type(node.make) is int:
                 done[id(node)] = values[node.make]
             elif node.shell is None:
                 one = made.get(id(node))
-                done[id(node)] = one = node.make([of(inner) for inner in node.inside]) if one is None else one
+                done[id(node)] = one = node.make(_contents(node, done)) if one is None else one
                 if not node.inside:
                     made[id(node)] = one
-        for node in new:
-            if node.shell is not None:
-                made[id(node)] = done[id(node)]
-                node.make([of(inner) for inner in node.inside], done[id(node)])
-        return of(self._root)
+        for node in shells:
+            made[id(node)] = done[id(node)]
+            node.make(_contents(node, done), done[id(node)])
+        return done.get(id(self._root), self._root.original)
 
     # -- looking ------------------------------------------------------------------------------------------------------
     def _look(self, value: Any) -> Any:
@@ -456,6 +454,11 @@ class Snapshot:
                 space.inside.append(names[name])
                 space.changes = space.changes or type(names[name]) is not types.FunctionType
         return space, [names[name] for name in read]
+
+
+def _contents(node: Node, done: dict[int, Any]) -> list[Any]:
+    """What is inside an object, of which some has been made anew."""
+    return [done.get(id(inner), inner.original) if type(inner) is Node else inner for inner in node.inside]
 
 
 def holds_atoms(value: tuple[Any, ...]) -> bool:

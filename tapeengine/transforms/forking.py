@@ -64,11 +64,14 @@ def fork_map(
     if chunksize < 1:
         raise StructureError(f"fork_map needs a chunksize of at least 1, not {chunksize}")
     items = list(zip(*iterables, strict=True))
-    chunks = [tuple(items[k : k + chunksize]) for k in range(0, len(items), chunksize)]
+    calls: list[tuple[Any, ...]] = [(f, item, ()) for item in items]
+    if chunksize > 1:
+        chunks = [tuple(items[k : k + chunksize]) for k in range(0, len(items), chunksize)]
+        calls = [(_each, (f, chunk), ()) for chunk in chunks]
     captures = Captures(engine, workers_of(executor, stamp_of(engine.registry)))
     shared, name = captures.snapshot(f), _name(f)
-    found = [captures.task(shared.beside((_each, (f, chunk), ())), name) for chunk in chunks]
-    return [x for part in captures.fork(found, progress) for x in part]
+    found = captures.fork([captures.task(shared.beside(call), name) for call in calls], progress)
+    return [x for part in found for x in part] if chunksize > 1 else found
 
 
 def _each(f: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> list[Any]:

@@ -175,6 +175,8 @@ class Form:
 
     def basis(self, position: int) -> Any:
         """Return the tangent that is one at one number and zero elsewhere."""
+        if all(space is _REAL for space in self.spaces):
+            return unflatten(self.steps, [float(k == position) for k in range(self.size)])
         vector = np.zeros(self.size, complex if self.is_complex else float)
         vector[position] = 1.0
         return self.value(vector)

@@ -19,6 +19,9 @@ States = tuple[Any, Any]
 
 #: 624 words and the position of the next one, as `numpy.random.MT19937` has them in memory.
 _TWISTER_BYTES = 625 * 4
+#: The C fields that a class gives its objects lie behind the head of each object.
+_HEAD = object.__basicsize__
+_PYTHON_BYTES = _random.Random.__basicsize__ - _HEAD
 
 
 class Reader:
@@ -56,20 +59,15 @@ def _memory() -> tuple[Any, ...] | None:
         own: Any = python._inst
         if getattr(python.getstate, "__self__", None) is not python._inst:
             return None
-        found += [_fields(own, _random.Random), own.gauss_next]
+        found += [string_at(id(own) + _HEAD, _PYTHON_BYTES), own.gauss_next]
     if numpy is not None:
         state = numpy.mtrand._rand
         bits = state._bit_generator
         if type(bits) is not numpy.MT19937:
             return None
-        found += [_fields(state, numpy.RandomState), string_at(bits.ctypes.state_address, _TWISTER_BYTES)]
+        fields = numpy.RandomState.__basicsize__ - _HEAD
+        found += [string_at(id(state) + _HEAD, fields), string_at(bits.ctypes.state_address, _TWISTER_BYTES)]
     return tuple(found)
-
-
-def _fields(value: Any, kind: type) -> bytes:
-    """The bytes of the C fields that a class gives its objects."""
-    head = object.__basicsize__
-    return string_at(id(value) + head, kind.__basicsize__ - head)
 
 
 generator_states = Reader().states

@@ -8,6 +8,7 @@ cotangent itself, which may be so small that all stays finite.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -38,6 +39,8 @@ def few_numbers(structures: Structures, value: Any, given: Sequence[Any]) -> For
     True
     """
     found, steps = flatten(structures, value)
+    if len(found) == 1 and type(found[0]) is float:
+        return form_around(structures, found, steps)
     leaves = [leaf for leaf in found if is_continuous(leaf)]
     if not 0 < len(leaves) <= FEW or not 0 < (count := sum(map(np.size, leaves))) <= FEW:
         return None
@@ -50,7 +53,11 @@ def few_numbers(structures: Structures, value: Any, given: Sequence[Any]) -> For
 def rows_of(pull: Pull, form: Form) -> Rows | None:
     """The rows of a task's derivative; None where one is not finite."""
     rows = [pull(form.basis(k)) for k in range(form.size)]
-    return rows if all(np.isfinite(leaf).all() for row in rows for leaf in row) else None
+    return rows if all(_is_finite(leaf) for row in rows for leaf in row) else None
+
+
+def _is_finite(leaf: Any) -> bool:
+    return math.isfinite(leaf) if type(leaf) is float else bool(np.isfinite(leaf).all())
 
 
 def combined(structures: Structures, rows: Rows, cotangent: Any) -> list[Any] | None:
@@ -65,6 +72,8 @@ def combined(structures: Structures, rows: Rows, cotangent: Any) -> list[Any] | 
 
 def _numbers(structures: Structures, cotangent: Any) -> list[Any]:
     """The numbers of a cotangent one by one; plain ones as floats, which leave the type of what they scale."""
+    if type(cotangent) is float:
+        return [cotangent]
     found: list[Any] = []
     for leaf in flatten(structures, cotangent)[0]:
         if is_traced(leaf):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
-from functools import partial
+from queue import SimpleQueue
 from typing import Any, Protocol
 
 from tapeengine.workers.references import Reference
@@ -15,6 +16,8 @@ __all__ = ["Call", "Sent", "Threads", "Workers", "default_executor", "in_order",
 
 #: A function and its arguments.
 Call = tuple[Any, ...]
+#: The number of a call, its result, and the error that it raised instead.
+Outcome = tuple[int, Any, BaseException | None]
 
 
 class Sent(Protocol):
@@ -51,9 +54,27 @@ class Workers:
         """The number of calls, of `count`, to send to a worker at once; more than one saves messages or switches."""
         return 1
 
-    def submit(self, calls: Sequence[Call], name: str) -> Sequence[Sent | None]:
-        """Give calls to workers, under a displayed name; None for each call that must run here."""
+    def submit(self, calls: Sequence[Call], name: str) -> Sequence[Sent]:
+        """Give calls to workers, under a displayed name."""
         raise NotImplementedError
+
+    def run(self, calls: Sequence[Call], name: str) -> Iterator[Any]:
+        """Run calls and yield their results in order; see `in_order`.
+
+        Each call goes to a worker, which has the data and packages. It cannot wait for others on the same executor,
+        because that is not sent to it.
+        """
+        size = self.together(len(calls))
+        if size > 1:
+            calls = [(_run, calls[k : k + size]) for k in range(0, len(calls), size)]
+        sent: list[Sent | None] = list(self.submit(calls, name))
+        try:
+            for k in range(len(sent)):
+                yield from _outcome(sent, k) if size > 1 else (_outcome(sent, k),)
+        finally:
+            for one in sent:
+                if one is not None:
+                    one.cancel()
 
     def reference(self, value: Any) -> Reference:
         """The reference of a value of one of these classes."""
@@ -73,19 +94,93 @@ class Threads(Workers):
     def __init__(self, executor: Executor) -> None:
         self.executor = executor
 
-    def together(self, count: int) -> int:
-        """See `Workers.together`."""
-        return shares(count, self.executor)
+    def run(self, calls: Sequence[Call], name: str) -> Iterator[Any]:
+        """See `Workers.run`; this thread runs calls as well, the first one among them.
 
-    def submit(self, calls: Sequence[Call], name: str) -> Sequence[Future[Any] | None]:
-        """See `Workers.submit`; None if the executor or the interpreter is shutting down."""
-        return [self._submitted(*call) for call in calls]
-
-    def _submitted(self, function: Callable[..., Any], *args: Any) -> Future[Any] | None:
+        This thread and those of the executor take the next call as soon as they have ended one. So a task that waits
+        for its own subtasks always makes progress, however few threads there are, and short tasks have no cost of
+        their own to hand over.
+        """
+        crew = Crew(calls)
+        first = crew.take()
+        helpers: list[Future[Any]] = []
         try:
-            return self.executor.submit(partial(copy_context().run, function), *args)
-        except RuntimeError:
+            helpers += self._helping(crew)
+            yield from crew.results(first)
+        except BaseException:
+            crew.left.clear()
+            _end(helpers)
+            raise
+        finally:
+            for one in helpers:
+                one.cancel()
+
+    def _helping(self, crew: Crew) -> Iterator[Future[Any]]:
+        """Ask threads for help; none where the executor or the interpreter is shutting down."""
+        for _ in range(min(len(crew.left), count_of(self.executor))):
+            try:
+                yield self.executor.submit(crew.work)
+            except RuntimeError:
+                return
+
+
+class Crew:
+    """Calls that several threads take in their order.
+
+    Attributes
+    ----------
+    left : collections.deque
+        Those that nobody has begun, with their numbers.
+    """
+
+    def __init__(self, calls: Sequence[Call]) -> None:
+        self.left = deque(enumerate(calls))
+        self._count = len(calls)
+        self._context = copy_context()
+        self._ended: SimpleQueue[Outcome] = SimpleQueue()
+
+    def take(self) -> tuple[int, Call] | None:
+        """The next call, which is no longer left; None where none is."""
+        try:
+            return self.left.popleft()
+        except IndexError:
             return None
+
+    def work(self) -> None:
+        """Make calls, in a thread that helps, until none is left."""
+        while (taken := self.take()) is not None:
+            self._ended.put(self._made(*taken, BaseException))
+
+    def results(self, taken: tuple[int, Call] | None) -> Iterator[Any]:
+        """The results of all calls in order; this thread makes the one that it has taken, and others while it waits."""
+        found: dict[int, Outcome] = {}
+        for number in range(self._count):
+            while number not in found:
+                taken = taken or self.take()
+                # An interrupt of this thread is no outcome of the call: it is raised at once.
+                outcome = self._ended.get() if taken is None else self._made(*taken, Exception)
+                found[outcome[0]] = outcome
+                del outcome
+                taken = None
+            yield _result(found.pop(number))
+
+    def _made(self, number: int, call: Call, caught: type[BaseException]) -> Outcome:
+        try:
+            return number, self._context.copy().run(*call), None
+        except caught as error:
+            self.left.clear()  # what is left comes after it
+            return number, None, error
+
+
+def _result(outcome: Outcome) -> Any:
+    """The result of a call; its error is raised."""
+    _, value, error = outcome
+    if error is None:
+        return value
+    try:
+        raise error
+    finally:
+        del error, outcome  # which the error's traceback would hold
 
 
 def shares(count: int, executor: Any) -> int:
@@ -97,8 +192,12 @@ def shares(count: int, executor: Any) -> int:
     ...     shares(8, executor), shares(100, executor)
     (1, 3)
     """
-    workers = getattr(executor, "_max_workers", None) or getattr(executor, "num_workers", None) or os.cpu_count() or 1
-    return max(1, count // (16 * workers))
+    return max(1, count // (16 * count_of(executor)))
+
+
+def count_of(executor: Any) -> int:
+    """The number of an executor's workers; that of the processors where it does not tell."""
+    return getattr(executor, "_max_workers", None) or getattr(executor, "num_workers", None) or os.cpu_count() or 1
 
 
 def default_executor() -> Executor:
@@ -108,11 +207,6 @@ def default_executor() -> Executor:
 
 def in_order(workers: Workers, calls: Sequence[Call], name: str = "call") -> Iterator[Any]:
     """Run calls in parallel and yield their results in order.
-
-    On threads, this thread runs the first call, and each call that no thread has begun when it is awaited. So a task
-    that waits for its own subtasks always makes progress, however few threads there are. Tasks elsewhere cannot wait
-    for others on the same executor, because it is not sent to them; there each call goes to a worker, which has the
-    data and packages.
 
     Raises
     ------
@@ -126,25 +220,16 @@ def in_order(workers: Workers, calls: Sequence[Call], name: str = "call") -> Ite
     ...     list(in_order(Threads(executor), [(pow, 2, n) for n in range(5)]))
     [1, 2, 4, 8, 16]
     """
-    helps, size = workers.shares_memory, workers.together(len(calls))
-    if size > 1:
-        calls = [(_run, calls[k : k + size]) for k in range(0, len(calls), size)]
-    sent: list[Sent | None] = [None for _ in calls[: int(helps)]]
-    try:
-        sent.extend(workers.submit(calls[len(sent) :], name))
-        for k, call in enumerate(calls):
-            if size > 1:
-                yield from _outcome(sent, k, call, helps)
-            else:
-                yield _outcome(sent, k, call, helps)
-    except BaseException:
-        if helps:
-            _end(sent)
-        raise
-    finally:
-        for one in sent:
-            if one is not None:
-                one.cancel()
+    return workers.run(calls, name)
+
+
+def _outcome(sent: list[Sent | None], k: int) -> Any:
+    """The result of a call that was sent, which the list then holds no longer."""
+    one = sent[k]
+    assert one is not None
+    result = one.result()
+    sent[k] = None
+    return result
 
 
 def _run(calls: Sequence[Call]) -> list[Any]:
@@ -152,23 +237,12 @@ def _run(calls: Sequence[Call]) -> list[Any]:
     return [copy_context().run(*call) for call in calls]
 
 
-def _outcome(sent: list[Sent | None], k: int, call: Call, helps: bool) -> Any:
-    """Wait for a call, or run it here; release its result from the list."""
-    one = sent[k]
-    if one is None or (helps and one.cancel()):
-        sent[k] = None
-        return copy_context().run(*call)  # as elsewhere: what it sets there is its own
-    result = one.result()
-    sent[k] = None
-    return result
-
-
-def _end(sent: Sequence[Any]) -> None:
-    """Cancel calls that have not begun, and wait for the others, which use the program's data until they end.
+def _end(helpers: Sequence[Future[Any]]) -> None:
+    """Wait for helpers that have begun, whose calls use the program's data until they end.
 
     An interrupt during this wait is raised after they have ended, a second one at once.
     """
-    running = [one for one in sent if one is not None and not one.cancel()]
+    running = [one for one in helpers if not one.cancel()]
     try:
         wait(running)
     except KeyboardInterrupt:

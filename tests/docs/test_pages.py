@@ -44,6 +44,13 @@ def test_blocks_say_their_language() -> None:
         assert re.findall(r"(?<!\S\n)\n(    [^ \n|*-].*)", text) == [], page.name
 
 
+def test_a_table_ends_with_its_last_row() -> None:
+    """Text in the next line would be a row."""
+    for page in filter(written, PAGES):
+        text = re.sub(r"^( *)```.*?^\1```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        assert re.findall(r"^ *\|.*\n(?! *(?:\||<!--|$))(.*)$", text, re.MULTILINE) == [], page.name
+
+
 @pytest.mark.parametrize("page", [p for p in PAGES if written(p)], ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page) -> None:
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)

@@ -165,3 +165,13 @@ def test_blocks_of_a_hessian_do_not_fit_into_columns(kind: str) -> None:
     values = numpy.ones(3)
     with pytest.raises(StructureError, match="write the program as a function of arrays"):
         te.hessian(lambda s: (s**3).to_numpy().sum())(pandas_of(kind, values if kind == "Series" else {"a": values}))
+
+
+@pytest.mark.parametrize(
+    "make", [np.array, np.asarray, lambda s: np.array(s.to_numpy()), lambda s: np.asarray(s, float)]
+)
+def test_an_array_of_a_series_takes_all_functions(make: Any) -> None:
+    """numpy's own functions of arrays of objects do not know logaddexp, nor products with matrices."""
+    matrix, at = numpy.array([[0.5, 1.0], [1.5, -2.0], [1.0, 0.0]]), numpy.array([0.1, -0.3])
+    found = te.grad(lambda s: numpy.sum(numpy.logaddexp(0.0, matrix @ make(s))))(pandas_of("Series", at))
+    numpy.testing.assert_allclose(found.to_numpy(), matrix.T @ (1.0 / (1.0 + numpy.exp(-matrix @ at))), rtol=1e-14)

@@ -97,6 +97,7 @@ CELLS = [
     "te.grad(lambda x: te.iterate(lambda y: 1.01 * y, 50, x, checkpoints=5, progress=tqdm))(1.0)",
     "te.jacobian(lambda x: np.sin(x) * x[0], progress=tqdm)(np.ones(20)).shape",
     "te.grad(lambda w: sum(te.fork_map(lambda x: w * x, [1.0, 2.0, 3.0], progress=tqdm)))(2.0)",
+    "te.vjp(te.vmap(te.stage(lambda x: x * x), progress=tqdm), np.ones(70))[1](np.ones(70))[0].sum()",
 ]
 
 
@@ -109,6 +110,6 @@ def test_a_notebook_runs():
     outputs = [cell.outputs for cell in notebook.cells]
     for found in outputs[:5]:
         assert any("text/html" in output.get("data", {}) for output in found)
-    for found, total in zip(outputs[5:], (50, 20, 3)):
+    for found, total in zip(outputs[5:], (50, 20, 3, 70)):
         text = "".join(output.get("text", "") or str(output.get("data", "")) for output in found)
         assert f"{total}/{total}" in text

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tapeengine as te
 from tapeengine import Engine
 from tapeengine import math as tm
 from tapeengine.testing import CheckError, check_vjp, report_vjp
@@ -110,3 +111,23 @@ def test_a_program_that_drops_its_derivative_in_second_order_only() -> None:
 def test_a_program_that_is_not_smooth_is_told_so() -> None:
     with pytest.raises(CheckError, match="if it is not smooth"):
         check_vjp(lambda x: x if x > 0 else 0.0 * x, 0.0, order=1)
+
+
+class Layer:
+    """A class that is registered with the default engine, whose functions people call."""
+
+    def __init__(self, weights: Any, offset: float) -> None:
+        self.weights, self.offset = weights, offset
+
+
+te.register_container(Layer)
+
+
+def test_registered_classes_are_parameters_and_results() -> None:
+    def doubled(layers: Any) -> Any:
+        return Layer(2.0 * layers[0].weights ** 2, layers[0].offset * layers[1].offset)
+
+    layers = [Layer(np.ones(2), 3.0), Layer(np.zeros(1), -1.0)]
+    assert check_vjp(doubled, layers).failures == []
+    with pytest.raises(CheckError, match="differences"):
+        check_vjp(lambda layers: te.value(layers[0].offset) * layers[0].offset, layers)

@@ -418,15 +418,29 @@ class Counting(ThreadPoolExecutor):
         return super().submit(*args, **kwargs)
 
 
-def test_many_tasks_go_in_shares_and_few_one_by_one() -> None:
+@pytest.mark.parametrize("tasks", [1, 2, 3, 8, 1000])
+def test_threads_are_asked_once_for_all_tasks(tasks: int) -> None:
     with Counting(2) as executor:
-        for tasks, sent in ((8, 7), (32, 31), (100, 33), (1000, 32)):
-            executor.given = 0
-            assert te.fork_map(lambda x: x + 1, range(tasks), executor=executor) == list(range(1, tasks + 1))
-            assert executor.given == sent
+        assert te.fork_map(lambda x: x + 1, range(tasks), executor=executor) == list(range(1, tasks + 1))
+        assert executor.given == min(tasks - 1, 2)
 
 
-def test_the_first_error_of_shares_is_raised_and_context_variables_stay_apart(two: Executor) -> None:
+def test_a_thread_that_has_ended_a_task_takes_the_next(two: Executor) -> None:
+    """While one task runs, the two others threads do all the rest."""
+    last = threading.Event()
+
+    def task(k: int) -> int:
+        if k == 0:
+            assert last.wait(WAIT)
+        elif k == 99:
+            last.set()
+        return threading.get_ident()
+
+    threads = te.fork_map(task, range(100), executor=two)
+    assert threads[0] == threading.get_ident() and threads[0] not in threads[1:]
+
+
+def test_the_first_error_of_many_tasks_is_raised_and_context_variables_stay_apart(two: Executor) -> None:
     seen = ContextVar("seen", default=0)
 
     def task(k: int) -> int:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
+import tapeengine.math as tm
 
 
 class Shown:
@@ -62,6 +63,31 @@ def test_each_pass_of_iterate_counts_its_steps():
     assert te.iterate(step, 10, 1.0, progress=shown) == 1.5**10
     passes = ["value", "cotangents", "value", "tangents", "value"]
     assert shown.passes == [(f"iterate: {passed}", 10, 10) for passed in passes]
+
+
+def wave(x, a):
+    return x * a * x if x > 0.0 else tm.sin(x) * a
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("program", [te.stage(wave), wave], ids=["staged", "plain"])
+def test_a_mapped_program_counts_its_lanes(program, threads):
+    x = np.linspace(-1.0, 2.0, 1000)
+    shown = Shown()
+    value, back = te.vjp(te.vmap(program, (0, None), threads=threads, progress=shown), x, 0.7)
+    wanted, wanted_back = te.vjp(te.vmap(program, (0, None)), x, 0.7)
+    found, expected = back(np.ones(1000)), wanted_back(np.ones(1000))
+    assert np.array_equal(value, wanted) and np.array_equal(found[0], expected[0])
+    assert found[1] == pytest.approx(expected[1], rel=1e-14)
+    passes = ["value", "cotangents"] if program is not wave else ["value"]
+    assert shown.passes == [(f"vmap: {passed}", 1000, 1000) for passed in passes]
+
+
+def test_lanes_that_go_their_own_ways_are_counted_once():
+    shown = Shown()
+    mapped = te.vmap(te.stage(lambda x: x * int(x)), progress=shown)
+    te.vjp(mapped, np.arange(600.0))[1](np.ones(600))
+    assert shown.passes == [("vmap: value", 600, 600), ("vmap: cotangents", 600, 600)]
 
 
 def test_a_step_that_raises_leaves_the_engine_usable():

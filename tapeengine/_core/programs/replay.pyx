@@ -287,7 +287,10 @@ cdef class Plan:
             raise NotThisRun("it has a value that is not finite")
         found = all_leaves(path.outputs, path.value(arena.v, arena), self.structures)
         if not same_leaf(found, all_leaves(path.outputs, value, self.structures)):
-            raise NotReplayable("it computes values that no recorded operation stands for")
+            raise NotReplayable(
+                "it computes values that no recorded operation stands for, such as numpy's functions of single numbers, "
+                "whose last bits differ: write tapeengine.math.exp(x) for numpy.exp(x) of a number"
+            )
 
     @property
     def has_arrays(self):

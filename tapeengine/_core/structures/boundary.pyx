@@ -195,8 +195,8 @@ cdef class Inputs(Walk):
             return value
         raise StructureError(
             f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. Pass numbers, "
-            "arrays and containers of them; make it a dataclass, register the class as a container "
-            "(the hook tapeengine_structures), or let the program capture it instead of taking it as an argument"
+            "arrays and containers of them; make it a dataclass, register the class, "
+            f"tapeengine.register_container({cls.__qualname__}), or let the program capture it instead of taking it as an argument"
         )
 
     cdef object read_later(self, object a):
@@ -298,8 +298,8 @@ cdef class Outputs(Walk):
             return value
         raise StructureError(
             f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. Return "
-            "numbers, arrays and containers of them; make it a dataclass or register the class as a container "
-            "(the hook tapeengine_structures)"
+            "numbers, arrays and containers of them; make it a dataclass or register the class, "
+            f"tapeengine.register_container({cls.__qualname__})"
         )
 
     cdef object array(self, Array a):
