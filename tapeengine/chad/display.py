@@ -1,7 +1,7 @@
 """Write derivative programs as readable Python.
 
 Control flow and accumulation are written as statements: a slot of the environment vector is a variable ``d_x`` that
-is added to. The text is for reading; `tapeengine.chad.pretty` writes source programs so that they parse again.
+is added to. The text is for reading; it does not parse.
 """
 
 from __future__ import annotations

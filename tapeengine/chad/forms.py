@@ -1,4 +1,4 @@
-"""The language's constructors as functions, which `tapeengine.chad.pretty` writes if Python has no expression for them.
+"""The language's constructors as functions, for terms that Python has no expression for.
 
 Inside a `program` they are constructors; in ordinary Python they compute the same values.
 """

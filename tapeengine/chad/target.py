@@ -33,7 +33,6 @@ from tapeengine.chad.types import (
     LProduct,
     LReal,
     LSum,
-    LUnit,
     Product,
     Type,
 )
@@ -493,11 +492,6 @@ class WhileAccum(Term):
     def _type(self) -> Type:
         assert isinstance(self.body.type, Product)
         return Product((self.init.type, Array(self.body.type.items[1])))
-
-
-def linear_unit() -> Zero:
-    """The only element of the linear unit type."""
-    return Zero(LUnit())
 
 
 def scaled(d: Term, factor: Term) -> Term:

@@ -19,7 +19,7 @@ from tapeengine.chad.backends.whole.arrays import laid_out, plain_array
 from tapeengine.chad.backends.whole.boundary import Boundary, NotDense, element, rank_of
 from tapeengine.chad.backends.whole.control import WRITE, fields
 from tapeengine.chad.backends.whole.running import DifferentSizes, Linear, Running
-from tapeengine.chad.backends.whole.text import Block, finished, inlined, pruned, rendered
+from tapeengine.chad.backends.whole.text import Block, Nest, finished, inlined, listed, pruned, rendered, walk
 from tapeengine.chad.backends.whole.values import Affine, Array, Local, NotWhole, Number, References, View
 from tapeengine.chad.backends.whole.writer import Refused, Writer
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE
@@ -159,14 +159,7 @@ def names_of(block: Block) -> set[str]:
 
 def frame_names(block: Block) -> set[str]:
     """Give all names in frames."""
-    from tapeengine.chad.backends.whole.text import Nest, walk
-
     return {n for x in walk(block) if isinstance(x, Nest) for f in x.kept for n in (*f.names, f.name)}
-
-
-def listed(names: Sequence[str]) -> str:
-    """Write a tuple."""
-    return f"({', '.join(names)}{',' * (len(names) == 1)})"
 
 
 def declared(w: Writer, p: Var) -> str:
