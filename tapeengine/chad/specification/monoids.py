@@ -16,14 +16,14 @@ __all__ = ["Element", "Monoid", "Over", "Scaling", "backpropagated"]
 
 
 class Scaling:
-    """What a contribution of a term goes through: an operation's name, its partial, and no source line."""
+    """The edge of a contribution: the operation's name and its partial; there is no source line."""
 
     def __init__(self, partial: float) -> None:
         self.operation, self.partial, self.line = "scale", partial, None
 
 
 class Monoid(Protocol):
-    """What is asked of a monoid; those of `tapeengine.sparse.monoids` have it."""
+    """The interface of a monoid; those of `tapeengine.sparse.monoids` implement it."""
 
     zero: Any
     one: Any
@@ -32,11 +32,11 @@ class Monoid(Protocol):
         """Add two elements."""
 
     def through(self, edge: Any, x: Any, /) -> Any:
-        """Do to an element what a partial does."""
+        """Apply a partial to an element."""
 
 
 class Element(NamedTuple):
-    """An element of a monoid in the place of a real; a bare float would be added as one."""
+    """An element of a monoid that replaces a real; a bare float would be added as a number."""
 
     x: Any
 
@@ -64,7 +64,7 @@ class Over(Sparse):
         return Element(self.monoid.add(a.x, b.x)) if isinstance(of, LReal) else super().plus(of, a, b)
 
     def scale(self, a: Any, factor: float) -> Any:
-        """Do to an element what a factor does."""
+        """Apply a factor to an element."""
         return Element(self.monoid.through(Scaling(factor), a.x))
 
 
@@ -80,8 +80,7 @@ def backpropagated(program: Program, primals: Sequence[Any], monoid: Monoid) -> 
     Returns
     -------
     tuple
-        For each parameter what arrives there: an element, or elements in tuples and lists; None in the place of a
-        tuple where nothing does.
+        For each parameter an element, or elements in tuples and lists; None instead of a tuple without contributions.
 
     Examples
     --------
@@ -112,7 +111,7 @@ def _listed(linear: Over, of: Linear, cotangent: Any, primal: Any) -> Any:
 
 
 def _bare(cotangent: Any) -> Any:
-    """A cotangent with elements where reals are; None where nothing has arrived."""
+    """A cotangent with elements in place of reals; None without contributions."""
     if isinstance(cotangent, Element):
         return cotangent.x
     if isinstance(cotangent, (tuple, list)):
