@@ -517,6 +517,19 @@ def test_containers_with_keys_are_rebuilt_from_as_many_children(change: Any) -> 
             container.make(aux, change(list(children)))
 
 
+def test_a_container_names_each_of_its_children() -> None:
+    class Two:
+        pass
+
+    for names, fits in ((["a"], False), (["a", "b"], True), (["a", "b", "c"], False)):
+        known = Structures({Two: Container(lambda v: ([1.0, 2.0], None), lambda aux, c: Two(), lambda aux, n=names: n)})
+        if fits:
+            assert known.named(Two()) == [("a", 1.0), ("b", 2.0)]
+            continue
+        with pytest.raises(ValueError, match="zip"):
+            known.named(Two())
+
+
 def test_containers_are_opened_in_one_way() -> None:
     structures = Structures()
     for value in ([1.0, 2.0], (1.0,), {"a": 1.0}, collections.deque([1.0]), SimpleNamespace(a=1.0)):

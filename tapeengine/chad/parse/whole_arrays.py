@@ -95,7 +95,7 @@ def check_lists(wanted: Sequence[Wanted], names: Sequence[str], primals: Sequenc
     Raises
     ------
     StructureError
-        Which names the argument and the line.
+        If there is one; the message names the argument and the line.
     """
     for each in wanted:
         if all(i < len(primals) and is_list(primals[i], depth) for i, depth in each.arguments):
