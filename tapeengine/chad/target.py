@@ -88,9 +88,6 @@ class Zero(Term):
 
     of: Linear
 
-    def _type(self) -> Type:
-        return self.of
-
 
 @dataclass(frozen=True)
 class Plus(Term):
@@ -133,9 +130,6 @@ class LInject(Term):
     term: Term
     of: LSum | LNamed
 
-    def _type(self) -> Type:
-        return self.of
-
 
 @dataclass(frozen=True)
 class LCast(Term):
@@ -148,9 +142,6 @@ class LCast(Term):
     term: Term
     of: Linear
     like: tuple[Term, ...] = ()
-
-    def _type(self) -> Type:
-        return self.of
 
 
 @dataclass(frozen=True)
@@ -304,9 +295,6 @@ class Vjp(Term):
     static: tuple[tuple[str, object], ...]
     of: Linear
 
-    def _type(self) -> Type:
-        return self.of
-
 
 @dataclass(frozen=True)
 class Jvp(Term):
@@ -320,9 +308,6 @@ class Jvp(Term):
     static: tuple[tuple[str, object], ...]
     of: Linear
 
-    def _type(self) -> Type:
-        return self.of
-
 
 # ---------------------------------------------------------------- environment vectors as values (EC 2, 4.1)
 
@@ -334,9 +319,6 @@ class EVOne(Term):
     slot: str
     term: Term
     of: EV
-
-    def _type(self) -> Type:
-        return self.of
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,8 @@ class Term:
         object.__setattr__(self, "type", self._type())
 
     def _type(self) -> Type:
-        raise NotImplementedError
+        """Give the type of the term: by default the one in its field ``of``."""
+        return self.of  # type: ignore[attr-defined,no-any-return]
 
 
 def element_type(array: Term) -> Type:
@@ -72,9 +73,6 @@ class Var(Term):
 
     name: str
     of: Type
-
-    def _type(self) -> Type:
-        return self.of
 
 
 @dataclass(frozen=True)
@@ -97,9 +95,6 @@ class Literal(Term):
     value: float | int | bool
     of: Type
 
-    def _type(self) -> Type:
-        return self.of
-
 
 @dataclass(frozen=True)
 class Op(Term):
@@ -108,9 +103,6 @@ class Op(Term):
     op: str
     args: tuple[Term, ...]
     of: Type = FLOAT
-
-    def _type(self) -> Type:
-        return self.of
 
 
 @dataclass(frozen=True)
@@ -124,9 +116,6 @@ class Primitive(Term):
     args: tuple[Term, ...]
     static: tuple[tuple[str, object], ...]
     of: Type
-
-    def _type(self) -> Type:
-        return self.of
 
 
 @dataclass(frozen=True)
@@ -160,9 +149,6 @@ class Inject(Term):
     index: int
     term: Term
     of: Sum | Named
-
-    def _type(self) -> Type:
-        return self.of
 
 
 @dataclass(frozen=True)
@@ -232,9 +218,6 @@ class Call(Term):
     name: str
     args: tuple[Term, ...]
     of: Type
-
-    def _type(self) -> Type:
-        return self.of
 
 
 @dataclass(frozen=True)
