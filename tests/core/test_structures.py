@@ -530,6 +530,14 @@ def test_a_container_names_each_of_its_children() -> None:
             known.named(Two())
 
 
+def test_classes_of_libraries_are_found_by_the_library_and_their_name() -> None:
+    Point = type("Point", (), {"__module__": "library.shapes"})
+    container = of_object(Point)
+    assert Structures(by_name={("library", "Point"): container}).find(Point) is container
+    for other in (("library", "Line"), ("shapes", "Point"), ("library.shapes", "Point"), (".", "Point")):
+        assert Structures(by_name={other: container}).find(Point) is None
+
+
 def test_containers_are_opened_in_one_way() -> None:
     structures = Structures()
     for value in ([1.0, 2.0], (1.0,), {"a": 1.0}, collections.deque([1.0]), SimpleNamespace(a=1.0)):
