@@ -25,6 +25,7 @@ import numpy as np
 from tapeengine._core.scalars.complex import ComplexDual, of_numbers
 from tapeengine.structure import Structures, slots_of
 from tapeengine.transforms.forms import is_traced
+from tapeengine.transforms.source_lines import LIBRARIES
 
 __all__ = ["ArrayCopies", "Node", "Snapshot", "is_plain", "keys_of", "parts_of", "same_bits", "set_parts"]
 
@@ -35,8 +36,6 @@ ATOMS = frozenset(
         *(np.float64, np.float32, np.int64, np.bool_, np.ufunc),
     )
 )
-#: Packages whose functions read no data of the program.
-LIBRARIES = frozenset(("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "numpy", "scipy"))
 #: Directories of the standard library and of installed packages.
 _INSTALLED = (os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(np.__file__)))
 _GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 from tapeengine._core.sweeps import finite, inspection
 
-__all__ = ["Line", "LineRecorder", "Segment", "line_of"]
+__all__ = ["LIBRARIES", "Line", "LineRecorder", "Segment", "line_of"]
 
-#: Packages whose own lines are not the program's; their records belong to the line that called them.
+#: Packages whose code is not the program's: their records belong to the line that called them, and their functions read
+#: no data of the program.
 LIBRARIES = frozenset(("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "numpy", "scipy"))
 
 
