@@ -37,6 +37,8 @@ EQUIVALENT = {
     "(np.shape(value) is () and": "the empty tuple is one object",
     "self.shape + np.shape(column[ -1]))": "all maps of a column have one codomain, so their results have one shape",
     "min(positions, default=-1) < 0": "a shortcut; the other branch finds the same places",
+    "primals[ -1] if single else primals": "there is one primal",
+    "if kept <= 1 or length == 1:": "at least one state is kept",
     "zip(names, private, strict=False)": "the second list is made from the first one",
 }
 CONFIG = """[cosmic-ray]

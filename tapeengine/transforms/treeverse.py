@@ -53,9 +53,8 @@ def split(length: int, kept: int) -> int:
     if kept == 1 or length == 1:
         return length - 1
     r = repetitions(length, kept)
-    first = comb(kept + r - 1, kept)  # the longest first part
-    second = comb(kept - 1 + r, kept - 1)  # the longest second part
-    return min(length - 1, max(1, min(first, max(length - second, comb(kept + r - 2, kept) if r > 1 else 1))))
+    second = comb(kept - 1 + r, kept - 1)  # the longest second part; by Pascal's rule the first part is never too long
+    return min(length - 1, max(1, length - second, comb(kept + r - 2, kept) if r > 1 else 1))
 
 
 class Chain:
